@@ -1,0 +1,23 @@
+const FNV_OFFSET = 2_166_136_261;
+const FNV_PRIME = 16_777_619;
+
+/**
+ * 32-bit FNV-1a over UTF-16 units with a final mix, as an unsigned integer. Not cryptographic: it spreads features over
+ * buckets and notices edits, it protects nothing.
+ */
+export function textHash(text: string, seed: number): number {
+  let hash = (FNV_OFFSET ^ seed) >>> 0;
+  for (let i = 0; i < text.length; i++) {
+    hash ^= text.charCodeAt(i);
+    hash = Math.imul(hash, FNV_PRIME);
+  }
+  hash ^= hash >>> 15;
+  hash = Math.imul(hash, 0x2c1b3c6d);
+  hash ^= hash >>> 12;
+  return hash >>> 0;
+}
+
+/** Fingerprint of a memory's text, 32 bits, never 0 (0 means "no text was given"). */
+export function contentHash(text: string): number {
+  return textHash(text, text.length) || 1;
+}

@@ -1,0 +1,24 @@
+import type { Learner } from "../learners/learner.js";
+import type { EditPolicy } from "../ledger/events.js";
+import type { Reduce, Store } from "../store/store.js";
+import type { OpenEpisodes } from "./open-episodes.js";
+import type { Recorder } from "./recorder.js";
+import type { StateReader } from "./state-reader.js";
+import type { LogFields, Logger } from "./types.js";
+
+/** What the parts of one engine share. */
+export interface EngineContext {
+  readonly store: Store;
+  readonly learner: Learner;
+  readonly enabled: boolean;
+  readonly reduce: Reduce;
+  readonly states: StateReader<unknown, unknown>;
+  readonly open: OpenEpisodes;
+  readonly recorder: Recorder;
+  readonly onEdit: EditPolicy;
+  readonly outcomeWindow: number;
+  readonly recordedCandidates: number;
+  readonly now: () => number;
+  readonly createId: () => string;
+  readonly log: (level: keyof Logger, message: string, fields: LogFields) => void;
+}

@@ -1,0 +1,167 @@
+import { QavrError } from "../errors/qavr-error.js";
+import { cav } from "../learners/cav/cav.js";
+import type { Learner } from "../learners/learner.js";
+import { EDIT_POLICIES } from "../ledger/events.js";
+import { ledgerReducer } from "../ledger/reducer.js";
+import { assertName } from "../store/validate.js";
+import { DEFAULT_NAME } from "./check.js";
+import type { EngineContext } from "./context.js";
+import { createInspector } from "./inspect.js";
+import { createMaintainer } from "./maintain.js";
+import { OpenEpisodes } from "./open-episodes.js";
+import { createOutcomes } from "./outcomes.js";
+import { createRanker, openEpisode } from "./rank.js";
+import { createRecorder } from "./recorder.js";
+import { StateReader } from "./state-reader.js";
+import type { Engine, EngineOptions } from "./types.js";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+type EngineSettings = Required<
+  Pick<EngineOptions, "enabled" | "onEdit" | "episodeTtl" | "maxOpenEpisodes" | "outcomeWindow" | "recordedCandidates">
+>;
+
+/** What an engine does when nobody says otherwise. */
+export const ENGINE_DEFAULTS: EngineSettings = {
+  enabled: true,
+  onEdit: "discount",
+  episodeTtl: HOUR,
+  maxOpenEpisodes: 10_000,
+  outcomeWindow: 30 * DAY,
+  recordedCandidates: 50,
+};
+
+/**
+ * The loop in one object: rank candidates, note what was shown, learn from how the run ended.
+ *
+ * The engine owns its store: `close()` closes it.
+ *
+ * @throws INVALID_ARGUMENT for an option outside its range
+ */
+export function createEngine(options: EngineOptions): Engine {
+  const settings = resolve(options);
+  const { store, logger, clock: now = Date.now, createId = () => crypto.randomUUID() } = options;
+  const learner: Learner = options.learner ?? (cav() as Learner);
+  const reduce = ledgerReducer(learner);
+  const { enabled, onEdit, outcomeWindow, recordedCandidates } = settings;
+  const context: EngineContext = {
+    store,
+    learner,
+    enabled,
+    reduce,
+    states: new StateReader(store, learner),
+    open: new OpenEpisodes({ limit: settings.maxOpenEpisodes, ttl: settings.episodeTtl }),
+    recorder: createRecorder({ store, reduce, onEdit, recordedCandidates, now }),
+    onEdit,
+    outcomeWindow,
+    recordedCandidates,
+    now,
+    createId,
+    log: (level, message, fields) => logger?.[level]?.(message, fields),
+  };
+  const { open } = context;
+  const ranker = createRanker(context);
+  const outcomes = createOutcomes(context);
+  const inspector = createInspector(context);
+  const maintainer = createMaintainer(context);
+  const underWay = new Set<Promise<unknown>>();
+  const track = <T>(work: Promise<T>): Promise<T> => {
+    underWay.add(work);
+    const done = (): void => {
+      underWay.delete(work);
+    };
+    work.then(done, done);
+    return work;
+  };
+
+  return {
+    learner,
+    enabled,
+    fetchSize: (request) => ranker.fetchSize(request),
+    rank(request) {
+      // A process that only reads must not collect runs for ever: the limit holds without a write to hang the sweep on.
+      if (open.size > settings.maxOpenEpisodes) void track(outcomes.sweep());
+      return ranker.rank(request);
+    },
+
+    open({ namespace = DEFAULT_NAME, aliases = [] } = {}) {
+      assertName(namespace, "namespace");
+      for (const alias of aliases) assertName(alias, "alias");
+      if (!enabled) return "";
+      const episode = open.create(createId(), namespace, now());
+      open.addAliases(episode, aliases);
+      return episode.id;
+    },
+
+    alias(id, aliases) {
+      for (const alias of aliases) assertName(alias, "alias");
+      if (enabled) open.addAliases(openEpisode(context, undefined, id), aliases);
+    },
+
+    narrow(id, exposure, ids) {
+      if (!enabled) return;
+      const episode = openEpisode(context, undefined, id);
+      const place = exposure - (episode.earlier?.exposures.length ?? 0);
+      const target = episode.exposures[place];
+      // What is recorded already stands.
+      if (!target || place < episode.recordedExposures) return;
+      const kept = new Set(ids);
+      target.shown = target.shown.filter((item) => kept.has(target.ids[item.candidate] as string));
+    },
+
+    end: (episode, outcome, endOptions) => track(outcomes.end(episode, outcome, endOptions)),
+    report: (reference, outcome, reportOptions) => track(outcomes.report(reference, outcome, reportOptions)),
+    park: (episode, parkOptions) => track(outcomes.park(episode, parkOptions)),
+    resume: (alias, resumeOptions) => outcomes.resume(alias, resumeOptions),
+    explain: (reference, explainOptions) => inspector.explain(reference, explainOptions),
+    status: (statusOptions) => inspector.status(statusOptions),
+    forget: (forgetOptions) => track(maintainer.forget(forgetOptions)),
+    replay: (replayOptions) => maintainer.replay(replayOptions),
+
+    async flush() {
+      await outcomes.sweep();
+      while (underWay.size > 0) await Promise.allSettled(underWay);
+    },
+
+    async close() {
+      while (underWay.size > 0) await Promise.allSettled(underWay);
+      for (const episode of open.all()) {
+        await context.recorder.record(episode, "abandoned").catch((error: unknown) => {
+          context.log("error", "An open episode could not be recorded at close.", {
+            code: "EPISODE_LOST",
+            episode: episode.id,
+            namespace: episode.namespace,
+            reason: QavrError.isInstance(error) ? error.code : String(error),
+          });
+        });
+        open.remove(episode);
+      }
+      await store.close();
+    },
+  };
+}
+
+/** Options with defaults filled in (an option that is there but undefined counts as absent) and ranges checked. */
+function resolve(options: EngineOptions): EngineSettings {
+  const refuse = (option: string, range: string, received: unknown): never => {
+    throw new QavrError("INVALID_ARGUMENT", `createEngine: ${option} must be ${range}. Received ${String(received)}.`, {
+      details: { option, received: String(received) },
+    });
+  };
+  if (typeof options?.store?.commit !== "function") {
+    refuse("store", "a Store, such as memoryStore() or sqliteStore(path)", options?.store);
+  }
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const settings: EngineSettings = { ...ENGINE_DEFAULTS, ...given };
+  for (const option of ["episodeTtl", "outcomeWindow"] as const) {
+    if (!(settings[option] > 0)) refuse(option, "a positive number of milliseconds", settings[option]);
+  }
+  for (const option of ["maxOpenEpisodes", "recordedCandidates"] as const) {
+    if (!(Number.isInteger(settings[option]) && settings[option] >= 1)) {
+      refuse(option, "a whole number of at least 1", settings[option]);
+    }
+  }
+  if (!EDIT_POLICIES.includes(settings.onEdit)) refuse("onEdit", EDIT_POLICIES.join(", "), settings.onEdit);
+  return settings;
+}

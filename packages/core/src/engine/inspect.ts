@@ -1,0 +1,159 @@
+import { QavrError } from "../errors/qavr-error.js";
+import { similaritiesOf } from "../ledger/episode-exposure.js";
+import type { EpisodeRecord } from "../ledger/episode-record.js";
+import { decodeEvent } from "../ledger/event-codec.js";
+import { memoryScope, SCOPES } from "../ledger/state-keys.js";
+import { emptyStats } from "../ledger/stats-record.js";
+import { assertName } from "../store/validate.js";
+import { DEFAULT_NAME } from "./check.js";
+import type { EngineContext } from "./context.js";
+import type { OpenEpisode, OpenExposure } from "./open-episodes.js";
+import { toRankedItem } from "./rank.js";
+import type { EpisodeView, ExposureView, NamespaceStatus } from "./types.js";
+
+const PAGE = 1_000;
+/** Length of the lists of best and worst memories. */
+const EXTREMES = 10;
+
+export interface Inspector {
+  explain(reference: string, options?: { readonly namespace?: string }): Promise<EpisodeView | undefined>;
+  status(options?: { readonly namespace?: string }): Promise<NamespaceStatus>;
+}
+
+export function createInspector(context: EngineContext): Inspector {
+  const { store, states, open, learner } = context;
+
+  return {
+    async explain(reference, options = {}) {
+      assertName(reference, "episode id or alias");
+      const namespace = options.namespace ?? DEFAULT_NAME;
+      const episode = open.find(namespace, reference);
+      if (episode?.closing) await episode.closing.catch(() => undefined);
+      if (episode && open.get(episode.id)) return viewOfOpen(episode);
+      const found = await states.resolve(namespace, reference);
+      return found && viewOfRecorded(namespace, found.id, found.record);
+    },
+
+    async status(options = {}) {
+      const namespace = options.namespace ?? DEFAULT_NAME;
+      assertName(namespace, "namespace");
+      const stats = (await states.stats(namespace)) ?? emptyStats(learner.id);
+      return {
+        namespace,
+        learner: stats.learner,
+        seq: await store.head(namespace),
+        episodes: {
+          open: open.count(namespace),
+          recorded: stats.episodes,
+          parked: stats.parked,
+          abandoned: stats.abandoned,
+        },
+        outcomes: stats.outcomes,
+        unknownOutcomes: stats.unknown,
+        corrections: stats.corrections,
+        taught: stats.taught,
+        // States of another learner cannot be read; the counters above can.
+        collections: stats.learner === learner.id ? await collections(namespace) : [],
+      };
+    },
+  };
+
+  async function collections(namespace: string): Promise<NamespaceStatus["collections"]> {
+    const found: NamespaceStatus["collections"][number][] = [];
+    for await (const { id } of scan(namespace, SCOPES.shared)) {
+      const shared = await states.shared(namespace, id);
+      if (shared)
+        found.push({ collection: id, ...(await memories(namespace, id)), learner: learner.summarize(shared.state) });
+    }
+    return found;
+  }
+
+  async function memories(
+    namespace: string,
+    collection: string,
+  ): Promise<Pick<NamespaceStatus["collections"][number], "memories" | "withEvidence" | "best" | "worst">> {
+    const now = context.now();
+    const known: { id: string; utility: number; evidence: number }[] = [];
+    let total = 0;
+    for await (const { id, value } of scan(namespace, memoryScope(collection))) {
+      const record = states.memory(value);
+      if (!record || record.shown === 0) continue;
+      total += 1;
+      if (record.learned === undefined) continue;
+      const described = learner.describe(record.learned, now);
+      if (described.evidence > 0) known.push({ id, ...described });
+    }
+    known.sort((a, b) => b.utility - a.utility || (a.id < b.id ? -1 : 1));
+    return {
+      memories: total,
+      withEvidence: known.length,
+      best: known.slice(0, EXTREMES),
+      worst: known.slice(-EXTREMES).reverse(),
+    };
+  }
+
+  async function* scan(namespace: string, scope: string): AsyncGenerator<{ id: string; value: Uint8Array }> {
+    for (let after: string | undefined; ; ) {
+      const page = await store.scanStates(
+        namespace,
+        scope,
+        after === undefined ? { limit: PAGE } : { after, limit: PAGE },
+      );
+      yield* page;
+      if (page.length < PAGE) return;
+      after = page.at(-1)?.id;
+    }
+  }
+
+  function viewOfOpen(episode: OpenEpisode): EpisodeView {
+    return {
+      episode: episode.id,
+      namespace: episode.namespace,
+      state: "open",
+      exposures: episode.exposures.map(viewOfExposure),
+      ...outcomeOf(episode.earlier),
+    };
+  }
+
+  async function viewOfRecorded(namespace: string, id: string, record: EpisodeRecord): Promise<EpisodeView> {
+    const exposures: ExposureView[] = [];
+    for (const seq of new Set(record.exposures.map((exposure) => exposure.seq))) {
+      const [entry] = await store.readEntries(namespace, { after: seq - 1, limit: 1 });
+      const event = entry && decodeEvent(entry.type, entry.payload);
+      if (event?.type !== "exposure") {
+        throw new QavrError(
+          "INVALID_STATE",
+          `Entry ${seq} of namespace ${namespace} is not the exposure of episode ${id}. Replay the ledger.`,
+        );
+      }
+      for (const exposure of event.exposures) {
+        const ids = exposure.candidates.map((candidate) => candidate.id);
+        const similarities = similaritiesOf(exposure);
+        exposures.push(viewOfExposure({ ...exposure, ids, similarities }));
+      }
+    }
+    return { episode: id, namespace, state: record.state, exposures, ...outcomeOf(record) };
+  }
+}
+
+function viewOfExposure(exposure: Omit<OpenExposure, "at" | "space" | "length" | "vector">): ExposureView {
+  const { collection, context, learner, gate, vectorSource, credited, ids, similarities } = exposure;
+  return {
+    collection,
+    context,
+    learner,
+    gate,
+    vectorSource,
+    credited,
+    items: exposure.shown.map((item) => toRankedItem(item, ids, similarities)),
+  };
+}
+
+function outcomeOf(record: EpisodeRecord | undefined): Pick<EpisodeView, "outcome"> {
+  if (record?.reward) {
+    const { reward, tier, source } = record.reward;
+    return { outcome: { reward, tier, source } };
+  }
+  if (record?.votes) return { outcome: { reward: null, tier: record.votes.tier, source: record.votes.tier } };
+  return {};
+}

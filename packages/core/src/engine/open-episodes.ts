@@ -1,0 +1,145 @@
+import type { EpisodeRecord } from "../ledger/episode-record.js";
+import type { ShownItem, VectorSource } from "../ledger/events.js";
+import type { LedgerEntry } from "../store/store.js";
+
+/** An exposure that is not durable yet; `shown` and `credited` may still change. */
+export interface OpenExposure {
+  readonly collection: string;
+  readonly context: string;
+  readonly space: string;
+  readonly length: number;
+  readonly vectorSource: VectorSource;
+  readonly vector: Int8Array;
+  readonly learner: string;
+  readonly gate: number;
+  readonly at: number;
+  /** All candidates in the host's order; `candidate` of a shown item is its place here. */
+  readonly ids: readonly string[];
+  readonly similarities: Float64Array;
+  shown: readonly ShownItem[];
+  credited: boolean;
+}
+
+/** A run under way. */
+export interface OpenEpisode {
+  readonly id: string;
+  readonly namespace: string;
+  readonly aliases: Set<string>;
+  /** Exposures of this process, in order; the first `recordedExposures` are durable. */
+  readonly exposures: OpenExposure[];
+  recordedExposures: number;
+  recordedAliases: number;
+  /** What an earlier process recorded (after a resume), else undefined. */
+  readonly earlier: EpisodeRecord | undefined;
+  /** Number of the short name of each memory shown so far, by collection and id. */
+  readonly handles: Map<string, number>;
+  /** Entries whose commit failed: sent again first, unchanged, so that a commit that went through after all is recognised. */
+  unsent: readonly LedgerEntry[];
+  touchedAt: number;
+  /** Set while its last commit is under way. */
+  closing: Promise<unknown> | undefined;
+}
+
+/**
+ * The runs under way in this process, oldest first. Bounded in number and age: what nobody ends is handed back to be recorded
+ * as abandoned, without any timer.
+ */
+export class OpenEpisodes {
+  readonly #byId = new Map<string, OpenEpisode>();
+  readonly #byAlias = new Map<string, string>();
+  readonly #limit: number;
+  readonly #ttl: number;
+
+  constructor(options: { readonly limit: number; readonly ttl: number }) {
+    this.#limit = options.limit;
+    this.#ttl = options.ttl;
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  /** How many of a namespace are open. */
+  count(namespace: string): number {
+    let count = 0;
+    for (const episode of this.#byId.values()) if (episode.namespace === namespace) count += 1;
+    return count;
+  }
+
+  all(): OpenEpisode[] {
+    return [...this.#byId.values()];
+  }
+
+  create(id: string, namespace: string, now: number, earlier?: EpisodeRecord): OpenEpisode {
+    const episode: OpenEpisode = {
+      id,
+      namespace,
+      aliases: new Set(),
+      exposures: [],
+      recordedExposures: 0,
+      recordedAliases: 0,
+      earlier,
+      handles: new Map(),
+      unsent: [],
+      touchedAt: now,
+      closing: undefined,
+    };
+    for (const { collection, items } of earlier?.exposures ?? []) {
+      for (const item of items) episode.handles.set(handleKey(collection, item.id), item.handle);
+    }
+    this.#byId.set(id, episode);
+    return episode;
+  }
+
+  get(id: string): OpenEpisode | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** By id or alias, within a namespace. */
+  find(namespace: string, reference: string): OpenEpisode | undefined {
+    const episode =
+      this.#byId.get(reference) ?? this.#byId.get(this.#byAlias.get(aliasKey(namespace, reference)) ?? "");
+    return episode?.namespace === namespace ? episode : undefined;
+  }
+
+  addAliases(episode: OpenEpisode, aliases: readonly string[]): void {
+    for (const alias of aliases) {
+      episode.aliases.add(alias);
+      this.#byAlias.set(aliasKey(episode.namespace, alias), episode.id);
+    }
+  }
+
+  touch(episode: OpenEpisode, now: number): void {
+    episode.touchedAt = now;
+    this.#byId.delete(episode.id);
+    this.#byId.set(episode.id, episode);
+  }
+
+  remove(episode: OpenEpisode): void {
+    this.#byId.delete(episode.id);
+    for (const alias of episode.aliases) {
+      const key = aliasKey(episode.namespace, alias);
+      if (this.#byAlias.get(key) === episode.id) this.#byAlias.delete(key);
+    }
+  }
+
+  /** Episodes past their time or beyond the limit, oldest first; those being written are left alone. */
+  overdue(now: number): OpenEpisode[] {
+    const overdue: OpenEpisode[] = [];
+    let excess = this.#byId.size - this.#limit;
+    for (const episode of this.#byId.values()) {
+      if (excess <= 0 && now - episode.touchedAt <= this.#ttl) break;
+      excess -= 1;
+      if (!episode.closing) overdue.push(episode);
+    }
+    return overdue;
+  }
+}
+
+export function handleKey(collection: string, id: string): string {
+  return `${collection.length}:${collection}${id}`;
+}
+
+function aliasKey(namespace: string, alias: string): string {
+  return `${namespace.length}:${namespace}${alias}`;
+}

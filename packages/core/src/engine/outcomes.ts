@@ -1,0 +1,202 @@
+import { QavrError } from "../errors/qavr-error.js";
+import type { EpisodeRecord } from "../ledger/episode-record.js";
+import type { LedgerEntry } from "../store/store.js";
+import { assertName } from "../store/validate.js";
+import { type CheckedOutcome, checkOutcome, DEFAULT_NAME } from "./check.js";
+import type { EngineContext } from "./context.js";
+import type { OpenEpisode } from "./open-episodes.js";
+import { openEpisode } from "./rank.js";
+import { toEntry } from "./recorder.js";
+import type { EndOptions, OutcomeInput, OutcomeReceipt } from "./types.js";
+
+export interface Outcomes {
+  end(episode: string, outcome?: OutcomeInput, options?: EndOptions): Promise<OutcomeReceipt | undefined>;
+  report(reference: string, outcome: OutcomeInput, options?: { readonly namespace?: string }): Promise<OutcomeReceipt>;
+  park(episode: string, options: { readonly alias: string }): Promise<void>;
+  resume(alias: string, options?: { readonly namespace?: string }): Promise<string | undefined>;
+  /** Records episodes past their time. Never rejects. */
+  sweep(): Promise<void>;
+}
+
+/** A memory that an episode showed, by its id and its short name. */
+interface Shown {
+  readonly id: string;
+  readonly handle: string;
+}
+
+export function createOutcomes(context: EngineContext): Outcomes {
+  const { open, recorder, states } = context;
+
+  return {
+    async end(id, input, options = {}) {
+      if (!context.enabled) return undefined;
+      const checked = input && checkOutcome(input);
+      const episode = openEpisode(context, options.namespace, id);
+      const entry = checked && outcomeEntry(episode.id, checked, shownIn(episode));
+      const earlier = episode.earlier?.exposures.length ?? 0;
+      for (const exposure of options.uncredited ?? []) {
+        const target = episode.exposures[exposure - earlier];
+        if (target) target.credited = false;
+      }
+      // Nothing was shown: there is nobody to credit.
+      const last = earlier + episode.exposures.length > 0 ? entry : undefined;
+      const receipt = await close(episode, "ended", last);
+      await this.sweep();
+      return receipt && { status: committed(receipt.status), episode: episode.id, seq: receipt.seq };
+    },
+
+    async report(reference, input, options = {}) {
+      const checked = checkOutcome(input);
+      assertName(reference, "episode id or alias");
+      const namespace = options.namespace ?? DEFAULT_NAME;
+      assertName(namespace, "namespace");
+      if (!context.enabled) return { status: "ignored", episode: reference, seq: 0 };
+      const episode = open.find(namespace, reference);
+      if (episode?.closing) await episode.closing.catch(() => undefined);
+      if (episode && !episode.closing && open.get(episode.id)) {
+        const entry = outcomeEntry(episode.id, checked, shownIn(episode));
+        open.touch(episode, context.now());
+        const receipt = await recorder.record(episode, "open", entry);
+        return { status: committed(receipt?.status), episode: episode.id, seq: receipt?.seq ?? 0 };
+      }
+      const found = await states.resolve(namespace, reference);
+      if (!found) throw unknownEpisode(reference, namespace);
+      assertInTime(found.id, found.record);
+      const entry = outcomeEntry(found.id, checked, shownInRecord(found.record));
+      const receipt = await recorder.commit(namespace, entry);
+      await this.sweep();
+      return { status: committed(receipt.status), episode: found.id, seq: receipt.seq };
+    },
+
+    async park(id, { alias }) {
+      assertName(alias, "alias");
+      if (!context.enabled) return;
+      const episode = openEpisode(context, undefined, id);
+      await close(episode, "parked", undefined, alias);
+    },
+
+    async resume(alias, options = {}) {
+      assertName(alias, "alias");
+      const namespace = options.namespace ?? DEFAULT_NAME;
+      assertName(namespace, "namespace");
+      if (!context.enabled) return undefined;
+      const found = await states.resolve(namespace, alias);
+      if (found?.record.state !== "parked" || found.record.parkedAs !== alias) return undefined;
+      const already = open.get(found.id);
+      return (already ?? open.create(found.id, namespace, context.now(), found.record)).id;
+    },
+
+    async sweep() {
+      for (const episode of open.overdue(context.now())) {
+        try {
+          await close(episode, "abandoned");
+          context.log("debug", "An episode was never ended and is recorded as abandoned.", {
+            code: "EPISODE_ABANDONED",
+            episode: episode.id,
+            namespace: episode.namespace,
+          });
+        } catch (error) {
+          // Bounded memory comes first: what cannot be written now is lost, and said so.
+          open.remove(episode);
+          context.log("error", "An abandoned episode could not be recorded.", {
+            code: "EPISODE_LOST",
+            episode: episode.id,
+            namespace: episode.namespace,
+            reason: QavrError.isInstance(error) ? error.code : String(error),
+          });
+        }
+      }
+    },
+  };
+
+  /** Writes what is left of an episode; it leaves the open ones when the store has acknowledged. */
+  async function close(
+    episode: OpenEpisode,
+    state: "ended" | "parked" | "abandoned",
+    last?: LedgerEntry,
+    parkedAs?: string,
+  ): ReturnType<typeof recorder.record> {
+    const writing = recorder.record(episode, state, last, parkedAs);
+    episode.closing = writing;
+    try {
+      const receipt = await writing;
+      open.remove(episode);
+      return receipt;
+    } catch (error) {
+      // A refused outcome key does not bring the episode back: its exposures are recorded.
+      if (QavrError.isInstance(error, "IDEMPOTENCY_CONFLICT")) open.remove(episode);
+      throw error;
+    } finally {
+      episode.closing = undefined;
+    }
+  }
+
+  function outcomeEntry(episode: string, outcome: CheckedOutcome, shown: readonly Shown[]): LedgerEntry {
+    const ids = (names: readonly string[]): string[] => [
+      ...new Set(names.map((name) => resolveShown(name, shown, episode))),
+    ];
+    const { reward, weight, tier, source, helpful, harmful, used, idempotencyKey } = outcome;
+    return toEntry(
+      idempotencyKey === undefined ? `outcome:${episode}:${context.createId()}` : `outcome:key:${idempotencyKey}`,
+      {
+        type: "outcome",
+        episode,
+        reward,
+        weight,
+        tier,
+        source,
+        helpful: ids(helpful),
+        harmful: ids(harmful),
+        used: used && ids(used),
+      },
+      context.now(),
+    );
+  }
+
+  function assertInTime(episode: string, record: EpisodeRecord): void {
+    const age = context.now() - record.lastAt;
+    if (age <= context.outcomeWindow) return;
+    throw new QavrError(
+      "OUTCOME_TOO_LATE",
+      `Episode ${episode} ended ${Math.floor(age / 86_400_000)} days ago; outcomes are accepted for ${context.outcomeWindow / 86_400_000}. Raise outcomeWindow if later feedback is meant.`,
+      { details: { episode, age, window: context.outcomeWindow } },
+    );
+  }
+}
+
+function shownIn(episode: OpenEpisode): Shown[] {
+  return [
+    ...(episode.earlier ? shownInRecord(episode.earlier) : []),
+    ...episode.exposures.flatMap(({ shown, ids }) =>
+      shown.map(({ candidate, handle }) => ({ id: ids[candidate] as string, handle: `m${handle}` })),
+    ),
+  ];
+}
+
+function shownInRecord(record: EpisodeRecord): Shown[] {
+  return record.exposures.flatMap(({ items }) => items.map(({ id, handle }) => ({ id, handle: `m${handle}` })));
+}
+
+/** A memory's id for its id or short name. An id that looks like a short name is taken as the id. */
+function resolveShown(name: string, shown: readonly Shown[], episode: string): string {
+  if (shown.some(({ id }) => id === name)) return name;
+  const byHandle = shown.find(({ handle }) => handle === name);
+  if (byHandle) return byHandle.id;
+  throw new QavrError(
+    "NOT_SHOWN",
+    `Episode ${episode} did not show a memory ${name}. Name only memories that it showed, by id or short name.`,
+    { details: { episode, memory: name, shown: shown.map(({ id }) => id) } },
+  );
+}
+
+function unknownEpisode(reference: string, namespace: string): QavrError {
+  return new QavrError(
+    "UNKNOWN_EPISODE",
+    `No episode ${reference} is open or recorded in namespace ${namespace}. Check the run id, and name the namespace it ran in.`,
+    { details: { reference, namespace } },
+  );
+}
+
+function committed(status: "committed" | "duplicate" | "conflict" | undefined): "committed" | "duplicate" {
+  return status === "duplicate" ? "duplicate" : "committed";
+}

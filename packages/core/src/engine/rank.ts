@@ -1,0 +1,267 @@
+import { hostVector, type RequestVector, textVector } from "../embedding/request-vector.js";
+import { contentHash } from "../embedding/text-hash.js";
+import { QavrError } from "../errors/qavr-error.js";
+import type { Scores } from "../learners/learner.js";
+import type { ShownItem } from "../ledger/events.js";
+import { bestFirst } from "../scoring/order.js";
+import { checkRequest, DEFAULT_NAME } from "./check.js";
+import type { EngineContext } from "./context.js";
+import { handleKey, type OpenEpisode } from "./open-episodes.js";
+import { asStoreError } from "./recorder.js";
+import type { Candidate, RankedItem, Ranking, RankRequest } from "./types.js";
+
+/** Most candidates that the engine asks a host for. */
+const MAX_FETCH = 1_000;
+/** Over-fetch: nearly all of the gain comes with four candidates per item shown … */
+const FETCH_FACTOR = 4;
+/** … and a short list still needs something to choose from. */
+const MIN_FETCH = 20;
+
+const NO_VECTOR = new Int8Array(0);
+
+export interface Ranker {
+  rank(request: RankRequest): Promise<Ranking>;
+  fetchSize(request: { readonly namespace?: string; readonly topK: number; readonly fetchK?: number }): Promise<number>;
+}
+
+export function createRanker(context: EngineContext): Ranker {
+  const { learner, states, open, store } = context;
+  const warnedSpaces = new Set<string>();
+
+  return {
+    async fetchSize({ namespace = DEFAULT_NAME, topK, fetchK }) {
+      if (!context.enabled) return topK;
+      try {
+        const stats = await states.stats(namespace);
+        if (!stats || stats.taught === 0) return topK;
+      } catch (error) {
+        degrade(context, asStoreError(error, store.name), namespace);
+        return topK;
+      }
+      const wanted = fetchK ?? learner.fetchK?.(topK) ?? Math.max(FETCH_FACTOR * topK, MIN_FETCH);
+      return Math.max(topK, Math.min(MAX_FETCH, wanted));
+    },
+
+    async rank(request) {
+      checkRequest(request);
+      const { namespace = DEFAULT_NAME, candidates, topK, record = true } = request;
+      const similarities = new Float64Array(candidates.length);
+      for (let i = 0; i < candidates.length; i++) similarities[i] = (candidates[i] as Candidate).similarity;
+      if (!context.enabled) return unrecorded(request, hostOrder(candidates.length, topK), similarities, learner.id);
+      const episode = request.episode === undefined ? undefined : openEpisode(context, namespace, request.episode);
+
+      const ids = candidates.map((candidate) => candidate.id);
+      const vector = vectorOf(request);
+      const scored = await scoreCandidates(request, ids, similarities, vector);
+      if (!record)
+        return { ...unrecorded(request, scored.order, similarities, learner.id, scored.scores), ...scored.notes };
+
+      const target = episode ?? open.create(context.createId(), namespace, context.now());
+      if (request.aliases) open.addAliases(target, request.aliases);
+      open.touch(target, context.now());
+      const shown = scored.order.map((index): ShownItem => {
+        const { id, text } = candidates[index] as Candidate;
+        return {
+          candidate: index,
+          index,
+          handle: handleOf(target, request.collection ?? DEFAULT_NAME, id),
+          contentHash: text === undefined ? 0 : contentHash(text),
+          learned: scored.scores ? (scored.scores.score[index] as number) - (similarities[index] as number) : 0,
+          utility: scored.scores?.utility[index] ?? 0,
+          evidence: scored.scores?.evidence[index] ?? 0,
+        };
+      });
+      target.exposures.push({
+        collection: request.collection ?? DEFAULT_NAME,
+        context: request.context ?? DEFAULT_NAME,
+        space: spaceOf(request, vector),
+        length: vector?.length ?? 0,
+        vectorSource: vector?.source ?? "none",
+        vector: vector?.bytes ?? NO_VECTOR,
+        learner: learner.id,
+        gate: scored.scores?.gate ?? 0,
+        at: context.now(),
+        ids,
+        similarities,
+        shown,
+        credited: true,
+      });
+      return {
+        episode: target.id,
+        exposure: (target.earlier?.exposures.length ?? 0) + target.exposures.length - 1,
+        items: shown.map((item) => toRankedItem(item, ids, similarities)),
+        learner: learner.id,
+        gate: scored.scores?.gate ?? 0,
+        order: scored.moved ? "learned" : "host",
+        vectorSource: vector?.source ?? "none",
+        ...scored.notes,
+      };
+    },
+  };
+
+  interface Scored {
+    readonly order: readonly number[];
+    /** Undefined when learning was left out. */
+    readonly scores: Scores | undefined;
+    readonly moved: boolean;
+    readonly notes: Pick<Ranking, "note" | "degraded">;
+  }
+
+  async function scoreCandidates(
+    request: RankRequest,
+    ids: readonly string[],
+    similarities: Float64Array,
+    vector: RequestVector | undefined,
+  ): Promise<Scored> {
+    const { namespace = DEFAULT_NAME, collection = DEFAULT_NAME, topK } = request;
+    const host = hostOrder(ids.length, topK);
+    let memories: readonly unknown[];
+    let shared: { readonly state: unknown; readonly space: string; readonly length: number } | undefined;
+    try {
+      shared = await states.shared(namespace, collection);
+      memories = shared ? await states.learned(namespace, collection, ids) : [];
+    } catch (error) {
+      const failure = asStoreError(error, store.name);
+      degrade(context, failure, namespace);
+      const degraded = { code: failure.code, message: failure.message };
+      return { order: host, scores: undefined, moved: false, notes: { degraded } };
+    }
+    const usable = vector && shared ? sameSpace(request, vector, shared) : false;
+    const scores = learner.score({
+      shared: shared?.state,
+      memories,
+      similarities,
+      vector: usable ? vector?.unit : undefined,
+      context: request.context ?? DEFAULT_NAME,
+      topK,
+      now: context.now(),
+    });
+    const moved = !scores.unchanged && !request.keepOrder;
+    return {
+      order: moved ? bestFirst(scores.score, topK, scores.movable) : host,
+      scores: scores.unchanged ? { ...scores, score: similarities } : scores,
+      moved,
+      notes: scores.note === undefined ? {} : { note: scores.note },
+    };
+  }
+
+  /** True when the vector belongs to the collection's space; warns once when the space changed, throws when only its length did. */
+  function sameSpace(
+    request: RankRequest,
+    vector: RequestVector,
+    shared: { readonly space: string; readonly length: number },
+  ): boolean {
+    if (shared.space === "") return true;
+    const space = spaceOf(request, vector);
+    if (space === shared.space) {
+      if (vector.length === shared.length) return true;
+      throw new QavrError(
+        "INVALID_VECTOR",
+        `The request vector has ${vector.length} values; requests of space ${space} have ${shared.length}. Name another space for another embedding model.`,
+        { details: { length: vector.length, expected: shared.length, space } },
+      );
+    }
+    const { namespace = DEFAULT_NAME, collection = DEFAULT_NAME } = request;
+    const key = JSON.stringify([namespace, collection, space]);
+    if (!warnedSpaces.has(key)) {
+      warnedSpaces.add(key);
+      context.log(
+        "warn",
+        `Requests come from space ${space}, but the collection learned in ${shared.space}: ranking by scalar advantage only. Use another collection name to learn in the new space.`,
+        { code: "SPACE_CHANGED", namespace, collection, space, learnedIn: shared.space },
+      );
+    }
+    return false;
+  }
+}
+
+/** Logs why learning was left out. */
+function degrade(context: EngineContext, failure: QavrError, namespace: string): void {
+  context.log("warn", `Ranking without learning: ${failure.message}`, {
+    code: "RANKING_DEGRADED",
+    reason: failure.code,
+    namespace,
+  });
+}
+
+/** @throws UNKNOWN_EPISODE */
+export function openEpisode(context: EngineContext, namespace: string | undefined, id: string): OpenEpisode {
+  const episode = context.open.get(id);
+  if (episode && !episode.closing && (namespace === undefined || episode.namespace === namespace)) return episode;
+  throw new QavrError(
+    "UNKNOWN_EPISODE",
+    `Episode ${id} is not open in this process. Open a new one, or report() on it.`,
+    {
+      details: { episode: id },
+    },
+  );
+}
+
+export function toRankedItem(item: ShownItem, ids: readonly string[], similarities: Float64Array): RankedItem {
+  const similarity = similarities[item.candidate] as number;
+  return {
+    index: item.index,
+    id: ids[item.candidate] as string,
+    handle: item.handle === 0 ? "" : `m${item.handle}`,
+    score: similarity + item.learned,
+    similarity,
+    learned: item.learned,
+    utility: item.utility,
+    evidence: item.evidence,
+  };
+}
+
+function unrecorded(
+  request: RankRequest,
+  order: readonly number[],
+  similarities: Float64Array,
+  learner: string,
+  scores?: Scores,
+): Ranking {
+  const ids = request.candidates.map(({ id }) => id);
+  return {
+    episode: "",
+    exposure: -1,
+    items: order.map((index) =>
+      toRankedItem(
+        {
+          candidate: index,
+          index,
+          handle: 0,
+          contentHash: 0,
+          learned: scores ? (scores.score[index] as number) - (similarities[index] as number) : 0,
+          utility: scores?.utility[index] ?? 0,
+          evidence: scores?.evidence[index] ?? 0,
+        },
+        ids,
+        similarities,
+      ),
+    ),
+    learner,
+    gate: scores?.gate ?? 0,
+    order: scores && !scores.unchanged && !request.keepOrder ? "learned" : "host",
+    vectorSource: request.vector ? "host" : request.text ? "hashed" : "none",
+  };
+}
+
+function hostOrder(count: number, topK: number): number[] {
+  return Array.from({ length: Math.min(count, topK) }, (_, index) => index);
+}
+
+function vectorOf(request: RankRequest): RequestVector | undefined {
+  if (request.vector) return hostVector(request.vector);
+  return request.text === undefined ? undefined : textVector(request.text);
+}
+
+function spaceOf(request: RankRequest, vector: RequestVector | undefined): string {
+  return vector ? (request.space ?? vector.source) : "";
+}
+
+function handleOf(episode: OpenEpisode, collection: string, id: string): number {
+  const key = handleKey(collection, id);
+  const known = episode.handles.get(key);
+  if (known !== undefined) return known;
+  const handle = episode.handles.size + 1;
+  episode.handles.set(key, handle);
+  return handle;
+}

@@ -1,0 +1,264 @@
+import type { Learner } from "../learners/learner.js";
+import type { OutcomeTier } from "../ledger/events.js";
+import type { Store } from "../store/store.js";
+
+/** Receives coded diagnostics. Never gets memory text. All methods are optional. */
+export interface Logger {
+  debug?(message: string, fields: LogFields): void;
+  info?(message: string, fields: LogFields): void;
+  warn?(message: string, fields: LogFields): void;
+  error?(message: string, fields: LogFields): void;
+}
+
+/** `code` is stable and documented in docs/reference/log-codes.md. */
+export interface LogFields {
+  readonly code: string;
+  readonly [field: string]: unknown;
+}
+
+export interface EngineOptions {
+  readonly store: Store;
+  /** @default cav() */
+  readonly learner?: Learner;
+  /** False turns the engine into a pass-through: the host's order, no reads, no writes. @default true */
+  readonly enabled?: boolean;
+  /** What a changed memory text does to its evidence: keep it, halve it, or start cold. @default "discount" */
+  readonly onEdit?: "keep" | "discount" | "reset";
+  /** An open episode that nobody touched for this long is abandoned: recorded, counted, never a failure. Ms. @default 3,600,000 */
+  readonly episodeTtl?: number;
+  /** Open episodes kept in memory; beyond it the oldest is abandoned. @default 10,000 */
+  readonly maxOpenEpisodes?: number;
+  /** How long after its episode's last exposure an outcome is accepted. Ms. @default 30 days */
+  readonly outcomeWindow?: number;
+  /** Candidates recorded per exposure; the shown ones always are. @default 50 */
+  readonly recordedCandidates?: number;
+  /** Unix ms. @default Date.now */
+  readonly clock?: () => number;
+  /** New episode ids. @default crypto.randomUUID */
+  readonly createId?: () => string;
+  /** @default silent */
+  readonly logger?: Logger;
+}
+
+/** One item that the host's retrieval found. */
+export interface Candidate {
+  /** The memory's id: not empty, at most 512 UTF-16 units, well-formed. The same id twice is legal. */
+  readonly id: string;
+  /** Higher is better, finite; any affine scale, the same for every request of a collection. */
+  readonly similarity: number;
+  /** The memory's text. Only its hash is kept, to notice edits. */
+  readonly text?: string;
+}
+
+export interface RankRequest {
+  /** Scope of learning. @default "default" */
+  readonly namespace?: string;
+  /** Which body of memories the ids belong to; one embedding space each. @default "default" */
+  readonly collection?: string;
+  /** What kind of task this is, for learners that tell tasks apart by name. @default "default" */
+  readonly context?: string;
+  /** The request's text; hashed into a vector when `vector` is absent. Never stored. */
+  readonly text?: string;
+  /** The request's embedding, any length ≥ 1, finite. Projected to at most 256 dims and quantised before anything else sees it. */
+  readonly vector?: ArrayLike<number>;
+  /** Name of the vector's space (model). Give it when the model may change. @default "host" for `vector`, "hashed" for `text` */
+  readonly space?: string;
+  /** Best first, as the host returned them. */
+  readonly candidates: readonly Candidate[];
+  /** How many to return; more than there are is legal. */
+  readonly topK: number;
+  /** An open episode to add this exposure to. @default a new one */
+  readonly episode?: string;
+  /** Run, trace or thread ids under which the episode can be found again. */
+  readonly aliases?: readonly string[];
+  /** False ranks without opening or recording anything (evaluation, previews). @default true */
+  readonly record?: boolean;
+  /** True records the host's order as shown without reordering it (MMR and other selections that must stand). @default false */
+  readonly keepOrder?: boolean;
+}
+
+/** Why an item stands where it does. `similarity + learned = score`. */
+export interface RankedItem {
+  /** Place in `RankRequest.candidates`, 0-based: also the rank it would have without learning. */
+  readonly index: number;
+  readonly id: string;
+  /** Short name for prompts and tools: `m1`, `m2`, … unique in its episode. Empty for an unrecorded ranking. */
+  readonly handle: string;
+  readonly score: number;
+  readonly similarity: number;
+  /** What learning added to the similarity. */
+  readonly learned: number;
+  readonly utility: number;
+  readonly evidence: number;
+}
+
+export interface Ranking {
+  /** Episode id; empty for an unrecorded ranking. */
+  readonly episode: string;
+  /** Place of this exposure inside its episode, 0-based; −1 for an unrecorded ranking. */
+  readonly exposure: number;
+  /** The first `topK`, best first. */
+  readonly items: readonly RankedItem[];
+  readonly learner: string;
+  /** How far the learner trusts itself, 0..1. */
+  readonly gate: number;
+  /** `host`: the host's order stands. `learned`: evidence moved or could have moved it. */
+  readonly order: "host" | "learned";
+  /** Where the request vector came from. */
+  readonly vectorSource: "host" | "hashed" | "none";
+  /** What the learner wants the reader to know about these scores. */
+  readonly note?: string;
+  /** Set when learning had to be left out; the items are then the host's first `topK`. */
+  readonly degraded?: { readonly code: string; readonly message: string };
+}
+
+/** What somebody or something says about how an episode ended. */
+export interface OutcomeInput {
+  /** In [0, 1]; `true` is 1, `false` is 0; null or absent: nobody knows (votes still count). */
+  readonly reward?: number | boolean | null;
+  /** In (0, 1]. @default 0.3 for the tier `completed`, else 1 */
+  readonly weight?: number;
+  /** How good the evidence is. @default "user" */
+  readonly tier?: OutcomeTier;
+  /** Who says so: a channel or reporter name, for auditing and revocation. @default the tier */
+  readonly source?: string;
+  /** Ids (or handles) of memories that helped. */
+  readonly helpful?: readonly string[];
+  /** Ids (or handles) of memories that misled. */
+  readonly harmful?: readonly string[];
+  /** Ids (or handles) of memories that the run used; absent: unknown. */
+  readonly used?: readonly string[];
+  /** Same key and same content: recorded once. Same key, other content: IDEMPOTENCY_CONFLICT. @default a new key */
+  readonly idempotencyKey?: string;
+}
+
+export interface OutcomeReceipt {
+  /** `ignored`: the engine is disabled and nothing was written. */
+  readonly status: "committed" | "duplicate" | "ignored";
+  readonly episode: string;
+  /** Place in the namespace's ledger. */
+  readonly seq: number;
+}
+
+export interface EndOptions {
+  readonly namespace?: string;
+  /** Exposures (by `Ranking.exposure`) whose part of the run failed and was replaced by another: recorded, not credited. */
+  readonly uncredited?: readonly number[];
+}
+
+/** An episode as far as it is known: open ones from memory, recorded ones from the ledger. */
+export interface EpisodeView {
+  readonly episode: string;
+  readonly namespace: string;
+  readonly state: "open" | "parked" | "ended" | "abandoned";
+  readonly exposures: readonly ExposureView[];
+  /** The outcome that counts, if any. */
+  readonly outcome?: { readonly reward: number | null; readonly tier: OutcomeTier; readonly source: string };
+}
+
+export interface ExposureView {
+  readonly collection: string;
+  readonly context: string;
+  readonly learner: string;
+  readonly gate: number;
+  readonly vectorSource: "host" | "hashed" | "none";
+  readonly credited: boolean;
+  readonly items: readonly RankedItem[];
+}
+
+export interface NamespaceStatus {
+  readonly namespace: string;
+  readonly learner: string;
+  /** Last place in the ledger. */
+  readonly seq: number;
+  readonly episodes: {
+    readonly open: number;
+    readonly recorded: number;
+    readonly parked: number;
+    readonly abandoned: number;
+  };
+  /** Outcomes that were recorded, by tier, and how many episodes have taught something. */
+  readonly outcomes: Readonly<Record<OutcomeTier, number>>;
+  readonly unknownOutcomes: number;
+  readonly corrections: number;
+  readonly taught: number;
+  readonly collections: readonly {
+    readonly collection: string;
+    readonly memories: number;
+    readonly withEvidence: number;
+    /** Highest and lowest utilities, at most ten each. */
+    readonly best: readonly { readonly id: string; readonly utility: number; readonly evidence: number }[];
+    readonly worst: readonly { readonly id: string; readonly utility: number; readonly evidence: number }[];
+    readonly learner: Readonly<Record<string, unknown>>;
+  }[];
+}
+
+export interface ReplayReport {
+  readonly namespace: string;
+  readonly entries: number;
+  readonly states: number;
+  /** States whose stored bytes differ from the fold of the ledger; at most 100 are named. */
+  readonly differences: readonly string[];
+  readonly identical: boolean;
+  /** True when the stored state was replaced. */
+  readonly written: boolean;
+}
+
+export interface Engine {
+  readonly learner: Learner;
+  readonly enabled: boolean;
+
+  /** How many candidates to ask the host for: exactly `topK` while there is nothing to learn from. Never rejects for store failures. */
+  fetchSize(request: { readonly namespace?: string; readonly topK: number; readonly fetchK?: number }): Promise<number>;
+
+  /**
+   * Orders candidates and (unless `record: false`) notes the exposure in an open episode.
+   * A failing store degrades to the host's order. @throws INVALID_ARGUMENT, INVALID_ID, INVALID_VECTOR, INVALID_SIMILARITY, UNKNOWN_EPISODE
+   */
+  rank(request: RankRequest): Promise<Ranking>;
+
+  /** Opens an episode before its first exposure and returns its id. */
+  open(options?: { readonly namespace?: string; readonly aliases?: readonly string[] }): string;
+
+  /** Adds aliases to an open episode. @throws UNKNOWN_EPISODE */
+  alias(episode: string, aliases: readonly string[]): void;
+
+  /** The exposure's final list: only these ids were shown after all (a later stage dropped the others). */
+  narrow(episode: string, exposure: number, ids: readonly string[]): void;
+
+  /** Ends an open episode, with or without an outcome; resolves after the durable commit (undefined: nothing was shown, or no outcome given). */
+  end(episode: string, outcome?: OutcomeInput, options?: EndOptions): Promise<OutcomeReceipt | undefined>;
+
+  /**
+   * Records an outcome for an episode, open or recorded, by its id or an alias. An open one stays open.
+   * @throws UNKNOWN_EPISODE, NOT_SHOWN, INVALID_REWARD, OUTCOME_TOO_LATE, IDEMPOTENCY_CONFLICT, …
+   */
+  report(reference: string, outcome: OutcomeInput, options?: { readonly namespace?: string }): Promise<OutcomeReceipt>;
+
+  /** Makes an open episode durable and waits for {@link Engine.resume} under `alias`, in any process. */
+  park(episode: string, options: { readonly alias: string }): Promise<void>;
+
+  /** Reopens the parked episode of an alias; undefined if there is none. */
+  resume(alias: string, options?: { readonly namespace?: string }): Promise<string | undefined>;
+
+  /** An episode by id or alias with the explanation of every item shown; undefined if unknown. */
+  explain(reference: string, options?: { readonly namespace?: string }): Promise<EpisodeView | undefined>;
+
+  status(options?: { readonly namespace?: string }): Promise<NamespaceStatus>;
+
+  /** With ids: their learned state goes and a reused id starts cold. Without: the namespace is erased physically. */
+  forget(options: {
+    readonly namespace: string;
+    readonly collection?: string;
+    readonly ids?: readonly string[];
+  }): Promise<void>;
+
+  /** Folds the ledger again and compares, bit for bit; `write: true` replaces the stored state (also after a change of learner). */
+  replay(options?: { readonly namespace?: string; readonly write?: boolean }): Promise<ReplayReport>;
+
+  /** Waits for everything under way and records episodes that are past their time. */
+  flush(): Promise<void>;
+
+  /** Records open episodes as abandoned and closes the store. */
+  close(): Promise<void>;
+}

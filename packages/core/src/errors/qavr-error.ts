@@ -1,0 +1,63 @@
+/**
+ * Every code that a qavr package may raise, with the one sentence that docs/reference/errors.md prints for it.
+ * A new code goes here first: the reference page is checked against this table.
+ */
+export const ERROR_CODES = {
+  INVALID_ARGUMENT: "An option or argument is missing, has the wrong type or lies outside its range.",
+  INVALID_ID: "A memory id, namespace, collection, episode or alias is empty, too long or not well-formed Unicode.",
+  INVALID_VECTOR: "A request vector holds a value that is not finite, or has another length than its space.",
+  INVALID_SIMILARITY: "A candidate's similarity is not a finite number.",
+  INVALID_REWARD: "A reward lies outside [0, 1] or an outcome's weight outside (0, 1].",
+  UNKNOWN_EPISODE: "No open or recorded episode has this id or alias in this namespace.",
+  NOT_SHOWN: "An outcome names a memory that its episode never showed.",
+  OUTCOME_TOO_LATE: "The episode ended longer ago than outcomes are accepted for.",
+  IDEMPOTENCY_CONFLICT: "The idempotency key was used before with another payload.",
+  LEARNER_MISMATCH: "The stored state was written by another learner than the engine's.",
+  INVALID_STATE: "Stored or imported state cannot be read.",
+  LIMIT_EXCEEDED: "A name, payload or batch is larger than the store accepts.",
+  STORE_CLOSED: "The store was closed before this call.",
+  STORE_UNAVAILABLE: "The store's package is not installed, or its backend cannot be reached.",
+  STORE_UNWRITABLE: "The store's file or folder cannot be created or written.",
+  STORE_FOREIGN: "The file belongs to another application.",
+  STORE_CORRUPT: "The file is damaged or is not a database.",
+  STORE_NEWER_SCHEMA: "The file was written by a newer version of the store.",
+  STORE_BUSY: "Another process held the store's lock for longer than the busy timeout.",
+  STORE_FAILED: "The store's backend reported an unexpected failure.",
+  UNSUPPORTED: "The wrapped object does not offer the operation that was asked for.",
+} as const;
+
+/** A stable, documented identifier of one kind of failure. Compare codes, never messages. */
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** JSON-safe facts about a failure: ids, limits, received values. Never memory text. */
+export type ErrorDetails = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
+
+const MARKER: symbol = Symbol.for("qavr.error");
+
+/**
+ * The one error class of every qavr package. The message says what was wrong, which value, and what to do.
+ *
+ * Test with {@link QavrError.isInstance}, not `instanceof`: two copies of this package (ESM and CJS) may live in one process.
+ */
+export class QavrError extends Error {
+  override readonly name: string = "QavrError";
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails;
+
+  constructor(code: ErrorCode, message: string, options: { details?: ErrorDetails; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    Object.defineProperty(this, MARKER, { value: true });
+    this.code = code;
+    this.details = options.details ?? {};
+  }
+
+  /** True for a QavrError from any copy of this package, optionally of one code only. */
+  static isInstance(value: unknown, code?: ErrorCode): value is QavrError {
+    return (
+      typeof value === "object" &&
+      value !== null &&
+      (value as Record<symbol, unknown>)[MARKER] === true &&
+      (code === undefined || (value as QavrError).code === code)
+    );
+  }
+}

@@ -1,0 +1,57 @@
+export { HASHED_DIMS, hashedVector } from "./embedding/hashed-vector.js";
+export { contentHash } from "./embedding/text-hash.js";
+export { createEngine, ENGINE_DEFAULTS } from "./engine/create-engine.js";
+export type {
+  Candidate,
+  EndOptions,
+  Engine,
+  EngineOptions,
+  EpisodeView,
+  ExposureView,
+  LogFields,
+  Logger,
+  NamespaceStatus,
+  OutcomeInput,
+  OutcomeReceipt,
+  RankedItem,
+  Ranking,
+  RankRequest,
+  ReplayReport,
+} from "./engine/types.js";
+export { ERROR_CODES, type ErrorCode, type ErrorDetails, QavrError } from "./errors/qavr-error.js";
+export { cav } from "./learners/cav/cav.js";
+export type { CavMemory, CavShared } from "./learners/cav/state.js";
+export type {
+  Contribution,
+  Learner,
+  Lesson,
+  LessonExposure,
+  Observation,
+  ScoreRequest,
+  Scores,
+  ShownMemory,
+  StateCodec,
+} from "./learners/learner.js";
+export type { QavrOptions, QavrRewards } from "./learners/qavr/parameters.js";
+export { qavr } from "./learners/qavr/qavr.js";
+export type { QavrMemory, QavrShared } from "./learners/qavr/state.js";
+export { similarity } from "./learners/similarity/similarity.js";
+export { OUTCOME_TIERS, type OutcomeTier } from "./ledger/events.js";
+export { ledgerReducer } from "./ledger/reducer.js";
+export { memoryStore } from "./store/memory-store.js";
+export { stateAddress } from "./store/state-address.js";
+export {
+  type CommitReceipt,
+  type LedgerEntry,
+  type Reduce,
+  type Reduction,
+  type ScannedState,
+  type ScanOptions,
+  type SequencedEntry,
+  STORE_LIMITS,
+  type StateRef,
+  type StateWrite,
+  type Store,
+  type StoreCapabilities,
+} from "./store/store.js";
+export { assertBatch, assertBytes, assertEntry, assertLimit, assertName, sameBytes } from "./store/validate.js";

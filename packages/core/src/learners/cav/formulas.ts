@@ -1,0 +1,61 @@
+import { clamp, sigmoid } from "../../scoring/bounds.js";
+import { dot, unitDifference } from "../../scoring/vectors.js";
+import { CAV } from "./parameters.js";
+import type { CavMemory, CavShared } from "./state.js";
+
+/**
+ * Centred request `z = unit(q − mean)`: what is special about this request. Without centring, vectors soak up the mean
+ * request and harm unrelated needs. `q` itself before the first run.
+ */
+export function centre(shared: CavShared | undefined, q: Float32Array): Float32Array {
+  return shared && shared.mean.length === q.length ? unitDifference(q, shared.mean) : q;
+}
+
+/**
+ * Expected extra success of showing the memory to the request `z`: the shrunk, advantage-weighted mean of its past requests.
+ *
+ *     u = v · z / (n + 32)          0 for a memory that never taught
+ */
+export function utility(memory: CavMemory, z: Float32Array): number {
+  return memory.vector.length === z.length ? dot(memory.vector, z) / (memory.evidence + CAV.shrinkage) : 0;
+}
+
+/** The same whatever the request: `a / (n + 5)`. */
+export function scalarUtility(memory: CavMemory): number {
+  return memory.advantage / (memory.evidence + CAV.scalarShrinkage);
+}
+
+/** Expected success of a kind of request, whatever is shown: `sigmoid(bias + baseline · q)`. */
+export function expectedSuccess(shared: CavShared, q: Float32Array | undefined): number {
+  return sigmoid(shared.bias + (q && shared.baseline.length === q.length ? dot(shared.baseline, q) : 0));
+}
+
+/**
+ * How far learning may move the order, in [0.25, 1]: the slope of runs' surprises on what was predicted for them, so that
+ * learning loses its influence where its predictions do not come true (noise, changed habits, nothing to learn).
+ *
+ *     α = clamp(num / (den + 0.5), 0, 1)        gate = 0.25 + 0.75 · min(1, α / 0.35)
+ */
+export function gate(shared: CavShared): number {
+  const slope = clamp(shared.gateNumerator / (shared.gateDenominator + CAV.gatePrior), 0, 1);
+  return CAV.gateFloor + (1 - CAV.gateFloor) * Math.min(1, slope / CAV.gateFull);
+}
+
+/** How many reference spreads this collection's similarities spread: the factor of `weight` and `cap`. */
+export function spreadScale(spread: number): number {
+  return spread / CAV.referenceSpread;
+}
+
+/**
+ * How surprising the run was for one memory.
+ *
+ *     no votes in the run   g
+ *     voted helpful         max(g, 0) + 0.5
+ *     voted harmful         min(g, 0) − 0.5
+ *     not voted on          g / 2
+ */
+export function votedAdvantage(surprise: number, vote: -1 | 0 | 1, voted: boolean): number {
+  if (vote > 0) return Math.max(surprise, 0) + CAV.voteStep;
+  if (vote < 0) return Math.min(surprise, 0) - CAV.voteStep;
+  return voted ? surprise * CAV.unvotedShare : surprise;
+}

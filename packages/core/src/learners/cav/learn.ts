@@ -1,0 +1,149 @@
+import { dequantise, quantise } from "../../embedding/quantise.js";
+import { clamp } from "../../scoring/bounds.js";
+import { spread } from "../../scoring/spread.js";
+import { addScaled } from "../../scoring/vectors.js";
+import type { Contribution, Lesson, LessonExposure, Observation } from "../learner.js";
+import { centre, expectedSuccess, utility, votedAdvantage } from "./formulas.js";
+import { CAV } from "./parameters.js";
+import type { CavMemory, CavShared } from "./state.js";
+
+/** Below this a memory's evidence is rounding left over from a correction. */
+const NO_EVIDENCE = 1e-9;
+
+/** Updates the running spread: `σ += (σ_request − σ) / min(count, 500)`. Lists that do not spread say nothing. */
+export function observe({ shared, similarities, shown }: Observation<CavShared, CavMemory>): void {
+  // A list that was fetched no deeper than shown is a top without a bottom: its spread is not that of a candidate list.
+  if (similarities.length <= shown) return;
+  const current = spread(similarities);
+  if (current === 0) return;
+  shared.spreadCount += 1;
+  shared.spread += (current - shared.spread) / Math.min(shared.spreadCount, CAV.spreadWindow);
+}
+
+/**
+ * Learns from one finished run: every memory shown gets the part of the run's surprise that its relevance earns, along the
+ * direction of the request.
+ *
+ *     mean += (q − mean) / min(t + 10, 500)          z = unit(q − mean), kept as signed bytes
+ *     b = expected success,  U = Σ w u               over the memories shown
+ *     num = 0.998 num + (r − b) U,  den = 0.998 den + U²
+ *     g = r − clamp(b + U, 0.02, 0.98)               what the shown set does not explain yet
+ *     bias += 0.5/√t (r − b),  baseline += (r − b) q − 0.0002 baseline
+ *     v += w g z,  a += w g,  n += w
+ *
+ * Every increment is multiplied by the outcome's weight, and by the exposure's share in a run with several.
+ */
+export function learn(lesson: Lesson<CavShared, CavMemory>): Contribution {
+  const { exposures, reward, weight, first } = lesson;
+  const directions = exposures.map((exposure) => prepare(exposure, first));
+  const baseline = exposures.reduce(
+    (sum, { shared, vector, share }) => sum + share * expectedSuccess(shared, vector),
+    0,
+  );
+  const predicted = exposures.map((exposure, i) => predictedAdvantage(exposure, directions[i]?.z));
+  const total = predicted.reduce((sum, part) => sum + part, 0);
+  const surprise = reward === null ? 0 : reward - clamp(baseline + total, CAV.lowestPrediction, CAV.highestPrediction);
+  const drift = reward === null ? 0 : (reward - baseline) * weight;
+
+  for (const shared of new Set(exposures.map((exposure) => exposure.shared))) {
+    if (!first) break;
+    shared.lessons += 1;
+    shared.gateNumerator *= CAV.gateDecay;
+    shared.gateDenominator *= CAV.gateDecay;
+  }
+  return {
+    exposures: exposures.map((exposure, i) => {
+      const { shared, vector, share } = exposure;
+      const direction = directions[i];
+      const part = predicted[i] as number;
+      // The cross terms of U² are shared out by parts, so that one collection's sums are exactly (Σ parts)².
+      const numerator = reward === null ? 0 : drift * part;
+      const denominator = reward === null ? 0 : weight * total * part;
+      const bias = reward === null ? 0 : (CAV.baselineBias / Math.sqrt(Math.max(1, shared.lessons))) * drift * share;
+      const step = direction && reward !== null ? CAV.baselineRate * drift * share : 0;
+      shared.gateNumerator += numerator;
+      shared.gateDenominator += denominator;
+      shared.bias += bias;
+      if (step !== 0 && vector) {
+        addScaled(shared.baseline, -CAV.baselineDecay * share, shared.baseline);
+        addScaled(shared.baseline, step, vector);
+      }
+      return {
+        direction: direction?.bytes,
+        scalars: [numerator, denominator, bias, step, shared.lessons],
+        memories: exposure.shown.map(({ memory, weight: relevance, vote }): readonly number[] => {
+          if (relevance === 0 || (reward === null && vote === 0)) return [0, 0];
+          const evidence = weight * share * relevance;
+          const advantage = evidence * votedAdvantage(surprise, vote, lesson.voted);
+          addTo(memory, evidence, advantage, direction?.z);
+          return [evidence, advantage];
+        }),
+      };
+    }),
+  };
+}
+
+/** Takes a contribution back, up to float32 rounding and the baseline's slow decay since. */
+export function unlearn({ exposures }: Lesson<CavShared, CavMemory>, contribution: Contribution): void {
+  exposures.forEach((exposure, i) => {
+    const given = contribution.exposures[i];
+    if (!given) return;
+    const { shared, vector } = exposure;
+    const [numerator = 0, denominator = 0, bias = 0, step = 0, lessons = 0] = given.scalars;
+    const faded = CAV.gateDecay ** (shared.lessons - lessons);
+    shared.gateNumerator -= numerator * faded;
+    shared.gateDenominator -= denominator * faded;
+    shared.bias -= bias;
+    if (step !== 0 && vector) addScaled(shared.baseline, -step, vector);
+    const z = given.direction && dequantise(given.direction);
+    exposure.shown.forEach(({ memory }, place) => {
+      const [evidence = 0, advantage = 0] = given.memories[place] ?? [];
+      if (evidence !== 0) addTo(memory, -evidence, -advantage, z);
+    });
+  });
+}
+
+/** Moves the mean (once per episode) and fixes the direction to learn along; undefined without a vector. */
+function prepare(
+  { shared, vector, share }: LessonExposure<CavShared, CavMemory>,
+  first: boolean,
+): { z: Float32Array; bytes: Int8Array } | undefined {
+  if (!vector) return undefined;
+  if (shared.mean.length === 0) {
+    shared.mean = new Float32Array(vector.length);
+    shared.baseline = new Float32Array(vector.length);
+  }
+  if (first) {
+    shared.steps += 1;
+    const rate = share / Math.min(shared.steps + CAV.meanWarmup, CAV.meanWindow);
+    addScaled(shared.mean, -rate, shared.mean);
+    addScaled(shared.mean, rate, vector);
+  }
+  const bytes = quantise(centre(shared, vector));
+  return bytes && { z: dequantise(bytes), bytes };
+}
+
+/** `U`: the exposure's part of the advantage that was predicted for the memories shown. */
+function predictedAdvantage(
+  { share, shown }: LessonExposure<CavShared, CavMemory>,
+  z: Float32Array | undefined,
+): number {
+  if (!z) return 0;
+  let sum = 0;
+  for (const { memory, weight } of shown) if (weight > 0) sum += weight * utility(memory, z);
+  return share * sum;
+}
+
+function addTo(memory: CavMemory, evidence: number, advantage: number, z: Float32Array | undefined): void {
+  memory.evidence += evidence;
+  memory.advantage += advantage;
+  if (memory.evidence < NO_EVIDENCE) {
+    memory.evidence = 0;
+    memory.advantage = 0;
+    memory.vector = new Float32Array(0);
+    return;
+  }
+  if (!z) return;
+  if (memory.vector.length === 0) memory.vector = new Float32Array(z.length);
+  if (memory.vector.length === z.length) addScaled(memory.vector, advantage, z);
+}

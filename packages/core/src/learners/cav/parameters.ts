@@ -1,0 +1,46 @@
+/**
+ * The numbers of `cav@1`. They were tuned on hwu64 and clinc150 (never on banking77) and belong to the version: other numbers
+ * are another learner. Similarities are measured in their spread; the reference spread is what the tuning sets had.
+ */
+export const CAV = {
+  /** Weight of an expected advantage against similarity, at the reference spread. Range 5..30. Unit: similarity per utility. */
+  weight: 20,
+  /** The same for the scalar advantage, used where request and memory share no vector space. Range 0.5..3. */
+  scalarWeight: 1.5,
+  /** Evidence at which half of an advantage is believed. Range 5..60. Unit: runs. */
+  shrinkage: 32,
+  /** The same for the scalar advantage. Range 1..20. */
+  scalarShrinkage: 5,
+  /** Largest shift that learning may cause, at the reference spread. Range 0.1..1. Unit: similarity. */
+  cap: 1,
+  /** Spread of similarities (standard deviation over the candidates) at which `weight` and `cap` hold. */
+  referenceSpread: 0.1,
+  /** Exposures over which the running spread is averaged. Range 100..2000. */
+  spreadWindow: 500,
+  /** Influence that learning keeps while its predictions have not come true. Range 0..1. */
+  gateFloor: 0.25,
+  /** Slope of surprise on prediction at which the gate is fully open. Range 0.1..1. */
+  gateFull: 0.35,
+  /** Prior of that regression: starts with slope 2 / 5.5, so that the gate is open until the evidence speaks. */
+  gateNumerator: 2,
+  gateDenominator: 5,
+  gatePrior: 0.5,
+  /** Weight that one more run leaves to the ones before it. Range 0.99..0.9999. */
+  gateDecay: 0.998,
+  /** Step of the baseline's bias, divided by √t. */
+  baselineBias: 0.5,
+  /** Step of the baseline's vector. */
+  baselineRate: 1,
+  /** Shrinkage of the baseline's vector per run. */
+  baselineDecay: 0.0002,
+  /** Bounds of the predicted success of a run. */
+  lowestPrediction: 0.02,
+  highestPrediction: 0.98,
+  /** The mean request is averaged over at least this many … */
+  meanWarmup: 10,
+  /** … and at most this many runs. */
+  meanWindow: 500,
+  /** What a vote adds to, and how much of the run's surprise a memory without a vote keeps in a run with votes. */
+  voteStep: 0.5,
+  unvotedShare: 0.5,
+} as const;

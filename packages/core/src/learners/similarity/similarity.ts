@@ -1,0 +1,33 @@
+import type { Contribution, Learner, StateCodec } from "../learner.js";
+
+const nothing: StateCodec<null> = { empty: () => null, decode: () => null, encode: (_, room) => new Uint8Array(room) };
+
+/**
+ * **No learning**, `similarity@1`: the host's order, with exposures and outcomes recorded all the same. The baseline of every
+ * benchmark, and the way to fill a ledger first and decide about learning later (replay it with another learner).
+ *
+ * Wrong choice whenever outcomes are known: it forgets nothing because it learns nothing.
+ */
+export function similarity(): Learner<null, null> {
+  return {
+    id: "similarity@1",
+    fetchK: (topK) => topK,
+    shared: nothing,
+    memory: nothing,
+    score: ({ similarities }) => ({
+      score: similarities,
+      utility: new Float64Array(similarities.length),
+      evidence: new Float64Array(similarities.length),
+      gate: 0,
+      unchanged: true,
+    }),
+    observe() {},
+    learn: ({ exposures }): Contribution => ({
+      exposures: exposures.map(({ shown }) => ({ direction: undefined, scalars: [], memories: shown.map(() => []) })),
+    }),
+    unlearn() {},
+    discount() {},
+    describe: () => ({ utility: 0, evidence: 0 }),
+    summarize: () => ({}),
+  };
+}

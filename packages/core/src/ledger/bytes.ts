@@ -1,0 +1,215 @@
+import { QavrError } from "../errors/qavr-error.js";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** An episode fits without growing. */
+const INITIAL_BYTES = 2_048;
+
+/** Appends values to a growing byte array. Numbers are little-endian. */
+export class ByteWriter {
+  #bytes = new Uint8Array(INITIAL_BYTES);
+  #view = new DataView(this.#bytes.buffer);
+  #length = 0;
+
+  u8(value: number): this {
+    this.#grow(1);
+    this.#bytes[this.#length++] = value;
+    return this;
+  }
+
+  u32(value: number): this {
+    this.#grow(4);
+    this.#view.setUint32(this.#length, value, true);
+    this.#length += 4;
+    return this;
+  }
+
+  f32(value: number): this {
+    this.#grow(4);
+    this.#view.setFloat32(this.#length, value, true);
+    this.#length += 4;
+    return this;
+  }
+
+  f64(value: number): this {
+    this.#grow(8);
+    this.#view.setFloat64(this.#length, value, true);
+    this.#length += 8;
+    return this;
+  }
+
+  /** A whole number from 0 to 2^32 − 1, seven bits a byte: small ones are short. */
+  count(value: number): this {
+    let rest = value >>> 0;
+    while (rest > 0x7f) {
+      this.u8((rest & 0x7f) | 0x80);
+      rest >>>= 7;
+    }
+    return this.u8(rest);
+  }
+
+  text(value: string): this {
+    // Most texts here are short ASCII ids: one pass without the encoder's allocation.
+    const length = value.length;
+    this.#grow(length + 5);
+    if (length < 0x80) {
+      const start = this.#length + 1;
+      let i = 0;
+      for (; i < length; i++) {
+        const unit = value.charCodeAt(i);
+        if (unit > 0x7f) break;
+        this.#bytes[start + i] = unit;
+      }
+      if (i === length) {
+        this.#bytes[this.#length] = length;
+        this.#length = start + length;
+        return this;
+      }
+    }
+    return this.bytes(encoder.encode(value));
+  }
+
+  /** Length-prefixed bytes. */
+  bytes(value: Uint8Array | Int8Array): this {
+    this.count(value.length);
+    return this.raw(value);
+  }
+
+  /** Bytes without a length. */
+  raw(value: Uint8Array | Int8Array): this {
+    this.#grow(value.length);
+    this.#bytes.set(
+      value instanceof Int8Array ? new Uint8Array(value.buffer, value.byteOffset, value.length) : value,
+      this.#length,
+    );
+    this.#length += value.length;
+    return this;
+  }
+
+  list<T>(items: readonly T[], write: (item: T, index: number) => void): this {
+    this.count(items.length);
+    items.forEach(write);
+    return this;
+  }
+
+  /** Zero bytes up to a multiple of 8, so that a view of float64 may start here. */
+  align(): this {
+    while (this.#length % 8 !== 0) this.u8(0);
+    return this;
+  }
+
+  /** A copy of exactly what was written. */
+  finish(): Uint8Array {
+    return this.#bytes.slice(0, this.#length);
+  }
+
+  #grow(extra: number): void {
+    if (this.#length + extra <= this.#bytes.length) return;
+    const larger = new Uint8Array(Math.max(this.#bytes.length * 2, this.#length + extra));
+    larger.set(this.#bytes);
+    this.#bytes = larger;
+    this.#view = new DataView(larger.buffer);
+  }
+}
+
+/** Reads what {@link ByteWriter} wrote, in the same order. Every method throws INVALID_STATE past the end. */
+export class ByteReader {
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+
+  get offset(): number {
+    return this.#at;
+  }
+
+  u8(): number {
+    this.#need(1);
+    return this.#bytes[this.#at++] as number;
+  }
+
+  u32(): number {
+    this.#need(4);
+    this.#at += 4;
+    return this.#view.getUint32(this.#at - 4, true);
+  }
+
+  f32(): number {
+    this.#need(4);
+    this.#at += 4;
+    return this.#view.getFloat32(this.#at - 4, true);
+  }
+
+  f64(): number {
+    this.#need(8);
+    this.#at += 8;
+    return this.#view.getFloat64(this.#at - 8, true);
+  }
+
+  count(): number {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = this.u8();
+      value += (byte & 0x7f) * 2 ** shift;
+      if (byte < 0x80) return value;
+      if (shift > 28) throw unreadable("a count is too long");
+    }
+  }
+
+  text(): string {
+    return decoder.decode(this.bytes());
+  }
+
+  bytes(): Uint8Array {
+    return this.raw(this.count());
+  }
+
+  signedBytes(): Int8Array {
+    const bytes = this.bytes();
+    return new Int8Array(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+
+  raw(length: number): Uint8Array {
+    this.#need(length);
+    this.#at += length;
+    return this.#bytes.subarray(this.#at - length, this.#at);
+  }
+
+  list<T>(read: (index: number) => T): T[] {
+    const length = this.count();
+    const items: T[] = [];
+    for (let i = 0; i < length; i++) items.push(read(i));
+    return items;
+  }
+
+  align(): this {
+    while (this.#at % 8 !== 0) this.u8();
+    return this;
+  }
+
+  /** Everything that is left. */
+  rest(): Uint8Array {
+    return this.raw(this.#bytes.length - this.#at);
+  }
+
+  #need(length: number): void {
+    if (this.#at + length > this.#bytes.length) throw unreadable("it ends early");
+  }
+}
+
+function unreadable(reason: string): QavrError {
+  return new QavrError(
+    "INVALID_STATE",
+    `Stored bytes cannot be read: ${reason}. Replay the ledger, or restore a backup.`,
+  );
+}
+
+/** The same bytes at a multiple of 8 in their buffer, so that views of float64 may start there; copied only when they are not. */
+export function aligned(bytes: Uint8Array): Uint8Array {
+  return bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
+}

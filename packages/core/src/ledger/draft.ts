@@ -1,0 +1,147 @@
+import { dequantise } from "../embedding/quantise.js";
+import type { Learner } from "../learners/learner.js";
+import { stateAddress } from "../store/state-address.js";
+import type { SequencedEntry, StateRef, StateWrite } from "../store/store.js";
+import { decodeEpisode, type EpisodeRecord } from "./episode-record.js";
+import type { RecordedExposure } from "./events.js";
+import { MemoryRecord } from "./memory-record.js";
+import { decodeSharedRecord, encodeSharedRecord, learnerMismatch, type SharedRecord } from "./shared-record.js";
+import { memoryRef, SCOPES, sharedRef, statsRef } from "./state-keys.js";
+import { decodeStats, emptyStats, encodeStats, type StatsRecord } from "./stats-record.js";
+
+/** A part of a reduction that only loads states. */
+export type Loading = Generator<readonly StateRef[], void, readonly (Uint8Array | undefined)[]>;
+
+/** The states that one entry touches, decoded into private copies, and what has become of them. */
+export class Draft<Shared, Memory> {
+  readonly learner: Learner<Shared, Memory>;
+  readonly seq: number;
+  readonly at: number;
+  /** Whether a contribution of the entry's episode was taken back. */
+  takenBack = false;
+  #stats: StatsRecord | undefined;
+  #episodes = new Map<string, EpisodeRecord>();
+  #shared = new Map<string, SharedRecord<Shared>>();
+  #memories = new Map<string, { ref: StateRef; record: MemoryRecord<Memory> }>();
+  #loaded = new Set<string>();
+  #writes: StateWrite[] = [];
+
+  constructor(learner: Learner<Shared, Memory>, entry: SequencedEntry) {
+    this.learner = learner;
+    this.seq = entry.seq;
+    this.at = entry.at;
+  }
+
+  get stats(): StatsRecord {
+    return this.#stats as StatsRecord;
+  }
+
+  /** Asks the store for states that are not here yet. */
+  *load(refs: readonly StateRef[]): Loading {
+    const missing = refs.filter((ref) => {
+      const key = stateAddress(ref);
+      if (this.#loaded.has(key)) return false;
+      this.#loaded.add(key);
+      return true;
+    });
+    if (missing.length === 0) return;
+    const found = yield missing;
+    missing.forEach((ref, i) => {
+      this.#place(ref, found[i]?.slice());
+    });
+  }
+
+  /** Loads the shared and memory states behind exposures. */
+  *loadStates(
+    exposures: readonly { readonly collection: string; readonly items: readonly { readonly id: string }[] }[],
+  ): Loading {
+    yield* this.load(
+      exposures.flatMap(({ collection, items }) => [
+        sharedRef(collection),
+        ...items.map(({ id }) => memoryRef(collection, id)),
+      ]),
+    );
+  }
+
+  episode(id: string): EpisodeRecord | undefined {
+    return this.#episodes.get(id);
+  }
+
+  shared(collection: string): SharedRecord<Shared> {
+    return this.#shared.get(collection) as SharedRecord<Shared>;
+  }
+
+  memory(collection: string, id: string): MemoryRecord<Memory> {
+    return (this.#memories.get(stateAddress(memoryRef(collection, id))) as { record: MemoryRecord<Memory> }).record;
+  }
+
+  decodeMemory(bytes: Uint8Array): Memory {
+    return bytes.length === 0 ? this.learner.memory.empty() : this.learner.memory.decode(bytes.slice());
+  }
+
+  replaceShared(collection: string, bytes: Uint8Array): void {
+    this.#shared.set(collection, { ...this.shared(collection), state: this.learner.shared.decode(bytes.slice()) });
+  }
+
+  /** The first request vector of a collection decides its space. */
+  adoptSpace({ collection, space, length, vector }: RecordedExposure): void {
+    const shared = this.shared(collection);
+    if (shared.space === "" && vector.length > 0) {
+      shared.space = space;
+      shared.length = length;
+    }
+  }
+
+  /** The exposure's request vector, if it lies in the space of its collection. */
+  vectorIn(exposure: {
+    readonly collection: string;
+    readonly space: string;
+    readonly length: number;
+    readonly vector: Int8Array;
+  }): Float32Array | undefined {
+    const shared = this.shared(exposure.collection);
+    const same = exposure.vector.length > 0 && exposure.space === shared.space && exposure.length === shared.length;
+    return same ? dequantise(exposure.vector) : undefined;
+  }
+
+  write(ref: StateRef, value: Uint8Array | null): void {
+    this.#writes.push({ ...ref, value });
+  }
+
+  writes(): StateWrite[] {
+    for (const [collection, record] of this.#shared) {
+      this.write(sharedRef(collection), encodeSharedRecord(record, this.learner.shared));
+    }
+    for (const { ref, record } of this.#memories.values()) {
+      this.write(ref, record.encode());
+    }
+    this.write(statsRef, encodeStats(this.stats));
+    return this.#writes;
+  }
+
+  #place(ref: StateRef, bytes: Uint8Array | undefined): void {
+    const { learner } = this;
+    switch (ref.scope) {
+      case SCOPES.stats:
+        this.#stats = bytes ? decodeStats(bytes) : emptyStats(learner.id);
+        if (this.#stats.learner !== learner.id) throw learnerMismatch(this.#stats.learner, learner.id);
+        break;
+      case SCOPES.episode:
+        if (bytes) this.#episodes.set(ref.id, decodeEpisode(bytes));
+        break;
+      case SCOPES.shared:
+        this.#shared.set(
+          ref.id,
+          bytes
+            ? decodeSharedRecord(bytes, learner)
+            : { learner: learner.id, space: "", length: 0, state: learner.shared.empty() },
+        );
+        break;
+      default:
+        this.#memories.set(stateAddress(ref), {
+          ref,
+          record: new MemoryRecord(learner.memory, bytes),
+        });
+    }
+  }
+}

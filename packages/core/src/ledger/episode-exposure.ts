@@ -1,0 +1,33 @@
+import { relevanceWeights } from "../credit/relevance.js";
+import type { EpisodeExposure } from "./episode-record.js";
+import type { RecordedExposure } from "./events.js";
+
+/** What the episode's record keeps of an exposure that entry `seq` holds in full; a memory shown twice is kept once. */
+export function toEpisodeExposure(exposure: RecordedExposure, seq: number): EpisodeExposure {
+  const { collection, context, space, length, vector, credited, candidates, shown } = exposure;
+  const items = new Map<string, { readonly similarity: number; readonly handle: number }>();
+  for (const { candidate, handle } of shown) {
+    const { id, similarity } = candidates[candidate] as { id: string; similarity: number };
+    if (!items.has(id)) items.set(id, { similarity, handle });
+  }
+  const similarities = [...items.values()].map(({ similarity }) => similarity);
+  const weights = similarities.length === 0 ? [] : relevanceWeights(similarities, similaritiesOf(exposure));
+  return {
+    seq,
+    collection,
+    context,
+    space,
+    length,
+    vector,
+    credited,
+    // Rounded as the record stores them: a correction must see the same weights as the first fold.
+    items: [...items].map(([id, item], i) => ({ id, ...item, weight: Math.fround(weights[i] as number) })),
+  };
+}
+
+/** Similarities of all recorded candidates. */
+export function similaritiesOf({ candidates }: Pick<RecordedExposure, "candidates">): Float64Array {
+  const similarities = new Float64Array(candidates.length);
+  for (let i = 0; i < candidates.length; i++) similarities[i] = (candidates[i] as { similarity: number }).similarity;
+  return similarities;
+}

@@ -1,0 +1,176 @@
+import type { Contribution } from "../learners/learner.js";
+import { ByteReader, ByteWriter } from "./bytes.js";
+import { EPISODE_STATES, type EpisodeState, OUTCOME_TIERS, type OutcomeTier } from "./events.js";
+
+/** A memory that an exposure showed, as crediting needs it. */
+export interface EpisodeItem {
+  readonly id: string;
+  readonly similarity: number;
+  readonly weight: number;
+  /** Number of its short name: 1 for `m1`. */
+  readonly handle: number;
+}
+
+/** An exposure as crediting needs it; its full record stays in the ledger at `seq`. */
+export interface EpisodeExposure {
+  readonly seq: number;
+  readonly collection: string;
+  readonly context: string;
+  readonly space: string;
+  readonly length: number;
+  readonly vector: Int8Array;
+  readonly credited: boolean;
+  readonly items: readonly EpisodeItem[];
+}
+
+/** The reward that counts: the best tier's, the later one of equals. */
+export interface CountedReward {
+  readonly tier: OutcomeTier;
+  readonly reward: number;
+  readonly weight: number;
+  readonly source: string;
+  readonly at: number;
+}
+
+/** The votes that count, by the same rule, whoever gave the reward. */
+export interface CountedVotes {
+  readonly tier: OutcomeTier;
+  readonly weight: number;
+  readonly at: number;
+  readonly helpful: readonly string[];
+  readonly harmful: readonly string[];
+  readonly used: readonly string[] | undefined;
+}
+
+/** Everything that is known about one recorded episode. */
+export interface EpisodeRecord {
+  state: EpisodeState;
+  /** Unix ms of its last exposure: the outcome window starts here. */
+  lastAt: number;
+  /** Under which alias it waits, empty when it does not. */
+  parkedAs: string;
+  exposures: EpisodeExposure[];
+  reward: CountedReward | undefined;
+  votes: CountedVotes | undefined;
+  /** What it has added to the states, undefined before it taught. */
+  contribution: Contribution | undefined;
+}
+
+export function emptyEpisode(): EpisodeRecord {
+  return {
+    state: "open",
+    lastAt: 0,
+    parkedAs: "",
+    exposures: [],
+    reward: undefined,
+    votes: undefined,
+    contribution: undefined,
+  };
+}
+
+const HAS_REWARD = 1;
+const HAS_VOTES = 2;
+const HAS_CONTRIBUTION = 4;
+
+export function encodeEpisode(record: EpisodeRecord): Uint8Array {
+  const writer = new ByteWriter();
+  const { reward, votes, contribution } = record;
+  const ids = (list: readonly string[]): ByteWriter => writer.list(list, (id) => writer.text(id));
+  writer
+    .u8(EPISODE_STATES.indexOf(record.state))
+    .f64(record.lastAt)
+    .text(record.parkedAs)
+    .list(record.exposures, (exposure) =>
+      writer
+        .count(exposure.seq)
+        .text(exposure.collection)
+        .text(exposure.context)
+        .text(exposure.space)
+        .count(exposure.length)
+        .bytes(exposure.vector)
+        .u8(exposure.credited ? 1 : 0)
+        .list(exposure.items, (item) => writer.text(item.id).f32(item.similarity).f32(item.weight).count(item.handle)),
+    )
+    .u8((reward ? HAS_REWARD : 0) | (votes ? HAS_VOTES : 0) | (contribution ? HAS_CONTRIBUTION : 0));
+  if (reward) {
+    writer
+      .u8(OUTCOME_TIERS.indexOf(reward.tier))
+      .f64(reward.reward)
+      .f64(reward.weight)
+      .text(reward.source)
+      .f64(reward.at);
+  }
+  if (votes) {
+    writer.u8(OUTCOME_TIERS.indexOf(votes.tier)).f64(votes.weight).f64(votes.at);
+    ids(votes.helpful);
+    ids(votes.harmful);
+    writer.u8(votes.used ? 1 : 0);
+    ids(votes.used ?? []);
+  }
+  if (contribution) {
+    const numbers = (list: readonly number[]): ByteWriter => writer.list(list, (value) => writer.f64(value));
+    writer.list(contribution.exposures, ({ direction, scalars, memories }) => {
+      writer.bytes(direction ?? new Int8Array(0));
+      numbers(scalars);
+      writer.list(memories, numbers);
+    });
+  }
+  return writer.finish();
+}
+
+export function decodeEpisode(bytes: Uint8Array): EpisodeRecord {
+  const reader = new ByteReader(bytes);
+  const ids = (): string[] => reader.list(() => reader.text());
+  const tier = (): OutcomeTier => OUTCOME_TIERS[reader.u8()] as OutcomeTier;
+  const state = EPISODE_STATES[reader.u8()] as EpisodeState;
+  const lastAt = reader.f64();
+  const parkedAs = reader.text();
+  const exposures = reader.list(
+    (): EpisodeExposure => ({
+      seq: reader.count(),
+      collection: reader.text(),
+      context: reader.text(),
+      space: reader.text(),
+      length: reader.count(),
+      vector: reader.signedBytes(),
+      credited: reader.u8() === 1,
+      items: reader.list(() => ({
+        id: reader.text(),
+        similarity: reader.f32(),
+        weight: reader.f32(),
+        handle: reader.count(),
+      })),
+    }),
+  );
+  const parts = reader.u8();
+  const record: EpisodeRecord = { ...emptyEpisode(), state, lastAt, parkedAs, exposures };
+  if (parts & HAS_REWARD) {
+    record.reward = {
+      tier: tier(),
+      reward: reader.f64(),
+      weight: reader.f64(),
+      source: reader.text(),
+      at: reader.f64(),
+    };
+  }
+  if (parts & HAS_VOTES) {
+    const head = { tier: tier(), weight: reader.f64(), at: reader.f64(), helpful: ids(), harmful: ids() };
+    const usedKnown = reader.u8() === 1;
+    const used = ids();
+    record.votes = { ...head, used: usedKnown ? used : undefined };
+  }
+  if (parts & HAS_CONTRIBUTION) {
+    const numbers = (): number[] => reader.list(() => reader.f64());
+    record.contribution = {
+      exposures: reader.list(() => {
+        const direction = reader.signedBytes();
+        return {
+          direction: direction.length === 0 ? undefined : direction,
+          scalars: numbers(),
+          memories: reader.list(numbers),
+        };
+      }),
+    };
+  }
+  return record;
+}

@@ -1,0 +1,195 @@
+import { QavrError } from "../errors/qavr-error.js";
+import { ByteReader, ByteWriter } from "./bytes.js";
+import {
+  EDIT_POLICIES,
+  EPISODE_STATES,
+  type ExposureEvent,
+  type ForgetEvent,
+  type ImportEvent,
+  type LedgerEvent,
+  OUTCOME_TIERS,
+  type OutcomeEvent,
+  type RecordedExposure,
+  VECTOR_SOURCES,
+} from "./events.js";
+
+/** First byte of every payload: a change of layout is a new version, and old ones stay readable for ever. */
+const VERSION = 1;
+
+/** The event as a payload. Equal events give equal bytes. */
+export function encodeEvent(event: LedgerEvent): Uint8Array {
+  const writer = new ByteWriter().u8(VERSION);
+  switch (event.type) {
+    case "exposure":
+      writeExposureEvent(writer, event);
+      break;
+    case "outcome":
+      writeOutcome(writer, event);
+      break;
+    case "forget":
+      writer.text(event.collection).list(event.ids, (id) => writer.text(id));
+      break;
+    case "import":
+      writer
+        .text(event.learner)
+        .text(event.collection)
+        .bytes(event.shared)
+        .list(event.memories, ({ id, state }) => writer.text(id).bytes(state));
+  }
+  return writer.finish();
+}
+
+/** @throws INVALID_STATE for an unknown type, a newer layout or damaged bytes */
+export function decodeEvent(type: string, payload: Uint8Array): LedgerEvent {
+  const reader = new ByteReader(payload);
+  const version = reader.u8();
+  if (version !== VERSION) {
+    throw new QavrError(
+      "INVALID_STATE",
+      `A ledger entry has layout ${version}; this version reads ${VERSION}. Upgrade qavr.`,
+      {
+        details: { version, supported: VERSION },
+      },
+    );
+  }
+  switch (type) {
+    case "exposure":
+      return readExposureEvent(reader);
+    case "outcome":
+      return readOutcome(reader);
+    case "forget":
+      return { type, collection: reader.text(), ids: reader.list(() => reader.text()) } satisfies ForgetEvent;
+    case "import":
+      return {
+        type,
+        learner: reader.text(),
+        collection: reader.text(),
+        shared: reader.bytes(),
+        memories: reader.list(() => ({ id: reader.text(), state: reader.bytes() })),
+      } satisfies ImportEvent;
+    default:
+      throw new QavrError("INVALID_STATE", `The ledger holds an entry of unknown type ${type}. Upgrade qavr.`, {
+        details: { type },
+      });
+  }
+}
+
+function writeExposureEvent(writer: ByteWriter, event: ExposureEvent): void {
+  writer
+    .text(event.episode)
+    .u8(EPISODE_STATES.indexOf(event.state))
+    .list(event.aliases, (alias) => writer.text(alias))
+    .text(event.parkedAs ?? "")
+    .u8(EDIT_POLICIES.indexOf(event.onEdit))
+    .list(event.exposures, (exposure) => writeExposure(writer, exposure));
+}
+
+function readExposureEvent(reader: ByteReader): ExposureEvent {
+  return {
+    type: "exposure",
+    episode: reader.text(),
+    state: pick(EPISODE_STATES, reader.u8()),
+    aliases: reader.list(() => reader.text()),
+    parkedAs: reader.text() || undefined,
+    onEdit: pick(EDIT_POLICIES, reader.u8()),
+    exposures: reader.list(() => readExposure(reader)),
+  };
+}
+
+function writeExposure(writer: ByteWriter, exposure: RecordedExposure): void {
+  writer
+    .text(exposure.collection)
+    .text(exposure.context)
+    .text(exposure.space)
+    .count(exposure.length)
+    .u8(VECTOR_SOURCES.indexOf(exposure.vectorSource))
+    .bytes(exposure.vector)
+    .text(exposure.learner)
+    .f32(exposure.gate)
+    .u8(exposure.credited ? 1 : 0)
+    .f64(exposure.at)
+    .list(exposure.candidates, ({ id, similarity }) => writer.text(id).f32(similarity))
+    .list(exposure.shown, (item) =>
+      writer
+        .count(item.candidate)
+        .count(item.index)
+        .count(item.handle)
+        .u32(item.contentHash)
+        .f32(item.learned)
+        .f32(item.utility)
+        .f32(item.evidence),
+    );
+}
+
+function readExposure(reader: ByteReader): RecordedExposure {
+  return {
+    collection: reader.text(),
+    context: reader.text(),
+    space: reader.text(),
+    length: reader.count(),
+    vectorSource: pick(VECTOR_SOURCES, reader.u8()),
+    vector: reader.signedBytes(),
+    learner: reader.text(),
+    gate: reader.f32(),
+    credited: reader.u8() === 1,
+    at: reader.f64(),
+    candidates: reader.list(() => ({ id: reader.text(), similarity: reader.f32() })),
+    shown: reader.list(() => ({
+      candidate: reader.count(),
+      index: reader.count(),
+      handle: reader.count(),
+      contentHash: reader.u32(),
+      learned: reader.f32(),
+      utility: reader.f32(),
+      evidence: reader.f32(),
+    })),
+  };
+}
+
+function writeOutcome(writer: ByteWriter, event: OutcomeEvent): void {
+  const ids = (list: readonly string[]): void => {
+    writer.list(list, (id) => writer.text(id));
+  };
+  writer
+    .text(event.episode)
+    .f64(event.reward ?? Number.NaN)
+    .f64(event.weight)
+    .u8(OUTCOME_TIERS.indexOf(event.tier))
+    .text(event.source);
+  ids(event.helpful);
+  ids(event.harmful);
+  writer.u8(event.used ? 1 : 0);
+  ids(event.used ?? []);
+}
+
+function readOutcome(reader: ByteReader): OutcomeEvent {
+  const ids = (): string[] => reader.list(() => reader.text());
+  const episode = reader.text();
+  const reward = reader.f64();
+  const weight = reader.f64();
+  const tier = pick(OUTCOME_TIERS, reader.u8());
+  const source = reader.text();
+  const helpful = ids();
+  const harmful = ids();
+  const usedKnown = reader.u8() === 1;
+  const used = ids();
+  return {
+    type: "outcome",
+    episode,
+    reward: Number.isNaN(reward) ? null : reward,
+    weight,
+    tier,
+    source,
+    helpful,
+    harmful,
+    used: usedKnown ? used : undefined,
+  };
+}
+
+function pick<T>(values: readonly T[], index: number): T {
+  const value = values[index];
+  if (value === undefined) {
+    throw new QavrError("INVALID_STATE", `A ledger entry holds the unknown code ${index}. Upgrade qavr.`);
+  }
+  return value;
+}

@@ -1,0 +1,103 @@
+/** How good a piece of evidence is, best first. The best tier that spoke about an episode counts, in either order of arrival. */
+export const OUTCOME_TIERS = ["verified", "user", "observed", "self-reported", "completed"] as const;
+
+/**
+ * - `verified`: a checker, an evaluator, a scorer
+ * - `user`: a person
+ * - `observed`: the run threw
+ * - `self-reported`: the agent's own report
+ * - `completed`: the run merely ended
+ */
+export type OutcomeTier = (typeof OUTCOME_TIERS)[number];
+
+/** What the exposure entry says about its episode at the time of writing. */
+export const EPISODE_STATES = ["open", "parked", "ended", "abandoned"] as const;
+export type EpisodeState = (typeof EPISODE_STATES)[number];
+
+export const VECTOR_SOURCES = ["none", "host", "hashed"] as const;
+export type VectorSource = (typeof VECTOR_SOURCES)[number];
+
+export const EDIT_POLICIES = ["keep", "discount", "reset"] as const;
+/** What a changed memory text does to its evidence. */
+export type EditPolicy = (typeof EDIT_POLICIES)[number];
+
+/** One memory as it was shown, with the terms that put it there. */
+export interface ShownItem {
+  /** Place among the recorded candidates. */
+  readonly candidate: number;
+  /** Place among all candidates: the rank without learning, 0-based. */
+  readonly index: number;
+  /** Number of its short name in the episode: 1 for `m1`. */
+  readonly handle: number;
+  /** Fingerprint of the memory's text, 0 when the host gave none. */
+  readonly contentHash: number;
+  readonly learned: number;
+  readonly utility: number;
+  readonly evidence: number;
+}
+
+/** One retrieval: what was found, what was shown and for which kind of request. */
+export interface RecordedExposure {
+  readonly collection: string;
+  readonly context: string;
+  /** Name of the request vector's space, and the length it had there. */
+  readonly space: string;
+  readonly length: number;
+  readonly vectorSource: VectorSource;
+  /** Quantised request vector, empty for none. */
+  readonly vector: Int8Array;
+  readonly learner: string;
+  readonly gate: number;
+  /** False when this part of the run failed and another part replaced it. */
+  readonly credited: boolean;
+  /** Unix ms. */
+  readonly at: number;
+  readonly candidates: readonly { readonly id: string; readonly similarity: number }[];
+  readonly shown: readonly ShownItem[];
+}
+
+/** Ledger entry `exposure`: an episode's exposures since its last entry, and where the episode stands. */
+export interface ExposureEvent {
+  readonly type: "exposure";
+  readonly episode: string;
+  readonly state: EpisodeState;
+  readonly aliases: readonly string[];
+  /** Under which name a parked episode waits. */
+  readonly parkedAs: string | undefined;
+  readonly onEdit: EditPolicy;
+  readonly exposures: readonly RecordedExposure[];
+}
+
+/** Ledger entry `outcome`: what one source says about an episode. Folding decides whether it counts, and takes back what it replaces. */
+export interface OutcomeEvent {
+  readonly type: "outcome";
+  readonly episode: string;
+  /** In [0, 1], null for unknown. */
+  readonly reward: number | null;
+  readonly weight: number;
+  readonly tier: OutcomeTier;
+  readonly source: string;
+  readonly helpful: readonly string[];
+  readonly harmful: readonly string[];
+  /** Undefined: nobody said. */
+  readonly used: readonly string[] | undefined;
+}
+
+/** Ledger entry `forget`: these ids start cold; outcomes of episodes before this entry no longer reach them. */
+export interface ForgetEvent {
+  readonly type: "forget";
+  readonly collection: string;
+  readonly ids: readonly string[];
+}
+
+/** Ledger entry `import`: learned state from elsewhere, as the learner's own bytes. */
+export interface ImportEvent {
+  readonly type: "import";
+  readonly learner: string;
+  readonly collection: string;
+  /** Empty: the collection's shared state stays. */
+  readonly shared: Uint8Array;
+  readonly memories: readonly { readonly id: string; readonly state: Uint8Array }[];
+}
+
+export type LedgerEvent = ExposureEvent | OutcomeEvent | ForgetEvent | ImportEvent;

@@ -1,0 +1,188 @@
+import type { Contribution, Learner } from "../learners/learner.js";
+import type { Reduce, Reduction, SequencedEntry } from "../store/store.js";
+import { Draft, type Loading } from "./draft.js";
+import { similaritiesOf, toEpisodeExposure } from "./episode-exposure.js";
+import { type EpisodeRecord, emptyEpisode, encodeEpisode } from "./episode-record.js";
+import { decodeEvent } from "./event-codec.js";
+import {
+  type EditPolicy,
+  type ExposureEvent,
+  type ForgetEvent,
+  type ImportEvent,
+  OUTCOME_TIERS,
+  type OutcomeEvent,
+  type OutcomeTier,
+  type RecordedExposure,
+} from "./events.js";
+import { lessonOf } from "./lesson.js";
+import type { MemoryRecord } from "./memory-record.js";
+import { aliasRef, episodeRef, memoryRef, sharedRef, statsRef } from "./state-keys.js";
+
+const encoder = new TextEncoder();
+
+/** Share of its evidence that a memory keeps when its text changes. */
+const KEPT_AFTER_EDIT: Readonly<Record<EditPolicy, number>> = { keep: 1, discount: 0.5, reset: 0 };
+
+/**
+ * The fold: what each ledger entry does to the state. The only place that knows it; live commits and replay run this code.
+ *
+ * An episode's effect on the learner's states is a function of all its credited exposures and of the best outcome known. When
+ * either changes, the recorded contribution is taken back and a new one is added.
+ */
+export function ledgerReducer<Shared, Memory>(learner: Learner<Shared, Memory>): Reduce {
+  return function* reduce(entry: SequencedEntry): Reduction {
+    const event = decodeEvent(entry.type, entry.payload);
+    const draft = new Draft(learner, entry);
+    switch (event.type) {
+      case "exposure":
+        yield* draft.load([statsRef, episodeRef(event.episode)]);
+        yield* foldExposures(draft, event);
+        break;
+      case "outcome":
+        yield* draft.load([statsRef, episodeRef(event.episode)]);
+        yield* foldOutcome(draft, event);
+        break;
+      case "forget":
+        yield* draft.load([statsRef, ...event.ids.map((id) => memoryRef(event.collection, id))]);
+        foldForget(draft, event);
+        break;
+      case "import":
+        yield* draft.load([
+          statsRef,
+          sharedRef(event.collection),
+          ...event.memories.map(({ id }) => memoryRef(event.collection, id)),
+        ]);
+        foldImport(draft, event);
+    }
+    return draft.writes();
+  };
+}
+
+function* foldExposures<Shared, Memory>(draft: Draft<Shared, Memory>, event: ExposureEvent): Loading {
+  const { stats } = draft;
+  const known = draft.episode(event.episode);
+  const episode = known ?? emptyEpisode();
+  if (!known) stats.episodes += 1;
+  if (episode.state === "parked") stats.parked -= 1;
+  if (event.state === "parked") stats.parked += 1;
+  if (event.state === "abandoned") stats.abandoned += 1;
+
+  const added = event.exposures.map((exposure) => toEpisodeExposure(exposure, draft.seq));
+  const settled = episode.reward !== undefined || episode.votes !== undefined;
+  yield* draft.loadStates(settled ? [...episode.exposures, ...added] : added);
+  // Taken back before anything else changes; settled again with the new exposures below.
+  if (episode.contribution && event.exposures.length > 0) takeBack(draft, episode);
+
+  for (const exposure of event.exposures) {
+    draft.adoptSpace(exposure);
+    observe(draft, exposure, event.onEdit);
+    episode.lastAt = Math.max(episode.lastAt, exposure.at);
+  }
+  episode.exposures.push(...added);
+  episode.state = event.state;
+  const waited = episode.parkedAs;
+  episode.parkedAs = event.parkedAs ?? "";
+  if (waited && waited !== episode.parkedAs) draft.write(aliasRef(waited), null);
+  for (const alias of [...event.aliases, ...(event.parkedAs ? [event.parkedAs] : [])]) {
+    draft.write(aliasRef(alias), encoder.encode(event.episode));
+  }
+  settle(draft, episode);
+  draft.write(episodeRef(event.episode), encodeEpisode(episode));
+}
+
+function* foldOutcome<Shared, Memory>(draft: Draft<Shared, Memory>, event: OutcomeEvent): Loading {
+  const { stats } = draft;
+  stats.outcomes[event.tier] += 1;
+  if (event.reward === null) stats.unknown += 1;
+  const episode = draft.episode(event.episode);
+  // Erased in the meantime: the outcome is a fact, but there is nothing left to credit.
+  if (!episode) return;
+  const rewarded = event.reward !== null && counts(event.tier, episode.reward?.tier);
+  const voted = hasVotes(event) && counts(event.tier, episode.votes?.tier);
+  if (!rewarded && !voted) return;
+  yield* draft.loadStates(episode.exposures);
+  if (episode.contribution) {
+    stats.corrections += 1;
+    takeBack(draft, episode);
+  }
+  if (rewarded && event.reward !== null) {
+    const { tier, reward, weight, source } = event;
+    episode.reward = { tier, reward, weight, source, at: draft.at };
+  }
+  if (voted) {
+    const { tier, weight, helpful, harmful, used } = event;
+    episode.votes = { tier, weight, at: draft.at, helpful, harmful, used };
+  }
+  settle(draft, episode);
+  draft.write(episodeRef(event.episode), encodeEpisode(episode));
+}
+
+function foldForget<Shared, Memory>(draft: Draft<Shared, Memory>, event: ForgetEvent): void {
+  for (const id of event.ids) {
+    const record = draft.memory(event.collection, id);
+    record.contentHash = 0;
+    record.shown = 0;
+    record.forgottenAt = draft.seq;
+    record.learned = undefined;
+  }
+}
+
+function foldImport<Shared, Memory>(draft: Draft<Shared, Memory>, event: ImportEvent): void {
+  // Bytes of another learner mean nothing to this one; a replay with that learner will read them.
+  if (event.learner !== draft.learner.id) return;
+  if (event.shared.length > 0) draft.replaceShared(event.collection, event.shared);
+  for (const { id, state } of event.memories) draft.memory(event.collection, id).learned = draft.decodeMemory(state);
+  draft.stats.taught += 1;
+}
+
+/** Tells the learner of an exposure, counts it, and notices edited texts. */
+function observe<Shared, Memory>(draft: Draft<Shared, Memory>, exposure: RecordedExposure, onEdit: EditPolicy): void {
+  const shown = new Map<string, MemoryRecord<Memory>>();
+  for (const item of exposure.shown) {
+    const id = (exposure.candidates[item.candidate] as { id: string }).id;
+    if (shown.has(id)) continue;
+    const record = draft.memory(exposure.collection, id);
+    shown.set(id, record);
+    record.shown += 1;
+    if (item.contentHash !== 0 && item.contentHash !== record.contentHash) {
+      const keep = KEPT_AFTER_EDIT[onEdit];
+      if (record.contentHash !== 0 && record.learned !== undefined && keep < 1) {
+        if (keep === 0) record.learned = undefined;
+        else draft.learner.discount(record.draft(), keep);
+      }
+      record.contentHash = item.contentHash;
+    }
+  }
+  draft.learner.observe({
+    shared: draft.shared(exposure.collection).state,
+    context: exposure.context,
+    similarities: similaritiesOf(exposure),
+    shown: shown.size,
+    memories: () => [...shown.values()].map((record) => record.draft()),
+    at: exposure.at,
+  });
+}
+
+/** Adds the episode's contribution, if it has an outcome and none is recorded. */
+function settle<Shared, Memory>(draft: Draft<Shared, Memory>, episode: EpisodeRecord): void {
+  if (episode.contribution || (!episode.reward && !episode.votes)) return;
+  const lesson = lessonOf(draft, episode);
+  if (lesson.exposures.length === 0) return;
+  episode.contribution = draft.learner.learn(lesson);
+  if (lesson.first) draft.stats.taught += 1;
+}
+
+function takeBack<Shared, Memory>(draft: Draft<Shared, Memory>, episode: EpisodeRecord): void {
+  draft.learner.unlearn(lessonOf(draft, episode), episode.contribution as Contribution);
+  episode.contribution = undefined;
+  draft.takenBack = true;
+}
+
+/** A better tier counts; so does a later word of the same tier. */
+function counts(tier: OutcomeTier, known: OutcomeTier | undefined): boolean {
+  return known === undefined || OUTCOME_TIERS.indexOf(tier) <= OUTCOME_TIERS.indexOf(known);
+}
+
+function hasVotes({ helpful, harmful, used }: OutcomeEvent): boolean {
+  return helpful.length > 0 || harmful.length > 0 || used !== undefined;
+}

@@ -1,0 +1,42 @@
+import { QavrError } from "../errors/qavr-error.js";
+import type { Learner, StateCodec } from "../learners/learner.js";
+import { aligned, ByteReader, ByteWriter } from "./bytes.js";
+
+/** What is kept for one collection: whose arithmetic and which vector space its memories' states belong to, then the learner's own. */
+export interface SharedRecord<Shared> {
+  readonly learner: string;
+  /** Space and given length of the first request vector; empty and 0 before one was seen. */
+  space: string;
+  length: number;
+  readonly state: Shared;
+}
+
+/** @throws LEARNER_MISMATCH when another learner wrote it */
+export function decodeSharedRecord<Shared>(bytes: Uint8Array, wanted: Learner<Shared>): SharedRecord<Shared> {
+  const reader = new ByteReader(aligned(bytes));
+  const learner = reader.text();
+  if (learner !== wanted.id) throw learnerMismatch(learner, wanted.id);
+  const codec = wanted.shared;
+  const space = reader.text();
+  const length = reader.count();
+  const rest = reader.align().rest();
+  return { learner, space, length, state: rest.length === 0 ? codec.empty() : codec.decode(rest) };
+}
+
+export function encodeSharedRecord<Shared>(record: SharedRecord<Shared>, codec: StateCodec<Shared>): Uint8Array {
+  return new ByteWriter()
+    .text(record.learner)
+    .text(record.space)
+    .count(record.length)
+    .align()
+    .raw(codec.encode(record.state, 0))
+    .finish();
+}
+
+export function learnerMismatch(stored: string, wanted: string): QavrError {
+  return new QavrError(
+    "LEARNER_MISMATCH",
+    `The namespace's state was learned by ${stored}, not ${wanted}. Use that learner, or call engine.replay({ write: true }) to learn the ledger again with ${wanted}.`,
+    { details: { stored, wanted } },
+  );
+}

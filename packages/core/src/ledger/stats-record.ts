@@ -1,0 +1,43 @@
+import { OUTCOME_TIERS, type OutcomeTier } from "./events.js";
+
+/** Counters of a namespace, folded like everything else. */
+export interface StatsRecord {
+  /** Whose arithmetic the namespace's states follow. */
+  readonly learner: string;
+  episodes: number;
+  /** Parked at this moment. */
+  parked: number;
+  abandoned: number;
+  /** Recorded outcomes by tier, whether or not they counted. */
+  readonly outcomes: Record<OutcomeTier, number>;
+  /** Outcomes that named no reward. */
+  unknown: number;
+  /** Outcomes that replaced an earlier one. */
+  corrections: number;
+  /** Episodes that taught something: the namespace's evidence. */
+  taught: number;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+export function emptyStats(learner: string): StatsRecord {
+  return {
+    learner,
+    episodes: 0,
+    parked: 0,
+    abandoned: 0,
+    outcomes: Object.fromEntries(OUTCOME_TIERS.map((tier) => [tier, 0])) as Record<OutcomeTier, number>,
+    unknown: 0,
+    corrections: 0,
+    taught: 0,
+  };
+}
+
+export function decodeStats(bytes: Uint8Array): StatsRecord {
+  return JSON.parse(decoder.decode(bytes)) as StatsRecord;
+}
+
+export function encodeStats(stats: StatsRecord): Uint8Array {
+  return encoder.encode(JSON.stringify(stats));
+}

@@ -1,0 +1,180 @@
+import { QavrError } from "../errors/qavr-error.js";
+import { stateAddress } from "./state-address.js";
+import type {
+  CommitReceipt,
+  LedgerEntry,
+  Reduce,
+  ScannedState,
+  ScanOptions,
+  SequencedEntry,
+  StateRef,
+  StateWrite,
+  Store,
+} from "./store.js";
+import { assertBatch, assertBytes, assertEntry, assertLimit, assertName, sameBytes } from "./validate.js";
+
+type Scopes = Map<string, Map<string, Uint8Array>>;
+
+interface Space {
+  readonly entries: SequencedEntry[];
+  readonly byKey: Map<string, SequencedEntry>;
+  scopes: Scopes;
+}
+
+/**
+ * The reference store: everything in this process, nothing durable. For tests, previews and applications that may forget.
+ * Every other store must be indistinguishable from it under any sequence of calls.
+ */
+export function memoryStore(): Store {
+  const spaces = new Map<string, Space>();
+  let closed = false;
+
+  const enter = (namespace?: string): void => {
+    if (closed) throw new QavrError("STORE_CLOSED", "The memory store was closed before this call. Create a new one.");
+    if (namespace !== undefined) assertName(namespace, "namespace");
+  };
+  return {
+    name: "memory",
+    capabilities: { durable: false, sharedBackend: false },
+
+    async commit(namespace, entries, reduce) {
+      enter(namespace);
+      assertBatch(entries.length, "commit");
+      for (const entry of entries) assertEntry(entry);
+      const target: Space = spaces.get(namespace) ?? { entries: [], byKey: new Map(), scopes: new Map() };
+      const draft = new Draft(target);
+      const receipts = entries.map((entry) => draft.add(entry, reduce));
+      draft.publish();
+      // Only now: a commit that was refused must not make its namespace known.
+      if (target.entries.length > 0) spaces.set(namespace, target);
+      return receipts;
+    },
+
+    async readStates(namespace, scope, ids) {
+      enter(namespace);
+      assertName(scope, "state scope");
+      assertBatch(ids.length, "read");
+      for (const id of ids) assertName(id, "state id");
+      const states = spaces.get(namespace)?.scopes.get(scope);
+      return ids.map((id) => states?.get(id));
+    },
+
+    async scanStates(namespace, scope, options) {
+      enter(namespace);
+      assertName(scope, "state scope");
+      const states = spaces.get(namespace)?.scopes.get(scope) ?? new Map<string, Uint8Array>();
+      return page([...states.keys()], options).map((id): ScannedState => ({ id, value: states.get(id) as Uint8Array }));
+    },
+
+    async readEntries(namespace, { after = 0, limit }) {
+      enter(namespace);
+      assertLimit(limit);
+      return (spaces.get(namespace)?.entries ?? []).slice(after, after + limit);
+    },
+
+    async head(namespace) {
+      enter(namespace);
+      return spaces.get(namespace)?.entries.length ?? 0;
+    },
+
+    async namespaces(options) {
+      enter();
+      return page([...spaces.keys()], options);
+    },
+
+    async replaceStates(namespace, head, states) {
+      enter(namespace);
+      for (const state of states) assertState(state);
+      const target = spaces.get(namespace);
+      if ((target?.entries.length ?? 0) !== head) return false;
+      if (target) {
+        const scopes: Scopes = new Map();
+        for (const state of states) write(scopes, state);
+        target.scopes = scopes;
+      }
+      return true;
+    },
+
+    async eraseNamespace(namespace) {
+      enter(namespace);
+      spaces.delete(namespace);
+    },
+
+    async close() {
+      closed = true;
+      spaces.clear();
+    },
+  };
+}
+
+/** Entries and writes of one commit, kept aside until all its reductions are through. */
+class Draft {
+  readonly #space: Space;
+  readonly #entries: SequencedEntry[] = [];
+  readonly #byKey = new Map<string, SequencedEntry>();
+  readonly #writes = new Map<string, StateWrite>();
+
+  constructor(target: Space) {
+    this.#space = target;
+  }
+
+  add(entry: LedgerEntry, reduce: Reduce): CommitReceipt {
+    const known = this.#space.byKey.get(entry.key) ?? this.#byKey.get(entry.key);
+    if (known) {
+      return { status: sameBytes(known.payload, entry.payload) ? "duplicate" : "conflict", seq: known.seq };
+    }
+    const { key, type, at, payload } = entry;
+    const sequenced: SequencedEntry = {
+      key,
+      type,
+      at,
+      payload,
+      seq: this.#space.entries.length + this.#entries.length + 1,
+    };
+    this.#entries.push(sequenced);
+    this.#byKey.set(key, sequenced);
+    const reduction = reduce(sequenced);
+    let step = reduction.next();
+    while (!step.done) step = reduction.next(step.value.map((ref) => this.#read(ref)));
+    for (const state of step.value) {
+      assertState(state);
+      this.#writes.set(stateAddress(state), state);
+    }
+    return { status: "committed", seq: sequenced.seq };
+  }
+
+  publish(): void {
+    for (const entry of this.#entries) {
+      this.#space.entries.push(entry);
+      this.#space.byKey.set(entry.key, entry);
+    }
+    for (const state of this.#writes.values()) write(this.#space.scopes, state);
+  }
+
+  #read(ref: StateRef): Uint8Array | undefined {
+    const written = this.#writes.get(stateAddress(ref));
+    return written ? (written.value ?? undefined) : this.#space.scopes.get(ref.scope)?.get(ref.id);
+  }
+}
+
+function write(scopes: Scopes, state: StateWrite): void {
+  let states = scopes.get(state.scope);
+  if (!states) {
+    states = new Map();
+    scopes.set(state.scope, states);
+  }
+  if (state.value === null) states.delete(state.id);
+  else states.set(state.id, state.value);
+}
+
+function assertState(state: StateWrite): void {
+  assertName(state.scope, "state scope");
+  assertName(state.id, "state id");
+  if (state.value) assertBytes(state.value, `state ${state.id}`);
+}
+
+function page(names: string[], { after, limit }: ScanOptions): string[] {
+  assertLimit(limit);
+  names.sort();
+  return names.filter((name) => after === undefined || name > after).slice(0, limit);
+}

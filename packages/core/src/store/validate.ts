@@ -1,0 +1,79 @@
+import { QavrError } from "../errors/qavr-error.js";
+import { type LedgerEntry, STORE_LIMITS } from "./store.js";
+
+/**
+ * Refuses a name that stores could confuse with another: empty, too long, or with lone surrogates (which have no UTF-8 form,
+ * so that two different ones would become one). Anything else is legal: NUL, `%`, `_`, look-alikes.
+ *
+ * @throws INVALID_ID, or LIMIT_EXCEEDED beyond {@link STORE_LIMITS}.nameLength.
+ */
+export function assertName(name: unknown, what: string): asserts name is string {
+  if (typeof name !== "string" || name.length === 0) {
+    throw new QavrError("INVALID_ID", `The ${what} must be a string that is not empty. Received ${describe(name)}.`, {
+      details: { what, received: describe(name) },
+    });
+  }
+  if (name.length > STORE_LIMITS.nameLength) {
+    throw new QavrError(
+      "LIMIT_EXCEEDED",
+      `The ${what} has ${name.length} characters; at most ${STORE_LIMITS.nameLength} are kept. Shorten or hash it.`,
+      { details: { what, length: name.length, limit: STORE_LIMITS.nameLength } },
+    );
+  }
+  if (!name.isWellFormed()) {
+    throw new QavrError("INVALID_ID", `The ${what} holds a lone surrogate. Use well-formed Unicode.`, {
+      details: { what },
+    });
+  }
+}
+
+/** @throws INVALID_ID, LIMIT_EXCEEDED */
+export function assertEntry(entry: LedgerEntry): void {
+  assertName(entry.key, "idempotency key");
+  assertName(entry.type, "entry type");
+  if (!Number.isFinite(entry.at)) {
+    throw new QavrError("INVALID_ARGUMENT", `The time of entry ${entry.key} is not a finite number of milliseconds.`, {
+      details: { key: entry.key },
+    });
+  }
+  assertBytes(entry.payload, `payload of entry ${entry.key}`);
+}
+
+/** @throws LIMIT_EXCEEDED */
+export function assertBytes(bytes: Uint8Array, what: string): void {
+  if (bytes.length > STORE_LIMITS.payloadBytes) {
+    throw new QavrError(
+      "LIMIT_EXCEEDED",
+      `The ${what} has ${bytes.length} bytes; at most ${STORE_LIMITS.payloadBytes} are kept. Record fewer candidates.`,
+      { details: { what, bytes: bytes.length, limit: STORE_LIMITS.payloadBytes } },
+    );
+  }
+}
+
+/** @throws INVALID_ARGUMENT, LIMIT_EXCEEDED */
+export function assertLimit(limit: number): void {
+  if (!Number.isInteger(limit) || limit < 1) {
+    throw new QavrError("INVALID_ARGUMENT", `A page's limit must be a whole number of at least 1. Received ${limit}.`);
+  }
+  assertBatch(limit, "page");
+}
+
+/** @throws LIMIT_EXCEEDED */
+export function assertBatch(size: number, what: string): void {
+  if (size > STORE_LIMITS.batch) {
+    throw new QavrError("LIMIT_EXCEEDED", `A ${what} of ${size} is larger than ${STORE_LIMITS.batch}. Split it.`, {
+      details: { what, size, limit: STORE_LIMITS.batch },
+    });
+  }
+}
+
+/** Byte equality. */
+export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+function describe(value: unknown): string {
+  return typeof value === "string" ? "an empty string" : value === null ? "null" : typeof value;
+}
