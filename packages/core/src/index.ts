@@ -8,6 +8,7 @@ export type {
   EngineOptions,
   EpisodeView,
   ExposureView,
+  LearnedState,
   LogFields,
   Logger,
   NamespaceStatus,
@@ -34,6 +35,7 @@ export type {
 } from "./learners/learner.js";
 export type { QavrOptions, QavrRewards } from "./learners/qavr/parameters.js";
 export { qavr } from "./learners/qavr/qavr.js";
+export { formatQavrState, parseQavrState, type QavrDocument } from "./learners/qavr/seed-format.js";
 export type { QavrMemory, QavrShared } from "./learners/qavr/state.js";
 export { similarity } from "./learners/similarity/similarity.js";
 export { OUTCOME_TIERS, type OutcomeTier } from "./ledger/events.js";

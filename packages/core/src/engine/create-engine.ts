@@ -117,6 +117,8 @@ export function createEngine(options: EngineOptions): Engine {
     explain: (reference, explainOptions) => inspector.explain(reference, explainOptions),
     status: (statusOptions) => inspector.status(statusOptions),
     forget: (forgetOptions) => track(maintainer.forget(forgetOptions)),
+    importState: (state) => track(maintainer.importState(state)),
+    exportState: (exportOptions) => maintainer.exportState(exportOptions),
     replay: (replayOptions) => maintainer.replay(replayOptions),
 
     async flush() {

@@ -4,6 +4,7 @@ import type { EpisodeRecord } from "../ledger/episode-record.js";
 import { decodeEvent } from "../ledger/event-codec.js";
 import { memoryScope, SCOPES } from "../ledger/state-keys.js";
 import { emptyStats } from "../ledger/stats-record.js";
+import { scanAll } from "../store/scan-all.js";
 import { assertName } from "../store/validate.js";
 import { DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
@@ -11,7 +12,6 @@ import type { OpenEpisode, OpenExposure } from "./open-episodes.js";
 import { toRankedItem } from "./rank.js";
 import type { EpisodeView, ExposureView, NamespaceStatus } from "./types.js";
 
-const PAGE = 1_000;
 /** Length of the lists of best and worst memories. */
 const EXTREMES = 10;
 
@@ -60,7 +60,7 @@ export function createInspector(context: EngineContext): Inspector {
 
   async function collections(namespace: string): Promise<NamespaceStatus["collections"]> {
     const found: NamespaceStatus["collections"][number][] = [];
-    for await (const { id } of scan(namespace, SCOPES.shared)) {
+    for await (const { id } of scanAll(store, namespace, SCOPES.shared)) {
       const shared = await states.shared(namespace, id);
       if (shared)
         found.push({ collection: id, ...(await memories(namespace, id)), learner: learner.summarize(shared.state) });
@@ -75,7 +75,7 @@ export function createInspector(context: EngineContext): Inspector {
     const now = context.now();
     const known: { id: string; utility: number; evidence: number }[] = [];
     let total = 0;
-    for await (const { id, value } of scan(namespace, memoryScope(collection))) {
+    for await (const { id, value } of scanAll(store, namespace, memoryScope(collection))) {
       const record = states.memory(value);
       if (!record || record.shown === 0) continue;
       total += 1;
@@ -90,19 +90,6 @@ export function createInspector(context: EngineContext): Inspector {
       best: known.slice(0, EXTREMES),
       worst: known.slice(-EXTREMES).reverse(),
     };
-  }
-
-  async function* scan(namespace: string, scope: string): AsyncGenerator<{ id: string; value: Uint8Array }> {
-    for (let after: string | undefined; ; ) {
-      const page = await store.scanStates(
-        namespace,
-        scope,
-        after === undefined ? { limit: PAGE } : { after, limit: PAGE },
-      );
-      yield* page;
-      if (page.length < PAGE) return;
-      after = page.at(-1)?.id;
-    }
   }
 
   function viewOfOpen(episode: OpenEpisode): EpisodeView {

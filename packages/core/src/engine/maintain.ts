@@ -1,30 +1,28 @@
 import { QavrError } from "../errors/qavr-error.js";
+import type { ImportEvent } from "../ledger/events.js";
 import { foldLedger } from "../ledger/replay.js";
-import { stateAddress } from "../store/state-address.js";
+import { memoryScope, SCOPES } from "../ledger/state-keys.js";
+import { scanAll } from "../store/scan-all.js";
 import { assertName, sameBytes } from "../store/validate.js";
 import { checkCollection, DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
 import { toEntry } from "./recorder.js";
-import type { ReplayReport } from "./types.js";
+import type { Engine, LearnedState } from "./types.js";
 
 /** Differences that a report names. */
 const NAMED_DIFFERENCES = 100;
-/** States compared per read. */
-const BATCH = 500;
+/** Scopes that every namespace may have, whatever its collections are called. */
+const FIXED_SCOPES = [SCOPES.episode, SCOPES.alias, SCOPES.shared, SCOPES.stats];
 /** How often a rebuild starts again because the ledger grew under it. */
 const ATTEMPTS = 5;
 
-export interface Maintainer {
-  forget(options: {
-    readonly namespace: string;
-    readonly collection?: string;
-    readonly ids?: readonly string[];
-  }): Promise<void>;
-  replay(options?: { readonly namespace?: string; readonly write?: boolean }): Promise<ReplayReport>;
-}
+/** Memories per import entry: about half a megabyte. */
+const IMPORT_BATCH = 400;
+
+export type Maintainer = Pick<Engine, "forget" | "replay" | "importState" | "exportState">;
 
 export function createMaintainer(context: EngineContext): Maintainer {
-  const { store, open, recorder, reduce } = context;
+  const { store, states, open, recorder, reduce, learner } = context;
 
   return {
     async forget({ namespace, collection = DEFAULT_NAME, ids }) {
@@ -47,6 +45,36 @@ export function createMaintainer(context: EngineContext): Maintainer {
         const event = { type: "forget", collection, ids: [...new Set(ids)] } as const;
         await recorder.commit(namespace, toEntry(`forget:${context.createId()}`, event, context.now()));
       }
+    },
+
+    async importState({ namespace = DEFAULT_NAME, collection = DEFAULT_NAME, shared, memories }) {
+      assertName(namespace, "namespace");
+      checkCollection(collection);
+      for (const { id } of memories) assertName(id, "memory id");
+      for (let start = 0; start === 0 || start < memories.length; start += IMPORT_BATCH) {
+        const event: ImportEvent = {
+          type: "import",
+          learner: learner.id,
+          collection,
+          shared: start === 0 && shared !== undefined ? learner.shared.encode(shared, 0) : new Uint8Array(0),
+          memories: memories
+            .slice(start, start + IMPORT_BATCH)
+            .map(({ id, state }) => ({ id, state: learner.memory.encode(state, 0) })),
+        };
+        await recorder.commit(namespace, toEntry(`import:${context.createId()}`, event, context.now()));
+      }
+    },
+
+    async exportState({ namespace = DEFAULT_NAME, collection = DEFAULT_NAME } = {}) {
+      assertName(namespace, "namespace");
+      checkCollection(collection);
+      const shared = await states.shared(namespace, collection);
+      const memories: LearnedState["memories"][number][] = [];
+      for await (const { id, value } of scanAll(store, namespace, memoryScope(collection))) {
+        const state = states.memory(value)?.learned;
+        if (state !== undefined) memories.push({ id, state });
+      }
+      return shared ? { shared: shared.state, memories } : { memories };
     },
 
     async replay({ namespace = DEFAULT_NAME, write = false } = {}) {
@@ -76,37 +104,21 @@ export function createMaintainer(context: EngineContext): Maintainer {
     },
   };
 
-  /** Addresses of states that differ from the fold, in either direction. */
+  /** Names of states that differ from the fold, in either direction. */
   async function compare(
     namespace: string,
-    states: readonly { readonly scope: string; readonly id: string; readonly value: Uint8Array }[],
+    folded: readonly { readonly scope: string; readonly id: string; readonly value: Uint8Array }[],
   ): Promise<string[]> {
     const differences: string[] = [];
-    const byScope = Map.groupBy(states, ({ scope }) => scope);
-    for (const [scope, folded] of byScope) {
-      for (let start = 0; start < folded.length; start += BATCH) {
-        const batch = folded.slice(start, start + BATCH);
-        const stored = await store.readStates(
-          namespace,
-          scope,
-          batch.map(({ id }) => id),
-        );
-        batch.forEach((state, i) => {
-          const bytes = stored[i];
-          if (!bytes || !sameBytes(bytes, state.value)) differences.push(stateAddress(state));
-        });
+    const byScope = Map.groupBy(folded, ({ scope }) => scope);
+    for (const scope of new Set([...FIXED_SCOPES, ...byScope.keys()])) {
+      const expected = new Map(byScope.get(scope)?.map(({ id, value }) => [id, value]));
+      for await (const { id, value } of scanAll(store, namespace, scope)) {
+        const bytes = expected.get(id);
+        if (!bytes || !sameBytes(bytes, value)) differences.push(`${scope}/${id}`);
+        expected.delete(id);
       }
-      const known = new Set(folded.map(({ id }) => id));
-      for (let after: string | undefined; ; ) {
-        const page = await store.scanStates(
-          namespace,
-          scope,
-          after === undefined ? { limit: BATCH } : { after, limit: BATCH },
-        );
-        for (const { id } of page) if (!known.has(id)) differences.push(stateAddress({ scope, id }));
-        if (page.length < BATCH) break;
-        after = page.at(-1)?.id;
-      }
+      for (const id of expected.keys()) differences.push(`${scope}/${id}`);
     }
     return differences;
   }

@@ -245,7 +245,9 @@ function unrecorded(
 }
 
 function hostOrder(count: number, topK: number): number[] {
-  return Array.from({ length: Math.min(count, topK) }, (_, index) => index);
+  const order: number[] = [];
+  for (let index = 0; index < count && index < topK; index++) order.push(index);
+  return order;
 }
 
 function vectorOf(request: RankRequest): RequestVector | undefined {

@@ -193,6 +193,12 @@ export interface NamespaceStatus {
   }[];
 }
 
+/** A learner's states, decoded: their types are the learner's own (`QavrMemory`, `CavMemory`, …). */
+export interface LearnedState<Shared = unknown, Memory = unknown> {
+  readonly shared?: Shared;
+  readonly memories: readonly { readonly id: string; readonly state: Memory }[];
+}
+
 export interface ReplayReport {
   readonly namespace: string;
   readonly entries: number;
@@ -252,6 +258,12 @@ export interface Engine {
     readonly collection?: string;
     readonly ids?: readonly string[];
   }): Promise<void>;
+
+  /** Takes over learned state from elsewhere, as this engine's learner keeps it; states of the same ids are replaced. Recorded in the ledger. */
+  importState(state: LearnedState & { readonly namespace?: string; readonly collection?: string }): Promise<void>;
+
+  /** What this engine's learner knows about a collection. */
+  exportState(options?: { readonly namespace?: string; readonly collection?: string }): Promise<LearnedState>;
 
   /** Folds the ledger again and compares, bit for bit; `write: true` replaces the stored state (also after a change of learner). */
   replay(options?: { readonly namespace?: string; readonly write?: boolean }): Promise<ReplayReport>;

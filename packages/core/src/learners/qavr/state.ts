@@ -51,8 +51,8 @@ export function memoryCodec(initialQ: number): StateCodec<QavrMemory> {
 }
 
 export const sharedCodec: StateCodec<QavrShared> = {
-  empty: () => ({ contexts: {} }),
   // Names of contexts are anybody's: a null prototype keeps `__proto__` an ordinary key.
+  empty: () => ({ contexts: Object.create(null) as Record<string, number> }),
   decode: (bytes) => ({
     contexts: Object.assign(Object.create(null), fromBytes(bytes).contexts) as Record<string, number>,
   }),
