@@ -1,0 +1,109 @@
+import type { Store, StoreCapabilities } from "@qavr/core";
+
+/** Where a store keeps its data. Every case gets a new, empty one. */
+export interface StoreBackend {
+  /**
+   * Opens a handle. Called once, unless the store declares `durable` (then again after a handle was closed, and must find
+   * what was committed) or `sharedBackend` (then also while another handle is open).
+   */
+  open(): Store | Promise<Store>;
+  /** Removes the data; all handles are closed by then. */
+  destroy?(): void | Promise<void>;
+}
+
+/** A store that wants to prove itself. */
+export interface StoreSubject {
+  /** For titles and messages. */
+  readonly name: string;
+  createBackend(): StoreBackend | Promise<StoreBackend>;
+  /** How hard the model-based case tries. @default {@link DEFAULT_MODEL} */
+  readonly model?: ModelOptions;
+}
+
+/** Effort of the model-based case. */
+export interface ModelOptions {
+  /** Random command sequences, each on a new backend. */
+  readonly runs: number;
+  /** The same seed tries the same sequences. */
+  readonly seed: number;
+  /** False reports the first failing sequence as it is, without looking for a shorter one: faster, harder to read. @default true */
+  readonly shrink?: boolean;
+}
+
+export const DEFAULT_MODEL: ModelOptions = { runs: 40, seed: 20261120 };
+
+/** What a case works with. Handles and backends are closed and destroyed after it, also when it failed. */
+export interface CaseContext {
+  /** The first handle on a new backend. */
+  readonly store: Store;
+  /** Another handle on the same backend. Only in a case that needs `durable` or `sharedBackend`. */
+  open(): Promise<Store>;
+  /** A first handle on another new backend, with the means to open more. */
+  fresh(): Promise<Pick<CaseContext, "store" | "open">>;
+  readonly model: ModelOptions;
+}
+
+/** What a store may offer beyond what every store does: its declared capabilities and the optional methods that it has. */
+export interface StoreAbilities extends StoreCapabilities {
+  readonly changesSince: boolean;
+}
+
+/** One sentence of the contract and its proof. */
+export interface ConformanceCase {
+  readonly title: string;
+  /** Registered only for stores that offer this. @default for every store */
+  readonly needs?: keyof StoreAbilities;
+  /** Rejects when the store breaks the sentence. */
+  run(context: CaseContext): Promise<void>;
+}
+
+/** Cases about one part of the contract. */
+export interface ConformanceTopic {
+  readonly topic: string;
+  readonly cases: readonly ConformanceCase[];
+}
+
+/** What a subject's store offers, asked of a handle on a backend of its own. */
+export async function abilitiesOf(subject: StoreSubject): Promise<StoreAbilities> {
+  let found: StoreAbilities | undefined;
+  await runCase(subject, {
+    title: "declares its abilities",
+    async run({ store }) {
+      found = { ...store.capabilities, changesSince: store.changesSince !== undefined };
+    },
+  });
+  return found as StoreAbilities;
+}
+
+/**
+ * Runs one case against one store on a backend of its own.
+ *
+ * @throws whatever the case's proof throws; a failing clean-up is thrown too, unless the case failed first.
+ */
+export async function runCase(subject: StoreSubject, conformanceCase: ConformanceCase): Promise<void> {
+  const cleanups: (() => unknown)[] = [];
+  const fresh = async (): Promise<Pick<CaseContext, "store" | "open">> => {
+    const backend = await subject.createBackend();
+    cleanups.unshift(() => backend.destroy?.());
+    const open = async (): Promise<Store> => {
+      const store = await backend.open();
+      cleanups.unshift(() => store.close());
+      return store;
+    };
+    return { store: await open(), open };
+  };
+  const failures: unknown[] = [];
+  try {
+    await conformanceCase.run({ ...(await fresh()), fresh, model: subject.model ?? DEFAULT_MODEL });
+  } catch (failure) {
+    failures.push(failure);
+  }
+  for (const cleanup of cleanups) {
+    try {
+      await cleanup();
+    } catch (failure) {
+      failures.push(failure);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}

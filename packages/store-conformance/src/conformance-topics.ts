@@ -1,0 +1,35 @@
+import type { ConformanceTopic } from "./conformance-case.js";
+import { changes } from "./spec/changes.js";
+import { close } from "./spec/close.js";
+import { commit } from "./spec/commit.js";
+import { durability } from "./spec/durability.js";
+import { episodes } from "./spec/episodes.js";
+import { erase } from "./spec/erase.js";
+import { idempotency } from "./spec/idempotency.js";
+import { limits } from "./spec/limits.js";
+import { model } from "./spec/model.js";
+import { namespaces } from "./spec/namespaces.js";
+import { reads } from "./spec/reads.js";
+import { reductions } from "./spec/reductions.js";
+import { replaceStates } from "./spec/replace-states.js";
+import { replay } from "./spec/replay.js";
+import { sharedBackend } from "./spec/shared-backend.js";
+
+/** The whole contract, in the order it is best read. Run by `describeStore`, or case by case with `runCase`. */
+export const conformanceTopics: readonly ConformanceTopic[] = [
+  commit,
+  idempotency,
+  reductions,
+  replay,
+  reads,
+  changes,
+  episodes,
+  namespaces,
+  limits,
+  replaceStates,
+  erase,
+  close,
+  durability,
+  sharedBackend,
+  model,
+];

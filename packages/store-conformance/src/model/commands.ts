@@ -1,0 +1,169 @@
+import type { LedgerEntry, Reduce, StateRef, StateWrite, StoreCapabilities } from "@qavr/core";
+import fc from "fast-check";
+import { expect } from "vitest";
+import { entry, type Script, scriptedReduction } from "../fixtures/scripted-reduction.js";
+import { type Candidate, expectEqual, MODEL_IDS, MODEL_NAMESPACES, MODEL_SCOPES, type Model } from "./model-state.js";
+
+/** One step of a random sequence: done to the reference and to the candidate, which must answer alike and be alike after. */
+export type ModelCommand = fc.AsyncCommand<Model, Candidate>;
+
+const namespaces = fc.constantFrom(...MODEL_NAMESPACES);
+const handle = fc.nat({ max: 1 });
+const refs: fc.Arbitrary<StateRef> = fc.record({
+  scope: fc.constantFrom(...MODEL_SCOPES),
+  id: fc.constantFrom(...MODEL_IDS),
+});
+const scripts: fc.Arbitrary<Script> = fc.record(
+  { link: fc.array(refs, { maxLength: 4 }), remove: fc.array(refs, { maxLength: 2 }), follow: refs },
+  { requiredKeys: ["link"] },
+);
+const writes: fc.Arbitrary<StateWrite[]> = fc.array(
+  fc.tuple(refs, fc.option(fc.uint8Array({ minLength: 4, maxLength: 40 }))).map(([ref, value]) => ({ ...ref, value })),
+  { maxLength: 6 },
+);
+
+/** What the events of one sequence may be: few, each with its key, so that the same one often comes twice. */
+export const scriptPools: fc.Arbitrary<readonly Script[]> = fc.array(scripts, { minLength: 10, maxLength: 10 });
+
+/** Events of a pool; one in eight has its key but another payload. */
+const eventsOf = (pool: readonly Script[]): fc.Arbitrary<LedgerEntry[]> =>
+  fc.array(
+    fc.tuple(fc.nat({ max: pool.length - 1 }), fc.nat({ max: 7 })).map(([place, variant]) => {
+      const note = variant === 0 ? { note: "another payload" } : {};
+      return { ...entry(`k${place}`, { ...pool[place], ...note }), at: place + 0.5 };
+    }),
+    { maxLength: 5 },
+  );
+
+/** The scripted reduction, except that it throws at the n-th entry it sees. */
+const throwingAt = (place: number): Reduce => {
+  let seen = 0;
+  return function* (sequenced) {
+    const result = yield* scriptedReduction(sequenced);
+    if (seen++ === place) throw new Error("The reduction failed on purpose.");
+    return result;
+  };
+};
+
+/** A command from one act that answers alike on every store; `touched` are compared whole afterwards. */
+function command(
+  title: string,
+  touched: readonly string[],
+  act: (model: Model, candidate: Candidate) => Promise<void>,
+): ModelCommand {
+  return {
+    check: () => true,
+    async run(model, candidate) {
+      await act(model, candidate);
+      await expectEqual(model.reference, candidate, touched);
+    },
+    toString: () => title,
+  };
+}
+
+type Events = fc.Arbitrary<LedgerEntry[]>;
+
+const pick = (candidate: Candidate, place: number): Candidate["handles"][number] =>
+  candidate.handles[place % candidate.handles.length] as Candidate["handles"][number];
+
+const show = (value: unknown): string => fc.stringify(value);
+
+const commits = (events: Events) =>
+  fc.tuple(namespaces, handle, events).map(([namespace, place, given]) =>
+    command(
+      `commit(${show(namespace)}, handle ${place}, ${show(given.map(describeEntry))})`,
+      [namespace],
+      async ({ reference }, candidate) => {
+        const expected = await reference.commit(namespace, given, scriptedReduction);
+        expect(await pick(candidate, place).commit(namespace, given, scriptedReduction)).toEqual(expected);
+      },
+    ),
+  );
+
+/** Calls of one moment, each in its own namespace: their order among each other is the store's own affair. */
+const simultaneousCommits = (events: Events) =>
+  fc.tuple(fc.uniqueArray(namespaces, { minLength: 2 }), handle, events).map(([names, place, given]) =>
+    command(
+      `commit at once(${show(names)}, handle ${place}, ${show(given.map(describeEntry))})`,
+      names,
+      async ({ reference }, candidate) => {
+        const expected = await Promise.all(names.map((name) => reference.commit(name, given, scriptedReduction)));
+        const calls = names.map((name, i) => pick(candidate, place + i).commit(name, given, scriptedReduction));
+        expect(await Promise.all(calls)).toEqual(expected);
+      },
+    ),
+  );
+
+const throwingCommits = (events: Events) =>
+  fc.tuple(namespaces, handle, events, fc.nat({ max: 4 })).map(([namespace, place, given, bad]) =>
+    command(
+      `commit that throws at entry ${bad}(${show(namespace)}, handle ${place}, ${show(given.map(describeEntry))})`,
+      [namespace],
+      async ({ reference }, candidate) => {
+        const [expected, actual] = await Promise.allSettled([
+          reference.commit(namespace, given, throwingAt(bad)),
+          pick(candidate, place).commit(namespace, given, throwingAt(bad)),
+        ]);
+        expect(actual).toEqual(expected);
+      },
+    ),
+  );
+
+/** Mostly with the head as it is, now and then with one that has moved. */
+const replacements = fc
+  .tuple(namespaces, handle, writes, fc.constantFrom(0, 0, 0, -1, 1))
+  .map(([namespace, place, states, shift]) =>
+    command(
+      `replaceStates(${show(namespace)}, handle ${place}, head ${shift}, ${show(states)})`,
+      [namespace],
+      async ({ reference }, candidate) => {
+        const head = Math.max(0, (await reference.head(namespace)) + shift);
+        const expected = await reference.replaceStates(namespace, head, states);
+        expect(await pick(candidate, place).replaceStates(namespace, head, states)).toBe(expected);
+      },
+    ),
+  );
+
+const erasures = fc.tuple(namespaces, handle).map(([namespace, place]) =>
+  command(`eraseNamespace(${show(namespace)}, handle ${place})`, MODEL_NAMESPACES, async ({ reference }, candidate) => {
+    await reference.eraseNamespace(namespace);
+    await pick(candidate, place).eraseNamespace(namespace);
+  }),
+);
+
+const pages = fc
+  .tuple(namespaces, handle, fc.nat({ max: 12 }), fc.integer({ min: 1, max: 6 }))
+  .map(([namespace, place, after, limit]) =>
+    command(
+      `readEntries(${show(namespace)}, handle ${place}, after ${after}, limit ${limit})`,
+      [],
+      async ({ reference }, candidate) => {
+        const expected = await reference.readEntries(namespace, { after, limit });
+        expect(await pick(candidate, place).readEntries(namespace, { after, limit })).toEqual(expected);
+      },
+    ),
+  );
+
+const reopenings = fc.constant(
+  command("close every handle and open again", MODEL_NAMESPACES, async (_model, candidate) => {
+    const count = candidate.handles.length;
+    for (const open of candidate.handles) await open.close();
+    candidate.handles = [];
+    while (candidate.handles.length < count) candidate.handles.push(await candidate.open());
+  }),
+);
+
+/** The commands that a store with these capabilities can be asked to do, over the events of one pool. */
+export function commandArbitraries(
+  { durable }: StoreCapabilities,
+  pool: readonly Script[],
+): fc.Arbitrary<ModelCommand>[] {
+  const events = eventsOf(pool);
+  const frequent = [commits(events), commits(events), commits(events)];
+  const rare = [simultaneousCommits(events), throwingCommits(events), replacements, erasures, pages];
+  return [...frequent, ...rare, ...(durable ? [reopenings] : [])];
+}
+
+function describeEntry({ key, payload }: LedgerEntry): string {
+  return `${key} ${new TextDecoder().decode(payload)}`;
+}

@@ -1,0 +1,29 @@
+import { memoryStore } from "@qavr/core";
+import fc from "fast-check";
+import type { ConformanceTopic } from "../conformance-case.js";
+import { commandArbitraries, scriptPools } from "../model/commands.js";
+import type { Candidate, Model } from "../model/model-state.js";
+
+export const model: ConformanceTopic = {
+  topic: "model",
+  cases: [
+    {
+      title: "is indistinguishable from the reference store under random sequences of commands",
+      async run({ store, fresh, model: { runs, seed, shrink = true } }) {
+        const { durable, sharedBackend } = store.capabilities;
+        const setup = async (): Promise<{ model: Model; real: Candidate }> => {
+          const { store: first, open } = await fresh();
+          const handles = sharedBackend ? [first, await open()] : [first];
+          return { model: { reference: memoryStore() }, real: { handles, mirrors: new Map(), open } };
+        };
+        const sequences = scriptPools.chain((pool) =>
+          fc.commands(commandArbitraries({ durable, sharedBackend }, pool), { maxCommands: 25, size: "max" }),
+        );
+        await fc.assert(
+          fc.asyncProperty(sequences, (commands) => fc.asyncModelRun(setup, commands)),
+          { numRuns: runs, seed, endOnFailure: !shrink },
+        );
+      },
+    },
+  ],
+};

@@ -1,0 +1,58 @@
+import { memoryStore } from "@qavr/core";
+import { describe, expect, it } from "vitest";
+import { abilitiesOf, conformanceTopics, runCase, type StoreSubject } from "../src/index.js";
+import { commitMutants } from "./mutants/commit-mutants.js";
+import { type Mutant, sharedMemoryBackend } from "./mutants/mutant.js";
+import { readMutants } from "./mutants/read-mutants.js";
+
+const mutants: readonly Mutant[] = [...commitMutants, ...readMutants];
+
+/** Titles of the cases that reject a store, of one topic or of all; cases that its abilities rule out are left out. */
+async function rejections(subject: StoreSubject, only?: string): Promise<string[]> {
+  const abilities = await abilitiesOf(subject);
+  const rejecting: string[] = [];
+  for (const { topic, cases } of conformanceTopics) {
+    if (only !== undefined && topic !== only) continue;
+    for (const conformanceCase of cases) {
+      if (conformanceCase.needs && !abilities[conformanceCase.needs]) continue;
+      await runCase(subject, conformanceCase).catch(() => rejecting.push(`${topic}: ${conformanceCase.title}`));
+    }
+  }
+  return rejecting;
+}
+
+describe("the conformance suite", () => {
+  it.each(mutants)("catches a store that $fault, where it looks for it", async ({ fault, caughtBy, createBackend }) => {
+    expect(await rejections({ name: fault, createBackend }, caughtBy)).not.toEqual([]);
+  });
+
+  it.each([
+    { name: "memory", createBackend: () => ({ open: () => memoryStore() }) },
+    { name: "shared memory", createBackend: () => sharedMemoryBackend() },
+  ])("accepts the honest $name store that the mutants are made from", async (subject) => {
+    expect(await rejections(subject)).toEqual([]);
+  });
+
+  it("has a mutant for every topic that a fault can be in", () => {
+    const covered = new Set(mutants.map(({ caughtBy }) => caughtBy));
+    const uncovered = conformanceTopics.map(({ topic }) => topic).filter((topic) => !covered.has(topic));
+    // These repeat in other words what the topics with mutants prove; the model has a test of its own below.
+    expect(uncovered).toEqual(["replay", "episodes by alias", "model"]);
+  });
+
+  it("catches by its model alone every fault that the model's commands can express", async () => {
+    const missed: string[] = [];
+    for (const { fault, createBackend } of mutants) {
+      const subject = { name: fault, createBackend, model: { runs: 15, seed: 7, shrink: false } };
+      if ((await rejections(subject, "model")).length === 0) missed.push(fault);
+    }
+    expect(missed).toEqual([
+      "accepts a batch beyond the limit",
+      "goes on working after it was closed",
+      "overwrites the array of a state in place",
+      "keeps payloads as text",
+      "normalises names",
+      "cuts names at 500 units",
+    ]);
+  });
+});
