@@ -1,0 +1,49 @@
+import { type ErrorCode, QavrError } from "@qavr/core";
+
+/** Primary result codes of SQLite that mean something to a user of the store. https://sqlite.org/rescode.html */
+const CODES: Readonly<Record<number, ErrorCode>> = {
+  3: "STORE_UNWRITABLE", // PERM
+  5: "STORE_BUSY", // BUSY
+  6: "STORE_BUSY", // LOCKED
+  8: "STORE_UNWRITABLE", // READONLY
+  11: "STORE_CORRUPT", // CORRUPT
+  13: "STORE_UNWRITABLE", // FULL
+  14: "STORE_UNWRITABLE", // CANTOPEN
+  26: "STORE_CORRUPT", // NOTADB
+};
+
+const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
+  STORE_UNWRITABLE: "Check the permissions of the file and its folder, and the free space on the disk.",
+  STORE_BUSY: "Another process holds its lock: close it, or raise busyTimeout.",
+  STORE_CORRUPT: "Move the file away and restore a backup, or choose another path.",
+};
+
+/** SQLite's extended result code, if this is one of its errors. */
+function resultCode(error: unknown): number | undefined {
+  const code = (error as { errcode?: unknown } | null)?.errcode;
+  return typeof code === "number" ? code : undefined;
+}
+
+/** True for an error that SQLite reported, as against one that a caller's own code threw. */
+export function isSqliteError(error: unknown): boolean {
+  return resultCode(error) !== undefined;
+}
+
+/** True when another connection held a lock. The primary code is the low byte of an extended one. */
+export function isBusy(error: unknown): boolean {
+  const code = resultCode(error);
+  return code !== undefined && CODES[code & 0xff] === "STORE_BUSY";
+}
+
+/** An error of the binding or the file system as the QavrError that a user can act on. A QavrError passes as it is. */
+export function toStoreError(cause: unknown, path: string): QavrError {
+  if (QavrError.isInstance(cause)) return cause;
+  const sqliteCode = resultCode(cause);
+  const code = (sqliteCode === undefined ? undefined : CODES[sqliteCode & 0xff]) ?? "STORE_FAILED";
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const advice = ADVICE[code] ?? "The cause says more.";
+  return new QavrError(code, `The ledger ${path} could not be used: ${reason}. ${advice}`, {
+    details: { path, ...(sqliteCode === undefined ? {} : { sqliteCode }) },
+    cause,
+  });
+}

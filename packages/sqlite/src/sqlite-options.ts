@@ -1,0 +1,67 @@
+import { resolve } from "node:path";
+import { QavrError } from "@qavr/core";
+
+/** Where the ledger is and how carefully it is kept. */
+export interface SqliteStoreOptions {
+  /** File of the ledger, relative to the working folder; missing folders are created. `:memory:` keeps it in this process. */
+  readonly path: string;
+  /**
+   * `full`: an acknowledged outcome survives a crash of the process, of the machine, and power loss.
+   * `normal` gives up the last two: outcomes that were acknowledged may be gone after power loss or a crash of the operating
+   * system (not after a crash of the process), and the ledger is then shorter but intact. Leave it unless losing the last
+   * seconds is fine and the disk is slow.
+   * @default "full"
+   */
+  readonly synchronous?: "full" | "normal";
+  /**
+   * How long a write waits for another process that holds the lock before it is refused with STORE_BUSY. Ms. Waiting does
+   * not block the event loop, except in the constructor. Leave it unless other processes hold the file for long.
+   * @default 5000
+   */
+  readonly busyTimeout?: number;
+  /**
+   * Memory for states that were read or written lately, in bytes. 0 reads every state from the file. Raise it when many more
+   * memories are ranked than fit.
+   * @default 67108864 (64 MiB)
+   */
+  readonly cacheBytes?: number;
+  /** Reads a ledger that something else writes; commits are refused and nothing is created. @default false */
+  readonly readOnly?: boolean;
+}
+
+/** What applies when an option is left out. */
+export const SQLITE_DEFAULTS: Required<Omit<SqliteStoreOptions, "path">> = {
+  synchronous: "full",
+  busyTimeout: 5_000,
+  cacheBytes: 64 * 1024 * 1024,
+  readOnly: false,
+};
+
+/** Options with every default filled in; `path` is absolute, or `:memory:`. */
+export interface ResolvedOptions extends Required<SqliteStoreOptions> {
+  /** True for `:memory:`. */
+  readonly inMemory: boolean;
+}
+
+/** @throws INVALID_ARGUMENT for a path that is empty or no string, or an option outside its range. */
+export function resolveOptions(given: string | SqliteStoreOptions): ResolvedOptions {
+  const options = { ...SQLITE_DEFAULTS, ...(typeof given === "string" ? { path: given } : given) };
+  const { path, synchronous, busyTimeout, cacheBytes, readOnly } = options;
+  if (typeof path !== "string" || path.trim() === "" || path.includes("\0")) {
+    refuse("path", "must be the name of a file, or :memory:", path);
+  }
+  if (synchronous !== "full" && synchronous !== "normal")
+    refuse("synchronous", 'must be "full" or "normal"', synchronous);
+  if (!Number.isFinite(busyTimeout) || busyTimeout < 0) refuse("busyTimeout", "must be at least 0 ms", busyTimeout);
+  if (!Number.isFinite(cacheBytes) || cacheBytes < 0) refuse("cacheBytes", "must be at least 0 bytes", cacheBytes);
+  const inMemory = path === ":memory:";
+  if (inMemory && readOnly) refuse("readOnly", "makes no sense for :memory:, which starts empty", readOnly);
+  // Absolute, so that SQLite never takes a name for something else: "file:…" would be a URI, "" a temporary file.
+  return { synchronous, busyTimeout, cacheBytes, readOnly, inMemory, path: inMemory ? path : resolve(path) };
+}
+
+function refuse(option: string, rule: string, received: unknown): never {
+  throw new QavrError("INVALID_ARGUMENT", `The option ${option} ${rule}. Received ${JSON.stringify(received)}.`, {
+    details: { option, received: String(received) },
+  });
+}

@@ -1,0 +1,226 @@
+import type { DatabaseSync } from "node:sqlite";
+import {
+  assertBatch,
+  assertBytes,
+  assertEntry,
+  assertLimit,
+  assertName,
+  ChangeLog,
+  QavrError,
+  type StateWrite,
+  type Store,
+} from "@qavr/core";
+import { CommitDraft } from "./commit-draft.js";
+import { type LedgerTables, ledgerTables } from "./ledger-tables.js";
+import { openDatabase } from "./open-database.js";
+import { isBusy, toStoreError } from "./sqlite-errors.js";
+import { resolveOptions, type SqliteStoreOptions } from "./sqlite-options.js";
+import { StateCache } from "./state-cache.js";
+import { inSnapshot } from "./transaction.js";
+import { writeQueue } from "./write-queue.js";
+
+/**
+ * A ledger and its state in one SQLite file, through Node's own `node:sqlite`. Opens synchronously; every fault of the file is
+ * reported here and not at the first outcome.
+ *
+ * Acknowledged outcomes survive crashes and power loss (see `synchronous`). Several processes may share the file, unless
+ * Node's SQLite is older than 3.51.3: then the first one keeps it locked, and `capabilities.sharedBackend` is false.
+ *
+ * @param options the file's path, or all options
+ * @throws INVALID_ARGUMENT, STORE_UNWRITABLE, STORE_FOREIGN, STORE_CORRUPT, STORE_NEWER_SCHEMA, STORE_BUSY, STORE_UNAVAILABLE
+ * @example
+ * const store = sqliteStore(".qavr/ledger.db");
+ */
+export function sqliteStore(options: string | SqliteStoreOptions): Store {
+  const resolved = resolveOptions(options);
+  const { path, readOnly, inMemory, cacheBytes } = resolved;
+  const { db, shared } = openDatabase(resolved);
+  const tables = prepareTables(db, path);
+  const cache = new StateCache(cacheBytes);
+  const changes = new ChangeLog();
+  let version = tables.dataVersion();
+  let closing: Promise<void> | undefined;
+
+  /** Anything in the file may differ from what is remembered of it. */
+  const forgetAll = (): void => {
+    cache.clear();
+    changes.forget();
+  };
+  const noticeOthers = (): void => {
+    // Without other connections nothing but our own commits changes the file.
+    if (!shared) return;
+    const current = tables.dataVersion();
+    if (current === version) return;
+    version = current;
+    forgetAll();
+  };
+
+  /** Through the cache, on the state of the file that the running transaction sees. */
+  const load = (namespace: string, scope: string, ids: readonly string[]): (Uint8Array | undefined)[] => {
+    const values = new Array<Uint8Array | undefined>(ids.length).fill(undefined);
+    const unknown = cache.read(namespace, scope, ids, values);
+    if (unknown.length === 0) return values;
+    const missing = unknown.map((place) => ids[place] as string);
+    for (const [i, value] of tables.states(namespace, scope, missing).entries()) {
+      values[unknown[i] as number] = value;
+      cache.write(namespace, scope, missing[i] as string, value);
+    }
+    return values;
+  };
+
+  const queue = writeQueue<CommitDraft>(db, resolved, {
+    begin() {
+      noticeOthers();
+      return new CommitDraft(tables, load);
+    },
+    write: (draft) => draft.write(),
+    committed(draft) {
+      for (const { namespace, states } of draft.written()) {
+        for (const { scope, id, value } of states) cache.write(namespace, scope, id, value ?? undefined);
+        changes.add(namespace, states);
+      }
+    },
+    // A failed COMMIT may have reached the disk all the same.
+    abandoned: forgetAll,
+  });
+
+  const enter = (namespace?: string): void => {
+    if (closing) throw new QavrError("STORE_CLOSED", `The ledger ${path} was closed before this call. Open it again.`);
+    if (namespace !== undefined) assertName(namespace, "namespace");
+  };
+  const enterForWriting = (namespace: string): void => {
+    enter(namespace);
+    if (!readOnly) return;
+    throw new QavrError("STORE_UNWRITABLE", `The ledger ${path} was opened for reading only.`, { details: { path } });
+  };
+  const reading = <Result>(read: () => Result): Result => {
+    try {
+      return read();
+    } catch (error) {
+      throw toStoreError(error, path);
+    }
+  };
+
+  return {
+    name: "sqlite",
+    capabilities: { durable: !inMemory, sharedBackend: shared },
+
+    async commit(namespace, entries, reduce) {
+      enterForWriting(namespace);
+      assertBatch(entries.length, "commit");
+      for (const entry of entries) assertEntry(entry);
+      return queue.together((draft) => draft.add(namespace, entries, reduce));
+    },
+
+    async readStates(namespace, scope, ids) {
+      enter(namespace);
+      assertName(scope, "state scope");
+      assertBatch(ids.length, "read");
+      for (const id of ids) assertName(id, "state id");
+      return reading(() => {
+        noticeOthers();
+        const values = new Array<Uint8Array | undefined>(ids.length).fill(undefined);
+        if (cache.read(namespace, scope, ids, values).length === 0) return values;
+        return inSnapshot(db, () => {
+          noticeOthers();
+          return load(namespace, scope, ids);
+        });
+      });
+    },
+
+    changesSince(namespace, cursor) {
+      enter(namespace);
+      reading(noticeOthers);
+      return changes.since(namespace, cursor);
+    },
+
+    async scanStates(namespace, scope, page) {
+      enter(namespace);
+      assertName(scope, "state scope");
+      assertLimit(page.limit);
+      return reading(() => tables.scan(namespace, scope, page));
+    },
+
+    async readEntries(namespace, { after = 0, limit }) {
+      enter(namespace);
+      assertLimit(limit);
+      return reading(() => tables.entries(namespace, after, limit));
+    },
+
+    async head(namespace) {
+      enter(namespace);
+      return reading(() => tables.namespace(namespace)?.head ?? 0);
+    },
+
+    async namespaces(page) {
+      enter();
+      assertLimit(page.limit);
+      return reading(() => tables.namespaces(page));
+    },
+
+    async replaceStates(namespace, head, states) {
+      enterForWriting(namespace);
+      for (const state of states) assertState(state);
+      return queue.alone(() => {
+        const row = tables.namespace(namespace);
+        if ((row?.head ?? 0) !== head) return false;
+        if (!row) return true;
+        tables.deleteStates(row.id);
+        for (const { scope, id, value } of states) tables.writeState(tables.scopeId(row.id, scope), id, value);
+        cache.clear();
+        changes.forget(namespace);
+        return true;
+      });
+    },
+
+    async eraseNamespace(namespace) {
+      enterForWriting(namespace);
+      await queue.alone(() => {
+        const row = tables.namespace(namespace);
+        if (row) tables.deleteNamespace(row.id);
+        cache.clear();
+        changes.forget(namespace);
+      });
+      if (!closing) reading(() => emptyLog(db, resolved.busyTimeout));
+    },
+
+    close() {
+      closing ??= queue.drained().then(() => db.close());
+      return closing;
+    },
+  };
+}
+
+/**
+ * Erased rows are overwritten in the file at a checkpoint, but the log still holds their earlier versions until it is cut. Not
+ * while another connection reads from it: then the next checkpoint, the next erasure or the last `close()` cuts it.
+ */
+function emptyLog(db: DatabaseSync, busyTimeout: number): void {
+  db.exec("PRAGMA busy_timeout = 0");
+  try {
+    db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  } finally {
+    db.exec(`PRAGMA busy_timeout = ${Math.ceil(busyTimeout)}`);
+  }
+}
+
+/** @throws STORE_CORRUPT: the header says that the file is a ledger, so a table that is missing is damage. */
+function prepareTables(db: DatabaseSync, path: string): LedgerTables {
+  try {
+    return ledgerTables(db, path);
+  } catch (cause) {
+    db.close();
+    if (isBusy(cause)) throw toStoreError(cause, path);
+    throw new QavrError("STORE_CORRUPT", `The ledger ${path} lacks a table. Move it away and restore a backup.`, {
+      details: { path },
+      cause,
+    });
+  }
+}
+
+/** @throws INVALID_ID, LIMIT_EXCEEDED */
+function assertState({ scope, id, value }: StateWrite): void {
+  assertName(scope, "state scope");
+  assertName(id, "state id");
+  if (value) assertBytes(value, `state ${id}`);
+}

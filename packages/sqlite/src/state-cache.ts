@@ -1,0 +1,112 @@
+/** A state that is known: its bytes, or that there is none. Linked by last use. */
+interface CachedState {
+  readonly scope: Scope;
+  readonly id: string;
+  value: Uint8Array | undefined;
+  bytes: number;
+  older: CachedState | undefined;
+  newer: CachedState | undefined;
+}
+
+interface Scope {
+  readonly address: string;
+  readonly states: Map<string, CachedState>;
+}
+
+/** What an entry costs beyond its value and id: two objects, a map slot, the array's header. Estimated, in bytes. */
+const ENTRY_BYTES = 160;
+
+/**
+ * States by namespace, scope and id, bounded by bytes: the least recently used go first. Remembers also that a state does not
+ * exist. Returns the array it was given, so that callers may key what they decoded by identity.
+ */
+export class StateCache {
+  readonly #capacity: number;
+  readonly #scopes = new Map<string, Scope>();
+  #oldest: CachedState | undefined;
+  #newest: CachedState | undefined;
+  #bytes = 0;
+
+  /** @param capacity in bytes; 0 keeps nothing. */
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  /** Bytes accounted for, never above the capacity. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Fills `values` (parallel to `ids`) with what is known and returns the places of what is not. */
+  read(namespace: string, scope: string, ids: readonly string[], values: (Uint8Array | undefined)[]): number[] {
+    const states = this.#scopes.get(address(namespace, scope))?.states;
+    const unknown: number[] = [];
+    for (let place = 0; place < ids.length; place++) {
+      const cached = states?.get(ids[place] as string);
+      if (!cached) {
+        unknown.push(place);
+        continue;
+      }
+      this.#touch(cached);
+      values[place] = cached.value;
+    }
+    return unknown;
+  }
+
+  /** Notes the current value of a state; undefined: there is none. */
+  write(namespace: string, scope: string, id: string, value: Uint8Array | undefined): void {
+    const bytes = ENTRY_BYTES + 2 * id.length + (value?.byteLength ?? 0);
+    const at = address(namespace, scope);
+    const known = this.#scopes.get(at)?.states.get(id);
+    if (known) this.#remove(known);
+    if (bytes > this.#capacity) return;
+    const target: Scope = this.#scopes.get(at) ?? { address: at, states: new Map() };
+    this.#scopes.set(at, target);
+    const cached: CachedState = { scope: target, id, value, bytes, older: undefined, newer: undefined };
+    target.states.set(id, cached);
+    this.#append(cached);
+    this.#bytes += bytes;
+    while (this.#bytes > this.#capacity) this.#remove(this.#oldest as CachedState);
+  }
+
+  clear(): void {
+    this.#scopes.clear();
+    this.#oldest = undefined;
+    this.#newest = undefined;
+    this.#bytes = 0;
+  }
+
+  #touch(cached: CachedState): void {
+    if (cached === this.#newest) return;
+    this.#unlink(cached);
+    this.#append(cached);
+  }
+
+  #remove(cached: CachedState): void {
+    this.#unlink(cached);
+    this.#bytes -= cached.bytes;
+    const { address: at, states } = cached.scope;
+    states.delete(cached.id);
+    if (states.size === 0) this.#scopes.delete(at);
+  }
+
+  #append(cached: CachedState): void {
+    cached.older = this.#newest;
+    cached.newer = undefined;
+    if (this.#newest) this.#newest.newer = cached;
+    else this.#oldest = cached;
+    this.#newest = cached;
+  }
+
+  #unlink(cached: CachedState): void {
+    if (cached.older) cached.older.newer = cached.newer;
+    else this.#oldest = cached.newer;
+    if (cached.newer) cached.newer.older = cached.older;
+    else this.#newest = cached.older;
+  }
+}
+
+/** Namespace and scope as one string; the length makes it unambiguous. */
+function address(namespace: string, scope: string): string {
+  return `${namespace.length}:${namespace}${scope}`;
+}

@@ -1,0 +1,23 @@
+import type { DatabaseSync } from "node:sqlite";
+
+/** Ends a transaction that failed. SQLite ends some by itself (a full disk, an I/O error) and then has nothing to roll back. */
+export function rollBack(db: DatabaseSync): void {
+  try {
+    db.exec("ROLLBACK");
+  } catch {
+    // There was no transaction any more.
+  }
+}
+
+/** Runs several reads on one state of the file: commits of other connections become visible after it only. */
+export function inSnapshot<Result>(db: DatabaseSync, read: () => Result): Result {
+  db.exec("BEGIN");
+  try {
+    const result = read();
+    db.exec("COMMIT");
+    return result;
+  } catch (error) {
+    rollBack(db);
+    throw error;
+  }
+}

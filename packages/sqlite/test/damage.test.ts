@@ -1,0 +1,47 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { sqliteStore } from "../src/index.js";
+import { counting, tally } from "./support/counting.js";
+import { tempLedger } from "./support/temp-folder.js";
+
+describe("a ledger whose bytes were damaged", () => {
+  it("is not read as something else: a flipped bit in an entry is STORE_CORRUPT", async () => {
+    const path = tempLedger();
+    const store = sqliteStore(path);
+    const payload = new TextEncoder().encode("a payload that can be found in the file");
+    await store.commit("n", [tally("fine"), { ...tally("hit"), payload }], counting);
+    await store.close();
+    const bytes = readFileSync(path);
+    const at = bytes.indexOf(Buffer.from(payload));
+    bytes[at + 3] = (bytes[at + 3] as number) ^ 0x10;
+    writeFileSync(path, bytes);
+    const damaged = sqliteStore(path);
+    expect(await damaged.readEntries("n", { limit: 1 })).toHaveLength(1);
+    await expect(damaged.readEntries("n", { limit: 10 })).rejects.toMatchObject({
+      code: "STORE_CORRUPT",
+      details: { seq: 2 },
+    });
+    await damaged.close();
+  });
+
+  it("rejects reads and commits that meet a broken page with STORE_CORRUPT", async () => {
+    const path = tempLedger();
+    const store = sqliteStore(path);
+    const entries = Array.from({ length: 300 }, (_, i) => ({
+      ...tally(`k${i}`),
+      payload: new Uint8Array(900).fill(i),
+    }));
+    await store.commit("n", entries, counting);
+    await store.close();
+    const bytes = readFileSync(path);
+    // Everything behind the schema's page: tables and indexes alike.
+    bytes.fill(0xa5, 4096);
+    writeFileSync(path, bytes);
+    const damaged = sqliteStore(path);
+    await expect(damaged.readEntries("n", { limit: 10 })).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+    await expect(damaged.readStates("n", "stats", ["count"])).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+    await expect(damaged.head("n")).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+    await expect(damaged.commit("n", [tally("new")], counting)).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+    await damaged.close();
+  });
+});

@@ -1,0 +1,27 @@
+import { describe, expect, it } from "vitest";
+import { openDatabase } from "../src/open-database.js";
+import { resolveOptions } from "../src/sqlite-options.js";
+import { refusalOf } from "./support/refusal.js";
+import { tempLedger } from "./support/temp-folder.js";
+
+describe("a ledger on a SQLite whose WAL cannot be shared", () => {
+  it("is locked for the first handle until it closes", () => {
+    const options = resolveOptions({ path: tempLedger(), busyTimeout: 30 });
+    const first = openDatabase(options, false);
+    expect(first.shared).toBe(false);
+    const refusal = refusalOf(() => openDatabase(options, false));
+    expect(refusal.code).toBe("STORE_BUSY");
+    expect(refusal.message).toContain("3.51.3 or newer");
+    expect(refusalOf(() => openDatabase(options, true)).code).toBe("STORE_BUSY");
+    first.db.close();
+    openDatabase(options, false).db.close();
+  });
+
+  it("is refused while a handle of another process may share it", () => {
+    const options = resolveOptions({ path: tempLedger(), busyTimeout: 30 });
+    const sharing = openDatabase(options, true);
+    expect(refusalOf(() => openDatabase(options, false)).code).toBe("STORE_BUSY");
+    sharing.db.close();
+    openDatabase(options, false).db.close();
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import { sqliteStore } from "../src/index.js";
+import { countIn, counting, tally } from "./support/counting.js";
+import { tempLedger } from "./support/temp-folder.js";
+import { walCommits } from "./support/wal-commits.js";
+
+describe("commits", () => {
+  it("of one tick share one transaction, whatever their namespaces", async () => {
+    const path = tempLedger();
+    const store = sqliteStore(path);
+    const before = walCommits(path);
+    const calls = Array.from({ length: 200 }, (_, i) => store.commit(`n${i % 5}`, [tally(`k${i}`)], counting));
+    const receipts = (await Promise.all(calls)).flat();
+    expect(walCommits(path) - before).toBe(1);
+    expect(receipts.every(({ status }) => status === "committed")).toBe(true);
+    expect(await countIn(store, "n3")).toBe(40);
+    await store.close();
+  });
+
+  it("of different ticks have a transaction each", async () => {
+    const path = tempLedger();
+    const store = sqliteStore(path);
+    const before = walCommits(path);
+    for (let i = 0; i < 5; i++) await store.commit("n", [tally(`k${i}`)], counting);
+    expect(walCommits(path) - before).toBe(5);
+    await store.close();
+  });
+
+  it("that bring nothing new write nothing", async () => {
+    const path = tempLedger();
+    const store = sqliteStore(path);
+    await store.commit("n", [tally("a")], counting);
+    const before = walCommits(path);
+    await Promise.all([store.commit("n", [tally("a")], counting), store.commit("n", [], counting)]);
+    expect(walCommits(path)).toBe(before);
+    await store.close();
+  });
+
+  it("that throw leave the others of their transaction alone", async () => {
+    const path = tempLedger();
+    const store = sqliteStore(path);
+    const before = walCommits(path);
+    const failure = new Error("The reduction failed on purpose.");
+    const settled = await Promise.allSettled([
+      store.commit("n", [tally("a")], counting),
+      store.commit("n", [tally("b"), tally("c")], function* (entry) {
+        if (entry.key === "c") throw failure;
+        return yield* counting();
+      }),
+      store.commit("n", [tally("d")], counting),
+    ]);
+    expect(settled).toEqual([
+      { status: "fulfilled", value: [{ status: "committed", seq: 1 }] },
+      { status: "rejected", reason: failure },
+      { status: "fulfilled", value: [{ status: "committed", seq: 2 }] },
+    ]);
+    expect(walCommits(path) - before).toBe(1);
+    expect(await countIn(store)).toBe(2);
+    await store.close();
+  });
+
+  it("and other writes of one tick happen in the order they were asked for", async () => {
+    const store = sqliteStore(tempLedger());
+    const [, replaced, second, , third] = await Promise.all([
+      store.commit("n", [tally("a")], counting),
+      store.replaceStates("n", 1, []),
+      store.commit("n", [tally("b")], counting),
+      store.eraseNamespace("n"),
+      store.commit("n", [tally("a")], counting),
+    ]);
+    expect(replaced).toBe(true);
+    expect(second).toEqual([{ status: "committed", seq: 2 }]);
+    expect(third).toEqual([{ status: "committed", seq: 1 }]);
+    expect(await countIn(store)).toBe(1);
+    await store.close();
+  });
+
+  it("beyond a thousand of one tick are spread over transactions, none lost", async () => {
+    const path = tempLedger();
+    const store = sqliteStore(path);
+    const before = walCommits(path);
+    await Promise.all(Array.from({ length: 2_500 }, (_, i) => store.commit("n", [tally(`k${i}`)], counting)));
+    expect(walCommits(path) - before).toBe(3);
+    expect(await countIn(store)).toBe(2_500);
+    await store.close();
+  });
+});

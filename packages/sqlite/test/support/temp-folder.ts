@@ -1,0 +1,16 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+
+/** A folder of this test's own, gone when the test has ended. */
+export function tempFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "qavr-sqlite-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Path of a ledger that does not exist yet, in a folder of its own. */
+export function tempLedger(): string {
+  return join(tempFolder(), "ledger.db");
+}
