@@ -1,0 +1,46 @@
+import type { DocumentInterface } from "@langchain/core/documents";
+import { sha256 } from "@langchain/core/utils/hash";
+import { STORE_LIMITS } from "@qavr/core";
+
+/** Names a document; undefined leaves it to the usual order. */
+export type IdOf = (document: DocumentInterface) => string | undefined;
+
+/** Where a document's id is looked for before the usual places. */
+export interface DocumentIdOptions {
+  /** Names the document. Give it when the host's ids change between runs. @default undefined */
+  readonly idOf?: IdOf | undefined;
+  /** The metadata field that holds the id. @default undefined */
+  readonly idKey?: string | undefined;
+}
+
+/**
+ * The id under which a document's evidence is kept: `idOf(document)`, `document.id`, `metadata[idKey]`, `metadata._id`, else
+ * a hash of its text, so that a store which keeps no ids (many do not) learns too; the price is that an edited text is a new
+ * memory there. Ids that a ledger could not keep (too long, lone surrogates) are hashed.
+ */
+export function documentId(document: DocumentInterface, options: DocumentIdOptions): string {
+  const metadata: Record<string, unknown> = document.metadata ?? {};
+  const { idOf, idKey } = options;
+  const named =
+    asId(idOf?.(document)) ??
+    asId(document.id) ??
+    (idKey === undefined ? undefined : asId(metadata[idKey])) ??
+    asId(metadata._id);
+  return named === undefined ? `text:${sha256(document.pageContent ?? "")}` : storableId(named);
+}
+
+/** The id itself, or its hash when a ledger could not keep it. */
+export function storableId(id: string): string {
+  return id.length <= STORE_LIMITS.nameLength && id.isWellFormed() ? id : `id:${sha256(id)}`;
+}
+
+function asId(value: unknown): string | undefined {
+  if (typeof value === "string") return value === "" ? undefined : value;
+  if (typeof value === "number" || typeof value === "bigint") return String(value);
+  // Drivers return ids as objects (MongoDB's ObjectId) whose text form is the id.
+  if (typeof value === "object" && value !== null && Object.getPrototypeOf(value) !== Object.prototype) {
+    const text = String(value);
+    return text === "" || text.startsWith("[object ") ? undefined : text;
+  }
+  return undefined;
+}

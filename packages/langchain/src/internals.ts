@@ -1,0 +1,39 @@
+import type { Engine } from "@qavr/core";
+import { QavrError } from "@qavr/core";
+import type { DocumentIdOptions } from "./document-ids.js";
+import type { Log } from "./log-codes.js";
+import { MARKS, mark, markOf } from "./marks.js";
+import type { ScopeOption } from "./run-scope.js";
+import type { RunTree } from "./run-tree.js";
+import type { ShownDocuments } from "./shown-documents.js";
+import type { Evaluate } from "./verdict.js";
+
+/** What the parts of one memory share. */
+export interface Internals {
+  readonly engine: Engine;
+  readonly runs: RunTree;
+  readonly shown: ShownDocuments;
+  readonly log: Log;
+  /** Says once that a retrieval saw no tracked run. */
+  readonly warnUntracked: () => void;
+  /** True makes failures of learning reach the caller. */
+  readonly throws: boolean;
+  readonly evaluate: Evaluate | undefined;
+  readonly namespace: ScopeOption | undefined;
+  readonly context: ScopeOption | undefined;
+  readonly ids: DocumentIdOptions;
+}
+
+/** Hides the internals on the memory that its applications hold. */
+export function attachInternals(memory: object, internals: Internals): void {
+  mark(memory, MARKS.internals, internals);
+}
+
+/** @throws INVALID_ARGUMENT for anything that `qavr()` did not make. */
+export function internalsOf(memory: unknown): Internals {
+  const internals = markOf(memory, MARKS.internals);
+  if (internals) return internals as Internals;
+  throw new QavrError("INVALID_ARGUMENT", "memory must be the object that qavr() returned.", {
+    details: { received: memory === null ? "null" : typeof memory },
+  });
+}

@@ -1,0 +1,52 @@
+import { getEnvironmentVariable } from "@langchain/core/utils/env";
+import { type EngineOptions, QavrError, type Store } from "@qavr/core";
+import type { DocumentIdOptions } from "./document-ids.js";
+import { assertFunction, assertScope, assertText, refuse } from "./ranking-options.js";
+import type { ScopeOption } from "./run-scope.js";
+import type { Evaluate } from "./verdict.js";
+
+/** Environment variable that switches learning off, whatever the code says: `1` or `true`. */
+export const DISABLED_VARIABLE = "QAVR_DISABLED";
+
+/** What `qavr()` can be told. Everything has a default. */
+export interface MemoryOptions extends Omit<EngineOptions, "store">, DocumentIdOptions {
+  /**
+   * Where the ledger is kept: a path (SQLite), a `postgres://` URL, or a Store. The store is closed with the memory.
+   * @default the environment variable QAVR_STORE, else ".qavr/ledger.db"
+   */
+  readonly store?: string | Store;
+  /** Scope of learning: runs that may learn from each other share one. @default "default", or `qavr_namespace` in a run's metadata */
+  readonly namespace?: ScopeOption;
+  /** Kind of task, for learners that tell tasks apart by name. @default "default", or `qavr_context` in a run's metadata */
+  readonly context?: ScopeOption;
+  /** Judges each finished run. Without it an error is a failure and a mere end is weak evidence of success. @default undefined */
+  readonly evaluate?: Evaluate;
+  /**
+   * What a failure of learning does: `open` logs it and goes on with the host's order, `throw` lets it reach the caller. Leave
+   * it alone outside tests.
+   * @default "open"
+   */
+  readonly onError?: "open" | "throw";
+}
+
+/** @throws INVALID_ARGUMENT */
+export function assertMemoryOptions(options: MemoryOptions): void {
+  if (typeof options !== "object" || options === null) {
+    throw new QavrError("INVALID_ARGUMENT", "qavr() takes an object of options, or nothing.");
+  }
+  const { namespace, context, evaluate, idOf, idKey, onError } = options;
+  assertScope("namespace", namespace);
+  assertScope("context", context);
+  assertFunction("evaluate", evaluate);
+  assertFunction("idOf", idOf);
+  assertText("idKey", idKey);
+  if (onError !== undefined && onError !== "open" && onError !== "throw") {
+    refuse("onError", onError, 'must be "open" or "throw"');
+  }
+}
+
+/** The one switch: the option and the environment variable both turn learning off. */
+export function isEnabled({ enabled = true }: MemoryOptions): boolean {
+  const disabled = getEnvironmentVariable(DISABLED_VARIABLE)?.toLowerCase();
+  return enabled && disabled !== "1" && disabled !== "true";
+}

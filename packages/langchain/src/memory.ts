@@ -1,0 +1,89 @@
+import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
+import type { DocumentInterface } from "@langchain/core/documents";
+import type { BaseRetrieverInterface } from "@langchain/core/retrievers";
+import type { VectorStoreInterface } from "@langchain/core/vectorstores";
+import type { Engine, EpisodeView, NamespaceStatus, OutcomeReceipt } from "@qavr/core";
+import type { DocumentExplanation } from "./explain-document.js";
+import type { Outcome } from "./outcome.js";
+import type { OutcomeHandler } from "./outcome-handler.js";
+import type { CompressorOptions, QavrCompressor } from "./qavr-compressor.js";
+import type { QavrRetriever, RetrieverOptions } from "./qavr-retriever.js";
+import type { QavrVectorStore } from "./qavr-vector-store.js";
+import type { RankingOptions } from "./ranking-options.js";
+import type { Recall, RecallOptions } from "./recall.js";
+import type { RecallTool, RecallToolOptions } from "./recall-tool.js";
+import type { ReportOutcomeTool, ReportOutcomeToolOptions } from "./report-outcome-tool.js";
+
+/** Anything that can be asked for documents. */
+export type Host = VectorStoreInterface | BaseRetrieverInterface;
+
+/** Anything whose runs can be watched: a chain, a graph, an agent. */
+export interface Trackable {
+  withConfig(config: { callbacks: BaseCallbackHandler[] }): unknown;
+}
+
+/** A wrapped store with the members that only the wrapped store has. */
+export type Wrapped<Store extends VectorStoreInterface> = QavrVectorStore<Store> &
+  Omit<Store, keyof QavrVectorStore<Store>>;
+
+/** An application's memory: ranks what its stores find by what worked, and learns from how its runs end. */
+export interface Qavr {
+  /** Watches runs. {@link Qavr.track} attaches it. */
+  readonly handler: OutcomeHandler;
+  /** The engine underneath, for replay, forgetting and evaluation. */
+  readonly engine: Engine;
+
+  /** A retriever over a vector store or another retriever. @throws INVALID_ARGUMENT */
+  retriever<Base extends Host>(
+    base: Base,
+    options?: RetrieverOptions<Base extends VectorStoreInterface ? Base["FilterType"] : unknown>,
+  ): QavrRetriever;
+  /** A vector store that reranks its searches and passes everything else through. @throws INVALID_ARGUMENT */
+  vectorStore<Store extends VectorStoreInterface>(store: Store, options?: RankingOptions): Wrapped<Store>;
+  /** A document compressor that keeps the first `topN`. @throws INVALID_ARGUMENT */
+  compressor(options?: CompressorOptions): QavrCompressor;
+
+  /**
+   * The runnable with the handler attached (`withConfig`), so that the end of each of its runs is learned from. The type
+   * stays the runnable's; LangChain may return a binding that lacks members beyond `invoke`, `stream` and `batch`.
+   * @throws UNSUPPORTED for something without `withConfig`
+   */
+  track<Runnable extends Trackable>(runnable: Runnable): Runnable;
+
+  /**
+   * Says how a run went, during it, right after it or up to 30 days later. The better tier of evidence counts; a report by a
+   * person (the default) overrules what the run's end said.
+   *
+   * @param reference A run id, an episode id, or a document that a retrieval returned.
+   * @param options.namespace Needed for a run of another process whose namespace is not the memory's own.
+   * @throws UNKNOWN_EPISODE, NOT_SHOWN, INVALID_REWARD, OUTCOME_TOO_LATE, IDEMPOTENCY_CONFLICT and the store's codes
+   */
+  report(
+    reference: string | DocumentInterface,
+    outcome: Outcome,
+    options?: { readonly namespace?: string },
+  ): Promise<OutcomeReceipt>;
+
+  /** Retrieves without any framework around it. Inside a tracked run it joins that run's episode. @throws INVALID_ARGUMENT */
+  recall(base: Host, text: string, options?: RecallOptions): Promise<Recall>;
+
+  /** The two tools that close the loop for an agent: recall, and report how it went. @throws INVALID_ARGUMENT */
+  tools(base: Host, options?: RecallToolOptions): [RecallTool, ReportOutcomeTool];
+  /** A tool that recalls memories. @throws INVALID_ARGUMENT */
+  recallTool(base: Host, options?: RecallToolOptions): RecallTool;
+  /** A tool with which an agent reports how its own run goes. */
+  reportOutcomeTool(options?: ReportOutcomeToolOptions): ReportOutcomeTool;
+
+  /** Documents as prompt text, each with its short handle: `[m1] text`. */
+  format(documents: readonly DocumentInterface[]): string;
+  /** A run with everything it was shown and why, by run or episode id; undefined if unknown. */
+  explain(reference: string, options?: { readonly namespace?: string }): Promise<EpisodeView | undefined>;
+  /** Why a returned document stands where it does; undefined for a document that no ranking returned. */
+  explain(document: DocumentInterface): Promise<DocumentExplanation | undefined>;
+  /** Whether and what a namespace has learned. */
+  status(options?: { readonly namespace?: string }): Promise<NamespaceStatus>;
+  /** Waits for everything under way. */
+  flush(): Promise<void>;
+  /** Records what is open and closes the store. */
+  close(): Promise<void>;
+}

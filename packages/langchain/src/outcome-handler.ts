@@ -1,0 +1,153 @@
+import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
+import type { DocumentInterface } from "@langchain/core/documents";
+import { type Internals, internalsOf } from "./internals.js";
+import { MARKS, mark } from "./marks.js";
+import type { Qavr } from "./memory.js";
+import { narrowToReturned } from "./narrow-exposures.js";
+import { isControlFlow, isInterrupt } from "./run-errors.js";
+import type { RunNode, StartedRun } from "./run-tree.js";
+import { settleRun } from "./settle-run.js";
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+type Metadata = Record<string, unknown> | undefined;
+
+/**
+ * Watches runs and turns the end of each root run into the outcome of what was retrieved inside it. Attach it with
+ * `memory.track(runnable)` or pass it in `callbacks`; one instance serves any number of concurrent runs, and registering it
+ * twice does no harm. It is awaited, so an outcome is recorded when `invoke` returns, and it never fails a run.
+ */
+export class OutcomeHandler extends BaseCallbackHandler {
+  static override lc_name(): string {
+    return "OutcomeHandler";
+  }
+
+  readonly name: string = "qavr_outcome_handler";
+  readonly #internals: Internals;
+
+  constructor(fields: { readonly memory: Qavr }) {
+    const internals = internalsOf(fields.memory);
+    super({ _awaitHandler: true, raiseError: internals.throws, ignoreLLM: true, ignoreCustomEvent: true });
+    mark(this, MARKS.graphHandler, true);
+    mark(this, MARKS.runTree, internals.runs);
+    this.#internals = internals;
+  }
+
+  /** The same handler: a copy would see half of the runs. */
+  override copy(): BaseCallbackHandler {
+    return this;
+  }
+
+  /** Root runs that were seen to start and not to end. */
+  get openRuns(): number {
+    return this.#internals.runs.open;
+  }
+
+  /**
+   * LangChain passes the parent's id as the fourth argument and declares it as the eighth, and the other way round for the
+   * type of the run. Whichever it is in the installed version, only a run id looks like one.
+   */
+  override handleChainStart(
+    _chain: unknown,
+    inputs: unknown,
+    runId: string,
+    fourth?: string,
+    tags?: string[],
+    metadata?: Metadata,
+    _seventh?: string,
+    eighth?: string,
+  ): void {
+    const parent = [fourth, eighth].find((id) => id !== undefined && this.#isRunId(id));
+    this.#start({ id: runId, parent, kind: "chain", metadata: metadata ?? {}, tags: tags ?? [], input: inputs });
+  }
+
+  override handleToolStart(
+    _tool: unknown,
+    input: string,
+    runId: string,
+    parentRunId?: string,
+    tags?: string[],
+    metadata?: Metadata,
+  ): void {
+    this.#start({ id: runId, parent: parentRunId, kind: "tool", metadata: metadata ?? {}, tags: tags ?? [], input });
+  }
+
+  override handleRetrieverStart(
+    _retriever: unknown,
+    query: string,
+    runId: string,
+    parentRunId?: string,
+    tags?: string[],
+    metadata?: Metadata,
+  ): void {
+    this.#start({
+      id: runId,
+      parent: parentRunId,
+      kind: "retriever",
+      metadata: metadata ?? {},
+      tags: tags ?? [],
+      input: query,
+    });
+  }
+
+  override async handleChainEnd(output: unknown, runId: string): Promise<void> {
+    await this.#end(runId, { output });
+  }
+
+  override async handleChainError(error: unknown, runId: string): Promise<void> {
+    await this.#end(runId, { error });
+  }
+
+  override async handleToolEnd(output: unknown, runId: string): Promise<void> {
+    const failed = (output as { status?: unknown } | null | undefined)?.status === "error";
+    await this.#end(runId, { output }, failed);
+  }
+
+  override async handleToolError(error: unknown, runId: string): Promise<void> {
+    await this.#end(runId, { error }, !isControlFlow(error));
+  }
+
+  override async handleRetrieverEnd(documents: DocumentInterface[], runId: string): Promise<void> {
+    const run = this.#internals.runs.find(runId);
+    if (run && !run.ended) narrowToReturned(this.#internals, run, documents);
+    await this.#end(runId, { output: documents });
+  }
+
+  override async handleRetrieverError(error: unknown, runId: string): Promise<void> {
+    await this.#end(runId, { error });
+  }
+
+  /** Called by LangGraph: also interrupts that were set on the graph, which no error announces. */
+  handleInterrupt(event: { readonly runId?: string }): void {
+    const run = this.#internals.runs.find(event?.runId);
+    if (run) markInterrupted(run);
+  }
+
+  /** Called by LangGraph. Nothing to do: the episode of the thread is reopened when it is needed. */
+  handleResume(_event: { readonly runId?: string }): void {}
+
+  #isRunId(id: string): boolean {
+    return UUID.test(id) || this.#internals.runs.knows(id);
+  }
+
+  #start(run: StartedRun): void {
+    if (this.#internals.engine.enabled) this.#internals.runs.start(run);
+  }
+
+  async #end(runId: string, end: { output: unknown } | { error: unknown }, toolFailed: boolean = false): Promise<void> {
+    const run = this.#internals.runs.find(runId);
+    if (!run || run.ended) return;
+    run.ended = true;
+    if (toolFailed) run.root.toolErrors += 1;
+    if ("error" in end) {
+      if (isInterrupt(end.error)) markInterrupted(run);
+      run.failed = !isControlFlow(end.error);
+    }
+    if (!run.parent) await settleRun(this.#internals, run.root, end);
+  }
+}
+
+/** An interrupt stops the root if it stops the root's own thread; a sub-agent on another thread is that thread's matter. */
+function markInterrupted(run: RunNode): void {
+  if (run.thread === run.root.thread) run.root.interrupted = true;
+}

@@ -1,0 +1,54 @@
+import { type OutcomeInput, QavrError } from "@qavr/core";
+import { storableId } from "./document-ids.js";
+
+/**
+ * How a run went, as an application says it. Every field is optional: `{}` means that nobody knows.
+ * Memories are named by their short handle (`m1`) or by their id.
+ */
+export interface Outcome extends OutcomeInput {
+  /** Short for `reward: 1` or `reward: 0`. Give one of the two. */
+  readonly success?: boolean;
+  /** Why, in words. Goes to the debug log only: the ledger keeps no text. */
+  readonly note?: string;
+}
+
+/**
+ * The engine's form of an outcome.
+ *
+ * @param defaults Used for what the outcome leaves open.
+ * @throws INVALID_ARGUMENT when both `success` and `reward` are given, or a field has the wrong type.
+ */
+export function toOutcomeInput(outcome: Outcome, defaults: OutcomeInput = {}): OutcomeInput {
+  if (typeof outcome !== "object" || outcome === null) {
+    throw new QavrError(
+      "INVALID_ARGUMENT",
+      `An outcome must be an object such as { success: true }. Received ${outcome}.`,
+    );
+  }
+  const { success, note: _note, helpful, harmful, used, ...rest } = outcome;
+  if (success !== undefined && rest.reward !== undefined) {
+    throw new QavrError("INVALID_ARGUMENT", "An outcome has either success or reward, not both.");
+  }
+  if (success !== undefined && typeof success !== "boolean") {
+    throw new QavrError(
+      "INVALID_ARGUMENT",
+      `success must be true or false. Received ${typeof success}. Use reward for shades.`,
+    );
+  }
+  return {
+    ...defaults,
+    ...rest,
+    ...(success === undefined ? {} : { reward: success }),
+    ...named("helpful", helpful),
+    ...named("harmful", harmful),
+    ...named("used", used),
+  };
+}
+
+function named<Field extends string>(field: Field, ids: unknown): { [key in Field]?: string[] } {
+  if (ids === undefined) return {};
+  if (!Array.isArray(ids) || ids.some((id) => typeof id !== "string")) {
+    throw new QavrError("INVALID_ARGUMENT", `${field} must be a list of handles or ids. Received ${typeof ids}.`);
+  }
+  return { [field]: ids.map(storableId) } as { [key in Field]?: string[] };
+}

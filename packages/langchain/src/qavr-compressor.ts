@@ -1,0 +1,55 @@
+import type { Callbacks } from "@langchain/core/callbacks/manager";
+import type { DocumentInterface } from "@langchain/core/documents";
+import { BaseDocumentCompressor } from "@langchain/core/retrievers/document_compressors";
+import { findRun } from "./find-run.js";
+import { type Internals, internalsOf } from "./internals.js";
+import type { Qavr } from "./memory.js";
+import { assertRankingOptions, DEFAULT_K, type RankingOptions } from "./ranking-options.js";
+import { planRerank, rerank } from "./rerank.js";
+
+/** What a {@link QavrCompressor} can be told. */
+export interface CompressorOptions extends Omit<RankingOptions, "fetchK" | "scores" | "space"> {
+  /** How many documents to keep. @default 4 */
+  readonly topN?: number;
+}
+
+/** Fields of a {@link QavrCompressor}. */
+export interface QavrCompressorFields extends CompressorOptions {
+  /** What `qavr()` returned. */
+  readonly memory: Qavr;
+}
+
+/**
+ * Keeps the first `topN` documents by what helped runs like this one. Drops into ContextualCompressionRetriever,
+ * MultiQueryRetriever and document compressor pipelines; compressors get no scores, so similarity is the rank.
+ *
+ * @throws INVALID_ARGUMENT from the constructor.
+ */
+export class QavrCompressor extends BaseDocumentCompressor {
+  readonly topN: number;
+  readonly options: RankingOptions;
+  readonly #internals: Internals;
+
+  constructor(fields: QavrCompressorFields) {
+    super();
+    const { memory, topN = DEFAULT_K, ...options } = fields;
+    this.#internals = internalsOf(memory);
+    assertRankingOptions(options, { name: "topN", value: topN });
+    this.topN = topN;
+    this.options = options;
+  }
+
+  override async compressDocuments(
+    documents: DocumentInterface[],
+    query: string,
+    callbacks?: Callbacks,
+  ): Promise<DocumentInterface[]> {
+    const internals = this.#internals;
+    if (!internals.engine.enabled) return documents.slice(0, this.topN);
+    const site = findRun(internals.runs, callbacks);
+    if (!site.tracked) internals.warnUntracked();
+    const plan = planRerank(internals, site, this.options);
+    const request = { ...plan, found: { documents }, text: query, k: this.topN, options: this.options };
+    return (await rerank(internals, request)).documents;
+  }
+}

@@ -1,0 +1,168 @@
+import type { Callbacks } from "@langchain/core/callbacks/manager";
+import type { DocumentInterface } from "@langchain/core/documents";
+import {
+  type MaxMarginalRelevanceSearchOptions,
+  VectorStore,
+  type VectorStoreInterface,
+} from "@langchain/core/vectorstores";
+import { delegateMembers } from "./delegate-members.js";
+import { findRun } from "./find-run.js";
+import {
+  askForDocuments,
+  askForScores,
+  boundedBySize,
+  type Found,
+  isVectorStore,
+  scored,
+  searchesByVector,
+} from "./host.js";
+import { type Internals, internalsOf } from "./internals.js";
+import { MARKS, mark, markOf } from "./marks.js";
+import type { Qavr } from "./memory.js";
+import { assertRankingOptions, DEFAULT_K, type RankingOptions, refuse } from "./ranking-options.js";
+import { planRerank, type RerankPlan, rerank } from "./rerank.js";
+import { widthOf } from "./search.js";
+
+/** Fields of a {@link QavrVectorStore}. */
+export interface QavrVectorStoreFields<Store extends VectorStoreInterface = VectorStoreInterface>
+  extends RankingOptions {
+  /** What `qavr()` returned. */
+  readonly memory: Qavr;
+  /** The store to wrap. */
+  readonly store: Store;
+}
+
+/**
+ * A vector store whose searches return what helped runs like this one first. Scores stay the host's own. Everything else
+ * passes through in the host's own shape: adding, deleting, saving and the methods that only this host has. Maximal marginal
+ * relevance keeps the host's selection and is recorded as shown.
+ *
+ * @throws INVALID_ARGUMENT from the constructor.
+ */
+export class QavrVectorStore<Store extends VectorStoreInterface = VectorStoreInterface> extends VectorStore {
+  static override lc_name(): string {
+    return "QavrVectorStore";
+  }
+
+  declare FilterType: Store["FilterType"];
+  /** The wrapped store. */
+  readonly inner: Store;
+  readonly options: RankingOptions;
+  readonly #internals: Internals;
+
+  constructor(fields: QavrVectorStoreFields<Store>) {
+    const { memory, store, ...options } = fields;
+    const internals = internalsOf(memory);
+    if (!isVectorStore(store)) refuse("store", store, "must be a vector store with similaritySearchWithScore");
+    assertRankingOptions(options, { name: "k", value: undefined });
+    // The second argument lands in what LangChain serialises of this object: no clients, no connection strings.
+    super(store.embeddings, {});
+    mark(this, MARKS.vectorStore, true);
+    this.inner = store;
+    this.options = options;
+    this.#internals = internals;
+    if (typeof store.maxMarginalRelevanceSearch === "function") {
+      this.maxMarginalRelevanceSearch = (query, search, callbacks) => this.#searchMmr(query, search, callbacks);
+    }
+    delegateMembers(this, store);
+  }
+
+  /** A literal: the base class asks before this object has its fields. */
+  override _vectorstoreType(): string {
+    return "qavr";
+  }
+
+  override addVectors(
+    ...args: Parameters<VectorStoreInterface["addVectors"]>
+  ): ReturnType<VectorStoreInterface["addVectors"]> {
+    return this.inner.addVectors(...args);
+  }
+
+  override addDocuments(
+    ...args: Parameters<VectorStoreInterface["addDocuments"]>
+  ): ReturnType<VectorStoreInterface["addVectors"]> {
+    return this.inner.addDocuments(...args);
+  }
+
+  override delete(...args: Parameters<VectorStoreInterface["delete"]>): Promise<void> {
+    return this.inner.delete(...args);
+  }
+
+  override async similaritySearch(
+    query: string,
+    k?: number,
+    filter?: this["FilterType"],
+    callbacks?: Callbacks,
+  ): Promise<DocumentInterface[]> {
+    if (!this.#internals.engine.enabled) return this.inner.similaritySearch(query, k, filter, callbacks);
+    const plan = this.#plan(callbacks);
+    const topK = k ?? DEFAULT_K;
+    const width = await widthOf(this.#internals, plan.scope?.namespace, topK, this.options);
+    const found = await askForDocuments(this.inner, { text: query, k: topK, filter, callbacks, ...width });
+    return (await this.#rerank(plan, found, query, topK)).map(([document]) => document);
+  }
+
+  override async similaritySearchWithScore(
+    query: string,
+    k?: number,
+    filter?: this["FilterType"],
+    callbacks?: Callbacks,
+  ): Promise<[DocumentInterface, number][]> {
+    if (!this.#internals.engine.enabled) return this.inner.similaritySearchWithScore(query, k, filter, callbacks);
+    const plan = this.#plan(callbacks);
+    const topK = k ?? DEFAULT_K;
+    const width = await widthOf(this.#internals, plan.scope?.namespace, topK, this.options);
+    const question = { text: query, k: topK, filter, callbacks, ...width };
+    return this.#rerank(plan, await askForScores(this.inner, question), query, topK);
+  }
+
+  override async similaritySearchVectorWithScore(
+    query: number[],
+    k: number,
+    filter?: this["FilterType"],
+  ): Promise<[DocumentInterface, number][]> {
+    if (!this.#internals.engine.enabled) return this.inner.similaritySearchVectorWithScore(query, k, filter);
+    const plan = this.#plan(undefined);
+    const { fetchK } = await widthOf(this.#internals, plan.scope?.namespace, k, this.options);
+    const width = boundedBySize(this.inner, { k, fetchK });
+    const found = scored(await this.inner.similaritySearchVectorWithScore(query, width, filter));
+    return this.#rerank(plan, { ...found, vector: query }, undefined, k);
+  }
+
+  async #searchMmr(
+    query: string,
+    search: MaxMarginalRelevanceSearchOptions<this["FilterType"]>,
+    callbacks: Callbacks | undefined,
+  ): Promise<DocumentInterface[]> {
+    const documents = (await this.inner.maxMarginalRelevanceSearch?.(query, search, callbacks)) ?? [];
+    if (!this.#internals.engine.enabled) return documents;
+    // This search embeds the text itself and keeps the vector. Where all others learn by such vectors, a hashed text would
+    // start a second space; a request without a vector is known by its memories alone.
+    const text = searchesByVector(this.inner) ? undefined : query;
+    const pairs = await this.#rerank(this.#plan(callbacks), { documents }, text, documents.length, true);
+    return pairs.map(([document]) => document);
+  }
+
+  #plan(callbacks: Callbacks | undefined): RerankPlan {
+    const site = findRun(this.#internals.runs, callbacks);
+    if (!site.tracked) this.#internals.warnUntracked();
+    return planRerank(this.#internals, site, this.options);
+  }
+
+  async #rerank(
+    plan: RerankPlan,
+    found: Found,
+    text: string | undefined,
+    k: number,
+    keepOrder: boolean = false,
+  ): Promise<[DocumentInterface, number][]> {
+    const { options, inner: host } = this;
+    const { documents, places } = await rerank(this.#internals, { ...plan, found, text, k, options, host, keepOrder });
+    return documents.map((document, i) => [document, found.scores?.[places[i] as number] as number]);
+  }
+}
+
+/** The wrapper behind a value, if it is one. */
+export function qavrVectorStoreOf(value: unknown): QavrVectorStore | undefined {
+  return markOf(value, MARKS.vectorStore) === true ? (value as QavrVectorStore) : undefined;
+}

@@ -1,0 +1,123 @@
+import type { DocumentInterface } from "@langchain/core/documents";
+import { createEngine, ENGINE_DEFAULTS, QavrError } from "@qavr/core";
+import { resolveStore } from "./default-store.js";
+import { explainDocument } from "./explain-document.js";
+import { formatDocuments } from "./format-documents.js";
+import { attachInternals, type Internals } from "./internals.js";
+import { createLog } from "./log-codes.js";
+import type { Qavr, Wrapped } from "./memory.js";
+import { assertMemoryOptions, isEnabled, type MemoryOptions } from "./memory-options.js";
+import { toOutcomeInput } from "./outcome.js";
+import { OutcomeHandler } from "./outcome-handler.js";
+import { QavrCompressor } from "./qavr-compressor.js";
+import { QavrRetriever } from "./qavr-retriever.js";
+import { QavrVectorStore } from "./qavr-vector-store.js";
+import { recall } from "./recall.js";
+import { createRecallTool } from "./recall-tool.js";
+import { createReportOutcomeTool } from "./report-outcome-tool.js";
+import { createRunTree } from "./run-tree.js";
+import { createShownDocuments } from "./shown-documents.js";
+import { trackRuns } from "./track-runs.js";
+import { trackingWarning } from "./tracking-warning.js";
+
+/**
+ * An application's memory: one object that ranks, watches runs and learns.
+ *
+ * Its store is opened by its first use, so this never fails for a file or a database; retrievals go on without learning
+ * when the store cannot be reached, reports reject with STORE_UNAVAILABLE.
+ *
+ * @throws INVALID_ARGUMENT
+ */
+export function qavr(options: MemoryOptions = {}): Qavr {
+  assertMemoryOptions(options);
+  const internals = createInternals(options);
+  const { engine, shown } = internals;
+
+  const memory: Qavr = {
+    get handler() {
+      return handler;
+    },
+    engine,
+    retriever: (base, fields) => new QavrRetriever({ ...fields, memory, base }),
+    vectorStore: <Store extends Parameters<Qavr["vectorStore"]>[0]>(store: Store, fields = {}) =>
+      new QavrVectorStore({ ...fields, memory, store }) as unknown as Wrapped<Store>,
+    compressor: (fields) => new QavrCompressor({ ...fields, memory }),
+
+    track: (runnable) => trackRuns(runnable, handler),
+
+    async report(reference, outcome, { namespace } = {}) {
+      const input = toOutcomeInput(outcome);
+      const target = locate(internals, reference, namespace);
+      const receipt = await engine.report(target.reference, input, { namespace: target.namespace });
+      if (outcome.note) internals.log("debug", "OUTCOME_NOTE", outcome.note, { episode: receipt.episode });
+      return receipt;
+    },
+
+    recall: (base, text, fields = {}) => recall(internals, base, text, fields),
+    tools: (base, fields) => [createRecallTool(memory, base, fields), createReportOutcomeTool(internals)],
+    recallTool: (base, fields) => createRecallTool(memory, base, fields),
+    reportOutcomeTool: (fields) => createReportOutcomeTool(internals, fields),
+
+    format: (documents) => formatDocuments(documents, shown),
+    explain: (async (reference: string | DocumentInterface, fields: { readonly namespace?: string } = {}) => {
+      if (typeof reference !== "string") {
+        const known = shown.get(reference);
+        return known && explainDocument(known);
+      }
+      const target = locate(internals, reference, fields.namespace);
+      return engine.explain(target.reference, { namespace: target.namespace });
+    }) as Qavr["explain"],
+    status: ({ namespace } = {}) => engine.status({ namespace: namespace ?? ownNamespace(internals) }),
+    flush: () => engine.flush(),
+    close: () => engine.close(),
+  };
+  attachInternals(memory, internals);
+  const handler = new OutcomeHandler({ memory });
+  return memory;
+}
+
+function createInternals(options: MemoryOptions): Internals {
+  const { store, namespace, context, evaluate, onError, idOf, idKey, ...engineOptions } = options;
+  const { logger, clock = Date.now, episodeTtl, maxOpenEpisodes } = engineOptions;
+  const enabled = isEnabled(options);
+  return {
+    engine: createEngine({ ...engineOptions, enabled, store: resolveStore(store) }),
+    runs: createRunTree({
+      ttl: episodeTtl ?? ENGINE_DEFAULTS.episodeTtl,
+      maxRoots: maxOpenEpisodes ?? ENGINE_DEFAULTS.maxOpenEpisodes,
+      clock,
+    }),
+    shown: createShownDocuments(),
+    log: createLog(logger),
+    // Where nothing is to be learned nothing is missing.
+    warnUntracked: enabled ? trackingWarning(logger) : () => {},
+    throws: onError === "throw",
+    evaluate,
+    namespace,
+    context,
+    ids: { idOf, idKey },
+  };
+}
+
+/** A reference in the engine's terms, and the namespace it belongs to as far as it is known. */
+function locate(
+  internals: Internals,
+  reference: string | DocumentInterface,
+  namespace: string | undefined,
+): { readonly reference: string; readonly namespace: string } {
+  if (typeof reference === "string") {
+    const [ran] = internals.runs.namespacesOf(reference);
+    return { reference, namespace: namespace ?? ran ?? ownNamespace(internals) };
+  }
+  const known = internals.shown.get(reference);
+  if (known) return { reference: known.episode, namespace: known.namespace };
+  throw new QavrError(
+    "UNKNOWN_EPISODE",
+    "This document was not returned by a recorded ranking. Pass the run's id instead.",
+  );
+}
+
+/** The memory's own namespace where it is a fixed one. */
+function ownNamespace({ namespace }: Internals): string {
+  return typeof namespace === "string" ? namespace : "default";
+}

@@ -1,0 +1,92 @@
+import type { Callbacks } from "@langchain/core/callbacks/manager";
+import type { DocumentInterface } from "@langchain/core/documents";
+import { type OutcomeReceipt, QavrError } from "@qavr/core";
+import { findRun } from "./find-run.js";
+import { assertHost, isVectorStore } from "./host.js";
+import type { Internals } from "./internals.js";
+import type { Host } from "./memory.js";
+import { type Outcome, toOutcomeInput } from "./outcome.js";
+import { qavrVectorStoreOf } from "./qavr-vector-store.js";
+import { assertRankingOptions, DEFAULT_K, type RankingOptions, refuse } from "./ranking-options.js";
+import { search } from "./search.js";
+
+/** What a recall can be told. */
+export interface RecallOptions extends RankingOptions {
+  /** How many documents to return. @default 4 for a store, all that a retriever finds */
+  readonly k?: number;
+  /** Passed to the store untouched. */
+  readonly filter?: unknown;
+  /** The config of the run around this recall, where there is one. LangGraph's nodes and tools need not pass it. */
+  readonly config?: { readonly callbacks?: Callbacks };
+}
+
+/** One retrieve → use → outcome cycle without a framework. */
+export interface RecallEpisode {
+  /** For a later `memory.report(id, …)`. Empty when nothing was recorded: learning is off, failed, or nothing was found. */
+  readonly id: string;
+  /**
+   * Says how it went. The first report closes the episode, unless it belongs to a tracked run; later ones correct it.
+   * Undefined when nothing was recorded.
+   * @throws NOT_SHOWN, INVALID_REWARD, OUTCOME_TOO_LATE, IDEMPOTENCY_CONFLICT and the store's codes
+   */
+  report(outcome: Outcome): Promise<OutcomeReceipt | undefined>;
+  /** Closes the episode without a verdict and makes it durable, so that a report may come from another process. */
+  end(): Promise<void>;
+}
+
+/** What was recalled. */
+export interface Recall {
+  readonly documents: DocumentInterface[];
+  readonly episode: RecallEpisode;
+}
+
+/** @throws INVALID_ARGUMENT */
+export async function recall(
+  internals: Internals,
+  base: Host,
+  text: string,
+  { k, filter, config, ...options }: RecallOptions,
+): Promise<Recall> {
+  assertHost(base);
+  if (typeof text !== "string") refuse("text", text, "must be a string");
+  const wrapped = qavrVectorStoreOf(base);
+  const host = wrapped?.inner ?? base;
+  const size = k ?? (isVectorStore(host) ? DEFAULT_K : undefined);
+  const merged = { ...wrapped?.options, ...options };
+  assertRankingOptions(merged, { name: "k", value: size });
+  const site = findRun(internals.runs, config?.callbacks);
+  const request = { base: host, text, k: size, filter, options: merged, site, callbacks: config?.callbacks };
+  const { documents, ranking, namespace } = await search(internals, request);
+  const id = ranking?.episode ?? "";
+  const episode =
+    id === "" || namespace === undefined ? unrecorded() : recorded(internals, id, namespace, site.run !== undefined);
+  return { documents, episode };
+}
+
+function unrecorded(): RecallEpisode {
+  return { id: "", report: () => Promise.resolve(undefined), end: () => Promise.resolve() };
+}
+
+function recorded({ engine }: Internals, id: string, namespace: string, ofRun: boolean): RecallEpisode {
+  let open = !ofRun;
+  const close = async (outcome?: Outcome): Promise<OutcomeReceipt | undefined> => {
+    open = false;
+    try {
+      return await engine.end(id, outcome && toOutcomeInput(outcome), { namespace });
+    } catch (error) {
+      // Given up after its time, or refused: either way a further report must not try to close it again but may correct it.
+      if (outcome && QavrError.isInstance(error, "UNKNOWN_EPISODE")) {
+        return engine.report(id, toOutcomeInput(outcome), { namespace });
+      }
+      open = !QavrError.isInstance(error, "UNKNOWN_EPISODE");
+      throw error;
+    }
+  };
+  return {
+    id,
+    report: (outcome) => (open ? close(outcome) : engine.report(id, toOutcomeInput(outcome), { namespace })),
+    end: async () => {
+      if (open) await close();
+    },
+  };
+}

@@ -1,0 +1,32 @@
+/** What an error thrown at a run says about it. Judged by shape: the classes may come from another copy of LangGraph. */
+interface ErrorShape {
+  readonly name?: unknown;
+  readonly message?: unknown;
+  readonly is_bubble_up?: unknown;
+}
+
+/** LangGraph's control flow (interrupts, hand-offs, draining) travels as errors that are no failures. */
+export function isControlFlow(error: unknown): boolean {
+  return shape(error)?.is_bubble_up === true;
+}
+
+/** The control flow that stops a graph until somebody answers. */
+export function isInterrupt(error: unknown): boolean {
+  const name = shape(error)?.name;
+  return isControlFlow(error) && (name === "GraphInterrupt" || name === "NodeInterrupt");
+}
+
+/**
+ * The caller gave up: aborted or timed out, which says nothing about the memories. To be asked about the root's error only,
+ * because a node that fails aborts its siblings with the same errors.
+ */
+export function isAbort(error: unknown): boolean {
+  const { name, message } = shape(error) ?? {};
+  if (name === "AbortError" || name === "TimeoutError" || name === "ModelAbortError") return true;
+  // LangGraph rejects an aborted root with a plain Error("Abort"), core with Error("Aborted").
+  return name === "Error" && (message === "Abort" || message === "Aborted");
+}
+
+function shape(error: unknown): ErrorShape | undefined {
+  return typeof error === "object" && error !== null ? error : undefined;
+}

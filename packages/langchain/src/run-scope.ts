@@ -1,0 +1,57 @@
+import { QavrError } from "@qavr/core";
+
+/** What a function that chooses a namespace, a context or a verdict may know of a run. */
+export interface RunInfo {
+  /** Id of the root run; undefined outside any run. */
+  readonly runId: string | undefined;
+  /** Metadata of the root run. `configurable` is not part of it: LangChain shows that to tracers only. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly tags: readonly string[];
+  /** Input of the root run as callbacks see it: `{ input }` around anything that is no object; undefined outside any run. */
+  readonly input: unknown;
+}
+
+/**
+ * A fixed name, or a function of the run.
+ * - a string is the default for runs whose metadata names none (`qavr_namespace`, `qavr_context`)
+ * - a function decides alone; undefined means `default`
+ */
+export type ScopeOption = string | ((run: RunInfo) => string | undefined);
+
+/** The scope of learning of one retrieval. */
+export interface RunScope {
+  readonly namespace: string;
+  readonly context: string;
+}
+
+/** Metadata keys of the root run that name its scope. */
+export const SCOPE_KEYS = { namespace: "qavr_namespace", context: "qavr_context" } as const;
+
+/**
+ * Namespace and context of a retrieval inside `run`.
+ *
+ * @throws INVALID_ARGUMENT when a function or the metadata gives something else than a string that is not empty: falling
+ * back to a shared namespace would mix what must stay apart.
+ */
+export function scopeOf(
+  options: { readonly namespace?: ScopeOption | undefined; readonly context?: ScopeOption | undefined },
+  run: RunInfo,
+): RunScope {
+  return {
+    namespace: resolve("namespace", options.namespace, run),
+    context: resolve("context", options.context, run),
+  };
+}
+
+function resolve(what: keyof typeof SCOPE_KEYS, option: ScopeOption | undefined, run: RunInfo): string {
+  const named = typeof option === "function" ? option(run) : (run.metadata[SCOPE_KEYS[what]] ?? option);
+  if (named === undefined || named === null) return "default";
+  if (typeof named === "string" && named !== "") return named;
+  throw new QavrError(
+    "INVALID_ARGUMENT",
+    `The ${what} of a run must be a string that is not empty. Received ${typeof named}.`,
+    {
+      details: { what, received: typeof named },
+    },
+  );
+}

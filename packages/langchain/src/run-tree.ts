@@ -1,0 +1,188 @@
+import type { DocumentInterface } from "@langchain/core/documents";
+
+/** One retrieval that was shown inside a run. */
+export interface ShownExposure {
+  readonly namespace: string;
+  readonly episode: string;
+  /** `Ranking.exposure`. */
+  readonly exposure: number;
+  /** The run in which it happened. */
+  readonly run: RunNode;
+  readonly items: readonly { readonly id: string; readonly handle: string; readonly document: DocumentInterface }[];
+}
+
+/** A run as its callbacks announce it. */
+export interface StartedRun {
+  readonly id: string;
+  readonly parent: string | undefined;
+  readonly kind: "chain" | "tool" | "retriever";
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly tags: readonly string[];
+  readonly input: unknown;
+}
+
+/** A run under way or ended, while its root is open. */
+export interface RunNode {
+  readonly id: string;
+  readonly root: RootRun;
+  readonly parent: RunNode | undefined;
+  readonly kind: StartedRun["kind"];
+  /** `thread_id` of its metadata, or its parent's. */
+  readonly thread: string | undefined;
+  failed: boolean;
+  ended: boolean;
+}
+
+/** An outermost run: what becomes of it is the outcome of everything retrieved inside it. */
+export interface RootRun {
+  readonly id: string;
+  readonly kind: StartedRun["kind"];
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly tags: readonly string[];
+  readonly input: unknown;
+  readonly nodes: Map<string, RunNode>;
+  readonly exposures: ShownExposure[];
+  /** The run's episode in each namespace it retrieved from; normally one. */
+  readonly episodes: Map<string, Promise<string>>;
+  thread: string | undefined;
+  interrupted: boolean;
+  toolErrors: number;
+  touched: number;
+}
+
+export interface RunTreeOptions {
+  /** A root that nothing happened in for this long is forgotten. Ms. */
+  readonly ttl: number;
+  /** Open roots kept; beyond it the oldest is forgotten. */
+  readonly maxRoots: number;
+  /** Unix ms. */
+  readonly clock: () => number;
+}
+
+/** The runs under way, keyed by run id, so that any number of them can share one handler. */
+export interface RunTree {
+  /** Undefined for a run that is there already, and for a straggler of a closed root. */
+  start(run: StartedRun): RunNode | undefined;
+  find(runId: string | undefined): RunNode | undefined;
+  /** Whether the run is known, open or closed not long ago. */
+  knows(runId: string): boolean;
+  /** Forgets a root and its runs. Synchronous: a second registration of the handler must find it gone. */
+  close(root: RootRun): void;
+  /** The namespaces of a run, also for a while after it closed. */
+  namespacesOf(runId: string): readonly string[];
+  /** Open roots. */
+  readonly open: number;
+}
+
+/** Runs of closed roots that are remembered: stragglers must not look like new roots. About 2 MB. */
+const REMEMBERED_RUNS = 10_000;
+
+/** Streams that their consumer left never end, so open roots are swept, at most this often per ttl. */
+const SWEEPS_PER_TTL = 60;
+
+export function createRunTree({ ttl, maxRoots, clock }: RunTreeOptions): RunTree {
+  const roots = new Map<string, RootRun>();
+  const nodes = new Map<string, RunNode>();
+  const closed = new Map<string, readonly string[]>();
+  let swept = clock();
+
+  const close = (root: RootRun): void => {
+    if (!roots.delete(root.id)) return;
+    const namespaces = [...root.episodes.keys()];
+    for (const id of root.nodes.keys()) {
+      nodes.delete(id);
+      remember(closed, id, namespaces);
+    }
+  };
+  const sweep = (now: number): void => {
+    for (const root of roots.values()) {
+      if (roots.size <= maxRoots) break;
+      close(root);
+    }
+    if (now - swept < ttl / SWEEPS_PER_TTL) return;
+    swept = now;
+    for (const root of roots.values()) if (now - root.touched > ttl) close(root);
+  };
+
+  return {
+    start(run) {
+      if (nodes.has(run.id)) return undefined;
+      const now = clock();
+      const parent = run.parent === undefined ? undefined : nodes.get(run.parent);
+      if (!parent && run.parent !== undefined && closed.has(run.parent)) {
+        // A node that outlived its aborted root.
+        remember(closed, run.id, closed.get(run.parent) ?? []);
+        return undefined;
+      }
+      // Applications that choose run ids may use one again.
+      closed.delete(run.id);
+      const root = parent?.root ?? rootOf(run, now);
+      if (!parent) {
+        roots.set(root.id, root);
+        sweep(now);
+      }
+      const thread = threadOf(run) ?? parent?.thread;
+      const node: RunNode = { id: run.id, root, parent, kind: run.kind, thread, failed: false, ended: false };
+      // A chain around a graph does not see the graph's thread; it is the root's thread all the same.
+      root.thread ??= thread;
+      root.touched = now;
+      root.nodes.set(run.id, node);
+      nodes.set(run.id, node);
+      return node;
+    },
+    find: (runId) => (runId === undefined ? undefined : nodes.get(runId)),
+    knows: (runId) => nodes.has(runId) || closed.has(runId),
+    close,
+    namespacesOf(runId) {
+      const node = nodes.get(runId);
+      return node ? [...node.root.episodes.keys()] : (closed.get(runId) ?? []);
+    },
+    get open() {
+      return roots.size;
+    },
+  };
+}
+
+/** True if `ancestor` is `run` or one of its ancestors. */
+export function isWithin(run: RunNode, ancestor: RunNode): boolean {
+  for (let node: RunNode | undefined = run; node; node = node.parent) if (node === ancestor) return true;
+  return false;
+}
+
+/** True if the run is part of something below the root that failed, and that the root therefore did without. */
+export function isInFailedPart(run: RunNode): boolean {
+  for (let node: RunNode | undefined = run; node?.parent; node = node.parent) if (node.failed) return true;
+  return false;
+}
+
+function rootOf(run: StartedRun, now: number): RootRun {
+  const { id, kind, metadata, tags, input } = run;
+  return {
+    id,
+    kind,
+    metadata,
+    tags,
+    input,
+    nodes: new Map(),
+    exposures: [],
+    episodes: new Map(),
+    thread: undefined,
+    interrupted: false,
+    toolErrors: 0,
+    touched: now,
+  };
+}
+
+function threadOf({ metadata }: StartedRun): string | undefined {
+  const thread = metadata.thread_id;
+  return typeof thread === "string" && thread !== "" ? thread : typeof thread === "number" ? String(thread) : undefined;
+}
+
+function remember(closed: Map<string, readonly string[]>, id: string, namespaces: readonly string[]): void {
+  closed.set(id, namespaces);
+  if (closed.size <= REMEMBERED_RUNS) return;
+  for (const oldest of closed.keys()) {
+    closed.delete(oldest);
+    break;
+  }
+}

@@ -1,0 +1,63 @@
+import type { Callbacks } from "@langchain/core/callbacks/manager";
+import type { BaseRetrieverInterface } from "@langchain/core/retrievers";
+import type { VectorStoreInterface } from "@langchain/core/vectorstores";
+import type { RunSite } from "./find-run.js";
+import { askForDocuments, type Found, filterOf, isVectorStore } from "./host.js";
+import type { Internals } from "./internals.js";
+import { DEFAULT_K, MAX_FETCH_K, type RankingOptions } from "./ranking-options.js";
+import { planRerank, type Reranked, rerank } from "./rerank.js";
+
+/** A retrieval from one host, as the retriever and `recall` share it. */
+export interface SearchRequest {
+  readonly base: VectorStoreInterface | BaseRetrieverInterface;
+  readonly text: string;
+  /** How many to return. A retriever is asked for no number; undefined returns all that it found. */
+  readonly k: number | undefined;
+  readonly filter: unknown;
+  readonly options: RankingOptions;
+  readonly site: RunSite;
+  /** What the host is given to announce its own runs. */
+  readonly callbacks: Callbacks | undefined;
+}
+
+/** Asks the host and reranks. Errors of the host are the caller's; errors of learning are not. */
+export async function search(internals: Internals, request: SearchRequest): Promise<Reranked> {
+  const { base, text, k, options, site } = request;
+  if (isVectorStore(base)) return searchStore(internals, base, request);
+  const documents = await base.invoke(text, { ...(request.callbacks ? { callbacks: request.callbacks } : {}) });
+  if (!internals.engine.enabled) return untouched({ documents }, k);
+  return rerank(internals, { ...planRerank(internals, site, options), found: { documents }, text, k, options });
+}
+
+async function searchStore(
+  internals: Internals,
+  store: VectorStoreInterface,
+  request: SearchRequest,
+): Promise<Reranked> {
+  const { text, k = DEFAULT_K, filter, options, site, callbacks } = request;
+  if (!internals.engine.enabled) {
+    return untouched({ documents: await store.similaritySearch(text, k, filterOf(filter), callbacks) }, undefined);
+  }
+  const plan = planRerank(internals, site, options);
+  const size = await widthOf(internals, plan.scope?.namespace, k, options);
+  const found = await askForDocuments(store, { text, k, filter, callbacks, ...size });
+  return rerank(internals, { ...plan, found, text, k, options, host: store });
+}
+
+/** How many candidates to ask for, and whether that is the host's own call because there is nothing to learn from yet. */
+export async function widthOf(
+  { engine }: Internals,
+  namespace: string | undefined,
+  k: number,
+  { fetchK }: RankingOptions,
+): Promise<{ readonly fetchK: number; readonly asHost: boolean }> {
+  if (namespace === undefined) return { fetchK: k, asHost: true };
+  const size = await engine.fetchSize({ namespace, topK: k, ...(fetchK === undefined ? {} : { fetchK }) });
+  const wanted = Math.max(k, Math.min(size, MAX_FETCH_K));
+  return { fetchK: wanted, asHost: wanted === k && fetchK !== k };
+}
+
+function untouched({ documents }: Found, k: number | undefined): Reranked {
+  const returned = k === undefined ? [...documents] : documents.slice(0, k);
+  return { documents: returned, places: returned.map((_, place) => place), ranking: undefined, namespace: undefined };
+}

@@ -1,0 +1,84 @@
+import type { DocumentInterface } from "@langchain/core/documents";
+import type { OutcomeInput } from "@qavr/core";
+import type { Log } from "./log-codes.js";
+import { type Outcome, toOutcomeInput } from "./outcome.js";
+import { isAbort } from "./run-errors.js";
+import type { RunInfo } from "./run-scope.js";
+import type { RootRun } from "./run-tree.js";
+
+/** A memory that a run was shown. */
+export interface RecalledMemory {
+  readonly id: string;
+  readonly handle: string;
+  readonly document: DocumentInterface;
+}
+
+/** A finished run, as an {@link Evaluate} function sees it. */
+export interface FinishedRun extends RunInfo {
+  readonly runId: string;
+  /** Output of the root run as callbacks see it: `{ output }` around anything that is no object; undefined when it threw. */
+  readonly output: unknown;
+  /** What the root run threw; undefined when it ended. */
+  readonly error: unknown;
+  /** Tools that failed inside the run, also when the agent went on. */
+  readonly toolErrors: number;
+  /** What was retrieved in this process; a resumed run also has memories from before its interrupt. */
+  readonly memories: readonly RecalledMemory[];
+}
+
+/** True, false, a reward in [0, 1], a whole outcome with votes, or null and undefined for "nobody knows". */
+export type Verdict = boolean | number | Outcome | null | undefined;
+
+/**
+ * Judges a finished run. Its verdict is evidence of the tier `verified`. It runs before the caller gets the result, so a slow
+ * judge belongs into a later `memory.report(runId, …)` instead. Not asked about runs that were aborted or timed out.
+ */
+export type Evaluate = (run: FinishedRun) => Verdict | Promise<Verdict>;
+
+/** How a root run ended. */
+export type RunEnd = { readonly output: unknown } | { readonly error: unknown };
+
+/**
+ * The outcome of a finished run, undefined when nobody knows.
+ * - aborted or timed out: unknown
+ * - judged by `evaluate`: its verdict, tier `verified`
+ * - else thrown: reward 0, tier `observed`; ended: reward 1, tier `completed`, which counts little
+ */
+export async function judge(
+  root: RootRun,
+  end: RunEnd,
+  { evaluate, log }: { readonly evaluate: Evaluate | undefined; readonly log: Log },
+): Promise<OutcomeInput | undefined> {
+  const failed = "error" in end;
+  if (failed && isAbort(end.error)) return undefined;
+  if (!evaluate) return failed ? { reward: 0, tier: "observed" } : { reward: 1, tier: "completed" };
+  try {
+    return fromVerdict(await evaluate(finished(root, end)));
+  } catch (error) {
+    log("warn", "EVALUATE_FAILED", "evaluate threw or gave no verdict; the outcome of this run stays unknown.", {
+      runId: root.id,
+      error: String(error),
+    });
+    return undefined;
+  }
+}
+
+function finished(root: RootRun, end: RunEnd): FinishedRun {
+  const { id: runId, metadata, tags, input, toolErrors } = root;
+  const memories = root.exposures.flatMap(({ items }) => items);
+  const { output, error } = { output: undefined, error: undefined, ...end };
+  return { runId, metadata, tags, input, toolErrors, memories, output, error };
+}
+
+/** @throws RangeError for a number outside [0, 1], TypeError for what is no verdict at all. */
+function fromVerdict(verdict: Verdict): OutcomeInput | undefined {
+  if (verdict === null || verdict === undefined) return undefined;
+  if (typeof verdict === "boolean") return { reward: verdict, tier: "verified" };
+  if (typeof verdict === "number") {
+    if (!(verdict >= 0 && verdict <= 1)) throw new RangeError(`A reward lies in [0, 1]. Received ${verdict}.`);
+    return { reward: verdict, tier: "verified" };
+  }
+  if (typeof verdict !== "object")
+    throw new TypeError(`A verdict is a boolean, a number or an outcome. Received ${typeof verdict}.`);
+  return toOutcomeInput(verdict, { tier: "verified" });
+}

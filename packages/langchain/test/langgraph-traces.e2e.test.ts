@@ -1,0 +1,259 @@
+import { RunnableLambda } from "@langchain/core/runnables";
+import { Annotation, Command, END, interrupt, MemorySaver, START, StateGraph } from "@langchain/langgraph";
+import { describe, expect, it } from "vitest";
+import { type Bench, bench, credit, nothingOpen } from "./support/bench.js";
+import { sleep } from "./support/sleep.js";
+
+const State = Annotation.Root({ question: Annotation<string>, answer: Annotation<string> });
+const RUN_ID = "22222222-2222-4222-8222-222222222222";
+
+/** retrieve → answer, where the second node is the test's. No config is passed on: LangGraph keeps it for its nodes. */
+function graph({ retriever }: Bench, answer: () => Promise<{ answer?: string }> | { answer?: string }) {
+  return new StateGraph(State)
+    .addNode("retrieve", async ({ question }) => {
+      await retriever.invoke(question);
+      return {};
+    })
+    .addNode("respond", answer)
+    .addEdge(START, "retrieve")
+    .addEdge("retrieve", "respond")
+    .addEdge("respond", END);
+}
+
+const failing = (): never => {
+  throw new Error("boom");
+};
+
+describe("a tracked graph", () => {
+  it("credits what a node retrieved without passing its config on", async () => {
+    const tools = await bench();
+    const run = tools.memory.track(graph(tools, () => ({ answer: "done" })).compile());
+    expect(await run.invoke({ question: "payment queue stuck" }, { runId: RUN_ID })).toMatchObject({ answer: "done" });
+    expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
+    expect((await tools.memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 1, tier: "completed" });
+    expect(tools.codes()).not.toContain("NO_OUTCOME_TRACKING");
+  });
+
+  it("stays a graph", async () => {
+    const tools = await bench();
+    const compiled = graph(tools, () => ({})).compile({ checkpointer: new MemorySaver() });
+    const tracked = tools.memory.track(compiled);
+    expect(Object.keys(tracked.nodes)).toEqual(Object.keys(compiled.nodes));
+    await tracked.invoke({ question: "payment" }, { configurable: { thread_id: "T" } });
+    expect((await tracked.getState({ configurable: { thread_id: "T" } })).next).toEqual([]);
+  });
+
+  it("debits what was shown, when a node throws", async () => {
+    const tools = await bench();
+    const run = tools.memory.track(graph(tools, failing).compile());
+    await expect(run.invoke({ question: "payment queue stuck" })).rejects.toThrow("boom");
+    expect(await credit(tools.memory)).toEqual({ restart: -1, scale: -1 });
+  });
+
+  it.each([
+    ["aborted", () => ({ signal: AbortSignal.timeout(30) })],
+    ["timed out", () => ({ timeout: 30 })],
+  ])("learns nothing when it is %s, also not from the nodes that go on in the background", async (_what, config) => {
+    const tools = await bench();
+    const slow = async () => {
+      await sleep(100);
+      await tools.retriever.invoke("payment");
+      return {};
+    };
+    const run = tools.memory.track(graph(tools, slow).compile());
+    await expect(run.invoke({ question: "payment queue stuck" }, { ...config(), runId: RUN_ID })).rejects.toThrow();
+    await sleep(200);
+    expect(await credit(tools.memory)).toEqual({});
+    const status = await tools.memory.status();
+    expect(status.outcomes).toMatchObject({ completed: 0, observed: 0 });
+    expect(status.episodes.recorded).toBe(1);
+    expect((await tools.memory.explain(RUN_ID))?.outcome).toBeUndefined();
+    expect(await nothingOpen(tools.memory)).toBe(true);
+  });
+
+  it("takes a failing branch of a parallel step for a failure, although its sibling is aborted", async () => {
+    const { memory, retriever } = await bench();
+    const parallel = new StateGraph(State)
+      .addNode("retrieve", async () => {
+        await retriever.invoke("payment queue stuck");
+        await sleep(30);
+        return {};
+      })
+      .addNode("fail", failing)
+      .addEdge(START, "retrieve")
+      .addEdge(START, "fail")
+      .addEdge("retrieve", END)
+      .addEdge("fail", END)
+      .compile();
+    await expect(memory.track(parallel).invoke({ question: "" })).rejects.toThrow("boom");
+    await sleep(60);
+    expect(await credit(memory)).toEqual({ restart: -1, scale: -1 });
+    expect(await nothingOpen(memory)).toBe(true);
+  });
+
+  it("does not credit the attempts that a retry policy replaced", async () => {
+    const { memory, showing } = await bench();
+    const attempts = ["coffee", "restart"];
+    const retried = new StateGraph(State)
+      .addNode(
+        "retrieve",
+        async () => {
+          const id = attempts.shift() as string;
+          await showing(id).invoke("payment");
+          return id === "coffee" ? failing() : {};
+        },
+        { retryPolicy: { maxAttempts: 2, initialInterval: 1, logWarning: false } },
+      )
+      .addEdge(START, "retrieve")
+      .addEdge("retrieve", END)
+      .compile();
+    await memory.track(retried).invoke({ question: "" });
+    expect(await credit(memory)).toEqual({ restart: 1 });
+  });
+
+  it("takes a hand-off to the parent graph for no failure", async () => {
+    const { memory, retriever } = await bench();
+    const inner = new StateGraph(State)
+      .addNode("hand-off", async () => {
+        await retriever.invoke("payment queue stuck");
+        return new Command({ graph: Command.PARENT, goto: "after", update: { answer: "handed" } });
+      })
+      .addEdge(START, "hand-off")
+      .compile();
+    const outer = new StateGraph(State)
+      .addNode("inner", inner, { ends: ["after"] })
+      .addNode("after", () => ({}))
+      .addEdge(START, "inner")
+      .addEdge("after", END)
+      .compile();
+    await memory.track(outer).invoke({ question: "" });
+    expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
+  });
+
+  it("stays open when the consumer of its stream leaves, and is given up later", async () => {
+    let now = 1_000_000;
+    const tools = await bench({ clock: () => now, episodeTtl: 60_000 });
+    const slow = async () => {
+      await sleep(20);
+      return {};
+    };
+    const longer = graph(tools, slow).addNode("also", slow).addNode("last", slow);
+    const run = tools.memory.track(longer.addEdge("respond", "also").addEdge("also", "last").compile());
+    for await (const _chunk of await run.stream({ question: "payment queue stuck" })) break;
+    await sleep(100);
+    expect(tools.memory.handler.openRuns).toBe(1);
+    now += 120_000;
+    await tools.memory.track(graph(tools, () => ({})).compile()).invoke({ question: "payment" });
+    await tools.memory.flush();
+    expect((await tools.memory.status()).episodes).toMatchObject({ open: 0, abandoned: 1 });
+    expect(tools.memory.handler.openRuns).toBe(0);
+  });
+});
+
+describe("an interrupted graph", () => {
+  const config = { configurable: { thread_id: "T1" } };
+
+  it("waits with its episode and settles it when it is resumed", async () => {
+    const tools = await bench();
+    const ask = () => ({ answer: interrupt("go on?") as string });
+    const run = tools.memory.track(graph(tools, ask).compile({ checkpointer: new MemorySaver() }));
+    await run.invoke({ question: "payment queue stuck" }, { ...config, runId: RUN_ID });
+    expect(await credit(tools.memory)).toEqual({});
+    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
+    expect(await nothingOpen(tools.memory)).toBe(true);
+
+    const out = await run.invoke(new Command({ resume: "yes" }), config);
+    expect(out).toMatchObject({ answer: "yes" });
+    expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
+    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "ended", outcome: { tier: "completed" } });
+    expect((await tools.memory.status()).episodes).toMatchObject({ parked: 0, recorded: 1 });
+  });
+
+  it("settles a static interrupt too, which no error announces", async () => {
+    const tools = await bench();
+    const compiled = graph(tools, () => ({ answer: "x" })).compile({
+      checkpointer: new MemorySaver(),
+      interruptBefore: ["respond"],
+    });
+    const run = tools.memory.track(compiled);
+    await run.invoke({ question: "payment queue stuck" }, { ...config, runId: RUN_ID });
+    expect(await credit(tools.memory)).toEqual({});
+    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
+    await run.invoke(null, config);
+    expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
+  });
+
+  it("debits what was shown before the interrupt, when the resumed run fails", async () => {
+    const tools = await bench();
+    const run = tools.memory.track(
+      graph(tools, () => {
+        interrupt("go on?");
+        return failing();
+      }).compile({ checkpointer: new MemorySaver() }),
+    );
+    await run.invoke({ question: "payment queue stuck" }, config);
+    await expect(run.invoke(new Command({ resume: "yes" }), config)).rejects.toThrow("boom");
+    expect(await credit(tools.memory)).toEqual({ restart: -1, scale: -1 });
+  });
+
+  it("may be interrupted again", async () => {
+    const tools = await bench();
+    const ask = () => ({ answer: `${interrupt("one?")}${interrupt("two?")}` });
+    const run = tools.memory.track(graph(tools, ask).compile({ checkpointer: new MemorySaver() }));
+    await run.invoke({ question: "payment queue stuck" }, config);
+    await run.invoke(new Command({ resume: "a" }), config);
+    expect(await credit(tools.memory)).toEqual({});
+    expect((await tools.memory.status()).episodes).toMatchObject({ parked: 1, open: 0 });
+    await run.invoke(new Command({ resume: "b" }), config);
+    expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
+  });
+
+  it("keeps the threads apart", async () => {
+    const tools = await bench();
+    const ask = ({ question }: { question: string }) => {
+      interrupt("go on?");
+      return question === "office coffee" ? failing() : {};
+    };
+    const compiled = new StateGraph(State)
+      .addNode("retrieve", async ({ question }) => {
+        await tools.memory.retriever(tools.vectors, { k: 1 }).invoke(question);
+        return {};
+      })
+      .addNode("respond", ask)
+      .addEdge(START, "retrieve")
+      .addEdge("retrieve", "respond")
+      .addEdge("respond", END)
+      .compile({ checkpointer: new MemorySaver() });
+    const run = tools.memory.track(compiled);
+    const thread = (thread_id: string) => ({ configurable: { thread_id } });
+    await run.invoke({ question: "restart the payment service" }, thread("A"));
+    await run.invoke({ question: "office coffee" }, thread("B"));
+    await expect(run.invoke(new Command({ resume: "x" }), thread("B"))).rejects.toThrow("boom");
+    expect(await credit(tools.memory)).toEqual({ coffee: -1 });
+    await run.invoke(new Command({ resume: "x" }), thread("A"));
+    expect(await credit(tools.memory)).toEqual({ coffee: -1, restart: 1 });
+  });
+
+  it("ends without a verdict where no thread could ever resume it", async () => {
+    const { memory } = await bench();
+    // A graph without a checkpointer cannot be resumed; the handler is told all the same.
+    const handler = memory.handler;
+    handler.handleChainStart({}, {}, RUN_ID);
+    handler.handleInterrupt({ runId: RUN_ID });
+    await handler.handleChainEnd({}, RUN_ID);
+    expect(handler.openRuns).toBe(0);
+  });
+
+  it("is found through the chain around it, which does not see the thread", async () => {
+    const tools = await bench();
+    const ask = () => ({ answer: interrupt("go on?") as string });
+    const compiled = graph(tools, ask).compile({ checkpointer: new MemorySaver() });
+    // The function makes the chain, not the graph, the root.
+    const first = RunnableLambda.from((input: unknown) => input);
+    const chain = tools.memory.track(first.pipe(compiled as unknown as RunnableLambda<unknown, unknown>));
+    await chain.invoke({ question: "payment queue stuck" }, { ...config, runId: RUN_ID });
+    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
+    await chain.invoke(new Command({ resume: "yes" }), config);
+    expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
+  });
+});

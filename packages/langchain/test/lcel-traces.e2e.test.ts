@@ -1,0 +1,177 @@
+import { StringOutputParser } from "@langchain/core/output_parsers";
+import { ChatPromptTemplate } from "@langchain/core/prompts";
+import { type RunnableConfig, RunnableLambda, RunnablePassthrough, RunnableSequence } from "@langchain/core/runnables";
+import { FakeListChatModel } from "@langchain/core/utils/testing";
+import { describe, expect, it } from "vitest";
+import type { QavrRetriever } from "../src/index.js";
+import { bench, credit, nothingOpen } from "./support/bench.js";
+import { sleep } from "./support/sleep.js";
+
+const RUN_ID = "11111111-1111-4111-8111-111111111111";
+
+/** The textbook chain: retrieve and format, prompt, model, parser. */
+const rag = (retriever: QavrRetriever): RunnableSequence<string, string> =>
+  RunnableSequence.from([
+    {
+      context: retriever.pipe((documents) => documents.map(({ pageContent }) => pageContent).join("\n")),
+      question: new RunnablePassthrough(),
+    },
+    ChatPromptTemplate.fromTemplate("{context}\n\n{question}"),
+    new FakeListChatModel({ responses: ["restart it"] }),
+    new StringOutputParser(),
+  ]);
+
+const failing = (): never => {
+  throw new Error("boom");
+};
+
+describe("a tracked LCEL chain", () => {
+  it("credits what its retriever returned, when it ends", async () => {
+    const { memory, retriever } = await bench();
+    const chain = memory.track(rag(retriever));
+    expect(await chain.invoke("payment queue stuck", { runId: RUN_ID })).toBe("restart it");
+
+    expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
+    const episode = await memory.explain(RUN_ID);
+    expect(episode).toMatchObject({ state: "ended", outcome: { reward: 1, tier: "completed" } });
+    expect(episode?.exposures[0]?.vectorSource).toBe("host");
+    expect(await nothingOpen(memory)).toBe(true);
+  });
+
+  it("debits what was shown, when it throws", async () => {
+    const { memory, retriever } = await bench();
+    const chain = memory.track(rag(retriever).pipe(failing));
+    await expect(chain.invoke("payment queue stuck", { runId: RUN_ID })).rejects.toThrow("boom");
+    expect(await credit(memory)).toEqual({ restart: -1, scale: -1 });
+    expect((await memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 0, tier: "observed" });
+  });
+
+  it.each([
+    [
+      "aborted",
+      (run: (config: object) => Promise<unknown>) => {
+        const controller = new AbortController();
+        setTimeout(() => controller.abort(), 20);
+        return run({ signal: controller.signal });
+      },
+    ],
+    ["timed out", (run: (config: object) => Promise<unknown>) => run({ timeout: 20 })],
+  ])("learns nothing when it is %s", async (_what, start) => {
+    const { memory, retriever } = await bench();
+    const chain = memory.track(RunnableSequence.from([retriever, () => sleep(100)]));
+    await expect(start((config) => chain.invoke("payment", { ...config, runId: RUN_ID }))).rejects.toThrow();
+    await sleep(120);
+    expect(await credit(memory)).toEqual({});
+    expect(await memory.explain(RUN_ID)).toMatchObject({ state: "ended" });
+    expect((await memory.explain(RUN_ID))?.outcome).toBeUndefined();
+    expect(await nothingOpen(memory)).toBe(true);
+  });
+
+  it("keeps the runs of a batch apart", async () => {
+    const { memory, showing } = await bench();
+    const chain = RunnableLambda.from(async (id: string, config: RunnableConfig) => {
+      await showing(id).invoke("payment", config);
+      return id === "clear" ? failing() : id;
+    });
+    const results = await memory.track(chain).batch(["restart", "clear", "scale"], {}, { returnExceptions: true });
+    expect(results.filter((result) => result instanceof Error)).toHaveLength(1);
+    expect(await credit(memory)).toEqual({ restart: 1, clear: -1, scale: 1 });
+    expect((await memory.status()).episodes.recorded).toBe(3);
+    expect(await nothingOpen(memory)).toBe(true);
+  });
+
+  it("does not credit the failed attempts of a retry", async () => {
+    const { memory, showing } = await bench();
+    const attempts = ["coffee", "restart"];
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      const id = attempts.shift() as string;
+      await showing(id).invoke(question, config);
+      return id === "coffee" ? failing() : id;
+    }).withRetry({ stopAfterAttempt: 2 });
+    await memory.track(chain).invoke("payment", { runId: RUN_ID });
+    expect(await credit(memory)).toEqual({ restart: 1 });
+    const exposures = (await memory.explain(RUN_ID))?.exposures;
+    expect(exposures?.map(({ credited }) => credited)).toEqual([false, true]);
+  });
+
+  it("does not credit the branch that a fallback replaced", async () => {
+    const { memory, showing } = await bench();
+    const branch = (id: string, works: boolean): RunnableLambda<string, string> =>
+      RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+        await showing(id).invoke(question, config);
+        return works ? id : failing();
+      });
+    await memory.track(branch("coffee", false).withFallbacks([branch("restart", true)])).invoke("payment");
+    expect(await credit(memory)).toEqual({ restart: 1 });
+  });
+
+  it("debits all branches when the last fallback fails too", async () => {
+    const { memory, showing } = await bench();
+    const branch = (id: string): RunnableLambda<string, string> =>
+      RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+        await showing(id).invoke(question, config);
+        return failing();
+      });
+    const chain = memory.track(branch("coffee").withFallbacks([branch("restart")]));
+    await expect(chain.invoke("payment")).rejects.toThrow("boom");
+    expect(await credit(memory)).toEqual({ restart: -1, coffee: -1 });
+  });
+
+  it("learns from a stream that was read to its end", async () => {
+    const { memory, retriever } = await bench();
+    const chunks: string[] = [];
+    for await (const chunk of await memory.track(rag(retriever)).stream("payment queue stuck")) chunks.push(chunk);
+    expect(chunks.join("")).toBe("restart it");
+    expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
+  });
+
+  it("gives up a stream that its consumer left, and calls it no failure", async () => {
+    let now = 1_000_000;
+    const { memory, retriever } = await bench({ clock: () => now, episodeTtl: 60_000 });
+    for await (const _chunk of await memory.track(rag(retriever)).stream("payment queue stuck", { runId: RUN_ID }))
+      break;
+    await sleep(50);
+    expect(memory.handler.openRuns).toBe(1);
+
+    now += 120_000;
+    await memory.track(RunnableLambda.from(() => "another run")).invoke("x");
+    await memory.flush();
+    expect(memory.handler.openRuns).toBe(0);
+    expect(await credit(memory)).toEqual({});
+    expect((await memory.status()).episodes).toMatchObject({ open: 0, abandoned: 1 });
+  });
+
+  it("accepts a report on an abandoned run by its run id", async () => {
+    let now = 1_000_000;
+    const { memory, retriever } = await bench({ clock: () => now, episodeTtl: 60_000 });
+    for await (const _chunk of await memory.track(rag(retriever)).stream("payment queue stuck", { runId: RUN_ID }))
+      break;
+    now += 120_000;
+    await memory.flush();
+    await memory.report(RUN_ID, { success: false });
+    expect(await credit(memory)).toEqual({ restart: -1, scale: -1 });
+  });
+});
+
+describe("a bare retriever", () => {
+  it("is an episode of its own that ends without a verdict and can be reported on by its run id", async () => {
+    const { memory, retriever, codes } = await bench();
+    await retriever.invoke("payment queue stuck", { callbacks: [memory.handler], runId: RUN_ID });
+    expect(await nothingOpen(memory)).toBe(true);
+    expect(await memory.explain(RUN_ID)).toMatchObject({ state: "ended" });
+    expect(await credit(memory)).toEqual({});
+    expect(codes()).not.toContain("NO_OUTCOME_TRACKING");
+
+    await memory.report(RUN_ID, { success: true });
+    expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
+  });
+
+  it("is recorded under its run id also where nobody passed the handler, and says once that nothing tracks it", async () => {
+    const { memory, retriever, codes } = await bench();
+    await retriever.invoke("payment queue stuck", { runId: RUN_ID });
+    await retriever.invoke("payment queue stuck");
+    expect(codes().filter((code) => code === "NO_OUTCOME_TRACKING")).toHaveLength(1);
+    await memory.report(RUN_ID, { success: true });
+    expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
+  });
+});

@@ -1,0 +1,129 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
+import type { VectorStoreInterface } from "@langchain/core/vectorstores";
+import { memoryStore } from "@qavr/core";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { type Qavr, qavr } from "../src/index.js";
+import { hnswStore, ids, memoryVectorStore } from "./support/corpus.js";
+
+const QUESTION = "payment queue stuck";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "qavr-langchain-"));
+});
+afterEach(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Runs in which whatever comes first misleads, unless it is `good`. */
+async function teach(memory: Qavr, vectors: VectorStoreInterface, good: string, runs: number): Promise<void> {
+  const retriever = memory.retriever(vectors, { k: 2 });
+  const chain = memory.track(
+    RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      const [first] = await retriever.invoke(question, config);
+      if (first?.id !== good) throw new Error("that did not work");
+    }),
+  );
+  for (let run = 0; run < runs; run++) await chain.invoke(QUESTION).catch(() => undefined);
+}
+
+describe("learning from how tracked runs end", () => {
+  it("changes the order, in a ledger file that a second handle reads", async () => {
+    const store = join(folder, "ledger.db");
+    const vectors = await memoryVectorStore();
+    const first = qavr({ store, logger: {} });
+    expect(ids(await vectors.similaritySearch(QUESTION, 3))).toEqual(["restart", "scale", "clear"]);
+    await teach(first, vectors, "scale", 20);
+    const taught = await first.retriever(vectors, { k: 2 }).invoke(QUESTION);
+    expect(ids(taught)[0]).toBe("scale");
+    const why = await first.explain(taught[0]!);
+    expect(why).toMatchObject({ id: "scale", hostRank: 2 });
+    expect(why!.learned).toBeGreaterThan(0);
+    expect(why!.similarity + why!.learned).toBeCloseTo(why!.score, 12);
+
+    const second = qavr({ store, logger: {} });
+    expect(ids(await second.retriever(vectors, { k: 2 }).invoke(QUESTION))[0]).toBe("scale");
+    await Promise.all([first.close(), second.close()]);
+    const third = qavr({ store, logger: {} });
+    expect((await third.engine.replay()).identical).toBe(true);
+    await third.close();
+  });
+
+  it("gives the same ranking on a store of distances and on one of similarities", async () => {
+    const orders = await Promise.all(
+      [hnswStore, memoryVectorStore].map(async (create) => {
+        const memory = qavr({ store: memoryStore(), logger: {} });
+        const vectors = await create();
+        await teach(memory, vectors, "scale", 20);
+        return ids(await memory.retriever(vectors, { k: 6 }).invoke(QUESTION));
+      }),
+    );
+    expect(orders[0]).toEqual(orders[1]);
+    expect(orders[0]?.[0]).toBe("scale");
+  });
+
+  it.each([
+    ["loses its scores, as LanceDB does", undefined],
+    ["has a zero vector among its documents", Number.NaN],
+  ])("works by rank on a store that %s", async (_what, odd) => {
+    const memory = qavr({ store: memoryStore(), logger: {}, onError: "throw" });
+    const vectors = await memoryVectorStore();
+    const search = vectors.similaritySearchVectorWithScore.bind(vectors);
+    vi.spyOn(vectors, "similaritySearchVectorWithScore").mockImplementation(async (...asked) =>
+      (await search(...asked)).map(([document]) => [document, odd as number]),
+    );
+    const retriever = memory.retriever(vectors, { k: 2 });
+    expect(ids(await retriever.invoke(QUESTION))).toEqual(["restart", "scale"]);
+    await teach(memory, vectors, "scale", 20);
+    expect(ids(await retriever.invoke(QUESTION))[0]).toBe("scale");
+  });
+
+  it("leaves other kinds of request and other namespaces alone", async () => {
+    const memory = qavr({ store: memoryStore(), logger: {} });
+    const vectors = await memoryVectorStore();
+    await teach(memory, vectors, "scale", 20);
+    const retriever = memory.retriever(vectors, { k: 2, namespace: "elsewhere" });
+    expect(ids(await retriever.invoke(QUESTION))).toEqual(["restart", "scale"]);
+    expect(ids(await memory.retriever(vectors, { k: 1 }).invoke("coffee machine descaling"))).toEqual(["coffee"]);
+  });
+
+  it("asks an HNSW index for no more than it holds, so that nothing is printed", async () => {
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    const memory = qavr({ store: memoryStore(), logger: {} });
+    const vectors = await hnswStore();
+    await teach(memory, vectors, "scale", 2);
+    expect(await memory.retriever(vectors, { k: 2 }).invoke(QUESTION)).toHaveLength(2);
+    expect(await memory.vectorStore(vectors).similaritySearchWithScore(QUESTION, 3)).toHaveLength(3);
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
+  });
+
+  it("keeps the host's own scores, whichever way they point", async () => {
+    const memory = qavr({ store: memoryStore(), logger: {} });
+    const vectors = await hnswStore();
+    await teach(memory, vectors, "scale", 20);
+    const own = new Map((await vectors.similaritySearchWithScore(QUESTION, 6)).map(([{ id }, score]) => [id, score]));
+    const ranked = await memory.vectorStore(vectors).similaritySearchWithScore(QUESTION, 3);
+    expect(ranked[0]?.[0].id).toBe("scale");
+    for (const [{ id }, score] of ranked) expect(score).toBe(own.get(id));
+  });
+
+  it("keeps the selection of maximal marginal relevance, and records it", async () => {
+    const memory = qavr({ store: memoryStore(), logger: {} });
+    const vectors = await memoryVectorStore();
+    await teach(memory, vectors, "scale", 20);
+    const retriever = memory.vectorStore(vectors).asRetriever({ k: 2, searchType: "mmr" });
+    const chain = memory.track(
+      RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config)),
+    );
+    const runId = "88888888-8888-4888-8888-888888888888";
+    const found = await chain.invoke(QUESTION, { runId });
+    expect(ids(found)).toEqual(ids(await vectors.maxMarginalRelevanceSearch(QUESTION, { k: 2 })));
+    const exposure = (await memory.explain(runId))?.exposures[0];
+    expect(exposure?.items.map(({ id }) => id)).toEqual(ids(found));
+    expect(exposure?.vectorSource).toBe("none");
+  });
+});

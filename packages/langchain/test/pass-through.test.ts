@@ -1,0 +1,163 @@
+import type { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
+import type { HNSWLib } from "@langchain/community/vectorstores/hnswlib";
+import { Document } from "@langchain/core/documents";
+import type { VectorStoreInterface } from "@langchain/core/vectorstores";
+import { memoryStore } from "@qavr/core";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { type Qavr, qavr } from "../src/index.js";
+import { corpus, hnswStore, ids, memoryVectorStore, type TrigramEmbeddings } from "./support/corpus.js";
+import { HybridStore } from "./support/hybrid-store.js";
+
+const QUESTION = "payment queue stuck";
+const stores: [string, () => Promise<MemoryVectorStore | HNSWLib>][] = [
+  ["MemoryVectorStore", memoryVectorStore],
+  ["HNSWLib", hnswStore],
+];
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
+
+const memories: [string, () => Qavr][] = [
+  ["learning is switched off", () => qavr({ store: memoryStore(), enabled: false })],
+  [
+    "the environment switches learning off",
+    () => {
+      vi.stubEnv("QAVR_DISABLED", "1");
+      return qavr({ store: memoryStore(), enabled: true });
+    },
+  ],
+  ["the namespace has no evidence", () => qavr({ store: memoryStore(), logger: {} })],
+];
+
+describe.each(stores)("around %s", (_name, create) => {
+  describe.each(memories)("when %s", (_when, start) => {
+    it("a retriever asks and answers as the store's own", async () => {
+      const memory = start();
+      const [plain, wrapped] = [await create(), await create()];
+      const expected = vi.spyOn(plain, "similaritySearchVectorWithScore");
+      const actual = vi.spyOn(wrapped, "similaritySearchVectorWithScore");
+      for (const options of [
+        { k: 3 },
+        { k: 1 },
+        { k: 2, filter: (document: Document) => document.id !== "restart" },
+        {},
+      ]) {
+        const own = await plain.asRetriever(options).invoke(QUESTION);
+        expect(await memory.retriever(wrapped, options).invoke(QUESTION)).toStrictEqual(own);
+      }
+      expect(actual.mock.calls).toEqual(expected.mock.calls);
+      const queries = (store: VectorStoreInterface): number => (store.embeddings as TrigramEmbeddings).queries;
+      expect(queries(wrapped)).toBe(queries(plain));
+    });
+
+    it("a vector store answers every search as the store itself", async () => {
+      const memory = start();
+      const plain = await create();
+      const inner = await create();
+      const store = memory.vectorStore(inner);
+      const vector = await plain.embeddings.embedQuery(QUESTION);
+      expect(await store.similaritySearch(QUESTION, 3)).toStrictEqual(await plain.similaritySearch(QUESTION, 3));
+      expect(await store.similaritySearchWithScore(QUESTION, 3)).toStrictEqual(
+        await plain.similaritySearchWithScore(QUESTION, 3),
+      );
+      expect(await store.similaritySearchVectorWithScore(vector, 2)).toStrictEqual(
+        await plain.similaritySearchVectorWithScore(vector, 2),
+      );
+      expect(await store.asRetriever(2).invoke(QUESTION)).toStrictEqual(await plain.asRetriever(2).invoke(QUESTION));
+      expect(typeof store.maxMarginalRelevanceSearch).toBe(
+        typeof (plain as VectorStoreInterface).maxMarginalRelevanceSearch,
+      );
+    });
+
+    it("a compressor keeps the first, and a plain retriever all that it found", async () => {
+      const memory = start();
+      const plain = await create();
+      const documents = corpus();
+      expect(await memory.compressor({ topN: 2 }).compressDocuments(documents, QUESTION)).toStrictEqual(
+        documents.slice(0, 2),
+      );
+      expect(await memory.retriever(plain.asRetriever(3)).invoke(QUESTION)).toStrictEqual(
+        await plain.asRetriever(3).invoke(QUESTION),
+      );
+    });
+  });
+
+  it("a vector store passes writes and everything else through in the store's own shape", async () => {
+    const inner = await create();
+    const store = qavr({ store: memoryStore(), logger: {} }).vectorStore(inner);
+    const added = new Document({ id: "new", pageContent: "refund a payment twice charged", metadata: {} });
+    const addDocuments = vi.spyOn(inner, "addDocuments");
+    await store.addDocuments([added], { ids: ["new"] });
+    expect(addDocuments).toHaveBeenCalledWith([added], { ids: ["new"] });
+    await store.addVectors([await inner.embeddings.embedQuery("x")], [new Document({ id: "x", pageContent: "x" })]);
+    expect(ids(await store.similaritySearch("refund a payment twice charged", 1))).toEqual(["new"]);
+    await expect(store.delete({ ids: ["new"] })).rejects.toThrow(
+      await inner.delete({ ids: ["new"] } as never).then(String, (error: Error) => error.message),
+    );
+  });
+});
+
+describe("documents", () => {
+  it("are never mutated, and never the store's own objects, which it hands to everybody", async () => {
+    const documents = corpus();
+    const before = structuredClone(documents.map((document) => ({ ...document })));
+    const memory = qavr({ store: memoryStore(), logger: {} });
+    const retriever = memory.retriever(await hnswStore(documents), { k: 3, annotate: true });
+    const found = await retriever.invoke(QUESTION);
+    expect(documents.map((document) => ({ ...document }))).toEqual(before);
+    expect(found[0]).not.toBe(documents.find(({ id }) => id === found[0]?.id));
+    expect(found[0]).toBeInstanceOf(Document);
+  });
+
+  it("are the store's own where learning is switched off", async () => {
+    const documents = corpus();
+    const memory = qavr({ store: memoryStore(), enabled: false });
+    const [first] = await memory.retriever(await hnswStore(documents), { k: 1 }).invoke(QUESTION);
+    expect(first).toBe(documents[0]);
+  });
+
+  it("carry nothing in their metadata unless that was asked for", async () => {
+    const memory = qavr({ store: memoryStore(), logger: {} });
+    const vectors = await memoryVectorStore();
+    const [plain] = await memory.retriever(vectors, { k: 1 }).invoke(QUESTION);
+    expect(plain?.metadata).toEqual({ kind: "long" });
+    const [annotated] = await memory.retriever(vectors, { k: 1, annotate: true }).invoke(QUESTION);
+    expect(annotated?.metadata).toMatchObject({ kind: "long", qavr: { handle: "m1", id: "restart", hostRank: 1 } });
+    // A checkpoint keeps the metadata only.
+    const restored = new Document(JSON.parse(JSON.stringify(annotated)) as Document);
+    expect(memory.format([restored])).toBe(memory.format([annotated!]));
+    expect(memory.format([new Document({ pageContent: "two\nlines" })])).toBe("- two\n  lines");
+  });
+});
+
+describe("a store with a text search of its own", () => {
+  it("is asked through that search only, and for scores once there is evidence", async () => {
+    const store = await HybridStore.create();
+    const { asked } = store;
+    const memory = qavr({ store: memoryStore(), logger: {}, onError: "throw" });
+    const retriever = memory.retriever(store, { k: 2 });
+    expect(ids(await retriever.invoke(QUESTION))).toEqual(["restart", "scale"]);
+    expect(asked).toEqual([["documents", QUESTION, 2]]);
+
+    const { episode } = await memory.recall(store, QUESTION, { k: 2 });
+    expect((await memory.explain(episode.id))?.exposures[0]?.vectorSource).toBe("hashed");
+    await episode.report({ success: true });
+    asked.length = 0;
+    await retriever.invoke(QUESTION);
+    expect(asked).toEqual([["scores", QUESTION, 20]]);
+  });
+
+  it("keeps the host's scores when it is asked for them", async () => {
+    const store = await HybridStore.create();
+    const { asked } = store;
+    const memory = qavr({ store: memoryStore(), logger: {} });
+    const pairs = await memory.vectorStore(store).similaritySearchWithScore(QUESTION, 2);
+    expect(pairs.map(([document, score]) => [document.id, score > 0.3])).toEqual([
+      ["restart", true],
+      ["scale", true],
+    ]);
+    expect(asked).toEqual([["scores", QUESTION, 2]]);
+  });
+});

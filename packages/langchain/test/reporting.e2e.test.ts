@@ -1,0 +1,223 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Document } from "@langchain/core/documents";
+import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
+import { Annotation, Command, END, interrupt, MemorySaver, START, StateGraph } from "@langchain/langgraph";
+import { QavrError } from "@qavr/core";
+import { describe, expect, it } from "vitest";
+import { qavr } from "../src/index.js";
+import { type Bench, bench, credit, nothingOpen } from "./support/bench.js";
+import { ids, memoryVectorStore } from "./support/corpus.js";
+
+const RUN_ID = "99999999-9999-4999-8999-999999999999";
+const QUESTION = "payment queue stuck";
+
+/** A tracked run that shows two memories and then ends. */
+async function run({ memory, retriever }: Bench, config: RunnableConfig = {}): Promise<Document[]> {
+  const chain = memory.track(
+    RunnableLambda.from((question: string, inner: RunnableConfig) => retriever.invoke(question, inner)),
+  );
+  return (await chain.invoke(QUESTION, { runId: RUN_ID, ...config })) as Document[];
+}
+
+const code = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => "resolved",
+    (error: unknown) => (QavrError.isInstance(error) ? error.code : error),
+  );
+
+describe("report", () => {
+  it("overrules what the end of the run said, once, whatever comes after", async () => {
+    const setup = await bench();
+    await run(setup);
+    const { memory } = setup;
+    expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
+    await memory.report(RUN_ID, { success: false, note: "wrong queue" });
+    expect(await credit(memory)).toEqual({ restart: -1, scale: -1 });
+    expect((await memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 0, tier: "user" });
+    await memory.report(RUN_ID, { success: true, tier: "verified", source: "nightly check" });
+    expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
+    await memory.report(RUN_ID, { success: false });
+    expect((await memory.explain(RUN_ID))?.outcome).toEqual({ reward: 1, tier: "verified", source: "nightly check" });
+    expect((await memory.engine.replay()).identical).toBe(true);
+  });
+
+  it("takes votes by handle or by id", async () => {
+    const setup = await bench();
+    await run(setup);
+    await setup.memory.report(RUN_ID, { reward: 0.5, helpful: ["m1"], harmful: ["scale"], used: ["m1"] });
+    expect(await credit(setup.memory)).toEqual({ restart: 1, scale: -1 });
+  });
+
+  it("takes a document that the run returned in place of the run's id", async () => {
+    const setup = await bench();
+    const [first] = await run(setup);
+    await setup.memory.report(first!, { success: false });
+    expect((await setup.memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 0, tier: "user" });
+  });
+
+  it("finds the namespace of a run of this process by itself", async () => {
+    const setup = await bench();
+    await run(setup, { metadata: { qavr_namespace: "acme" } });
+    await setup.memory.report(RUN_ID, { success: false });
+    expect(await credit(setup.memory, "acme")).toEqual({ restart: -1, scale: -1 });
+    expect((await setup.memory.explain(RUN_ID))?.namespace).toBe("acme");
+  });
+
+  it("reaches a run that is still going on", async () => {
+    const { memory, retriever } = await bench();
+    const chain = memory.track(
+      RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+        await retriever.invoke(question, config);
+        await memory.report(RUN_ID, { success: false });
+      }),
+    );
+    await chain.invoke(QUESTION, { runId: RUN_ID });
+    expect((await memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 0, tier: "user" });
+    expect(await credit(memory)).toEqual({ restart: -1, scale: -1 });
+  });
+
+  it("counts a repeated report with the same key once, and refuses another one under it", async () => {
+    const setup = await bench();
+    await run(setup);
+    const { memory } = setup;
+    const outcome = { success: false, idempotencyKey: "ticket-7" };
+    expect((await memory.report(RUN_ID, outcome)).status).toBe("committed");
+    expect((await memory.report(RUN_ID, outcome)).status).toBe("duplicate");
+    expect(await code(memory.report(RUN_ID, { ...outcome, success: true }))).toBe("IDEMPOTENCY_CONFLICT");
+  });
+
+  it("refuses what is wrong with the code that says so", async () => {
+    const setup = await bench();
+    await run(setup);
+    const { memory } = setup;
+    expect(await code(memory.report("no-such-run", { success: true }))).toBe("UNKNOWN_EPISODE");
+    expect(await code(memory.report(new Document({ pageContent: "x" }), { success: true }))).toBe("UNKNOWN_EPISODE");
+    expect(await code(memory.report(RUN_ID, { reward: 2 }))).toBe("INVALID_REWARD");
+    expect(await code(memory.report(RUN_ID, { helpful: ["m9"] }))).toBe("NOT_SHOWN");
+    expect(await code(memory.report(RUN_ID, { success: true, reward: 1 }))).toBe("INVALID_ARGUMENT");
+    expect(await code(memory.report(RUN_ID, { success: "yes" as never }))).toBe("INVALID_ARGUMENT");
+    expect(await code(memory.report(RUN_ID, { helpful: "m1" as never }))).toBe("INVALID_ARGUMENT");
+    expect(await code(memory.report(RUN_ID, null as never))).toBe("INVALID_ARGUMENT");
+    expect(await code(memory.report(RUN_ID, { success: true, tier: "god" as never }))).toBe("INVALID_ARGUMENT");
+  });
+
+  it("is refused after the window for outcomes", async () => {
+    let now = 0;
+    const setup = await bench({ clock: () => now, outcomeWindow: 1000 });
+    await run(setup);
+    now = 5000;
+    expect(await code(setup.memory.report(RUN_ID, { success: false }))).toBe("OUTCOME_TOO_LATE");
+  });
+});
+
+describe("recall", () => {
+  it("returns documents and an episode that takes the outcome", async () => {
+    const { memory, vectors, codes } = await bench();
+    const { documents, episode } = await memory.recall(vectors, QUESTION, { k: 2 });
+    expect(memory.format(documents)).toBe(
+      "[m1] restart the payment service when the payment queue is stuck\n[m2] scale the payment workers when the payment queue grows",
+    );
+    const receipt = await episode.report({ success: true, helpful: ["m1"], harmful: ["m2"] });
+    expect(receipt).toMatchObject({ status: "committed", episode: episode.id });
+    expect(await credit(memory)).toEqual({ restart: 1, scale: -1 });
+    expect(await nothingOpen(memory)).toBe(true);
+
+    await episode.report({ success: false, tier: "verified" });
+    expect((await memory.explain(episode.id))?.outcome).toMatchObject({ reward: 0, tier: "verified" });
+    expect(codes()).toEqual([]);
+  });
+
+  it("can be reported on by the episode's id, also after it was ended without a verdict", async () => {
+    const { memory, vectors } = await bench();
+    const { episode } = await memory.recall(vectors, QUESTION);
+    await episode.end();
+    await episode.end();
+    expect(await memory.explain(episode.id)).toMatchObject({ state: "ended" });
+    await memory.report(episode.id, { success: true });
+    expect(Object.keys(await credit(memory))).toHaveLength(4);
+  });
+
+  it("may try again after a refused report", async () => {
+    const { memory, vectors } = await bench();
+    const { episode } = await memory.recall(vectors, QUESTION, { k: 1 });
+    expect(await code(episode.report({ helpful: ["m7"] }))).toBe("NOT_SHOWN");
+    expect(await code(episode.report({ helpful: ["m1"] }))).toBe("resolved");
+    expect(await credit(memory)).toEqual({ restart: 1 });
+  });
+
+  it("joins the tracked run around it", async () => {
+    const { memory, vectors } = await bench();
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      const { documents, episode } = await memory.recall(vectors, question, { k: 2, config });
+      await episode.end();
+      return [episode.id, ...ids(documents)];
+    });
+    const [episode] = await memory.track(chain).invoke(QUESTION, { runId: RUN_ID });
+    expect((await memory.explain(RUN_ID))?.episode).toBe(episode);
+    expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
+  });
+
+  it("finds the run around it by itself inside a graph's node", async () => {
+    const { memory, vectors } = await bench();
+    const State = Annotation.Root({ question: Annotation<string> });
+    const graph = new StateGraph(State)
+      .addNode("recall", async ({ question }) => {
+        await memory.recall(vectors, question, { k: 2 });
+        await memory.vectorStore(vectors).similaritySearch(question, 1);
+        return {};
+      })
+      .addEdge(START, "recall")
+      .addEdge("recall", END)
+      .compile();
+    await memory.track(graph).invoke({ question: QUESTION }, { runId: RUN_ID });
+    expect((await memory.explain(RUN_ID))?.exposures).toHaveLength(2);
+    expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
+  });
+
+  it("records nothing where learning is off or nothing was found", async () => {
+    const off = await bench({ enabled: false });
+    const silent = await off.memory.recall(off.vectors, QUESTION, { k: 1 });
+    expect(ids(silent.documents)).toEqual(["restart"]);
+    expect(silent.episode.id).toBe("");
+    expect(await silent.episode.report({ success: true })).toBeUndefined();
+    const { memory, vectors } = await bench();
+    const nothing = await memory.recall(vectors, QUESTION, { filter: () => false });
+    expect(nothing).toMatchObject({ documents: [], episode: { id: "" } });
+  });
+});
+
+describe("a run that continues in another process", () => {
+  it("is settled there, through the ledger they share", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "qavr-langchain-"));
+    const store = join(folder, "ledger.db");
+    const checkpointer = new MemorySaver();
+    const vectors = await memoryVectorStore();
+    const State = Annotation.Root({ question: Annotation<string>, answer: Annotation<string> });
+    const start = () => {
+      const memory = qavr({ store, logger: {} });
+      const graph = new StateGraph(State)
+        .addNode("retrieve", async ({ question }) => {
+          await memory.retriever(vectors, { k: 2 }).invoke(question);
+          return {};
+        })
+        .addNode("ask", () => ({ answer: interrupt("go on?") as string }))
+        .addEdge(START, "retrieve")
+        .addEdge("retrieve", "ask")
+        .addEdge("ask", END)
+        .compile({ checkpointer });
+      return { memory, graph: memory.track(graph) };
+    };
+    const config = { configurable: { thread_id: "T" } };
+    const first = start();
+    await first.graph.invoke({ question: QUESTION }, config);
+    await first.memory.close();
+    const second = start();
+    await second.graph.invoke(new Command({ resume: "yes" }), { ...config, runId: RUN_ID });
+    expect(await credit(second.memory)).toEqual({ restart: 1, scale: 1 });
+    expect(await second.memory.explain(RUN_ID)).toMatchObject({ state: "ended", outcome: { tier: "completed" } });
+    await second.memory.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+});

@@ -1,0 +1,48 @@
+import type { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
+import { type LogFields, memoryStore } from "@qavr/core";
+import { type MemoryOptions, type Qavr, type QavrRetriever, qavr } from "../../src/index.js";
+import { memoryVectorStore, only } from "./corpus.js";
+
+/** A memory with everything that a test wants to see of it. */
+export interface Bench {
+  readonly memory: Qavr;
+  readonly vectors: MemoryVectorStore;
+  /** Shows two memories of `vectors`. */
+  readonly retriever: QavrRetriever;
+  /** Shows exactly the named memory. */
+  readonly showing: (id: string) => QavrRetriever;
+  /** Coded log lines so far. */
+  readonly codes: () => string[];
+  readonly lines: (LogFields & { message: string })[];
+}
+
+export async function bench(options: MemoryOptions = {}): Promise<Bench> {
+  const lines: (LogFields & { message: string })[] = [];
+  const write = (message: string, fields: LogFields): void => {
+    lines.push({ ...fields, message });
+  };
+  const logger = { debug: write, info: write, warn: write, error: write };
+  const memory = qavr({ store: memoryStore(), logger, ...options });
+  const vectors = await memoryVectorStore();
+  return {
+    memory,
+    vectors,
+    retriever: memory.retriever(vectors, { k: 2 }),
+    showing: (id) => memory.retriever(vectors, { k: 1, filter: only(id) }),
+    codes: () => lines.map(({ code }) => code),
+    lines,
+  };
+}
+
+/** Which memories have evidence in a namespace, and whether it speaks for (+1) or against (−1) them. */
+export async function credit(memory: Qavr, namespace?: string): Promise<Record<string, 1 | -1>> {
+  const { collections } = await memory.status(namespace === undefined ? {} : { namespace });
+  const known = collections.flatMap(({ best, worst }) => [...best, ...worst]).filter(({ evidence }) => evidence > 0);
+  return Object.fromEntries(known.map(({ id, utility }) => [id, utility > 0 ? 1 : -1]));
+}
+
+/** True if no run and no episode is left open. */
+export async function nothingOpen(memory: Qavr, namespace?: string): Promise<boolean> {
+  const { episodes } = await memory.status(namespace === undefined ? {} : { namespace });
+  return memory.handler.openRuns === 0 && episodes.open === 0;
+}

@@ -1,0 +1,70 @@
+import type { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
+import type { HNSWLib } from "@langchain/community/vectorstores/hnswlib";
+import type { Document, DocumentInterface } from "@langchain/core/documents";
+import type { BaseRetrieverInterface } from "@langchain/core/retrievers";
+import { RunnableLambda, type RunnableSequence } from "@langchain/core/runnables";
+import type { StructuredToolInterface } from "@langchain/core/tools";
+import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
+import type { EpisodeView } from "@qavr/core";
+import { createAgent, FakeToolCallingModel } from "langchain";
+import { describe, expectTypeOf, it } from "vitest";
+import type { DocumentExplanation, Qavr } from "../src/index.js";
+
+// Checked by the compiler; nothing here runs.
+declare const memory: Qavr;
+declare const vectors: MemoryVectorStore;
+declare const hnsw: HNSWLib;
+declare const retriever: BaseRetrieverInterface;
+
+describe("the types", () => {
+  it("of a tracked runnable stay the runnable's", () => {
+    () => {
+      const chain = RunnableLambda.from((question: string) => question.length);
+      expectTypeOf(memory.track(chain)).toEqualTypeOf(chain);
+      const sequence = chain.pipe((count: number) => ({ count }));
+      expectTypeOf(memory.track(sequence)).toEqualTypeOf<typeof sequence>();
+      expectTypeOf(sequence).toExtend<RunnableSequence<string, { count: number }> | object>();
+      const State = Annotation.Root({ question: Annotation<string> });
+      const graph = new StateGraph(State)
+        .addNode("n", () => ({}))
+        .addEdge(START, "n")
+        .addEdge("n", END)
+        .compile();
+      expectTypeOf(memory.track(graph)).toEqualTypeOf(graph);
+      const agent = createAgent({ model: new FakeToolCallingModel({ toolCalls: [] }), tools: memory.tools(vectors) });
+      expectTypeOf(memory.track(agent)).toEqualTypeOf(agent);
+      // @ts-expect-error A plain object is no runnable.
+      memory.track({ invoke: () => 1 });
+    };
+  });
+
+  it("of a wrapped store keep the members that only it has, and its filter", () => {
+    () => {
+      expectTypeOf(memory.vectorStore(hnsw).save).toEqualTypeOf<HNSWLib["save"]>();
+      expectTypeOf(memory.vectorStore(vectors).inner).toEqualTypeOf<MemoryVectorStore>();
+      memory.retriever(vectors, { filter: (document: Document) => document.id === "a" });
+      // @ts-expect-error MemoryVectorStore filters by a function.
+      memory.retriever(vectors, { filter: { kind: "fix" } });
+      memory.retriever(retriever, { k: 3 });
+      memory.recallTool(retriever, { name: "remember" });
+    };
+  });
+
+  it("of tools fit agents and say what they take", () => {
+    () => {
+      const [recall, report] = memory.tools(vectors);
+      expectTypeOf(recall).toExtend<StructuredToolInterface>();
+      expectTypeOf(report).toExtend<StructuredToolInterface>();
+      expectTypeOf(recall.invoke({ query: "x" })).resolves.toExtend<unknown>();
+    };
+  });
+
+  it("of an explanation follow what is asked for", () => {
+    () => {
+      expectTypeOf(memory.explain("run")).resolves.toEqualTypeOf<EpisodeView | undefined>();
+      expectTypeOf(memory.explain({} as DocumentInterface)).resolves.toEqualTypeOf<DocumentExplanation | undefined>();
+      // @ts-expect-error An outcome has no such field.
+      memory.report("run", { succeeded: true });
+    };
+  });
+});

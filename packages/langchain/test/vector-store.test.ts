@@ -1,0 +1,84 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { HNSWLib } from "@langchain/community/vectorstores/hnswlib";
+import { Document } from "@langchain/core/documents";
+import { describe, expect, it } from "vitest";
+import { bench } from "./support/bench.js";
+import { hnswStore, ids, TrigramEmbeddings } from "./support/corpus.js";
+
+describe("a QavrVectorStore", () => {
+  it("has the members that only the wrapped store has", async () => {
+    const { memory, vectors } = await bench();
+    const folder = await mkdtemp(join(tmpdir(), "qavr-langchain-"));
+    const inner = await hnswStore();
+    const store = memory.vectorStore(inner);
+    await store.save(folder);
+    const loaded = await HNSWLib.load(folder, new TrigramEmbeddings());
+    expect(loaded.index.getCurrentCount()).toBe(store.index.getCurrentCount());
+    await rm(folder, { recursive: true, force: true });
+    expect(memory.vectorStore(vectors).memoryVectors).toBe(vectors.memoryVectors);
+    expect("save" in memory.vectorStore(vectors)).toBe(false);
+  });
+
+  it("leaks neither clients nor options into what LangChain serialises", async () => {
+    const { memory, vectors } = await bench();
+    const store = memory.vectorStore(vectors);
+    expect(store.toJSON()).toEqual({
+      lc: 1,
+      type: "not_implemented",
+      id: ["langchain", "vectorstores", "qavr", "QavrVectorStore"],
+    });
+    expect(store._vectorstoreType()).toBe("qavr");
+    expect(memory.retriever(vectors).toJSON()).toEqual({
+      lc: 1,
+      type: "not_implemented",
+      id: ["langchain", "retrievers", "qavr", "QavrRetriever"],
+    });
+  });
+
+  it("ranks through the retriever that LangChain makes of it", async () => {
+    const { memory, vectors } = await bench();
+    const retriever = memory.vectorStore(vectors).asRetriever({ k: 2 });
+    expect(retriever.tags).toEqual(["qavr"]);
+    const chain = memory.track(retriever);
+    const found = await chain.invoke("payment queue stuck");
+    expect(ids(found)).toEqual(["restart", "scale"]);
+    expect(memory.format(found)).toMatch(/^\[m1\] .*\n\[m2\] /);
+  });
+
+  it("learns without ids too, by the documents' texts", async () => {
+    const { memory, vectors } = await bench();
+    await vectors.addDocuments([new Document({ pageContent: "refund a payment that was charged twice" })]);
+    const { documents, episode } = await memory.recall(vectors, "refund a payment charged twice", { k: 1 });
+    await episode.report({ success: true, helpful: ["m1"] });
+    const [known] = (await memory.status()).collections[0]!.best;
+    expect(known?.id).toMatch(/^text:/);
+    expect(known?.utility).toBeGreaterThan(0);
+    expect(documents[0]?.id).toBeUndefined();
+  });
+
+  it("goes on in a new space when the embedding model changes its name", async () => {
+    const { memory, vectors, codes } = await bench();
+    const named = (model: string) => Object.assign(new TrigramEmbeddings(), { model });
+    vectors.embeddings = named("small");
+    await (await memory.recall(vectors, "payment queue stuck")).episode.report({ success: true });
+    await memory.recall(vectors, "payment queue stuck");
+    expect(codes()).toEqual([]);
+    vectors.embeddings = named("large");
+    await memory.recall(vectors, "payment queue stuck");
+    await memory.recall(vectors, "payment queue stuck", { space: "small/64" });
+    expect(codes()).toEqual(["SPACE_CHANGED"]);
+  });
+
+  it("goes on in a new space when the length of the embeddings changes", async () => {
+    const { memory, vectors, codes } = await bench();
+    const { episode } = await memory.recall(vectors, "payment queue stuck");
+    await episode.report({ success: true });
+    vectors.embeddings = new TrigramEmbeddings(32);
+    vectors.memoryVectors = [];
+    await vectors.addDocuments([new Document({ id: "restart", pageContent: "restart the payment service" })]);
+    expect(ids((await memory.recall(vectors, "payment queue stuck")).documents)).toEqual(["restart"]);
+    expect(codes()).toEqual(["SPACE_CHANGED"]);
+  });
+});

@@ -1,0 +1,96 @@
+import { memoryStore, QavrError } from "@qavr/core";
+import { describe, expect, it } from "vitest";
+import { OutcomeHandler, QavrCompressor, QavrRetriever, QavrVectorStore, qavr } from "../src/index.js";
+import { bench } from "./support/bench.js";
+
+const refused = (act: () => unknown): unknown => {
+  try {
+    act();
+    return "accepted";
+  } catch (error) {
+    return QavrError.isInstance(error) ? error.code : error;
+  }
+};
+
+describe("wrong input", () => {
+  it.each([
+    ["k", 0],
+    ["k", -1],
+    ["k", 1.5],
+    ["k", Number.NaN],
+    ["k", "4"],
+    ["fetchK", 3],
+    ["fetchK", 1001],
+    ["fetchK", 4.5],
+    ["scores", "ascending"],
+    ["collection", ""],
+    ["space", 7],
+    ["namespace", ""],
+    ["namespace", 7],
+    ["context", {}],
+    ["idOf", "id"],
+    ["idKey", ""],
+  ])("is refused when a retriever is made: %s = %s", async (option, value) => {
+    const { memory, vectors } = await bench();
+    const options = { k: 4, [option]: value } as never;
+    expect(refused(() => memory.retriever(vectors, options))).toBe("INVALID_ARGUMENT");
+    expect(refused(() => memory.recallTool(vectors, options))).toBe("INVALID_ARGUMENT");
+    await expect(memory.recall(vectors, "x", options)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+
+  it.each([[null], [undefined], [7], [{}], [{ similaritySearch: () => [] }]])(
+    "is refused as a host: %j",
+    async (base) => {
+      const { memory } = await bench();
+      expect(refused(() => memory.retriever(base as never))).toBe("INVALID_ARGUMENT");
+      expect(refused(() => memory.vectorStore(base as never))).toBe("INVALID_ARGUMENT");
+    },
+  );
+
+  it.each([
+    [{ namespace: "" }],
+    [{ context: 7 }],
+    [{ evaluate: true }],
+    [{ onError: "ignore" }],
+    [{ idKey: "" }],
+    [{ idOf: "id" }],
+    [{ store: "" }],
+    [{ store: 7 }],
+    [{ store: null }],
+    [{ episodeTtl: -1 }],
+    [null],
+  ])("is refused by qavr(%j)", (options) => {
+    expect(refused(() => qavr({ store: memoryStore(), ...options } as never))).toBe(
+      options === null ? "accepted" : "INVALID_ARGUMENT",
+    );
+    if (options === null) expect(refused(() => qavr(options as never))).toBe("INVALID_ARGUMENT");
+  });
+
+  it("is refused by the classes that take a memory", async () => {
+    const { vectors } = await bench();
+    for (const memory of [undefined, null, {}, vectors]) {
+      const fields = { memory: memory as never };
+      expect(refused(() => new QavrRetriever({ ...fields, base: vectors }))).toBe("INVALID_ARGUMENT");
+      expect(refused(() => new QavrVectorStore({ ...fields, store: vectors }))).toBe("INVALID_ARGUMENT");
+      expect(refused(() => new QavrCompressor(fields))).toBe("INVALID_ARGUMENT");
+      expect(refused(() => new OutcomeHandler(fields))).toBe("INVALID_ARGUMENT");
+    }
+  });
+
+  it("is refused by track, compressor and the tools", async () => {
+    const { memory, vectors } = await bench();
+    expect(refused(() => memory.track({} as never))).toBe("UNSUPPORTED");
+    expect(refused(() => memory.track(null as never))).toBe("UNSUPPORTED");
+    expect(refused(() => memory.compressor({ topN: 0 }))).toBe("INVALID_ARGUMENT");
+    expect(refused(() => memory.recallTool(vectors, { name: "" }))).toBe("INVALID_ARGUMENT");
+    expect(refused(() => memory.reportOutcomeTool({ description: "" }))).toBe("INVALID_ARGUMENT");
+    await expect(memory.recall(vectors, 7 as never)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+
+  it("names the option, what it received and what is legal", async () => {
+    const { memory, vectors } = await bench();
+    expect(() => memory.retriever(vectors, { k: 10, fetchK: 5 })).toThrow(
+      "fetchK must be a whole number from k (10) to 1000. Received 5.",
+    );
+  });
+});
