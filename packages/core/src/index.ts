@@ -27,6 +27,7 @@ export type {
   Learner,
   Lesson,
   LessonExposure,
+  MemoryTable,
   Observation,
   ScoreRequest,
   Scores,
@@ -40,6 +41,7 @@ export type { QavrMemory, QavrShared } from "./learners/qavr/state.js";
 export { similarity } from "./learners/similarity/similarity.js";
 export { OUTCOME_TIERS, type OutcomeTier } from "./ledger/events.js";
 export { ledgerReducer } from "./ledger/reducer.js";
+export { ChangeLog, type StateChanges } from "./store/change-log.js";
 export { memoryStore } from "./store/memory-store.js";
 export { stateAddress } from "./store/state-address.js";
 export {

@@ -1,23 +1,26 @@
 import { clamp } from "../scoring/bounds.js";
-import { mean } from "../scoring/spread.js";
 
-/** How sharply credit falls with relevance. Range 0 (all alike) to 3; 1.5 gave the largest gain in nDCG. */
-export const RELEVANCE_POWER = 1.5;
-/** No memory that was shown is entirely without credit. */
-export const RELEVANCE_FLOOR = 0.02;
+/** How sharply credit falls with relevance. Range 0 (all alike) to 3. Chosen on the tuning sets, as is the floor. */
+export const RELEVANCE_POWER = 0.7;
+/** No memory that was shown is without credit: one that learning lifted over its similarity must not escape the blame. Range 0..0.5. */
+export const RELEVANCE_FLOOR = 0.2;
 
 /**
  * Relevance weights of the memories shown: those that fill the bottom of a list neither earn nor pay much.
  *
- *     w_m = clamp((s_m − mean) / (top − mean), 0.02, 1) ^ 1.5
+ *     w_m = clamp((s_m − level) / (top − level), 0.2, 1) ^ 0.7
  *
- * The mean runs over all candidates, the top over those shown, so the weights stay the same when a store shifts or stretches
- * its similarities (a distance d read as 1 − d included). All weights are 1 when nothing shown stands above the mean.
+ * The top runs over the memories shown, the level is the mean of those that were found and not shown: what an irrelevant memory
+ * looks like to this store. The weights stay the same when a store shifts or stretches its similarities (a distance d read as
+ * 1 − d included). All are 1 when everything found was shown, or nothing shown stands above the level.
+ *
+ * @param shown similarities of the memories shown, each once
+ * @param others similarities of the candidates that were not shown
  */
-export function relevanceWeights(shown: readonly number[], candidates: Float64Array): number[] {
-  const top = Math.max(...shown);
-  const middle = candidates.length === 0 ? top : mean(candidates);
-  const range = top - middle;
+export function relevanceWeights(shown: readonly number[], others: readonly number[]): number[] {
+  const top = shown.reduce((best, similarity) => Math.max(best, similarity), Number.NEGATIVE_INFINITY);
+  const level = others.reduce((sum, similarity) => sum + similarity, 0) / others.length;
+  const range = top - level;
   if (!(range > 0)) return shown.map(() => 1);
-  return shown.map((similarity) => clamp((similarity - middle) / range, RELEVANCE_FLOOR, 1) ** RELEVANCE_POWER);
+  return shown.map((similarity) => clamp((similarity - level) / range, RELEVANCE_FLOOR, 1) ** RELEVANCE_POWER);
 }

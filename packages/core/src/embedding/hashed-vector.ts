@@ -15,7 +15,7 @@ const SIGN_SEED = 1_234_567;
 /**
  * Request vector of a text without any model: signed feature hashing of lower-cased words, word pairs and the character
  * 3- to 5-grams of each word, into {@link HASHED_DIMS} dimensions, unit length. No document frequencies: they need a corpus
- * and did worse. Undefined for a text without a letter or digit.
+ * and did worse. Undefined for a text without a letter, digit or underscore.
  *
  *     x_f = (1 + ln(max(1, count_f))) · c_f        c = 0.5 for characters (count also × 0.5), 1 for words and pairs
  *     vector[hash(f) mod D] += sign(f) · x_f

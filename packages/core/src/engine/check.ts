@@ -1,7 +1,7 @@
 import { QavrError } from "../errors/qavr-error.js";
 import { OUTCOME_TIERS, type OutcomeTier } from "../ledger/events.js";
 import { assertName } from "../store/validate.js";
-import type { OutcomeInput, RankRequest } from "./types.js";
+import type { Candidate, OutcomeInput, RankRequest } from "./types.js";
 
 /** The namespace, collection and context when the caller names none. */
 export const DEFAULT_NAME = "default";
@@ -10,34 +10,64 @@ export const DEFAULT_NAME = "default";
 const MAX_COLLECTION = 256;
 /** Longest request vector. */
 const MAX_VECTOR = 65_536;
+/** Largest magnitude of a similarity or vector value: sums, squares and learned shifts stay finite as float32. */
+const MAX_MAGNITUDE = 1e30;
+/** Longest idempotency key, UTF-16 units: the ledger adds a prefix of its own. */
+const MAX_KEY = 500;
+/** Longest note, UTF-16 units. */
+const MAX_NOTE = 2_000;
 /** Weight of an outcome of which only the end of the run is known. */
 const COMPLETED_WEIGHT = 0.3;
 
-/** Validates everything about a request that does not depend on state. */
-export function checkRequest(request: RankRequest): void {
+/** A request's candidates, checked and in columns. */
+export interface CandidateColumns {
+  readonly ids: readonly string[];
+  readonly similarities: Float64Array;
+}
+
+/** Validates everything about a request that does not depend on state, and takes its candidates apart on the way. */
+export function checkRequest(request: RankRequest): CandidateColumns {
   const { candidates, topK, vector, aliases } = request;
   assertName(request.namespace ?? DEFAULT_NAME, "namespace");
   checkCollection(request.collection ?? DEFAULT_NAME);
   assertName(request.context ?? DEFAULT_NAME, "context");
   if (request.space !== undefined) assertName(request.space, "space");
   for (const alias of aliases ?? []) assertName(alias, "alias");
-  if (!Number.isInteger(topK) || topK < 0) {
-    throw new QavrError("INVALID_ARGUMENT", `topK must be a whole number of at least 0. Received ${topK}.`);
-  }
+  checkCount(topK, "topK");
   if (!Array.isArray(candidates)) {
     throw new QavrError("INVALID_ARGUMENT", "candidates must be an array of { id, similarity }, best first.");
   }
-  candidates.forEach(({ id, similarity }, index) => {
-    assertName(id, "memory id");
-    if (!Number.isFinite(similarity)) {
-      throw new QavrError(
-        "INVALID_SIMILARITY",
-        `The similarity of candidate ${index} (${id}) is ${similarity}. Give finite numbers, higher is better; rank them by position if the store has none.`,
-        { details: { index, id, similarity: String(similarity) } },
-      );
-    }
-  });
   if (vector !== undefined) checkVector(vector);
+  const ids: string[] = [];
+  const similarities = new Float64Array(candidates.length);
+  for (let index = 0; index < candidates.length; index++) {
+    const { id, similarity } = candidates[index] as Candidate;
+    assertName(id, "memory id");
+    if (!isMeasurable(similarity)) throw invalidSimilarity(index, id, similarity);
+    ids.push(id);
+    similarities[index] = similarity;
+  }
+  return { ids, similarities };
+}
+
+/** @throws INVALID_ARGUMENT */
+export function checkCount(value: number, name: string): void {
+  if (Number.isInteger(value) && value >= 0) return;
+  throw new QavrError("INVALID_ARGUMENT", `${name} must be a whole number of at least 0. Received ${value}.`, {
+    details: { option: name, received: String(value) },
+  });
+}
+
+function isMeasurable(value: number | undefined): boolean {
+  return typeof value === "number" && Math.abs(value) <= MAX_MAGNITUDE;
+}
+
+function invalidSimilarity(index: number, id: string, similarity: number): QavrError {
+  return new QavrError(
+    "INVALID_SIMILARITY",
+    `The similarity of candidate ${index} (${id}) is ${similarity}. Give finite numbers, higher is better; rank them by position if the store has none.`,
+    { details: { index, id, similarity: String(similarity) } },
+  );
 }
 
 export function checkCollection(collection: string): void {
@@ -61,7 +91,7 @@ function checkVector(vector: ArrayLike<number>): void {
     );
   }
   for (let i = 0; i < vector.length; i++) {
-    if (!Number.isFinite(vector[i])) {
+    if (!isMeasurable(vector[i])) {
       throw new QavrError(
         "INVALID_VECTOR",
         `Value ${i} of the request vector is ${vector[i]}. Check the embedding model's answer.`,
@@ -82,12 +112,13 @@ export interface CheckedOutcome {
   readonly helpful: readonly string[];
   readonly harmful: readonly string[];
   readonly used: readonly string[] | undefined;
+  readonly note: string;
   readonly idempotencyKey: string | undefined;
 }
 
-/** @throws INVALID_REWARD, INVALID_ARGUMENT, INVALID_ID */
+/** @throws INVALID_REWARD, INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export function checkOutcome(outcome: OutcomeInput): CheckedOutcome {
-  const { tier = "user", helpful = [], harmful = [], used, idempotencyKey } = outcome;
+  const { tier = "user", helpful = [], harmful = [], used, note = "", idempotencyKey } = outcome;
   if (!OUTCOME_TIERS.includes(tier)) {
     throw new QavrError(
       "INVALID_ARGUMENT",
@@ -115,6 +146,21 @@ export function checkOutcome(outcome: OutcomeInput): CheckedOutcome {
     if (!Array.isArray(ids)) throw new QavrError("INVALID_ARGUMENT", `${what} must be an array of ids.`);
     for (const id of ids) assertName(id, `id in ${what}`);
   }
-  if (idempotencyKey !== undefined) assertName(idempotencyKey, "idempotency key");
-  return { reward, weight, tier, source, helpful, harmful, used, idempotencyKey };
+  if (idempotencyKey !== undefined) {
+    assertName(idempotencyKey, "idempotency key");
+    if (idempotencyKey.length > MAX_KEY) {
+      throw new QavrError(
+        "LIMIT_EXCEEDED",
+        `An idempotency key has at most ${MAX_KEY} characters. Received ${idempotencyKey.length}. Shorten or hash it.`,
+        { details: { length: idempotencyKey.length, limit: MAX_KEY } },
+      );
+    }
+  }
+  if (typeof note !== "string" || note.length > MAX_NOTE || !note.isWellFormed()) {
+    throw new QavrError(
+      "INVALID_ARGUMENT",
+      `A note is well-formed text of at most ${MAX_NOTE} characters. Received ${typeof note === "string" ? note.length : typeof note}.`,
+    );
+  }
+  return { reward, weight, tier, source, helpful, harmful, used, note, idempotencyKey };
 }

@@ -52,7 +52,7 @@ export function createEngine(options: EngineOptions): Engine {
     reduce,
     states: new StateReader(store, learner),
     open: new OpenEpisodes({ limit: settings.maxOpenEpisodes, ttl: settings.episodeTtl }),
-    recorder: createRecorder({ store, reduce, onEdit, recordedCandidates, now }),
+    recorder: createRecorder({ store, reduce, onEdit, recordedCandidates, now, createId }),
     onEdit,
     outcomeWindow,
     recordedCandidates,
@@ -74,14 +74,24 @@ export function createEngine(options: EngineOptions): Engine {
     work.then(done, done);
     return work;
   };
+  let bounding = false;
+  /** A process that only opens and reads must not collect runs for ever: the limit holds without a write to hang the sweep on. */
+  const boundOpenEpisodes = (): void => {
+    if (bounding || open.size <= settings.maxOpenEpisodes) return;
+    bounding = true;
+    const sweepAll = async (): Promise<void> => {
+      while (open.overdue(now()).length > 0) await outcomes.sweep();
+      bounding = false;
+    };
+    void track(sweepAll());
+  };
 
   return {
     learner,
     enabled,
     fetchSize: (request) => ranker.fetchSize(request),
     rank(request) {
-      // A process that only reads must not collect runs for ever: the limit holds without a write to hang the sweep on.
-      if (open.size > settings.maxOpenEpisodes) void track(outcomes.sweep());
+      boundOpenEpisodes();
       return ranker.rank(request);
     },
 
@@ -91,6 +101,7 @@ export function createEngine(options: EngineOptions): Engine {
       if (!enabled) return "";
       const episode = open.create(createId(), namespace, now());
       open.addAliases(episode, aliases);
+      boundOpenEpisodes();
       return episode.id;
     },
 

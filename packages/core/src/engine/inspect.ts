@@ -71,13 +71,15 @@ export function createInspector(context: EngineContext): Inspector {
   async function memories(
     namespace: string,
     collection: string,
-  ): Promise<Pick<NamespaceStatus["collections"][number], "memories" | "withEvidence" | "best" | "worst">> {
+  ): Promise<
+    Pick<NamespaceStatus["collections"][number], "memories" | "withEvidence" | "utilityQuartiles" | "best" | "worst">
+  > {
     const now = context.now();
     const known: { id: string; utility: number; evidence: number }[] = [];
     let total = 0;
     for await (const { id, value } of scanAll(store, namespace, memoryScope(collection))) {
       const record = states.memory(value);
-      if (!record || record.shown === 0) continue;
+      if (record.shown === 0) continue;
       total += 1;
       if (record.learned === undefined) continue;
       const described = learner.describe(record.learned, now);
@@ -87,18 +89,21 @@ export function createInspector(context: EngineContext): Inspector {
     return {
       memories: total,
       withEvidence: known.length,
+      utilityQuartiles: quartiles(known.map(({ utility }) => utility)),
       best: known.slice(0, EXTREMES),
       worst: known.slice(-EXTREMES).reverse(),
     };
   }
 
-  function viewOfOpen(episode: OpenEpisode): EpisodeView {
+  async function viewOfOpen({ id, namespace, earlier, exposures }: OpenEpisode): Promise<EpisodeView> {
+    // A resumed episode showed some of its memories before it was parked.
+    const before = earlier ? (await viewOfRecorded(namespace, id, earlier)).exposures : [];
     return {
-      episode: episode.id,
-      namespace: episode.namespace,
+      episode: id,
+      namespace,
       state: "open",
-      exposures: episode.exposures.map(viewOfExposure),
-      ...outcomeOf(episode.earlier),
+      exposures: [...before, ...exposures.map(viewOfExposure)],
+      ...outcomeOf(earlier),
     };
   }
 
@@ -138,9 +143,15 @@ function viewOfExposure(exposure: Omit<OpenExposure, "at" | "space" | "length" |
 
 function outcomeOf(record: EpisodeRecord | undefined): Pick<EpisodeView, "outcome"> {
   if (record?.reward) {
-    const { reward, tier, source } = record.reward;
-    return { outcome: { reward, tier, source } };
+    const { reward, tier, source, note } = record.reward;
+    return { outcome: { reward, tier, source, ...(note === "" ? {} : { note }) } };
   }
   if (record?.votes) return { outcome: { reward: null, tier: record.votes.tier, source: record.votes.tier } };
   return {};
+}
+
+/** Of a list that falls; the nearest values, not interpolated. */
+function quartiles(falling: readonly number[]): number[] {
+  const last = falling.length - 1;
+  return last < 0 ? [] : [1, 0.75, 0.5, 0.25, 0].map((share) => falling[Math.round(share * last)] as number);
 }

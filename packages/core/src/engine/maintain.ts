@@ -71,7 +71,7 @@ export function createMaintainer(context: EngineContext): Maintainer {
       const shared = await states.shared(namespace, collection);
       const memories: LearnedState["memories"][number][] = [];
       for await (const { id, value } of scanAll(store, namespace, memoryScope(collection))) {
-        const state = states.memory(value)?.learned;
+        const state = states.memory(value).learned;
         if (state !== undefined) memories.push({ id, state });
       }
       return shared ? { shared: shared.state, memories } : { memories };

@@ -1,5 +1,5 @@
 import type { EpisodeRecord } from "../ledger/episode-record.js";
-import type { ShownItem, VectorSource } from "../ledger/events.js";
+import type { EpisodeState, ShownItem, VectorSource } from "../ledger/events.js";
 import type { LedgerEntry } from "../store/store.js";
 
 /** An exposure that is not durable yet; `shown` and `credited` may still change. */
@@ -29,12 +29,16 @@ export interface OpenEpisode {
   readonly exposures: OpenExposure[];
   recordedExposures: number;
   recordedAliases: number;
+  /** Where the ledger says it stands, and under which alias it waits there; undefined before its first entry. */
+  recordedState: { readonly state: EpisodeState; readonly parkedAs: string } | undefined;
   /** What an earlier process recorded (after a resume), else undefined. */
   readonly earlier: EpisodeRecord | undefined;
   /** Number of the short name of each memory shown so far, by collection and id. */
   readonly handles: Map<string, number>;
   /** Entries whose commit failed: sent again first, unchanged, so that a commit that went through after all is recognised. */
   unsent: readonly LedgerEntry[];
+  /** The outcome whose commit failed: the same words again are the same entry, so that a retry counts once. */
+  unsentOutcome: LedgerEntry | undefined;
   touchedAt: number;
   /** Set while its last commit is under way. */
   closing: Promise<unknown> | undefined;
@@ -78,9 +82,11 @@ export class OpenEpisodes {
       exposures: [],
       recordedExposures: 0,
       recordedAliases: 0,
+      recordedState: earlier && { state: earlier.state, parkedAs: earlier.parkedAs },
       earlier,
       handles: new Map(),
       unsent: [],
+      unsentOutcome: undefined,
       touchedAt: now,
       closing: undefined,
     };
@@ -97,9 +103,10 @@ export class OpenEpisodes {
 
   /** By id or alias, within a namespace. */
   find(namespace: string, reference: string): OpenEpisode | undefined {
-    const episode =
-      this.#byId.get(reference) ?? this.#byId.get(this.#byAlias.get(aliasKey(namespace, reference)) ?? "");
-    return episode?.namespace === namespace ? episode : undefined;
+    const direct = this.#byId.get(reference);
+    if (direct?.namespace === namespace) return direct;
+    const id = this.#byAlias.get(aliasKey(namespace, reference));
+    return id === undefined ? undefined : this.#byId.get(id);
   }
 
   addAliases(episode: OpenEpisode, aliases: readonly string[]): void {

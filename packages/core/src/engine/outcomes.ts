@@ -1,7 +1,7 @@
 import { QavrError } from "../errors/qavr-error.js";
 import type { EpisodeRecord } from "../ledger/episode-record.js";
 import type { LedgerEntry } from "../store/store.js";
-import { assertName } from "../store/validate.js";
+import { assertName, sameBytes } from "../store/validate.js";
 import { type CheckedOutcome, checkOutcome, DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
 import type { OpenEpisode } from "./open-episodes.js";
@@ -32,7 +32,7 @@ export function createOutcomes(context: EngineContext): Outcomes {
       if (!context.enabled) return undefined;
       const checked = input && checkOutcome(input);
       const episode = openEpisode(context, options.namespace, id);
-      const entry = checked && outcomeEntry(episode.id, checked, shownIn(episode));
+      const entry = checked && openOutcomeEntry(episode, checked);
       const earlier = episode.earlier?.exposures.length ?? 0;
       for (const exposure of options.uncredited ?? []) {
         const target = episode.exposures[exposure - earlier];
@@ -54,9 +54,9 @@ export function createOutcomes(context: EngineContext): Outcomes {
       const episode = open.find(namespace, reference);
       if (episode?.closing) await episode.closing.catch(() => undefined);
       if (episode && !episode.closing && open.get(episode.id)) {
-        const entry = outcomeEntry(episode.id, checked, shownIn(episode));
+        const entry = openOutcomeEntry(episode, checked);
         open.touch(episode, context.now());
-        const receipt = await recorder.record(episode, "open", entry);
+        const receipt = await keepUnsent(episode, entry, recorder.record(episode, "open", entry));
         return { status: committed(receipt?.status), episode: episode.id, seq: receipt?.seq ?? 0 };
       }
       const found = await states.resolve(namespace, reference);
@@ -88,6 +88,9 @@ export function createOutcomes(context: EngineContext): Outcomes {
 
     async sweep() {
       for (const episode of open.overdue(context.now())) {
+        const isOpen = (): boolean => open.get(episode.id) === episode;
+        // Ended, or taken up by another sweep, while the ones before it were written.
+        if (episode.closing || !isOpen()) continue;
         try {
           await close(episode, "abandoned");
           context.log("debug", "An episode was never ended and is recorded as abandoned.", {
@@ -96,6 +99,7 @@ export function createOutcomes(context: EngineContext): Outcomes {
             namespace: episode.namespace,
           });
         } catch (error) {
+          if (!isOpen()) continue;
           // Bounded memory comes first: what cannot be written now is lost, and said so.
           open.remove(episode);
           context.log("error", "An abandoned episode could not be recorded.", {
@@ -116,7 +120,7 @@ export function createOutcomes(context: EngineContext): Outcomes {
     last?: LedgerEntry,
     parkedAs?: string,
   ): ReturnType<typeof recorder.record> {
-    const writing = recorder.record(episode, state, last, parkedAs);
+    const writing = keepUnsent(episode, last, recorder.record(episode, state, last, parkedAs));
     episode.closing = writing;
     try {
       const receipt = await writing;
@@ -131,11 +135,36 @@ export function createOutcomes(context: EngineContext): Outcomes {
     }
   }
 
+  /** Remembers an outcome while nobody knows whether it is recorded. */
+  async function keepUnsent<T>(
+    episode: OpenEpisode,
+    outcome: LedgerEntry | undefined,
+    writing: Promise<T>,
+  ): Promise<T> {
+    try {
+      const receipt = await writing;
+      if (outcome && episode.unsentOutcome === outcome) episode.unsentOutcome = undefined;
+      return receipt;
+    } catch (error) {
+      if (outcome && !QavrError.isInstance(error, "IDEMPOTENCY_CONFLICT")) episode.unsentOutcome = outcome;
+      throw error;
+    }
+  }
+
+  /** The outcome as an entry; the one that could not be sent before, if it says the same. */
+  function openOutcomeEntry(episode: OpenEpisode, outcome: CheckedOutcome): LedgerEntry {
+    const entry = outcomeEntry(episode.id, outcome, shownIn(episode));
+    const { unsentOutcome } = episode;
+    const same =
+      unsentOutcome && outcome.idempotencyKey === undefined && sameBytes(unsentOutcome.payload, entry.payload);
+    return same ? unsentOutcome : entry;
+  }
+
   function outcomeEntry(episode: string, outcome: CheckedOutcome, shown: readonly Shown[]): LedgerEntry {
     const ids = (names: readonly string[]): string[] => [
       ...new Set(names.map((name) => resolveShown(name, shown, episode))),
     ];
-    const { reward, weight, tier, source, helpful, harmful, used, idempotencyKey } = outcome;
+    const { reward, weight, tier, source, helpful, harmful, used, note, idempotencyKey } = outcome;
     return toEntry(
       idempotencyKey === undefined ? `outcome:${episode}:${context.createId()}` : `outcome:key:${idempotencyKey}`,
       {
@@ -148,6 +177,7 @@ export function createOutcomes(context: EngineContext): Outcomes {
         helpful: ids(helpful),
         harmful: ids(harmful),
         used: used && ids(used),
+        note,
       },
       context.now(),
     );

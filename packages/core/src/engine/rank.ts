@@ -4,10 +4,12 @@ import { QavrError } from "../errors/qavr-error.js";
 import type { Scores } from "../learners/learner.js";
 import type { ShownItem } from "../ledger/events.js";
 import { bestFirst } from "../scoring/order.js";
-import { checkRequest, DEFAULT_NAME } from "./check.js";
+import { assertName } from "../store/validate.js";
+import { checkCount, checkRequest, DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
 import { handleKey, type OpenEpisode } from "./open-episodes.js";
 import { asStoreError } from "./recorder.js";
+import type { ScoringStates } from "./state-reader.js";
 import type { Candidate, RankedItem, Ranking, RankRequest } from "./types.js";
 
 /** Most candidates that the engine asks a host for. */
@@ -31,6 +33,9 @@ export function createRanker(context: EngineContext): Ranker {
   return {
     async fetchSize({ namespace = DEFAULT_NAME, topK, fetchK }) {
       if (!context.enabled) return topK;
+      assertName(namespace, "namespace");
+      checkCount(topK, "topK");
+      if (fetchK !== undefined) checkCount(fetchK, "fetchK");
       try {
         const stats = await states.stats(namespace);
         if (!stats || stats.taught === 0) return topK;
@@ -43,20 +48,24 @@ export function createRanker(context: EngineContext): Ranker {
     },
 
     async rank(request) {
-      checkRequest(request);
+      const { ids, similarities } = checkRequest(request);
       const { namespace = DEFAULT_NAME, candidates, topK, record = true } = request;
-      const similarities = new Float64Array(candidates.length);
-      for (let i = 0; i < candidates.length; i++) similarities[i] = (candidates[i] as Candidate).similarity;
-      if (!context.enabled) return unrecorded(request, hostOrder(candidates.length, topK), similarities, learner.id);
-      const episode = request.episode === undefined ? undefined : openEpisode(context, namespace, request.episode);
-
-      const ids = candidates.map((candidate) => candidate.id);
+      if (!context.enabled) return unrecorded(request, ids, hostOrder(ids.length, topK), similarities, learner.id);
+      const wanted = request.episode;
+      if (wanted !== undefined) openEpisode(context, namespace, wanted);
       const vector = vectorOf(request);
       const scored = await scoreCandidates(request, ids, similarities, vector);
       if (!record)
-        return { ...unrecorded(request, scored.order, similarities, learner.id, scored.scores), ...scored.notes };
+        return {
+          ...unrecorded(request, ids, scored.order, similarities, learner.id, vector, scored.scores),
+          ...scored.notes,
+        };
 
-      const target = episode ?? open.create(context.createId(), namespace, context.now());
+      // Looked up again: it may have ended while the states were read, and must not come back to life.
+      const target =
+        wanted === undefined
+          ? open.create(context.createId(), namespace, context.now())
+          : openEpisode(context, namespace, wanted);
       if (request.aliases) open.addAliases(target, request.aliases);
       open.touch(target, context.now());
       const shown = scored.order.map((index): ShownItem => {
@@ -115,21 +124,21 @@ export function createRanker(context: EngineContext): Ranker {
   ): Promise<Scored> {
     const { namespace = DEFAULT_NAME, collection = DEFAULT_NAME, topK } = request;
     const host = hostOrder(ids.length, topK);
-    let memories: readonly unknown[];
-    let shared: { readonly state: unknown; readonly space: string; readonly length: number } | undefined;
+    let known: ScoringStates<unknown>;
     try {
-      shared = await states.shared(namespace, collection);
-      memories = shared ? await states.learned(namespace, collection, ids) : [];
+      known = await states.scoring(namespace, collection, ids);
     } catch (error) {
       const failure = asStoreError(error, store.name);
       degrade(context, failure, namespace);
       const degraded = { code: failure.code, message: failure.message };
       return { order: host, scores: undefined, moved: false, notes: { degraded } };
     }
+    const { shared, table, rows } = known;
     const usable = vector && shared ? sameSpace(request, vector, shared) : false;
     const scores = learner.score({
       shared: shared?.state,
-      memories,
+      table,
+      rows,
       similarities,
       vector: usable ? vector?.unit : undefined,
       context: request.context ?? DEFAULT_NAME,
@@ -213,12 +222,13 @@ export function toRankedItem(item: ShownItem, ids: readonly string[], similariti
 
 function unrecorded(
   request: RankRequest,
+  ids: readonly string[],
   order: readonly number[],
   similarities: Float64Array,
   learner: string,
+  vector?: RequestVector,
   scores?: Scores,
 ): Ranking {
-  const ids = request.candidates.map(({ id }) => id);
   return {
     episode: "",
     exposure: -1,
@@ -240,7 +250,7 @@ function unrecorded(
     learner,
     gate: scores?.gate ?? 0,
     order: scores && !scores.unchanged && !request.keepOrder ? "learned" : "host",
-    vectorSource: request.vector ? "host" : request.text ? "hashed" : "none",
+    vectorSource: vector?.source ?? "none",
   };
 }
 

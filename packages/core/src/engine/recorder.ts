@@ -26,9 +26,12 @@ export interface RecorderOptions {
   readonly onEdit: EditPolicy;
   readonly recordedCandidates: number;
   readonly now: () => number;
+  readonly createId: () => string;
 }
 
-export function createRecorder({ store, reduce, onEdit, recordedCandidates, now }: RecorderOptions): Recorder {
+export function createRecorder(options: RecorderOptions): Recorder {
+  const { store, reduce, onEdit, recordedCandidates, now, createId } = options;
+
   async function commitAll(namespace: string, entries: readonly LedgerEntry[]): Promise<readonly CommitReceipt[]> {
     try {
       return await store.commit(namespace, entries, reduce);
@@ -42,9 +45,13 @@ export function createRecorder({ store, reduce, onEdit, recordedCandidates, now 
       const exposures = episode.exposures.slice(episode.recordedExposures);
       const aliases = [...episode.aliases].slice(episode.recordedAliases);
       const durable = (episode.earlier?.exposures.length ?? 0) + episode.recordedExposures;
-      // An episode that never showed anything leaves no trace.
-      if (durable + exposures.length > 0) {
-        const key = `exposure:${episode.id}:${durable}+${exposures.length}:${aliases.length}:${state}`;
+      const { recordedState } = episode;
+      const stands = recordedState?.state === state && recordedState.parkedAs === (parkedAs ?? "");
+      const isNew = !stands || exposures.length + aliases.length > 0;
+      // An episode that never showed anything leaves no trace, unless somebody has spoken about it: what it shows later is credited.
+      if (isNew && (durable + exposures.length > 0 || last)) {
+        // The key is drawn once and stays with the entry. Made from counts, it would meet that of another process's entry.
+        const key = `exposure:${episode.id}:${createId()}`;
         const event: LedgerEvent = {
           type: "exposure",
           episode: episode.id,
@@ -57,6 +64,7 @@ export function createRecorder({ store, reduce, onEdit, recordedCandidates, now 
         // Counted before the store answers: exposures that arrive meanwhile belong to the next entry.
         episode.recordedExposures = episode.exposures.length;
         episode.recordedAliases = episode.aliases.size;
+        episode.recordedState = { state, parkedAs: parkedAs ?? "" };
         episode.unsent = [...episode.unsent, toEntry(key, event, now())];
       }
       const entries = last ? [...episode.unsent, last] : episode.unsent;

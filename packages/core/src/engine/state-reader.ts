@@ -1,21 +1,57 @@
-import type { Learner } from "../learners/learner.js";
+import type { Learner, MemoryTable } from "../learners/learner.js";
 import { decodeEpisode, type EpisodeRecord } from "../ledger/episode-record.js";
-import { MemoryRecord } from "../ledger/memory-record.js";
+import { learnedBytes, MemoryRecord } from "../ledger/memory-record.js";
 import { decodeSharedRecord, type SharedRecord } from "../ledger/shared-record.js";
 import { memoryScope, SCOPES, statsRef } from "../ledger/state-keys.js";
 import { decodeStats, type StatsRecord } from "../ledger/stats-record.js";
-import type { Store } from "../store/store.js";
+import { readable } from "../ledger/unreadable.js";
+import type { StateRef, Store } from "../store/store.js";
 
-const decoder = new TextDecoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Decoded states are kept up to about this many bytes; the namespaces that were not used for longest go first. */
+const MAX_CACHED_BYTES = 64 * 1024 * 1024;
+/** Row of a memory without learned state. */
+const NO_ROW = -1;
+
+/** What scoring needs to know about a request's candidates. */
+export interface ScoringStates<Shared> {
+  /** Undefined before the collection's first exposure. */
+  readonly shared: SharedRecord<Shared> | undefined;
+  readonly table: MemoryTable;
+  /** Parallel to the ids asked for. */
+  readonly rows: Int32Array;
+}
+
+/** Decoded states of one collection. */
+interface CachedCollection<Shared> {
+  /** Null: not read yet, or changed since. */
+  shared: SharedRecord<Shared> | undefined | null;
+  readonly table: MemoryTable;
+  readonly rows: Map<string, number>;
+  /** Ids whose row is out of date. */
+  readonly stale: Set<string>;
+}
+
+/** Decoded states of one namespace, up to date as of `cursor` but for what is marked. */
+interface CachedNamespace<Shared> {
+  cursor: number;
+  /** Null: not read yet, or changed since. */
+  stats: StatsRecord | undefined | null;
+  readonly collections: Map<string, CachedCollection<Shared>>;
+}
 
 /**
- * Reads states and decodes each array of bytes once: stores hand out the same array while a state is unchanged, so the decoded
- * form is remembered by its identity and goes when the store's cache lets go of the bytes.
+ * Reads states and keeps them decoded. Where the store can tell what changed, a request whose states are known costs no read at
+ * all; elsewhere each request reads what it needs.
  */
 export class StateReader<Shared, Memory> {
   readonly #store: Store;
   readonly #learner: Learner<Shared, Memory>;
-  readonly #decoded = new WeakMap<Uint8Array, unknown>();
+  /** Least recently used first. */
+  readonly #namespaces = new Map<string, CachedNamespace<Shared>>();
+  /** Of all kept tables, in bytes. */
+  #size = 0;
 
   constructor(store: Store, learner: Learner<Shared, Memory>) {
     this.#store = store;
@@ -23,25 +59,40 @@ export class StateReader<Shared, Memory> {
   }
 
   async stats(namespace: string): Promise<StatsRecord | undefined> {
+    const cache = this.#current(namespace);
+    if (cache.stats !== null) return cache.stats;
+    const { cursor } = cache;
     const [bytes] = await this.#store.readStates(namespace, statsRef.scope, [statsRef.id]);
-    return this.#once(bytes, decodeStats);
+    const stats = bytes && decodeStats(bytes);
+    if (cache.cursor === cursor) cache.stats = stats;
+    return stats;
   }
 
+  /** @throws LEARNER_MISMATCH */
   async shared(namespace: string, collection: string): Promise<SharedRecord<Shared> | undefined> {
-    const [bytes] = await this.#store.readStates(namespace, SCOPES.shared, [collection]);
-    return this.#once(bytes, (found) => decodeSharedRecord(found, this.#learner));
+    return this.#shared(namespace, collection, this.#current(namespace));
   }
 
-  /** The learner's part of each memory's state; undefined where nothing was learned. */
-  async learned(namespace: string, collection: string, ids: readonly string[]): Promise<(Memory | undefined)[]> {
-    const found = await this.#store.readStates(namespace, memoryScope(collection), ids);
-    const learned: (Memory | undefined)[] = new Array(found.length);
-    for (let i = 0; i < found.length; i++) learned[i] = this.memory(found[i])?.learned;
-    return learned;
+  /** @throws LEARNER_MISMATCH */
+  async scoring(namespace: string, collection: string, ids: readonly string[]): Promise<ScoringStates<Shared>> {
+    const cache = this.#current(namespace);
+    const known = this.#collection(cache, collection);
+    const rows = new Int32Array(ids.length);
+    const missing: number[] = [];
+    for (let i = 0; i < ids.length; i++) {
+      const id = ids[i] as string;
+      const row = known.rows.get(id);
+      if (row === undefined || (known.stale.size > 0 && known.stale.has(id))) missing.push(i);
+      else rows[i] = row;
+    }
+    const { shared } = known;
+    const found = shared === null ? await this.#shared(namespace, collection, cache) : shared;
+    if (missing.length > 0) await this.#load(namespace, collection, cache, ids, missing, rows);
+    return { shared: found, table: known.table, rows };
   }
 
-  memory(bytes: Uint8Array | undefined): MemoryRecord<Memory> | undefined {
-    return this.#once(bytes, (found) => new MemoryRecord(this.#learner.memory, found));
+  memory(bytes: Uint8Array): MemoryRecord<Memory> {
+    return new MemoryRecord(this.#learner.memory, bytes);
   }
 
   async episode(namespace: string, id: string): Promise<EpisodeRecord | undefined> {
@@ -60,12 +111,113 @@ export class StateReader<Shared, Memory> {
     return record && { id, record };
   }
 
-  #once<T>(bytes: Uint8Array | undefined, decode: (bytes: Uint8Array) => T): T | undefined {
-    if (!bytes) return undefined;
-    const known = this.#decoded.get(bytes);
-    if (known !== undefined) return known as T;
-    const fresh = decode(bytes);
-    this.#decoded.set(bytes, fresh);
+  async #shared(
+    namespace: string,
+    collection: string,
+    cache: CachedNamespace<Shared>,
+  ): Promise<SharedRecord<Shared> | undefined> {
+    const known = this.#collection(cache, collection);
+    if (known.shared !== null) return known.shared;
+    const { cursor } = cache;
+    const [bytes] = await this.#store.readStates(namespace, SCOPES.shared, [collection]);
+    const shared = bytes && decodeSharedRecord(bytes, this.#learner);
+    if (cache.cursor === cursor) known.shared = shared;
+    return shared;
+  }
+
+  /** Reads the candidates at `missing` and fills in their rows. */
+  async #load(
+    namespace: string,
+    collection: string,
+    cache: CachedNamespace<Shared>,
+    ids: readonly string[],
+    missing: readonly number[],
+    rows: Int32Array,
+  ): Promise<void> {
+    const known = this.#collection(cache, collection);
+    const { cursor } = cache;
+    const wanted = missing.map((i) => ids[i] as string);
+    const found = await this.#store.readStates(namespace, memoryScope(collection), wanted);
+    // What was read may be older than a change that another request has noticed meanwhile: good for this request, not to keep.
+    const keep = cache.cursor === cursor && this.#namespaces.get(namespace) === cache;
+    const size = known.table.size;
+    missing.forEach((place, i) => {
+      const id = wanted[i] as string;
+      const bytes = found[i];
+      const learned = bytes && learnedBytes(bytes);
+      const before = known.rows.get(id) ?? NO_ROW;
+      const reusable = keep && before !== NO_ROW ? before : undefined;
+      const row = learned && learned.length > 0 ? readable(() => known.table.put(learned, reusable)) : NO_ROW;
+      rows[place] = row;
+      if (!keep) return;
+      known.rows.set(id, row);
+      known.stale.delete(id);
+    });
+    if (this.#namespaces.get(namespace) === cache) this.#grown(known.table.size - size);
+  }
+
+  /** The namespace's cache with everything marked that changed since it was last used. */
+  #current(namespace: string): CachedNamespace<Shared> {
+    if (!this.#store.changesSince) return emptyCache(0);
+    const known = this.#namespaces.get(namespace);
+    const { cursor, written } = this.#store.changesSince(namespace, known?.cursor ?? 0);
+    if (known) this.#drop(namespace, known);
+    const cache = known && written ? known : emptyCache<Shared>(cursor);
+    if (written) mark(cache, written);
+    cache.cursor = cursor;
+    this.#namespaces.set(namespace, cache);
+    this.#size += sizeOf(cache);
+    return cache;
+  }
+
+  #drop(namespace: string, cache: CachedNamespace<Shared>): void {
+    this.#namespaces.delete(namespace);
+    this.#size -= sizeOf(cache);
+  }
+
+  /** Takes note that a kept cache has grown, and lets go of the least recently used ones until the rest fits. */
+  #grown(by: number): void {
+    this.#size += by;
+    for (const [namespace, cache] of this.#namespaces) {
+      if (this.#size <= MAX_CACHED_BYTES) return;
+      this.#drop(namespace, cache);
+    }
+  }
+
+  #collection(cache: CachedNamespace<Shared>, collection: string): CachedCollection<Shared> {
+    const known = cache.collections.get(collection);
+    if (known) return known;
+    const fresh: CachedCollection<Shared> = {
+      shared: null,
+      table: this.#learner.createTable(),
+      rows: new Map(),
+      stale: new Set(),
+    };
+    cache.collections.set(collection, fresh);
     return fresh;
+  }
+}
+
+function emptyCache<Shared>(cursor: number): CachedNamespace<Shared> {
+  return { cursor, stats: null, collections: new Map() };
+}
+
+function sizeOf({ collections }: CachedNamespace<unknown>): number {
+  let size = 0;
+  for (const { table } of collections.values()) size += table.size;
+  return size;
+}
+
+/** Marks what was written as out of date. */
+function mark(cache: CachedNamespace<unknown>, written: readonly StateRef[]): void {
+  for (const { scope, id } of written) {
+    if (scope === SCOPES.stats) cache.stats = null;
+    else if (scope === SCOPES.shared) {
+      const collection = cache.collections.get(id);
+      if (collection) collection.shared = null;
+    } else if (scope.startsWith(SCOPES.memory)) {
+      const collection = cache.collections.get(scope.slice(SCOPES.memory.length));
+      if (collection?.rows.has(id)) collection.stale.add(id);
+    }
   }
 }

@@ -128,6 +128,8 @@ export interface OutcomeInput {
   readonly harmful?: readonly string[];
   /** Ids (or handles) of memories that the run used; absent: unknown. */
   readonly used?: readonly string[];
+  /** Why, in one sentence, for people who read the ledger. At most 2,000 UTF-16 units. */
+  readonly note?: string;
   /** Same key and same content: recorded once. Same key, other content: IDEMPOTENCY_CONFLICT. @default a new key */
   readonly idempotencyKey?: string;
 }
@@ -153,7 +155,12 @@ export interface EpisodeView {
   readonly state: "open" | "parked" | "ended" | "abandoned";
   readonly exposures: readonly ExposureView[];
   /** The outcome that counts, if any. */
-  readonly outcome?: { readonly reward: number | null; readonly tier: OutcomeTier; readonly source: string };
+  readonly outcome?: {
+    readonly reward: number | null;
+    readonly tier: OutcomeTier;
+    readonly source: string;
+    readonly note?: string;
+  };
 }
 
 export interface ExposureView {
@@ -186,6 +193,8 @@ export interface NamespaceStatus {
     readonly collection: string;
     readonly memories: number;
     readonly withEvidence: number;
+    /** Least, lower quartile, median, upper quartile and greatest utility; empty before any evidence. */
+    readonly utilityQuartiles: readonly number[];
     /** Highest and lowest utilities, at most ten each. */
     readonly best: readonly { readonly id: string; readonly utility: number; readonly evidence: number }[];
     readonly worst: readonly { readonly id: string; readonly utility: number; readonly evidence: number }[];

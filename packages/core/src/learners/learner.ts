@@ -14,12 +14,21 @@ export interface StateCodec<State> {
   encode(state: State, room: number): Uint8Array;
 }
 
+/** Memory states side by side, laid out for scoring: a candidate costs few cache lines, however many memories there are. */
+export interface MemoryTable {
+  /** Takes in a state as the learner's `memory` codec encoded it (never empty): into `row`, or into a new one. Returns the row. */
+  put(bytes: Uint8Array, row?: number): number;
+  /** About how many bytes it holds. */
+  readonly size: number;
+}
+
 /** One request and its candidates, as the learner may see them. All arrays are parallel and in the host's order. */
-export interface ScoreRequest<Shared, Memory> {
+export interface ScoreRequest<Shared, Table> {
   /** State of the collection, undefined before its first exposure. */
   readonly shared: Shared | undefined;
-  /** State of each candidate, undefined if it was never shown. */
-  readonly memories: readonly (Memory | undefined)[];
+  readonly table: Table;
+  /** Each candidate's row in the table, −1 for a memory without learned state. */
+  readonly rows: Int32Array;
   /** Higher is better, any affine scale. Finite. */
   readonly similarities: Float64Array;
   /** Unit request vector (Float32Array, the collection's dims), undefined when the request has none in this space. */
@@ -114,14 +123,16 @@ export interface Observation<Shared, Memory> {
 }
 
 /** Turns outcomes into an order. One file (or folder) each, with a card: formula, parameters, when it is the wrong choice. */
-export interface Learner<Shared = unknown, Memory = unknown> {
+export interface Learner<Shared = unknown, Memory = unknown, Table extends MemoryTable = MemoryTable> {
   /** Name and version, e.g. `cav@1`. Stored with every state; a change of arithmetic is a new version. */
   readonly id: string;
   /** How many candidates it wants for `topK`; the engine asks for 4·topK (at least 20) when absent. */
   fetchK?(topK: number): number;
   readonly shared: StateCodec<Shared>;
   readonly memory: StateCodec<Memory>;
-  score(request: ScoreRequest<Shared, Memory>): Scores;
+  /** An empty table of this learner's memory states. */
+  createTable(): Table;
+  score(request: ScoreRequest<Shared, Table>): Scores;
   observe(observation: Observation<Shared, Memory>): void;
   /** Applies a lesson to the drafts and says what it added. */
   learn(lesson: Lesson<Shared, Memory>): Contribution;

@@ -1,7 +1,8 @@
-import { QavrError } from "../errors/qavr-error.js";
+import { readable, unreadable } from "./unreadable.js";
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder("utf-8", { fatal: true });
+/** A byte order mark is a character like any other: two ids that differ by one must stay two. */
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** An episode fits without growing. */
 const INITIAL_BYTES = 2_048;
@@ -113,7 +114,7 @@ export class ByteWriter {
   }
 }
 
-/** Reads what {@link ByteWriter} wrote, in the same order. Every method throws INVALID_STATE past the end. */
+/** Reads what {@link ByteWriter} wrote, in the same order. Every method throws INVALID_STATE past the end and for damaged text. */
 export class ByteReader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
@@ -162,7 +163,8 @@ export class ByteReader {
   }
 
   text(): string {
-    return decoder.decode(this.bytes());
+    const bytes = this.bytes();
+    return readable(() => decoder.decode(bytes));
   }
 
   bytes(): Uint8Array {
@@ -202,14 +204,12 @@ export class ByteReader {
   }
 }
 
-function unreadable(reason: string): QavrError {
-  return new QavrError(
-    "INVALID_STATE",
-    `Stored bytes cannot be read: ${reason}. Replay the ledger, or restore a backup.`,
-  );
-}
-
 /** The same bytes at a multiple of 8 in their buffer, so that views of float64 may start there; copied only when they are not. */
 export function aligned(bytes: Uint8Array): Uint8Array {
-  return bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
+  return bytes.byteOffset % 8 === 0 ? bytes : privateCopy(bytes);
+}
+
+/** A copy in a buffer of its own. Not `slice`: a Buffer's is a view of the same memory. */
+export function privateCopy(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(bytes);
 }

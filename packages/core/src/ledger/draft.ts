@@ -2,17 +2,19 @@ import { dequantise } from "../embedding/quantise.js";
 import type { Learner } from "../learners/learner.js";
 import { stateAddress } from "../store/state-address.js";
 import type { SequencedEntry, StateRef, StateWrite } from "../store/store.js";
+import { privateCopy } from "./bytes.js";
 import { decodeEpisode, type EpisodeRecord } from "./episode-record.js";
 import type { RecordedExposure } from "./events.js";
 import { MemoryRecord } from "./memory-record.js";
 import { decodeSharedRecord, encodeSharedRecord, learnerMismatch, type SharedRecord } from "./shared-record.js";
 import { memoryRef, SCOPES, sharedRef, statsRef } from "./state-keys.js";
 import { decodeStats, emptyStats, encodeStats, type StatsRecord } from "./stats-record.js";
+import { readable } from "./unreadable.js";
 
 /** A part of a reduction that only loads states. */
 export type Loading = Generator<readonly StateRef[], void, readonly (Uint8Array | undefined)[]>;
 
-/** The states that one entry touches, decoded into private copies, and what has become of them. */
+/** The states that one entry touches, and what has become of them. What the store handed out is copied before it is changed. */
 export class Draft<Shared, Memory> {
   readonly learner: Learner<Shared, Memory>;
   readonly seq: number;
@@ -47,7 +49,7 @@ export class Draft<Shared, Memory> {
     if (missing.length === 0) return;
     const found = yield missing;
     missing.forEach((ref, i) => {
-      this.#place(ref, found[i]?.slice());
+      this.#place(ref, found[i]);
     });
   }
 
@@ -76,11 +78,13 @@ export class Draft<Shared, Memory> {
   }
 
   decodeMemory(bytes: Uint8Array): Memory {
-    return bytes.length === 0 ? this.learner.memory.empty() : this.learner.memory.decode(bytes.slice());
+    const { memory } = this.learner;
+    return bytes.length === 0 ? memory.empty() : readable(() => memory.decode(privateCopy(bytes)));
   }
 
   replaceShared(collection: string, bytes: Uint8Array): void {
-    this.#shared.set(collection, { ...this.shared(collection), state: this.learner.shared.decode(bytes.slice()) });
+    const state = readable(() => this.learner.shared.decode(privateCopy(bytes)));
+    this.#shared.set(collection, { ...this.shared(collection), state });
   }
 
   /** The first request vector of a collection decides its space. */
@@ -133,7 +137,7 @@ export class Draft<Shared, Memory> {
         this.#shared.set(
           ref.id,
           bytes
-            ? decodeSharedRecord(bytes, learner)
+            ? decodeSharedRecord(privateCopy(bytes), learner)
             : { learner: learner.id, space: "", length: 0, state: learner.shared.empty() },
         );
         break;

@@ -2,16 +2,18 @@ import { relevanceWeights } from "../credit/relevance.js";
 import type { EpisodeExposure } from "./episode-record.js";
 import type { RecordedExposure } from "./events.js";
 
-/** What the episode's record keeps of an exposure that entry `seq` holds in full; a memory shown twice is kept once. */
+/** What the episode's record keeps of an exposure that entry `seq` holds in full; a memory shown twice is kept once, at its best. */
 export function toEpisodeExposure(exposure: RecordedExposure, seq: number): EpisodeExposure {
   const { collection, context, space, length, vector, credited, candidates, shown } = exposure;
   const items = new Map<string, { readonly similarity: number; readonly handle: number }>();
   for (const { candidate, handle } of shown) {
     const { id, similarity } = candidates[candidate] as { id: string; similarity: number };
-    if (!items.has(id)) items.set(id, { similarity, handle });
+    const known = items.get(id);
+    if (!known || similarity > known.similarity) items.set(id, { similarity, handle });
   }
   const similarities = [...items.values()].map(({ similarity }) => similarity);
-  const weights = similarities.length === 0 ? [] : relevanceWeights(similarities, similaritiesOf(exposure));
+  const others = candidates.filter(({ id }) => !items.has(id)).map(({ similarity }) => similarity);
+  const weights = relevanceWeights(similarities, others);
   return {
     seq,
     collection,

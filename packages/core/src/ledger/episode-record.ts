@@ -1,6 +1,7 @@
 import type { Contribution } from "../learners/learner.js";
 import { ByteReader, ByteWriter } from "./bytes.js";
 import { EPISODE_STATES, type EpisodeState, OUTCOME_TIERS, type OutcomeTier } from "./events.js";
+import { assertLayout, pick } from "./unreadable.js";
 
 /** A memory that an exposure showed, as crediting needs it. */
 export interface EpisodeItem {
@@ -29,6 +30,8 @@ export interface CountedReward {
   readonly reward: number;
   readonly weight: number;
   readonly source: string;
+  /** Why, in the source's words; empty for none. */
+  readonly note: string;
   readonly at: number;
 }
 
@@ -68,6 +71,9 @@ export function emptyEpisode(): EpisodeRecord {
   };
 }
 
+/** First byte of the record: a change of layout is a new one. */
+const LAYOUT = 1;
+
 const HAS_REWARD = 1;
 const HAS_VOTES = 2;
 const HAS_CONTRIBUTION = 4;
@@ -77,6 +83,7 @@ export function encodeEpisode(record: EpisodeRecord): Uint8Array {
   const { reward, votes, contribution } = record;
   const ids = (list: readonly string[]): ByteWriter => writer.list(list, (id) => writer.text(id));
   writer
+    .u8(LAYOUT)
     .u8(EPISODE_STATES.indexOf(record.state))
     .f64(record.lastAt)
     .text(record.parkedAs)
@@ -98,6 +105,7 @@ export function encodeEpisode(record: EpisodeRecord): Uint8Array {
       .f64(reward.reward)
       .f64(reward.weight)
       .text(reward.source)
+      .text(reward.note)
       .f64(reward.at);
   }
   if (votes) {
@@ -118,11 +126,13 @@ export function encodeEpisode(record: EpisodeRecord): Uint8Array {
   return writer.finish();
 }
 
+/** @throws INVALID_STATE for another layout or damaged bytes */
 export function decodeEpisode(bytes: Uint8Array): EpisodeRecord {
   const reader = new ByteReader(bytes);
+  assertLayout(reader.u8(), LAYOUT, "episode");
   const ids = (): string[] => reader.list(() => reader.text());
-  const tier = (): OutcomeTier => OUTCOME_TIERS[reader.u8()] as OutcomeTier;
-  const state = EPISODE_STATES[reader.u8()] as EpisodeState;
+  const tier = (): OutcomeTier => pick(OUTCOME_TIERS, reader.u8());
+  const state = pick(EPISODE_STATES, reader.u8());
   const lastAt = reader.f64();
   const parkedAs = reader.text();
   const exposures = reader.list(
@@ -150,6 +160,7 @@ export function decodeEpisode(bytes: Uint8Array): EpisodeRecord {
       reward: reader.f64(),
       weight: reader.f64(),
       source: reader.text(),
+      note: reader.text(),
       at: reader.f64(),
     };
   }

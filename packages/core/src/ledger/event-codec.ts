@@ -12,6 +12,7 @@ import {
   type RecordedExposure,
   VECTOR_SOURCES,
 } from "./events.js";
+import { pick } from "./unreadable.js";
 
 /** First byte of every payload: a change of layout is a new version, and old ones stay readable for ever. */
 const VERSION = 1;
@@ -160,6 +161,7 @@ function writeOutcome(writer: ByteWriter, event: OutcomeEvent): void {
   ids(event.harmful);
   writer.u8(event.used ? 1 : 0);
   ids(event.used ?? []);
+  writer.text(event.note);
 }
 
 function readOutcome(reader: ByteReader): OutcomeEvent {
@@ -173,6 +175,7 @@ function readOutcome(reader: ByteReader): OutcomeEvent {
   const harmful = ids();
   const usedKnown = reader.u8() === 1;
   const used = ids();
+  const note = reader.text();
   return {
     type: "outcome",
     episode,
@@ -183,13 +186,6 @@ function readOutcome(reader: ByteReader): OutcomeEvent {
     helpful,
     harmful,
     used: usedKnown ? used : undefined,
+    note,
   };
-}
-
-function pick<T>(values: readonly T[], index: number): T {
-  const value = values[index];
-  if (value === undefined) {
-    throw new QavrError("INVALID_STATE", `A ledger entry holds the unknown code ${index}. Upgrade qavr.`);
-  }
-  return value;
 }

@@ -81,6 +81,8 @@ export interface OutcomeEvent {
   readonly harmful: readonly string[];
   /** Undefined: nobody said. */
   readonly used: readonly string[] | undefined;
+  /** Why, in somebody's words; empty for none. */
+  readonly note: string;
 }
 
 /** Ledger entry `forget`: these ids start cold; outcomes of episodes before this entry no longer reach them. */

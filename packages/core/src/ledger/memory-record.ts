@@ -1,5 +1,6 @@
 import type { StateCodec } from "../learners/learner.js";
-import { aligned } from "./bytes.js";
+import { aligned, ByteReader, privateCopy } from "./bytes.js";
+import { readable } from "./unreadable.js";
 
 const HEADER_BYTES = 16;
 
@@ -14,45 +15,50 @@ export class MemoryRecord<Memory> {
   contentHash = 0;
   /** Exposures that showed it. */
   shown = 0;
-  /** Place in the ledger at which it was last forgotten, 0 for never. Older exposures no longer reach it. */
+  /** Place in the ledger at which it was last forgotten (or reset by an edit), 0 for never. Exposures up to it no longer reach it. */
   forgottenAt = 0;
   readonly #codec: StateCodec<Memory>;
   #bytes: Uint8Array | undefined;
-  #learned: Memory | undefined;
+  #read: Memory | undefined;
+  #draft: Memory | undefined;
 
-  /** `bytes` stay untouched as long as nobody changes `learned`: copy them first for a draft. */
+  /** `bytes` are only read: a draft is made from a copy. @throws INVALID_STATE */
   constructor(codec: StateCodec<Memory>, bytes?: Uint8Array) {
     this.#codec = codec;
     if (!bytes) return;
     const start = aligned(bytes);
-    const view = new DataView(start.buffer, start.byteOffset, HEADER_BYTES);
-    this.contentHash = view.getUint32(0, true);
-    this.shown = view.getUint32(4, true);
-    this.forgottenAt = view.getFloat64(8, true);
+    const header = new ByteReader(start);
+    this.contentHash = header.u32();
+    this.shown = header.u32();
+    this.forgottenAt = header.f64();
     if (start.length > HEADER_BYTES) this.#bytes = start.subarray(HEADER_BYTES);
   }
 
-  /** The learner's state, undefined where nothing was learned. */
+  /** The learner's state to read, undefined where nothing was learned. @throws INVALID_STATE */
   get learned(): Memory | undefined {
-    if (this.#learned === undefined && this.#bytes) this.#learned = this.#codec.decode(this.#bytes);
-    return this.#learned;
+    const bytes = this.#bytes;
+    if (this.#draft === undefined && bytes) this.#read ??= readable(() => this.#codec.decode(bytes));
+    return this.#draft ?? this.#read;
   }
 
   /** Replaces the learner's state; undefined starts cold. */
   set learned(state: Memory | undefined) {
-    this.#learned = state;
+    this.#draft = state;
+    this.#read = undefined;
     this.#bytes = undefined;
   }
 
-  /** The learner's state to change in place, created when there is none. Only for records made from copied bytes. */
+  /** The learner's state to change in place, created when there is none. @throws INVALID_STATE */
   draft(): Memory {
-    const state = this.learned ?? this.#codec.empty();
-    this.learned = state;
-    return state;
+    if (this.#draft === undefined) {
+      const bytes = this.#bytes;
+      this.learned = bytes ? readable(() => this.#codec.decode(privateCopy(bytes))) : this.#codec.empty();
+    }
+    return this.#draft as Memory;
   }
 
   encode(): Uint8Array {
-    const bytes = this.#learned === undefined ? this.#untouched() : this.#codec.encode(this.#learned, HEADER_BYTES);
+    const bytes = this.#draft === undefined ? this.#untouched() : this.#codec.encode(this.#draft, HEADER_BYTES);
     const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES);
     view.setUint32(0, this.contentHash, true);
     view.setUint32(4, this.shown, true);
@@ -65,4 +71,9 @@ export class MemoryRecord<Memory> {
     if (this.#bytes) bytes.set(this.#bytes, HEADER_BYTES);
     return bytes;
   }
+}
+
+/** The learner's part of an encoded record, empty where nothing was learned. */
+export function learnedBytes(bytes: Uint8Array): Uint8Array {
+  return aligned(bytes).subarray(HEADER_BYTES);
 }

@@ -62,10 +62,14 @@ function* foldExposures<Shared, Memory>(draft: Draft<Shared, Memory>, event: Exp
   const { stats } = draft;
   const known = draft.episode(event.episode);
   const episode = known ?? emptyEpisode();
-  if (!known) stats.episodes += 1;
+  if (!known) {
+    stats.episodes += 1;
+    // Spoken about before it showed anything.
+    if (event.exposures.length === 0) episode.lastAt = draft.at;
+  }
   if (episode.state === "parked") stats.parked -= 1;
   if (event.state === "parked") stats.parked += 1;
-  if (event.state === "abandoned") stats.abandoned += 1;
+  if (event.state === "abandoned" && episode.state !== "abandoned") stats.abandoned += 1;
 
   const added = event.exposures.map((exposure) => toEpisodeExposure(exposure, draft.seq));
   const settled = episode.reward !== undefined || episode.votes !== undefined;
@@ -106,8 +110,8 @@ function* foldOutcome<Shared, Memory>(draft: Draft<Shared, Memory>, event: Outco
     takeBack(draft, episode);
   }
   if (rewarded && event.reward !== null) {
-    const { tier, reward, weight, source } = event;
-    episode.reward = { tier, reward, weight, source, at: draft.at };
+    const { tier, reward, weight, source, note } = event;
+    episode.reward = { tier, reward, weight, source, note, at: draft.at };
   }
   if (voted) {
     const { tier, weight, helpful, harmful, used } = event;
@@ -146,9 +150,12 @@ function observe<Shared, Memory>(draft: Draft<Shared, Memory>, exposure: Recorde
     record.shown += 1;
     if (item.contentHash !== 0 && item.contentHash !== record.contentHash) {
       const keep = KEPT_AFTER_EDIT[onEdit];
-      if (record.contentHash !== 0 && record.learned !== undefined && keep < 1) {
-        if (keep === 0) record.learned = undefined;
-        else draft.learner.discount(record.draft(), keep);
+      if (record.contentHash !== 0 && keep === 0) {
+        record.learned = undefined;
+        // Outcomes of what the old text did no longer reach it; those of this entry do.
+        record.forgottenAt = draft.seq - 1;
+      } else if (record.contentHash !== 0 && keep < 1 && record.learned !== undefined) {
+        draft.learner.discount(record.draft(), keep);
       }
       record.contentHash = item.contentHash;
     }
@@ -163,9 +170,12 @@ function observe<Shared, Memory>(draft: Draft<Shared, Memory>, exposure: Recorde
   });
 }
 
-/** Adds the episode's contribution, if it has an outcome and none is recorded. */
+/** Adds the episode's contribution, if it has an outcome that says something and none is recorded. */
 function settle<Shared, Memory>(draft: Draft<Shared, Memory>, episode: EpisodeRecord): void {
-  if (episode.contribution || (!episode.reward && !episode.votes)) return;
+  const { reward, votes } = episode;
+  // Which memories a run used says nothing while nobody knows how it ended.
+  const speaks = reward !== undefined || (votes !== undefined && votes.helpful.length + votes.harmful.length > 0);
+  if (episode.contribution || !speaks) return;
   const lesson = lessonOf(draft, episode);
   if (lesson.exposures.length === 0) return;
   episode.contribution = draft.learner.learn(lesson);

@@ -1,6 +1,7 @@
 import { QavrError } from "../errors/qavr-error.js";
 import type { Learner, StateCodec } from "../learners/learner.js";
 import { aligned, ByteReader, ByteWriter } from "./bytes.js";
+import { assertLayout, readable } from "./unreadable.js";
 
 /** What is kept for one collection: whose arithmetic and which vector space its memories' states belong to, then the learner's own. */
 export interface SharedRecord<Shared> {
@@ -11,20 +12,25 @@ export interface SharedRecord<Shared> {
   readonly state: Shared;
 }
 
-/** @throws LEARNER_MISMATCH when another learner wrote it */
+/** First byte of the record: a change of layout, here or in the memories' records, is a new one. */
+const LAYOUT = 1;
+
+/** @throws LEARNER_MISMATCH when another learner wrote it, INVALID_STATE for another layout or damaged bytes */
 export function decodeSharedRecord<Shared>(bytes: Uint8Array, wanted: Learner<Shared>): SharedRecord<Shared> {
   const reader = new ByteReader(aligned(bytes));
+  assertLayout(reader.u8(), LAYOUT, "collection state");
   const learner = reader.text();
   if (learner !== wanted.id) throw learnerMismatch(learner, wanted.id);
   const codec = wanted.shared;
   const space = reader.text();
   const length = reader.count();
   const rest = reader.align().rest();
-  return { learner, space, length, state: rest.length === 0 ? codec.empty() : codec.decode(rest) };
+  return { learner, space, length, state: rest.length === 0 ? codec.empty() : readable(() => codec.decode(rest)) };
 }
 
 export function encodeSharedRecord<Shared>(record: SharedRecord<Shared>, codec: StateCodec<Shared>): Uint8Array {
   return new ByteWriter()
+    .u8(LAYOUT)
     .text(record.learner)
     .text(record.space)
     .count(record.length)

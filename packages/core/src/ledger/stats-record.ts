@@ -1,7 +1,10 @@
 import { OUTCOME_TIERS, type OutcomeTier } from "./events.js";
+import { assertLayout, readable } from "./unreadable.js";
 
 /** Counters of a namespace, folded like everything else. */
 export interface StatsRecord {
+  /** A change of what is counted is a new one. */
+  readonly layout: number;
   /** Whose arithmetic the namespace's states follow. */
   readonly learner: string;
   episodes: number;
@@ -18,11 +21,14 @@ export interface StatsRecord {
   taught: number;
 }
 
+const LAYOUT = 1;
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 export function emptyStats(learner: string): StatsRecord {
   return {
+    layout: LAYOUT,
     learner,
     episodes: 0,
     parked: 0,
@@ -34,8 +40,11 @@ export function emptyStats(learner: string): StatsRecord {
   };
 }
 
+/** @throws INVALID_STATE */
 export function decodeStats(bytes: Uint8Array): StatsRecord {
-  return JSON.parse(decoder.decode(bytes)) as StatsRecord;
+  const stats = readable(() => JSON.parse(decoder.decode(bytes)) as StatsRecord);
+  assertLayout(stats?.layout, LAYOUT, "namespace state");
+  return stats;
 }
 
 export function encodeStats(stats: StatsRecord): Uint8Array {

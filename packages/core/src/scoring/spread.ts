@@ -1,14 +1,15 @@
-/** Arithmetic mean of a list that is not empty. */
+/** Arithmetic mean of a list that is not empty. Summed as differences from the first value: equal values have exactly that mean. */
 export function mean(values: Float64Array): number {
+  const first = values[0] as number;
   let sum = 0;
-  for (const value of values) sum += value;
-  return sum / values.length;
+  for (const value of values) sum += value - first;
+  return first + sum / values.length;
 }
 
 /**
  * Spread of a request's similarities: the population standard deviation σ. Learned shifts are measured in it, so that stores
  * whose similarities lie close together are not overruled and stores whose similarities lie far apart are not deaf.
- * 0 for fewer than two values.
+ * 0 for fewer than two values and exactly 0 for equal ones.
  */
 export function spread(values: Float64Array): number {
   if (values.length < 2) return 0;

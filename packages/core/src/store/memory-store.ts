@@ -1,4 +1,5 @@
 import { QavrError } from "../errors/qavr-error.js";
+import { ChangeLog } from "./change-log.js";
 import { stateAddress } from "./state-address.js";
 import type {
   CommitReceipt,
@@ -27,6 +28,7 @@ interface Space {
  */
 export function memoryStore(): Store {
   const spaces = new Map<string, Space>();
+  const changes = new ChangeLog();
   let closed = false;
 
   const enter = (namespace?: string): void => {
@@ -44,7 +46,7 @@ export function memoryStore(): Store {
       const target: Space = spaces.get(namespace) ?? { entries: [], byKey: new Map(), scopes: new Map() };
       const draft = new Draft(target);
       const receipts = entries.map((entry) => draft.add(entry, reduce));
-      draft.publish();
+      changes.add(namespace, draft.publish());
       // Only now: a commit that was refused must not make its namespace known.
       if (target.entries.length > 0) spaces.set(namespace, target);
       return receipts;
@@ -58,6 +60,8 @@ export function memoryStore(): Store {
       const states = spaces.get(namespace)?.scopes.get(scope);
       return ids.map((id) => states?.get(id));
     },
+
+    changesSince: (namespace, cursor) => changes.since(namespace, cursor),
 
     async scanStates(namespace, scope, options) {
       enter(namespace);
@@ -91,6 +95,7 @@ export function memoryStore(): Store {
         const scopes: Scopes = new Map();
         for (const state of states) write(scopes, state);
         target.scopes = scopes;
+        changes.forget(namespace);
       }
       return true;
     },
@@ -98,6 +103,7 @@ export function memoryStore(): Store {
     async eraseNamespace(namespace) {
       enter(namespace);
       spaces.delete(namespace);
+      changes.forget(namespace);
     },
 
     async close() {
@@ -143,12 +149,15 @@ class Draft {
     return { status: "committed", seq: sequenced.seq };
   }
 
-  publish(): void {
+  /** Makes everything visible and returns what was written. */
+  publish(): readonly StateRef[] {
     for (const entry of this.#entries) {
       this.#space.entries.push(entry);
       this.#space.byKey.set(entry.key, entry);
     }
-    for (const state of this.#writes.values()) write(this.#space.scopes, state);
+    const written = [...this.#writes.values()];
+    for (const state of written) write(this.#space.scopes, state);
+    return written;
   }
 
   #read(ref: StateRef): Uint8Array | undefined {

@@ -4,6 +4,8 @@
  * follows from the other. `@qavr/store-conformance` is this page as a runnable suite; `memoryStore()` is the reference.
  */
 
+import type { StateChanges } from "./change-log.js";
+
 /** Address of one piece of state inside a namespace. `scope` is a short constant such as `memory:docs`, `id` is anybody's. */
 export interface StateRef {
   readonly scope: string;
@@ -95,10 +97,15 @@ export interface Store {
 
   /**
    * The current bytes of `ids` in one scope, in the order given. Sees everything that was acknowledged before the call.
-   * The arrays are shared and must not be changed; while a state is unchanged the same array object may be returned again,
-   * so a caller may key a cache of decoded states by identity.
+   * The arrays are shared and must not be changed.
    */
   readStates(namespace: string, scope: string, ids: readonly string[]): Promise<readonly (Uint8Array | undefined)[]>;
+
+  /**
+   * What may have changed in a namespace's states since `cursor` (0: never asked), by whomever. Lets a reader keep decoded
+   * states. Synchronous and cheap; optional: without it, states are read for every request.
+   */
+  changesSince?(namespace: string, cursor: number): StateChanges;
 
   /** One page of the states of a scope. */
   scanStates(namespace: string, scope: string, options: ScanOptions): Promise<readonly ScannedState[]>;

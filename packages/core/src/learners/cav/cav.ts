@@ -3,6 +3,7 @@ import { gate, scalarUtility } from "./formulas.js";
 import { learn, observe, unlearn } from "./learn.js";
 import { score } from "./score.js";
 import { type CavMemory, type CavShared, memoryCodec, sharedCodec } from "./state.js";
+import { CavTable } from "./table.js";
 
 /**
  * **Context advantage vectors**, `cav@1`, the default.
@@ -18,11 +19,12 @@ import { type CavMemory, type CavShared, memoryCodec, sharedCodec } from "./stat
  * - **Wrong choice** when outcomes lie (no ranker can notice: accept verified ones only), when every need occurs once, or when
  *   similarity is near-perfect and no memory misleads: then it costs up to 0.02 of success.
  */
-export function cav(): Learner<CavShared, CavMemory> {
+export function cav(): Learner<CavShared, CavMemory, CavTable> {
   return {
     id: "cav@1",
     shared: sharedCodec,
     memory: memoryCodec,
+    createTable: () => new CavTable(),
     score,
     observe,
     learn,
@@ -32,7 +34,7 @@ export function cav(): Learner<CavShared, CavMemory> {
       memory.advantage *= keep;
       memory.vector = memory.vector.map((value) => value * keep);
     },
-    describe: (memory) => ({ utility: scalarUtility(memory), evidence: memory.evidence }),
+    describe: (memory) => ({ utility: scalarUtility(memory.advantage, memory.evidence), evidence: memory.evidence }),
     summarize: (shared) => ({
       lessons: shared.lessons,
       gate: gate(shared),

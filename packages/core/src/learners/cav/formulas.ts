@@ -17,12 +17,17 @@ export function centre(shared: CavShared | undefined, q: Float32Array): Float32A
  *     u = v · z / (n + 32)          0 for a memory that never taught
  */
 export function utility(memory: CavMemory, z: Float32Array): number {
-  return memory.vector.length === z.length ? dot(memory.vector, z) / (memory.evidence + CAV.shrinkage) : 0;
+  return memory.vector.length === z.length ? shrunk(dot(memory.vector, z), memory.evidence) : 0;
 }
 
-/** The same whatever the request: `a / (n + 5)`. */
-export function scalarUtility(memory: CavMemory): number {
-  return memory.advantage / (memory.evidence + CAV.scalarShrinkage);
+/** An advantage of `evidence` runs, believed as far as they reach. */
+export function shrunk(advantage: number, evidence: number): number {
+  return advantage / (evidence + CAV.shrinkage);
+}
+
+/** The expected advantage whatever the request: `a / (n + 5)`. */
+export function scalarUtility(advantage: number, evidence: number): number {
+  return advantage / (evidence + CAV.scalarShrinkage);
 }
 
 /** Expected success of a kind of request, whatever is shown: `sigmoid(bias + baseline · q)`. */

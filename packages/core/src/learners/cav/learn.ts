@@ -25,13 +25,16 @@ export function observe({ shared, similarities, shown }: Observation<CavShared, 
  * direction of the request.
  *
  *     mean += (q − mean) / min(t + 10, 500)          z = unit(q − mean), kept as signed bytes
+ *     baseline −= 0.0002 baseline
  *     b = expected success,  U = Σ w u               over the memories shown
  *     num = 0.998 num + (r − b) U,  den = 0.998 den + U²
  *     g = r − clamp(b + U, 0.02, 0.98)               what the shown set does not explain yet
- *     bias += 0.5/√t (r − b),  baseline += (r − b) q − 0.0002 baseline
+ *     bias += 0.5/√t (r − b),  baseline += (r − b) q
  *     v += w g z,  a += w g,  n += w
  *
- * Every increment is multiplied by the outcome's weight, and by the exposure's share in a run with several.
+ * Every increment is multiplied by the exposure's share in a run with several, and those that follow from the outcome by its
+ * weight. What happens once per run (mean and the three decays) happens at its first lesson, before anything is predicted: a
+ * corrected run then ends where it would have ended with the better verdict alone.
  */
 export function learn(lesson: Lesson<CavShared, CavMemory>): Contribution {
   const { exposures, reward, weight, first } = lesson;
@@ -42,6 +45,10 @@ export function learn(lesson: Lesson<CavShared, CavMemory>): Contribution {
   );
   const predicted = exposures.map((exposure, i) => predictedAdvantage(exposure, directions[i]?.z));
   const total = predicted.reduce((sum, part) => sum + part, 0);
+  const totalOf = new Map<CavShared, number>();
+  exposures.forEach(({ shared }, i) => {
+    totalOf.set(shared, (totalOf.get(shared) ?? 0) + (predicted[i] as number));
+  });
   const surprise = reward === null ? 0 : reward - clamp(baseline + total, CAV.lowestPrediction, CAV.highestPrediction);
   const drift = reward === null ? 0 : (reward - baseline) * weight;
 
@@ -56,18 +63,15 @@ export function learn(lesson: Lesson<CavShared, CavMemory>): Contribution {
       const { shared, vector, share } = exposure;
       const direction = directions[i];
       const part = predicted[i] as number;
-      // The cross terms of U² are shared out by parts, so that one collection's sums are exactly (Σ parts)².
+      // Each collection is judged by its own predictions: its sum over the run's exposures is exactly (Σ parts)².
       const numerator = reward === null ? 0 : drift * part;
-      const denominator = reward === null ? 0 : weight * total * part;
+      const denominator = reward === null ? 0 : weight * (totalOf.get(shared) as number) * part;
       const bias = reward === null ? 0 : (CAV.baselineBias / Math.sqrt(Math.max(1, shared.lessons))) * drift * share;
       const step = direction && reward !== null ? CAV.baselineRate * drift * share : 0;
       shared.gateNumerator += numerator;
       shared.gateDenominator += denominator;
       shared.bias += bias;
-      if (step !== 0 && vector) {
-        addScaled(shared.baseline, -CAV.baselineDecay * share, shared.baseline);
-        addScaled(shared.baseline, step, vector);
-      }
+      if (step !== 0 && vector) addScaled(shared.baseline, step, vector);
       return {
         direction: direction?.bytes,
         scalars: [numerator, denominator, bias, step, shared.lessons],
@@ -83,7 +87,7 @@ export function learn(lesson: Lesson<CavShared, CavMemory>): Contribution {
   };
 }
 
-/** Takes a contribution back, up to float32 rounding and the baseline's slow decay since. */
+/** Takes a contribution back, up to float32 rounding and what the baseline's slow decay has taken of it since. */
 export function unlearn({ exposures }: Lesson<CavShared, CavMemory>, contribution: Contribution): void {
   exposures.forEach((exposure, i) => {
     const given = contribution.exposures[i];
@@ -103,7 +107,7 @@ export function unlearn({ exposures }: Lesson<CavShared, CavMemory>, contributio
   });
 }
 
-/** Moves the mean (once per episode) and fixes the direction to learn along; undefined without a vector. */
+/** Moves the mean and fades the baseline (once per episode) and fixes the direction to learn along; undefined without a vector. */
 function prepare(
   { shared, vector, share }: LessonExposure<CavShared, CavMemory>,
   first: boolean,
@@ -118,6 +122,7 @@ function prepare(
     const rate = share / Math.min(shared.steps + CAV.meanWarmup, CAV.meanWindow);
     addScaled(shared.mean, -rate, shared.mean);
     addScaled(shared.mean, rate, vector);
+    addScaled(shared.baseline, -CAV.baselineDecay * share, shared.baseline);
   }
   const bytes = quantise(centre(shared, vector));
   return bytes && { z: dequantise(bytes), bytes };

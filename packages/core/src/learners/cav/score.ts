@@ -1,19 +1,21 @@
 import { clamp } from "../../scoring/bounds.js";
 import { spread } from "../../scoring/spread.js";
 import type { ScoreRequest, Scores } from "../learner.js";
-import { centre, gate, scalarUtility, spreadScale, utility } from "./formulas.js";
+import { centre, gate, scalarUtility, shrunk, spreadScale } from "./formulas.js";
 import { CAV } from "./parameters.js";
-import type { CavMemory, CavShared } from "./state.js";
+import type { CavShared } from "./state.js";
+import type { CavTable } from "./table.js";
 
 /**
  * Similarity plus the bounded, gated expectation of extra success; σ' is the collection's spread over the reference spread.
  *
  *     score_m = s_m + clamp(20 σ' · gate · u_m, −σ', +σ')
  *
- * Without a vector in the collection's space the scalar advantage stands in: `1.5 σ' · gate · a / (n + 5)`.
+ * Where request and memory share no vector space (no vector given, another embedding model, a memory that learned without one)
+ * the scalar advantage stands in: `clamp(1.5 σ' · gate · a / (n + 5), −σ', +σ')`.
  */
-export function score(request: ScoreRequest<CavShared, CavMemory>): Scores {
-  const { shared, memories, similarities, vector } = request;
+export function score(request: ScoreRequest<CavShared, CavTable>): Scores {
+  const { shared, table, rows, similarities, vector } = request;
   const count = similarities.length;
   const scores = new Float64Array(count);
   const utilities = new Float64Array(count);
@@ -22,17 +24,21 @@ export function score(request: ScoreRequest<CavShared, CavMemory>): Scores {
   const scale = spreadScale(shared && shared.spreadCount > 0 ? shared.spread : spread(similarities));
   const cap = CAV.cap * scale;
   const z = vector && centre(shared, vector);
-  const weight = (z ? CAV.weight : CAV.scalarWeight) * scale * open;
+  const products = z && table.dots(rows, z);
   let unchanged = true;
   for (let i = 0; i < count; i++) {
-    const memory = memories[i];
+    const row = rows[i] as number;
     let learned = 0;
-    if (memory && memory.evidence > 0) {
+    if (row >= 0) {
       unchanged = false;
-      const expected = z ? utility(memory, z) : scalarUtility(memory);
+      const n = table.evidence[row] as number;
+      const product = products ? (products[i] as number) : Number.NaN;
+      const directed = !Number.isNaN(product);
+      const expected = directed ? shrunk(product, n) : scalarUtility(table.advantage[row] as number, n);
+      const weight = directed ? CAV.weight : CAV.scalarWeight;
       utilities[i] = expected;
-      evidence[i] = memory.evidence;
-      learned = clamp(weight * expected, -cap, cap);
+      evidence[i] = n;
+      learned = clamp(weight * scale * open * expected, -cap, cap);
     }
     scores[i] = (similarities[i] as number) + learned;
   }

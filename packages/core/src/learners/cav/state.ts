@@ -1,3 +1,4 @@
+import { QavrError } from "../../errors/qavr-error.js";
 import type { StateCodec } from "../learner.js";
 import { CAV } from "./parameters.js";
 
@@ -18,9 +19,9 @@ export interface CavShared {
   /** Baseline: expected success of a request, sigmoid(bias + baseline · q). */
   baseline: Float32Array;
   bias: number;
-  /** Lessons learned along a vector: the step sizes of mean and baseline. */
+  /** Exposures learned along a vector: the step size of the mean. */
   steps: number;
-  /** Lessons learned, the clock of the gate's decay. */
+  /** Lessons learned: the step size of the bias and the clock of the gate's decay. */
   lessons: number;
   gateNumerator: number;
   gateDenominator: number;
@@ -32,6 +33,12 @@ export interface CavShared {
 const MEMORY_SCALARS = 2;
 const SHARED_SCALARS = 7;
 
+/** @throws INVALID_STATE for a length that no state has */
+function dimsOf(length: number): number {
+  if (Number.isInteger(length) && length >= 0) return length;
+  throw new QavrError("INVALID_STATE", "A stored cav state has an impossible length. Replay the ledger.");
+}
+
 /** `[evidence, advantage]` as float64, then the vector as float32; empty while nothing was learned. Little-endian. */
 export const memoryCodec: StateCodec<CavMemory> = {
   empty: () => ({ evidence: 0, advantage: 0, vector: new Float32Array(0) }),
@@ -41,7 +48,7 @@ export const memoryCodec: StateCodec<CavMemory> = {
     return {
       evidence: scalars[0] as number,
       advantage: scalars[1] as number,
-      vector: new Float32Array(bytes.buffer, bytes.byteOffset + offset, (bytes.length - offset) / 4),
+      vector: new Float32Array(bytes.buffer, bytes.byteOffset + offset, dimsOf((bytes.length - offset) / 4)),
     };
   },
   encode(state, room) {
@@ -75,7 +82,7 @@ export const sharedCodec: StateCodec<CavShared> = {
       SHARED_SCALARS,
     ) as unknown as [number, number, number, number, number, number, number];
     const offset = bytes.byteOffset + SHARED_SCALARS * 8;
-    const dims = (bytes.length - SHARED_SCALARS * 8) / 8;
+    const dims = dimsOf((bytes.length - SHARED_SCALARS * 8) / 8);
     return {
       mean: new Float32Array(bytes.buffer, offset, dims),
       baseline: new Float32Array(bytes.buffer, offset + dims * 4, dims),

@@ -1,5 +1,6 @@
 import { QavrError } from "../../errors/qavr-error.js";
 import { clamp } from "../../scoring/bounds.js";
+import { DecodedTable } from "../decoded-table.js";
 import type { Contribution, Learner } from "../learner.js";
 import { blend, decayedQ, unitSimilarities, updatedQ } from "./formulas.js";
 import { QAVR_DEFAULTS, type QavrOptions, type QavrSettings, SUCCESS } from "./parameters.js";
@@ -20,9 +21,10 @@ import { memoryCodec, type QavrMemory, type QavrShared, sharedCodec } from "./st
  *
  * @throws INVALID_ARGUMENT
  */
-export function qavr(options: QavrOptions = {}): Learner<QavrShared, QavrMemory> {
+export function qavr(options: QavrOptions = {}): Learner<QavrShared, QavrMemory, DecodedTable<QavrMemory>> {
   const settings = resolve(options);
   const { learningRate, decayFactor, warmThreshold, alphaWarm, initialQ, rewards } = settings;
+  const codec = memoryCodec(initialQ);
   const decayed = (memory: QavrMemory, now: number): number =>
     decayedQ(memory.q, memory.lastAccessed, now, decayFactor);
 
@@ -30,9 +32,10 @@ export function qavr(options: QavrOptions = {}): Learner<QavrShared, QavrMemory>
     id: "qavr@1",
     fetchK: (topK) => settings.overFetch * topK,
     shared: sharedCodec,
-    memory: memoryCodec(initialQ),
+    memory: codec,
+    createTable: () => new DecodedTable(codec),
 
-    score({ shared, memories, similarities, context, topK, now }) {
+    score({ shared, table, rows, similarities, context, topK, now }) {
       const warm = (shared?.contexts[context] ?? 0) >= warmThreshold;
       const alpha = warm ? alphaWarm : 0;
       const { values, rescaled } = unitSimilarities(similarities);
@@ -41,7 +44,7 @@ export function qavr(options: QavrOptions = {}): Learner<QavrShared, QavrMemory>
       const utility = new Float64Array(count);
       const evidence = new Float64Array(count);
       for (let i = 0; i < count; i++) {
-        const memory = memories[i];
+        const memory = table.at(rows[i] as number);
         const q = memory ? decayed(memory, now) : initialQ;
         utility[i] = q;
         evidence[i] = memory ? memory.successCount + memory.failureCount : 0;
@@ -66,17 +69,14 @@ export function qavr(options: QavrOptions = {}): Learner<QavrShared, QavrMemory>
       }
     },
 
-    learn({ exposures, reward, weight, at, first }): Contribution {
-      if (first && reward !== null) {
-        for (const [shared, context] of contextsOf(exposures)) {
-          shared.contexts[context] = (shared.contexts[context] ?? 0) + 1;
-        }
-      }
+    learn({ exposures, reward, weight, at }): Contribution {
+      const counted = reward === null ? [] : firstOfContexts(exposures);
+      for (const { shared, context } of counted) shared.contexts[context] = (shared.contexts[context] ?? 0) + 1;
       return {
-        exposures: exposures.map(({ shown }) => ({
+        exposures: exposures.map((exposure) => ({
           direction: undefined,
-          scalars: [],
-          memories: shown.map(({ memory, weight: relevance, used }): readonly number[] => {
+          scalars: counted.includes(exposure) ? [1] : [],
+          memories: exposure.shown.map(({ memory, weight: relevance, used }): readonly number[] => {
             if (reward === null || relevance === 0) return [];
             const success = reward >= SUCCESS;
             const earned = success ? (used === false ? rewards.notUsed : rewards.used) : rewards.failed;
@@ -94,15 +94,18 @@ export function qavr(options: QavrOptions = {}): Learner<QavrShared, QavrMemory>
     },
 
     unlearn({ exposures }, contribution) {
-      exposures.forEach(({ shown }, i) => {
+      exposures.forEach(({ shared, context, shown }, i) => {
+        // Counted at most once per episode: its interaction goes with its outcome and comes back with the better one.
+        if (contribution.exposures[i]?.scalars[0]) shared.contexts[context] = (shared.contexts[context] ?? 1) - 1;
         shown.forEach(({ memory }, place) => {
           const [change, rate = 0, updates = 0, success] = contribution.exposures[i]?.memories[place] ?? [];
           if (change === undefined) return;
           // Each later update has multiplied what this one left by (1 − rate).
           memory.q = clamp(memory.q + change * (1 - rate) ** (memory.updates - updates), 0, 1);
           memory.updates -= 1;
-          if (success) memory.successCount -= 1;
-          else memory.failureCount -= 1;
+          // An edit in between may have halved the count.
+          if (success) memory.successCount = Math.max(0, memory.successCount - 1);
+          else memory.failureCount = Math.max(0, memory.failureCount - 1);
         });
       });
     },
@@ -134,14 +137,13 @@ export function qavr(options: QavrOptions = {}): Learner<QavrShared, QavrMemory>
 }
 
 /** Each context of an episode once per collection: an interaction is a finished episode, not a retrieval. */
-function contextsOf(
-  exposures: readonly { readonly shared: QavrShared; readonly context: string }[],
-): [QavrShared, string][] {
-  const seen: [QavrShared, string][] = [];
-  for (const { shared, context } of exposures) {
-    if (!seen.some(([other, name]) => other === shared && name === context)) seen.push([shared, context]);
-  }
-  return seen;
+function firstOfContexts<Exposure extends { readonly shared: QavrShared; readonly context: string }>(
+  exposures: readonly Exposure[],
+): Exposure[] {
+  return exposures.filter(
+    (exposure, i) =>
+      exposures.findIndex(({ shared, context }) => shared === exposure.shared && context === exposure.context) === i,
+  );
 }
 
 function resolve(options: QavrOptions): QavrSettings {

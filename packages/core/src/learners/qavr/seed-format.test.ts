@@ -4,7 +4,14 @@ import type { QavrMemory, QavrShared } from "./state.js";
 
 const published = {
   memories: {
-    memory_id_1: { q_value: 0.75, access_count: 12, last_accessed: "2026-01-26", success_count: 9, failure_count: 3, tag: "x" },
+    memory_id_1: {
+      q_value: 0.75,
+      access_count: 12,
+      last_accessed: "2026-01-26",
+      success_count: 9,
+      failure_count: 3,
+      tag: "x",
+    },
   },
   contexts: {
     debugging: { interactions: 82, mode: "cold", owner: "team" },

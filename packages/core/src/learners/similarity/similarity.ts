@@ -1,3 +1,4 @@
+import { DecodedTable } from "../decoded-table.js";
 import type { Contribution, Learner, StateCodec } from "../learner.js";
 
 const nothing: StateCodec<null> = { empty: () => null, decode: () => null, encode: (_, room) => new Uint8Array(room) };
@@ -8,12 +9,13 @@ const nothing: StateCodec<null> = { empty: () => null, decode: () => null, encod
  *
  * Wrong choice whenever outcomes are known: it forgets nothing because it learns nothing.
  */
-export function similarity(): Learner<null, null> {
+export function similarity(): Learner<null, null, DecodedTable<null>> {
   return {
     id: "similarity@1",
     fetchK: (topK) => topK,
     shared: nothing,
     memory: nothing,
+    createTable: () => new DecodedTable(nothing),
     score: ({ similarities }) => ({
       score: similarities,
       utility: new Float64Array(similarities.length),

@@ -1,0 +1,388 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { seededRandom } from "../../../test/support/random.js";
+import { tableOf } from "../../../test/support/table-of.js";
+import { dequantise, quantise } from "../../embedding/quantise.js";
+import type { Contribution, Lesson } from "../learner.js";
+import { cav } from "./cav.js";
+import type { CavMemory, CavShared } from "./state.js";
+
+const DIMS = 8;
+const MEMORIES = 6;
+const learner = cav();
+
+/** A small world of states, with a request and an outcome drawn at a time. */
+interface World {
+  readonly shared: CavShared;
+  readonly memories: CavMemory[];
+}
+
+interface Run {
+  readonly request: Float32Array;
+  /** Memories shown by each exposure, best first. */
+  readonly shown: readonly (readonly number[])[];
+  readonly reward: number | null;
+  readonly weight: number;
+  readonly votes: readonly (-1 | 0 | 1)[];
+}
+
+const emptyWorld = (): World => ({
+  shared: learner.shared.empty(),
+  memories: Array.from({ length: MEMORIES }, () => learner.memory.empty()),
+});
+
+const copyOf = (world: World): World => structuredClone(world);
+
+function lessonOf(world: World, run: Run, first = true): Lesson<CavShared, CavMemory> {
+  const counted = new Set<number>();
+  return {
+    exposures: run.shown.map((memories) => ({
+      shared: world.shared,
+      vector: run.request,
+      context: "default",
+      share: 1 / run.shown.length,
+      shown: memories.map((memory, place) => {
+        const again = counted.has(memory);
+        counted.add(memory);
+        return {
+          id: `m${memory}`,
+          memory: world.memories[memory] as CavMemory,
+          similarity: 1 - place / 10,
+          weight: again ? 0 : 1 / (1 + place),
+          vote: run.votes[memory] as -1 | 0 | 1,
+          used: undefined,
+        };
+      }),
+    })),
+    reward: run.reward,
+    weight: run.weight,
+    voted: run.votes.some((vote) => vote !== 0),
+    at: 0,
+    first,
+  };
+}
+
+const teach = (world: World, run: Run, first = true): Contribution => learner.learn(lessonOf(world, run, first));
+const takeBack = (world: World, run: Run, contribution: Contribution): void =>
+  learner.unlearn(lessonOf(world, run), contribution);
+
+const request: fc.Arbitrary<Float32Array> = fc
+  .nat()
+  .map((seed) => dequantise(quantise(Float32Array.from(seededRandom(seed).direction(DIMS))) as Int8Array));
+
+const run: fc.Arbitrary<Run> = fc.record({
+  request,
+  shown: fc.array(fc.uniqueArray(fc.nat(MEMORIES - 1), { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 }),
+  reward: fc.oneof(fc.constantFrom(0, 1), fc.double({ min: 0, max: 1, noNaN: true })),
+  weight: fc.constantFrom(0.3, 1),
+  votes: fc.array(fc.constantFrom<-1 | 0 | 1>(0, 0, 0, 1, -1), { minLength: MEMORIES, maxLength: MEMORIES }),
+});
+
+const history = fc.array(run, { maxLength: 25 });
+
+/** Largest difference between two worlds, each number relative to its size. */
+function distance(a: World, b: World): number {
+  let worst = 0;
+  const compare = (x: number, y: number): void => {
+    worst = Math.max(worst, Math.abs(x - y) / Math.max(1, Math.abs(x), Math.abs(y)));
+  };
+  const compareAll = (x: ArrayLike<number>, y: ArrayLike<number>): void => {
+    for (let i = 0; i < Math.max(x.length, y.length); i++) compare(x[i] ?? 0, y[i] ?? 0);
+  };
+  const { mean: meanA, baseline: baselineA, ...scalarsA } = a.shared;
+  const { mean: meanB, baseline: baselineB, ...scalarsB } = b.shared;
+  compareAll(meanA, meanB);
+  compareAll(baselineA, baselineB);
+  compareAll(Object.values(scalarsA), Object.values(scalarsB));
+  a.memories.forEach((memory, i) => {
+    const other = b.memories[i] as CavMemory;
+    compare(memory.evidence, other.evidence);
+    compare(memory.advantage, other.advantage);
+    compareAll(memory.vector, other.vector);
+  });
+  return worst;
+}
+
+function scoresOf(world: World, query: Float32Array | undefined, similarities: readonly number[]): Float64Array {
+  return learner.score({
+    shared: world.shared,
+    ...tableOf(learner, world.memories),
+    similarities: Float64Array.from(similarities),
+    vector: query,
+    context: "default",
+    topK: 3,
+    now: 0,
+  }).score;
+}
+
+describe("cav", () => {
+  it("ends in the same state whether the better verdict replaced a weaker one or came alone", () => {
+    fc.assert(
+      fc.property(history, run, fc.double({ min: 0, max: 1, noNaN: true }), (past, last, guess) => {
+        const corrected = emptyWorld();
+        for (const earlier of past) teach(corrected, earlier);
+        const straight = copyOf(corrected);
+        teach(straight, last);
+        const weaker: Run = { ...last, reward: guess, weight: 0.3 };
+        takeBack(corrected, weaker, teach(corrected, weaker));
+        teach(corrected, last, false);
+        expect(distance(corrected, straight)).toBeLessThan(1e-6);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("ends in the same state whether votes came before the reward or with it", () => {
+    fc.assert(
+      fc.property(history, run, (past, last) => {
+        const late = emptyWorld();
+        for (const earlier of past) teach(late, earlier);
+        const together = copyOf(late);
+        teach(together, last);
+        const votesOnly: Run = { ...last, reward: null };
+        takeBack(late, votesOnly, teach(late, votesOnly));
+        teach(late, last, false);
+        expect(distance(late, together)).toBeLessThan(1e-6);
+      }),
+    );
+  });
+
+  it("takes a lesson back to within rounding, evidence and advantage also after other lessons in between", () => {
+    fc.assert(
+      fc.property(history, run, history, (past, last, later) => {
+        const world = emptyWorld();
+        for (const earlier of past) teach(world, earlier);
+        const before = copyOf(world);
+        const contribution = teach(world, last);
+        const added = [...later.map((next) => teach(world, next))];
+        takeBack(world, last, contribution);
+        [...later.keys()].reverse().forEach((i) => {
+          takeBack(world, later[i] as Run, added[i] as Contribution);
+        });
+        // What is left of the gate's sums is what the passing of the runs has left of them.
+        const faded = 0.998 ** (1 + later.length);
+        expect(world.shared.gateNumerator).toBeCloseTo(before.shared.gateNumerator * faded, 9);
+        expect(world.shared.gateDenominator).toBeCloseTo(before.shared.gateDenominator * faded, 9);
+        expect(world.shared.bias).toBeCloseTo(before.shared.bias, 9);
+        world.memories.forEach((memory, i) => {
+          const known = before.memories[i] as CavMemory;
+          expect(memory.evidence).toBeCloseTo(known.evidence, 6);
+          expect(memory.advantage).toBeCloseTo(known.advantage, 6);
+          const dims = Math.max(memory.vector.length, known.vector.length);
+          for (let d = 0; d < dims; d++) {
+            expect(Math.abs((memory.vector[d] ?? 0) - (known.vector[d] ?? 0))).toBeLessThan(1e-5);
+          }
+        });
+      }),
+    );
+  });
+
+  it("values a memory at least as highly after a helpful vote as after none, and after none as after a harmful one", () => {
+    fc.assert(
+      fc.property(history, run, (past, last) => {
+        const shown = last.shown[0]?.[0] as number;
+        const after = [-1, 0, 1].map((vote) => {
+          const world = emptyWorld();
+          for (const earlier of past) teach(world, earlier);
+          const votes = new Array<-1 | 0 | 1>(MEMORIES).fill(0);
+          votes[shown] = vote as -1 | 0 | 1;
+          teach(world, { ...last, votes });
+          const memory = world.memories[shown] as CavMemory;
+          const { utility } = learner.score({
+            shared: world.shared,
+            ...tableOf(learner, world.memories),
+            similarities: new Float64Array(MEMORIES),
+            vector: last.request,
+            context: "default",
+            topK: 1,
+            now: 0,
+          });
+          return { scalar: learner.describe(memory, 0).utility, directed: utility[shown] as number };
+        });
+        const [harmful, none, helpful] = after as [(typeof after)[0], (typeof after)[0], (typeof after)[0]];
+        expect(helpful.scalar).toBeGreaterThan(none.scalar);
+        expect(none.scalar).toBeGreaterThan(harmful.scalar);
+        expect(helpful.directed).toBeGreaterThanOrEqual(none.directed);
+        expect(none.directed).toBeGreaterThanOrEqual(harmful.directed);
+      }),
+    );
+  });
+
+  it("never shifts a memory by more than ten spreads, however much it learned", () => {
+    fc.assert(
+      fc.property(
+        fc.array(run, { minLength: 1, maxLength: 40 }),
+        request,
+        fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: MEMORIES, maxLength: MEMORIES }),
+        fc.boolean(),
+        (past, query, similarities, withVector) => {
+          const world = emptyWorld();
+          for (let round = 0; round < 10; round++) for (const lesson of past) teach(world, lesson);
+          world.shared.spread = 0.07;
+          world.shared.spreadCount = 1;
+          const scores = scoresOf(world, withVector ? query : undefined, similarities);
+          scores.forEach((score, i) => {
+            expect(Number.isFinite(score)).toBe(true);
+            expect(Math.abs(score - (similarities[i] as number))).toBeLessThanOrEqual(0.7 + 1e-9);
+          });
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  it("holds no NaN and no negative evidence after any lessons, corrections and edits", () => {
+    const step = fc.record({
+      run,
+      undo: fc.boolean(),
+      discount: fc.option(fc.nat(MEMORIES - 1)),
+      keep: fc.constantFrom(0, 0.5, 1),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), request, (steps, query) => {
+        const world = emptyWorld();
+        const done: [Run, Contribution][] = [];
+        for (const { run: next, undo, discount, keep } of steps) {
+          done.push([next, teach(world, next)]);
+          if (discount !== null) learner.discount(world.memories[discount] as CavMemory, keep);
+          const last = undo ? done.shift() : undefined;
+          if (last) takeBack(world, ...last);
+        }
+        for (const { evidence, advantage, vector } of world.memories) {
+          expect(evidence).toBeGreaterThanOrEqual(0);
+          expect([advantage, ...vector].every(Number.isFinite)).toBe(true);
+        }
+        for (const value of Object.values(world.shared)) {
+          expect((typeof value === "number" ? [value] : [...value]).every(Number.isFinite)).toBe(true);
+        }
+        expect([...scoresOf(world, query, [0, 0.1, 0.2, 0.3, 0.4, 0.5])].every(Number.isFinite)).toBe(true);
+      }),
+    );
+  });
+
+  it("teaches nothing through an unknown outcome without votes", () => {
+    fc.assert(
+      fc.property(history, run, (past, last) => {
+        const world = emptyWorld();
+        for (const earlier of past) teach(world, earlier);
+        const before = copyOf(world).memories;
+        teach(world, { ...last, reward: null, votes: new Array<0>(MEMORIES).fill(0) });
+        expect(world.memories).toEqual(before);
+      }),
+    );
+  });
+
+  it("keeps each collection's gate a regression on its own predictions when a run drew on two that disagree", () => {
+    const [good, bad] = [emptyWorld(), emptyWorld()];
+    const vector = dequantise(Int8Array.of(127, 0, 0, 0, 0, 0, 0, 0));
+    const lesson = (vote: 1 | -1, weight: number, world: World): Lesson<CavShared, CavMemory>["exposures"][number] => ({
+      shared: world.shared,
+      vector,
+      context: "default",
+      share: 0.5,
+      shown: [{ id: "m", memory: world.memories[0] as CavMemory, similarity: 1, weight, vote, used: undefined }],
+    });
+    for (let i = 0; i < 2_000; i++) {
+      learner.learn({
+        exposures: [lesson(1, 1, good), lesson(-1, 0.3, bad)],
+        reward: i % 2,
+        weight: 1,
+        voted: true,
+        at: 0,
+        first: true,
+      });
+      for (const { shared } of [good, bad]) expect(shared.gateDenominator).toBeGreaterThan(0);
+    }
+  });
+
+  it("learns from votes alone", () => {
+    const world = emptyWorld();
+    const vector = dequantise(Int8Array.of(127, 0, 0, 0, 0, 0, 0, 0));
+    teach(world, { request: vector, shown: [[0, 1]], reward: null, weight: 1, votes: [1, -1, 0, 0, 0, 0] });
+    const [helped, misled] = world.memories.map((memory) => learner.describe(memory, 0).utility) as [number, number];
+    expect(helped).toBeGreaterThan(0);
+    expect(misled).toBeLessThan(0);
+  });
+
+  it("halves what an edited memory is worth, and forgets it when nothing is kept", () => {
+    const world = emptyWorld();
+    const vector = dequantise(Int8Array.of(0, 127, 0, 0, 0, 0, 0, 0));
+    teach(world, { request: vector, shown: [[0]], reward: 1, weight: 1, votes: [0, 0, 0, 0, 0, 0] });
+    const memory = world.memories[0] as CavMemory;
+    const before = structuredClone(memory);
+    learner.discount(memory, 0.5);
+    expect(memory.evidence).toBe(before.evidence / 2);
+    expect(memory.advantage).toBe(before.advantage / 2);
+    expect([...memory.vector]).toEqual([...before.vector].map((value) => value / 2));
+  });
+
+  it("measures learning in the collection's spread: stretched and shifted similarities give the same order", () => {
+    fc.assert(
+      fc.property(
+        fc.array(run, { minLength: 1, maxLength: 20 }),
+        request,
+        fc.array(fc.integer({ min: 0, max: 1_000 }), { minLength: MEMORIES, maxLength: MEMORIES }),
+        fc.double({ min: 0.01, max: 100, noNaN: true }),
+        fc.double({ min: -100, max: 100, noNaN: true }),
+        (past, query, thousandths, a, b) => {
+          const plain = emptyWorld();
+          for (const lesson of past) teach(plain, lesson);
+          const moved = copyOf(plain);
+          const similarities = thousandths.map((value) => value / 1_000);
+          const stretched = similarities.map((value) => a * value + b);
+          for (const [world, list] of [
+            [plain, similarities],
+            [moved, stretched],
+          ] as const) {
+            learner.observe({
+              shared: world.shared,
+              context: "default",
+              similarities: Float64Array.from(list),
+              shown: 3,
+              memories: () => [],
+              at: 0,
+            });
+          }
+          const original = scoresOf(plain, query, similarities);
+          scoresOf(moved, query, stretched).forEach((score, i) => {
+            expect((score - b) / a).toBeCloseTo(original[i] as number, 6);
+          });
+        },
+      ),
+    );
+  });
+});
+
+describe("cav's running spread", () => {
+  const spreadAfter = (...lists: { similarities: number[]; shown: number }[]): CavShared => {
+    const shared = learner.shared.empty();
+    for (const { similarities, shown } of lists) {
+      learner.observe({
+        shared,
+        context: "default",
+        similarities: Float64Array.from(similarities),
+        shown,
+        memories: () => [],
+        at: 0,
+      });
+    }
+    return shared;
+  };
+
+  it("averages the spreads of candidate lists", () => {
+    const shared = spreadAfter({ similarities: [0, 0.2], shown: 1 }, { similarities: [0, 0.6], shown: 1 });
+    expect(shared.spread).toBeCloseTo(0.2, 12);
+    expect(shared.spreadCount).toBe(2);
+  });
+
+  it("ignores lists that do not spread and lists fetched no deeper than shown", () => {
+    const shared = spreadAfter(
+      { similarities: [0, 0.2], shown: 1 },
+      { similarities: [0.1, 0.1, 0.1], shown: 1 },
+      { similarities: [0, 9], shown: 2 },
+      { similarities: [], shown: 0 },
+    );
+    expect(shared.spread).toBeCloseTo(0.1, 12);
+    expect(shared.spreadCount).toBe(1);
+  });
+});

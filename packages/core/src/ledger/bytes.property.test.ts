@@ -1,0 +1,119 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { QavrError } from "../errors/qavr-error.js";
+import { aligned, ByteReader, ByteWriter, privateCopy } from "./bytes.js";
+
+const refusesToRead = (read: () => unknown): void => {
+  expect(read).toThrowError(expect.objectContaining({ code: "INVALID_STATE" }));
+};
+
+describe("ByteWriter and ByteReader", () => {
+  it("give back whole numbers of any size", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 2 ** 32 - 1 })), (values) => {
+        const writer = new ByteWriter();
+        for (const value of values) writer.count(value).u32(value);
+        const reader = new ByteReader(writer.finish());
+        for (const value of values) expect([reader.count(), reader.u32()]).toEqual([value, value]);
+      }),
+    );
+  });
+
+  it("write small counts in one byte", () => {
+    expect([...new ByteWriter().count(0).count(127).count(128).finish()]).toEqual([0, 127, 128, 1]);
+  });
+
+  it("give back any well-formed text, byte order marks, NUL and emoji included", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => {
+        expect(new ByteReader(new ByteWriter().text(text).finish()).text()).toBe(text);
+      }),
+    );
+    for (const text of ["", "\uFEFF", "\uFEFFid", "\0", "é", "x".repeat(127), "x".repeat(128), "ü".repeat(5_000)]) {
+      expect(new ByteReader(new ByteWriter().text(text).finish()).text()).toBe(text);
+    }
+  });
+
+  it("give back floats to the precision of their kind, −0 and NaN included", () => {
+    fc.assert(
+      fc.property(fc.double(), (value) => {
+        const reader = new ByteReader(new ByteWriter().f32(value).f64(value).finish());
+        expect(reader.f32()).toBe(Math.fround(value));
+        expect(reader.f64()).toBe(value);
+      }),
+    );
+  });
+
+  it("align to multiples of 8 wherever they are", () => {
+    for (let length = 0; length < 20; length++) {
+      const bytes = new ByteWriter().raw(new Uint8Array(length).fill(7)).align().u8(1).finish();
+      const reader = new ByteReader(bytes);
+      reader.raw(length);
+      expect([reader.align().offset % 8, reader.u8()]).toEqual([0, 1]);
+    }
+  });
+
+  it("grow past any first guess without losing what was written", () => {
+    const block = Uint8Array.from({ length: 5_000 }, (_, i) => i % 251);
+    const reader = new ByteReader(new ByteWriter().bytes(block).bytes(block).u8(9).finish());
+    expect([reader.bytes(), reader.bytes(), reader.u8()]).toEqual([block, block, 9]);
+  });
+});
+
+describe("ByteReader", () => {
+  it("refuses to read past the end, whatever is asked for", () => {
+    const empty = (): ByteReader => new ByteReader(new Uint8Array(0));
+    refusesToRead(() => empty().u8());
+    refusesToRead(() => empty().u32());
+    refusesToRead(() => empty().f32());
+    refusesToRead(() => empty().f64());
+    refusesToRead(() => empty().count());
+    refusesToRead(() => empty().text());
+    refusesToRead(() => empty().list(() => 0));
+    refusesToRead(() => new ByteReader(Uint8Array.of(5, 1, 2)).bytes());
+    refusesToRead(() => new ByteReader(Uint8Array.of(255, 255, 255, 255, 255, 255, 1)).count());
+  });
+
+  it("refuses bytes that are no text", () => {
+    refusesToRead(() => new ByteReader(Uint8Array.of(2, 0xff, 0xfe)).text());
+  });
+
+  it("does not look outside its part of a larger buffer", () => {
+    const part = Uint8Array.of(1, 2, 3, 4).subarray(1, 2);
+    const reader = new ByteReader(part);
+    expect(reader.u8()).toBe(2);
+    refusesToRead(() => reader.u8());
+  });
+
+  it("says what to do", () => {
+    const error = (() => {
+      try {
+        new ByteReader(new Uint8Array(0)).u8();
+      } catch (thrown) {
+        return thrown;
+      }
+      return undefined;
+    })();
+    expect(QavrError.isInstance(error, "INVALID_STATE") && error.message).toMatch(/Replay the ledger/);
+  });
+});
+
+describe("aligned and privateCopy", () => {
+  it("start at a multiple of 8 with the same bytes, also for a Buffer inside a pool", () => {
+    const pool = Buffer.from([0, 0, 0, 1, 2, 3]);
+    for (const bytes of [pool.subarray(3), new Uint8Array(pool.buffer, pool.byteOffset + 3, 3)]) {
+      const start = aligned(bytes);
+      expect(start.byteOffset % 8).toBe(0);
+      expect([...start]).toEqual([1, 2, 3]);
+    }
+    const ready = new Uint8Array(8);
+    expect(aligned(ready)).toBe(ready);
+  });
+
+  it("never share memory with the original", () => {
+    const original = Buffer.from([1, 2, 3]);
+    const copy = privateCopy(original);
+    copy[0] = 9;
+    expect(original[0]).toBe(1);
+  });
+});

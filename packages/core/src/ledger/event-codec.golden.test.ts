@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest";
+import { decodeEvent, encodeEvent } from "./event-codec.js";
+import type { LedgerEvent } from "./events.js";
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+
+/** One event of each type. These bytes are in people's ledgers: whatever the code becomes, it must write and read exactly them. */
+const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
+  [
+    "an exposure",
+    {
+      type: "exposure",
+      episode: "e-1",
+      state: "parked",
+      aliases: ["run-1", "ünï"],
+      parkedAs: "thread",
+      onEdit: "discount",
+      exposures: [
+        {
+          collection: "docs",
+          context: "default",
+          space: "host",
+          length: 1_536,
+          vectorSource: "host",
+          vector: Int8Array.of(127, -128, 0, 1),
+          learner: "cav@1",
+          gate: 0.25,
+          credited: true,
+          at: 1_767_225_600_000,
+          candidates: [
+            { id: "a", similarity: 0.75 },
+            { id: "b", similarity: -0.5 },
+          ],
+          shown: [
+            {
+              candidate: 1,
+              index: 300,
+              handle: 1,
+              contentHash: 0xdeadbeef,
+              learned: 0.5,
+              utility: -0.125,
+              evidence: 3,
+            },
+          ],
+        },
+      ],
+    },
+    "0103652d3101020572756e2d3105c3bc6ec3af06746872656164010104646f63730764656661756c7404686f7374800c01047f8000010563617640310000803e01000080aa6db779420201610000403f0162000000bf0101ac0201efbeadde0000003f000000be00004040",
+  ],
+  [
+    "an outcome with reward, votes and use",
+    {
+      type: "outcome",
+      episode: "e-1",
+      reward: 0.5,
+      weight: 0.3,
+      tier: "self-reported",
+      source: "tool",
+      helpful: ["a"],
+      harmful: [],
+      used: ["a", "b"],
+      note: "ok",
+    },
+    "0103652d31000000000000e03f333333333333d33f0304746f6f6c01016100010201610162026f6b",
+  ],
+  [
+    "an outcome without a reward",
+    {
+      type: "outcome",
+      episode: "e-1",
+      reward: null,
+      weight: 1,
+      tier: "verified",
+      source: "checker",
+      helpful: [],
+      harmful: ["b"],
+      used: undefined,
+      note: "",
+    },
+    "0103652d31000000000000f87f000000000000f03f0007636865636b657200010162000000",
+  ],
+  ["a forgetting", { type: "forget", collection: "docs", ids: ["a", "\uFEFFb"] }, "0104646f637302016104efbbbf62"],
+  [
+    "an import",
+    {
+      type: "import",
+      learner: "qavr@1",
+      collection: "docs",
+      shared: Uint8Array.of(1, 2),
+      memories: [{ id: "a", state: Uint8Array.of(3) }],
+    },
+    "010671617672403104646f63730201020101610103",
+  ],
+];
+
+describe("the event layout, version 1", () => {
+  it.each(frozen)("writes and reads the frozen bytes of %s", (_, event, bytes) => {
+    expect(hex(encodeEvent(event))).toBe(bytes);
+    expect(decodeEvent(event.type, Uint8Array.from(Buffer.from(bytes, "hex")))).toEqual(event);
+  });
+});

@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import { cav } from "../learners/cav/cav.js";
+import { decodeEpisode, type EpisodeRecord, encodeEpisode } from "./episode-record.js";
+import { MemoryRecord } from "./memory-record.js";
+import { decodeSharedRecord, encodeSharedRecord } from "./shared-record.js";
+import { emptyStats, encodeStats } from "./stats-record.js";
+
+/** States are a cache that replay writes again, but stores hold them: a change of these bytes is a new layout or learner version. */
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+const bytesOf = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, "hex"));
+
+const episode: EpisodeRecord = {
+  state: "ended",
+  lastAt: 1_767_225_600_000,
+  parkedAs: "thread",
+  exposures: [
+    {
+      seq: 300,
+      collection: "docs",
+      context: "default",
+      space: "host",
+      length: 768,
+      vector: Int8Array.of(127, -1),
+      credited: true,
+      items: [{ id: "a", similarity: 0.5, weight: 1, handle: 1 }],
+    },
+  ],
+  reward: { tier: "verified", reward: 1, weight: 0.5, source: "checker", note: "ok", at: 1_767_225_600_001 },
+  votes: { tier: "user", weight: 1, at: 1_767_225_600_002, helpful: ["a"], harmful: [], used: ["a"] },
+  contribution: { exposures: [{ direction: Int8Array.of(5, -5), scalars: [1, -2], memories: [[0.5, 0.25]] }] },
+};
+
+describe("the record layouts, version 1", () => {
+  const learner = cav();
+
+  it("writes and reads the frozen bytes of an episode", () => {
+    const frozen =
+      "0102000080aa6db779420674687265616401ac0204646f63730764656661756c7404686f73748006027fff010101610000003f0000803f010700000000000000f03f000000000000e03f07636865636b6572026f6b001080aa6db7794201000000000000f03f002080aa6db779420101610001010161010205fb02000000000000f03f00000000000000c00102000000000000e03f000000000000d03f";
+    expect(hex(encodeEpisode(episode))).toBe(frozen);
+    expect(decodeEpisode(bytesOf(frozen))).toEqual(episode);
+  });
+
+  it("writes and reads the frozen bytes of a memory that cav learned about", () => {
+    const record = new MemoryRecord(learner.memory);
+    Object.assign(record, { contentHash: 0xdeadbeef, shown: 7, forgottenAt: 3 });
+    record.learned = { evidence: 2, advantage: -0.5, vector: Float32Array.of(1, -1) };
+    const frozen = "efbeadde0700000000000000000008400000000000000040000000000000e0bf0000803f000080bf";
+    expect(hex(record.encode())).toBe(frozen);
+    expect(new MemoryRecord(learner.memory, bytesOf(frozen))).toMatchObject({
+      contentHash: 0xdeadbeef,
+      shown: 7,
+      forgottenAt: 3,
+      learned: { evidence: 2, advantage: -0.5, vector: Float32Array.of(1, -1) },
+    });
+  });
+
+  it("keeps 16 bytes for a memory that was shown and never taught", () => {
+    const record = new MemoryRecord(learner.memory);
+    record.shown = 1;
+    record.learned = learner.memory.empty();
+    expect(hex(record.encode())).toBe("00000000010000000000000000000000");
+  });
+
+  it("writes and reads the frozen bytes of a collection that cav learned about", () => {
+    const record = {
+      learner: "cav@1",
+      space: "host",
+      length: 2,
+      state: {
+        mean: Float32Array.of(0.5, -0.5),
+        baseline: Float32Array.of(2, 4),
+        bias: 0.25,
+        steps: 3,
+        lessons: 4,
+        gateNumerator: 2,
+        gateDenominator: 5,
+        spread: 0.125,
+        spreadCount: 6,
+      },
+    };
+    const frozen =
+      "0105636176403104686f737402000000000000000000d03f0000000000000840000000000000104000000000000000400000000000001440000000000000c03f00000000000018400000003f000000bf0000004000008040";
+    expect(hex(encodeSharedRecord(record, learner.shared))).toBe(frozen);
+    expect(decodeSharedRecord(bytesOf(frozen), learner)).toEqual(record);
+  });
+
+  it("writes the frozen text of a namespace's counters", () => {
+    expect(new TextDecoder().decode(encodeStats(emptyStats("cav@1")))).toBe(
+      '{"layout":1,"learner":"cav@1","episodes":0,"parked":0,"abandoned":0,"outcomes":{"verified":0,"user":0,"observed":0,"self-reported":0,"completed":0},"unknown":0,"corrections":0,"taught":0}',
+    );
+  });
+});

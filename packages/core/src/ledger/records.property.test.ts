@@ -1,0 +1,197 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { legalName } from "../../test/support/hostile-text.js";
+import { episodeRecord } from "../../test/support/ledger-values.js";
+import { cav } from "../learners/cav/cav.js";
+import type { CavMemory, CavShared } from "../learners/cav/state.js";
+import { decodeEpisode, encodeEpisode } from "./episode-record.js";
+import { MemoryRecord } from "./memory-record.js";
+import { decodeSharedRecord, encodeSharedRecord } from "./shared-record.js";
+import { decodeStats, emptyStats, encodeStats } from "./stats-record.js";
+
+const learner = cav();
+const invalidState: unknown = expect.objectContaining({ code: "INVALID_STATE" });
+const finite = fc.double({ noNaN: true, noDefaultInfinity: true });
+const floats = fc.float32Array({ noNaN: true, noDefaultInfinity: true, maxLength: 9 });
+
+const cavMemory: fc.Arbitrary<CavMemory> = fc.record({
+  evidence: fc.double({ min: 1e-9, max: 1e9, noNaN: true }),
+  advantage: finite,
+  vector: floats,
+});
+const cavShared: fc.Arbitrary<CavShared> = floats.chain((mean) =>
+  fc.record({
+    mean: fc.constant(mean),
+    baseline: fc.float32Array({ noNaN: true, minLength: mean.length, maxLength: mean.length }),
+    bias: finite,
+    steps: fc.nat(),
+    lessons: fc.nat(),
+    gateNumerator: finite,
+    gateDenominator: finite,
+    spread: finite,
+    spreadCount: fc.nat(),
+  }),
+);
+
+/** The bytes again at another place in memory, as a database driver may hand them out. */
+const displaced = (bytes: Uint8Array, offset: number): Uint8Array => {
+  const pool = Buffer.alloc(bytes.length + offset);
+  pool.set(bytes, offset);
+  return pool.subarray(offset);
+};
+
+describe("an episode's record", () => {
+  it("comes back as it was", () => {
+    fc.assert(
+      fc.property(episodeRecord, fc.nat(7), (record, offset) => {
+        expect(decodeEpisode(displaced(encodeEpisode(record), offset))).toEqual(record);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("is refused when it was cut short, and never misread when it was damaged", () => {
+    fc.assert(
+      fc.property(episodeRecord, fc.nat(), fc.integer({ min: 1, max: 255 }), (record, place, flip) => {
+        const bytes = encodeEpisode(record);
+        expect(() => decodeEpisode(bytes.subarray(0, place % bytes.length))).toThrowError(invalidState);
+        bytes[place % bytes.length] = (bytes[place % bytes.length] as number) ^ flip;
+        try {
+          decodeEpisode(bytes);
+        } catch (error) {
+          expect(error).toEqual(invalidState);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe("a memory's record", () => {
+  it("comes back as it was, with the learner's state or without one", () => {
+    fc.assert(
+      fc.property(
+        fc.record({ contentHash: fc.nat(), shown: fc.nat(), forgottenAt: fc.nat() }),
+        fc.option(cavMemory, { nil: undefined }),
+        fc.nat(7),
+        (header, learned, offset) => {
+          const record = new MemoryRecord(learner.memory);
+          Object.assign(record, header);
+          record.learned = learned;
+          const read = new MemoryRecord(learner.memory, displaced(record.encode(), offset));
+          expect(read).toMatchObject(header);
+          expect(read.learned).toEqual(learned);
+          // Whoever does not look at the learner's part writes it back untouched.
+          expect(new MemoryRecord(learner.memory, record.encode()).encode()).toEqual(record.encode());
+        },
+      ),
+    );
+  });
+
+  it("gives a private draft: changing it leaves the bytes that it was read from alone", () => {
+    const record = new MemoryRecord(learner.memory);
+    record.learned = { evidence: 1, advantage: 2, vector: Float32Array.of(3, 4) };
+    const bytes = record.encode();
+    const before = [...bytes];
+    const copy = new MemoryRecord(learner.memory, Uint8Array.from(bytes));
+    copy.draft().vector[0] = 9;
+    copy.draft().evidence = 7;
+    expect([...bytes]).toEqual(before);
+  });
+
+  it("is refused with an impossible length", () => {
+    const record = new MemoryRecord(learner.memory);
+    record.learned = { evidence: 1, advantage: 2, vector: Float32Array.of(3, 4) };
+    const bytes = record.encode();
+    for (let length = 0; length < bytes.length; length++) {
+      // 16 bytes are a memory without a state; whole vectors that are too short for their space are for `replay` to notice.
+      if (length === 16 || length === 32 || length === 36) continue;
+      expect(() => new MemoryRecord(learner.memory, bytes.slice(0, length)).learned).toThrowError(invalidState);
+    }
+  });
+});
+
+describe("a collection's record", () => {
+  it("comes back as it was", () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.constant(""), legalName),
+        fc.nat(70_000),
+        cavShared,
+        fc.nat(7),
+        (space, length, state, at) => {
+          const record = { learner: learner.id, space, length, state };
+          expect(decodeSharedRecord(displaced(encodeSharedRecord(record, learner.shared), at), learner)).toEqual(
+            record,
+          );
+        },
+      ),
+    );
+  });
+
+  it("is refused when another learner wrote it, and says both ways out", () => {
+    const bytes = encodeSharedRecord(
+      { learner: "cav@0", space: "", length: 0, state: learner.shared.empty() },
+      learner.shared,
+    );
+    expect(() => decodeSharedRecord(bytes, learner)).toThrowError(
+      expect.objectContaining({
+        code: "LEARNER_MISMATCH",
+        message: expect.stringMatching(/learned by cav@0, not cav@1.*replay\(\{ write: true \}\)/),
+        details: { stored: "cav@0", wanted: "cav@1" },
+      }),
+    );
+  });
+
+  it("is refused when it was cut short", () => {
+    const state = { ...learner.shared.empty(), mean: new Float32Array(3), baseline: new Float32Array(3) };
+    const bytes = encodeSharedRecord({ learner: learner.id, space: "host", length: 3, state }, learner.shared);
+    const start = bytes.length - 7 * 8 - 3 * 8;
+    for (let length = 0; length < bytes.length; length++) {
+      // Without any learner's part it is an empty state; two whole vectors fewer is a shorter space.
+      if (length === start || (length > start + 55 && (length - start) % 8 === 0)) continue;
+      expect(() => decodeSharedRecord(bytes.slice(0, length), learner)).toThrowError(invalidState);
+    }
+  });
+});
+
+describe("a namespace's counters", () => {
+  it("come back as they were", () => {
+    const stats = emptyStats("cav@1");
+    Object.assign(stats, { episodes: 3, parked: 1, abandoned: 2, unknown: 4, corrections: 5, taught: 6 });
+    stats.outcomes["self-reported"] = 7;
+    expect(decodeStats(encodeStats(stats))).toEqual(stats);
+  });
+
+  it("are refused when they are no JSON or an empty one", () => {
+    for (const text of ["", "{", "null", "7"]) {
+      expect(() => decodeStats(new TextEncoder().encode(text))).toThrowError(invalidState);
+    }
+  });
+});
+
+describe("records of a later version", () => {
+  it("are refused, with what to do", () => {
+    const later: unknown = expect.objectContaining({
+      code: "INVALID_STATE",
+      message: expect.stringMatching(/layout 2.*Upgrade qavr, or call engine\.replay\(\{ write: true \}\)/),
+    });
+    const withLayout2 = (bytes: Uint8Array): Uint8Array => Uint8Array.of(2, ...bytes.subarray(1));
+    const episode = encodeEpisode({
+      state: "ended",
+      lastAt: 0,
+      parkedAs: "",
+      exposures: [],
+      reward: undefined,
+      votes: undefined,
+      contribution: undefined,
+    });
+    const shared = encodeSharedRecord(
+      { learner: learner.id, space: "", length: 0, state: learner.shared.empty() },
+      learner.shared,
+    );
+    expect(() => decodeEpisode(withLayout2(episode))).toThrowError(later);
+    expect(() => decodeSharedRecord(withLayout2(shared), learner)).toThrowError(later);
+    expect(() => decodeStats(encodeStats({ ...emptyStats("cav@1"), layout: 2 }))).toThrowError(later);
+  });
+});

@@ -1,0 +1,42 @@
+import { QavrError } from "../errors/qavr-error.js";
+
+/** Stored bytes that mean nothing to this version. */
+export function unreadable(reason: string, cause?: unknown): QavrError {
+  return new QavrError(
+    "INVALID_STATE",
+    `Stored bytes cannot be read: ${reason}. Replay the ledger, or restore a backup.`,
+    { cause },
+  );
+}
+
+/** Runs a decoder that has no typed errors of its own (views, text, JSON). @throws INVALID_STATE for whatever it throws */
+export function readable<T>(decode: () => T): T {
+  try {
+    return decode();
+  } catch (error) {
+    throw QavrError.isInstance(error)
+      ? error
+      : unreadable(error instanceof Error ? error.message : String(error), error);
+  }
+}
+
+/** The value that a stored code stands for. @throws INVALID_STATE for a code that this version does not know */
+export function pick<T>(values: readonly T[], code: number): T {
+  const value = values[code];
+  if (value === undefined) {
+    throw new QavrError("INVALID_STATE", `Stored bytes hold the unknown code ${code}. Upgrade qavr.`, {
+      details: { code },
+    });
+  }
+  return value;
+}
+
+/** @throws INVALID_STATE for a layout other than the one that this version writes */
+export function assertLayout(found: unknown, supported: number, what: string): void {
+  if (found === supported) return;
+  throw new QavrError(
+    "INVALID_STATE",
+    `A stored ${what} has layout ${String(found)}; this version reads ${supported}. Upgrade qavr, or call engine.replay({ write: true }) to write the states again.`,
+    { details: { what, layout: String(found), supported } },
+  );
+}

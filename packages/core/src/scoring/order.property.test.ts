@@ -1,0 +1,45 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { bestFirst } from "./order.js";
+
+/** Few distinct values, so that ties are the rule; −0 and 0 tie too. */
+const scores = fc.array(fc.oneof(fc.constantFrom(-1, -0, 0, 0.5, 1), fc.double({ noNaN: true })), { maxLength: 40 });
+
+/** A stable sort of the ones that compete, then the rest as they come. */
+function oracle(values: readonly number[], count: number, movable: number): number[] {
+  const indices = values.map((_, index) => index);
+  const sorted = indices.slice(0, movable).sort((a, b) => {
+    const [first, second] = [values[a] as number, values[b] as number];
+    return first > second ? -1 : first < second ? 1 : a - b;
+  });
+  return [...sorted, ...indices.slice(movable)].slice(0, count);
+}
+
+describe("bestFirst", () => {
+  it("equals the head of a stable sort, whatever ties, counts and movable heads there are", () => {
+    fc.assert(
+      fc.property(scores, fc.nat(50), fc.nat(50), (values, count, movable) => {
+        expect(bestFirst(Float64Array.from(values), count, movable)).toEqual(oracle(values, count, movable));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("lets everything compete when no movable head is named", () => {
+    fc.assert(
+      fc.property(scores, fc.nat(50), (values, count) => {
+        expect(bestFirst(Float64Array.from(values), count)).toEqual(oracle(values, count, values.length));
+      }),
+    );
+  });
+
+  it("keeps the order of the indices among equals", () => {
+    expect(bestFirst(Float64Array.of(1, 2, 2, 2, 1), 4)).toEqual([1, 2, 3, 0]);
+  });
+
+  it("returns nothing for a count of 0 and everything for a count beyond the list", () => {
+    expect(bestFirst(Float64Array.of(1, 2), 0)).toEqual([]);
+    expect(bestFirst(Float64Array.of(1, 2), 9)).toEqual([1, 0]);
+    expect(bestFirst(new Float64Array(0), 9)).toEqual([]);
+  });
+});

@@ -1,0 +1,70 @@
+import type { StateRef } from "./store.js";
+
+/** Writes that are remembered per namespace; a reader that fell further behind reads everything again. */
+const CAPACITY = 4_096;
+/** Writes that are remembered altogether: with very many namespaces the ones written to longest ago are forgotten first. */
+const TOTAL_CAPACITY = 131_072;
+
+/** What changed in a namespace since a reader last asked. */
+export interface StateChanges {
+  /** Where to go on from. */
+  readonly cursor: number;
+  /** States that may have changed, or undefined when that is not known: then all may have. */
+  readonly written: readonly StateRef[] | undefined;
+}
+
+interface Log {
+  readonly refs: StateRef[];
+  /** Cursor before the first of them. */
+  first: number;
+}
+
+/** The latest state writes of each namespace, for stores that can tell a reader what to read again. Bounded. */
+export class ChangeLog {
+  /** Least recently written first. */
+  readonly #logs = new Map<string, Log>();
+  /** Where a namespace without a log stands: above every cursor that was given out for a log since forgotten. */
+  #floor = 1;
+  #total = 0;
+
+  /** Notes durable writes, in order. */
+  add(namespace: string, refs: readonly StateRef[]): void {
+    const log = this.#logs.get(namespace) ?? { refs: [], first: this.#floor };
+    this.#logs.delete(namespace);
+    this.#logs.set(namespace, log);
+    for (const { scope, id } of refs) log.refs.push({ scope, id });
+    this.#total += refs.length;
+    if (log.refs.length > 2 * CAPACITY) {
+      const dropped = log.refs.length - CAPACITY;
+      log.refs.splice(0, dropped);
+      log.first += dropped;
+      this.#total -= dropped;
+    }
+    for (const [name, oldest] of this.#logs) {
+      if (this.#total <= TOTAL_CAPACITY) return;
+      this.#drop(name, oldest);
+    }
+  }
+
+  since(namespace: string, cursor: number): StateChanges {
+    const log = this.#logs.get(namespace);
+    const first = log?.first ?? this.#floor;
+    const end = first + (log?.refs.length ?? 0);
+    if (cursor < first || cursor > end) return { cursor: end, written: undefined };
+    return { cursor: end, written: cursor === end ? NONE : log?.refs.slice(cursor - first) };
+  }
+
+  /** Anything may have changed in a namespace (or in all of them): every cursor given out so far is too old. */
+  forget(namespace?: string): void {
+    for (const [name, log] of this.#logs) if (namespace === undefined || name === namespace) this.#drop(name, log);
+    this.#floor += 1;
+  }
+
+  #drop(namespace: string, log: Log): void {
+    this.#logs.delete(namespace);
+    this.#total -= log.refs.length;
+    this.#floor = Math.max(this.#floor, log.first + log.refs.length + 1);
+  }
+}
+
+const NONE: readonly StateRef[] = [];

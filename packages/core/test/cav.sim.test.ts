@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { testEngine } from "./support/test-engine.js";
+import { World, type WorldOptions } from "./support/world.js";
+
+const SEEDS = [1, 2, 3];
+
+/** Mean gain in held-out success over similarity, over the seeds. */
+async function gain(runs: number, options: Omit<WorldOptions, "seed"> = {}): Promise<number> {
+  let sum = 0;
+  for (const seed of SEEDS) {
+    const world = new World({ seed, ...options });
+    const { engine } = testEngine();
+    await world.live(engine, runs);
+    const { learned, similarity } = await world.evaluate(engine);
+    sum += learned - similarity;
+  }
+  return sum / SEEDS.length;
+}
+
+describe("cav in a world where similarity cannot see which memory helps", () => {
+  it("gains success on requests that it never saw, and more with experience", async () => {
+    const early = await gain(300);
+    const late = await gain(1_500);
+    expect(early).toBeGreaterThan(0.05);
+    expect(late).toBeGreaterThan(0.1);
+    expect(late).toBeGreaterThan(early);
+  });
+
+  it("gains more when runs say which memories helped or misled", async () => {
+    expect(await gain(600, { votes: true })).toBeGreaterThan((await gain(600)) + 0.05);
+  });
+});
+
+describe("cav in a world with nothing to learn", () => {
+  it("loses at most 0.03 when outcomes are coin tosses", async () => {
+    expect(await gain(1_000, { outcomes: "coin" })).toBeGreaterThan(-0.03);
+  });
+
+  it("loses at most 0.03 when every memory helps", async () => {
+    expect(await gain(1_000, { helpful: 1, harmful: 0 })).toBeGreaterThan(-0.03);
+  });
+});

@@ -1,0 +1,88 @@
+import { describe, expect, it } from "vitest";
+import type { CavMemory, Engine } from "../src/index.js";
+import { testEngine } from "./support/test-engine.js";
+
+const list = (text?: string): { id: string; similarity: number; text?: string }[] => [
+  text === undefined ? { id: "a", similarity: 0.9 } : { id: "a", similarity: 0.9, text },
+  { id: "b", similarity: 0.1 },
+];
+
+const show = (engine: Engine, text?: string): Promise<{ readonly episode: string }> =>
+  engine.rank({ candidates: list(text), topK: 1, vector: [1, 0], keepOrder: true });
+
+const evidence = async (engine: Engine): Promise<number> => {
+  const memory = (await engine.exportState()).memories.find(({ id }) => id === "a");
+  return (memory?.state as CavMemory | undefined)?.evidence ?? 0;
+};
+
+async function taught(onEdit?: "keep" | "discount" | "reset"): Promise<Engine> {
+  const { engine } = testEngine(onEdit ? { onEdit } : {});
+  for (let run = 0; run < 4; run++) await engine.end((await show(engine, "old text")).episode, { reward: true });
+  expect(await evidence(engine)).toBe(4);
+  return engine;
+}
+
+describe("a memory whose text has changed", () => {
+  it.each([
+    [undefined, 2],
+    ["discount", 2],
+    ["keep", 4],
+    ["reset", 0],
+  ] as const)("keeps, under the policy %s, the evidence of %d of four runs", async (onEdit, kept) => {
+    const engine = await taught(onEdit);
+    await engine.end((await show(engine, "new text")).episode);
+    expect(await evidence(engine)).toBe(kept);
+    // The same text again is no edit.
+    await engine.end((await show(engine, "new text")).episode);
+    expect(await evidence(engine)).toBe(kept);
+    expect(await engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("is noticed only where texts are given", async () => {
+    const engine = await taught();
+    await engine.end((await show(engine)).episode);
+    await engine.end((await show(engine, "old text")).episode);
+    expect(await evidence(engine)).toBe(4);
+  });
+
+  it("was no edit when its text is seen for the first time", async () => {
+    const { engine } = testEngine();
+    await engine.end((await show(engine)).episode, { reward: true });
+    await engine.end((await show(engine, "text")).episode);
+    expect(await evidence(engine)).toBe(1);
+  });
+
+  it("learns from the run that showed the new text at full weight", async () => {
+    const engine = await taught();
+    await engine.end((await show(engine, "new text")).episode, { reward: true });
+    expect(await evidence(engine)).toBe(3);
+  });
+
+  it("after a reset is out of reach for outcomes of the old text, and within reach for those of the new", async () => {
+    const { engine } = testEngine({ onEdit: "reset" });
+    const pending = await show(engine, "old text");
+    await engine.end(pending.episode);
+    const corrected = await show(engine, "old text");
+    await engine.end(corrected.episode, { reward: true, tier: "completed" });
+    const edited = await show(engine, "new text");
+    await engine.end(edited.episode);
+    await engine.report(pending.episode, { reward: false });
+    await engine.report(corrected.episode, { reward: false, tier: "verified" });
+    expect(await evidence(engine)).toBe(0);
+    await engine.report(edited.episode, { reward: true });
+    expect(await evidence(engine)).toBe(1);
+    expect(await engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("never has negative evidence, whatever is corrected after it was discounted", async () => {
+    const { engine } = testEngine();
+    const first = await show(engine, "old text");
+    await engine.end(first.episode, { reward: true, tier: "completed", weight: 1 });
+    await engine.end((await show(engine, "new text")).episode);
+    expect(await evidence(engine)).toBe(0.5);
+    await engine.report(first.episode, { reward: false, tier: "verified" });
+    expect(await evidence(engine)).toBe(1);
+    expect((await engine.rank({ candidates: list(), topK: 2, vector: [1, 0] })).items[0]?.score).toBeTypeOf("number");
+    expect(await engine.replay()).toMatchObject({ identical: true });
+  });
+});

@@ -1,0 +1,263 @@
+import { describe, expect, it } from "vitest";
+import { candidates, DAY, ids, request, testEngine } from "./support/test-engine.js";
+
+describe("an episode", () => {
+  it("opens before its first exposure, collects several, and is found by its id and its aliases", async () => {
+    const { engine } = testEngine();
+    const episode = engine.open({ aliases: ["trace"] });
+    await engine.rank(request({ episode, aliases: ["run"] }));
+    await engine.rank(request({ episode, collection: "skills" }));
+    engine.alias(episode, ["thread"]);
+    for (const reference of [episode, "trace", "run", "thread"]) {
+      expect((await engine.explain(reference))?.exposures.map(({ collection }) => collection)).toEqual([
+        "default",
+        "skills",
+      ]);
+    }
+    await engine.end(episode, { reward: true });
+    for (const reference of [episode, "trace", "run", "thread"]) {
+      expect(await engine.explain(reference)).toMatchObject({ episode, state: "ended", outcome: { reward: 1 } });
+      expect(await engine.report(reference, { tier: "verified", reward: 1 })).toMatchObject({
+        status: "committed",
+        episode,
+      });
+    }
+  });
+
+  it("takes its outcome at its end", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request());
+    expect(await engine.end(episode, { reward: true })).toEqual({ status: "committed", episode, seq: 2 });
+    expect(await engine.status()).toMatchObject({ seq: 2, episodes: { open: 0, recorded: 1 }, taught: 1 });
+  });
+
+  it("takes feedback after its end, by id or alias, also days later", async () => {
+    const { engine, clock } = testEngine();
+    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    expect(await engine.end(episode)).toBeUndefined();
+    clock.now += 29 * DAY;
+    expect(await engine.report("run", { reward: false })).toEqual({ status: "committed", episode, seq: 2 });
+    expect(await engine.status()).toMatchObject({ taught: 1 });
+  });
+
+  it("stays open after a report, and later exposures count", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request({ topK: 1 }));
+    await engine.report(episode, { reward: false });
+    expect(await engine.explain(episode)).toMatchObject({ state: "open" });
+    const later = await engine.rank(request({ episode, topK: 1, candidates: [{ id: "late", similarity: 1 }] }));
+    expect(later.exposure).toBe(1);
+    await engine.end(episode);
+    const view = await engine.explain(episode);
+    expect(view?.exposures.map(({ items }) => items.map(({ id }) => id))).toEqual([["d0"], ["late"]]);
+    const [collection] = (await engine.status()).collections;
+    const evidence = Object.fromEntries(collection?.worst.map((memory) => [memory.id, memory.evidence]) ?? []);
+    // The outcome of the report is shared again: half for each exposure.
+    expect(evidence).toEqual({ d0: 0.5, late: 0.5 });
+    expect(await engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("leaves no trace when it never showed anything", async () => {
+    const { engine, store } = testEngine();
+    const episode = engine.open({ aliases: ["run"] });
+    expect(await engine.end(episode, { reward: true })).toBeUndefined();
+    expect(await store.head("default")).toBe(0);
+    expect(await engine.explain("run")).toBeUndefined();
+    await expect(engine.report("run", { reward: true })).rejects.toMatchObject({ code: "UNKNOWN_EPISODE" });
+  });
+
+  it("that somebody spoke about before it showed anything credits what it shows later", async () => {
+    const { engine } = testEngine();
+    const episode = engine.open({ aliases: ["run"] });
+    expect(await engine.report("run", { reward: false, tier: "verified" })).toMatchObject({
+      status: "committed",
+      episode,
+    });
+    await engine.rank(request({ episode, topK: 1 }));
+    await engine.end(episode, { reward: true, tier: "completed" });
+    expect(await engine.explain("run")).toMatchObject({ outcome: { reward: 0, tier: "verified" } });
+    expect(await engine.status()).toMatchObject({ taught: 1, collections: [{ worst: [{ id: "d0", evidence: 1 }] }] });
+    expect((await engine.status()).collections[0]?.worst[0]?.utility).toBeLessThan(0);
+    expect(await engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("may show nothing in an exposure: no candidates, or topK 0", async () => {
+    const { engine } = testEngine();
+    const { episode, items } = await engine.rank(request({ candidates: [] }));
+    expect(items).toEqual([]);
+    expect((await engine.rank(request({ episode, topK: 0 }))).items).toEqual([]);
+    await engine.rank(request({ episode, topK: 1 }));
+    await engine.end(episode, { reward: true });
+    const [collection] = (await engine.status()).collections;
+    expect(collection?.best).toMatchObject([{ id: "d0", evidence: 1 }]);
+    expect(await engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("cannot be ended twice, but reported on", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request());
+    await engine.end(episode, { reward: true });
+    await expect(engine.end(episode, { reward: true })).rejects.toMatchObject({ code: "UNKNOWN_EPISODE" });
+    await expect(engine.report(episode, { reward: true })).resolves.toMatchObject({ status: "committed" });
+  });
+
+  it("keeps every alias that was added between reports", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request());
+    for (const alias of ["first", "second", "third"]) {
+      engine.alias(episode, [alias]);
+      await engine.report(episode, { reward: true });
+    }
+    await engine.end(episode);
+    for (const alias of ["first", "second", "third"]) {
+      expect(await engine.explain(alias)).toMatchObject({ episode });
+    }
+  });
+
+  it("is not hidden from its alias by the id of another namespace's episode", async () => {
+    const { engine } = testEngine();
+    const other = await engine.rank(request({ namespace: "other" }));
+    const mine = await engine.rank(request({ aliases: [other.episode] }));
+    expect((await engine.explain(other.episode))?.episode).toBe(mine.episode);
+    expect((await engine.explain(other.episode, { namespace: "other" }))?.episode).toBe(other.episode);
+  });
+
+  it("hands an alias over to the last episode that took it", async () => {
+    const { engine } = testEngine();
+    const first = await engine.rank(request({ aliases: ["thread"] }));
+    await engine.end(first.episode);
+    const second = await engine.rank(request({ aliases: ["thread"] }));
+    expect((await engine.explain("thread"))?.episode).toBe(second.episode);
+    await engine.end(second.episode);
+    expect((await engine.explain("thread"))?.episode).toBe(second.episode);
+  });
+});
+
+describe("credit among the exposures of an episode", () => {
+  const evidenceOf = async (engine: ReturnType<typeof testEngine>["engine"]): Promise<Record<string, number>> => {
+    const found: Record<string, number> = {};
+    for (const { collection, best } of (await engine.status()).collections) {
+      for (const { id, evidence } of best) found[`${collection}/${id}`] = evidence;
+    }
+    return found;
+  };
+
+  it("is shared by halves between two", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request({ topK: 1 }));
+    await engine.rank(request({ episode, topK: 1, collection: "skills" }));
+    await engine.end(episode, { reward: true });
+    expect(await evidenceOf(engine)).toEqual({ "default/d0": 0.5, "skills/d0": 0.5 });
+  });
+
+  it("passes over an exposure that is marked as uncredited", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request({ topK: 1 }));
+    const retry = await engine.rank(request({ episode, topK: 1, candidates: [{ id: "other", similarity: 1 }] }));
+    await engine.end(episode, { reward: true }, { uncredited: [0] });
+    expect(retry.exposure).toBe(1);
+    expect(await evidenceOf(engine)).toEqual({ "default/other": 1 });
+    expect((await engine.explain(episode))?.exposures.map(({ credited }) => credited)).toEqual([false, true]);
+    expect(await engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("counts a memory once that a list holds twice, at its largest weight", async () => {
+    const { engine } = testEngine();
+    const list = [
+      { id: "a", similarity: 0.4 },
+      { id: "a", similarity: 0.9 },
+      { id: "b", similarity: 0.8 },
+      { id: "c", similarity: 0 },
+    ];
+    const { episode } = await engine.rank({ candidates: list, topK: 3, vector: [1, 0] });
+    await engine.end(episode, { reward: true });
+    const evidence = await evidenceOf(engine);
+    expect(evidence["default/a"]).toBe(1);
+    expect(evidence["default/b"]).toBeLessThan(1);
+    expect((await engine.status()).collections).toMatchObject([{ memories: 2 }]);
+  });
+
+  it("goes only to what was shown after all", async () => {
+    const { engine } = testEngine();
+    const ranking = await engine.rank(request());
+    engine.narrow(ranking.episode, ranking.exposure, ["d1", "d7"]);
+    await engine.end(ranking.episode, { reward: true });
+    expect(Object.keys(await evidenceOf(engine))).toEqual(["default/d1"]);
+    await expect(engine.report(ranking.episode, { helpful: ["d0"] })).rejects.toMatchObject({ code: "NOT_SHOWN" });
+    expect((await engine.explain(ranking.episode))?.exposures[0]?.items.map(({ id }) => id)).toEqual(["d1"]);
+  });
+
+  it("ignores a narrowing of what is recorded already or never was", async () => {
+    const { engine } = testEngine();
+    const ranking = await engine.rank(request({ topK: 1 }));
+    await engine.report(ranking.episode, { reward: true });
+    engine.narrow(ranking.episode, 0, []);
+    engine.narrow(ranking.episode, 7, []);
+    await engine.end(ranking.episode);
+    expect(Object.keys(await evidenceOf(engine))).toEqual(["default/d0"]);
+  });
+});
+
+describe("calls at the same time", () => {
+  it("end and report: both are recorded, the better tier counts", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    const [ended, reported] = await Promise.all([
+      engine.end(episode, { reward: true, tier: "completed" }),
+      engine.report("run", { reward: false, tier: "verified" }),
+    ]);
+    expect([ended?.status, reported.status]).toEqual(["committed", "committed"]);
+    expect(await engine.explain("run")).toMatchObject({ state: "ended", outcome: { reward: 0, tier: "verified" } });
+    expect(await engine.status()).toMatchObject({ outcomes: { completed: 1, verified: 1 }, taught: 1, corrections: 1 });
+    expect(await engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("report and end: both are recorded", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request());
+    await Promise.all([
+      engine.report(episode, { reward: false, tier: "verified" }),
+      engine.end(episode, { reward: true, tier: "completed" }),
+    ]);
+    expect(await engine.status()).toMatchObject({
+      episodes: { open: 0, recorded: 1 },
+      outcomes: { completed: 1, verified: 1 },
+    });
+    expect(await engine.explain(episode)).toMatchObject({ state: "ended", outcome: { tier: "verified" } });
+  });
+
+  it("many reports with votes and exposures: nothing is lost and nothing counts twice", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request());
+    await Promise.all(
+      Array.from({ length: 20 }, async (_, i) => {
+        await engine.rank(request({ episode, candidates: candidates(3), aliases: [`alias ${i}`] }));
+        await engine.report(episode, { reward: i % 2 === 0, helpful: ["d0"] });
+      }),
+    );
+    await engine.end(episode);
+    for (let i = 0; i < 20; i++) expect((await engine.explain(`alias ${i}`))?.exposures).toHaveLength(21);
+    expect(await engine.status()).toMatchObject({ episodes: { recorded: 1 }, outcomes: { user: 20 }, taught: 1 });
+    expect(await engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("two ends: one succeeds, the other is told that the episode is not open", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request());
+    const results = await Promise.allSettled([
+      engine.end(episode, { reward: true }),
+      engine.end(episode, { reward: true }),
+    ]);
+    expect(results.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    expect(await engine.status()).toMatchObject({ outcomes: { user: 1 } });
+  });
+
+  it("rank on an episode that is being ended is refused, and the ranking's candidates stay with the host", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request());
+    const ending = engine.end(episode, { reward: true });
+    await expect(engine.rank(request({ episode }))).rejects.toMatchObject({ code: "UNKNOWN_EPISODE" });
+    await ending;
+    expect(ids(await engine.rank(request()))).toHaveLength(3);
+  });
+});

@@ -1,0 +1,256 @@
+import { describe, expect, it } from "vitest";
+import { memoryStore, type Store } from "../src/index.js";
+import { faultyStore } from "./support/faulty-store.js";
+import { ids, request, snapshot, testEngine } from "./support/test-engine.js";
+
+async function learned(store: Store): Promise<ReturnType<typeof testEngine>> {
+  const tested = testEngine({ store });
+  for (let run = 0; run < 20; run++) {
+    const { episode } = await tested.engine.rank(request());
+    await tested.engine.end(episode, { reward: false });
+  }
+  return tested;
+}
+
+describe("a ranking on a failing store", () => {
+  it("is the host's order, marked and logged as degraded, and its exposure still counts later", async () => {
+    const { store, faults } = faultyStore();
+    const { engine, logs } = await learned(store);
+    expect(ids(await engine.rank(request()))).not.toEqual(["d0", "d1", "d2"]);
+    faults.readStates = "before";
+    const ranking = await engine.rank(request());
+    expect(ids(ranking)).toEqual(["d0", "d1", "d2"]);
+    expect(ranking).toMatchObject({
+      order: "host",
+      degraded: { code: "STORE_FAILED", message: "The faulty store failed: connection refused" },
+    });
+    expect(ranking.items.every(({ learned: shift, score, similarity }) => shift === 0 && score === similarity)).toBe(
+      true,
+    );
+    expect(logs.at(-1)).toMatchObject({
+      level: "warn",
+      fields: { code: "RANKING_DEGRADED", reason: "STORE_FAILED", namespace: "default" },
+    });
+    faults.readStates = "none";
+    expect(await engine.end(ranking.episode, { reward: false })).toMatchObject({ status: "committed" });
+    expect(ids(await engine.rank(request()))).not.toEqual(["d0", "d1", "d2"]);
+  });
+
+  it("asks the host for exactly topK", async () => {
+    const { store, faults } = faultyStore();
+    const { engine, logs } = await learned(store);
+    expect(await engine.fetchSize({ topK: 3 })).toBe(20);
+    faults.readStates = "before";
+    expect(await engine.fetchSize({ topK: 3 })).toBe(3);
+    expect(logs.at(-1)).toMatchObject({ fields: { code: "RANKING_DEGRADED", reason: "STORE_FAILED" } });
+  });
+
+  it.each(["shared", "memory:"])("with damaged states in %s is degraded by INVALID_STATE", async (scope) => {
+    const { store, damage } = faultyStore();
+    const { engine } = await learned(store);
+    damage.scope = scope;
+    const ranking = await engine.rank(request());
+    expect(ranking).toMatchObject({ order: "host", degraded: { code: "INVALID_STATE" } });
+    expect(ids(ranking)).toEqual(["d0", "d1", "d2"]);
+    damage.scope = undefined;
+    expect((await engine.rank(request())).degraded).toBeUndefined();
+  });
+
+  it("with damaged counters asks for exactly topK", async () => {
+    const { store, damage } = faultyStore();
+    const { engine, logs } = await learned(store);
+    damage.scope = "stats";
+    expect(await engine.fetchSize({ topK: 3 })).toBe(3);
+    expect(logs.at(-1)).toMatchObject({ fields: { code: "RANKING_DEGRADED", reason: "INVALID_STATE" } });
+  });
+
+  it("that was closed is degraded by STORE_CLOSED", async () => {
+    const { engine } = testEngine();
+    await engine.close();
+    expect(await engine.rank(request())).toMatchObject({ degraded: { code: "STORE_CLOSED" } });
+  });
+
+  it("still refuses wrong arguments", async () => {
+    const { store, faults } = faultyStore();
+    faults.readStates = "before";
+    const { engine } = testEngine({ store });
+    await expect(engine.rank(request({ topK: -1 }))).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+});
+
+describe("an outcome on a failing store", () => {
+  it("is not acknowledged, and a retry records it exactly once", async () => {
+    const { store, inner, faults } = faultyStore();
+    const { engine } = testEngine({ store });
+    const { episode } = await engine.rank(request());
+    faults.commit = "before";
+    const failure = { code: "STORE_FAILED", details: { store: "faulty" } };
+    for (let i = 0; i < 3; i++) await expect(engine.end(episode, { reward: true })).rejects.toMatchObject(failure);
+    expect(await inner.head("default")).toBe(0);
+    expect((await engine.status()).episodes.open).toBe(1);
+    faults.commit = "none";
+    expect(await engine.end(episode, { reward: true })).toEqual({ status: "committed", episode, seq: 2 });
+    expect(await engine.status()).toMatchObject({ seq: 2, outcomes: { user: 1 }, taught: 1, corrections: 0 });
+    expect(await engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("whose answer was lost is recorded exactly once, and the retry gets the first receipt", async () => {
+    const { store, inner, faults } = faultyStore();
+    const { engine } = testEngine({ store });
+    const { episode } = await engine.rank(request());
+    faults.commit = "after";
+    for (let i = 0; i < 3; i++) {
+      await expect(engine.end(episode, { reward: true, helpful: ["m1"] })).rejects.toMatchObject({
+        code: "STORE_FAILED",
+      });
+    }
+    const before = await snapshot(inner);
+    faults.commit = "none";
+    expect(await engine.end(episode, { reward: true, helpful: ["d0"] })).toEqual({
+      status: "duplicate",
+      episode,
+      seq: 2,
+    });
+    expect(await snapshot(inner)).toEqual(before);
+    expect(await engine.status()).toMatchObject({
+      episodes: { open: 0 },
+      seq: 2,
+      outcomes: { user: 1 },
+      corrections: 0,
+    });
+  });
+
+  it("whose answer was lost and that is retried in other words is a later word: both are recorded, the last one counts", async () => {
+    const { store, faults } = faultyStore();
+    const { engine } = testEngine({ store });
+    const { episode } = await engine.rank(request());
+    faults.commit = "after";
+    await expect(engine.end(episode, { reward: true })).rejects.toMatchObject({ code: "STORE_FAILED" });
+    faults.commit = "none";
+    expect(await engine.end(episode, { reward: false })).toMatchObject({ status: "committed" });
+    expect(await engine.explain(episode)).toMatchObject({ outcome: { reward: 0 } });
+    expect(await engine.status()).toMatchObject({ outcomes: { user: 2 }, corrections: 1, taught: 1 });
+  });
+
+  it("reported on an open episode is retried in the same way, later exposures included", async () => {
+    const { store, faults } = faultyStore();
+    const { engine } = testEngine({ store });
+    const { episode } = await engine.rank(request({ topK: 1 }));
+    faults.commit = "after";
+    await expect(engine.report(episode, { reward: true })).rejects.toMatchObject({ code: "STORE_FAILED" });
+    await engine.rank(request({ episode, topK: 1, candidates: [{ id: "late", similarity: 1 }] }));
+    faults.commit = "before";
+    await expect(engine.report(episode, { reward: true })).rejects.toMatchObject({ code: "STORE_FAILED" });
+    faults.commit = "none";
+    expect(await engine.report(episode, { reward: true })).toMatchObject({ status: "duplicate" });
+    await engine.end(episode);
+    expect(await engine.status()).toMatchObject({ outcomes: { user: 1 }, episodes: { recorded: 1 } });
+    expect((await engine.explain(episode))?.exposures).toHaveLength(2);
+    expect(await engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("said again after it was acknowledged is a new outcome", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request());
+    const first = await engine.report(episode, { reward: true });
+    const second = await engine.report(episode, { reward: true });
+    expect(second.seq).toBe(first.seq + 1);
+    expect(await engine.status()).toMatchObject({ outcomes: { user: 2 }, taught: 1 });
+  });
+
+  it("does not pile up entries while the store is down", async () => {
+    const { store, inner, faults } = faultyStore();
+    const { engine } = testEngine({ store });
+    const { episode } = await engine.rank(request());
+    faults.commit = "before";
+    for (let i = 0; i < 50; i++) await expect(engine.report(episode, { reward: null })).rejects.toThrow();
+    faults.commit = "none";
+    await engine.end(episode, { reward: true });
+    // The exposure, its end, and the outcome that counts.
+    expect(await inner.head("default")).toBe(3);
+  });
+
+  it("leaves a parked episode open when it could not be parked", async () => {
+    const { store, faults } = faultyStore();
+    const { engine } = testEngine({ store });
+    const { episode } = await engine.rank(request());
+    faults.commit = "before";
+    await expect(engine.park(episode, { alias: "thread" })).rejects.toMatchObject({ code: "STORE_FAILED" });
+    faults.commit = "none";
+    await engine.rank(request({ episode }));
+    await engine.park(episode, { alias: "thread" });
+    expect(await engine.resume("thread")).toBe(episode);
+    expect((await engine.explain(episode))?.exposures).toHaveLength(2);
+    await engine.end(episode);
+    expect((await engine.explain(episode))?.exposures).toHaveLength(2);
+  });
+});
+
+describe("a ranking that is overtaken by the end of its episode", () => {
+  it("is refused, and the episode stays ended", async () => {
+    const inner = memoryStore();
+    let release = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let slow = false;
+    const { changesSince: _, ...rest } = inner;
+    const store: Store = {
+      ...rest,
+      readStates: async (...call) => {
+        if (slow) await gate;
+        return inner.readStates(...call);
+      },
+    };
+    const { engine } = testEngine({ store });
+    const { episode } = await engine.rank(request());
+    slow = true;
+    const ranking = engine.rank(request({ episode }));
+    slow = false;
+    await engine.end(episode, { reward: true });
+    release();
+    await expect(ranking).rejects.toMatchObject({ code: "UNKNOWN_EPISODE" });
+    expect((await engine.status()).episodes).toMatchObject({ open: 0, recorded: 1 });
+    await engine.flush();
+    expect(await engine.explain(episode)).toMatchObject({ state: "ended" });
+  });
+});
+
+describe("a store that hands out Buffers", () => {
+  it("is read and folded like any other, and its arrays are not written to", async () => {
+    const inner = memoryStore();
+    const pooled = (bytes: Uint8Array | undefined): Buffer | undefined => {
+      if (!bytes) return undefined;
+      const pool = Buffer.alloc(bytes.length + 3, 0xaa);
+      pool.set(bytes, 3);
+      return pool.subarray(3);
+    };
+    const handedOut: { readonly bytes: Buffer; readonly before: string }[] = [];
+    const handOut = (bytes: Uint8Array | undefined): Buffer | undefined => {
+      const buffer = pooled(bytes);
+      if (buffer) handedOut.push({ bytes: buffer, before: buffer.toString("hex") });
+      return buffer;
+    };
+    const { changesSince: _, ...rest } = inner;
+    const store: Store = {
+      ...rest,
+      readStates: async (...call) => (await inner.readStates(...call)).map(handOut),
+      readEntries: async (...call) =>
+        (await inner.readEntries(...call)).map((entry) => ({ ...entry, payload: handOut(entry.payload) as Buffer })),
+      commit: (namespace, entries, reduce) =>
+        inner.commit(namespace, entries, function* (entry) {
+          const reduction = reduce(entry);
+          let step = reduction.next();
+          while (!step.done) step = reduction.next((yield step.value).map(handOut));
+          return step.value;
+        }),
+    };
+    const { engine } = await learned(store);
+    const plain = await learned(memoryStore());
+    const [a, b] = [await engine.rank(request()), await plain.engine.rank(request())];
+    expect(a.items).toEqual(b.items);
+    await engine.importState(await engine.exportState());
+    expect(await engine.replay()).toMatchObject({ identical: true });
+    for (const { bytes, before } of handedOut) expect(bytes.toString("hex")).toBe(before);
+  });
+});

@@ -1,0 +1,120 @@
+import { describe, expect, it } from "vitest";
+import { cav, type Learner, memoryStore, qavr, similarity } from "../src/index.js";
+import { ids, request, snapshot, testEngine } from "./support/test-engine.js";
+
+describe("an engine with another learner than the stored state's", () => {
+  it("ranks in the host's order, says why, and neither reads nor adds to what it cannot understand", async () => {
+    const store = memoryStore();
+    const before = testEngine({ store, prefix: "before" }).engine;
+    for (let run = 0; run < 10; run++) await before.end((await before.rank(request())).episode, { reward: false });
+    const states = await snapshot(store);
+
+    const { engine } = testEngine({ store, prefix: "after", learner: qavr() as Learner });
+    const ranking = await engine.rank(request());
+    expect(ids(ranking)).toEqual(["d0", "d1", "d2"]);
+    expect(ranking.degraded?.code).toBe("LEARNER_MISMATCH");
+    expect(ranking.degraded?.message).toMatch(/cav@1, not qavr@1.*replay\(\{ write: true \}\)/);
+    await expect(engine.end(ranking.episode, { reward: true })).rejects.toMatchObject({
+      code: "LEARNER_MISMATCH",
+      details: { stored: "cav@1", wanted: "qavr@1" },
+    });
+    await expect(engine.report("before-1", { reward: true })).rejects.toMatchObject({ code: "LEARNER_MISMATCH" });
+    expect(await engine.status()).toMatchObject({ learner: "cav@1", taught: 10, collections: [] });
+    expect(await snapshot(store)).toEqual(states);
+  });
+
+  it("learns the ledger again by replay, and back, bit for bit", async () => {
+    const store = memoryStore();
+    const first = testEngine({ store, prefix: "first" }).engine;
+    for (let run = 0; run < 10; run++) {
+      const { episode } = await first.rank(request({ keepOrder: true, aliases: [`run ${run}`] }));
+      await first.end(episode, { reward: run % 3 === 0, helpful: run % 4 === 0 ? ["m1"] : [] });
+      if (run % 2 === 0) await first.report(`run ${run}`, { reward: false, tier: "verified" });
+    }
+    const original = await snapshot(store);
+
+    const second = testEngine({ store, prefix: "second", learner: qavr({ warmThreshold: 1 }) as Learner }).engine;
+    expect(await second.replay()).toMatchObject({ identical: false, written: false });
+    expect(await snapshot(store)).toEqual(original);
+    const migrated = await second.replay({ write: true });
+    expect(migrated).toMatchObject({ identical: false, written: true, entries: 25 });
+    expect(migrated.differences.length).toBeGreaterThan(0);
+    expect(await second.replay()).toMatchObject({ identical: true, differences: [] });
+    expect(await second.rank(request({ record: false }))).toMatchObject({ learner: "qavr@1", order: "learned" });
+    expect(await second.status()).toMatchObject({ learner: "qavr@1", taught: 10, corrections: 5 });
+    await expect(second.report("run 1", { reward: true, tier: "verified" })).resolves.toMatchObject({
+      status: "committed",
+    });
+
+    const third = testEngine({ store, prefix: "third" }).engine;
+    await third.replay({ write: true });
+    const { engine: never, store: plain } = testEngine({ prefix: "first" });
+    for (let run = 0; run < 10; run++) {
+      const { episode } = await never.rank(request({ keepOrder: true, aliases: [`run ${run}`] }));
+      await never.end(episode, { reward: run % 3 === 0, helpful: run % 4 === 0 ? ["m1"] : [] });
+      if (run % 2 === 0) await never.report(`run ${run}`, { reward: false, tier: "verified" });
+    }
+    await never.report("run 1", { reward: true, tier: "verified" });
+    expect(await third.exportState()).toEqual(await never.exportState());
+    expect(await store.head("default")).toBe(await plain.head("default"));
+  });
+
+  it("can fill a ledger without learning first", async () => {
+    const store = memoryStore();
+    const quiet = testEngine({ store, prefix: "quiet", learner: similarity() as Learner }).engine;
+    for (let run = 0; run < 30; run++) {
+      const ranking = await quiet.rank(request());
+      expect(ids(ranking)).toEqual(["d0", "d1", "d2"]);
+      await quiet.end(ranking.episode, { reward: false, harmful: ["d0"] });
+    }
+    const { engine } = testEngine({ store, prefix: "learning", learner: cav() as Learner });
+    await engine.replay({ write: true });
+    expect(ids(await engine.rank(request()))).not.toContain("d0");
+  });
+});
+
+describe("replay", () => {
+  it("finds a state that was tampered with, one that is missing and one too many, and repairs them", async () => {
+    const store = memoryStore();
+    const { engine } = testEngine({ store });
+    for (let run = 0; run < 5; run++) await engine.end((await engine.rank(request())).episode, { reward: false });
+    const head = await store.head("default");
+    const all = [];
+    for (const scope of ["episode", "alias", "shared", "stats", "memory:default"]) {
+      for (const state of await store.scanStates("default", scope, { limit: 1_000 })) all.push({ scope, ...state });
+    }
+    const memory = all.find(({ scope, id }) => scope === "memory:default" && id === "d0") as (typeof all)[number];
+    const flipped = Uint8Array.from(memory.value);
+    flipped[20] = (flipped[20] as number) ^ 1;
+    const damaged = [
+      ...all.filter(({ id }) => id !== "d0" && id !== "d1"),
+      { ...memory, value: flipped },
+      { scope: "alias", id: "ghost", value: Uint8Array.of(1) },
+    ];
+    expect(await store.replaceStates("default", head, damaged)).toBe(true);
+    const found = await engine.replay();
+    expect(found.identical).toBe(false);
+    expect([...found.differences].sort()).toEqual(["alias/ghost", "memory:default/d0", "memory:default/d1"]);
+    expect(await engine.replay({ write: true })).toMatchObject({ written: true });
+    expect(await engine.replay()).toMatchObject({ identical: true, states: all.length });
+  });
+
+  it("gives up when the ledger never stands still", async () => {
+    const inner = memoryStore();
+    let entries = 0;
+    const { engine } = testEngine({ store: { ...inner, head: async () => entries++ } });
+    await expect(engine.replay()).rejects.toMatchObject({ code: "STORE_BUSY" });
+  });
+
+  it("of a namespace that nobody used is identical and empty", async () => {
+    const { engine } = testEngine();
+    expect(await engine.replay({ namespace: "nobody", write: true })).toEqual({
+      namespace: "nobody",
+      entries: 0,
+      states: 0,
+      differences: [],
+      identical: true,
+      written: true,
+    });
+  });
+});

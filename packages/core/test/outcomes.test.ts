@@ -1,0 +1,315 @@
+import { describe, expect, it } from "vitest";
+import {
+  type CavMemory,
+  type CavShared,
+  cav,
+  type Engine,
+  type Learner,
+  OUTCOME_TIERS,
+  type OutcomeInput,
+  qavr,
+  similarity,
+} from "../src/index.js";
+import { seededRandom } from "./support/random.js";
+import { DAY, request, snapshot, testEngine } from "./support/test-engine.js";
+
+/** Everything numeric that the learner knows, as one flat record. */
+async function knowledge(engine: Engine): Promise<Record<string, number>> {
+  const numbers: Record<string, number> = {};
+  const collect = (path: string, value: unknown): void => {
+    if (typeof value === "number") numbers[path] = value;
+    else if (typeof value === "object" && value !== null) {
+      for (const [key, inner] of Object.entries(value)) collect(`${path}.${key}`, inner);
+    }
+  };
+  const { shared, memories } = await engine.exportState();
+  collect("shared", shared);
+  for (const { id, state } of memories) collect(id, state);
+  return numbers;
+}
+
+function expectSame(a: Record<string, number>, b: Record<string, number>): void {
+  expect(Object.keys(a).sort()).toEqual(Object.keys(b).sort());
+  for (const [path, value] of Object.entries(a)) {
+    const other = b[path] as number;
+    const close = Math.abs(value - other) <= 1e-6 * Math.max(1, Math.abs(value)) || Object.is(value, other);
+    expect(close, `${path}: ${value} and ${other}`).toBe(true);
+  }
+}
+
+async function past(engine: Engine, runs = 25): Promise<void> {
+  const random = seededRandom(4);
+  for (let run = 0; run < runs; run++) {
+    const { episode } = await engine.rank(
+      request({ vector: random.direction(4), keepOrder: true, topK: 1 + random.below(4) }),
+    );
+    await engine.end(episode, { reward: random.next(), helpful: random.next() < 0.2 ? ["m1"] : [] });
+  }
+}
+
+/** A history, then one episode whose outcomes arrive in the order given. */
+async function after(learner: Learner, outcomes: readonly OutcomeInput[], between = 0): Promise<Engine> {
+  const { engine } = testEngine({ learner });
+  await past(engine);
+  const { episode } = await engine.rank(request({ keepOrder: true, aliases: ["run"] }));
+  await engine.end(episode);
+  for (const outcome of outcomes) {
+    await engine.report("run", outcome);
+    if (outcome !== outcomes.at(-1)) await past(engine, between);
+  }
+  expect(await engine.replay()).toMatchObject({ identical: true });
+  return engine;
+}
+
+const learners: readonly (readonly [string, () => Learner])[] = [
+  ["cav", () => cav() as Learner],
+  ["qavr", () => qavr() as Learner],
+  ["similarity", () => similarity() as Learner],
+];
+
+describe.each(learners)("two outcomes of one episode, with %s", (_, learner) => {
+  const better: OutcomeInput = { reward: 0, tier: "verified" };
+  const weaker: OutcomeInput = { reward: 1, tier: "completed" };
+
+  it("leave the state of the better tier alone, in either order of arrival", async () => {
+    const alone = await knowledge(await after(learner(), [better]));
+    expectSame(await knowledge(await after(learner(), [weaker, better])), alone);
+    expect(await knowledge(await after(learner(), [better, weaker]))).toEqual(alone);
+  });
+
+  it("leave the better votes and the better reward, whoever gave them, in any order", async () => {
+    const votes: OutcomeInput = { helpful: ["d1"], harmful: ["d0"], tier: "user" };
+    const weakVotes: OutcomeInput = { reward: 0.7, helpful: ["d0"], tier: "self-reported" };
+    const together = await knowledge(await after(learner(), [{ ...better, ...{ helpful: ["d1"], harmful: ["d0"] } }]));
+    for (const order of [
+      [votes, better, weakVotes],
+      [weakVotes, better, votes],
+      [better, weakVotes, votes],
+      [weakVotes, votes, better],
+    ]) {
+      expectSame(await knowledge(await after(learner(), order)), together);
+    }
+  });
+
+  it("of the same tier: the later word counts", async () => {
+    const first: OutcomeInput = { reward: 1, tier: "user" };
+    const second: OutcomeInput = { reward: 0.25, tier: "user", harmful: ["d0"] };
+    expectSame(
+      await knowledge(await after(learner(), [first, second])),
+      await knowledge(await after(learner(), [second])),
+    );
+  });
+});
+
+describe("the outcome that counts", () => {
+  it("is the best tier's for every pair of tiers", async () => {
+    for (const [b, better] of OUTCOME_TIERS.entries()) {
+      for (const weaker of OUTCOME_TIERS.slice(b + 1)) {
+        for (const order of [
+          [better, weaker],
+          [weaker, better],
+        ]) {
+          const { engine } = testEngine();
+          const { episode } = await engine.rank(request());
+          await engine.end(episode);
+          for (const tier of order) await engine.report(episode, { tier, reward: tier === better });
+          expect((await engine.explain(episode))?.outcome).toEqual({ reward: 1, tier: better, source: better });
+        }
+      }
+    }
+  });
+
+  it("has the evidence of exactly one run, also when other runs taught in between", async () => {
+    const evidence = async (engine: Engine): Promise<Record<string, number>> =>
+      Object.fromEntries(
+        ((await engine.status()).collections[0]?.best ?? []).map((memory) => [memory.id, memory.evidence]),
+      );
+    const corrected = await after(
+      cav() as Learner,
+      [
+        { reward: 1, tier: "completed" },
+        { reward: 0, tier: "verified" },
+      ],
+      10,
+    );
+    const alone = await after(cav() as Learner, [{ reward: null }, { reward: 0, tier: "verified" }], 10);
+    const expected = await evidence(alone);
+    for (const [id, value] of Object.entries(await evidence(corrected)))
+      expect(value).toBeCloseTo(expected[id] as number, 9);
+    expect(await corrected.status()).toMatchObject({ corrections: 1, taught: 36 });
+    expect(await alone.status()).toMatchObject({ corrections: 0, taught: 36, unknownOutcomes: 1 });
+  });
+
+  it("weighs 0.3 when the run merely ended, and what it says otherwise", async () => {
+    const evidenceFor = async (outcome: OutcomeInput): Promise<number> => {
+      const { engine } = testEngine();
+      const { episode } = await engine.rank(request({ topK: 1 }));
+      await engine.end(episode, outcome);
+      return (await engine.status()).collections[0]?.best[0]?.evidence as number;
+    };
+    expect(await evidenceFor({ reward: true, tier: "completed" })).toBeCloseTo(0.3, 12);
+    expect(await evidenceFor({ reward: true, tier: "completed", weight: 1 })).toBe(1);
+    expect(await evidenceFor({ reward: true })).toBe(1);
+    expect(await evidenceFor({ reward: true, weight: 0.5 })).toBe(0.5);
+  });
+
+  it("takes booleans as 0 and 1", async () => {
+    for (const [reward, number] of [
+      [true, 1],
+      [false, 0],
+    ] as const) {
+      const { engine } = testEngine();
+      const { episode } = await engine.rank(request());
+      await engine.end(episode, { reward });
+      expect((await engine.explain(episode))?.outcome?.reward).toBe(number);
+    }
+  });
+});
+
+describe("an unknown outcome", () => {
+  it("is counted and teaches nothing", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    await engine.end(episode, { reward: null, tier: "completed" });
+    await engine.report("run", {});
+    await engine.report("run", { used: ["m1"] });
+    expect(await engine.status()).toMatchObject({
+      outcomes: { completed: 1, user: 2 },
+      unknownOutcomes: 3,
+      taught: 0,
+      collections: [{ memories: 3, withEvidence: 0 }],
+    });
+    expect(await engine.fetchSize({ topK: 3 })).toBe(3);
+    expect((await engine.rank(request())).order).toBe("host");
+  });
+
+  it("with votes teaches what the votes say", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request());
+    await engine.end(episode, { helpful: ["m3"], harmful: ["d0"] });
+    expect(await engine.status()).toMatchObject({
+      taught: 1,
+      collections: [{ withEvidence: 2, best: [{ id: "d2" }, { id: "d0" }] }],
+    });
+    const [{ utility: best = 0 } = {}, { utility: worst = 0 } = {}] =
+      (await engine.status()).collections[0]?.best ?? [];
+    expect([best > 0, worst < 0]).toEqual([true, true]);
+  });
+
+  it("never takes a known one's place", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request());
+    await engine.end(episode, { reward: 1, tier: "completed" });
+    await engine.report(episode, { reward: null, tier: "verified" });
+    expect((await engine.explain(episode))?.outcome).toMatchObject({ reward: 1, tier: "completed" });
+  });
+});
+
+describe("an idempotency key", () => {
+  it("makes a repeated outcome a duplicate with the receipt of the first, and changes nothing", async () => {
+    const { engine, store, clock } = testEngine();
+    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    const outcome = { reward: true, helpful: ["d0"], idempotencyKey: "order 7" };
+    const first = await engine.end(episode, outcome);
+    const before = await snapshot(store);
+    clock.now += DAY;
+    expect(await engine.report("run", outcome)).toEqual({ ...first, status: "duplicate" });
+    expect(await engine.report("run", { ...outcome, helpful: ["m1"] })).toEqual({ ...first, status: "duplicate" });
+    expect(await snapshot(store)).toEqual(before);
+  });
+
+  it("refuses another content under the same key, and changes nothing", async () => {
+    const { engine, store } = testEngine();
+    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    await engine.end(episode, { reward: true, idempotencyKey: "order 7" });
+    const other = await engine.rank(request());
+    await engine.end(other.episode);
+    const before = await snapshot(store);
+    const conflict = { code: "IDEMPOTENCY_CONFLICT", details: { seq: 2 } };
+    await expect(engine.report("run", { reward: false, idempotencyKey: "order 7" })).rejects.toMatchObject(conflict);
+    await expect(engine.report(other.episode, { reward: true, idempotencyKey: "order 7" })).rejects.toMatchObject(
+      conflict,
+    );
+    expect(await snapshot(store)).toEqual(before);
+  });
+
+  it("that is refused at an episode's end does not bring the episode back: its exposures are recorded", async () => {
+    const { engine } = testEngine();
+    const first = await engine.rank(request());
+    await engine.end(first.episode, { reward: true, idempotencyKey: "order 7" });
+    const second = await engine.rank(request());
+    await expect(engine.end(second.episode, { reward: false, idempotencyKey: "order 7" })).rejects.toMatchObject({
+      code: "IDEMPOTENCY_CONFLICT",
+    });
+    expect((await engine.status()).episodes).toMatchObject({ open: 0, recorded: 2 });
+    await expect(engine.report(second.episode, { reward: false })).resolves.toMatchObject({ status: "committed" });
+  });
+
+  it("belongs to its namespace", async () => {
+    const { engine } = testEngine();
+    for (const namespace of ["a", "b"]) {
+      const { episode } = await engine.rank(request({ namespace }));
+      const receipt = await engine.end(episode, { reward: namespace === "a", idempotencyKey: "order 7" });
+      expect(receipt?.status).toBe("committed");
+    }
+  });
+});
+
+describe("a late outcome", () => {
+  it("is refused once the window after the last exposure has passed", async () => {
+    const { engine, clock, store } = testEngine({ outcomeWindow: 7 * DAY });
+    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    clock.now += 3 * DAY;
+    await engine.rank(request({ episode }));
+    await engine.end(episode);
+    clock.now += 7 * DAY;
+    await engine.report("run", { reward: true });
+    clock.now += 1;
+    const before = await snapshot(store);
+    await expect(engine.report("run", { reward: false })).rejects.toMatchObject({
+      code: "OUTCOME_TOO_LATE",
+      details: { episode, age: 7 * DAY + 1, window: 7 * DAY },
+    });
+    expect(await snapshot(store)).toEqual(before);
+  });
+
+  it("is not refused because a clock ran backwards", async () => {
+    const { engine, clock } = testEngine();
+    const { episode } = await engine.rank(request());
+    await engine.end(episode);
+    clock.now -= 400 * DAY;
+    await expect(engine.report(episode, { reward: true })).resolves.toMatchObject({ status: "committed" });
+  });
+});
+
+describe("a late exposure", () => {
+  it("shares the recorded outcome again, exactly as if it had come before", async () => {
+    const outcome: OutcomeInput = { reward: 0, tier: "verified", harmful: ["d0"] };
+    const late = testEngine().engine;
+    await past(late);
+    const first = await late.rank(request({ keepOrder: true, topK: 2 }));
+    await late.report(first.episode, outcome);
+    await late.rank(request({ keepOrder: true, topK: 4, vector: [0, 1, 0, 0], episode: first.episode }));
+    await late.end(first.episode);
+
+    const early = testEngine().engine;
+    await past(early);
+    const both = await early.rank(request({ keepOrder: true, topK: 2 }));
+    await early.rank(request({ keepOrder: true, topK: 4, vector: [0, 1, 0, 0], episode: both.episode }));
+    await early.end(both.episode, outcome);
+
+    const evidence = async (engine: Engine): Promise<number[]> =>
+      ((await engine.exportState()) as { memories: { id: string; state: CavMemory }[] }).memories.map(
+        ({ state }) => state.evidence,
+      );
+    const [a, b] = [await evidence(late), await evidence(early)];
+    expect(a).toHaveLength(b.length);
+    a.forEach((value, i) => {
+      expect(value).toBeCloseTo(b[i] as number, 9);
+    });
+    const lessons = async (engine: Engine): Promise<number> =>
+      ((await engine.exportState()).shared as CavShared).lessons;
+    expect(await lessons(late)).toBe(await lessons(early));
+    expect(await late.replay()).toMatchObject({ identical: true });
+  });
+});

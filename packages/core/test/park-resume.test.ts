@@ -1,0 +1,106 @@
+import { describe, expect, it } from "vitest";
+import { memoryStore } from "../src/index.js";
+import { request, testEngine } from "./support/test-engine.js";
+
+const evidence = async (engine: ReturnType<typeof testEngine>["engine"]): Promise<Record<string, number>> =>
+  Object.fromEntries(
+    ((await engine.status()).collections[0]?.best ?? []).map((memory) => [memory.id, memory.evidence]),
+  );
+
+describe("a parked episode", () => {
+  it("goes on in another process, and credit reaches the exposures of both", async () => {
+    const store = memoryStore();
+    const before = testEngine({ store, prefix: "before" }).engine;
+    const first = await before.rank(request({ topK: 1, aliases: ["run 1"] }));
+    await before.park(first.episode, { alias: "thread" });
+    expect((await before.status()).episodes).toEqual({ open: 0, recorded: 1, parked: 1, abandoned: 0 });
+
+    const after = testEngine({ store, prefix: "after" }).engine;
+    const episode = await after.resume("thread");
+    expect(episode).toBe(first.episode);
+    const second = await after.rank(
+      request({ episode: episode as string, topK: 1, candidates: [{ id: "later", similarity: 1 }] }),
+    );
+    expect(second).toMatchObject({ exposure: 1, items: [{ handle: "m2" }] });
+    await after.end(episode as string, { reward: true, helpful: ["m1"] });
+    expect(await evidence(after)).toEqual({ d0: 0.5, later: 0.5 });
+    expect(await after.explain("run 1")).toMatchObject({ state: "ended", exposures: [{}, {}] });
+    expect((await after.status()).episodes).toEqual({ open: 0, recorded: 1, parked: 0, abandoned: 0 });
+    expect(await after.replay()).toMatchObject({ identical: true });
+  });
+
+  it("shows a memory again under the handle it had before", async () => {
+    const store = memoryStore();
+    const before = testEngine({ store, prefix: "before" }).engine;
+    const { episode } = await before.rank(request({ topK: 2 }));
+    await before.park(episode, { alias: "thread" });
+    const after = testEngine({ store, prefix: "after" }).engine;
+    await after.resume("thread");
+    const { items } = await after.rank(request({ episode, topK: 3 }));
+    expect(items.map(({ handle }) => handle)).toEqual(["m1", "m2", "m3"]);
+  });
+
+  it("is resumed once per alias that it waits under, and only under that", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    expect(await engine.resume("thread")).toBeUndefined();
+    await engine.park(episode, { alias: "thread" });
+    expect(await engine.resume("run")).toBeUndefined();
+    expect(await engine.resume("thread", { namespace: "other" })).toBeUndefined();
+    expect(await engine.resume("thread")).toBe(episode);
+    expect(await engine.resume("thread")).toBe(episode);
+    await engine.end(episode);
+    expect(await engine.resume("thread")).toBeUndefined();
+  });
+
+  it("may be parked again and again, with exposures in between or without, under one alias or another", async () => {
+    const store = memoryStore();
+    let engine = testEngine({ store, prefix: "first" }).engine;
+    const opened = await engine.rank(request({ topK: 1 }));
+    await engine.park(opened.episode, { alias: "a" });
+    let waiting = "a";
+    for (const alias of ["a", "b", "c", "c", "d"]) {
+      engine = testEngine({ store, prefix: `for ${alias}` }).engine;
+      expect(await engine.resume(waiting)).toBe(opened.episode);
+      await engine.park(opened.episode, { alias });
+      expect((await engine.status()).episodes.parked).toBe(1);
+      waiting = alias;
+    }
+    expect(await engine.resume("d")).toBe(opened.episode);
+    for (const old of ["a", "b", "c"]) expect(await engine.resume(old)).toBeUndefined();
+    await engine.end(opened.episode, { reward: true });
+    expect(await engine.status()).toMatchObject({ episodes: { parked: 0, recorded: 1 }, taught: 1 });
+    expect(await engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("takes feedback while it waits", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request({ topK: 1 }));
+    await engine.park(episode, { alias: "thread" });
+    await engine.report("thread", { reward: true });
+    expect(await evidence(engine)).toEqual({ d0: 1 });
+    expect(await engine.resume("thread")).toBe(episode);
+    await engine.rank(request({ episode, topK: 1, candidates: [{ id: "later", similarity: 1 }] }));
+    await engine.end(episode);
+    expect(await evidence(engine)).toEqual({ d0: 0.5, later: 0.5 });
+  });
+
+  it("that two processes resume at once keeps what both showed", async () => {
+    const store = memoryStore();
+    const opener = testEngine({ store, prefix: "opener" }).engine;
+    const { episode } = await opener.rank(request({ topK: 1 }));
+    await opener.park(episode, { alias: "thread" });
+    const [left, right] = [testEngine({ store, prefix: "left" }).engine, testEngine({ store, prefix: "right" }).engine];
+    for (const [engine, id] of [
+      [left, "l"],
+      [right, "r"],
+    ] as const) {
+      expect(await engine.resume("thread")).toBe(episode);
+      await engine.rank(request({ episode, topK: 1, candidates: [{ id, similarity: 1 }] }));
+    }
+    await left.end(episode, { reward: true });
+    await right.end(episode, { reward: true });
+    expect(Object.keys(await evidence(right)).sort()).toEqual(["d0", "l", "r"]);
+    expect(await right.replay()).toMatchObject({ identical: true });
+  });
+});

@@ -1,0 +1,206 @@
+import { describe, expect, it } from "vitest";
+import { ENGINE_DEFAULTS, memoryStore } from "../src/index.js";
+import { candidates, ids, request, snapshot, testEngine } from "./support/test-engine.js";
+
+describe("fetchSize", () => {
+  it("is exactly topK in a namespace without evidence, and four times as many, at least 20, with it", async () => {
+    const { engine } = testEngine();
+    expect(await engine.fetchSize({ topK: 4 })).toBe(4);
+    const { episode } = await engine.rank(request());
+    await engine.end(episode);
+    expect(await engine.fetchSize({ topK: 4 })).toBe(4);
+    await engine.report(episode, { reward: true });
+    expect(await engine.fetchSize({ topK: 4 })).toBe(20);
+    expect(await engine.fetchSize({ topK: 8 })).toBe(32);
+    expect(await engine.fetchSize({ namespace: "other", topK: 4 })).toBe(4);
+  });
+
+  it("takes the caller's fetchK, never less than topK and never more than 1,000", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request());
+    await engine.end(episode, { reward: true });
+    expect(await engine.fetchSize({ topK: 4, fetchK: 11 })).toBe(11);
+    expect(await engine.fetchSize({ topK: 4, fetchK: 2 })).toBe(4);
+    expect(await engine.fetchSize({ topK: 4, fetchK: 5_000 })).toBe(1_000);
+    expect(await engine.fetchSize({ topK: 2_000 })).toBe(2_000);
+  });
+
+  it("is exactly topK again in a disabled engine", async () => {
+    const store = memoryStore();
+    const { engine } = testEngine({ store });
+    await engine.end((await engine.rank(request())).episode, { reward: true });
+    const disabled = testEngine({ store, enabled: false }).engine;
+    expect(await disabled.fetchSize({ topK: 4 })).toBe(4);
+  });
+});
+
+describe("a disabled engine", () => {
+  it("gives the host's order and touches nothing", async () => {
+    const store = memoryStore();
+    const { engine } = testEngine({ store });
+    for (let run = 0; run < 20; run++) await engine.end((await engine.rank(request())).episode, { reward: false });
+    expect(ids(await engine.rank(request()))).not.toEqual(["d0", "d1", "d2"]);
+    const before = await snapshot(store);
+    const disabled = testEngine({ store, enabled: false }).engine;
+    expect(disabled.enabled).toBe(false);
+    const ranking = await disabled.rank(request({ aliases: ["run"] }));
+    expect(ids(ranking)).toEqual(["d0", "d1", "d2"]);
+    expect(ranking).toMatchObject({ episode: "", exposure: -1, order: "host" });
+    expect(disabled.open()).toBe("");
+    expect(await disabled.end("", { reward: true })).toBeUndefined();
+    expect(await disabled.report("run", { reward: true })).toEqual({ status: "ignored", episode: "run", seq: 0 });
+    await disabled.park("", { alias: "thread" });
+    expect(await disabled.resume("thread")).toBeUndefined();
+    disabled.alias("", ["x"]);
+    disabled.narrow("", 0, []);
+    expect(await snapshot(store)).toEqual(before);
+  });
+});
+
+describe("rank with record: false", () => {
+  it("ranks as learned, opens nothing and writes nothing", async () => {
+    const { engine, store } = testEngine();
+    for (let run = 0; run < 20; run++) await engine.end((await engine.rank(request())).episode, { reward: false });
+    const before = await snapshot(store);
+    const preview = await engine.rank(request({ record: false }));
+    expect(preview).toMatchObject({ episode: "", exposure: -1, order: "learned" });
+    expect(preview.items.every(({ handle }) => handle === "")).toBe(true);
+    expect((await engine.status()).episodes.open).toBe(0);
+    await engine.flush();
+    expect(await snapshot(store)).toEqual(before);
+    const real = await engine.rank(request());
+    expect(ids(real)).toEqual(ids(preview));
+    expect(real.items.map(({ score }) => score)).toEqual(preview.items.map(({ score }) => score));
+  });
+});
+
+describe("rank with keepOrder", () => {
+  it("records the host's order as shown, says what learning would add, and learns from it", async () => {
+    const { engine } = testEngine();
+    for (let run = 0; run < 20; run++) {
+      const ranking = await engine.rank(request({ keepOrder: true }));
+      expect(ids(ranking)).toEqual(["d0", "d1", "d2"]);
+      expect(ranking.order).toBe("host");
+      await engine.end(ranking.episode, { reward: false });
+    }
+    const [first] = (await engine.rank(request({ keepOrder: true }))).items;
+    expect(first?.learned).toBeLessThan(0);
+    expect(first?.evidence).toBeGreaterThan(0);
+    expect(ids(await engine.rank(request()))).not.toEqual(["d0", "d1", "d2"]);
+  });
+});
+
+describe("handles", () => {
+  it("number the memories of an episode in the order shown, across its exposures", async () => {
+    const { engine } = testEngine();
+    const first = await engine.rank(request({ topK: 2 }));
+    const second = await engine.rank(
+      request({ episode: first.episode, candidates: [{ id: "x", similarity: 1 }, ...candidates(2)], topK: 3 }),
+    );
+    expect(first.items.map(({ handle }) => handle)).toEqual(["m1", "m2"]);
+    expect(second.items.map(({ id, handle }) => [id, handle])).toEqual([
+      ["x", "m3"],
+      ["d0", "m1"],
+      ["d1", "m2"],
+    ]);
+    expect([first.exposure, second.exposure]).toEqual([0, 1]);
+  });
+
+  it("differ for one id in two collections", async () => {
+    const { engine } = testEngine();
+    const first = await engine.rank(request({ topK: 1, collection: "a" }));
+    const second = await engine.rank(request({ topK: 1, collection: "b", episode: first.episode }));
+    expect([first.items[0]?.handle, second.items[0]?.handle]).toEqual(["m1", "m2"]);
+  });
+});
+
+describe("an explanation", () => {
+  it("says of an open episode what rank said", async () => {
+    const { engine } = testEngine();
+    for (let run = 0; run < 10; run++) await engine.end((await engine.rank(request())).episode, { reward: false });
+    const ranking = await engine.rank(request({ aliases: ["run"], context: "billing" }));
+    const view = await engine.explain("run");
+    expect(view).toMatchObject({ episode: ranking.episode, namespace: "default", state: "open" });
+    expect(view?.exposures).toEqual([
+      {
+        collection: "default",
+        context: "billing",
+        learner: "cav@1",
+        gate: ranking.gate,
+        vectorSource: "host",
+        credited: true,
+        items: ranking.items,
+      },
+    ]);
+  });
+
+  it("says of a recorded episode the same, to the precision of the ledger, with the outcome that counts", async () => {
+    const { engine } = testEngine();
+    for (let run = 0; run < 10; run++) await engine.end((await engine.rank(request())).episode, { reward: false });
+    const ranking = await engine.rank(request({ aliases: ["run"] }));
+    await engine.end(ranking.episode, { reward: 0.5, tier: "observed", source: "runtime" });
+    const view = await engine.explain("run");
+    expect(view).toMatchObject({
+      state: "ended",
+      outcome: { reward: 0.5, tier: "observed", source: "runtime" },
+      exposures: [{ learner: "cav@1", gate: Math.fround(ranking.gate) }],
+    });
+    view?.exposures[0]?.items.forEach((item, place) => {
+      const shown = ranking.items[place] as (typeof ranking.items)[number];
+      expect(item).toMatchObject({ id: shown.id, handle: shown.handle, index: shown.index });
+      expect(item.score).toBe(item.similarity + item.learned);
+      expect(item.score).toBeCloseTo(shown.score, 5);
+      expect(item.evidence).toBeCloseTo(shown.evidence, 5);
+    });
+  });
+
+  it("keeps the rank without learning also for an item from beyond the recorded candidates", async () => {
+    const { engine } = testEngine({ recordedCandidates: 2 });
+    const list = candidates(30);
+    for (let run = 0; run < 5; run++) {
+      const { episode } = await engine.rank({ candidates: list.slice(29), topK: 1, vector: [1, 0] });
+      await engine.end(episode, { reward: true, helpful: ["d29"] });
+    }
+    const ranking = await engine.rank({
+      candidates: list.map((item, i) => ({ ...item, similarity: 0.9 - i * 1e-4 })),
+      topK: 2,
+      vector: [1, 0],
+    });
+    expect(ids(ranking)).toContain("d29");
+    await engine.end(ranking.episode);
+    const items = (await engine.explain(ranking.episode))?.exposures[0]?.items;
+    expect(items?.map(({ id, index }) => [id, index])).toEqual(ranking.items.map(({ id, index }) => [id, index]));
+    expect(await engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("knows votes without a reward, and nothing of an unknown reference", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request());
+    await engine.end(episode, { helpful: ["m1"], tier: "self-reported" });
+    expect((await engine.explain(episode))?.outcome).toEqual({
+      reward: null,
+      tier: "self-reported",
+      source: "self-reported",
+    });
+    expect(await engine.explain("nobody")).toBeUndefined();
+    expect(await engine.explain(episode, { namespace: "other" })).toBeUndefined();
+  });
+});
+
+describe("createEngine", () => {
+  it("has documented defaults", () => {
+    expect(ENGINE_DEFAULTS).toEqual({
+      enabled: true,
+      onEdit: "discount",
+      episodeTtl: 3_600_000,
+      maxOpenEpisodes: 10_000,
+      outcomeWindow: 30 * 24 * 3_600_000,
+      recordedCandidates: 50,
+    });
+  });
+
+  it("treats an option that is there but undefined as absent", async () => {
+    const { engine } = testEngine({ enabled: undefined as unknown as boolean, onEdit: undefined as unknown as "keep" });
+    expect((await engine.rank(request())).episode).not.toBe("");
+  });
+});

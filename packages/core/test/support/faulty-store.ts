@@ -1,0 +1,40 @@
+import { memoryStore, type Store } from "../../src/index.js";
+
+type Fault = "none" | "before" | "after";
+
+export interface FaultyStore {
+  readonly store: Store;
+  /** The store behind it, for looking at what really happened. */
+  readonly inner: Store;
+  /**
+   * What the next calls of a method do: `before` fails without effect, `after` takes effect and loses the answer.
+   */
+  readonly faults: { commit: Fault; readStates: Fault };
+  /** States of scopes that start with this come back cut short. */
+  readonly damage: { scope: string | undefined };
+}
+
+/** A memory store whose calls fail on demand, as a database does that restarts. It cannot tell what changed, so every ranking reads. */
+export function faultyStore(): FaultyStore {
+  const inner = memoryStore();
+  const faults: FaultyStore["faults"] = { commit: "none", readStates: "none" };
+  const damage: FaultyStore["damage"] = { scope: undefined };
+  const around = async <T>(fault: Fault, call: () => Promise<T>): Promise<T> => {
+    if (fault === "before") throw new Error("connection refused");
+    const result = await call();
+    if (fault === "after") throw new Error("connection lost");
+    return result;
+  };
+  const { changesSince: _, ...rest } = inner;
+  const store: Store = {
+    ...rest,
+    name: "faulty",
+    commit: (...call) => around(faults.commit, () => inner.commit(...call)),
+    readStates: async (...call) => {
+      const states = await around(faults.readStates, () => inner.readStates(...call));
+      const damaged = damage.scope !== undefined && call[1].startsWith(damage.scope);
+      return damaged ? states.map((bytes) => bytes?.slice(0, 21)) : states;
+    },
+  };
+  return { store, inner, faults, damage };
+}

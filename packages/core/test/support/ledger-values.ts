@@ -1,0 +1,121 @@
+import fc from "fast-check";
+import type { EpisodeExposure, EpisodeRecord } from "../../src/ledger/episode-record.js";
+import {
+  EDIT_POLICIES,
+  EPISODE_STATES,
+  type LedgerEvent,
+  OUTCOME_TIERS,
+  type RecordedExposure,
+  VECTOR_SOURCES,
+} from "../../src/ledger/events.js";
+import { legalName } from "./hostile-text.js";
+
+const float32 = fc.float({ noNaN: true, noDefaultInfinity: true });
+const float64 = fc.double({ noNaN: true, noDefaultInfinity: true });
+const count = fc.oneof(fc.nat(3), fc.nat(2 ** 31 - 1), fc.constantFrom(127, 128, 16_383, 16_384, 2 ** 32 - 1));
+const uint32 = fc.integer({ min: 0, max: 2 ** 32 - 1 });
+const vector = fc.int8Array({ maxLength: 6 });
+const names = fc.array(legalName, { maxLength: 4 });
+const used = fc.option(names, { nil: undefined });
+const tier = fc.constantFrom(...OUTCOME_TIERS);
+
+const exposure: fc.Arbitrary<RecordedExposure> = fc.record({
+  collection: legalName,
+  context: legalName,
+  space: fc.oneof(fc.constant(""), legalName),
+  length: count,
+  vectorSource: fc.constantFrom(...VECTOR_SOURCES),
+  vector,
+  learner: legalName,
+  gate: float32,
+  credited: fc.boolean(),
+  at: float64,
+  candidates: fc.array(fc.record({ id: legalName, similarity: float32 }), { maxLength: 4 }),
+  shown: fc.array(
+    fc.record({
+      candidate: count,
+      index: count,
+      handle: count,
+      contentHash: uint32,
+      learned: float32,
+      utility: float32,
+      evidence: float32,
+    }),
+    { maxLength: 3 },
+  ),
+});
+
+/** Any event that the codec must keep as it is. Similarities are float32 already: the layout rounds others. */
+export const ledgerEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
+  fc.record({
+    type: fc.constant("exposure" as const),
+    episode: legalName,
+    state: fc.constantFrom(...EPISODE_STATES),
+    aliases: names,
+    parkedAs: fc.option(legalName, { nil: undefined }),
+    onEdit: fc.constantFrom(...EDIT_POLICIES),
+    exposures: fc.array(exposure, { maxLength: 3 }),
+  }),
+  fc.record({
+    type: fc.constant("outcome" as const),
+    episode: legalName,
+    reward: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: null }),
+    weight: fc.double({ min: Number.MIN_VALUE, max: 1, noNaN: true }),
+    tier,
+    source: legalName,
+    helpful: names,
+    harmful: names,
+    used,
+    note: fc.oneof(fc.constant(""), legalName),
+  }),
+  fc.record({ type: fc.constant("forget" as const), collection: legalName, ids: names }),
+  fc.record({
+    type: fc.constant("import" as const),
+    learner: legalName,
+    collection: legalName,
+    shared: fc.uint8Array({ maxLength: 40 }),
+    memories: fc.array(fc.record({ id: legalName, state: fc.uint8Array({ maxLength: 40 }) }), { maxLength: 3 }),
+  }),
+);
+
+const episodeExposure: fc.Arbitrary<EpisodeExposure> = fc.record({
+  seq: count,
+  collection: legalName,
+  context: legalName,
+  space: fc.oneof(fc.constant(""), legalName),
+  length: count,
+  vector,
+  credited: fc.boolean(),
+  items: fc.array(fc.record({ id: legalName, similarity: float32, weight: float32, handle: count }), { maxLength: 3 }),
+});
+
+const numbers = fc.array(float64, { maxLength: 4 });
+
+export const episodeRecord: fc.Arbitrary<EpisodeRecord> = fc.record({
+  state: fc.constantFrom(...EPISODE_STATES),
+  lastAt: float64,
+  parkedAs: fc.oneof(fc.constant(""), legalName),
+  exposures: fc.array(episodeExposure, { maxLength: 3 }),
+  reward: fc.option(
+    fc.record({ tier, reward: float64, weight: float64, source: legalName, note: legalName, at: float64 }),
+    {
+      nil: undefined,
+    },
+  ),
+  votes: fc.option(fc.record({ tier, weight: float64, at: float64, helpful: names, harmful: names, used }), {
+    nil: undefined,
+  }),
+  contribution: fc.option(
+    fc.record({
+      exposures: fc.array(
+        fc.record({
+          direction: fc.option(fc.int8Array({ minLength: 1, maxLength: 6 }), { nil: undefined }),
+          scalars: numbers,
+          memories: fc.array(numbers, { maxLength: 3 }),
+        }),
+        { maxLength: 3 },
+      ),
+    }),
+    { nil: undefined },
+  ),
+});

@@ -1,0 +1,128 @@
+import type { Engine } from "../../src/index.js";
+import { type Random, seededRandom } from "./random.js";
+
+const DIMS = 32;
+const NEEDS = 30;
+const PER_NEED = 4;
+const FETCHED = 20;
+const SHOWN = 3;
+
+type Quality = "helpful" | "neutral" | "harmful";
+
+interface Memory {
+  readonly id: string;
+  readonly need: number;
+  readonly quality: Quality;
+  readonly embedding: readonly number[];
+}
+
+interface Request {
+  readonly need: number;
+  readonly vector: readonly number[];
+  readonly candidates: readonly { readonly id: string; readonly similarity: number }[];
+}
+
+export interface WorldOptions {
+  readonly seed: number;
+  /** Chance of each quality; the rest is neutral. @default 0.5 and 0.3 */
+  readonly helpful?: number;
+  readonly harmful?: number;
+  /** What an outcome says: the truth, or a coin. @default "truth" */
+  readonly outcomes?: "truth" | "coin";
+  /** Whether runs report which memories helped or misled: most of the time, and wrongly now and then. @default false */
+  readonly votes?: boolean;
+}
+
+/**
+ * A small world: thirty kinds of need, four memories near each, and a quality that similarity cannot see. A run succeeds more
+ * often with a helpful memory of its need in view and less often with a harmful one.
+ */
+export class World {
+  readonly #random: Random;
+  readonly #options: WorldOptions;
+  readonly #needs: readonly (readonly number[])[];
+  readonly #memories: readonly Memory[];
+  readonly #heldOut: readonly Request[];
+
+  constructor(options: WorldOptions) {
+    const { helpful = 0.5, harmful = 0.3 } = options;
+    const random = seededRandom(options.seed);
+    this.#random = random;
+    this.#options = options;
+    this.#needs = Array.from({ length: NEEDS }, () => random.direction(DIMS));
+    this.#memories = this.#needs.flatMap((need, n) =>
+      Array.from({ length: PER_NEED }, (_, i): Memory => {
+        const luck = random.next();
+        const quality = luck < helpful ? "helpful" : luck < helpful + harmful ? "harmful" : "neutral";
+        return { id: `need ${n}, memory ${i}`, need: n, quality, embedding: this.#near(need, 0.12) };
+      }),
+    );
+    this.#heldOut = Array.from({ length: 400 }, (_, i) => this.#request(i % NEEDS));
+  }
+
+  /** Lets an engine live through `runs` runs of this world. */
+  async live(engine: Engine, runs: number): Promise<void> {
+    const random = this.#random;
+    const { outcomes = "truth", votes = false } = this.#options;
+    for (let run = 0; run < runs; run++) {
+      const request = this.#request(random.below(NEEDS));
+      const { episode, items } = await engine.rank({ ...request, topK: SHOWN });
+      const shown = this.#find(items);
+      const chance = outcomes === "coin" ? 0.5 : successOf(request.need, shown);
+      const reward = random.next() < chance;
+      const said = votes ? this.#votes(request.need, shown) : {};
+      await engine.end(episode, { reward, tier: "verified", ...said });
+    }
+  }
+
+  /** Expected success over the held-out requests with the engine's order, and with the order of similarity. */
+  async evaluate(engine: Engine): Promise<{ readonly learned: number; readonly similarity: number }> {
+    let learned = 0;
+    let similarity = 0;
+    for (const request of this.#heldOut) {
+      const { items } = await engine.rank({ ...request, topK: SHOWN, record: false });
+      learned += successOf(request.need, this.#find(items));
+      similarity += successOf(request.need, this.#find(request.candidates.slice(0, SHOWN)));
+    }
+    return { learned: learned / this.#heldOut.length, similarity: similarity / this.#heldOut.length };
+  }
+
+  #find(items: readonly { readonly id: string }[]): Memory[] {
+    return items.map(({ id }) => this.#memories.find((memory) => memory.id === id) as Memory);
+  }
+
+  #near(direction: readonly number[], noise: number): number[] {
+    const moved = direction.map((value) => value + noise * this.#random.normal());
+    const length = Math.hypot(...moved);
+    return moved.map((value) => value / length);
+  }
+
+  #request(need: number): Request {
+    const vector = this.#near(this.#needs[need] as readonly number[], 0.12);
+    const candidates = this.#memories
+      .map(({ id, embedding }) => ({
+        id,
+        similarity: embedding.reduce((sum, value, d) => sum + value * (vector[d] as number), 0),
+      }))
+      .sort((a, b) => b.similarity - a.similarity)
+      .slice(0, FETCHED);
+    return { need, vector, candidates };
+  }
+
+  #votes(need: number, shown: readonly Memory[]): { helpful: string[]; harmful: string[] } {
+    const random = this.#random;
+    const helpful: string[] = [];
+    const harmful: string[] = [];
+    for (const { id, need: home, quality } of shown) {
+      const mine = home === need;
+      if (random.next() < (mine && quality === "helpful" ? 0.6 : 0.05)) helpful.push(id);
+      else if (random.next() < (mine && quality === "harmful" ? 0.4 : 0.05)) harmful.push(id);
+    }
+    return { helpful, harmful };
+  }
+}
+
+function successOf(need: number, shown: readonly Memory[]): number {
+  const has = (quality: Quality): boolean => shown.some((memory) => memory.need === need && memory.quality === quality);
+  return 0.4 + (has("helpful") ? 0.4 : 0) - (has("harmful") ? 0.3 : 0);
+}

@@ -1,0 +1,207 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { createEngine, type ErrorCode, memoryStore, type OutcomeInput, type RankRequest } from "../src/index.js";
+import { request, snapshot, testEngine } from "./support/test-engine.js";
+
+const LONG = "x".repeat(513);
+const LONE = "a\ud800";
+
+let tested: ReturnType<typeof testEngine>;
+let open: string;
+
+beforeEach(async () => {
+  tested = testEngine();
+  const { engine } = tested;
+  const done = await engine.rank(request({ aliases: ["done"] }));
+  await engine.end(done.episode, { reward: true, idempotencyKey: "used" });
+  open = (await engine.rank(request({ aliases: ["open"] }))).episode;
+});
+
+/** The call fails with this code, the error says what to do, and nothing anywhere has changed. */
+async function expectRefused(code: ErrorCode, call: () => unknown): Promise<void> {
+  const { engine, store } = tested;
+  const [before, openBefore] = [await snapshot(store), await engine.explain(open)];
+  const error = await (async () => call())().then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toMatchObject({ name: "QavrError", code });
+  expect((error as Error).message).toMatch(/\w+ .+\.$/s);
+  expect(JSON.parse(JSON.stringify((error as { details: unknown }).details))).toEqual(
+    (error as { details: unknown }).details,
+  );
+  expect(await snapshot(store)).toEqual(before);
+  expect(await engine.explain(open)).toEqual(openBefore);
+  expect((await engine.status()).episodes.open).toBe(1);
+  expect(await engine.replay()).toMatchObject({ identical: true });
+}
+
+describe("rank", () => {
+  const cases: readonly (readonly [string, ErrorCode, Partial<Record<keyof RankRequest, unknown>>])[] = [
+    ["a NaN in the vector", "INVALID_VECTOR", { vector: [1, Number.NaN, 0, 0] }],
+    ["an infinite value in the vector", "INVALID_VECTOR", { vector: [Number.POSITIVE_INFINITY, 0, 0, 0] }],
+    ["a value that float32 cannot hold", "INVALID_VECTOR", { vector: [1e39, 0, 0, 0] }],
+    ["a hole in the vector", "INVALID_VECTOR", { vector: new Array(4) }],
+    ["a text in the vector", "INVALID_VECTOR", { vector: ["1", 0, 0, 0] }],
+    ["an empty vector", "INVALID_VECTOR", { vector: [] }],
+    ["a vector of another length than its space", "INVALID_VECTOR", { vector: [1, 0, 0] }],
+    ["a vector beyond any model's", "INVALID_VECTOR", { vector: new Float32Array(65_537).fill(1) }],
+    ["a NaN similarity", "INVALID_SIMILARITY", { candidates: [{ id: "a", similarity: Number.NaN }] }],
+    [
+      "an infinite similarity",
+      "INVALID_SIMILARITY",
+      { candidates: [{ id: "a", similarity: Number.NEGATIVE_INFINITY }] },
+    ],
+    ["a similarity that float32 cannot hold", "INVALID_SIMILARITY", { candidates: [{ id: "a", similarity: 1e39 }] }],
+    ["a similarity that is missing", "INVALID_SIMILARITY", { candidates: [{ id: "a" }] }],
+    ["an empty memory id", "INVALID_ID", { candidates: [{ id: "", similarity: 1 }] }],
+    ["a memory id that is no text", "INVALID_ID", { candidates: [{ id: 7, similarity: 1 }] }],
+    ["a memory id with a lone surrogate", "INVALID_ID", { candidates: [{ id: LONE, similarity: 1 }] }],
+    ["a memory id that is too long", "LIMIT_EXCEEDED", { candidates: [{ id: LONG, similarity: 1 }] }],
+    ["candidates that are no array", "INVALID_ARGUMENT", { candidates: "abc" }],
+    ["a negative topK", "INVALID_ARGUMENT", { topK: -1 }],
+    ["a fractional topK", "INVALID_ARGUMENT", { topK: 1.5 }],
+    ["a NaN topK", "INVALID_ARGUMENT", { topK: Number.NaN }],
+    ["an infinite topK", "INVALID_ARGUMENT", { topK: Number.POSITIVE_INFINITY }],
+    ["an empty namespace", "INVALID_ID", { namespace: "" }],
+    ["a namespace that is too long", "LIMIT_EXCEEDED", { namespace: LONG }],
+    ["an empty collection", "INVALID_ID", { collection: "" }],
+    ["a collection that is too long", "LIMIT_EXCEEDED", { collection: "x".repeat(257) }],
+    ["an empty context", "INVALID_ID", { context: "" }],
+    ["an empty space", "INVALID_ID", { space: "" }],
+    ["an alias with a lone surrogate", "INVALID_ID", { aliases: ["fine", LONE] }],
+    ["an unknown episode", "UNKNOWN_EPISODE", { episode: "nobody" }],
+  ];
+
+  it.each(cases)("refuses %s with %s and changes nothing", async (_, code, overrides) => {
+    await expectRefused(code, () => tested.engine.rank(request(overrides as Partial<RankRequest>)));
+    await expectRefused(code, () =>
+      tested.engine.rank(request({ episode: open, ...(overrides as Partial<RankRequest>) })),
+    );
+  });
+
+  it("refuses an episode of another namespace", async () => {
+    await expectRefused("UNKNOWN_EPISODE", () => tested.engine.rank(request({ episode: open, namespace: "other" })));
+  });
+});
+
+describe("fetchSize", () => {
+  it.each([
+    ["a negative topK", "INVALID_ARGUMENT", { topK: -1 }],
+    ["a fractional topK", "INVALID_ARGUMENT", { topK: 1.5 }],
+    ["a NaN fetchK", "INVALID_ARGUMENT", { topK: 3, fetchK: Number.NaN }],
+    ["a negative fetchK", "INVALID_ARGUMENT", { topK: 3, fetchK: -3 }],
+    ["an empty namespace", "INVALID_ID", { topK: 3, namespace: "" }],
+  ] as const)("refuses %s with %s", async (_, code, overrides) => {
+    await expectRefused(code, () => tested.engine.fetchSize(overrides));
+  });
+});
+
+describe("an outcome", () => {
+  const cases: readonly (readonly [string, ErrorCode, Partial<Record<keyof OutcomeInput, unknown>>])[] = [
+    ["a reward below 0", "INVALID_REWARD", { reward: -0.1 }],
+    ["a reward above 1", "INVALID_REWARD", { reward: 1.1 }],
+    ["a NaN reward", "INVALID_REWARD", { reward: Number.NaN }],
+    ["a reward that is a text", "INVALID_REWARD", { reward: "1" }],
+    ["a weight of 0", "INVALID_REWARD", { reward: 1, weight: 0 }],
+    ["a weight above 1", "INVALID_REWARD", { reward: 1, weight: 1.01 }],
+    ["a NaN weight", "INVALID_REWARD", { reward: 1, weight: Number.NaN }],
+    ["an unknown tier", "INVALID_ARGUMENT", { reward: 1, tier: "oracle" }],
+    ["an empty source", "INVALID_ID", { reward: 1, source: "" }],
+    ["a helpful vote for a memory not shown", "NOT_SHOWN", { reward: 1, helpful: ["d0", "d9"] }],
+    ["a harmful vote for a memory not shown", "NOT_SHOWN", { reward: 1, harmful: ["m4"] }],
+    ["use of a memory not shown", "NOT_SHOWN", { reward: 1, used: ["nobody"] }],
+    ["votes that are no array", "INVALID_ARGUMENT", { reward: 1, helpful: "d0" }],
+    ["a vote for an empty id", "INVALID_ID", { reward: 1, helpful: [""] }],
+    ["an empty idempotency key", "INVALID_ID", { reward: 1, idempotencyKey: "" }],
+    ["an idempotency key that is too long", "LIMIT_EXCEEDED", { reward: 1, idempotencyKey: "x".repeat(501) }],
+  ];
+
+  it.each(cases)(
+    "with %s is refused with %s, at an end and in a report, and changes nothing",
+    async (_, code, input) => {
+      const outcome = input as OutcomeInput;
+      await expectRefused(code, () => tested.engine.end(open, outcome));
+      await expectRefused(code, () => tested.engine.report("open", outcome));
+      await expectRefused(code, () => tested.engine.report("done", outcome));
+    },
+  );
+
+  it("with a used idempotency key and other content is refused and changes nothing", async () => {
+    await expectRefused("IDEMPOTENCY_CONFLICT", () =>
+      tested.engine.report("done", { reward: 0, idempotencyKey: "used" }),
+    );
+  });
+
+  it("for an unknown episode is refused", async () => {
+    await expectRefused("UNKNOWN_EPISODE", () => tested.engine.end("nobody", { reward: 1 }));
+    await expectRefused("UNKNOWN_EPISODE", () => tested.engine.report("nobody", { reward: 1 }));
+    await expectRefused("UNKNOWN_EPISODE", () => tested.engine.report("done", { reward: 1 }, { namespace: "other" }));
+    await expectRefused("UNKNOWN_EPISODE", () => tested.engine.end(open, { reward: 1 }, { namespace: "other" }));
+    await expectRefused("INVALID_ID", () => tested.engine.report("", { reward: 1 }));
+    await expectRefused("INVALID_ID", () => tested.engine.report("done", { reward: 1 }, { namespace: "" }));
+  });
+
+  it("accepts the bounds themselves", async () => {
+    const { engine } = tested;
+    for (const input of [
+      { reward: 0 },
+      { reward: 1 },
+      { reward: 0.5, weight: 1e-6 },
+      { reward: 1, idempotencyKey: "x".repeat(500) },
+    ]) {
+      await expect(engine.report("done", input)).resolves.toMatchObject({ status: "committed" });
+    }
+  });
+});
+
+describe("other calls", () => {
+  it("refuse names that no store could keep apart", async () => {
+    const { engine } = tested;
+    await expectRefused("INVALID_ID", () => engine.open({ namespace: "" }));
+    await expectRefused("INVALID_ID", () => engine.open({ aliases: [""] }));
+    await expectRefused("INVALID_ID", () => engine.alias(open, [LONE]));
+    await expectRefused("INVALID_ID", () => engine.park(open, { alias: "" }));
+    await expectRefused("INVALID_ID", () => engine.resume(""));
+    await expectRefused("INVALID_ID", () => engine.resume("a", { namespace: "" }));
+    await expectRefused("INVALID_ID", () => engine.explain(""));
+    await expectRefused("INVALID_ID", () => engine.status({ namespace: "" }));
+    await expectRefused("INVALID_ID", () => engine.replay({ namespace: "" }));
+    await expectRefused("INVALID_ID", () => engine.forget({ namespace: "" }));
+    await expectRefused("INVALID_ID", () => engine.forget({ namespace: "default", ids: ["a", ""] }));
+    await expectRefused("LIMIT_EXCEEDED", () =>
+      engine.forget({ namespace: "default", collection: "x".repeat(300), ids: ["a"] }),
+    );
+    await expectRefused("INVALID_ID", () => engine.exportState({ namespace: "" }));
+    await expectRefused("INVALID_ID", () => engine.importState({ memories: [{ id: "", state: {} }] }));
+  });
+
+  it("refuse episodes that are not open", async () => {
+    const { engine } = tested;
+    await expectRefused("UNKNOWN_EPISODE", () => engine.alias("nobody", ["x"]));
+    await expectRefused("UNKNOWN_EPISODE", () => engine.narrow("nobody", 0, []));
+    await expectRefused("UNKNOWN_EPISODE", () => engine.park("nobody", { alias: "x" }));
+  });
+});
+
+describe("createEngine", () => {
+  it.each([
+    ["no options", undefined],
+    ["no store", {}],
+    ["something that is no store", { store: "ledger.db" }],
+    ["a time to live of 0", { episodeTtl: 0 }],
+    ["a NaN time to live", { episodeTtl: Number.NaN }],
+    ["a negative outcome window", { outcomeWindow: -1 }],
+    ["a limit of 0 open episodes", { maxOpenEpisodes: 0 }],
+    ["a fractional limit", { maxOpenEpisodes: 1.5 }],
+    ["no recorded candidates", { recordedCandidates: 0 }],
+    ["an unknown edit policy", { onEdit: "forget" }],
+  ])("refuses %s", (_, options) => {
+    const whole =
+      options && "store" in options
+        ? options
+        : options && Object.keys(options).length > 0
+          ? { store: memoryStore(), ...options }
+          : options;
+    expect(() => createEngine(whole as never)).toThrowError(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
+  });
+});
