@@ -8,20 +8,29 @@ import { QavrError, type Store } from "@qavr/core";
  */
 export function lazyStore(identity: Pick<Store, "name" | "capabilities">, open: () => Promise<Store>): Store {
   let opening: Promise<Store> | undefined;
+  let store: Store | undefined;
   let closed = false;
   const opened = (): Promise<Store> => {
     if (closed) {
       const message = `The ${identity.name} store was closed before this call. Create a new memory.`;
       return Promise.reject(new QavrError("STORE_CLOSED", message));
     }
-    opening ??= open().catch((error: unknown) => {
-      opening = undefined;
-      throw error;
-    });
+    opening ??= open().then(
+      (ready) => {
+        store = ready;
+        return ready;
+      },
+      (error: unknown) => {
+        opening = undefined;
+        throw error;
+      },
+    );
     return opening;
   };
   return {
     ...identity,
+    // A store that is not open yet, or keeps no log of changes: everything may have changed since any cursor.
+    changesSince: (namespace, cursor) => store?.changesSince?.(namespace, cursor) ?? { cursor: 0, written: undefined },
     commit: async (...args) => (await opened()).commit(...args),
     readStates: async (...args) => (await opened()).readStates(...args),
     scanStates: async (...args) => (await opened()).scanStates(...args),

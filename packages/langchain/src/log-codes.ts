@@ -9,7 +9,6 @@ export const LOG_CODES = {
   RANKING_FAILED: "Ranking failed; the host's own first results were returned.",
   EVALUATE_FAILED: "The evaluate function threw or returned something that is no verdict; the outcome stays unknown.",
   OUTCOME_NOT_RECORDED: "The end of a run could not be recorded.",
-  OUTCOME_NOTE: "The note that came with an outcome. It is logged, at debug level, and not kept in the ledger.",
   EPISODE_NOT_RESUMED: "An interrupted run's episode could not be reopened; the resumed run starts a new one.",
 } as const;
 

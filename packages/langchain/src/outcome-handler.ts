@@ -1,5 +1,6 @@
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { DocumentInterface } from "@langchain/core/documents";
+import { unwrapped } from "./callback-values.js";
 import { type Internals, internalsOf } from "./internals.js";
 import { MARKS, mark } from "./marks.js";
 import type { Qavr } from "./memory.js";
@@ -58,7 +59,14 @@ export class OutcomeHandler extends BaseCallbackHandler {
     eighth?: string,
   ): void {
     const parent = [fourth, eighth].find((id) => id !== undefined && this.#isRunId(id));
-    this.#start({ id: runId, parent, kind: "chain", metadata: metadata ?? {}, tags: tags ?? [], input: inputs });
+    this.#start({
+      id: runId,
+      parent,
+      kind: "chain",
+      metadata: metadata ?? {},
+      tags: tags ?? [],
+      input: unwrapped(inputs, "input"),
+    });
   }
 
   override handleToolStart(
@@ -91,7 +99,7 @@ export class OutcomeHandler extends BaseCallbackHandler {
   }
 
   override async handleChainEnd(output: unknown, runId: string): Promise<void> {
-    await this.#end(runId, { output });
+    await this.#end(runId, { output: unwrapped(output, "output") });
   }
 
   override async handleChainError(error: unknown, runId: string): Promise<void> {

@@ -8,8 +8,6 @@ import { storableId } from "./document-ids.js";
 export interface Outcome extends OutcomeInput {
   /** Short for `reward: 1` or `reward: 0`. Give one of the two. */
   readonly success?: boolean;
-  /** Why, in words. Goes to the debug log only: the ledger keeps no text. */
-  readonly note?: string;
 }
 
 /**
@@ -25,7 +23,7 @@ export function toOutcomeInput(outcome: Outcome, defaults: OutcomeInput = {}): O
       `An outcome must be an object such as { success: true }. Received ${outcome}.`,
     );
   }
-  const { success, note: _note, helpful, harmful, used, ...rest } = outcome;
+  const { success, helpful, harmful, used, ...rest } = outcome;
   if (success !== undefined && rest.reward !== undefined) {
     throw new QavrError("INVALID_ARGUMENT", "An outcome has either success or reward, not both.");
   }

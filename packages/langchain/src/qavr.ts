@@ -48,9 +48,7 @@ export function qavr(options: MemoryOptions = {}): Qavr {
     async report(reference, outcome, { namespace } = {}) {
       const input = toOutcomeInput(outcome);
       const target = locate(internals, reference, namespace);
-      const receipt = await engine.report(target.reference, input, { namespace: target.namespace });
-      if (outcome.note) internals.log("debug", "OUTCOME_NOTE", outcome.note, { episode: receipt.episode });
-      return receipt;
+      return engine.report(target.reference, input, { namespace: target.namespace });
     },
 
     recall: (base, text, fields = {}) => recall(internals, base, text, fields),

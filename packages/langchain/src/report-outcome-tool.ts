@@ -8,6 +8,9 @@ import { assertText } from "./ranking-options.js";
 import { joinParked } from "./run-episodes.js";
 import { sortVotes, type Votes } from "./sort-votes.js";
 
+/** Longest note that the engine takes; a model's longer one is cut. */
+const MAX_NOTE = 2_000;
+
 /** What a report tool can be told. */
 export interface ReportOutcomeToolOptions {
   /** @default "report_outcome" */
@@ -64,13 +67,12 @@ async function record(internals: Internals, reported: ReportedOutcome, config: T
   try {
     await joinParked(internals, root);
     if (root.episodes.size === 0) return "Nothing was recorded: no memory was recalled in this run.";
-    const { success, note } = reported;
+    const { success } = reported;
     const votes = await sortVotes(internals.engine, root, reported);
     if (success === undefined && votes.counted === 0) {
       return `Nothing was recorded: say whether the task succeeded, or name recalled memories.${excuse(votes)}`;
     }
-    await send(internals, success, votes, config.toolCall?.id);
-    if (note) internals.log("debug", "OUTCOME_NOTE", note, { runId: root.id });
+    await send(internals, reported, votes, config.toolCall?.id);
     return `Recorded.${excuse(votes)}`;
   } catch (error) {
     if (internals.throws) throw error;
@@ -85,7 +87,7 @@ async function record(internals: Internals, reported: ReportedOutcome, config: T
 
 async function send(
   { engine }: Internals,
-  success: boolean | undefined,
+  { success, note = "" }: ReportedOutcome,
   { byEpisode }: Votes,
   toolCallId: string | undefined,
 ): Promise<void> {
@@ -98,6 +100,7 @@ async function send(
         reward: success ?? null,
         helpful,
         harmful,
+        note,
         // A call that is repeated after an interrupt is the same report.
         ...(toolCallId === undefined ? {} : { idempotencyKey: `tool:${episode}:${toolCallId}` }),
       },
@@ -129,6 +132,6 @@ function repairReport(received: Record<string, unknown>): Repaired<Record<string
     if (Array.isArray(list) && list.every((name) => typeof name === "string")) input[field] = list;
     else problems.push(`Ignored ${field}: it must be a list of handles.`);
   }
-  if (typeof note === "string") input.note = note;
+  if (typeof note === "string") input.note = note.slice(0, MAX_NOTE).toWellFormed();
   return { input, problems };
 }

@@ -7,7 +7,7 @@ export interface RunInfo {
   /** Metadata of the root run. `configurable` is not part of it: LangChain shows that to tracers only. */
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly tags: readonly string[];
-  /** Input of the root run as callbacks see it: `{ input }` around anything that is no object; undefined outside any run. */
+  /** What the root run was given; undefined outside any run. */
   readonly input: unknown;
 }
 

@@ -16,7 +16,7 @@ export interface RecalledMemory {
 /** A finished run, as an {@link Evaluate} function sees it. */
 export interface FinishedRun extends RunInfo {
   readonly runId: string;
-  /** Output of the root run as callbacks see it: `{ output }` around anything that is no object; undefined when it threw. */
+  /** What the root run returned; undefined when it threw. */
   readonly output: unknown;
   /** What the root run threw; undefined when it ended. */
   readonly error: unknown;

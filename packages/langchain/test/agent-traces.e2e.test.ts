@@ -86,7 +86,11 @@ describe("a tracked agent", () => {
     const result = await agent.invoke(QUESTION, { runId: RUN_ID });
     expect(messageOf(result, "report_outcome").content).toBe("Recorded.");
     expect(await credit(memory)).toEqual({ restart: 1, scale: -1 });
-    expect((await memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 1, tier: "self-reported" });
+    expect((await memory.explain(RUN_ID))?.outcome).toMatchObject({
+      reward: 1,
+      tier: "self-reported",
+      note: "queue was fine",
+    });
   });
 
   it("names the handles that the model made up, and counts the rest", async () => {

@@ -22,8 +22,13 @@ function fragile(): { store: Store; breakNow: () => void } {
       name,
       typeof member !== "function"
         ? member
-        : (...args: never[]) =>
-            broken ? Promise.reject(new Error("disk on fire")) : (member as (...args: never[]) => unknown)(...args),
+        : (...args: never[]) => {
+            if (!broken) return (member as (...args: never[]) => unknown)(...args);
+            const failure = new Error("disk on fire");
+            // The one call that is not asynchronous.
+            if (name === "changesSince") throw failure;
+            return Promise.reject(failure);
+          },
     ]),
   ) as unknown as Store;
   return {

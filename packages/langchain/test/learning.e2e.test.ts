@@ -18,9 +18,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Runs in which whatever comes first misleads, unless it is `good`. */
+/** Runs that are shown one memory, which misleads unless it is `good`. */
 async function teach(memory: Qavr, vectors: VectorStoreInterface, good: string, runs: number): Promise<void> {
-  const retriever = memory.retriever(vectors, { k: 2 });
+  const retriever = memory.retriever(vectors, { k: 1 });
   const chain = memory.track(
     RunnableLambda.from(async (question: string, config: RunnableConfig) => {
       const [first] = await retriever.invoke(question, config);

@@ -155,8 +155,8 @@ describe("the outcome handler", () => {
       .catch(() => undefined);
     expect(runs[0]).toEqual({
       runId: RUN_ID,
-      input: { input: "payment queue stuck" },
-      output: { output: "answer" },
+      input: "payment queue stuck",
+      output: "answer",
       error: undefined,
       metadata: { user_id: "u1" },
       tags: ["prod"],

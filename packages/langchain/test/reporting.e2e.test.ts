@@ -35,7 +35,7 @@ describe("report", () => {
     expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
     await memory.report(RUN_ID, { success: false, note: "wrong queue" });
     expect(await credit(memory)).toEqual({ restart: -1, scale: -1 });
-    expect((await memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 0, tier: "user" });
+    expect((await memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 0, tier: "user", note: "wrong queue" });
     await memory.report(RUN_ID, { success: true, tier: "verified", source: "nightly check" });
     expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
     await memory.report(RUN_ID, { success: false });
