@@ -1,0 +1,13 @@
+export { loadBanking77 } from "./datasets/banking77.js";
+export type { Dataset, LabelledText, Need } from "./datasets/dataset.js";
+export { type Embed, fitLsa, type LsaModel, type LsaOptions, lsaEmbedder } from "./embedding/lsa.js";
+export { cachedLsa, type LsaCacheOptions } from "./embedding/lsa-cache.js";
+export { type LinePlot, linePlot, PLOT_STYLES, type PlotPoint, type PlotSeries } from "./plot/line-plot.js";
+export { normal, type Random, seededRandom, shuffle, uniformAt } from "./random/seeded-random.js";
+export { type Interval, interval, mean, median, pairedInterval, studentQuantile } from "./statistics/interval.js";
+export { banking77Corpus, type Corpus, type CorpusOptions } from "./world/corpus.js";
+export { type Difficulty, MISLEADING } from "./world/difficulty.js";
+export { type Judgement, judge, meanJudgement, oracle } from "./world/judgement.js";
+export { DEFAULT_SCENARIO, type Scenario } from "./world/scenario.js";
+export { type LessonText, type Split, type SplitOptions, splitDataset } from "./world/split.js";
+export { createWorld, type Quality, type Request, type World } from "./world/world.js";

@@ -1,0 +1,30 @@
+import { cav, type Learner, memoryStore, type Scores } from "@qavr/core";
+import type { VectorIndex } from "./vector-index.js";
+import { warmEngine } from "./warm-engine.js";
+
+type ScoredRequest = Parameters<Learner["score"]>[0];
+
+/**
+ * A learner's scoring alone, on the very requests that an engine gave it: 256 dims, 50 candidates, states as the engine keeps
+ * them.
+ *
+ * @returns scores the candidates of a query
+ */
+export async function warmScoring(index: VectorIndex): Promise<(query: number) => Scores> {
+  const learner = cav() as Learner;
+  let last: ScoredRequest | undefined;
+  const listening: Learner = {
+    ...learner,
+    score(request) {
+      last = request;
+      return learner.score(request);
+    },
+  };
+  const { engine, request } = await warmEngine(index, memoryStore(), listening);
+  const requests: ScoredRequest[] = [];
+  for (let query = 0; query < index.queries.length; query++) {
+    await engine.rank(request(query, { record: false }));
+    requests.push(last as ScoredRequest);
+  }
+  return (query) => learner.score(requests[query] as ScoredRequest);
+}

@@ -1,0 +1,67 @@
+import { type Learner, memoryStore, QavrError, similarity } from "@qavr/core";
+import { describe, expect, it } from "vitest";
+import type { Measurement } from "../src/speed/measure.js";
+import { reportPage, resultLines, speedReport } from "../src/speed/report.js";
+import { PARTS, speedResults } from "../src/speed/targets.js";
+import { buildVectorIndex, INDEX } from "../src/speed/vector-index.js";
+import { FETCHED, warmEngine } from "../src/speed/warm-engine.js";
+import { warmScoring } from "../src/speed/warm-scoring.js";
+
+const small = (): ReturnType<typeof buildVectorIndex> =>
+  buildVectorIndex({ ...INDEX, count: 400, dims: 32, queries: 6 });
+
+/** Measurements that take 1 µs, except those named. */
+const measurements = (spent: Partial<Record<keyof typeof PARTS, number>>): Measurement[] =>
+  Object.entries(PARTS).map(([part, name]) => {
+    const median = spent[part as keyof typeof PARTS] ?? 1;
+    return { name, median, p95: median, rounds: [median, median], calls: 2 };
+  });
+
+describe("what the speed bench times", () => {
+  it("is ranking by evidence: every candidate is warm and the order is learned", async () => {
+    const { engine, request } = await warmEngine(small(), memoryStore());
+    const { items, order, episode } = await engine.rank(request(0));
+    expect(order).toBe("learned");
+    expect(items.every((item) => item.evidence > 0)).toBe(true);
+    expect(request(0).candidates).toHaveLength(FETCHED);
+    await engine.end(episode);
+    expect((await engine.status()).episodes.open).toBe(0);
+  });
+
+  it("scores fifty candidates that all have evidence, with another request for each query", async () => {
+    const score = await warmScoring(small());
+    const [first, second] = [score(0), score(1)];
+    expect(first.evidence).toHaveLength(FETCHED);
+    expect(first.evidence.every((n) => n > 0)).toBe(true);
+    expect(first.unchanged).toBe(false);
+    expect(first.score).not.toEqual(second.score);
+  });
+
+  it("refuses to time candidates that stayed cold", async () => {
+    const failure = await warmEngine(small(), memoryStore(), similarity() as Learner).catch((error: unknown) => error);
+    expect(QavrError.isInstance(failure, "INVALID_STATE")).toBe(true);
+  });
+});
+
+describe("the report", () => {
+  it("says first what misses its target", () => {
+    const report = speedReport(
+      measurements({ scoring: 0.1, memory: 1.3, outcome: 40 }),
+      speedResults(measurements({ scoring: 0.1, memory: 1.3, outcome: 40 })),
+      {},
+    );
+    const page = reportPage(report);
+    expect(page).toContain("**Missed in this run: fetch 50 + rank (memory store) ÷ plain k = 10.**");
+    const firstRow = page.slice(page.indexOf("|---|---|---|")).split("\n")[1];
+    expect(firstRow).toContain("fetch 50 + rank (memory store)");
+    expect(firstRow).toContain("1.300 ±0.000 | ≤ 1.25");
+    const lines = resultLines(report);
+    expect(lines.find((line) => line.startsWith("scoring"))).toContain("within 0.15");
+    expect(lines.find((line) => line.includes("(memory store) ÷"))).toContain("ABOVE 1.25");
+  });
+
+  it("says so when everything holds", () => {
+    const fast = measurements({ scoring: 0.1, outcome: 40 });
+    expect(reportPage(speedReport(fast, speedResults(fast), {}))).toContain("Every target is met in this run.");
+  });
+});
