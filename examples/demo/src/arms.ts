@@ -1,0 +1,110 @@
+import { join } from "node:path";
+import type { HNSWLib } from "@langchain/community/vectorstores/hnswlib";
+import type { BaseLanguageModelInterface } from "@langchain/core/language_models/base";
+import { type Candidate, type Logger, qavr as qavrFormula, type RankedItem } from "@qavr/core";
+import { qavr } from "@qavr/langchain";
+import { answerChain } from "./chain.js";
+import type { CheckedRun } from "./checker.js";
+
+/** One way to pick lessons, running the same chain as the others. */
+export interface Arm {
+  readonly name: ArmName;
+  /** Runs the chain on a question; a learning arm learns from how it ends. */
+  answer(question: string): Promise<string>;
+  /** What the arm would show for a request right now, best first, without recording anything. */
+  rank(request: HeldOutRequest): Promise<readonly RankedLesson[]>;
+  /** Where its ledger is; undefined for an arm that keeps none. */
+  readonly ledger: string | undefined;
+  close(): Promise<void>;
+}
+
+export type ArmName = "similarity" | "QAVR" | "qavr";
+
+/** A request with what the store finds for it. */
+export interface HeldOutRequest {
+  readonly vector: readonly number[];
+  /** Best first. */
+  readonly candidates: readonly Candidate[];
+}
+
+/** A lesson in its place, with the reasons where the arm has any. */
+export type RankedLesson = Pick<RankedItem, "id" | "similarity"> &
+  Partial<Pick<RankedItem, "learned" | "evidence" | "index">>;
+
+export interface ArmOptions {
+  readonly store: HNSWLib;
+  readonly model: BaseLanguageModelInterface;
+  /** Lessons shown per request. */
+  readonly k: number;
+  readonly evaluate: (run: CheckedRun) => boolean | undefined;
+  /** Folder for the ledgers. */
+  readonly folder: string;
+}
+
+/** Candidates that qavr chooses from; QAVR's formula says 2 · k. */
+export const FETCHED = 50;
+
+/** Name of the embedding space: held-out requests are ranked in the one that the stream learned in. */
+const SPACE = "lsa-256";
+
+/** Whatever the engine has to complain about would make the numbers wrong, so it is shown. */
+const LOGGER: Logger = {
+  warn: (message, { code }) => void process.stderr.write(`${code}: ${message}\n`),
+  error: (message, { code }) => void process.stderr.write(`${code}: ${message}\n`),
+};
+
+/** The three arms, in the order of the table. */
+export function createArms(options: ArmOptions): readonly Arm[] {
+  return [
+    plainArm(options),
+    // Its published constants and reward table (success 1, failure −0.2): over eight seeds the stronger of its two reward
+    // schemes; the other, 1 and 0 in a code comment, is `qavrFormula({ rewards: { failed: 0 } })`.
+    learningArm("QAVR", options, { learner: qavrFormula() }),
+    learningArm("qavr", options, { fetchK: FETCHED }),
+  ];
+}
+
+/** The host's own retriever. */
+function plainArm({ store, model, k }: ArmOptions): Arm {
+  const chain = answerChain(store.asRetriever(k), model);
+  return {
+    name: "similarity",
+    answer: (question) => chain.invoke(question),
+    rank: async ({ candidates }) => candidates.slice(0, k),
+    ledger: undefined,
+    close: async () => {},
+  };
+}
+
+function learningArm(
+  name: ArmName,
+  { store, model, k, evaluate, folder }: ArmOptions,
+  { learner, fetchK }: { readonly learner?: ReturnType<typeof qavrFormula>; readonly fetchK?: number },
+): Arm {
+  const ledger = join(folder, `${name === "QAVR" ? "formula" : "qavr"}.db`);
+  const memory = qavr({
+    store: ledger,
+    logger: LOGGER,
+    evaluate,
+    ...(learner ? { learner } : {}),
+  });
+  const retriever = memory.retriever(store, { k, space: SPACE, ...(fetchK ? { fetchK } : {}) });
+  const chain = memory.track(answerChain(retriever, model));
+  return {
+    name,
+    answer: (question) => chain.invoke(question),
+    async rank({ vector, candidates }) {
+      const width = await memory.engine.fetchSize({ topK: k, ...(fetchK ? { fetchK } : {}) });
+      const { items } = await memory.engine.rank({
+        vector,
+        space: SPACE,
+        candidates: candidates.slice(0, width),
+        topK: k,
+        record: false,
+      });
+      return items;
+    },
+    ledger,
+    close: () => memory.close(),
+  };
+}

@@ -1,0 +1,92 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createEngine, type Learner, qavr } from "@qavr/core";
+import { sqliteStore } from "@qavr/sqlite";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type DemoResult, runDemo } from "../src/demo.js";
+import { parseOptions } from "../src/options.js";
+
+const RUNS = 60;
+
+let folder: string;
+let printed: string[];
+let shares: number[];
+const demo = (...args: string[]): Promise<DemoResult> =>
+  runDemo(parseOptions(["--runs", String(RUNS), "--no-color", ...args]), {
+    folder,
+    print: (text) => void printed.push(text),
+    progress: () => ({ update: (share) => void shares.push(share), clear: () => {} }),
+  });
+
+beforeEach(async () => {
+  folder = join(await mkdtemp(join(tmpdir(), "demo-")), "demo");
+  printed = [];
+  shares = [];
+});
+afterEach(() => rm(join(folder, ".."), { recursive: true }));
+
+describe("the demo", () => {
+  it("starts all rankers alike, learns from every run and keeps a ledger that replays", async () => {
+    const { results } = await demo();
+    const [first] = results[0]?.checkpoints ?? [];
+    expect(new Set(first?.arms.map((arm) => arm.success)).size).toBe(1);
+    expect(first?.runs).toBe(0);
+    expect(shares.at(-1)).toBe(1);
+    for (const path of results[0]?.ledgers ?? []) {
+      const engine = createEngine({ store: sqliteStore(path) });
+      const { outcomes, episodes } = await engine.status();
+      expect(outcomes.verified).toBe(RUNS);
+      expect(episodes.open).toBe(0);
+      await engine.close();
+    }
+    const engine = createEngine({ store: sqliteStore(results[0]?.ledgers.at(-1) as string) });
+    expect((await engine.replay()).identical).toBe(true);
+    await engine.close();
+  });
+
+  it("hands the checker's verdicts to the learner, right and wrong ones", async () => {
+    const { results } = await demo();
+    const [formula] = results[0]?.ledgers ?? [];
+    const engine = createEngine({ store: sqliteStore(formula as string), learner: qavr() as Learner });
+    const [collection] = (await engine.status()).collections;
+    expect(collection?.best[0]?.utility).toBeGreaterThan(0.5);
+    expect(collection?.worst[0]?.utility).toBeLessThan(0.5);
+    await engine.close();
+  });
+
+  it("prints a table as it comes, one request before and after, and where the ledger is", async () => {
+    const { plot } = await demo();
+    const output = printed.join("\n");
+    expect(output).toContain("outcomes are simulated");
+    expect(output).toMatch(/^ {4}60 {2}similarity +0\.\d{3} +0\.\d{3} +0\.\d{3} +0\.\d{3}$/m);
+    expect(output).toMatch(/^ {8}qavr +0\.\d{3}/m);
+    expect(output).toContain("One request before and after");
+    expect(output).toContain(join(folder, "seed-1", "qavr.db"));
+    expect(await readFile(plot, "utf8")).toContain("<svg");
+  });
+
+  it("gives the same numbers again, from an empty folder", async () => {
+    const { results, summary } = await demo();
+    const again = await demo();
+    expect(again.summary).toEqual(summary);
+    expect(again.results[0]?.example).toEqual(results[0]?.example);
+  });
+
+  it("averages seeds, pairs them, and prints one JSON object when asked", async () => {
+    const extra = join(folder, "..", "docs", "demo.svg");
+    await demo("--seeds", "2", "--json", "--plot", extra);
+    expect(printed).toHaveLength(1);
+    const parsed = JSON.parse(printed[0] as string) as DemoResult;
+    expect(parsed.results.map((result) => result.seed)).toEqual([1, 2]);
+    const last = parsed.summary.at(-1);
+    const gain = last?.arms.find((arm) => arm.name === "qavr")?.gains?.success;
+    const differences = parsed.results.map(({ checkpoints }) => {
+      const arms = checkpoints.at(-1)?.arms ?? [];
+      return (arms[2]?.success as number) - (arms[0]?.success as number);
+    });
+    expect(gain?.mean).toBeCloseTo(((differences[0] as number) + (differences[1] as number)) / 2, 12);
+    expect(existsSync(extra)).toBe(true);
+  });
+});
