@@ -1,0 +1,106 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { command, pnpm } from "../src/command.js";
+import { createConsumer } from "../src/consumer.js";
+import { type PublishedPackage, publishedPackages, readManifest } from "../src/published-packages.js";
+import { repositoryFile } from "../src/repository.js";
+
+/** vitest refuses `require()`, so what is built on it can only be imported. */
+const ESM_ONLY = new Set(["@qavr/store-conformance"]);
+
+const packages = publishedPackages();
+
+describe("published packages", () => {
+  let folder: string;
+  const tarballs = new Map<string, string>();
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "qavr-published-"));
+    for (const { folder: source, manifest } of packages) {
+      const { exitCode, output } = await pnpm(["pack", "--pack-destination", folder], source);
+      expect(exitCode, output).toBe(0);
+      tarballs.set(
+        manifest.name,
+        join(folder, `${manifest.name.replace("@", "").replace("/", "-")}-${manifest.version}.tgz`),
+      );
+    }
+  });
+
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  describe.each(packages.map((entry): [string, PublishedPackage] => [entry.manifest.name, entry]))(
+    "%s",
+    (name, entry) => {
+      const tarball = (): string => tarballs.get(name) as string;
+
+      it("describes itself in its package.json", () => {
+        expect(entry.manifest).toMatchObject({
+          license: "Apache-2.0",
+          type: "module",
+          sideEffects: false,
+          engines: { node: ">=22.13" },
+          description: expect.stringMatching(/.{20,}/),
+        });
+      });
+
+      it("ships its build, README, LICENSE and change log and no sources or tests", async () => {
+        const { stdout } = await command("tar", ["-tzf", tarball()], { cwd: folder });
+        const files = stdout
+          .split("\n")
+          .filter(Boolean)
+          .map((path) => path.replace("package/", ""));
+        expect(files).toEqual(expect.arrayContaining(["package.json", "README.md", "LICENSE", "CHANGELOG.md"]));
+        expect(
+          files.filter((path) => !/^dist\/|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(path)),
+        ).toEqual([]);
+      });
+
+      it("carries the repository's licence word for word", async () => {
+        const text = (path: string): Promise<string> => readFile(path, "utf8");
+        expect(await text(join(entry.folder, "LICENSE"))).toBe(await text(repositoryFile("LICENSE")));
+      });
+
+      it("passes publint in strict mode", async () => {
+        const { exitCode, output } = await command("publint", [tarball(), "--strict"], { cwd: folder });
+        expect(exitCode, output).toBe(0);
+      });
+
+      it("has types that are right for every way of resolving it", async () => {
+        const profile = ESM_ONLY.has(name) ? "esm-only" : "strict";
+        const { exitCode, output } = await command("attw", [tarball(), "--profile", profile, "--no-definitely-typed"], {
+          cwd: folder,
+        });
+        expect(exitCode, output).toBe(0);
+      });
+
+      it("installs into an empty folder and can be imported and required there", async () => {
+        const consumer = await createConsumer(join(folder, `consumer-${name.split("/")[1]}`), entry, tarballs);
+        const imported = await consumer.node(
+          `import * as exported from "${name}"; console.log(Object.keys(exported).join())`,
+        );
+        expect(imported.exitCode, imported.output).toBe(0);
+        const names = imported.stdout.trim().split(",").sort();
+        expect(names.join()).not.toBe("");
+        if (ESM_ONLY.has(name)) return;
+        const required = await consumer.node(
+          `import { createRequire } from "node:module"; console.log(Object.keys(createRequire(import.meta.url)("${name}")).join())`,
+        );
+        expect(required.exitCode, required.output).toBe(0);
+        expect(required.stdout.trim().split(",").sort()).toEqual(names);
+      });
+
+      it("depends on what it imports by released versions only", async () => {
+        await command("tar", ["-xzf", tarball(), "-C", folder, "package/package.json"], { cwd: folder });
+        const packed = readManifest(join(folder, "package"));
+        const ranges = Object.values({ ...packed.dependencies, ...packed.peerDependencies });
+        expect(ranges.filter((range) => /^(workspace|catalog|link|file):/.test(range))).toEqual([]);
+      });
+    },
+  );
+
+  it("have distinct tarballs in one folder", async () => {
+    expect((await readdir(folder)).filter((file) => file.endsWith(".tgz"))).toHaveLength(packages.length);
+  });
+});

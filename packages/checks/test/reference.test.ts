@@ -1,0 +1,68 @@
+import { readFileSync } from "node:fs";
+import { ERROR_CODES } from "@qavr/core";
+import { describe, expect, it } from "vitest";
+import { sourceFiles } from "../src/documentation.js";
+import { readMarkdown } from "../src/markdown.js";
+import { repositoryFile } from "../src/repository.js";
+
+const sources = sourceFiles().map((path) => ({ path, text: readFileSync(repositoryFile(path), "utf8") }));
+
+describe("docs/reference/errors.md", () => {
+  const documented = readMarkdown(repositoryFile("docs/reference/errors.md")).headings.filter(
+    ({ depth }) => depth === 3,
+  );
+
+  it("has one heading for every error code and no other", () => {
+    expect(documented.map(({ text }) => text).sort()).toEqual(Object.keys(ERROR_CODES).sort());
+  });
+
+  it.each(Object.entries(ERROR_CODES))(
+    "explains %s in the words of the code, and then what to do",
+    (code, sentence) => {
+      const body = documented.find(({ text }) => text === code)?.body ?? "";
+      expect(body).toContain(sentence);
+      expect(body.replace(sentence, "").trim()).not.toBe("");
+    },
+  );
+});
+
+describe("docs/reference/log-codes.md", () => {
+  const documented = readMarkdown(repositoryFile("docs/reference/log-codes.md")).headings.filter(
+    ({ depth }) => depth === 3,
+  );
+  const sentences = Object.fromEntries(
+    sources
+      .filter(({ path }) => path.endsWith("/log-codes.ts"))
+      .flatMap(({ text }) =>
+        [...text.matchAll(/^ {2}([A-Z_]+):\s+"(.+)",$/gm)].map(([, code, sentence]) => [code, sentence]),
+      ),
+  ) as Record<string, string>;
+  const logged = found(/\bcode: "([A-Z][A-Z_]+)"/g).filter((code) => !(code in ERROR_CODES));
+
+  it("has one heading for every code that a package logs and no other", () => {
+    const codes = new Set([...logged, ...Object.keys(sentences)]);
+    expect(documented.map(({ text }) => text).sort()).toEqual([...codes].sort());
+  });
+
+  it.each(Object.entries(sentences))("explains %s in the words of the code, and then what to do", (code, sentence) => {
+    const body = documented.find(({ text }) => text === code)?.body ?? "";
+    expect(body).toContain(sentence);
+    expect(body.replace(sentence, "").trim()).not.toBe("");
+  });
+});
+
+describe("docs/reference/environment.md", () => {
+  const documented = readMarkdown(repositoryFile("docs/reference/environment.md")).headings.filter(
+    ({ depth }) => depth === 3,
+  );
+  const read = found(/(?:\bprocess\.env\.|"(?=QAVR_))([A-Z][A-Z_0-9]+)/g);
+
+  it("has one heading for every variable that is read and no other", () => {
+    expect(documented.map(({ text }) => text).sort()).toEqual(read);
+  });
+});
+
+/** What a pattern's first group matched in the sources, each once, sorted. */
+function found(pattern: RegExp): string[] {
+  return [...new Set(sources.flatMap(({ text }) => [...text.matchAll(pattern)].map((match) => match[1] ?? "")))].sort();
+}

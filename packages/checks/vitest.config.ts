@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config";
+
+/** The slow half of the checks: packs every published package and uses it from the tarball. `pnpm check:packages`. */
+export default defineConfig({
+  test: {
+    root: import.meta.dirname,
+    include: ["published/**/*.test.ts"],
+    reporters: process.env.CI ? ["default", ["json", { outputFile: "../../reports/packages.json" }]] : ["default"],
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
+    fileParallelism: false,
+  },
+});

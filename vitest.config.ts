@@ -1,0 +1,31 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** Tests run against the sources, so that coverage names the lines people edit; CJS and the packed files have their own checks. */
+export default defineConfig({
+  resolve: {
+    alias: {
+      "@qavr/core": source("packages/core/src/index.ts"),
+      "@qavr/sqlite": source("packages/sqlite/src/index.ts"),
+      "@qavr/store-conformance": source("packages/store-conformance/src/index.ts"),
+      "@qavr/langchain": source("packages/langchain/src/index.ts"),
+      "@qavr/bench": source("packages/bench/src/index.ts"),
+    },
+  },
+  test: {
+    reporters: process.env.CI ? ["default", ["json", { outputFile: "reports/tests.json" }]] : ["default"],
+    include: ["packages/*/{src,test}/**/*.test.ts", "examples/*/test/**/*.test.ts"],
+    testTimeout: 30_000,
+    coverage: {
+      enabled: Boolean(process.env.CI),
+      provider: "v8",
+      reportOnFailure: true,
+      include: ["packages/*/src/**/*.ts"],
+      exclude: ["**/*.test.ts", "packages/bench/**", "packages/checks/**"],
+      reporter: ["text-summary", "json-summary"],
+      thresholds: { statements: 80, branches: 80, functions: 80, lines: 80 },
+    },
+  },
+});
