@@ -42,12 +42,33 @@ describe("an episode that nobody ends", () => {
     expect((await engine.status()).episodes).toMatchObject({ open: 1, abandoned: 0 });
   });
 
+  it("does not hide behind an older one that somebody touched", async () => {
+    const { engine, clock } = testEngine({ episodeTtl: 10 * MINUTE });
+    const touched = await engine.rank(request({ aliases: ["touched"] }));
+    await engine.rank(request({ aliases: ["forgotten"] }));
+    clock.now += 9 * MINUTE;
+    await engine.rank(request({ episode: touched.episode }));
+    clock.now += 2 * MINUTE;
+    await engine.flush();
+    expect(await engine.explain("touched")).toMatchObject({ state: "open" });
+    expect(await engine.explain("forgotten")).toMatchObject({ state: "abandoned" });
+  });
+
   it("is not abandoned by a clock that ran backwards", async () => {
     const { engine, clock } = testEngine();
     await engine.rank(request());
     clock.now -= 400 * DAY;
     await engine.flush();
     expect((await engine.status()).episodes).toMatchObject({ open: 1, abandoned: 0 });
+  });
+
+  it("is taken up once by sweeps at the same time", async () => {
+    const { engine, clock, logs, store } = testEngine();
+    for (let i = 0; i < 5; i++) await engine.rank(request());
+    clock.now += DAY;
+    await Promise.all([engine.flush(), engine.flush(), engine.flush()]);
+    expect(codes(logs)).toEqual(new Array(5).fill("EPISODE_ABANDONED"));
+    expect(await store.head("default")).toBe(5);
   });
 
   it("counts as abandoned once, whoever else gives it up", async () => {
@@ -84,10 +105,11 @@ describe("an episode that nobody ends", () => {
 
 describe("the limit on open episodes", () => {
   it("abandons the oldest first, in a process that only ranks", async () => {
-    const { engine } = testEngine({ maxOpenEpisodes: 3 });
+    const { engine, logs } = testEngine({ maxOpenEpisodes: 3 });
     for (let i = 0; i < 6; i++) await engine.rank(request({ aliases: [`run ${i}`] }));
     await engine.flush();
     expect((await engine.status()).episodes).toMatchObject({ open: 3, abandoned: 3 });
+    expect(codes(logs)).toEqual(["EPISODE_ABANDONED", "EPISODE_ABANDONED", "EPISODE_ABANDONED"]);
     expect(await engine.explain("run 2")).toMatchObject({ state: "abandoned" });
     expect(await engine.explain("run 3")).toMatchObject({ state: "open" });
   });
@@ -98,7 +120,7 @@ describe("the limit on open episodes", () => {
     for (let i = 0; i < 100_000; i++) {
       engine.open({ aliases: [`run ${i}`] });
       if (i % 1_000 === 999) {
-        await engine.flush();
+        await new Promise((resolve) => setImmediate(resolve));
         most = Math.max(most, (await engine.status()).episodes.open);
       }
     }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { slowStore } from "./support/faulty-store.js";
 import { candidates, DAY, ids, request, testEngine } from "./support/test-engine.js";
 
 describe("an episode", () => {
@@ -79,6 +80,26 @@ describe("an episode", () => {
     expect(await engine.status()).toMatchObject({ taught: 1, collections: [{ worst: [{ id: "d0", evidence: 1 }] }] });
     expect((await engine.status()).collections[0]?.worst[0]?.utility).toBeLessThan(0);
     expect(await engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("that ended without having shown anything after all still takes feedback in time", async () => {
+    const { engine, clock } = testEngine();
+    const episode = engine.open({ aliases: ["run"] });
+    await engine.report("run", { reward: false });
+    await engine.end(episode);
+    clock.now += 29 * DAY;
+    expect(await engine.report("run", { reward: true })).toMatchObject({ status: "committed" });
+    clock.now += 2 * DAY;
+    await expect(engine.report("run", { reward: true })).rejects.toMatchObject({ code: "OUTCOME_TOO_LATE" });
+  });
+
+  it("is found by its alias in its own namespace only, also where names run together alike", async () => {
+    const { engine } = testEngine();
+    const mine = await engine.rank(request({ namespace: "a", aliases: ["bc"] }));
+    expect(await engine.explain("c", { namespace: "ab" })).toBeUndefined();
+    const other = await engine.rank(request({ namespace: "ab", aliases: ["c"] }));
+    expect((await engine.explain("bc", { namespace: "a" }))?.episode).toBe(mine.episode);
+    expect((await engine.explain("c", { namespace: "ab" }))?.episode).toBe(other.episode);
   });
 
   it("may show nothing in an exposure: no candidates, or topK 0", async () => {
@@ -162,7 +183,7 @@ describe("credit among the exposures of an episode", () => {
   });
 
   it("counts a memory once that a list holds twice, at its largest weight", async () => {
-    const { engine } = testEngine();
+    const { engine, store } = testEngine();
     const list = [
       { id: "a", similarity: 0.4 },
       { id: "a", similarity: 0.9 },
@@ -175,6 +196,9 @@ describe("credit among the exposures of an episode", () => {
     expect(evidence["default/a"]).toBe(1);
     expect(evidence["default/b"]).toBeLessThan(1);
     expect((await engine.status()).collections).toMatchObject([{ memories: 2 }]);
+    const [state] = await store.readStates("default", "memory:default", ["a"]);
+    // Behind the text's fingerprint: in how many exposures it was shown.
+    expect(new DataView((state as Uint8Array<ArrayBuffer>).buffer).getUint32(4, true)).toBe(1);
   });
 
   it("goes only to what was shown after all", async () => {
@@ -193,12 +217,28 @@ describe("credit among the exposures of an episode", () => {
     await engine.report(ranking.episode, { reward: true });
     engine.narrow(ranking.episode, 0, []);
     engine.narrow(ranking.episode, 7, []);
+    expect((await engine.explain(ranking.episode))?.exposures[0]?.items).toHaveLength(1);
     await engine.end(ranking.episode);
     expect(Object.keys(await evidenceOf(engine))).toEqual(["default/d0"]);
   });
 });
 
 describe("calls at the same time", () => {
+  it("a report and an explanation wait for the end that is under way", async () => {
+    const { store, release } = slowStore();
+    const { engine } = testEngine({ store });
+    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    const ending = engine.end(episode, { reward: true, tier: "completed" });
+    const reported = engine.report("run", { reward: false, tier: "verified" });
+    const explained = engine.explain("run");
+    await new Promise((resolve) => setImmediate(resolve));
+    release();
+    await expect(ending).resolves.toMatchObject({ status: "committed", seq: 2 });
+    await expect(reported).resolves.toMatchObject({ status: "committed", seq: 3 });
+    await expect(explained).resolves.toMatchObject({ state: "ended" });
+    await engine.close();
+  });
+
   it("end and report: both are recorded, the better tier counts", async () => {
     const { engine } = testEngine();
     const { episode } = await engine.rank(request({ aliases: ["run"] }));

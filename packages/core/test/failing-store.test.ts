@@ -149,13 +149,39 @@ describe("an outcome on a failing store", () => {
     expect(await engine.replay()).toMatchObject({ identical: true });
   });
 
-  it("said again after it was acknowledged is a new outcome", async () => {
-    const { engine } = testEngine();
+  it("said again after it was acknowledged is a new outcome, also when it took a retry", async () => {
+    const { store, faults } = faultyStore();
+    const { engine } = testEngine({ store });
     const { episode } = await engine.rank(request());
+    faults.commit = "before";
+    await expect(engine.report(episode, { reward: true })).rejects.toThrow();
+    faults.commit = "none";
     const first = await engine.report(episode, { reward: true });
     const second = await engine.report(episode, { reward: true });
     expect(second.seq).toBe(first.seq + 1);
     expect(await engine.status()).toMatchObject({ outcomes: { user: 2 }, taught: 1 });
+  });
+
+  it("that fails while another is under way keeps its exposures for the retry", async () => {
+    const inner = memoryStore();
+    const answers: ((works: boolean) => void)[] = [];
+    const commit: Store["commit"] = async (...call) => {
+      if (!(await new Promise<boolean>((resolve) => answers.push(resolve)))) throw new Error("connection lost");
+      return inner.commit(...call);
+    };
+    const { engine } = testEngine({ store: { ...inner, commit } });
+    const { episode } = await engine.rank(request({ topK: 1 }));
+    const first = engine.report(episode, { reward: true });
+    await engine.rank(request({ episode, topK: 1, candidates: [{ id: "late", similarity: 1 }] }));
+    const second = engine.report(episode, { reward: false });
+    answers[0]?.(true);
+    await expect(first).resolves.toMatchObject({ status: "committed" });
+    answers[1]?.(false);
+    await expect(second).rejects.toMatchObject({ code: "STORE_FAILED" });
+    const third = engine.end(episode, { reward: false });
+    answers[2]?.(true);
+    await expect(third).resolves.toMatchObject({ status: "committed" });
+    expect((await engine.explain(episode))?.exposures.map(({ items }) => items[0]?.id)).toEqual(["d0", "late"]);
   });
 
   it("does not pile up entries while the store is down", async () => {
@@ -217,13 +243,16 @@ describe("a ranking that is overtaken by the end of its episode", () => {
 });
 
 describe("a store that hands out Buffers", () => {
-  it("is read and folded like any other, and its arrays are not written to", async () => {
+  it.each([
+    ["from anywhere in a pool", 3],
+    ["from where views of numbers may start", 8],
+  ])("%s is read and folded like any other, and its arrays are not written to", async (_place, offset) => {
     const inner = memoryStore();
     const pooled = (bytes: Uint8Array | undefined): Buffer | undefined => {
       if (!bytes) return undefined;
-      const pool = Buffer.alloc(bytes.length + 3, 0xaa);
-      pool.set(bytes, 3);
-      return pool.subarray(3);
+      const pool = Buffer.from(new ArrayBuffer(bytes.length + offset));
+      pool.set(bytes, offset);
+      return pool.subarray(offset);
     };
     const handedOut: { readonly bytes: Buffer; readonly before: string }[] = [];
     const handOut = (bytes: Uint8Array | undefined): Buffer | undefined => {

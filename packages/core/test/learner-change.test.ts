@@ -19,6 +19,9 @@ describe("an engine with another learner than the stored state's", () => {
       details: { stored: "cav@1", wanted: "qavr@1" },
     });
     await expect(engine.report("before-1", { reward: true })).rejects.toMatchObject({ code: "LEARNER_MISMATCH" });
+    await expect(engine.forget({ namespace: "default", ids: ["d0"] })).rejects.toMatchObject({
+      code: "LEARNER_MISMATCH",
+    });
     expect(await engine.status()).toMatchObject({ learner: "cav@1", taught: 10, collections: [] });
     expect(await snapshot(store)).toEqual(states);
   });
@@ -95,7 +98,11 @@ describe("replay", () => {
     const found = await engine.replay();
     expect(found.identical).toBe(false);
     expect([...found.differences].sort()).toEqual(["alias/ghost", "memory:default/d0", "memory:default/d1"]);
+    const evidence = async (): Promise<number[]> =>
+      (await engine.rank(request({ record: false, topK: 2, keepOrder: true }))).items.map((item) => item.evidence);
+    expect((await evidence())[1]).toBe(0);
     expect(await engine.replay({ write: true })).toMatchObject({ written: true });
+    expect((await evidence())[1]).toBeGreaterThan(0);
     expect(await engine.replay()).toMatchObject({ identical: true, states: all.length });
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { memoryStore } from "../src/index.js";
-import { request, testEngine } from "./support/test-engine.js";
+import { DAY, request, testEngine } from "./support/test-engine.js";
 
 const evidence = async (engine: ReturnType<typeof testEngine>["engine"]): Promise<Record<string, number>> =>
   Object.fromEntries(
@@ -73,6 +73,44 @@ describe("a parked episode", () => {
     expect(await engine.replay()).toMatchObject({ identical: true });
   });
 
+  it("is still found under the alias that it waited under, after its end", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request({ aliases: ["thread"] }));
+    await engine.park(episode, { alias: "thread" });
+    await engine.resume("thread");
+    await engine.end(episode);
+    expect(await engine.report("thread", { reward: true })).toMatchObject({ status: "committed", episode });
+    const next = await engine.rank(request());
+    await engine.park(next.episode, { alias: "thread" });
+    expect(await engine.resume("thread")).toBe(next.episode);
+  });
+
+  it("gives its alias up to the next episode that waits under it, and counts as abandoned then", async () => {
+    const { engine } = testEngine();
+    const first = await engine.rank(request({ aliases: ["first"] }));
+    await engine.park(first.episode, { alias: "thread" });
+    const second = await engine.rank(request());
+    await engine.park(second.episode, { alias: "thread" });
+    expect((await engine.status()).episodes).toEqual({ open: 0, recorded: 2, parked: 1, abandoned: 1 });
+    expect(await engine.resume("thread")).toBe(second.episode);
+    expect(await engine.explain("first")).toMatchObject({ state: "abandoned" });
+    expect(await engine.report("first", { reward: true })).toMatchObject({ status: "committed" });
+    await engine.end(second.episode);
+    expect((await engine.status()).episodes).toEqual({ open: 0, recorded: 2, parked: 0, abandoned: 1 });
+    expect(await engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("is not resumed once outcomes about it would come too late", async () => {
+    const { engine, clock } = testEngine({ outcomeWindow: 7 * DAY });
+    const { episode } = await engine.rank(request());
+    await engine.park(episode, { alias: "thread" });
+    clock.now += 7 * DAY;
+    expect(await engine.resume("thread")).toBe(episode);
+    await engine.park(episode, { alias: "thread" });
+    clock.now += 1;
+    expect(await engine.resume("thread")).toBeUndefined();
+  });
+
   it("takes feedback while it waits", async () => {
     const { engine } = testEngine();
     const { episode } = await engine.rank(request({ topK: 1 }));
@@ -102,5 +140,32 @@ describe("a parked episode", () => {
     await right.end(episode, { reward: true });
     expect(Object.keys(await evidence(right)).sort()).toEqual(["d0", "l", "r"]);
     expect(await right.replay()).toMatchObject({ identical: true });
+  });
+
+  it("gives way to the next one under its alias, and counts as abandoned from then on", async () => {
+    const { engine } = testEngine();
+    const first = await engine.rank(request({ aliases: ["run 1"] }));
+    await engine.park(first.episode, { alias: "thread" });
+    const second = await engine.rank(request());
+    await engine.park(second.episode, { alias: "thread" });
+    expect((await engine.status()).episodes).toMatchObject({ recorded: 2, parked: 1, abandoned: 1 });
+    expect(await engine.resume("thread")).toBe(second.episode);
+    expect((await engine.explain("run 1"))?.state).toBe("abandoned");
+    await engine.report("run 1", { reward: true });
+    await engine.end(second.episode, { reward: true });
+    expect((await engine.status()).taught).toBe(2);
+    expect(await engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("cannot be resumed once outcomes about it would be refused", async () => {
+    let now = 0;
+    const { engine } = testEngine({ clock: () => now, outcomeWindow: 1_000 });
+    const { episode } = await engine.rank(request());
+    await engine.park(episode, { alias: "thread" });
+    now = 1_000;
+    expect(await engine.resume("thread")).toBe(episode);
+    await engine.park(episode, { alias: "thread" });
+    now = 1_001;
+    expect(await engine.resume("thread")).toBeUndefined();
   });
 });

@@ -79,6 +79,27 @@ describe("a collection that learned without vectors", () => {
   });
 });
 
+describe("two retrievals of one episode with vectors of different lengths", () => {
+  it("learn along the first and by the scalar advantage from the second", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request({ topK: 1 }));
+    await engine.rank(request({ episode, topK: 1, vector: [0, 1, 0], candidates: [{ id: "other", similarity: 1 }] }));
+    await engine.end(episode, { reward: false });
+    const { shared, memories } = await engine.exportState();
+    expect(shared).toMatchObject({
+      steps: 1,
+      mean: expect.toSatisfy((mean: Float32Array) => mean.every(Number.isFinite)),
+    });
+    expect(memories).toMatchObject([
+      { id: "d0", state: { evidence: 0.5, vector: expect.toSatisfy((vector: Float32Array) => vector.length === 4) } },
+      {
+        id: "other",
+        state: { evidence: 0.5, vector: expect.toSatisfy((vector: Float32Array) => vector.length === 0) },
+      },
+    ]);
+  });
+});
+
 describe("a long request vector", () => {
   it("is projected, learned from in 256 bytes and replayed", async () => {
     const { engine } = testEngine();

@@ -58,6 +58,7 @@ describe("rank", () => {
     ["a memory id with a lone surrogate", "INVALID_ID", { candidates: [{ id: LONE, similarity: 1 }] }],
     ["a memory id that is too long", "LIMIT_EXCEEDED", { candidates: [{ id: LONG, similarity: 1 }] }],
     ["candidates that are no array", "INVALID_ARGUMENT", { candidates: "abc" }],
+    ["a vector that is null", "INVALID_VECTOR", { vector: null }],
     ["a negative topK", "INVALID_ARGUMENT", { topK: -1 }],
     ["a fractional topK", "INVALID_ARGUMENT", { topK: 1.5 }],
     ["a NaN topK", "INVALID_ARGUMENT", { topK: Number.NaN }],
@@ -175,6 +176,12 @@ describe("other calls", () => {
     await expectRefused("INVALID_ID", () => engine.importState({ memories: [{ id: "", state: {} }] }));
   });
 
+  it("refuse imported states that no request could have made", async () => {
+    const { engine } = tested;
+    const state = { evidence: 1, advantage: 1, vector: new Float32Array(257) };
+    await expectRefused("INVALID_STATE", () => engine.importState({ memories: [{ id: "a", state }] }));
+  });
+
   it("refuse episodes that are not open", async () => {
     const { engine } = tested;
     await expectRefused("UNKNOWN_EPISODE", () => engine.alias("nobody", ["x"]));
@@ -203,5 +210,48 @@ describe("createEngine", () => {
           ? { store: memoryStore(), ...options }
           : options;
     expect(() => createEngine(whole as never)).toThrowError(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
+  });
+});
+
+describe("what is no object or no list at all", () => {
+  const as = (value: unknown): never => value as never;
+
+  it.each([
+    ["no request", () => tested.engine.rank(as(undefined))],
+    ["a candidate that is null", () => tested.engine.rank({ ...request(), candidates: [as(null)] })],
+    ["a request's text that is no string", () => tested.engine.rank({ ...request(), text: as(7) })],
+    ["aliases in one string", () => tested.engine.rank({ ...request(), aliases: as("run") })],
+    ["aliases in one string, to open", () => tested.engine.open({ aliases: as("run") })],
+    ["aliases in one string, to add", () => tested.engine.alias(open, as("run"))],
+    ["ids in one string, to forget", () => tested.engine.forget({ namespace: "default", ids: as("ab") })],
+    ["nothing to forget", () => tested.engine.forget(as(undefined))],
+    ["nothing to park under", () => tested.engine.park(open, as(undefined))],
+    ["no outcome", () => tested.engine.report("done", as(undefined))],
+    ["an outcome that is a number", () => tested.engine.end(open, as(1))],
+    ["ids in one string, to narrow", () => tested.engine.narrow(open, 0, as("d0"))],
+    ["nothing to import", () => tested.engine.importState(as(null))],
+    [
+      "a memory that is named both as helpful and as harmful",
+      () => tested.engine.report("done", { helpful: ["m1"], harmful: ["m1"] }),
+    ],
+  ])("is refused: %s", async (_, call) => {
+    await expectRefused("INVALID_ARGUMENT", call);
+  });
+
+  it.each([
+    ["rank", () => tested.engine.rank({ ...request(), namespace: as(null) })],
+    ["report", () => tested.engine.report("done", {}, { namespace: as(null) })],
+    ["status", () => tested.engine.status({ namespace: as(null) })],
+  ])("does not take null for the default namespace: %s", async (_, call) => {
+    await expectRefused("INVALID_ID", call);
+  });
+
+  it("is refused by the constructor: a learner that is none, a switch that is neither on nor off", () => {
+    const store = memoryStore();
+    for (const options of [{ learner: {} }, { learner: null }, { enabled: "no" }]) {
+      expect(() => createEngine(as({ store, ...options }))).toThrowError(
+        expect.objectContaining({ code: "INVALID_ARGUMENT" }),
+      );
+    }
   });
 });

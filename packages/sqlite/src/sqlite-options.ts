@@ -45,7 +45,10 @@ export interface ResolvedOptions extends Required<SqliteStoreOptions> {
 
 /** @throws INVALID_ARGUMENT for a path that is empty or no string, or an option outside its range. */
 export function resolveOptions(given: string | SqliteStoreOptions): ResolvedOptions {
-  const options = { ...SQLITE_DEFAULTS, ...(typeof given === "string" ? { path: given } : given) };
+  const named = typeof given === "string" ? { path: given } : given;
+  // An option that is there but undefined counts as absent.
+  const known = Object.fromEntries(Object.entries(named ?? {}).filter(([, value]) => value !== undefined));
+  const options = { ...SQLITE_DEFAULTS, ...(known as unknown as SqliteStoreOptions) };
   const { path, synchronous, busyTimeout, cacheBytes, readOnly } = options;
   if (typeof path !== "string" || path.trim() === "" || path.includes("\0")) {
     refuse("path", "must be the name of a file, or :memory:", path);

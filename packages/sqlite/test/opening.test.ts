@@ -25,6 +25,14 @@ describe("sqliteStore", () => {
     await store.close();
   });
 
+  it("takes an option that is there but undefined for its default", async () => {
+    const options = { path: tempLedger(), synchronous: undefined, busyTimeout: undefined, cacheBytes: undefined };
+    const store = sqliteStore(options as unknown as Parameters<typeof sqliteStore>[0]);
+    await store.commit("n", [tally("a")], counting);
+    expect(await countIn(store)).toBe(1);
+    await store.close();
+  });
+
   it("leaves one file behind when the last handle closes", async () => {
     const path = tempLedger();
     const store = sqliteStore(path);

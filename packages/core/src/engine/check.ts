@@ -19,6 +19,25 @@ const MAX_NOTE = 2_000;
 /** Weight of an outcome of which only the end of the run is known. */
 const COMPLETED_WEIGHT = 0.3;
 
+/** @throws INVALID_ARGUMENT unless `value` is an object */
+export function checkObject(value: unknown, what: string): void {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return;
+  const received = value === null ? "null" : Array.isArray(value) ? "an array" : typeof value;
+  throw new QavrError("INVALID_ARGUMENT", `${what} must be an object. Received ${received}.`, {
+    details: { what, received },
+  });
+}
+
+/** @throws INVALID_ARGUMENT unless it is an array, INVALID_ID for what is no name */
+export function checkNames(names: unknown, what: string): asserts names is readonly string[] {
+  if (!Array.isArray(names)) {
+    throw new QavrError("INVALID_ARGUMENT", `${what} must be an array of strings. Received ${typeof names}.`, {
+      details: { what, received: typeof names },
+    });
+  }
+  for (const name of names) assertName(name, `name in ${what}`);
+}
+
 /** A request's candidates, checked and in columns. */
 export interface CandidateColumns {
   readonly ids: readonly string[];
@@ -27,13 +46,18 @@ export interface CandidateColumns {
 
 /** Validates everything about a request that does not depend on state, and takes its candidates apart on the way. */
 export function checkRequest(request: RankRequest): CandidateColumns {
-  const { candidates, topK, vector, aliases } = request;
-  assertName(request.namespace ?? DEFAULT_NAME, "namespace");
-  checkCollection(request.collection ?? DEFAULT_NAME);
-  assertName(request.context ?? DEFAULT_NAME, "context");
-  if (request.space !== undefined) assertName(request.space, "space");
-  for (const alias of aliases ?? []) assertName(alias, "alias");
+  checkObject(request, "A request");
+  const { candidates, topK, vector, text, aliases = [] } = request;
+  const { namespace = DEFAULT_NAME, collection = DEFAULT_NAME, context = DEFAULT_NAME, space } = request;
+  assertName(namespace, "namespace");
+  checkCollection(collection);
+  assertName(context, "context");
+  if (space !== undefined) assertName(space, "space");
+  checkNames(aliases, "aliases");
   checkCount(topK, "topK");
+  if (text !== undefined && typeof text !== "string") {
+    throw new QavrError("INVALID_ARGUMENT", `A request's text must be a string. Received ${typeof text}.`);
+  }
   if (!Array.isArray(candidates)) {
     throw new QavrError("INVALID_ARGUMENT", "candidates must be an array of { id, similarity }, best first.");
   }
@@ -41,7 +65,9 @@ export function checkRequest(request: RankRequest): CandidateColumns {
   const ids: string[] = [];
   const similarities = new Float64Array(candidates.length);
   for (let index = 0; index < candidates.length; index++) {
-    const { id, similarity } = candidates[index] as Candidate;
+    const candidate = candidates[index] as Candidate;
+    if (typeof candidate !== "object" || candidate === null) checkObject(candidate, `Candidate ${index}`);
+    const { id, similarity } = candidate;
     assertName(id, "memory id");
     if (!isMeasurable(similarity)) throw invalidSimilarity(index, id, similarity);
     ids.push(id);
@@ -81,12 +107,13 @@ export function checkCollection(collection: string): void {
 }
 
 function checkVector(vector: ArrayLike<number>): void {
-  if (!(vector.length >= 1 && vector.length <= MAX_VECTOR)) {
+  const length = (vector as ArrayLike<number> | null)?.length;
+  if (!(length !== undefined && length >= 1 && length <= MAX_VECTOR)) {
     throw new QavrError(
       "INVALID_VECTOR",
-      `A request vector has between 1 and ${MAX_VECTOR} values. Received ${vector.length}.`,
+      `A request vector has between 1 and ${MAX_VECTOR} values. Received ${length}.`,
       {
-        details: { length: vector.length ?? null },
+        details: { length: length ?? null },
       },
     );
   }
@@ -118,6 +145,7 @@ export interface CheckedOutcome {
 
 /** @throws INVALID_REWARD, INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export function checkOutcome(outcome: OutcomeInput): CheckedOutcome {
+  checkObject(outcome, "An outcome");
   const { tier = "user", helpful = [], harmful = [], used, note = "", idempotencyKey } = outcome;
   if (!OUTCOME_TIERS.includes(tier)) {
     throw new QavrError(
@@ -142,10 +170,9 @@ export function checkOutcome(outcome: OutcomeInput): CheckedOutcome {
   }
   const source = outcome.source ?? tier;
   assertName(source, "source");
-  for (const [what, ids] of Object.entries({ helpful, harmful, used: used ?? [] })) {
-    if (!Array.isArray(ids)) throw new QavrError("INVALID_ARGUMENT", `${what} must be an array of ids.`);
-    for (const id of ids) assertName(id, `id in ${what}`);
-  }
+  checkNames(helpful, "helpful");
+  checkNames(harmful, "harmful");
+  if (used !== undefined) checkNames(used, "used");
   if (idempotencyKey !== undefined) {
     assertName(idempotencyKey, "idempotency key");
     if (idempotencyKey.length > MAX_KEY) {

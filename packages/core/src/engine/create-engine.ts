@@ -4,7 +4,7 @@ import type { Learner } from "../learners/learner.js";
 import { EDIT_POLICIES } from "../ledger/events.js";
 import { ledgerReducer } from "../ledger/reducer.js";
 import { assertName } from "../store/validate.js";
-import { DEFAULT_NAME } from "./check.js";
+import { checkNames, DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
 import { createInspector } from "./inspect.js";
 import { createMaintainer } from "./maintain.js";
@@ -97,7 +97,7 @@ export function createEngine(options: EngineOptions): Engine {
 
     open({ namespace = DEFAULT_NAME, aliases = [] } = {}) {
       assertName(namespace, "namespace");
-      for (const alias of aliases) assertName(alias, "alias");
+      checkNames(aliases, "aliases");
       if (!enabled) return "";
       const episode = open.create(createId(), namespace, now());
       open.addAliases(episode, aliases);
@@ -106,11 +106,12 @@ export function createEngine(options: EngineOptions): Engine {
     },
 
     alias(id, aliases) {
-      for (const alias of aliases) assertName(alias, "alias");
+      checkNames(aliases, "aliases");
       if (enabled) open.addAliases(openEpisode(context, undefined, id), aliases);
     },
 
     narrow(id, exposure, ids) {
+      checkNames(ids, "ids");
       if (!enabled) return;
       const episode = openEpisode(context, undefined, id);
       const place = exposure - (episode.earlier?.exposures.length ?? 0);
@@ -174,6 +175,11 @@ function resolve(options: EngineOptions): EngineSettings {
     if (!(Number.isInteger(settings[option]) && settings[option] >= 1)) {
       refuse(option, "a whole number of at least 1", settings[option]);
     }
+  }
+  if (typeof settings.enabled !== "boolean") refuse("enabled", "true or false", settings.enabled);
+  const { learner } = options;
+  if (learner !== undefined && !(typeof learner?.id === "string" && typeof learner.score === "function")) {
+    refuse("learner", "a Learner, such as cav() or qavr()", learner);
   }
   if (!EDIT_POLICIES.includes(settings.onEdit)) refuse("onEdit", EDIT_POLICIES.join(", "), settings.onEdit);
   return settings;

@@ -26,7 +26,7 @@ export function createInspector(context: EngineContext): Inspector {
   return {
     async explain(reference, options = {}) {
       assertName(reference, "episode id or alias");
-      const namespace = options.namespace ?? DEFAULT_NAME;
+      const { namespace = DEFAULT_NAME } = options;
       const episode = open.find(namespace, reference);
       if (episode?.closing) await episode.closing.catch(() => undefined);
       if (episode && open.get(episode.id)) return viewOfOpen(episode);
@@ -35,7 +35,7 @@ export function createInspector(context: EngineContext): Inspector {
     },
 
     async status(options = {}) {
-      const namespace = options.namespace ?? DEFAULT_NAME;
+      const { namespace = DEFAULT_NAME } = options;
       assertName(namespace, "namespace");
       const stats = (await states.stats(namespace)) ?? emptyStats(learner.id);
       return {

@@ -1,10 +1,11 @@
 import { QavrError } from "../errors/qavr-error.js";
+import type { StateCodec } from "../learners/learner.js";
 import type { ImportEvent } from "../ledger/events.js";
 import { foldLedger } from "../ledger/replay.js";
 import { memoryScope, SCOPES } from "../ledger/state-keys.js";
 import { scanAll } from "../store/scan-all.js";
 import { assertName, sameBytes } from "../store/validate.js";
-import { checkCollection, DEFAULT_NAME } from "./check.js";
+import { checkCollection, checkNames, checkObject, DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
 import { toEntry } from "./recorder.js";
 import type { Engine, LearnedState } from "./types.js";
@@ -25,10 +26,12 @@ export function createMaintainer(context: EngineContext): Maintainer {
   const { store, states, open, recorder, reduce, learner } = context;
 
   return {
-    async forget({ namespace, collection = DEFAULT_NAME, ids }) {
+    async forget(options) {
+      checkObject(options, "What to forget");
+      const { namespace, collection = DEFAULT_NAME, ids } = options;
       assertName(namespace, "namespace");
       checkCollection(collection);
-      for (const id of ids ?? []) assertName(id, "memory id");
+      if (ids !== undefined) checkNames(ids, "ids");
       const gone = ids && new Set(ids);
       for (const episode of open.all()) {
         if (episode.namespace !== namespace) continue;
@@ -47,10 +50,20 @@ export function createMaintainer(context: EngineContext): Maintainer {
       }
     },
 
-    async importState({ namespace = DEFAULT_NAME, collection = DEFAULT_NAME, shared, memories }) {
+    async importState(state) {
+      checkObject(state, "Learned state");
+      const { namespace = DEFAULT_NAME, collection = DEFAULT_NAME, shared, memories } = state;
       assertName(namespace, "namespace");
       checkCollection(collection);
-      for (const { id } of memories) assertName(id, "memory id");
+      if (!Array.isArray(memories)) {
+        throw new QavrError("INVALID_ARGUMENT", "Learned state needs memories: an array of { id, state }.");
+      }
+      if (shared !== undefined) assertLegal(learner.shared, shared, `the shared state of collection ${collection}`);
+      for (const memory of memories) {
+        checkObject(memory, "A memory to import");
+        assertName(memory.id, "memory id");
+        assertLegal(learner.memory, memory.state, `the state of memory ${memory.id}`);
+      }
       for (let start = 0; start === 0 || start < memories.length; start += IMPORT_BATCH) {
         const event: ImportEvent = {
           type: "import",
@@ -111,7 +124,9 @@ export function createMaintainer(context: EngineContext): Maintainer {
   ): Promise<string[]> {
     const differences: string[] = [];
     const byScope = Map.groupBy(folded, ({ scope }) => scope);
-    for (const scope of new Set([...FIXED_SCOPES, ...byScope.keys()])) {
+    const scopes = new Set([...FIXED_SCOPES, ...byScope.keys()]);
+    for await (const { id } of scanAll(store, namespace, SCOPES.shared)) scopes.add(memoryScope(id));
+    for (const scope of scopes) {
       const expected = new Map(byScope.get(scope)?.map(({ id, value }) => [id, value]));
       for await (const { id, value } of scanAll(store, namespace, scope)) {
         const bytes = expected.get(id);
@@ -122,4 +137,17 @@ export function createMaintainer(context: EngineContext): Maintainer {
     }
     return differences;
   }
+}
+
+/** @throws INVALID_STATE for a state that the learner could not rank with */
+function assertLegal<State>(codec: StateCodec<State>, state: State, what: string): void {
+  const problem = codec.problem(state);
+  if (problem === undefined) return;
+  throw new QavrError(
+    "INVALID_STATE",
+    `The import holds ${what}, which is not legal: ${problem}. Correct or leave it out.`,
+    {
+      details: { what, problem },
+    },
+  );
 }

@@ -2,7 +2,7 @@ import { QavrError } from "../errors/qavr-error.js";
 import type { EpisodeRecord } from "../ledger/episode-record.js";
 import type { LedgerEntry } from "../store/store.js";
 import { assertName, sameBytes } from "../store/validate.js";
-import { type CheckedOutcome, checkOutcome, DEFAULT_NAME } from "./check.js";
+import { type CheckedOutcome, checkObject, checkOutcome, DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
 import type { OpenEpisode } from "./open-episodes.js";
 import { openEpisode } from "./rank.js";
@@ -48,7 +48,7 @@ export function createOutcomes(context: EngineContext): Outcomes {
     async report(reference, input, options = {}) {
       const checked = checkOutcome(input);
       assertName(reference, "episode id or alias");
-      const namespace = options.namespace ?? DEFAULT_NAME;
+      const { namespace = DEFAULT_NAME } = options;
       assertName(namespace, "namespace");
       if (!context.enabled) return { status: "ignored", episode: reference, seq: 0 };
       const episode = open.find(namespace, reference);
@@ -68,7 +68,9 @@ export function createOutcomes(context: EngineContext): Outcomes {
       return { status: committed(receipt.status), episode: found.id, seq: receipt.seq };
     },
 
-    async park(id, { alias }) {
+    async park(id, options) {
+      checkObject(options, "What to park under");
+      const { alias } = options;
       assertName(alias, "alias");
       if (!context.enabled) return;
       const episode = openEpisode(context, undefined, id);
@@ -77,11 +79,13 @@ export function createOutcomes(context: EngineContext): Outcomes {
 
     async resume(alias, options = {}) {
       assertName(alias, "alias");
-      const namespace = options.namespace ?? DEFAULT_NAME;
+      const { namespace = DEFAULT_NAME } = options;
       assertName(namespace, "namespace");
       if (!context.enabled) return undefined;
       const found = await states.resolve(namespace, alias);
       if (found?.record.state !== "parked" || found.record.parkedAs !== alias) return undefined;
+      // Nothing that is reported about it would be accepted any more.
+      if (context.now() - found.record.lastAt > context.outcomeWindow) return undefined;
       const already = open.get(found.id);
       return (already ?? open.create(found.id, namespace, context.now(), found.record)).id;
     },
@@ -164,7 +168,19 @@ export function createOutcomes(context: EngineContext): Outcomes {
     const ids = (names: readonly string[]): string[] => [
       ...new Set(names.map((name) => resolveShown(name, shown, episode))),
     ];
-    const { reward, weight, tier, source, helpful, harmful, used, note, idempotencyKey } = outcome;
+    const { reward, weight, tier, source, used, note, idempotencyKey } = outcome;
+    const helpful = ids(outcome.helpful);
+    const harmful = ids(outcome.harmful);
+    const both = helpful.find((id) => harmful.includes(id));
+    if (both !== undefined) {
+      throw new QavrError(
+        "INVALID_ARGUMENT",
+        `The outcome names memory ${both} both as helpful and as harmful. Choose one.`,
+        {
+          details: { episode, memory: both },
+        },
+      );
+    }
     return toEntry(
       idempotencyKey === undefined ? `outcome:${episode}:${context.createId()}` : `outcome:key:${idempotencyKey}`,
       {
@@ -174,8 +190,8 @@ export function createOutcomes(context: EngineContext): Outcomes {
         weight,
         tier,
         source,
-        helpful: ids(helpful),
-        harmful: ids(harmful),
+        helpful,
+        harmful,
         used: used && ids(used),
         note,
       },

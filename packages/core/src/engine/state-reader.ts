@@ -11,6 +11,9 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Decoded states are kept up to about this many bytes; the namespaces that were not used for longest go first. */
 const MAX_CACHED_BYTES = 64 * 1024 * 1024;
+/** What a namespace and an id in it take beside the learner's table. */
+const NAMESPACE_BYTES = 1_024;
+const ROW_BYTES = 128;
 /** Row of a memory without learned state. */
 const NO_ROW = -1;
 
@@ -38,6 +41,8 @@ interface CachedNamespace<Shared> {
   cursor: number;
   /** Null: not read yet, or changed since. */
   stats: StatsRecord | undefined | null;
+  /** What it was last weighed at, in bytes. */
+  size: number;
   readonly collections: Map<string, CachedCollection<Shared>>;
 }
 
@@ -140,7 +145,6 @@ export class StateReader<Shared, Memory> {
     const found = await this.#store.readStates(namespace, memoryScope(collection), wanted);
     // What was read may be older than a change that another request has noticed meanwhile: good for this request, not to keep.
     const keep = cache.cursor === cursor && this.#namespaces.get(namespace) === cache;
-    const size = known.table.size;
     missing.forEach((place, i) => {
       const id = wanted[i] as string;
       const bytes = found[i];
@@ -153,7 +157,7 @@ export class StateReader<Shared, Memory> {
       known.rows.set(id, row);
       known.stale.delete(id);
     });
-    if (this.#namespaces.get(namespace) === cache) this.#grown(known.table.size - size);
+    this.#weigh(namespace, cache);
   }
 
   /** The namespace's cache with everything marked that changed since it was last used. */
@@ -166,21 +170,25 @@ export class StateReader<Shared, Memory> {
     if (written) mark(cache, written);
     cache.cursor = cursor;
     this.#namespaces.set(namespace, cache);
-    this.#size += sizeOf(cache);
+    this.#size += cache.size;
+    this.#weigh(namespace, cache);
     return cache;
   }
 
   #drop(namespace: string, cache: CachedNamespace<Shared>): void {
     this.#namespaces.delete(namespace);
-    this.#size -= sizeOf(cache);
+    this.#size -= cache.size;
   }
 
-  /** Takes note that a kept cache has grown, and lets go of the least recently used ones until the rest fits. */
-  #grown(by: number): void {
-    this.#size += by;
-    for (const [namespace, cache] of this.#namespaces) {
+  /** Takes note of what a kept cache has grown to, and lets go of the least recently used ones until the rest fits. */
+  #weigh(namespace: string, grown: CachedNamespace<Shared>): void {
+    if (this.#namespaces.get(namespace) !== grown) return;
+    const size = sizeOf(grown);
+    this.#size += size - grown.size;
+    grown.size = size;
+    for (const [name, cache] of this.#namespaces) {
       if (this.#size <= MAX_CACHED_BYTES) return;
-      this.#drop(namespace, cache);
+      this.#drop(name, cache);
     }
   }
 
@@ -199,12 +207,13 @@ export class StateReader<Shared, Memory> {
 }
 
 function emptyCache<Shared>(cursor: number): CachedNamespace<Shared> {
-  return { cursor, stats: null, collections: new Map() };
+  return { cursor, stats: null, collections: new Map(), size: 0 };
 }
 
+/** About how many bytes it holds; also a namespace of which only the counters are known counts. */
 function sizeOf({ collections }: CachedNamespace<unknown>): number {
-  let size = 0;
-  for (const { table } of collections.values()) size += table.size;
+  let size = NAMESPACE_BYTES;
+  for (const { table, rows } of collections.values()) size += table.size + rows.size * ROW_BYTES;
   return size;
 }
 

@@ -144,7 +144,10 @@ export interface OutcomeReceipt {
 
 export interface EndOptions {
   readonly namespace?: string;
-  /** Exposures (by `Ranking.exposure`) whose part of the run failed and was replaced by another: recorded, not credited. */
+  /**
+   * Exposures (by `Ranking.exposure`) whose part of the run failed and was replaced by another: recorded, not credited. What a
+   * report or a parking has recorded before keeps its credit.
+   */
   readonly uncredited?: readonly number[];
 }
 

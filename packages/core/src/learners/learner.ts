@@ -12,6 +12,8 @@ export interface StateCodec<State> {
   decode(bytes: Uint8Array): State;
   /** The state's bytes behind `room` zero bytes (a multiple of 8) that the caller fills; exactly `room` bytes for a state worth nothing. */
   encode(state: State, room: number): Uint8Array;
+  /** What is wrong with a state from elsewhere, in a few words; undefined when it may be encoded. Must take anything. */
+  problem(state: unknown): string | undefined;
 }
 
 /** Memory states side by side, laid out for scoring: a candidate costs few cache lines, however many memories there are. */

@@ -11,6 +11,8 @@ import { memoryRef, SCOPES, sharedRef, statsRef } from "./state-keys.js";
 import { decodeStats, emptyStats, encodeStats, type StatsRecord } from "./stats-record.js";
 import { readable } from "./unreadable.js";
 
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
 /** A part of a reduction that only loads states. */
 export type Loading = Generator<readonly StateRef[], void, readonly (Uint8Array | undefined)[]>;
 
@@ -23,6 +25,7 @@ export class Draft<Shared, Memory> {
   takenBack = false;
   #stats: StatsRecord | undefined;
   #episodes = new Map<string, EpisodeRecord>();
+  #aliases = new Map<string, string>();
   #shared = new Map<string, SharedRecord<Shared>>();
   #memories = new Map<string, { ref: StateRef; record: MemoryRecord<Memory> }>();
   #loaded = new Set<string>();
@@ -63,6 +66,11 @@ export class Draft<Shared, Memory> {
         ...items.map(({ id }) => memoryRef(collection, id)),
       ]),
     );
+  }
+
+  /** The episode that an alias stands for. */
+  alias(name: string): string | undefined {
+    return this.#aliases.get(name);
   }
 
   episode(id: string): EpisodeRecord | undefined {
@@ -129,6 +137,9 @@ export class Draft<Shared, Memory> {
       case SCOPES.stats:
         this.#stats = bytes ? decodeStats(bytes) : emptyStats(learner.id);
         if (this.#stats.learner !== learner.id) throw learnerMismatch(this.#stats.learner, learner.id);
+        break;
+      case SCOPES.alias:
+        if (bytes) this.#aliases.set(ref.id, decoder.decode(bytes));
         break;
       case SCOPES.episode:
         if (bytes) this.#episodes.set(ref.id, decodeEpisode(bytes));

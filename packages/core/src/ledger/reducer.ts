@@ -82,16 +82,30 @@ function* foldExposures<Shared, Memory>(draft: Draft<Shared, Memory>, event: Exp
     observe(draft, exposure, event.onEdit);
     episode.lastAt = Math.max(episode.lastAt, exposure.at);
   }
+  if (event.parkedAs !== undefined) yield* giveUpParked(draft, event.parkedAs, event.episode);
   episode.exposures.push(...added);
   episode.state = event.state;
-  const waited = episode.parkedAs;
   episode.parkedAs = event.parkedAs ?? "";
-  if (waited && waited !== episode.parkedAs) draft.write(aliasRef(waited), null);
   for (const alias of [...event.aliases, ...(event.parkedAs ? [event.parkedAs] : [])]) {
     draft.write(aliasRef(alias), encoder.encode(event.episode));
   }
   settle(draft, episode);
   draft.write(episodeRef(event.episode), encodeEpisode(episode));
+}
+
+/** One alias, one waiting episode: whoever waited under it before can no longer be resumed. */
+function* giveUpParked<Shared, Memory>(draft: Draft<Shared, Memory>, alias: string, successor: string): Loading {
+  yield* draft.load([aliasRef(alias)]);
+  const waiting = draft.alias(alias);
+  if (waiting === undefined || waiting === successor) return;
+  yield* draft.load([episodeRef(waiting)]);
+  const episode = draft.episode(waiting);
+  if (episode?.state !== "parked" || episode.parkedAs !== alias) return;
+  episode.state = "abandoned";
+  episode.parkedAs = "";
+  draft.stats.parked -= 1;
+  draft.stats.abandoned += 1;
+  draft.write(episodeRef(waiting), encodeEpisode(episode));
 }
 
 function* foldOutcome<Shared, Memory>(draft: Draft<Shared, Memory>, event: OutcomeEvent): Loading {

@@ -32,7 +32,7 @@ const MEMORIES = 8;
 const alias = fc.constantFrom(...ALIASES);
 const thread = fc.constantFrom("thread", "\uFEFFthread");
 const collection = fc.constantFrom(...COLLECTIONS);
-const handles = fc.constantFrom([], [], [], ["m1"], ["m2"], ["m1", "m2"]);
+const handles: fc.Arbitrary<string[]> = fc.constantFrom([], [], [], ["m1"], ["m2"], ["m1", "m2"]);
 
 const verdict = {
   reward: fc.oneof(fc.constantFrom(true, false, null), fc.double({ min: 0, max: 1, noNaN: true })),
@@ -41,7 +41,12 @@ const verdict = {
 };
 const outcome: fc.Arbitrary<OutcomeInput> = fc.oneof(
   { weight: 3, arbitrary: fc.record(verdict) },
-  { weight: 3, arbitrary: fc.record({ ...verdict, helpful: handles, harmful: handles, used: handles }) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .record({ ...verdict, helpful: handles, harmful: handles, used: handles })
+      .filter(({ helpful, harmful }) => !helpful.some((handle) => harmful.includes(handle))),
+  },
   { weight: 1, arbitrary: fc.record({ ...verdict, idempotencyKey: fc.nat(30).map((key) => `key ${key}`) }) },
 );
 
@@ -96,7 +101,7 @@ export function newSession(namespace: string): Session {
 }
 
 /** Refusals that a random sequence may earn. Any other failure is a fault. */
-const LEGAL_REFUSALS = ["UNKNOWN_EPISODE", "NOT_SHOWN", "IDEMPOTENCY_CONFLICT"];
+const LEGAL_REFUSALS = ["UNKNOWN_EPISODE", "NOT_SHOWN", "IDEMPOTENCY_CONFLICT", "INVALID_ARGUMENT"];
 
 /** Runs one command and says what came of it. */
 export async function run(engine: Engine, session: Session, step: Command): Promise<unknown> {

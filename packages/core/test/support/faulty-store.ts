@@ -38,3 +38,17 @@ export function faultyStore(): FaultyStore {
   };
   return { store, inner, faults, damage };
 }
+
+/** A memory store whose commits wait until they are released. */
+export function slowStore(): { readonly store: Store; readonly release: () => void } {
+  const inner = memoryStore();
+  let release = (): void => {};
+  const gate = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const commit: Store["commit"] = async (...call) => {
+    await gate;
+    return inner.commit(...call);
+  };
+  return { store: { ...inner, commit }, release: () => release() };
+}

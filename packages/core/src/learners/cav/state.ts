@@ -1,5 +1,7 @@
+import { MAX_DIMS } from "../../embedding/projection.js";
 import { QavrError } from "../../errors/qavr-error.js";
 import type { StateCodec } from "../learner.js";
+import { FINITE, finiteVector, NOT_NEGATIVE, problemOf } from "../legality.js";
 import { CAV } from "./parameters.js";
 
 /** What is known about one memory. */
@@ -33,9 +35,22 @@ export interface CavShared {
 const MEMORY_SCALARS = 2;
 const SHARED_SCALARS = 7;
 
+const MEMORY_RULES = { evidence: NOT_NEGATIVE, advantage: FINITE, vector: finiteVector(MAX_DIMS) };
+const SHARED_RULES = {
+  mean: finiteVector(MAX_DIMS),
+  baseline: finiteVector(MAX_DIMS),
+  bias: FINITE,
+  steps: NOT_NEGATIVE,
+  lessons: NOT_NEGATIVE,
+  gateNumerator: FINITE,
+  gateDenominator: NOT_NEGATIVE,
+  spread: NOT_NEGATIVE,
+  spreadCount: NOT_NEGATIVE,
+};
+
 /** @throws INVALID_STATE for a length that no state has */
 function dimsOf(length: number): number {
-  if (Number.isInteger(length) && length >= 0) return length;
+  if (Number.isInteger(length) && length >= 0 && length <= MAX_DIMS) return length;
   throw new QavrError("INVALID_STATE", "A stored cav state has an impossible length. Replay the ledger.");
 }
 
@@ -60,6 +75,7 @@ export const memoryCodec: StateCodec<CavMemory> = {
     new Float32Array(bytes.buffer, room + MEMORY_SCALARS * 8).set(state.vector);
     return bytes;
   },
+  problem: (state) => problemOf(state, MEMORY_RULES),
 };
 
 /** Seven float64, then mean and baseline as float32. Little-endian. */
@@ -112,4 +128,9 @@ export const sharedCodec: StateCodec<CavShared> = {
     new Float32Array(bytes.buffer, vectors + dims * 4, dims).set(state.baseline);
     return bytes;
   },
+  problem: (state) =>
+    problemOf(state, SHARED_RULES) ??
+    ((state as CavShared).mean.length === (state as CavShared).baseline.length
+      ? undefined
+      : "mean and baseline must be of one length"),
 };

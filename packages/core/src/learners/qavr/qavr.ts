@@ -17,6 +17,7 @@ import { memoryCodec, type QavrMemory, type QavrShared, sharedCodec } from "./st
  * - **Order**: only the first 2·topK candidates compete.
  * - **Wrong choice** when memories are good for some requests and bad for others: one number cannot say so. Its reach is
  *   bounded too: a difference in q bridges at most α / (1 − α) = 0.43 of similarity. Kept as a baseline and for its users.
+ * - An outcome's weight multiplies the step: a run that merely ended (weight 0.3) moves q by 0.03 instead of 0.1.
  * - Votes are ignored; q is not a probability (half successes, half failures settle at 0.4).
  *
  * @throws INVALID_ARGUMENT

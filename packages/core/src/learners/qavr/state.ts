@@ -1,4 +1,5 @@
 import type { StateCodec } from "../learner.js";
+import { type FieldRule, NOT_NEGATIVE, problemOf } from "../legality.js";
 
 /** One memory. Names outside are the seed's (`q_value`, …); keys that this version does not know are kept. */
 export interface QavrMemory {
@@ -17,6 +18,22 @@ export interface QavrMemory {
 export interface QavrShared {
   contexts: Record<string, number>;
 }
+
+const MEMORY_RULES: Readonly<Record<string, FieldRule>> = {
+  q: [(value) => typeof value === "number" && value >= 0 && value <= 1, "a number in [0, 1]"],
+  accessCount: NOT_NEGATIVE,
+  successCount: NOT_NEGATIVE,
+  failureCount: NOT_NEGATIVE,
+  lastAccessed: [(value) => Number.isFinite(value) || Number.isNaN(value), "Unix ms, or NaN for never"],
+  updates: NOT_NEGATIVE,
+  unknown: [(value) => typeof value === "object" && value !== null, "an object"],
+};
+const SHARED_RULES: Readonly<Record<string, FieldRule>> = {
+  contexts: [
+    (value) => typeof value === "object" && value !== null && Object.values(value).every(NOT_NEGATIVE[0]),
+    "an object of counts",
+  ],
+};
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -47,6 +64,7 @@ export function memoryCodec(initialQ: number): StateCodec<QavrMemory> {
       return { ...rest, lastAccessed: lastAccessed ?? Number.NaN };
     },
     encode: toBytes,
+    problem: (state) => problemOf(state, MEMORY_RULES),
   };
 }
 
@@ -57,4 +75,5 @@ export const sharedCodec: StateCodec<QavrShared> = {
     contexts: Object.assign(Object.create(null), fromBytes(bytes).contexts) as Record<string, number>,
   }),
   encode: ({ contexts }, room) => toBytes({ contexts: Object.fromEntries(Object.entries(contexts)) }, room),
+  problem: (state) => problemOf(state, SHARED_RULES),
 };

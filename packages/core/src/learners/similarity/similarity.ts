@@ -1,7 +1,12 @@
 import { DecodedTable } from "../decoded-table.js";
 import type { Contribution, Learner, StateCodec } from "../learner.js";
 
-const nothing: StateCodec<null> = { empty: () => null, decode: () => null, encode: (_, room) => new Uint8Array(room) };
+const nothing: StateCodec<null> = {
+  empty: () => null,
+  decode: () => null,
+  encode: (_, room) => new Uint8Array(room),
+  problem: () => undefined,
+};
 
 /**
  * **No learning**, `similarity@1`: the host's order, with exposures and outcomes recorded all the same. The baseline of every

@@ -1,0 +1,115 @@
+import { describe, expect, it } from "vitest";
+import { type Engine, memoryStore, type Ranking, type Store } from "../src/index.js";
+import { request, testEngine } from "./support/test-engine.js";
+
+/** A store whose reads of one scope can be held back: they answer late, with what was true when they were asked. */
+function lateStore(inner: Store): { readonly store: Store; hold(scope: string): () => void; letNewOnesPass(): void } {
+  let held: { readonly scope: string; readonly wait: Promise<void> } | undefined;
+  const readStates: Store["readStates"] = async (...call) => {
+    const hold = held;
+    const states = await inner.readStates(...call);
+    if (hold && call[1].startsWith(hold.scope)) await hold.wait;
+    return states;
+  };
+  return {
+    store: { ...inner, readStates },
+    hold(scope) {
+      let release = (): void => {};
+      const wait = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      held = { scope, wait };
+      return () => release();
+    },
+    letNewOnesPass() {
+      held = undefined;
+    },
+  };
+}
+
+async function fail(engine: Engine, runs: number): Promise<void> {
+  for (let run = 0; run < runs; run++) {
+    const { episode } = await engine.rank(request({ keepOrder: true }));
+    await engine.end(episode, { reward: false, harmful: ["d0"] });
+  }
+}
+
+const preview = (engine: Engine): Promise<Ranking> => engine.rank(request({ record: false, topK: 10 }));
+
+describe("the states that an engine remembers", () => {
+  it.each(["shared", "memory:", "stats"])(
+    "are never those of a slow answer about %s that was overtaken",
+    async (scope) => {
+      const inner = memoryStore();
+      const writer = testEngine({ store: inner, prefix: "writer" }).engine;
+      // Shown, but nothing learned yet.
+      await writer.end((await writer.rank(request())).episode);
+      const late = lateStore(inner);
+      const reader = testEngine({ store: late.store, prefix: "reader" }).engine;
+      const ask = (): Promise<unknown> => (scope === "stats" ? reader.fetchSize({ topK: 3 }) : preview(reader));
+      const release = late.hold(scope);
+      const slow = ask();
+      await new Promise((resolve) => setImmediate(resolve));
+      await fail(writer, 20);
+      late.letNewOnesPass();
+      await ask();
+      release();
+      await slow;
+      const fresh = testEngine({ store: inner, prefix: "fresh" }).engine;
+      expect(await preview(reader)).toEqual(await preview(fresh));
+      expect((await preview(reader)).items.find(({ id }) => id === "d0")?.learned).toBeLessThan(0);
+      expect(await reader.fetchSize({ topK: 3 })).toBe(20);
+    },
+  );
+
+  it("cost no read while nothing changes, and only what changed afterwards", async () => {
+    const inner = memoryStore();
+    const reads: string[][] = [];
+    const store: Store = {
+      ...inner,
+      readStates: (namespace, scope, ids) => {
+        reads.push([scope, ...ids]);
+        return inner.readStates(namespace, scope, ids);
+      },
+    };
+    const { engine } = testEngine({ store });
+    await fail(engine, 2);
+    await preview(engine);
+    reads.length = 0;
+    for (let i = 0; i < 5; i++) await preview(engine);
+    expect(reads).toEqual([]);
+    await fail(engine, 1);
+    reads.length = 0;
+    await preview(engine);
+    expect(reads).toEqual([
+      ["shared", "default"],
+      ["memory:default", "d0", "d1", "d2"],
+    ]);
+  });
+
+  it("are bounded: of very many namespaces only the latest stay, and each is ranked by its own", async () => {
+    const inner = memoryStore();
+    const read = new Set<string>();
+    const store: Store = {
+      ...inner,
+      readStates: (namespace, scope, ids) => {
+        read.add(namespace);
+        return inner.readStates(namespace, scope, ids);
+      },
+    };
+    const { engine } = testEngine({ store });
+    // An empty table of one collection takes 16 KiB, and 64 MiB are kept.
+    const spaces = Array.from({ length: 4_300 }, (_, i) => `tenant ${i}`);
+    const small = { candidates: [{ id: "a", similarity: 1 }], topK: 1, vector: [1, 0] };
+    for (const [i, namespace] of spaces.entries()) {
+      await engine.end((await engine.rank({ ...small, namespace })).episode, { reward: i % 2 });
+      await engine.rank({ ...small, namespace, record: false });
+    }
+    read.clear();
+    for (const i of [4_299, 4_298, 0, 1]) {
+      const [item] = (await engine.rank({ ...small, namespace: `tenant ${i}`, record: false })).items;
+      expect(Math.sign(item?.utility as number)).toBe(i % 2 === 0 ? -1 : 1);
+    }
+    expect([...read]).toEqual(["tenant 0", "tenant 1"]);
+  });
+});
