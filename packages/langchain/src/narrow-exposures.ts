@@ -5,8 +5,9 @@ import { isWithin, type RunNode, type ShownExposure } from "./run-tree.js";
 
 /**
  * A retriever has returned: of what its inner parts showed (over-fetching, ensembles, compressors), only the documents that
- * it returned went on. The outermost one, which returns last, has the last word on what reached the prompt. Documents are recognised by identity, else by id, metadata object or text,
- * since some stages rebuild them. A retriever that returned nothing recognisable (parents in place of chunks) leaves everything as it is.
+ * it returned went on. The outermost one, which returns last, has the last word on what reached the prompt. Documents are
+ * recognised by identity, else by id, metadata object or text, since some stages rebuild them. A retriever that returned
+ * nothing recognisable (parents in place of chunks) leaves everything as it is.
  */
 export function narrowToReturned(internals: Internals, run: RunNode, returned: readonly DocumentInterface[]): void {
   const exposures = run.root.exposures.filter((exposure) => isWithin(exposure.run, run));
@@ -37,7 +38,7 @@ function narrow({ engine, log }: Internals, { episode, exposure }: ShownExposure
     // The episode may have been given up meanwhile; what was shown is then recorded as it was.
     if (!QavrError.isInstance(error, "UNKNOWN_EPISODE")) {
       log("warn", "OUTCOME_NOT_RECORDED", "What a retriever finally returned could not be noted.", {
-        error: String(error),
+        error,
       });
     }
   }

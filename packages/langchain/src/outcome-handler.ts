@@ -128,11 +128,14 @@ export class OutcomeHandler extends BaseCallbackHandler {
   /** Called by LangGraph: also interrupts that were set on the graph, which no error announces. */
   handleInterrupt(event: { readonly runId?: string }): void {
     const run = this.#internals.runs.find(event?.runId);
-    if (run) markInterrupted(run);
+    if (run && isOnRootThread(run)) run.root.interrupted = "announced";
   }
 
-  /** Called by LangGraph. Nothing to do: the episode of the thread is reopened when it is needed. */
-  handleResume(_event: { readonly runId?: string }): void {}
+  /** Called by LangGraph before the first node of a run that continues an interrupted one. */
+  handleResume(event: { readonly runId?: string }): void {
+    const run = this.#internals.runs.find(event?.runId);
+    if (run && isOnRootThread(run)) run.root.resumes = true;
+  }
 
   #isRunId(id: string): boolean {
     return UUID.test(id) || this.#internals.runs.knows(id);
@@ -147,15 +150,15 @@ export class OutcomeHandler extends BaseCallbackHandler {
     if (!run || run.ended) return;
     run.ended = true;
     if (toolFailed) run.root.toolErrors += 1;
-    if ("error" in end) {
-      if (isInterrupt(end.error)) markInterrupted(run);
-      run.failed = !isControlFlow(end.error);
+    run.failed = toolFailed || ("error" in end && !isControlFlow(end.error));
+    if ("error" in end && isInterrupt(end.error) && isOnRootThread(run) && run.root.interrupted === "no") {
+      run.root.interrupted = "seen";
     }
     if (!run.parent) await settleRun(this.#internals, run.root, end);
   }
 }
 
 /** An interrupt stops the root if it stops the root's own thread; a sub-agent on another thread is that thread's matter. */
-function markInterrupted(run: RunNode): void {
-  if (run.thread === run.root.thread) run.root.interrupted = true;
+function isOnRootThread(run: RunNode): boolean {
+  return run.thread === run.root.thread;
 }

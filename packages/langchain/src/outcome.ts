@@ -17,10 +17,10 @@ export interface Outcome extends OutcomeInput {
  * @throws INVALID_ARGUMENT when both `success` and `reward` are given, or a field has the wrong type.
  */
 export function toOutcomeInput(outcome: Outcome, defaults: OutcomeInput = {}): OutcomeInput {
-  if (typeof outcome !== "object" || outcome === null) {
+  if (typeof outcome !== "object" || outcome === null || Array.isArray(outcome)) {
     throw new QavrError(
       "INVALID_ARGUMENT",
-      `An outcome must be an object such as { success: true }. Received ${outcome}.`,
+      `An outcome must be an object such as { success: true }. Received ${Array.isArray(outcome) ? "a list" : String(outcome)}.`,
     );
   }
   const { success, helpful, harmful, used, ...rest } = outcome;

@@ -8,7 +8,7 @@ import { type Internals, internalsOf } from "./internals.js";
 import { MARKS, mark, markOf } from "./marks.js";
 import type { Qavr } from "./memory.js";
 import type { OutcomeHandler } from "./outcome-handler.js";
-import { qavrVectorStoreOf } from "./qavr-vector-store.js";
+import { unwrapHost } from "./qavr-vector-store.js";
 import { assertRankingOptions, DEFAULT_K, type RankingOptions } from "./ranking-options.js";
 import { search } from "./search.js";
 
@@ -53,11 +53,8 @@ export class QavrRetriever extends BaseRetriever {
     const { memory, base, k, filter, callbacks, tags, metadata, verbose, ...options } = fields;
     const internals = internalsOf(memory);
     assertHost(base);
-    // Around our own vector store, the host is the store inside: ranking twice would count every memory twice.
-    const wrapped = qavrVectorStoreOf(base);
-    const host = wrapped?.inner ?? base;
+    const { host, merged } = unwrapHost(base, options);
     const size = k ?? (isVectorStore(host) ? DEFAULT_K : undefined);
-    const merged = { ...wrapped?.options, ...options };
     assertRankingOptions(merged, { name: "k", value: size });
     super({
       // The handler hears of this retriever's runs also where nobody passed it, so that a bare retrieval has a run id and

@@ -6,7 +6,7 @@ import {
   type VectorStoreInterface,
 } from "@langchain/core/vectorstores";
 import { delegateMembers } from "./delegate-members.js";
-import { findRun } from "./find-run.js";
+import { findRun, type RunSite } from "./find-run.js";
 import {
   askForDocuments,
   askForScores,
@@ -21,7 +21,7 @@ import { MARKS, mark, markOf } from "./marks.js";
 import type { Qavr } from "./memory.js";
 import { assertRankingOptions, DEFAULT_K, type RankingOptions, refuse } from "./ranking-options.js";
 import { planRerank, type RerankPlan, rerank } from "./rerank.js";
-import { widthOf } from "./search.js";
+import { planSearch, type SearchPlan } from "./search.js";
 
 /** Fields of a {@link QavrVectorStore}. */
 export interface QavrVectorStoreFields<Store extends VectorStoreInterface = VectorStoreInterface>
@@ -54,17 +54,18 @@ export class QavrVectorStore<Store extends VectorStoreInterface = VectorStoreInt
     const { memory, store, ...options } = fields;
     const internals = internalsOf(memory);
     if (!isVectorStore(store)) refuse("store", store, "must be a vector store with similaritySearchWithScore");
-    assertRankingOptions(options, { name: "k", value: undefined });
+    const { host, merged } = unwrapHost(store, options);
+    assertRankingOptions(merged, { name: "k", value: undefined });
     // The second argument lands in what LangChain serialises of this object: no clients, no connection strings.
-    super(store.embeddings, {});
+    super(host.embeddings, {});
     mark(this, MARKS.vectorStore, true);
-    this.inner = store;
-    this.options = options;
+    this.inner = host;
+    this.options = merged;
     this.#internals = internals;
-    if (typeof store.maxMarginalRelevanceSearch === "function") {
+    if (typeof host.maxMarginalRelevanceSearch === "function") {
       this.maxMarginalRelevanceSearch = (query, search, callbacks) => this.#searchMmr(query, search, callbacks);
     }
-    delegateMembers(this, store);
+    delegateMembers(this, host);
   }
 
   /** A literal: the base class asks before this object has its fields. */
@@ -95,9 +96,8 @@ export class QavrVectorStore<Store extends VectorStoreInterface = VectorStoreInt
     callbacks?: Callbacks,
   ): Promise<DocumentInterface[]> {
     if (!this.#internals.engine.enabled) return this.inner.similaritySearch(query, k, filter, callbacks);
-    const plan = this.#plan(callbacks);
-    const topK = k ?? DEFAULT_K;
-    const width = await widthOf(this.#internals, plan.scope?.namespace, topK, this.options);
+    const topK = k === undefined ? DEFAULT_K : k;
+    const { plan, width } = await this.#plan(callbacks, topK);
     const found = await askForDocuments(this.inner, { text: query, k: topK, filter, callbacks, ...width });
     return (await this.#rerank(plan, found, query, topK)).map(([document]) => document);
   }
@@ -109,9 +109,8 @@ export class QavrVectorStore<Store extends VectorStoreInterface = VectorStoreInt
     callbacks?: Callbacks,
   ): Promise<[DocumentInterface, number][]> {
     if (!this.#internals.engine.enabled) return this.inner.similaritySearchWithScore(query, k, filter, callbacks);
-    const plan = this.#plan(callbacks);
-    const topK = k ?? DEFAULT_K;
-    const width = await widthOf(this.#internals, plan.scope?.namespace, topK, this.options);
+    const topK = k === undefined ? DEFAULT_K : k;
+    const { plan, width } = await this.#plan(callbacks, topK);
     const question = { text: query, k: topK, filter, callbacks, ...width };
     return this.#rerank(plan, await askForScores(this.inner, question), query, topK);
   }
@@ -122,10 +121,9 @@ export class QavrVectorStore<Store extends VectorStoreInterface = VectorStoreInt
     filter?: this["FilterType"],
   ): Promise<[DocumentInterface, number][]> {
     if (!this.#internals.engine.enabled) return this.inner.similaritySearchVectorWithScore(query, k, filter);
-    const plan = this.#plan(undefined);
-    const { fetchK } = await widthOf(this.#internals, plan.scope?.namespace, k, this.options);
-    const width = boundedBySize(this.inner, { k, fetchK });
-    const found = scored(await this.inner.similaritySearchVectorWithScore(query, width, filter));
+    const { plan, width } = await this.#plan(undefined, k);
+    const fetchK = boundedBySize(this.inner, { k, fetchK: width.fetchK });
+    const found = scored(await this.inner.similaritySearchVectorWithScore(query, fetchK, filter));
     return this.#rerank(plan, { ...found, vector: query }, undefined, k);
   }
 
@@ -139,14 +137,19 @@ export class QavrVectorStore<Store extends VectorStoreInterface = VectorStoreInt
     // This search embeds the text itself and keeps the vector. Where all others learn by such vectors, a hashed text would
     // start a second space; a request without a vector is known by its memories alone.
     const text = searchesByVector(this.inner) ? undefined : query;
-    const pairs = await this.#rerank(this.#plan(callbacks), { documents }, text, documents.length, true);
+    const plan = planRerank(this.#internals, this.#site(callbacks), this.options);
+    const pairs = await this.#rerank(plan, { documents }, text, documents.length, true);
     return pairs.map(([document]) => document);
   }
 
-  #plan(callbacks: Callbacks | undefined): RerankPlan {
+  #plan(callbacks: Callbacks | undefined, k: number): Promise<SearchPlan> {
+    return planSearch(this.#internals, this.#site(callbacks), this.options, k);
+  }
+
+  #site(callbacks: Callbacks | undefined): RunSite {
     const site = findRun(this.#internals.runs, callbacks);
     if (!site.tracked) this.#internals.warnUntracked();
-    return planRerank(this.#internals, site, this.options);
+    return site;
   }
 
   async #rerank(
@@ -157,12 +160,23 @@ export class QavrVectorStore<Store extends VectorStoreInterface = VectorStoreInt
     keepOrder: boolean = false,
   ): Promise<[DocumentInterface, number][]> {
     const { options, inner: host } = this;
-    const { documents, places } = await rerank(this.#internals, { ...plan, found, text, k, options, host, keepOrder });
+    // Where nothing can be ranked the host was asked for its own k, whatever that was; all that it answered stands.
+    const topK = plan.scope ? k : undefined;
+    const request = { ...plan, found, text, k: topK, options, host, keepOrder };
+    const { documents, places } = await rerank(this.#internals, request);
     return documents.map((document, i) => [document, found.scores?.[places[i] as number] as number]);
   }
 }
 
-/** The wrapper behind a value, if it is one. */
-export function qavrVectorStoreOf(value: unknown): QavrVectorStore | undefined {
-  return markOf(value, MARKS.vectorStore) === true ? (value as QavrVectorStore) : undefined;
+/**
+ * The store inside, should `base` be one of these vector stores, also of another memory: ranking twice would count every
+ * memory twice. The wrapper's options hold where none are given.
+ */
+export function unwrapHost<Base extends object, Options extends RankingOptions>(
+  base: Base,
+  options: Options,
+): { readonly host: Base; readonly merged: Options } {
+  if (markOf(base, MARKS.vectorStore) !== true) return { host: base, merged: options };
+  const wrapper = base as unknown as QavrVectorStore;
+  return { host: wrapper.inner as unknown as Base, merged: { ...wrapper.options, ...options } };
 }

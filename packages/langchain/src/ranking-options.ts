@@ -1,4 +1,4 @@
-import { QavrError } from "@qavr/core";
+import { assertName, QavrError } from "@qavr/core";
 import type { DocumentIdOptions } from "./document-ids.js";
 import type { ScopeOption } from "./run-scope.js";
 import { SCORE_KINDS, type ScoreKind } from "./similarities.js";
@@ -35,7 +35,7 @@ export const DEFAULT_K = 4;
  * Refuses what could only fail later, in the middle of a run.
  *
  * @param size The number of documents to return, with its name for the message.
- * @throws INVALID_ARGUMENT
+ * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
  */
 export function assertRankingOptions(
   options: RankingOptions,
@@ -55,17 +55,23 @@ export function assertRankingOptions(
   if (scores !== undefined && typeof scores !== "function" && !SCORE_KINDS.includes(scores)) {
     refuse("scores", scores, `must be one of ${SCORE_KINDS.join(", ")} or a function`);
   }
-  assertText("collection", collection);
-  assertText("space", space);
+  assertStorable("collection", collection);
+  assertStorable("space", space);
   assertText("idKey", idKey);
   assertFunction("idOf", idOf);
   assertScope("namespace", options.namespace);
   assertScope("context", options.context);
 }
 
-/** @throws INVALID_ARGUMENT */
+/** @throws INVALID_ARGUMENT, and what {@link assertStorable} throws */
 export function assertScope(name: string, value: unknown): void {
-  if (typeof value !== "function") assertText(name, value);
+  if (typeof value !== "function") assertStorable(name, value);
+}
+
+/** Refuses text that no ledger could keep as a name. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
+function assertStorable(name: string, value: unknown): void {
+  assertText(name, value);
+  if (value !== undefined) assertName(value, name);
 }
 
 /** @throws INVALID_ARGUMENT */

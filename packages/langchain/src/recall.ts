@@ -1,12 +1,13 @@
 import type { Callbacks } from "@langchain/core/callbacks/manager";
 import type { DocumentInterface } from "@langchain/core/documents";
 import { type OutcomeReceipt, QavrError } from "@qavr/core";
+import { endOrReport } from "./end-or-report.js";
 import { findRun } from "./find-run.js";
 import { assertHost, isVectorStore } from "./host.js";
 import type { Internals } from "./internals.js";
 import type { Host } from "./memory.js";
 import { type Outcome, toOutcomeInput } from "./outcome.js";
-import { qavrVectorStoreOf } from "./qavr-vector-store.js";
+import { unwrapHost } from "./qavr-vector-store.js";
 import { assertRankingOptions, DEFAULT_K, type RankingOptions, refuse } from "./ranking-options.js";
 import { search } from "./search.js";
 
@@ -49,10 +50,8 @@ export async function recall(
 ): Promise<Recall> {
   assertHost(base);
   if (typeof text !== "string") refuse("text", text, "must be a string");
-  const wrapped = qavrVectorStoreOf(base);
-  const host = wrapped?.inner ?? base;
+  const { host, merged } = unwrapHost(base, options);
   const size = k ?? (isVectorStore(host) ? DEFAULT_K : undefined);
-  const merged = { ...wrapped?.options, ...options };
   assertRankingOptions(merged, { name: "k", value: size });
   const site = findRun(internals.runs, config?.callbacks);
   const request = { base: host, text, k: size, filter, options: merged, site, callbacks: config?.callbacks };
@@ -72,12 +71,9 @@ function recorded({ engine }: Internals, id: string, namespace: string, ofRun: b
   const close = async (outcome?: Outcome): Promise<OutcomeReceipt | undefined> => {
     open = false;
     try {
-      return await engine.end(id, outcome && toOutcomeInput(outcome), { namespace });
+      return await endOrReport(engine, id, outcome && toOutcomeInput(outcome), { namespace });
     } catch (error) {
-      // Given up after its time, or refused: either way a further report must not try to close it again but may correct it.
-      if (outcome && QavrError.isInstance(error, "UNKNOWN_EPISODE")) {
-        return engine.report(id, toOutcomeInput(outcome), { namespace });
-      }
+      // Refused: it may be tried again. Given up after its time: there is nothing left to close.
       open = !QavrError.isInstance(error, "UNKNOWN_EPISODE");
       throw error;
     }

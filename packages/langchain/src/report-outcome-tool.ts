@@ -66,7 +66,7 @@ async function record(internals: Internals, reported: ReportedOutcome, config: T
   if (!root) return "Nothing was recorded: this run is not tracked.";
   try {
     await joinParked(internals, root);
-    if (root.episodes.size === 0) return "Nothing was recorded: no memory was recalled in this run.";
+    if (root.episodes.length === 0) return "Nothing was recorded: no memory was recalled in this run.";
     const { success } = reported;
     const votes = await sortVotes(internals.engine, root, reported);
     if (success === undefined && votes.counted === 0) {
@@ -79,7 +79,7 @@ async function record(internals: Internals, reported: ReportedOutcome, config: T
     const code = QavrError.isInstance(error) ? error.code : "unexpected error";
     internals.log("error", "OUTCOME_NOT_RECORDED", "An agent's report could not be recorded.", {
       runId: root.id,
-      error: String(error),
+      error,
     });
     return `The report could not be recorded (${code}). Go on without it.`;
   }

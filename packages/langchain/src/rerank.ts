@@ -7,7 +7,7 @@ import type { RunSite } from "./find-run.js";
 import type { Found } from "./host.js";
 import type { Internals } from "./internals.js";
 import type { RankingOptions } from "./ranking-options.js";
-import { episodeOf } from "./run-episodes.js";
+import { episodeOf, leaveEpisode } from "./run-episodes.js";
 import { type RunScope, scopeOf } from "./run-scope.js";
 import { byRank, toSimilarities } from "./similarities.js";
 
@@ -95,13 +95,13 @@ async function rankInRun(internals: Internals, request: RerankRequest, scope: Ru
   };
   const root = site.run?.root;
   if (!root) return internals.engine.rank(asked);
-  const episode = await episodeOf(internals, root, scope.namespace);
+  const known = episodeOf(internals, root, scope.namespace);
   try {
-    return await internals.engine.rank({ ...asked, episode });
+    return await internals.engine.rank({ ...asked, episode: await known });
   } catch (error) {
     // The run was quiet for longer than an open episode is kept. It goes on in a new one.
     if (!QavrError.isInstance(error, "UNKNOWN_EPISODE")) throw error;
-    root.episodes.delete(scope.namespace);
+    leaveEpisode(root, known);
     return internals.engine.rank({ ...asked, episode: await episodeOf(internals, root, scope.namespace) });
   }
 }
@@ -133,11 +133,12 @@ function hostOrder({ documents }: Found, k: number): Reranked {
   return { documents: first, places: first.map((_, place) => place), ranking: undefined, namespace: undefined };
 }
 
-function failOpen({ throws, log }: Internals, { info }: RunSite, error: unknown): void {
+/** Says that the host's own answer has to do. @throws only when failures of learning are to be thrown. */
+export function failOpen({ throws, log }: Internals, { info }: RunSite, error: unknown): void {
   if (throws) throw error;
   log("warn", "RANKING_FAILED", "Ranking failed; the host's own first results were returned.", {
     ...(info.runId === undefined ? {} : { runId: info.runId }),
-    error: String(error),
+    error,
   });
 }
 

@@ -1,4 +1,4 @@
-import { QavrError } from "@qavr/core";
+import { assertName, QavrError } from "@qavr/core";
 
 /** What a function that chooses a namespace, a context or a verdict may know of a run. */
 export interface RunInfo {
@@ -30,8 +30,8 @@ export const SCOPE_KEYS = { namespace: "qavr_namespace", context: "qavr_context"
 /**
  * Namespace and context of a retrieval inside `run`.
  *
- * @throws INVALID_ARGUMENT when a function or the metadata gives something else than a string that is not empty: falling
- * back to a shared namespace would mix what must stay apart.
+ * @throws INVALID_ARGUMENT when a function or the metadata gives something else than a string that is not empty, INVALID_ID or
+ * LIMIT_EXCEEDED for a string that no ledger can keep: falling back to a shared namespace would mix what must stay apart.
  */
 export function scopeOf(
   options: { readonly namespace?: ScopeOption | undefined; readonly context?: ScopeOption | undefined },
@@ -46,7 +46,10 @@ export function scopeOf(
 function resolve(what: keyof typeof SCOPE_KEYS, option: ScopeOption | undefined, run: RunInfo): string {
   const named = typeof option === "function" ? option(run) : (run.metadata[SCOPE_KEYS[what]] ?? option);
   if (named === undefined || named === null) return "default";
-  if (typeof named === "string" && named !== "") return named;
+  if (typeof named === "string" && named !== "") {
+    assertName(named, what);
+    return named;
+  }
   throw new QavrError(
     "INVALID_ARGUMENT",
     `The ${what} of a run must be a string that is not empty. Received ${typeof named}.`,

@@ -11,6 +11,13 @@ export interface ShownExposure {
   readonly items: readonly { readonly id: string; readonly handle: string; readonly document: DocumentInterface }[];
 }
 
+/** One episode that a run is part of. */
+export interface RunEpisode {
+  readonly namespace: string;
+  /** The episode's id; rejects when it could not be opened. */
+  readonly id: Promise<string>;
+}
+
 /** A run as its callbacks announce it. */
 export interface StartedRun {
   readonly id: string;
@@ -42,10 +49,16 @@ export interface RootRun {
   readonly input: unknown;
   readonly nodes: Map<string, RunNode>;
   readonly exposures: ShownExposure[];
-  /** The run's episode in each namespace it retrieved from; normally one. */
-  readonly episodes: Map<string, Promise<string>>;
+  /**
+   * One for each namespace it retrieved from, normally one; and one more where a retrieval came before the news that the
+   * run resumes another, whose episode it then has too.
+   */
+  readonly episodes: RunEpisode[];
   thread: string | undefined;
-  interrupted: boolean;
+  /** `announced` by LangGraph, or only `seen` as an error. */
+  interrupted: "no" | "seen" | "announced";
+  /** LangGraph announced that this run continues an interrupted one. */
+  resumes: boolean;
   toolErrors: number;
   touched: number;
 }
@@ -88,7 +101,7 @@ export function createRunTree({ ttl, maxRoots, clock }: RunTreeOptions): RunTree
 
   const close = (root: RootRun): void => {
     if (!roots.delete(root.id)) return;
-    const namespaces = [...root.episodes.keys()];
+    const namespaces = namespacesIn(root);
     for (const id of root.nodes.keys()) {
       nodes.delete(id);
       remember(closed, id, namespaces);
@@ -135,7 +148,7 @@ export function createRunTree({ ttl, maxRoots, clock }: RunTreeOptions): RunTree
     close,
     namespacesOf(runId) {
       const node = nodes.get(runId);
-      return node ? [...node.root.episodes.keys()] : (closed.get(runId) ?? []);
+      return node ? namespacesIn(node.root) : (closed.get(runId) ?? []);
     },
     get open() {
       return roots.size;
@@ -165,12 +178,17 @@ function rootOf(run: StartedRun, now: number): RootRun {
     input,
     nodes: new Map(),
     exposures: [],
-    episodes: new Map(),
+    episodes: [],
     thread: undefined,
-    interrupted: false,
+    interrupted: "no",
+    resumes: false,
     toolErrors: 0,
     touched: now,
   };
+}
+
+function namespacesIn({ episodes }: RootRun): string[] {
+  return [...new Set(episodes.map(({ namespace }) => namespace))];
 }
 
 function threadOf({ metadata }: StartedRun): string | undefined {

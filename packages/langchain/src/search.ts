@@ -5,7 +5,7 @@ import type { RunSite } from "./find-run.js";
 import { askForDocuments, type Found, filterOf, isVectorStore } from "./host.js";
 import type { Internals } from "./internals.js";
 import { DEFAULT_K, MAX_FETCH_K, type RankingOptions } from "./ranking-options.js";
-import { planRerank, type Reranked, rerank } from "./rerank.js";
+import { failOpen, planRerank, type Reranked, type RerankPlan, rerank } from "./rerank.js";
 
 /** A retrieval from one host, as the retriever and `recall` share it. */
 export interface SearchRequest {
@@ -38,23 +38,47 @@ async function searchStore(
   if (!internals.engine.enabled) {
     return untouched({ documents: await store.similaritySearch(text, k, filterOf(filter), callbacks) }, undefined);
   }
-  const plan = planRerank(internals, site, options);
-  const size = await widthOf(internals, plan.scope?.namespace, k, options);
-  const found = await askForDocuments(store, { text, k, filter, callbacks, ...size });
+  const { plan, width } = await planSearch(internals, site, options, k);
+  const found = await askForDocuments(store, { text, k, filter, callbacks, ...width });
   return rerank(internals, { ...plan, found, text, k, options, host: store });
 }
 
-/** How many candidates to ask for, and whether that is the host's own call because there is nothing to learn from yet. */
-export async function widthOf(
-  { engine }: Internals,
-  namespace: string | undefined,
+/** How a store is to be asked. */
+export interface SearchPlan {
+  readonly plan: RerankPlan;
+  readonly width: {
+    /** How many candidates to ask for. */
+    readonly fetchK: number;
+    /** Whether that is the host's own call, because there is nothing to learn from yet. */
+    readonly asHost: boolean;
+  };
+}
+
+/**
+ * Finds the scope of a search and how wide to ask. A `k` that the engine refuses is the host's to answer: it is passed on as it
+ * is, and nothing is ranked.
+ *
+ * @throws only when failures of learning are to be thrown.
+ */
+export async function planSearch(
+  internals: Internals,
+  site: RunSite,
+  options: RankingOptions,
   k: number,
-  { fetchK }: RankingOptions,
-): Promise<{ readonly fetchK: number; readonly asHost: boolean }> {
-  if (namespace === undefined) return { fetchK: k, asHost: true };
-  const size = await engine.fetchSize({ namespace, topK: k, ...(fetchK === undefined ? {} : { fetchK }) });
-  const wanted = Math.max(k, Math.min(size, MAX_FETCH_K));
-  return { fetchK: wanted, asHost: wanted === k && fetchK !== k };
+): Promise<SearchPlan> {
+  const plan = planRerank(internals, site, options);
+  const width = { fetchK: k, asHost: true };
+  if (!plan.scope) return { plan, width };
+  const { namespace } = plan.scope;
+  const { fetchK } = options;
+  try {
+    const size = await internals.engine.fetchSize({ namespace, topK: k, ...(fetchK === undefined ? {} : { fetchK }) });
+    const wanted = Math.max(k, Math.min(size, MAX_FETCH_K));
+    return { plan, width: { fetchK: wanted, asHost: wanted === k && fetchK !== k } };
+  } catch (error) {
+    failOpen(internals, site, error);
+    return { plan: { site, scope: undefined }, width };
+  }
 }
 
 function untouched({ documents }: Found, k: number | undefined): Reranked {

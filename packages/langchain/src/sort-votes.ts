@@ -1,4 +1,5 @@
 import type { Engine, EpisodeView } from "@qavr/core";
+import { openedEpisodes } from "./run-episodes.js";
 import type { RootRun } from "./run-tree.js";
 
 /** A model's votes, split into what counts and what it made up. */
@@ -23,28 +24,65 @@ export async function sortVotes(
   root: RootRun,
   { helpful = [], harmful = [] }: { readonly helpful?: readonly string[]; readonly harmful?: readonly string[] },
 ): Promise<Votes> {
-  const contradictory = helpful.filter((name) => harmful.includes(name));
   const episodes = await Promise.all(
-    [...root.episodes].map(async ([namespace, pending]) => {
-      const episode = await pending;
-      const names = namesIn(await engine.explain(episode, { namespace }));
-      return { episode, namespace, names, helpful: [] as string[], harmful: [] as string[] };
-    }),
+    (await openedEpisodes(root)).map(async ({ namespace, episode }) => ({
+      namespace,
+      episode,
+      shown: namesIn(await engine.explain(episode, { namespace })),
+    })),
   );
-  const unknown: string[] = [];
-  const place = (name: string, side: "helpful" | "harmful"): void => {
+  const find = (name: string): Vote | undefined => {
     // Models copy the brackets along.
     const bare = name.trim().replace(/^\[(.*)\]$/, "$1");
-    const home = episodes.find(({ names }) => names.has(bare));
-    if (home) home[side].push(bare);
-    else unknown.push(name);
+    for (const { episode, shown } of episodes) {
+      const id = shown.get(bare);
+      if (id !== undefined) return { episode, id, name };
+    }
+    return undefined;
   };
-  for (const name of new Set(helpful)) if (!contradictory.includes(name)) place(name, "helpful");
-  for (const name of new Set(harmful)) if (!contradictory.includes(name)) place(name, "harmful");
-  const counted = episodes.reduce((sum, side) => sum + side.helpful.length + side.harmful.length, 0);
-  return { byEpisode: episodes, counted, unknown: [...new Set(unknown)], contradictory: [...new Set(contradictory)] };
+  const sides = { helpful: helpful.map(find).filter(isVote), harmful: harmful.map(find).filter(isVote) };
+  // A memory may be named by its handle on one side and by its id on the other.
+  const contradictory = [...sides.helpful, ...sides.harmful].filter((vote) =>
+    [sides.helpful, sides.harmful].every((side) => side.some((other) => isSameMemory(other, vote))),
+  );
+  const counted = (side: readonly Vote[], episode: string): string[] => {
+    const votes = side.filter((vote) => vote.episode === episode && !contradictory.includes(vote));
+    return [...new Set(votes.map(({ id }) => id))];
+  };
+  const byEpisode = episodes.map(({ episode, namespace }) => ({
+    episode,
+    namespace,
+    helpful: counted(sides.helpful, episode),
+    harmful: counted(sides.harmful, episode),
+  }));
+  return {
+    byEpisode,
+    counted: byEpisode.reduce((sum, votes) => sum + votes.helpful.length + votes.harmful.length, 0),
+    unknown: [...new Set([...helpful, ...harmful].filter((name) => find(name) === undefined))],
+    contradictory: [...new Set(contradictory.map(({ name }) => name))],
+  };
 }
 
-function namesIn(view: EpisodeView | undefined): Set<string> {
-  return new Set(view?.exposures.flatMap(({ items }) => items.flatMap(({ id, handle }) => [id, handle])));
+/** One name that a model gave, and the memory that it stands for. */
+interface Vote {
+  readonly episode: string;
+  readonly id: string;
+  readonly name: string;
+}
+
+function isVote(vote: Vote | undefined): vote is Vote {
+  return vote !== undefined;
+}
+
+function isSameMemory(a: Vote, b: Vote): boolean {
+  return a.episode === b.episode && a.id === b.id;
+}
+
+/** Ids by what they may be called. An id that looks like another memory's handle is taken as the id. */
+function namesIn(view: EpisodeView | undefined): ReadonlyMap<string, string> {
+  const items = view?.exposures.flatMap((exposure) => exposure.items) ?? [];
+  return new Map([
+    ...items.map(({ id, handle }) => [handle, id] as const),
+    ...items.map(({ id }) => [id, id] as const),
+  ]);
 }

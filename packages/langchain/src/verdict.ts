@@ -26,7 +26,10 @@ export interface FinishedRun extends RunInfo {
   readonly memories: readonly RecalledMemory[];
 }
 
-/** True, false, a reward in [0, 1], a whole outcome with votes, or null and undefined for "nobody knows". */
+/**
+ * True, false, a reward in [0, 1], a whole outcome with votes, or null and undefined for "I cannot tell". Of a run that threw,
+ * null and undefined leave the failure that was seen; `{ reward: null }` is a verdict: nobody knows.
+ */
 export type Verdict = boolean | number | Outcome | null | undefined;
 
 /**
@@ -42,25 +45,31 @@ export type RunEnd = { readonly output: unknown } | { readonly error: unknown };
  * The outcome of a finished run, undefined when nobody knows.
  * - aborted or timed out: unknown
  * - judged by `evaluate`: its verdict, tier `verified`
- * - else thrown: reward 0, tier `observed`; ended: reward 1, tier `completed`, which counts little
+ * - thrown, and `evaluate` is absent, cannot tell or throws itself: reward 0, tier `observed`
+ * - ended, and there is no `evaluate`: reward 1, tier `completed`, which counts little
  */
 export async function judge(
   root: RootRun,
   end: RunEnd,
   { evaluate, log }: { readonly evaluate: Evaluate | undefined; readonly log: Log },
 ): Promise<OutcomeInput | undefined> {
-  const failed = "error" in end;
-  if (failed && isAbort(end.error)) return undefined;
-  if (!evaluate) return failed ? { reward: 0, tier: "observed" } : { reward: 1, tier: "completed" };
+  const thrown = "error" in end;
+  if (thrown && isAbort(end.error)) return undefined;
+  if (!evaluate) return thrown ? unjudged(end) : { reward: 1, tier: "completed" };
   try {
-    return fromVerdict(await evaluate(finished(root, end)));
+    return fromVerdict(await evaluate(finished(root, end))) ?? unjudged(end);
   } catch (error) {
-    log("warn", "EVALUATE_FAILED", "evaluate threw or gave no verdict; the outcome of this run stays unknown.", {
+    log("warn", "EVALUATE_FAILED", "evaluate threw or returned something that is no verdict.", {
       runId: root.id,
-      error: String(error),
+      error,
     });
-    return undefined;
+    return unjudged(end);
   }
+}
+
+/** What an end, an abort excepted, says where a judge was asked and said nothing: a failure was seen, or nobody knows. */
+export function unjudged(end: RunEnd): OutcomeInput | undefined {
+  return "error" in end ? { reward: 0, tier: "observed" } : undefined;
 }
 
 function finished(root: RootRun, end: RunEnd): FinishedRun {

@@ -1,5 +1,5 @@
 import { createRetrieverTool } from "@langchain/classic/tools/retriever";
-import { AIMessage } from "@langchain/core/messages";
+import { AIMessage, ToolMessage } from "@langchain/core/messages";
 import { fakeModel } from "@langchain/core/testing";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import { Command, MemorySaver } from "@langchain/langgraph";
@@ -116,6 +116,10 @@ describe("a tracked agent", () => {
       { helpful: ["m1"], harmful: ["m1"] },
       "Nothing was recorded: say whether the task succeeded, or name recalled memories. Ignored m1: named both as helpful and as harmful.",
     ],
+    [
+      { helpful: ["m1", "m2"], harmful: ["restart"] },
+      "Recorded. Ignored m1, restart: named both as helpful and as harmful.",
+    ],
     [{}, "Nothing was recorded: say whether the task succeeded, or name recalled memories."],
   ])(
     "answers the malformed report %j, also to an agent whose middleware would crash on a throwing tool",
@@ -207,6 +211,33 @@ describe("a tracked agent", () => {
       }),
     );
     await agent.invoke(QUESTION);
+    expect(await credit(memory)).toEqual({ restart: 1 });
+  });
+
+  it("does not credit what a tool retrieved before it answered that it had failed", async () => {
+    const seen: number[] = [];
+    const { memory, showing } = await bench({
+      evaluate: ({ toolErrors }) => {
+        seen.push(toolErrors);
+        return true;
+      },
+    });
+    const lookUp = tool(
+      async (_input, config) => {
+        await showing("coffee").invoke("payment");
+        const id = (config as { toolCall?: { id?: string } }).toolCall?.id ?? "";
+        return new ToolMessage({ content: "no such table", name: "look_up", status: "error", tool_call_id: id });
+      },
+      { name: "look_up", description: "fails", schema: z.object({}) },
+    );
+    const agent = memory.track(
+      createAgent({
+        model: calling([{ name: "look_up", args: {}, id: "c1" }], [recall("payment", "c2")]),
+        tools: [lookUp, memory.recallTool(showing("restart"))],
+      }),
+    );
+    expect(messageOf(await agent.invoke(QUESTION), "look_up")).toMatchObject({ status: "error" });
+    expect(seen).toEqual([1]);
     expect(await credit(memory)).toEqual({ restart: 1 });
   });
 

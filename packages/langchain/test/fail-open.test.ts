@@ -2,7 +2,7 @@ import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { memoryStore, QavrError, type Store } from "@qavr/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { qavr } from "../src/index.js";
-import { bench } from "./support/bench.js";
+import { bench, credit } from "./support/bench.js";
 import { ids, memoryVectorStore } from "./support/corpus.js";
 
 const QUESTION = "payment queue stuck";
@@ -98,6 +98,24 @@ describe("when the store fails", () => {
     await expect(memory.report(RUN_ID, { success: true })).rejects.toThrow();
   });
 
+  it("still records the outcome in the namespaces whose commits succeed, and says that one did not", async () => {
+    const inner = memoryStore();
+    const store: Store = {
+      ...inner,
+      commit: (namespace, ...rest) =>
+        namespace === "docs" ? Promise.reject(new Error("disk on fire")) : inner.commit(namespace, ...rest),
+    };
+    const { memory, vectors, codes } = await bench({ store });
+    const [docs, chats] = ["docs", "chats"].map((namespace) => memory.retriever(vectors, { k: 1, namespace }));
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      await docs?.invoke(question, config);
+      await chats?.invoke(question, config);
+    });
+    await memory.track(chain).invoke(QUESTION);
+    expect(await credit(memory, "chats")).toEqual({ restart: 1 });
+    expect(codes()).toContain("OUTCOME_NOT_RECORDED");
+  });
+
   it("throws where that was asked for", async () => {
     const { store, breakNow } = fragile();
     const { memory, retriever, vectors } = await bench({ store, onError: "throw" });
@@ -110,6 +128,72 @@ describe("when the store fails", () => {
     const asked = memory.recall(vectors, QUESTION);
     await expect(asked).rejects.toSatisfy((error) => QavrError.isInstance(error, "STORE_FAILED"));
     await expect(chain.invoke(QUESTION)).rejects.toSatisfy((error) => QavrError.isInstance(error, "STORE_FAILED"));
+  });
+});
+
+describe("when a run asks for what learning refuses", () => {
+  const namespaces = ["a\uD800", "n".repeat(5000)];
+
+  it.each(namespaces)("a namespace that no ledger can keep leaves the host's answer (%#)", async (qavr_namespace) => {
+    const { memory, vectors, retriever, codes } = await bench();
+    const search = vi.spyOn(vectors, "similaritySearchVectorWithScore");
+    const store = memory.vectorStore(vectors);
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      const found = await retriever.invoke(question, config);
+      const plain = await memory.retriever(vectors.asRetriever(3), { k: 2 }).invoke(question, config);
+      const searched = await store.asRetriever(2).invoke(question, config);
+      return [found, plain, searched].map(ids);
+    });
+    const asTheHost = ["restart", "scale"];
+    expect(await memory.track(chain).invoke(QUESTION, { metadata: { qavr_namespace } })).toEqual([
+      asTheHost,
+      asTheHost,
+      asTheHost,
+    ]);
+    expect(search.mock.calls.map(([, k]) => k)).toEqual([2, 3, 2]);
+    expect(new Set(codes())).toEqual(new Set(["RANKING_FAILED"]));
+    expect(memory.handler.openRuns).toBe(0);
+  });
+
+  it("a context that no ledger can keep leaves the host's answer", async () => {
+    const { memory, vectors, retriever, codes } = await bench();
+    await (await memory.recall(vectors, QUESTION)).episode.report({ success: true });
+    const search = vi.spyOn(vectors, "similaritySearchVectorWithScore");
+    const metadata = { qavr_context: "c\uD800" };
+    expect(ids(await retriever.invoke(QUESTION, { metadata }))).toEqual(["restart", "scale"]);
+    expect(search.mock.calls.map(([, k]) => k)).toEqual([2]);
+    expect(codes()).toContain("RANKING_FAILED");
+  });
+
+  it.each([Number.NaN, -1, 2.5, "3", null])("a vector store answers k = %j as the wrapped one", async (k) => {
+    const { memory, vectors } = await bench();
+    // With evidence, so that a legal k would be asked for widely.
+    await (await memory.recall(vectors, QUESTION)).episode.report({ success: true });
+    const vector = await vectors.embeddings.embedQuery(QUESTION);
+    const store = memory.vectorStore(vectors);
+    const search = vi.spyOn(vectors, "similaritySearchVectorWithScore");
+    const asked = k as number;
+    const searches = (of: typeof vectors | typeof store) => [
+      () => of.similaritySearch(QUESTION, asked),
+      () => of.similaritySearchWithScore(QUESTION, asked),
+      () => of.similaritySearchVectorWithScore(vector, asked),
+    ];
+    for (const [place, own] of searches(vectors).entries()) {
+      const answer = await own();
+      const mine = await searches(store)[place]?.();
+      expect(mine).toEqual(answer);
+      expect(search.mock.calls.at(-1)?.[1]).toBe(search.mock.calls.at(-2)?.[1]);
+    }
+  });
+
+  it("says so with a code, and throws where that was asked for", async () => {
+    const { memory, vectors, codes } = await bench();
+    await memory.vectorStore(vectors).similaritySearch(QUESTION, Number.NaN);
+    expect(codes()).toContain("RANKING_FAILED");
+    const strict = await bench({ onError: "throw" });
+    await expect(strict.memory.vectorStore(vectors).similaritySearch(QUESTION, -1)).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+    });
   });
 });
 

@@ -1,28 +1,10 @@
-import { RunnableLambda } from "@langchain/core/runnables";
-import { Annotation, Command, END, interrupt, MemorySaver, START, StateGraph } from "@langchain/langgraph";
+import { Command, END, MemorySaver, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import { type Bench, bench, credit, nothingOpen } from "./support/bench.js";
+import { bench, credit, nothingOpen } from "./support/bench.js";
+import { failing, graph, State } from "./support/graph.js";
 import { sleep } from "./support/sleep.js";
 
-const State = Annotation.Root({ question: Annotation<string>, answer: Annotation<string> });
 const RUN_ID = "22222222-2222-4222-8222-222222222222";
-
-/** retrieve → answer, where the second node is the test's. No config is passed on: LangGraph keeps it for its nodes. */
-function graph({ retriever }: Bench, answer: () => Promise<{ answer?: string }> | { answer?: string }) {
-  return new StateGraph(State)
-    .addNode("retrieve", async ({ question }) => {
-      await retriever.invoke(question);
-      return {};
-    })
-    .addNode("respond", answer)
-    .addEdge(START, "retrieve")
-    .addEdge("retrieve", "respond")
-    .addEdge("respond", END);
-}
-
-const failing = (): never => {
-  throw new Error("boom");
-};
 
 describe("a tracked graph", () => {
   it("credits what a node retrieved without passing its config on", async () => {
@@ -147,113 +129,5 @@ describe("a tracked graph", () => {
     await tools.memory.flush();
     expect((await tools.memory.status()).episodes).toMatchObject({ open: 0, abandoned: 1 });
     expect(tools.memory.handler.openRuns).toBe(0);
-  });
-});
-
-describe("an interrupted graph", () => {
-  const config = { configurable: { thread_id: "T1" } };
-
-  it("waits with its episode and settles it when it is resumed", async () => {
-    const tools = await bench();
-    const ask = () => ({ answer: interrupt("go on?") as string });
-    const run = tools.memory.track(graph(tools, ask).compile({ checkpointer: new MemorySaver() }));
-    await run.invoke({ question: "payment queue stuck" }, { ...config, runId: RUN_ID });
-    expect(await credit(tools.memory)).toEqual({});
-    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
-    expect(await nothingOpen(tools.memory)).toBe(true);
-
-    const out = await run.invoke(new Command({ resume: "yes" }), config);
-    expect(out).toMatchObject({ answer: "yes" });
-    expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
-    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "ended", outcome: { tier: "completed" } });
-    expect((await tools.memory.status()).episodes).toMatchObject({ parked: 0, recorded: 1 });
-  });
-
-  it("settles a static interrupt too, which no error announces", async () => {
-    const tools = await bench();
-    const compiled = graph(tools, () => ({ answer: "x" })).compile({
-      checkpointer: new MemorySaver(),
-      interruptBefore: ["respond"],
-    });
-    const run = tools.memory.track(compiled);
-    await run.invoke({ question: "payment queue stuck" }, { ...config, runId: RUN_ID });
-    expect(await credit(tools.memory)).toEqual({});
-    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
-    await run.invoke(null, config);
-    expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
-  });
-
-  it("debits what was shown before the interrupt, when the resumed run fails", async () => {
-    const tools = await bench();
-    const run = tools.memory.track(
-      graph(tools, () => {
-        interrupt("go on?");
-        return failing();
-      }).compile({ checkpointer: new MemorySaver() }),
-    );
-    await run.invoke({ question: "payment queue stuck" }, config);
-    await expect(run.invoke(new Command({ resume: "yes" }), config)).rejects.toThrow("boom");
-    expect(await credit(tools.memory)).toEqual({ restart: -1, scale: -1 });
-  });
-
-  it("may be interrupted again", async () => {
-    const tools = await bench();
-    const ask = () => ({ answer: `${interrupt("one?")}${interrupt("two?")}` });
-    const run = tools.memory.track(graph(tools, ask).compile({ checkpointer: new MemorySaver() }));
-    await run.invoke({ question: "payment queue stuck" }, config);
-    await run.invoke(new Command({ resume: "a" }), config);
-    expect(await credit(tools.memory)).toEqual({});
-    expect((await tools.memory.status()).episodes).toMatchObject({ parked: 1, open: 0 });
-    await run.invoke(new Command({ resume: "b" }), config);
-    expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
-  });
-
-  it("keeps the threads apart", async () => {
-    const tools = await bench();
-    const ask = ({ question }: { question: string }) => {
-      interrupt("go on?");
-      return question === "office coffee" ? failing() : {};
-    };
-    const compiled = new StateGraph(State)
-      .addNode("retrieve", async ({ question }) => {
-        await tools.memory.retriever(tools.vectors, { k: 1 }).invoke(question);
-        return {};
-      })
-      .addNode("respond", ask)
-      .addEdge(START, "retrieve")
-      .addEdge("retrieve", "respond")
-      .addEdge("respond", END)
-      .compile({ checkpointer: new MemorySaver() });
-    const run = tools.memory.track(compiled);
-    const thread = (thread_id: string) => ({ configurable: { thread_id } });
-    await run.invoke({ question: "restart the payment service" }, thread("A"));
-    await run.invoke({ question: "office coffee" }, thread("B"));
-    await expect(run.invoke(new Command({ resume: "x" }), thread("B"))).rejects.toThrow("boom");
-    expect(await credit(tools.memory)).toEqual({ coffee: -1 });
-    await run.invoke(new Command({ resume: "x" }), thread("A"));
-    expect(await credit(tools.memory)).toEqual({ coffee: -1, restart: 1 });
-  });
-
-  it("ends without a verdict where no thread could ever resume it", async () => {
-    const { memory } = await bench();
-    // A graph without a checkpointer cannot be resumed; the handler is told all the same.
-    const handler = memory.handler;
-    handler.handleChainStart({}, {}, RUN_ID);
-    handler.handleInterrupt({ runId: RUN_ID });
-    await handler.handleChainEnd({}, RUN_ID);
-    expect(handler.openRuns).toBe(0);
-  });
-
-  it("is found through the chain around it, which does not see the thread", async () => {
-    const tools = await bench();
-    const ask = () => ({ answer: interrupt("go on?") as string });
-    const compiled = graph(tools, ask).compile({ checkpointer: new MemorySaver() });
-    // The function makes the chain, not the graph, the root.
-    const first = RunnableLambda.from((input: unknown) => input);
-    const chain = tools.memory.track(first.pipe(compiled as unknown as RunnableLambda<unknown, unknown>));
-    await chain.invoke({ question: "payment queue stuck" }, { ...config, runId: RUN_ID });
-    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
-    await chain.invoke(new Command({ resume: "yes" }), config);
-    expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
   });
 });

@@ -1,6 +1,6 @@
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { OutcomeHandler } from "../src/index.js";
+import { type FinishedRun, OutcomeHandler } from "../src/index.js";
 import { bench, credit, nothingOpen } from "./support/bench.js";
 import { sleep } from "./support/sleep.js";
 
@@ -79,6 +79,7 @@ describe("the outcome handler", () => {
     ["returns NaN", () => Number.NaN],
     ["returns 2", () => 2],
     ["returns a word", () => "good" as never],
+    ["returns a list", () => [] as never],
     ["gives success and reward", () => ({ success: true, reward: 1 })],
   ])("takes the outcome for unknown when evaluate %s, and says so", async (_what, evaluate) => {
     const { memory, retriever, codes } = await bench({ evaluate });
@@ -92,6 +93,49 @@ describe("the outcome handler", () => {
 
     await memory.report(RUN_ID, { success: true });
     expect(Object.keys(await credit(memory))).toHaveLength(2);
+  });
+
+  it.each([
+    ["cannot tell", () => null],
+    ["returns nothing", () => undefined],
+    ["trips over the missing output", ({ output }: FinishedRun) => (output as { text: string }).text.length > 0],
+    ["returns a word", () => "bad" as never],
+    ["votes on something that was not shown", () => ({ success: true, helpful: ["holiday"] })],
+  ])("takes a run that threw for failed when evaluate %s", async (_what, evaluate) => {
+    const { memory, retriever } = await bench({ evaluate });
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      await retriever.invoke(question, config);
+      throw new Error("boom");
+    });
+    await expect(memory.track(chain).invoke("payment queue stuck", { runId: RUN_ID })).rejects.toThrow("boom");
+    expect((await memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 0, tier: "observed" });
+    expect(await credit(memory)).toEqual({ restart: -1, scale: -1 });
+  });
+
+  it.each([
+    ["that it succeeded all the same", true, { verified: 1, observed: 0 }, 0],
+    ["that nobody knows", { reward: null }, { verified: 1, observed: 0 }, 1],
+  ])("takes evaluate's word about a run that threw: %s", async (_what, verdict, outcomes, unknownOutcomes) => {
+    const { memory, retriever } = await bench({ evaluate: () => verdict });
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      await retriever.invoke(question, config);
+      throw new Error("boom");
+    });
+    await expect(memory.track(chain).invoke("payment", { runId: RUN_ID })).rejects.toThrow("boom");
+    expect(await memory.status()).toMatchObject({ outcomes, unknownOutcomes });
+  });
+
+  it("does not ask evaluate about an aborted run, which is not a failed one", async () => {
+    const { memory, retriever, codes } = await bench({ evaluate: () => Promise.reject(new Error("judge is down")) });
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      await retriever.invoke(question, config);
+      await sleep(200);
+    });
+    const run = memory.track(chain).invoke("payment", { runId: RUN_ID, signal: AbortSignal.timeout(40) });
+    await expect(run).rejects.toThrow();
+    expect(codes()).not.toContain("EVALUATE_FAILED");
+    expect(await memory.explain(RUN_ID)).toMatchObject({ state: "ended" });
+    expect((await memory.explain(RUN_ID))?.outcome).toBeUndefined();
   });
 
   it.each([

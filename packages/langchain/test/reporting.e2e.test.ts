@@ -1,14 +1,10 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Document } from "@langchain/core/documents";
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
-import { Annotation, Command, END, interrupt, MemorySaver, START, StateGraph } from "@langchain/langgraph";
+import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import { QavrError } from "@qavr/core";
 import { describe, expect, it } from "vitest";
-import { qavr } from "../src/index.js";
 import { type Bench, bench, credit, nothingOpen } from "./support/bench.js";
-import { ids, memoryVectorStore } from "./support/corpus.js";
+import { ids } from "./support/corpus.js";
 
 const RUN_ID = "99999999-9999-4999-8999-999999999999";
 const QUESTION = "payment queue stuck";
@@ -99,7 +95,9 @@ describe("report", () => {
     expect(await code(memory.report(RUN_ID, { success: true, reward: 1 }))).toBe("INVALID_ARGUMENT");
     expect(await code(memory.report(RUN_ID, { success: "yes" as never }))).toBe("INVALID_ARGUMENT");
     expect(await code(memory.report(RUN_ID, { helpful: "m1" as never }))).toBe("INVALID_ARGUMENT");
+    expect(await code(memory.report(RUN_ID, { helpful: ["m1"], harmful: ["restart"] }))).toBe("INVALID_ARGUMENT");
     expect(await code(memory.report(RUN_ID, null as never))).toBe("INVALID_ARGUMENT");
+    expect(await code(memory.report(RUN_ID, [] as never))).toBe("INVALID_ARGUMENT");
     expect(await code(memory.report(RUN_ID, { success: true, tier: "god" as never }))).toBe("INVALID_ARGUMENT");
   });
 
@@ -185,39 +183,5 @@ describe("recall", () => {
     const { memory, vectors } = await bench();
     const nothing = await memory.recall(vectors, QUESTION, { filter: () => false });
     expect(nothing).toMatchObject({ documents: [], episode: { id: "" } });
-  });
-});
-
-describe("a run that continues in another process", () => {
-  it("is settled there, through the ledger they share", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "qavr-langchain-"));
-    const store = join(folder, "ledger.db");
-    const checkpointer = new MemorySaver();
-    const vectors = await memoryVectorStore();
-    const State = Annotation.Root({ question: Annotation<string>, answer: Annotation<string> });
-    const start = () => {
-      const memory = qavr({ store, logger: {} });
-      const graph = new StateGraph(State)
-        .addNode("retrieve", async ({ question }) => {
-          await memory.retriever(vectors, { k: 2 }).invoke(question);
-          return {};
-        })
-        .addNode("ask", () => ({ answer: interrupt("go on?") as string }))
-        .addEdge(START, "retrieve")
-        .addEdge("retrieve", "ask")
-        .addEdge("ask", END)
-        .compile({ checkpointer });
-      return { memory, graph: memory.track(graph) };
-    };
-    const config = { configurable: { thread_id: "T" } };
-    const first = start();
-    await first.graph.invoke({ question: QUESTION }, config);
-    await first.memory.close();
-    const second = start();
-    await second.graph.invoke(new Command({ resume: "yes" }), { ...config, runId: RUN_ID });
-    expect(await credit(second.memory)).toEqual({ restart: 1, scale: 1 });
-    expect(await second.memory.explain(RUN_ID)).toMatchObject({ state: "ended", outcome: { tier: "completed" } });
-    await second.memory.close();
-    await rm(folder, { recursive: true, force: true });
   });
 });

@@ -3,9 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HNSWLib } from "@langchain/community/vectorstores/hnswlib";
 import { Document } from "@langchain/core/documents";
+import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { describe, expect, it } from "vitest";
-import { bench } from "./support/bench.js";
+import type { QavrVectorStore } from "../src/index.js";
+import { bench, credit } from "./support/bench.js";
 import { hnswStore, ids, TrigramEmbeddings } from "./support/corpus.js";
+
+function search(store: Pick<QavrVectorStore, "asRetriever">, question: string, config: RunnableConfig) {
+  return store.asRetriever(1).invoke(question, config);
+}
 
 describe("a QavrVectorStore", () => {
   it("has the members that only the wrapped store has", async () => {
@@ -45,6 +51,34 @@ describe("a QavrVectorStore", () => {
     const found = await chain.invoke("payment queue stuck");
     expect(ids(found)).toEqual(["restart", "scale"]);
     expect(memory.format(found)).toMatch(/^\[m1\] .*\n\[m2\] /);
+  });
+
+  it("around another one, also of another memory, ranks once and credits what was shown", async () => {
+    const { memory, vectors } = await bench();
+    const other = await bench();
+    for (const [run, wrapper] of [
+      memory.vectorStore(memory.vectorStore(vectors, { collection: "runbook" })),
+      memory.vectorStore(other.memory.vectorStore(vectors, { collection: "runbook" })),
+    ].entries()) {
+      expect(wrapper.inner).toBe(vectors);
+      expect(wrapper.memoryVectors).toBe(vectors.memoryVectors);
+      const chain = memory.track(RunnableLambda.from((question: string, config) => search(wrapper, question, config)));
+      // The first run teaches, so that the next one over-fetches.
+      for (let again = 0; again < 2; again++) await chain.invoke("payment queue stuck", { runId: `run-${run}` });
+      const shown = (await memory.explain(`run-${run}`))?.exposures;
+      expect(shown?.map(({ collection, items }) => [collection, items.length])).toEqual([["runbook", 1]]);
+    }
+    expect(await credit(memory)).toEqual({ restart: 1 });
+    expect((await other.memory.status()).seq).toBe(0);
+  });
+
+  it("keeps the options of the one that it wraps, unless it is told otherwise", async () => {
+    const { memory, vectors } = await bench();
+    const inner = memory.vectorStore(vectors, { collection: "runbook", scores: "rank" });
+    expect(memory.vectorStore(inner, { scores: "similarity" }).options).toEqual({
+      collection: "runbook",
+      scores: "similarity",
+    });
   });
 
   it("learns without ids too, by the documents' texts", async () => {

@@ -87,6 +87,18 @@ describe("wrong input", () => {
     await expect(memory.recall(vectors, 7 as never)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 
+  it.each([
+    [{ namespace: "a\uD800" }, "INVALID_ID"],
+    [{ context: "a\uD800" }, "INVALID_ID"],
+    [{ collection: "a\uD800" }, "INVALID_ID"],
+    [{ space: "a\uD800" }, "INVALID_ID"],
+    [{ namespace: "n".repeat(513) }, "LIMIT_EXCEEDED"],
+  ])("is refused as a name that no ledger could keep: %j", async (options, code) => {
+    const { memory, vectors } = await bench();
+    expect(refused(() => memory.retriever(vectors, options))).toBe(code);
+    expect(refused(() => memory.vectorStore(vectors, options))).toBe(code);
+  });
+
   it("names the option, what it received and what is legal", async () => {
     const { memory, vectors } = await bench();
     expect(() => memory.retriever(vectors, { k: 10, fetchK: 5 })).toThrow(

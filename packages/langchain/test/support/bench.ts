@@ -3,6 +3,9 @@ import { type LogFields, memoryStore } from "@qavr/core";
 import { type MemoryOptions, type Qavr, type QavrRetriever, qavr } from "../../src/index.js";
 import { memoryVectorStore, only } from "./corpus.js";
 
+/** One log line. */
+export type Line = LogFields & { readonly level: "debug" | "info" | "warn" | "error"; readonly message: string };
+
 /** A memory with everything that a test wants to see of it. */
 export interface Bench {
   readonly memory: Qavr;
@@ -13,15 +16,17 @@ export interface Bench {
   readonly showing: (id: string) => QavrRetriever;
   /** Coded log lines so far. */
   readonly codes: () => string[];
-  readonly lines: (LogFields & { message: string })[];
+  readonly lines: Line[];
 }
 
 export async function bench(options: MemoryOptions = {}): Promise<Bench> {
-  const lines: (LogFields & { message: string })[] = [];
-  const write = (message: string, fields: LogFields): void => {
-    lines.push({ ...fields, message });
-  };
-  const logger = { debug: write, info: write, warn: write, error: write };
+  const lines: Line[] = [];
+  const write =
+    (level: Line["level"]) =>
+    (message: string, fields: LogFields): void => {
+      lines.push({ ...fields, level, message });
+    };
+  const logger = { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
   const memory = qavr({ store: memoryStore(), logger, ...options });
   const vectors = await memoryVectorStore();
   return {

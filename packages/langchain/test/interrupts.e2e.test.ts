@@ -1,0 +1,278 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CallbackManager } from "@langchain/core/callbacks/manager";
+import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
+import { Command, END, interrupt, MemorySaver, START, StateGraph } from "@langchain/langgraph";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Qavr, qavr } from "../src/index.js";
+import { bench, credit, nothingOpen } from "./support/bench.js";
+import { memoryVectorStore } from "./support/corpus.js";
+import { failing, graph, State } from "./support/graph.js";
+import { sleep } from "./support/sleep.js";
+
+const QUESTION = "payment queue stuck";
+const RUN_ID = "22222222-2222-4222-8222-222222222221";
+const NEXT_RUN_ID = "22222222-2222-4222-8222-222222222222";
+const NODE_ID = "22222222-2222-4222-8222-222222222223";
+const THREAD = { configurable: { thread_id: "T1" } };
+
+/** What LangChain hands on to the parts of a run. */
+function childOf(memory: Qavr, runId: string): CallbackManager {
+  const manager = new CallbackManager(runId);
+  manager.addHandler(memory.handler, true);
+  return manager;
+}
+
+describe("an interrupted graph", () => {
+  it("waits with its episode and settles it when it is resumed", async () => {
+    const tools = await bench();
+    const ask = () => ({ answer: interrupt("go on?") as string });
+    const run = tools.memory.track(graph(tools, ask).compile({ checkpointer: new MemorySaver() }));
+    await run.invoke({ question: QUESTION }, { ...THREAD, runId: RUN_ID });
+    expect(await credit(tools.memory)).toEqual({});
+    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
+    expect(await nothingOpen(tools.memory)).toBe(true);
+
+    const out = await run.invoke(new Command({ resume: "yes" }), THREAD);
+    expect(out).toMatchObject({ answer: "yes" });
+    expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
+    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "ended", outcome: { tier: "completed" } });
+    expect((await tools.memory.status()).episodes).toMatchObject({ parked: 0, recorded: 1 });
+  });
+
+  it("settles a static interrupt too, which no error announces", async () => {
+    const tools = await bench();
+    const compiled = graph(tools, () => ({ answer: "x" })).compile({
+      checkpointer: new MemorySaver(),
+      interruptBefore: ["respond"],
+    });
+    const run = tools.memory.track(compiled);
+    await run.invoke({ question: QUESTION }, { ...THREAD, runId: RUN_ID });
+    expect(await credit(tools.memory)).toEqual({});
+    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
+    await run.invoke(null, THREAD);
+    expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
+  });
+
+  it("debits what was shown before the interrupt, when the resumed run fails", async () => {
+    const tools = await bench();
+    const run = tools.memory.track(
+      graph(tools, () => {
+        interrupt("go on?");
+        return failing();
+      }).compile({ checkpointer: new MemorySaver() }),
+    );
+    await run.invoke({ question: QUESTION }, THREAD);
+    await expect(run.invoke(new Command({ resume: "yes" }), THREAD)).rejects.toThrow("boom");
+    expect(await credit(tools.memory)).toEqual({ restart: -1, scale: -1 });
+  });
+
+  it("may be interrupted again", async () => {
+    const tools = await bench();
+    const ask = () => ({ answer: `${interrupt("one?")}${interrupt("two?")}` });
+    const run = tools.memory.track(graph(tools, ask).compile({ checkpointer: new MemorySaver() }));
+    await run.invoke({ question: QUESTION }, THREAD);
+    await run.invoke(new Command({ resume: "a" }), THREAD);
+    expect(await credit(tools.memory)).toEqual({});
+    expect((await tools.memory.status()).episodes).toMatchObject({ parked: 1, open: 0 });
+    await run.invoke(new Command({ resume: "b" }), THREAD);
+    expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
+  });
+
+  it("keeps the threads apart", async () => {
+    const tools = await bench();
+    const ask = ({ question }: { question: string }) => {
+      interrupt("go on?");
+      return question === "office coffee" ? failing() : {};
+    };
+    const compiled = new StateGraph(State)
+      .addNode("retrieve", async ({ question }) => {
+        await tools.memory.retriever(tools.vectors, { k: 1 }).invoke(question);
+        return {};
+      })
+      .addNode("respond", ask)
+      .addEdge(START, "retrieve")
+      .addEdge("retrieve", "respond")
+      .addEdge("respond", END)
+      .compile({ checkpointer: new MemorySaver() });
+    const run = tools.memory.track(compiled);
+    const thread = (thread_id: string) => ({ configurable: { thread_id } });
+    await run.invoke({ question: "restart the payment service" }, thread("A"));
+    await run.invoke({ question: "office coffee" }, thread("B"));
+    await expect(run.invoke(new Command({ resume: "x" }), thread("B"))).rejects.toThrow("boom");
+    expect(await credit(tools.memory)).toEqual({ coffee: -1 });
+    await run.invoke(new Command({ resume: "x" }), thread("A"));
+    expect(await credit(tools.memory)).toEqual({ coffee: -1, restart: 1 });
+  });
+
+  it("ends without a verdict where no thread could ever resume it", async () => {
+    const { memory } = await bench();
+    // A graph without a checkpointer cannot be resumed; the handler is told all the same.
+    const handler = memory.handler;
+    handler.handleChainStart({}, {}, RUN_ID);
+    handler.handleInterrupt({ runId: RUN_ID });
+    await handler.handleChainEnd({}, RUN_ID);
+    expect(handler.openRuns).toBe(0);
+  });
+
+  it("is found through the chain around it, which does not see the thread", async () => {
+    const tools = await bench();
+    const ask = () => ({ answer: interrupt("go on?") as string });
+    const compiled = graph(tools, ask).compile({ checkpointer: new MemorySaver() });
+    // The function makes the chain, not the graph, the root.
+    const first = RunnableLambda.from((input: unknown) => input);
+    const chain = tools.memory.track(first.pipe(compiled as unknown as RunnableLambda<unknown, unknown>));
+    await chain.invoke({ question: QUESTION }, { ...THREAD, runId: RUN_ID });
+    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
+    await chain.invoke(new Command({ resume: "yes" }), THREAD);
+    expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
+  });
+
+  it("is left alone by a new input on its thread, which earns for its own memories only", async () => {
+    const tools = await bench();
+    const asking = ({ question }: { question: string }) =>
+      question === QUESTION ? { answer: interrupt("go on?") as string } : {};
+    const run = tools.memory.track(graph(tools, asking).compile({ checkpointer: new MemorySaver() }));
+    await run.invoke({ question: QUESTION }, { ...THREAD, runId: RUN_ID });
+    await run.invoke({ question: "office coffee machine" }, { ...THREAD, runId: NEXT_RUN_ID });
+    const next = await tools.memory.explain(NEXT_RUN_ID);
+    expect(next?.exposures).toHaveLength(1);
+    expect(next?.outcome).toMatchObject({ tier: "completed" });
+    expect(await credit(tools.memory)).toEqual({ coffee: 1, restart: 1 });
+    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
+  });
+
+  it("is given up when a later run on its thread is interrupted and waits in its place", async () => {
+    const tools = await bench();
+    const ask = () => ({ answer: interrupt("go on?") as string });
+    const run = tools.memory.track(graph(tools, ask).compile({ checkpointer: new MemorySaver() }));
+    await run.invoke({ question: QUESTION }, THREAD);
+    await run.invoke({ question: "office coffee machine" }, { ...THREAD, runId: NEXT_RUN_ID });
+    await run.invoke(new Command({ resume: "yes" }), THREAD);
+    expect(await tools.memory.explain(NEXT_RUN_ID)).toMatchObject({ state: "ended", outcome: { tier: "completed" } });
+    expect((await tools.memory.status()).episodes).toMatchObject({ parked: 0 });
+    expect(await credit(tools.memory)).toEqual({ coffee: 1, restart: 1 });
+  });
+
+  it("is continued by whatever comes next on its thread, where the graph announces neither interrupts nor resumes", async () => {
+    const { memory, retriever } = await bench();
+    const { handler } = memory;
+    const older = Object.assign(new Error("interrupted"), { name: "GraphInterrupt", is_bubble_up: true });
+    handler.handleChainStart({}, {}, RUN_ID, undefined, [], { thread_id: "T1" });
+    await retriever.invoke(QUESTION, { callbacks: childOf(memory, RUN_ID) });
+    handler.handleChainStart({}, {}, NODE_ID, RUN_ID);
+    await handler.handleChainError(older, NODE_ID);
+    await handler.handleChainEnd({}, RUN_ID);
+    expect(await memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
+    handler.handleChainStart({}, {}, NEXT_RUN_ID, undefined, [], { thread_id: "T1" });
+    await handler.handleChainEnd({}, NEXT_RUN_ID);
+    expect(await memory.explain(RUN_ID)).toMatchObject({ state: "ended", outcome: { tier: "completed" } });
+  });
+
+  it("settles with the run that resumes it, also where that run retrieved before it reached the graph", async () => {
+    const tools = await bench();
+    const ask = () => ({ answer: interrupt("go on?") as string });
+    const compiled = graph(tools, ask).compile({ checkpointer: new MemorySaver() });
+    const first = RunnableLambda.from(async (input: unknown, config: RunnableConfig) => {
+      if (input instanceof Command) await tools.showing("coffee").invoke("office", config);
+      return input;
+    });
+    const chain = tools.memory.track(first.pipe(compiled as unknown as RunnableLambda<unknown, unknown>));
+    await chain.invoke({ question: QUESTION }, { ...THREAD, runId: RUN_ID });
+    await chain.invoke(new Command({ resume: "yes" }), { ...THREAD, runId: NEXT_RUN_ID });
+    expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1, coffee: 1 });
+    const own = (await tools.memory.explain(NEXT_RUN_ID))?.exposures.flatMap(({ items }) => items.map(({ id }) => id));
+    expect(own).toEqual(["coffee"]);
+    expect((await tools.memory.status()).episodes).toMatchObject({ parked: 0, open: 0 });
+  });
+
+  it("waits under thread ids that no ledger could keep as they are", async () => {
+    const tools = await bench();
+    const ask = () => ({ answer: interrupt("go on?") as string });
+    const run = tools.memory.track(graph(tools, ask).compile({ checkpointer: new MemorySaver() }));
+    for (const thread_id of ["t".repeat(2000), "lone \uD800"]) {
+      const config = { configurable: { thread_id }, metadata: { qavr_namespace: `of ${thread_id.length}` } };
+      await run.invoke({ question: QUESTION }, config);
+      await run.invoke(new Command({ resume: "yes" }), config);
+      expect(await credit(tools.memory, `of ${thread_id.length}`)).toEqual({ restart: 1, scale: 1 });
+    }
+    expect(tools.codes()).toEqual([]);
+  });
+});
+
+describe("a graph that is interrupted in one branch and fails in another", () => {
+  it.each([
+    ["the interrupt comes first", 0, 30],
+    ["the failure comes first", 30, 0],
+  ])("has failed, when %s", async (_when, askAfter, failAfter) => {
+    const { memory, retriever } = await bench();
+    const parallel = new StateGraph(State)
+      .addNode("retrieve", async ({ question }) => {
+        await retriever.invoke(question);
+        return {};
+      })
+      .addNode("ask", async () => {
+        await sleep(askAfter);
+        return { answer: interrupt("go on?") as string };
+      })
+      .addNode("fail", () => sleep(failAfter).then(failing))
+      .addEdge(START, "retrieve")
+      .addEdge("retrieve", "ask")
+      .addEdge("retrieve", "fail")
+      .addEdge("ask", END)
+      .addEdge("fail", END)
+      .compile({ checkpointer: new MemorySaver() });
+    const run = memory.track(parallel);
+    await expect(run.invoke({ question: QUESTION }, { ...THREAD, runId: RUN_ID })).rejects.toThrow("boom");
+    await sleep(60);
+    expect(await memory.explain(RUN_ID)).toMatchObject({ state: "ended", outcome: { reward: 0, tier: "observed" } });
+    expect(await credit(memory)).toEqual({ restart: -1, scale: -1 });
+  });
+});
+
+describe("a run that continues in another process", () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "qavr-langchain-"));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  /** Processes that share a ledger file and a checkpointer, one after the other. */
+  async function processes() {
+    const checkpointer = new MemorySaver();
+    const vectors = await memoryVectorStore();
+    const ask = ({ question }: { question: string }) =>
+      question === QUESTION ? { answer: interrupt("go on?") as string } : {};
+    return () => {
+      const memory = qavr({ store: join(folder, "ledger.db"), logger: {} });
+      const retriever = memory.retriever(vectors, { k: 2 });
+      return { memory, run: memory.track(graph({ retriever }, ask).compile({ checkpointer })) };
+    };
+  }
+
+  it("is settled there, through the ledger they share", async () => {
+    const start = await processes();
+    const first = start();
+    await first.run.invoke({ question: QUESTION }, THREAD);
+    await first.memory.close();
+    const second = start();
+    await second.run.invoke(new Command({ resume: "yes" }), { ...THREAD, runId: RUN_ID });
+    expect(await credit(second.memory)).toEqual({ restart: 1, scale: 1 });
+    expect(await second.memory.explain(RUN_ID)).toMatchObject({ state: "ended", outcome: { tier: "completed" } });
+    await second.memory.close();
+  });
+
+  it("is left alone there by a new input on its thread", async () => {
+    const start = await processes();
+    const first = start();
+    await first.run.invoke({ question: QUESTION }, { ...THREAD, runId: RUN_ID });
+    await first.memory.close();
+    const second = start();
+    await second.run.invoke({ question: "office coffee" }, THREAD);
+    expect(await credit(second.memory)).toEqual({ coffee: 1, restart: 1 });
+    expect((await second.memory.explain(RUN_ID))?.outcome).toBeUndefined();
+    expect((await second.memory.status()).episodes).toMatchObject({ parked: 1, recorded: 2 });
+    await second.memory.close();
+  });
+});
