@@ -283,3 +283,17 @@ describe("a store that hands out Buffers", () => {
     for (const { bytes, before } of handedOut) expect(bytes.toString("hex")).toBe(before);
   });
 });
+
+describe("a logger that throws", () => {
+  it("costs neither a ranking nor an acknowledgement", async () => {
+    const fail = (): never => {
+      throw new Error("no space left for logs");
+    };
+    const { engine } = testEngine({ logger: { debug: fail, info: fail, warn: fail, error: fail } });
+    const { episode } = await engine.rank(request({ space: "one" }));
+    await engine.end(episode, { reward: true });
+    const moved = await engine.rank(request({ space: "another" }));
+    expect(moved.items).toHaveLength(3);
+    expect(await engine.end(moved.episode, { reward: true })).toMatchObject({ status: "committed" });
+  });
+});

@@ -29,7 +29,10 @@ function lateStore(inner: Store): { readonly store: Store; hold(scope: string): 
 
 async function fail(engine: Engine, runs: number): Promise<void> {
   for (let run = 0; run < runs; run++) {
-    const { episode } = await engine.rank(request({ keepOrder: true }));
+    // Two kinds of request, so that the mean request moves.
+    const { episode } = await engine.rank(
+      request({ keepOrder: true, vector: run % 2 === 0 ? [1, 0, 0, 0] : [0, 1, 0, 0] }),
+    );
     await engine.end(episode, { reward: false, harmful: ["d0"] });
   }
 }

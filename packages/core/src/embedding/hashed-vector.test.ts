@@ -49,4 +49,13 @@ describe("hashedVector", () => {
     expect(vectorOf(start + "x".repeat(1_000_000))).toEqual(vectorOf(start));
     expect(hashedVector(`${"?".repeat(8_192)}word`)).toBeUndefined();
   });
+
+  it("takes a letter and its combining marks for one word", () => {
+    const composed = "caf\u00e9 r\u00e9sum\u00e9";
+    expect(hashedVector("\u0928\u092e\u0938\u094d\u0924\u0947")).not.toEqual(hashedVector("\u0928\u092e\u0938 \u0924"));
+    // Decomposed, each word stays whole: two words and one pair, as in the composed text.
+    const decomposed = hashedVector(composed.normalize("NFD")) as Float32Array;
+    const split = hashedVector(composed.normalize("NFD").replaceAll("\u0301", " ")) as Float32Array;
+    expect(decomposed).not.toEqual(split);
+  });
 });

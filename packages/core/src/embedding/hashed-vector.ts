@@ -26,7 +26,7 @@ export function hashedVector(text: string): Float32Array | undefined {
   const words = text
     .slice(0, MAX_TEXT)
     .toLowerCase()
-    .match(/[\p{L}\p{N}_]+/gu);
+    .match(/[\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*/gu);
   if (!words) return undefined;
   const counts = new Map<string, number>();
   const count = (feature: string, amount: number): void => {

@@ -1,6 +1,9 @@
 /** Request vectors longer than this are projected; shorter ones stay as they are. */
 export const MAX_DIMS = 256;
 
+/** Lengths whose sketches are remembered: as many embedding models as one process may meet. */
+const REMEMBERED_LENGTHS = 16;
+
 const sketches = new Map<number, Int16Array>();
 
 /**
@@ -30,6 +33,10 @@ function sketchFor(length: number): Int16Array {
   for (let i = 0; i < length; i++) {
     const bits = mix(i + 1);
     sketch[i] = bits & 0x100 ? ~(bits & 0xff) : bits & 0xff;
+  }
+  for (const oldest of sketches.keys()) {
+    if (sketches.size < REMEMBERED_LENGTHS) break;
+    sketches.delete(oldest);
   }
   sketches.set(length, sketch);
   return sketch;

@@ -58,7 +58,13 @@ export function createEngine(options: EngineOptions): Engine {
     recordedCandidates,
     now,
     createId,
-    log: (level, message, fields) => logger?.[level]?.(message, fields),
+    log(level, message, fields) {
+      try {
+        logger?.[level]?.(message, fields);
+      } catch {
+        // A diagnosis that cannot be written must not cost the caller its ranking or its acknowledgement.
+      }
+    },
   };
   const { open } = context;
   const ranker = createRanker(context);

@@ -19,6 +19,9 @@ const FETCH_FACTOR = 4;
 /** … and a short list still needs something to choose from. */
 const MIN_FETCH = 20;
 
+/** Changed spaces that were warned of once already. */
+const REMEMBERED_WARNINGS = 1_000;
+
 const NO_VECTOR = new Int8Array(0);
 
 export interface Ranker {
@@ -173,6 +176,8 @@ export function createRanker(context: EngineContext): Ranker {
     const { namespace = DEFAULT_NAME, collection = DEFAULT_NAME } = request;
     const key = JSON.stringify([namespace, collection, space]);
     if (!warnedSpaces.has(key)) {
+      // Forgetting all of them repeats a warning now and then; keeping all of them would grow with the tenants.
+      if (warnedSpaces.size >= REMEMBERED_WARNINGS) warnedSpaces.clear();
       warnedSpaces.add(key);
       context.log(
         "warn",
