@@ -16,6 +16,8 @@ const NAMESPACE_BYTES = 1_024;
 const ROW_BYTES = 128;
 /** Row of a memory without learned state. */
 const NO_ROW = -1;
+/** A row that is out of date is kept as this minus itself: to be filled again, found by the same look-up. */
+const STALE = -2;
 
 /** What scoring needs to know about a request's candidates. */
 export interface ScoringStates<Shared> {
@@ -31,9 +33,8 @@ interface CachedCollection<Shared> {
   /** Null: not read yet, or changed since. */
   shared: SharedRecord<Shared> | undefined | null;
   readonly table: MemoryTable;
+  /** By memory id: a row, NO_ROW, or at most STALE for a row that is out of date. */
   readonly rows: Map<string, number>;
-  /** Ids whose row is out of date. */
-  readonly stale: Set<string>;
 }
 
 /** Decoded states of one namespace, up to date as of `cursor` but for what is marked. */
@@ -85,15 +86,14 @@ export class StateReader<Shared, Memory> {
     const rows = new Int32Array(ids.length);
     const missing: number[] = [];
     for (let i = 0; i < ids.length; i++) {
-      const id = ids[i] as string;
-      const row = known.rows.get(id);
-      if (row === undefined || (known.stale.size > 0 && known.stale.has(id))) missing.push(i);
+      const row = known.rows.get(ids[i] as string);
+      if (row === undefined || row <= STALE) missing.push(i);
       else rows[i] = row;
     }
-    const { shared } = known;
-    const found = shared === null ? await this.#shared(namespace, collection, cache) : shared;
+    // First whose states these are: another learner's memories cannot be read.
+    const shared = known.shared === null ? await this.#shared(namespace, collection, cache) : known.shared;
     if (missing.length > 0) await this.#load(namespace, collection, cache, ids, missing, rows);
-    return { shared: found, table: known.table, rows };
+    return { shared, table: known.table, rows };
   }
 
   memory(bytes: Uint8Array): MemoryRecord<Memory> {
@@ -150,12 +150,10 @@ export class StateReader<Shared, Memory> {
       const bytes = found[i];
       const learned = bytes && learnedBytes(bytes);
       const before = known.rows.get(id) ?? NO_ROW;
-      const reusable = keep && before !== NO_ROW ? before : undefined;
+      const reusable = !keep || before === NO_ROW ? undefined : before <= STALE ? STALE - before : before;
       const row = learned && learned.length > 0 ? readable(() => known.table.put(learned, reusable)) : NO_ROW;
       rows[place] = row;
-      if (!keep) return;
-      known.rows.set(id, row);
-      known.stale.delete(id);
+      if (keep) known.rows.set(id, row);
     });
     this.#weigh(namespace, cache);
   }
@@ -199,7 +197,6 @@ export class StateReader<Shared, Memory> {
       shared: null,
       table: this.#learner.createTable(),
       rows: new Map(),
-      stale: new Set(),
     };
     cache.collections.set(collection, fresh);
     return fresh;
@@ -225,8 +222,10 @@ function mark(cache: CachedNamespace<unknown>, written: readonly StateRef[]): vo
       const collection = cache.collections.get(id);
       if (collection) collection.shared = null;
     } else if (scope.startsWith(SCOPES.memory)) {
-      const collection = cache.collections.get(scope.slice(SCOPES.memory.length));
-      if (collection?.rows.has(id)) collection.stale.add(id);
+      const rows = cache.collections.get(scope.slice(SCOPES.memory.length))?.rows;
+      const row = rows?.get(id);
+      if (row === NO_ROW) rows?.delete(id);
+      else if (row !== undefined && row > NO_ROW) rows?.set(id, STALE - row);
     }
   }
 }

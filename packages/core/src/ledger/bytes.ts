@@ -4,6 +4,8 @@ const encoder = new TextEncoder();
 /** A byte order mark is a character like any other: two ids that differ by one must stay two. */
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
+/** Texts up to this many bytes are mostly ASCII ids, and read without the decoder. */
+const SHORT_TEXT = 24;
 /** An episode fits without growing. */
 const INITIAL_BYTES = 2_048;
 
@@ -163,7 +165,10 @@ export class ByteReader {
   }
 
   text(): string {
-    const bytes = this.bytes();
+    const length = this.count();
+    const short = length <= SHORT_TEXT ? this.#ascii(length) : undefined;
+    if (short !== undefined) return short;
+    const bytes = this.raw(length);
     return readable(() => decoder.decode(bytes));
   }
 
@@ -197,6 +202,19 @@ export class ByteReader {
   /** Everything that is left. */
   rest(): Uint8Array {
     return this.raw(this.#bytes.length - this.#at);
+  }
+
+  /** A short text without the decoder's overhead, undefined (and nothing read) if it is not all ASCII. */
+  #ascii(length: number): string | undefined {
+    this.#need(length);
+    let text = "";
+    for (let i = this.#at; i < this.#at + length; i++) {
+      const byte = this.#bytes[i] as number;
+      if (byte > 0x7f) return undefined;
+      text += String.fromCharCode(byte);
+    }
+    this.#at += length;
+    return text;
   }
 
   #need(length: number): void {
