@@ -17,7 +17,9 @@ export default defineConfig({
   test: {
     reporters: process.env.CI ? ["default", ["json", { outputFile: "reports/tests.json" }]] : ["default"],
     include: ["packages/*/{src,test}/**/*.test.ts", "examples/*/test/**/*.test.ts"],
-    testTimeout: 30_000,
+    // A limit for what hangs, not for what is slow: coverage on two busy cores multiplies times.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     coverage: {
       enabled: Boolean(process.env.CI),
       provider: "v8",

@@ -95,7 +95,7 @@ async function killRepeatedly(path: string, kills: number, random: () => number,
 }
 
 describe("a process killed with SIGKILL while it records outcomes", () => {
-  it(`loses no acknowledged outcome and lets none count twice, in ${KILLS} kills`, { timeout: 240_000 }, async () => {
+  it(`loses no acknowledged outcome and lets none count twice, in ${KILLS} kills`, { timeout: 600_000 }, async () => {
     const tally: Tally = { kills: 0, acknowledged: 0, lost: 0, unheard: 0, doubled: 0 };
     const ledgers = Array.from({ length: KILLS / KILLS_PER_LEDGER }, (_, seed) => ({ path: tempLedger(), seed }));
     const lane = async (): Promise<void> => {
@@ -111,7 +111,7 @@ describe("a process killed with SIGKILL while it records outcomes", () => {
     console.info(tally);
   });
 
-  it("is seen to lose outcomes when its store acknowledges before it commits", { timeout: 60_000 }, async () => {
+  it("is seen to lose outcomes when its store acknowledges before it commits", { timeout: 240_000 }, async () => {
     const tally: Tally = { kills: 0, acknowledged: 0, lost: 0, unheard: 0, doubled: 0 };
     const random = randomNumbers(1);
     while (tally.lost === 0 && tally.kills < 20) {
