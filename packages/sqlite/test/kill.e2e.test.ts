@@ -114,7 +114,7 @@ describe("a process killed with SIGKILL while it records outcomes", () => {
   it("is seen to lose outcomes when its store acknowledges before it commits", { timeout: 240_000 }, async () => {
     const tally: Tally = { kills: 0, acknowledged: 0, lost: 0, unheard: 0, doubled: 0 };
     const random = randomNumbers(1);
-    while (tally.lost === 0 && tally.kills < 20) {
+    while (tally.lost === 0 && tally.kills < 200) {
       const path = tempLedger();
       const run = await killWhileRecording({
         path,
