@@ -78,9 +78,7 @@ export function createRanker(context: EngineContext): Ranker {
           index,
           handle: handleOf(target, request.collection ?? DEFAULT_NAME, id),
           contentHash: text === undefined ? 0 : contentHash(text),
-          learned: scored.scores ? (scored.scores.score[index] as number) - (similarities[index] as number) : 0,
-          utility: scored.scores?.utility[index] ?? 0,
-          evidence: scored.scores?.evidence[index] ?? 0,
+          ...termsOf(index, similarities, scored.scores),
         };
       });
       target.exposures.push({
@@ -244,9 +242,7 @@ function unrecorded(
           index,
           handle: 0,
           contentHash: 0,
-          learned: scores ? (scores.score[index] as number) - (similarities[index] as number) : 0,
-          utility: scores?.utility[index] ?? 0,
-          evidence: scores?.evidence[index] ?? 0,
+          ...termsOf(index, similarities, scores),
         },
         ids,
         similarities,
@@ -256,6 +252,20 @@ function unrecorded(
     gate: scores?.gate ?? 0,
     order: scores && !scores.unchanged && !request.keepOrder ? "learned" : "host",
     vectorSource: vector?.source ?? "none",
+  };
+}
+
+/** What learning said about one candidate; nothing when it was left out. */
+function termsOf(
+  index: number,
+  similarities: Float64Array,
+  scores: Scores | undefined,
+): Pick<ShownItem, "learned" | "utility" | "evidence"> {
+  if (!scores) return { learned: 0, utility: 0, evidence: 0 };
+  return {
+    learned: (scores.score[index] as number) - (similarities[index] as number),
+    utility: scores.utility[index] as number,
+    evidence: scores.evidence[index] as number,
   };
 }
 
