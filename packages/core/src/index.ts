@@ -58,4 +58,12 @@ export {
   type Store,
   type StoreCapabilities,
 } from "./store/store.js";
-export { assertBatch, assertBytes, assertEntry, assertLimit, assertName, sameBytes } from "./store/validate.js";
+export {
+  assertBatch,
+  assertBytes,
+  assertEntry,
+  assertLimit,
+  assertName,
+  assertState,
+  sameBytes,
+} from "./store/validate.js";

@@ -1,6 +1,5 @@
 import {
-  assertBytes,
-  assertName,
+  assertState,
   type CommitReceipt,
   type LedgerEntry,
   type Reduce,
@@ -91,9 +90,7 @@ export class CommitDraft {
     let step = reduction.next();
     while (!step.done) step = reduction.next(this.#states(call, step.value));
     for (const write of step.value) {
-      assertName(write.scope, "state scope");
-      assertName(write.id, "state id");
-      if (write.value) assertBytes(write.value, `state ${write.id}`);
+      assertState(write);
       call.states.set(write);
     }
     call.entries.push(sequenced);

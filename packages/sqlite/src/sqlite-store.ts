@@ -1,13 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
 import {
   assertBatch,
-  assertBytes,
   assertEntry,
   assertLimit,
   assertName,
+  assertState,
   ChangeLog,
   QavrError,
-  type StateWrite,
   type Store,
 } from "@qavr/core";
 import { CommitDraft } from "./commit-draft.js";
@@ -216,11 +215,4 @@ function prepareTables(db: DatabaseSync, path: string): LedgerTables {
       cause,
     });
   }
-}
-
-/** @throws INVALID_ID, LIMIT_EXCEEDED */
-function assertState({ scope, id, value }: StateWrite): void {
-  assertName(scope, "state scope");
-  assertName(id, "state id");
-  if (value) assertBytes(value, `state ${id}`);
 }

@@ -13,15 +13,23 @@ export interface RequestVector {
   readonly unit: Float32Array;
 }
 
-/** Projects, quantises and restores, so that what is ranked with is bit for bit what is recorded. Undefined for a zero vector. */
+/** The host's vector, projected. Undefined for a zero vector. */
 export function hostVector(vector: ArrayLike<number>): RequestVector | undefined {
-  const bytes = quantise(project(vector));
-  return bytes && { source: "host", length: vector.length, bytes, unit: dequantise(bytes) };
+  return requestVector("host", vector.length, project(vector));
 }
 
-/** The hashed vector of a text in the same form. Undefined for a text without words. */
+/** The hashed vector of a text. Undefined for a text without words. */
 export function textVector(text: string): RequestVector | undefined {
   const vector = hashedVector(text);
-  const bytes = vector && quantise(vector);
-  return bytes && { source: "hashed", length: bytes.length, bytes, unit: dequantise(bytes) };
+  return vector && requestVector("hashed", vector.length, vector);
+}
+
+/** Quantises and restores, so that what is ranked with is bit for bit what is recorded. */
+function requestVector(
+  source: RequestVector["source"],
+  length: number,
+  vector: Float32Array,
+): RequestVector | undefined {
+  const bytes = quantise(vector);
+  return bytes && { source, length, bytes, unit: dequantise(bytes) };
 }

@@ -38,14 +38,17 @@ export function checkNames(names: unknown, what: string): asserts names is reado
   for (const name of names) assertName(name, `name in ${what}`);
 }
 
-/** A request's candidates, checked and in columns. */
-export interface CandidateColumns {
+/** A request's names with defaults filled in, and its candidates in columns. */
+export interface CheckedRequest {
+  readonly namespace: string;
+  readonly collection: string;
+  readonly context: string;
   readonly ids: readonly string[];
   readonly similarities: Float64Array;
 }
 
 /** Validates everything about a request that does not depend on state, and takes its candidates apart on the way. */
-export function checkRequest(request: RankRequest): CandidateColumns {
+export function checkRequest(request: RankRequest): CheckedRequest {
   checkObject(request, "A request");
   const { candidates, topK, vector, text, aliases = [] } = request;
   const { namespace = DEFAULT_NAME, collection = DEFAULT_NAME, context = DEFAULT_NAME, space } = request;
@@ -73,7 +76,7 @@ export function checkRequest(request: RankRequest): CandidateColumns {
     ids.push(id);
     similarities[index] = similarity;
   }
-  return { ids, similarities };
+  return { namespace, collection, context, ids, similarities };
 }
 
 /** @throws INVALID_ARGUMENT */

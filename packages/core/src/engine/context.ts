@@ -1,5 +1,4 @@
 import type { Learner } from "../learners/learner.js";
-import type { EditPolicy } from "../ledger/events.js";
 import type { Reduce, Store } from "../store/store.js";
 import type { OpenEpisodes } from "./open-episodes.js";
 import type { Recorder } from "./recorder.js";
@@ -15,9 +14,7 @@ export interface EngineContext {
   readonly states: StateReader<unknown, unknown>;
   readonly open: OpenEpisodes;
   readonly recorder: Recorder;
-  readonly onEdit: EditPolicy;
   readonly outcomeWindow: number;
-  readonly recordedCandidates: number;
   readonly now: () => number;
   readonly createId: () => string;
   readonly log: (level: keyof Logger, message: string, fields: LogFields) => void;

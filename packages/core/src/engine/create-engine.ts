@@ -9,7 +9,7 @@ import type { EngineContext } from "./context.js";
 import { createInspector } from "./inspect.js";
 import { createMaintainer } from "./maintain.js";
 import { OpenEpisodes } from "./open-episodes.js";
-import { createOutcomes } from "./outcomes.js";
+import { createOutcomes, loseEpisode } from "./outcomes.js";
 import { createRanker, openEpisode } from "./rank.js";
 import { createRecorder } from "./recorder.js";
 import { StateReader } from "./state-reader.js";
@@ -53,9 +53,7 @@ export function createEngine(options: EngineOptions): Engine {
     states: new StateReader(store, learner),
     open: new OpenEpisodes({ limit: settings.maxOpenEpisodes, ttl: settings.episodeTtl }),
     recorder: createRecorder({ store, reduce, onEdit, recordedCandidates, now, createId }),
-    onEdit,
     outcomeWindow,
-    recordedCandidates,
     now,
     createId,
     log(level, message, fields) {
@@ -147,15 +145,12 @@ export function createEngine(options: EngineOptions): Engine {
     async close() {
       while (underWay.size > 0) await Promise.allSettled(underWay);
       for (const episode of open.all()) {
-        await context.recorder.record(episode, "abandoned").catch((error: unknown) => {
-          context.log("error", "An open episode could not be recorded at close.", {
-            code: "EPISODE_LOST",
-            episode: episode.id,
-            namespace: episode.namespace,
-            reason: QavrError.isInstance(error) ? error.code : String(error),
-          });
-        });
-        open.remove(episode);
+        try {
+          await context.recorder.record(episode, "abandoned");
+          open.remove(episode);
+        } catch (error) {
+          loseEpisode(context, episode, error);
+        }
       }
       await store.close();
     },

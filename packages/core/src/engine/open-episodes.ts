@@ -1,18 +1,9 @@
 import type { EpisodeRecord } from "../ledger/episode-record.js";
-import type { EpisodeState, ShownItem, VectorSource } from "../ledger/events.js";
+import type { EpisodeState, RecordedExposure, ShownItem } from "../ledger/events.js";
 import type { LedgerEntry } from "../store/store.js";
 
-/** An exposure that is not durable yet; `shown` and `credited` may still change. */
-export interface OpenExposure {
-  readonly collection: string;
-  readonly context: string;
-  readonly space: string;
-  readonly length: number;
-  readonly vectorSource: VectorSource;
-  readonly vector: Int8Array;
-  readonly learner: string;
-  readonly gate: number;
-  readonly at: number;
+/** An exposure that is not durable yet: its candidates in columns, `shown` and `credited` may still change. */
+export interface OpenExposure extends Omit<RecordedExposure, "candidates" | "shown" | "credited"> {
   /** All candidates in the host's order; `candidate` of a shown item is its place here. */
   readonly ids: readonly string[];
   readonly similarities: Float64Array;

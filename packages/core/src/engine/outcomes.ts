@@ -105,13 +105,7 @@ export function createOutcomes(context: EngineContext): Outcomes {
         } catch (error) {
           if (!isOpen()) continue;
           // Bounded memory comes first: what cannot be written now is lost, and said so.
-          open.remove(episode);
-          context.log("error", "An abandoned episode could not be recorded.", {
-            code: "EPISODE_LOST",
-            episode: episode.id,
-            namespace: episode.namespace,
-            reason: QavrError.isInstance(error) ? error.code : String(error),
-          });
+          loseEpisode(context, episode, error);
         }
       }
     },
@@ -208,6 +202,17 @@ export function createOutcomes(context: EngineContext): Outcomes {
       { details: { episode, age, window: context.outcomeWindow } },
     );
   }
+}
+
+/** Lets go of an episode that could not be recorded, and says so. */
+export function loseEpisode({ open, log }: EngineContext, episode: OpenEpisode, error: unknown): void {
+  open.remove(episode);
+  log("error", "An abandoned episode could not be recorded.", {
+    code: "EPISODE_LOST",
+    episode: episode.id,
+    namespace: episode.namespace,
+    reason: QavrError.isInstance(error) ? error.code : String(error),
+  });
 }
 
 function shownIn(episode: OpenEpisode): Shown[] {

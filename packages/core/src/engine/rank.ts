@@ -5,7 +5,7 @@ import type { Scores } from "../learners/learner.js";
 import type { ShownItem } from "../ledger/events.js";
 import { bestFirst } from "../scoring/order.js";
 import { assertName } from "../store/validate.js";
-import { checkCount, checkRequest, DEFAULT_NAME } from "./check.js";
+import { type CheckedRequest, checkCount, checkRequest, DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
 import { handleKey, type OpenEpisode } from "./open-episodes.js";
 import { asStoreError } from "./recorder.js";
@@ -51,13 +51,14 @@ export function createRanker(context: EngineContext): Ranker {
     },
 
     async rank(request) {
-      const { ids, similarities } = checkRequest(request);
-      const { namespace = DEFAULT_NAME, candidates, topK, record = true } = request;
+      const checked = checkRequest(request);
+      const { namespace, collection, ids, similarities } = checked;
+      const { candidates, topK, record = true } = request;
       if (!context.enabled) return unrecorded(request, ids, hostOrder(ids.length, topK), similarities, learner.id);
       const wanted = request.episode;
       if (wanted !== undefined) openEpisode(context, namespace, wanted);
       const vector = vectorOf(request);
-      const scored = await scoreCandidates(request, ids, similarities, vector);
+      const scored = await scoreCandidates(request, checked, vector);
       if (!record)
         return {
           ...unrecorded(request, ids, scored.order, similarities, learner.id, vector, scored.scores),
@@ -76,14 +77,14 @@ export function createRanker(context: EngineContext): Ranker {
         return {
           candidate: index,
           index,
-          handle: handleOf(target, request.collection ?? DEFAULT_NAME, id),
+          handle: handleOf(target, collection, id),
           contentHash: text === undefined ? 0 : contentHash(text),
           ...termsOf(index, similarities, scored.scores),
         };
       });
       target.exposures.push({
-        collection: request.collection ?? DEFAULT_NAME,
-        context: request.context ?? DEFAULT_NAME,
+        collection,
+        context: checked.context,
         space: spaceOf(request, vector),
         length: vector?.length ?? 0,
         vectorSource: vector?.source ?? "none",
@@ -119,11 +120,11 @@ export function createRanker(context: EngineContext): Ranker {
 
   async function scoreCandidates(
     request: RankRequest,
-    ids: readonly string[],
-    similarities: Float64Array,
+    checked: CheckedRequest,
     vector: RequestVector | undefined,
   ): Promise<Scored> {
-    const { namespace = DEFAULT_NAME, collection = DEFAULT_NAME, topK } = request;
+    const { namespace, collection, ids, similarities } = checked;
+    const { topK } = request;
     const host = hostOrder(ids.length, topK);
     let known: ScoringStates<unknown>;
     try {
@@ -135,14 +136,14 @@ export function createRanker(context: EngineContext): Ranker {
       return { order: host, scores: undefined, moved: false, notes: { degraded } };
     }
     const { shared, table, rows } = known;
-    const usable = vector && shared ? sameSpace(request, vector, shared) : false;
+    const usable = vector && shared ? sameSpace(request, checked, vector, shared) : false;
     const scores = learner.score({
       shared: shared?.state,
       table,
       rows,
       similarities,
       vector: usable ? vector?.unit : undefined,
-      context: request.context ?? DEFAULT_NAME,
+      context: checked.context,
       topK,
       now: context.now(),
     });
@@ -158,6 +159,7 @@ export function createRanker(context: EngineContext): Ranker {
   /** True when the vector belongs to the collection's space; warns once when the space changed, throws when only its length did. */
   function sameSpace(
     request: RankRequest,
+    { namespace, collection }: CheckedRequest,
     vector: RequestVector,
     shared: { readonly space: string; readonly length: number },
   ): boolean {
@@ -171,7 +173,6 @@ export function createRanker(context: EngineContext): Ranker {
         { details: { length: vector.length, expected: shared.length, space } },
       );
     }
-    const { namespace = DEFAULT_NAME, collection = DEFAULT_NAME } = request;
     const key = JSON.stringify([namespace, collection, space]);
     if (!warnedSpaces.has(key)) {
       // Forgetting all of them repeats a warning now and then; keeping all of them would grow with the tenants.

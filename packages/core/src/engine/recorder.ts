@@ -105,23 +105,13 @@ function assertNoConflict(receipt: CommitReceipt, entry: LedgerEntry): void {
 }
 
 /** The exposure with at most `limit` candidates: the first ones and everything shown. */
-function recorded(exposure: OpenExposure, limit: number): RecordedExposure {
-  const { ids, similarities, shown } = exposure;
+function recorded({ ids, similarities, shown, ...exposure }: OpenExposure, limit: number): RecordedExposure {
   const kept = Math.min(limit, ids.length);
   const places = Array.from({ length: kept }, (_, place) => place);
   for (const { index } of shown) if (index >= kept) places.push(index);
   const placeOf = new Map(places.map((index, place) => [index, place]));
   return {
-    collection: exposure.collection,
-    context: exposure.context,
-    space: exposure.space,
-    length: exposure.length,
-    vectorSource: exposure.vectorSource,
-    vector: exposure.vector,
-    learner: exposure.learner,
-    gate: exposure.gate,
-    credited: exposure.credited,
-    at: exposure.at,
+    ...exposure,
     candidates: places.map((index) => ({ id: ids[index] as string, similarity: similarities[index] as number })),
     shown: shown.map((item) => ({ ...item, candidate: placeOf.get(item.index) as number })),
   };

@@ -2,12 +2,10 @@ import type { Learner, MemoryTable } from "../learners/learner.js";
 import { decodeEpisode, type EpisodeRecord } from "../ledger/episode-record.js";
 import { learnedBytes, MemoryRecord } from "../ledger/memory-record.js";
 import { decodeSharedRecord, type SharedRecord } from "../ledger/shared-record.js";
-import { memoryScope, SCOPES, statsRef } from "../ledger/state-keys.js";
+import { episodeOfAlias, memoryScope, SCOPES, statsRef } from "../ledger/state-keys.js";
 import { decodeStats, type StatsRecord } from "../ledger/stats-record.js";
 import { readable } from "../ledger/unreadable.js";
 import type { StateRef, Store } from "../store/store.js";
-
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Decoded states are kept up to about this many bytes; the namespaces that were not used for longest go first. */
 const MAX_CACHED_BYTES = 64 * 1024 * 1024;
@@ -111,7 +109,7 @@ export class StateReader<Shared, Memory> {
     if (direct) return { id: reference, record: direct };
     const [alias] = await this.#store.readStates(namespace, SCOPES.alias, [reference]);
     if (!alias) return undefined;
-    const id = decoder.decode(alias);
+    const id = episodeOfAlias(alias);
     const record = await this.episode(namespace, id);
     return record && { id, record };
   }

@@ -7,11 +7,9 @@ import { decodeEpisode, type EpisodeRecord } from "./episode-record.js";
 import type { RecordedExposure } from "./events.js";
 import { MemoryRecord } from "./memory-record.js";
 import { decodeSharedRecord, encodeSharedRecord, learnerMismatch, type SharedRecord } from "./shared-record.js";
-import { memoryRef, SCOPES, sharedRef, statsRef } from "./state-keys.js";
+import { episodeOfAlias, memoryRef, SCOPES, sharedRef, statsRef } from "./state-keys.js";
 import { decodeStats, emptyStats, encodeStats, type StatsRecord } from "./stats-record.js";
 import { readable } from "./unreadable.js";
-
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** A part of a reduction that only loads states. */
 export type Loading = Generator<readonly StateRef[], void, readonly (Uint8Array | undefined)[]>;
@@ -139,7 +137,7 @@ export class Draft<Shared, Memory> {
         if (this.#stats.learner !== learner.id) throw learnerMismatch(this.#stats.learner, learner.id);
         break;
       case SCOPES.alias:
-        if (bytes) this.#aliases.set(ref.id, decoder.decode(bytes));
+        if (bytes) this.#aliases.set(ref.id, episodeOfAlias(bytes));
         break;
       case SCOPES.episode:
         if (bytes) this.#episodes.set(ref.id, decodeEpisode(bytes));

@@ -16,9 +16,7 @@ import {
 } from "./events.js";
 import { lessonOf } from "./lesson.js";
 import type { MemoryRecord } from "./memory-record.js";
-import { aliasRef, episodeRef, memoryRef, sharedRef, statsRef } from "./state-keys.js";
-
-const encoder = new TextEncoder();
+import { aliasRef, aliasValue, episodeRef, memoryRef, sharedRef, statsRef } from "./state-keys.js";
 
 /** Share of its evidence that a memory keeps when its text changes. */
 const KEPT_AFTER_EDIT: Readonly<Record<EditPolicy, number>> = { keep: 1, discount: 0.5, reset: 0 };
@@ -87,7 +85,7 @@ function* foldExposures<Shared, Memory>(draft: Draft<Shared, Memory>, event: Exp
   episode.state = event.state;
   episode.parkedAs = event.parkedAs ?? "";
   for (const alias of [...event.aliases, ...(event.parkedAs ? [event.parkedAs] : [])]) {
-    draft.write(aliasRef(alias), encoder.encode(event.episode));
+    draft.write(aliasRef(alias), aliasValue(event.episode));
   }
   settle(draft, episode);
   draft.write(episodeRef(event.episode), encodeEpisode(episode));

@@ -1,5 +1,9 @@
 import type { StateRef } from "../store/store.js";
 
+const encoder = new TextEncoder();
+/** A byte order mark is a character like any other. */
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
 /** Where the ledger's fold keeps what. One place for every scope, so that no two kinds of state can meet. */
 export const SCOPES = {
   episode: "episode",
@@ -10,9 +14,12 @@ export const SCOPES = {
 } as const;
 
 export const episodeRef = (episode: string): StateRef => ({ scope: SCOPES.episode, id: episode });
-/** The value of an alias is its episode's id. */
+/** The value of an alias is its episode's id, as UTF-8. */
 export const aliasRef = (alias: string): StateRef => ({ scope: SCOPES.alias, id: alias });
 export const sharedRef = (collection: string): StateRef => ({ scope: SCOPES.shared, id: collection });
 export const memoryScope = (collection: string): string => SCOPES.memory + collection;
 export const memoryRef = (collection: string, id: string): StateRef => ({ scope: memoryScope(collection), id });
 export const statsRef: StateRef = { scope: SCOPES.stats, id: "namespace" };
+
+export const aliasValue = (episode: string): Uint8Array => encoder.encode(episode);
+export const episodeOfAlias = (value: Uint8Array): string => decoder.decode(value);

@@ -12,7 +12,7 @@ import type {
   StateWrite,
   Store,
 } from "./store.js";
-import { assertBatch, assertBytes, assertEntry, assertLimit, assertName, sameBytes } from "./validate.js";
+import { assertBatch, assertEntry, assertLimit, assertName, assertState, sameBytes } from "./validate.js";
 
 type Scopes = Map<string, Map<string, Uint8Array>>;
 
@@ -174,12 +174,6 @@ function write(scopes: Scopes, state: StateWrite): void {
   }
   if (state.value === null) states.delete(state.id);
   else states.set(state.id, state.value);
-}
-
-function assertState(state: StateWrite): void {
-  assertName(state.scope, "state scope");
-  assertName(state.id, "state id");
-  if (state.value) assertBytes(state.value, `state ${state.id}`);
 }
 
 function page(names: string[], { after, limit }: ScanOptions): string[] {

@@ -1,5 +1,5 @@
 import { QavrError } from "../errors/qavr-error.js";
-import { type LedgerEntry, STORE_LIMITS } from "./store.js";
+import { type LedgerEntry, STORE_LIMITS, type StateWrite } from "./store.js";
 
 /**
  * Refuses a name that stores could confuse with another: empty, too long, or with lone surrogates (which have no UTF-8 form,
@@ -37,6 +37,13 @@ export function assertEntry(entry: LedgerEntry): void {
     });
   }
   assertBytes(entry.payload, `payload of entry ${entry.key}`);
+}
+
+/** @throws INVALID_ID, LIMIT_EXCEEDED */
+export function assertState({ scope, id, value }: StateWrite): void {
+  assertName(scope, "state scope");
+  assertName(id, "state id");
+  if (value) assertBytes(value, `state ${id}`);
 }
 
 /** @throws LIMIT_EXCEEDED */
