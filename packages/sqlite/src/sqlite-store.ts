@@ -15,7 +15,7 @@ import { openDatabase } from "./open-database.js";
 import { isBusy, toStoreError } from "./sqlite-errors.js";
 import { resolveOptions, type SqliteStoreOptions } from "./sqlite-options.js";
 import { StateCache } from "./state-cache.js";
-import { inSnapshot } from "./transaction.js";
+import { inSnapshot, withoutWaiting } from "./transaction.js";
 import { writeQueue } from "./write-queue.js";
 
 /**
@@ -195,12 +195,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): Store {
  * while another connection reads from it: then the next checkpoint, the next erasure or the last `close()` cuts it.
  */
 function emptyLog(db: DatabaseSync, busyTimeout: number): void {
-  db.exec("PRAGMA busy_timeout = 0");
-  try {
-    db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-  } finally {
-    db.exec(`PRAGMA busy_timeout = ${Math.ceil(busyTimeout)}`);
-  }
+  withoutWaiting(db, busyTimeout, "PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
 /** @throws STORE_CORRUPT: the header says that the file is a ledger, so a table that is missing is damage. */

@@ -21,3 +21,13 @@ export function inSnapshot<Result>(db: DatabaseSync, read: () => Result): Result
     throw error;
   }
 }
+
+/** Runs a statement that fails at once where it would have to wait for another connection; reads keep the connection's own timeout. */
+export function withoutWaiting(db: DatabaseSync, busyTimeout: number, statement: string): void {
+  db.exec("PRAGMA busy_timeout = 0");
+  try {
+    db.exec(statement);
+  } finally {
+    db.exec(`PRAGMA busy_timeout = ${Math.ceil(busyTimeout)}`);
+  }
+}

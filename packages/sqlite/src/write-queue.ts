@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { QavrError } from "@qavr/core";
 import { isBusy, isSqliteError, toStoreError } from "./sqlite-errors.js";
-import { rollBack } from "./transaction.js";
+import { rollBack, withoutWaiting } from "./transaction.js";
 
 /** What runs inside one transaction. `Draft` collects what calls that share a transaction have in common. */
 export interface TransactionSteps<Draft> {
@@ -67,7 +67,7 @@ export function writeQueue<Draft>(
   const flush = (): void => {
     scheduled = false;
     try {
-      lock(db, busyTimeout);
+      withoutWaiting(db, busyTimeout, "BEGIN IMMEDIATE");
     } catch (error) {
       if (isBusy(error)) {
         refuseLateCalls();
@@ -149,16 +149,6 @@ function takeGroup<Draft>(waiting: WaitingCall<Draft>[]): WaitingCall<Draft>[] {
   const loner = waiting.findIndex(({ alone }) => alone);
   const together = loner === -1 ? waiting.length : Math.max(loner, 1);
   return waiting.splice(0, Math.min(together, CALLS_PER_TRANSACTION));
-}
-
-/** Takes the write lock or throws SQLITE_BUSY at once; reads keep the connection's own timeout. */
-function lock(db: DatabaseSync, busyTimeout: number): void {
-  db.exec("PRAGMA busy_timeout = 0");
-  try {
-    db.exec("BEGIN IMMEDIATE");
-  } finally {
-    db.exec(`PRAGMA busy_timeout = ${Math.ceil(busyTimeout)}`);
-  }
 }
 
 function lockedOut(path: string, busyTimeout: number): QavrError {

@@ -1,5 +1,5 @@
 import { QavrError } from "../errors/qavr-error.js";
-import { OUTCOME_TIERS, type OutcomeTier } from "../ledger/events.js";
+import { OUTCOME_TIERS, type OutcomeEvent } from "../ledger/events.js";
 import { assertName } from "../store/validate.js";
 import type { Candidate, OutcomeInput, RankRequest } from "./types.js";
 
@@ -133,16 +133,8 @@ function checkVector(vector: ArrayLike<number>): void {
   }
 }
 
-/** An outcome whose numbers are checked and whose defaults are filled in. Ids are not resolved yet. */
-export interface CheckedOutcome {
-  readonly reward: number | null;
-  readonly weight: number;
-  readonly tier: OutcomeTier;
-  readonly source: string;
-  readonly helpful: readonly string[];
-  readonly harmful: readonly string[];
-  readonly used: readonly string[] | undefined;
-  readonly note: string;
+/** An outcome whose numbers are checked and whose defaults are filled in. Its ids are not resolved yet. */
+export interface CheckedOutcome extends Omit<OutcomeEvent, "type" | "episode"> {
   readonly idempotencyKey: string | undefined;
 }
 

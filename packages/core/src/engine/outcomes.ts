@@ -162,7 +162,7 @@ export function createOutcomes(context: EngineContext): Outcomes {
     const ids = (names: readonly string[]): string[] => [
       ...new Set(names.map((name) => resolveShown(name, shown, episode))),
     ];
-    const { reward, weight, tier, source, used, note, idempotencyKey } = outcome;
+    const { idempotencyKey, used, ...said } = outcome;
     const helpful = ids(outcome.helpful);
     const harmful = ids(outcome.harmful);
     const both = helpful.find((id) => harmful.includes(id));
@@ -177,18 +177,7 @@ export function createOutcomes(context: EngineContext): Outcomes {
     }
     return toEntry(
       idempotencyKey === undefined ? `outcome:${episode}:${context.createId()}` : `outcome:key:${idempotencyKey}`,
-      {
-        type: "outcome",
-        episode,
-        reward,
-        weight,
-        tier,
-        source,
-        helpful,
-        harmful,
-        used: used && ids(used),
-        note,
-      },
+      { ...said, type: "outcome", episode, helpful, harmful, used: used && ids(used) },
       context.now(),
     );
   }
