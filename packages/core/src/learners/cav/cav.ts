@@ -1,9 +1,11 @@
 import type { Learner } from "../learner.js";
+import { observeSpread } from "../request-model.js";
+import { vectorMemoryCodec } from "../vector-memory.js";
+import { VectorTable } from "../vector-table.js";
 import { gate, scalarUtility } from "./formulas.js";
-import { learn, observe, unlearn } from "./learn.js";
+import { learn, unlearn } from "./learn.js";
 import { score } from "./score.js";
-import { type CavMemory, type CavShared, memoryCodec, sharedCodec } from "./state.js";
-import { CavTable } from "./table.js";
+import { type CavMemory, type CavShared, sharedCodec } from "./state.js";
 
 /**
  * **Context advantage vectors**, `cav@1`, the default.
@@ -19,14 +21,14 @@ import { CavTable } from "./table.js";
  * - **Wrong choice** when outcomes lie (no ranker can notice: accept verified ones only), when every need occurs once, or when
  *   similarity is near-perfect and no memory misleads: then it costs up to 0.02 of success.
  */
-export function cav(): Learner<CavShared, CavMemory, CavTable> {
+export function cav(): Learner<CavShared, CavMemory, VectorTable> {
   return {
     id: "cav@1",
     shared: sharedCodec,
-    memory: memoryCodec,
-    createTable: () => new CavTable(),
+    memory: vectorMemoryCodec,
+    createTable: () => new VectorTable(),
     score,
-    observe,
+    observe: observeSpread,
     learn,
     unlearn,
     discount(memory, keep) {

@@ -1,15 +1,8 @@
 import { clamp, sigmoid } from "../../scoring/bounds.js";
-import { dot, unitDifference } from "../../scoring/vectors.js";
+import { dot } from "../../scoring/vectors.js";
+import { baselineLogit } from "../request-model.js";
 import { CAV } from "./parameters.js";
 import type { CavMemory, CavShared } from "./state.js";
-
-/**
- * Centred request `z = unit(q − mean)`: what is special about this request. Without centring, vectors soak up the mean
- * request and harm unrelated needs. `q` itself before the first run.
- */
-export function centre(shared: CavShared | undefined, q: Float32Array): Float32Array {
-  return shared && shared.mean.length === q.length ? unitDifference(q, shared.mean) : q;
-}
 
 /**
  * Expected extra success of showing the memory to the request `z`: the shrunk, advantage-weighted mean of its past requests.
@@ -32,7 +25,7 @@ export function scalarUtility(advantage: number, evidence: number): number {
 
 /** Expected success of a kind of request, whatever is shown: `sigmoid(bias + baseline · q)`. */
 export function expectedSuccess(shared: CavShared, q: Float32Array | undefined): number {
-  return sigmoid(shared.bias + (q && shared.baseline.length === q.length ? dot(shared.baseline, q) : 0));
+  return sigmoid(baselineLogit(shared, q));
 }
 
 /**
@@ -44,11 +37,6 @@ export function expectedSuccess(shared: CavShared, q: Float32Array | undefined):
 export function gate(shared: CavShared): number {
   const slope = clamp(shared.gateNumerator / (shared.gateDenominator + CAV.gatePrior), 0, 1);
   return CAV.gateFloor + (1 - CAV.gateFloor) * Math.min(1, slope / CAV.gateFull);
-}
-
-/** How many reference spreads this collection's similarities spread: the factor of `weight` and `cap`. */
-export function spreadScale(spread: number): number {
-  return spread / CAV.referenceSpread;
 }
 
 /**

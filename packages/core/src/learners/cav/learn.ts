@@ -1,24 +1,14 @@
-import { dequantise, quantise } from "../../embedding/quantise.js";
+import { dequantise } from "../../embedding/quantise.js";
 import { clamp } from "../../scoring/bounds.js";
-import { spread } from "../../scoring/spread.js";
 import { addScaled } from "../../scoring/vectors.js";
-import type { Contribution, Lesson, LessonExposure, Observation } from "../learner.js";
-import { centre, expectedSuccess, utility, votedAdvantage } from "./formulas.js";
+import type { Contribution, Lesson, LessonExposure } from "../learner.js";
+import { type Direction, meetRequest } from "../request-model.js";
+import { expectedSuccess, utility, votedAdvantage } from "./formulas.js";
 import { CAV } from "./parameters.js";
 import type { CavMemory, CavShared } from "./state.js";
 
 /** Below this a memory's evidence is rounding left over from a correction. */
 const NO_EVIDENCE = 1e-9;
-
-/** Updates the running spread: `σ += (σ_request − σ) / min(count, 500)`. Lists that do not spread say nothing. */
-export function observe({ shared, similarities, shown }: Observation<CavShared, CavMemory>): void {
-  // A list that was fetched no deeper than shown is a top without a bottom: its spread is not that of a candidate list.
-  if (similarities.length <= shown) return;
-  const current = spread(similarities);
-  if (current === 0) return;
-  shared.spreadCount += 1;
-  shared.spread += (current - shared.spread) / Math.min(shared.spreadCount, CAV.spreadWindow);
-}
 
 /**
  * Learns from one finished run: every memory shown gets the part of the run's surprise that its relevance earns, along the
@@ -107,25 +97,12 @@ export function unlearn({ exposures }: Lesson<CavShared, CavMemory>, contributio
   });
 }
 
-/** Moves the mean and fades the baseline (once per episode) and fixes the direction to learn along; undefined without a vector. */
-function prepare(
-  { shared, vector, share }: LessonExposure<CavShared, CavMemory>,
-  first: boolean,
-): { z: Float32Array; bytes: Int8Array } | undefined {
-  if (!vector) return undefined;
-  if (shared.mean.length === 0) {
-    shared.mean = new Float32Array(vector.length);
-    shared.baseline = new Float32Array(vector.length);
-  }
-  if (first) {
-    shared.steps += 1;
-    const rate = share / Math.min(shared.steps + CAV.meanWarmup, CAV.meanWindow);
-    addScaled(shared.mean, -rate, shared.mean);
-    addScaled(shared.mean, rate, vector);
-    addScaled(shared.baseline, -CAV.baselineDecay * share, shared.baseline);
-  }
-  const bytes = quantise(centre(shared, vector));
-  return bytes && { z: dequantise(bytes), bytes };
+/** Meets the request, and fades the baseline once per run. */
+function prepare(exposure: LessonExposure<CavShared, CavMemory>, first: boolean): Direction | undefined {
+  const direction = meetRequest(exposure, first);
+  const { shared, vector, share } = exposure;
+  if (first && vector) addScaled(shared.baseline, -CAV.baselineDecay * share, shared.baseline);
+  return direction;
 }
 
 /** `U`: the exposure's part of the advantage that was predicted for the memories shown. */

@@ -13,10 +13,6 @@ export const CAV = {
   scalarShrinkage: 5,
   /** Largest shift that learning may cause, at the reference spread. Range 0.1..1. Unit: similarity. */
   cap: 1,
-  /** Spread of similarities (standard deviation over the candidates) at which `weight` and `cap` hold. */
-  referenceSpread: 0.1,
-  /** Exposures over which the running spread is averaged. Range 100..2000. */
-  spreadWindow: 500,
   /** Influence that learning keeps while its predictions have not come true. Range 0..1. */
   gateFloor: 0.25,
   /** Slope of surprise on prediction at which the gate is fully open. Range 0.1..1. */
@@ -36,10 +32,6 @@ export const CAV = {
   /** Bounds of the predicted success of a run. */
   lowestPrediction: 0.02,
   highestPrediction: 0.98,
-  /** The mean request is averaged over at least this many … */
-  meanWarmup: 10,
-  /** … and at most this many runs. */
-  meanWindow: 500,
   /** What a vote adds to, and how much of the run's surprise a memory without a vote keeps in a run with votes. */
   voteStep: 0.5,
   unvotedShare: 0.5,

@@ -1,10 +1,10 @@
 import { clamp } from "../../scoring/bounds.js";
-import { spread } from "../../scoring/spread.js";
 import type { ScoreRequest, Scores } from "../learner.js";
-import { centre, gate, scalarUtility, shrunk, spreadScale } from "./formulas.js";
+import { centre, spreadScale } from "../request-model.js";
+import type { VectorTable } from "../vector-table.js";
+import { gate, scalarUtility, shrunk } from "./formulas.js";
 import { CAV } from "./parameters.js";
 import type { CavShared } from "./state.js";
-import type { CavTable } from "./table.js";
 
 /**
  * Similarity plus the bounded, gated expectation of extra success; σ' is the collection's spread over the reference spread.
@@ -14,14 +14,14 @@ import type { CavTable } from "./table.js";
  * Where request and memory share no vector space (no vector given, another embedding model, a memory that learned without one)
  * the scalar advantage stands in: `clamp(1.5 σ' · gate · a / (n + 5), −σ', +σ')`.
  */
-export function score(request: ScoreRequest<CavShared, CavTable>): Scores {
+export function score(request: ScoreRequest<CavShared, VectorTable>): Scores {
   const { shared, table, rows, similarities, vector } = request;
   const count = similarities.length;
   const scores = new Float64Array(count);
   const utilities = new Float64Array(count);
   const evidence = new Float64Array(count);
   const open = shared ? gate(shared) : CAV.gateFloor;
-  const scale = spreadScale(shared && shared.spreadCount > 0 ? shared.spread : spread(similarities));
+  const scale = spreadScale(shared, similarities);
   const cap = CAV.cap * scale;
   const z = vector && centre(shared, vector);
   const products = z && table.dots(rows, z);
