@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cav, type Learner, memoryStore, qavr, similarity } from "../src/index.js";
+import { cav, jar, type Learner, memoryStore, qavr, similarity } from "../src/index.js";
 import { COLLECTIONS, type Command, command, newSession, randomRequest, run } from "./support/commands.js";
 import { MINUTE, testEngine } from "./support/test-engine.js";
 
@@ -12,6 +12,7 @@ const step: fc.Arbitrary<{ readonly command: Command; readonly engine: 0 | 1; re
 
 const learners: readonly (readonly [string, () => Learner])[] = [
   ["cav", () => cav() as Learner],
+  ["jar", () => jar({ revisits: 3 }) as Learner],
   ["qavr", () => qavr({ warmThreshold: 2 }) as Learner],
   ["similarity", () => similarity() as Learner],
 ];

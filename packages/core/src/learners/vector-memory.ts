@@ -1,4 +1,5 @@
 import { MAX_DIMS } from "../embedding/projection.js";
+import { addScaled } from "../scoring/vectors.js";
 import type { StateCodec } from "./learner.js";
 import { FINITE, finiteVector, NOT_NEGATIVE, problemOf } from "./legality.js";
 import { dimsOf } from "./state-dims.js";
@@ -40,3 +41,26 @@ export const vectorMemoryCodec: StateCodec<VectorMemory> = {
   },
   problem: (state) => problemOf(state, RULES),
 };
+
+/** Below this a memory's evidence is rounding left over from a correction. */
+const NO_EVIDENCE = 1e-9;
+
+/** Adds to what is known about a memory, in place; a memory that is left without evidence is as good as new. */
+export function addAdvantage(
+  memory: VectorMemory,
+  evidence: number,
+  advantage: number,
+  z: Float32Array | undefined,
+): void {
+  memory.evidence += evidence;
+  memory.advantage += advantage;
+  if (memory.evidence < NO_EVIDENCE) {
+    memory.evidence = 0;
+    memory.advantage = 0;
+    memory.vector = new Float32Array(0);
+    return;
+  }
+  if (!z) return;
+  if (memory.vector.length === 0) memory.vector = new Float32Array(z.length);
+  if (memory.vector.length === z.length) addScaled(memory.vector, advantage, z);
+}

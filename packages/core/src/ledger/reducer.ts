@@ -16,7 +16,8 @@ import {
 } from "./events.js";
 import { lessonOf } from "./lesson.js";
 import type { MemoryRecord } from "./memory-record.js";
-import { aliasRef, aliasValue, episodeRef, memoryRef, sharedRef, statsRef } from "./state-keys.js";
+import { revisitRuns } from "./revisit.js";
+import { aliasRef, episodeRef, memoryRef, sharedRef, statsRef, textValue } from "./state-keys.js";
 
 /** Share of its evidence that a memory keeps when its text changes. */
 const KEPT_AFTER_EDIT: Readonly<Record<EditPolicy, number>> = { keep: 1, discount: 0.5, reset: 0 };
@@ -85,16 +86,16 @@ function* foldExposures<Shared, Memory>(draft: Draft<Shared, Memory>, event: Exp
   episode.state = event.state;
   episode.parkedAs = event.parkedAs ?? "";
   for (const alias of [...event.aliases, ...(event.parkedAs ? [event.parkedAs] : [])]) {
-    draft.write(aliasRef(alias), aliasValue(event.episode));
+    draft.write(aliasRef(alias), textValue(event.episode));
   }
-  settle(draft, episode);
+  yield* settle(draft, event.episode, episode);
   draft.write(episodeRef(event.episode), encodeEpisode(episode));
 }
 
 /** One alias, one waiting episode: whoever waited under it before can no longer be resumed. */
 function* giveUpParked<Shared, Memory>(draft: Draft<Shared, Memory>, alias: string, successor: string): Loading {
   yield* draft.load([aliasRef(alias)]);
-  const waiting = draft.alias(alias);
+  const waiting = draft.text(aliasRef(alias));
   if (waiting === undefined || waiting === successor) return;
   yield* draft.load([episodeRef(waiting)]);
   const episode = draft.episode(waiting);
@@ -129,7 +130,7 @@ function* foldOutcome<Shared, Memory>(draft: Draft<Shared, Memory>, event: Outco
     const { tier, weight, helpful, harmful, used } = event;
     episode.votes = { tier, weight, at: draft.at, helpful, harmful, used };
   }
-  settle(draft, episode);
+  yield* settle(draft, event.episode, episode);
   draft.write(episodeRef(event.episode), encodeEpisode(episode));
 }
 
@@ -183,7 +184,7 @@ function observe<Shared, Memory>(draft: Draft<Shared, Memory>, exposure: Recorde
 }
 
 /** Adds the episode's contribution, if it has an outcome that says something and none is recorded. */
-function settle<Shared, Memory>(draft: Draft<Shared, Memory>, episode: EpisodeRecord): void {
+function* settle<Shared, Memory>(draft: Draft<Shared, Memory>, id: string, episode: EpisodeRecord): Loading {
   const { reward, votes } = episode;
   // Which memories a run used says nothing while nobody knows how it ended.
   const speaks = reward !== undefined || (votes !== undefined && votes.helpful.length + votes.harmful.length > 0);
@@ -191,7 +192,9 @@ function settle<Shared, Memory>(draft: Draft<Shared, Memory>, episode: EpisodeRe
   const lesson = lessonOf(draft, episode);
   if (lesson.exposures.length === 0) return;
   episode.contribution = draft.learner.learn(lesson);
-  if (lesson.first) draft.stats.taught += 1;
+  if (!lesson.first) return;
+  draft.stats.taught += 1;
+  yield* revisitRuns(draft, id, episode);
 }
 
 function takeBack<Shared, Memory>(draft: Draft<Shared, Memory>, episode: EpisodeRecord): void {

@@ -3,12 +3,10 @@ import { clamp } from "../../scoring/bounds.js";
 import { addScaled } from "../../scoring/vectors.js";
 import type { Contribution, Lesson, LessonExposure } from "../learner.js";
 import { type Direction, meetRequest } from "../request-model.js";
+import { addAdvantage } from "../vector-memory.js";
 import { expectedSuccess, utility, votedAdvantage } from "./formulas.js";
 import { CAV } from "./parameters.js";
 import type { CavMemory, CavShared } from "./state.js";
-
-/** Below this a memory's evidence is rounding left over from a correction. */
-const NO_EVIDENCE = 1e-9;
 
 /**
  * Learns from one finished run: every memory shown gets the part of the run's surprise that its relevance earns, along the
@@ -69,7 +67,7 @@ export function learn(lesson: Lesson<CavShared, CavMemory>): Contribution {
           if (relevance === 0 || (reward === null && vote === 0)) return [0, 0];
           const evidence = weight * share * relevance;
           const advantage = evidence * votedAdvantage(surprise, vote, lesson.voted);
-          addTo(memory, evidence, advantage, direction?.z);
+          addAdvantage(memory, evidence, advantage, direction?.z);
           return [evidence, advantage];
         }),
       };
@@ -92,7 +90,7 @@ export function unlearn({ exposures }: Lesson<CavShared, CavMemory>, contributio
     const z = given.direction && dequantise(given.direction);
     exposure.shown.forEach(({ memory }, place) => {
       const [evidence = 0, advantage = 0] = given.memories[place] ?? [];
-      if (evidence !== 0) addTo(memory, -evidence, -advantage, z);
+      if (evidence !== 0) addAdvantage(memory, -evidence, -advantage, z);
     });
   });
 }
@@ -114,18 +112,4 @@ function predictedAdvantage(
   let sum = 0;
   for (const { memory, weight } of shown) if (weight > 0) sum += weight * utility(memory, z);
   return share * sum;
-}
-
-function addTo(memory: CavMemory, evidence: number, advantage: number, z: Float32Array | undefined): void {
-  memory.evidence += evidence;
-  memory.advantage += advantage;
-  if (memory.evidence < NO_EVIDENCE) {
-    memory.evidence = 0;
-    memory.advantage = 0;
-    memory.vector = new Float32Array(0);
-    return;
-  }
-  if (!z) return;
-  if (memory.vector.length === 0) memory.vector = new Float32Array(z.length);
-  if (memory.vector.length === z.length) addScaled(memory.vector, advantage, z);
 }
