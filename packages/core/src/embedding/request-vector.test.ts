@@ -3,6 +3,7 @@ import { seededRandom } from "../../test/support/random.js";
 import { hashedVector } from "./hashed-vector.js";
 import { dequantise } from "./quantise.js";
 import { hostVector, textVector } from "./request-vector.js";
+import type { Found } from "./smoothing.js";
 
 describe("hostVector", () => {
   it("keeps at most 256 bytes and remembers the length it was given", () => {
@@ -27,9 +28,11 @@ describe("hostVector", () => {
   });
 });
 
+const nothing: Found = { similarities: new Float64Array(0), topK: 5, neighbour: () => undefined };
+
 describe("textVector", () => {
-  it("is the quantised hashed vector", () => {
-    const vector = textVector("reset the password");
+  it("is the quantised hashed vector where nothing was found", () => {
+    const vector = textVector("reset the password", nothing);
     const hashed = hashedVector("reset the password") as Float32Array;
     expect([vector?.length, vector?.source]).toEqual([256, "hashed"]);
     const cosine = hashed.reduce((sum, value, i) => sum + value * (vector?.unit[i] as number), 0);
@@ -37,6 +40,6 @@ describe("textVector", () => {
   });
 
   it("is undefined for a text without words", () => {
-    expect(textVector("…")).toBeUndefined();
+    expect(textVector("…", nothing)).toBeUndefined();
   });
 });

@@ -1,6 +1,7 @@
 import { hashedVector } from "./hashed-vector.js";
 import { project } from "./projection.js";
 import { dequantise, quantise } from "./quantise.js";
+import { type Found, smoothed } from "./smoothing.js";
 
 /** The one vector that says what kind of request this is, in the form that ranking, learning and the ledger share. */
 export interface RequestVector {
@@ -18,10 +19,10 @@ export function hostVector(vector: ArrayLike<number>): RequestVector | undefined
   return requestVector("host", vector.length, project(vector));
 }
 
-/** The hashed vector of a text. Undefined for a text without words. */
-export function textVector(text: string): RequestVector | undefined {
+/** The hashed vector of a text, smoothed by what the request has found. Undefined for a text without words. */
+export function textVector(text: string, found: Found): RequestVector | undefined {
   const vector = hashedVector(text);
-  return vector && requestVector("hashed", vector.length, vector);
+  return vector && requestVector("hashed", vector.length, smoothed(vector, found));
 }
 
 /** Quantises and restores, so that what is ranked with is bit for bit what is recorded. */

@@ -1,3 +1,4 @@
+import { HashedTexts } from "../embedding/hashed-texts.js";
 import { hostVector, type RequestVector, textVector } from "../embedding/request-vector.js";
 import { contentHash } from "../embedding/text-hash.js";
 import { QavrError } from "../errors/qavr-error.js";
@@ -32,6 +33,7 @@ export interface Ranker {
 export function createRanker(context: EngineContext): Ranker {
   const { learner, states, open, store } = context;
   const warnedSpaces = new Set<string>();
+  const texts = new HashedTexts();
 
   return {
     async fetchSize({ namespace = DEFAULT_NAME, topK, fetchK }) {
@@ -57,7 +59,7 @@ export function createRanker(context: EngineContext): Ranker {
       if (!context.enabled) return unrecorded(request, ids, hostOrder(ids.length, topK), similarities, learner.id);
       const wanted = request.episode;
       if (wanted !== undefined) openEpisode(context, namespace, wanted);
-      const vector = vectorOf(request);
+      const vector = vectorOf(request, similarities);
       const scored = await scoreCandidates(request, checked, vector);
       if (!record)
         return {
@@ -109,6 +111,22 @@ export function createRanker(context: EngineContext): Ranker {
       };
     },
   };
+
+  function vectorOf(
+    { vector, text, candidates, topK }: RankRequest,
+    similarities: Float64Array,
+  ): RequestVector | undefined {
+    if (vector) return hostVector(vector);
+    if (text === undefined) return undefined;
+    return textVector(text, {
+      similarities,
+      topK,
+      neighbour(place) {
+        const memory = candidates[place]?.text;
+        return memory === undefined ? undefined : texts.vector(memory);
+      },
+    });
+  }
 
   interface Scored {
     readonly order: readonly number[];
@@ -274,11 +292,6 @@ function hostOrder(count: number, topK: number): number[] {
   const order: number[] = [];
   for (let index = 0; index < count && index < topK; index++) order.push(index);
   return order;
-}
-
-function vectorOf(request: RankRequest): RequestVector | undefined {
-  if (request.vector) return hostVector(request.vector);
-  return request.text === undefined ? undefined : textVector(request.text);
 }
 
 function spaceOf(request: RankRequest, vector: RequestVector | undefined): string {

@@ -46,7 +46,7 @@ export interface Candidate {
   readonly id: string;
   /** Higher is better, finite; any affine scale, the same for every request of a collection. */
   readonly similarity: number;
-  /** The memory's text. Only its hash is kept, to notice edits. */
+  /** The memory's text. Lends its words to a request that is given as a text; only its hash is kept, to notice edits. */
   readonly text?: string;
 }
 
@@ -57,7 +57,7 @@ export interface RankRequest {
   readonly collection?: string;
   /** What kind of task this is, for learners that tell tasks apart by name. @default "default" */
   readonly context?: string;
-  /** The request's text; hashed into a vector when `vector` is absent. Never stored. */
+  /** The request's text; hashed into a vector when `vector` is absent, smoothed by the texts of the nearest candidates. Never stored. */
   readonly text?: string;
   /** The request's embedding, any length ≥ 1, finite. Projected to at most 256 dims and quantised before anything else sees it. */
   readonly vector?: ArrayLike<number>;
