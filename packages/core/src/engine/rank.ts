@@ -59,7 +59,7 @@ export function createRanker(context: EngineContext): Ranker {
       if (!context.enabled) return unrecorded(request, ids, hostOrder(ids.length, topK), similarities, learner.id);
       const wanted = request.episode;
       if (wanted !== undefined) openEpisode(context, namespace, wanted);
-      const vector = vectorOf(request, similarities);
+      const vector = vectorOf(request, checked);
       const scored = await scoreCandidates(request, checked, vector);
       if (!record)
         return {
@@ -114,11 +114,11 @@ export function createRanker(context: EngineContext): Ranker {
 
   function vectorOf(
     { vector, text, candidates, topK }: RankRequest,
-    similarities: Float64Array,
+    { context, similarities }: CheckedRequest,
   ): RequestVector | undefined {
-    if (vector) return hostVector(vector);
+    if (vector) return hostVector(vector, context);
     if (text === undefined) return undefined;
-    return textVector(text, {
+    return textVector(text, context, {
       similarities,
       topK,
       neighbour(place) {

@@ -55,7 +55,10 @@ export interface RankRequest {
   readonly namespace?: string;
   /** Which body of memories the ids belong to; one embedding space each. @default "default" */
   readonly collection?: string;
-  /** What kind of task this is, for learners that tell tasks apart by name. @default "default" */
+  /**
+   * What kind of task this is. What memories do in one context counts there in full and elsewhere in part. Name it when the same
+   * words want different memories in different tasks; where they want the same ones, it only slows learning. @default "default"
+   */
   readonly context?: string;
   /** The request's text; hashed into a vector when `vector` is absent, smoothed by the texts of the nearest candidates. Never stored. */
   readonly text?: string;
