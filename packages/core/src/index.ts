@@ -9,6 +9,7 @@ export type {
   EpisodeView,
   ExposureView,
   LearnedState,
+  LiftReport,
   LogFields,
   Logger,
   NamespaceStatus,

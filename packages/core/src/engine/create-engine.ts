@@ -19,7 +19,10 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 type EngineSettings = Required<
-  Pick<EngineOptions, "enabled" | "onEdit" | "episodeTtl" | "maxOpenEpisodes" | "outcomeWindow" | "recordedCandidates">
+  Pick<
+    EngineOptions,
+    "enabled" | "onEdit" | "episodeTtl" | "maxOpenEpisodes" | "outcomeWindow" | "recordedCandidates" | "holdout"
+  >
 >;
 
 /** What an engine does when nobody says otherwise. */
@@ -30,6 +33,7 @@ export const ENGINE_DEFAULTS: EngineSettings = {
   maxOpenEpisodes: 10_000,
   outcomeWindow: 30 * DAY,
   recordedCandidates: 50,
+  holdout: 0,
 };
 
 /**
@@ -53,6 +57,7 @@ export function createEngine(options: EngineOptions): Engine {
     states: new StateReader(store, learner),
     open: new OpenEpisodes({ limit: settings.maxOpenEpisodes, ttl: settings.episodeTtl }),
     recorder: createRecorder({ store, reduce, onEdit, recordedCandidates, now, createId }),
+    holdout: settings.holdout,
     outcomeWindow,
     now,
     createId,
@@ -176,6 +181,9 @@ function resolve(options: EngineOptions): EngineSettings {
     if (!(Number.isInteger(settings[option]) && settings[option] >= 1)) {
       refuse(option, "a whole number of at least 1", settings[option]);
     }
+  }
+  if (!(typeof settings.holdout === "number" && settings.holdout >= 0 && settings.holdout <= 1)) {
+    refuse("holdout", "a share in [0, 1]", settings.holdout);
   }
   if (typeof settings.enabled !== "boolean") refuse("enabled", "true or false", settings.enabled);
   const { learner } = options;

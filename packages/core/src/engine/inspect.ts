@@ -3,11 +3,12 @@ import { similaritiesOf } from "../ledger/episode-exposure.js";
 import type { EpisodeRecord } from "../ledger/episode-record.js";
 import { decodeEvent } from "../ledger/event-codec.js";
 import { memoryScope, SCOPES } from "../ledger/state-keys.js";
-import { emptyStats } from "../ledger/stats-record.js";
+import { emptyStats, type StatsRecord } from "../ledger/stats-record.js";
 import { scanAll } from "../store/scan-all.js";
 import { assertName } from "../store/validate.js";
 import { DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
+import { liftOf } from "./lift.js";
 import type { OpenEpisode, OpenExposure } from "./open-episodes.js";
 import { toRankedItem } from "./rank.js";
 import type { EpisodeView, ExposureView, NamespaceStatus } from "./types.js";
@@ -52,6 +53,7 @@ export function createInspector(context: EngineContext): Inspector {
         unknownOutcomes: stats.unknown,
         corrections: stats.corrections,
         taught: stats.taught,
+        ...liftPart(stats.holdout),
         // States of another learner cannot be read; the counters above can.
         collections: stats.learner === learner.id ? await collections(namespace) : [],
       };
@@ -129,7 +131,7 @@ export function createInspector(context: EngineContext): Inspector {
 }
 
 function viewOfExposure(exposure: Omit<OpenExposure, "at" | "space" | "length" | "vector">): ExposureView {
-  const { collection, context, learner, gate, vectorSource, credited, ids, similarities } = exposure;
+  const { collection, context, learner, gate, vectorSource, credited, holdout, ids, similarities } = exposure;
   return {
     collection,
     context,
@@ -137,6 +139,7 @@ function viewOfExposure(exposure: Omit<OpenExposure, "at" | "space" | "length" |
     gate,
     vectorSource,
     credited,
+    ...(holdout?.held ? { heldOut: true } : {}),
     items: exposure.shown.map((item) => toRankedItem(item, ids, similarities)),
   };
 }
@@ -148,6 +151,11 @@ function outcomeOf(record: EpisodeRecord | undefined): Pick<EpisodeView, "outcom
   }
   if (record?.votes) return { outcome: { reward: null, tier: record.votes.tier, source: record.votes.tier } };
   return {};
+}
+
+function liftPart(counts: StatsRecord["holdout"]): Pick<NamespaceStatus, "lift"> {
+  const lift = liftOf(counts);
+  return lift ? { lift } : {};
 }
 
 /** Of a list that falls; the nearest values, not interpolated. */

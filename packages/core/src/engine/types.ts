@@ -32,6 +32,12 @@ export interface EngineOptions {
   readonly outcomeWindow?: number;
   /** Candidates recorded per exposure; the shown ones always are. @default 50 */
   readonly recordedCandidates?: number;
+  /**
+   * Share of episodes, in [0, 1], that are served in the host's order, so that `status()` can say what learning is worth. They are
+   * recorded and teach as all others do. Decided per episode by a hash of its id. Costs that share of the gain; 1 watches and
+   * never reorders. @default 0
+   */
+  readonly holdout?: number;
   /** Unix ms. @default Date.now */
   readonly clock?: () => number;
   /** New episode ids. @default crypto.randomUUID */
@@ -104,6 +110,8 @@ export interface Ranking {
   readonly gate: number;
   /** `host`: the host's order stands. `learned`: evidence moved or could have moved it. */
   readonly order: "host" | "learned";
+  /** True when the episode is held out (`EngineOptions.holdout`): the host's order stands to measure what learning is worth. */
+  readonly heldOut?: boolean;
   /** Where the request vector came from. */
   readonly vectorSource: "host" | "hashed" | "none";
   /** What the learner wants the reader to know about these scores. */
@@ -173,7 +181,19 @@ export interface ExposureView {
   readonly gate: number;
   readonly vectorSource: "host" | "hashed" | "none";
   readonly credited: boolean;
+  /** True when the episode was held out: shown in the host's order. */
+  readonly heldOut?: boolean;
   readonly items: readonly RankedItem[];
+}
+
+/** What learning is worth, measured on the episodes that were drawn while a share of them was held out. */
+export interface LiftReport {
+  /** Episodes with a reward in either arm, and how many each needs before a difference is named. */
+  readonly episodes: { readonly learned: number; readonly holdout: number; readonly needed: number };
+  /** Mean reward that counts, in [0, 1]; absent with "not enough". */
+  readonly success?: { readonly learned: number; readonly holdout: number };
+  /** Success in learned order minus success in the host's order, with the ends of its 95 % interval (Welch). */
+  readonly lift: "not enough" | { readonly difference: number; readonly low: number; readonly high: number };
 }
 
 export interface NamespaceStatus {
@@ -192,6 +212,8 @@ export interface NamespaceStatus {
   readonly unknownOutcomes: number;
   readonly corrections: number;
   readonly taught: number;
+  /** Absent before an episode was drawn with `holdout` above 0. */
+  readonly lift?: LiftReport;
   readonly collections: readonly {
     readonly collection: string;
     readonly memories: number;

@@ -12,10 +12,17 @@ import {
   type RecordedExposure,
   VECTOR_SOURCES,
 } from "./events.js";
-import { pick } from "./unreadable.js";
+import { knownFlags, pick } from "./unreadable.js";
 
 /** First byte of every payload: a change of layout is a new version, and old ones stay readable for ever. */
 const VERSION = 1;
+
+/** What the flags of an exposure say. */
+const CREDITED = 1;
+const HOLDOUT = 2;
+const HELD = 4;
+const DIFFERS = 8;
+const EXPOSURE_FLAGS = CREDITED | HOLDOUT | HELD | DIFFERS;
 
 /** The event as a payload. Equal events give equal bytes. */
 export function encodeEvent(event: LedgerEvent): Uint8Array {
@@ -107,7 +114,9 @@ function writeExposure(writer: ByteWriter, exposure: RecordedExposure): void {
     .bytes(exposure.vector)
     .text(exposure.learner)
     .f32(exposure.gate)
-    .u8(exposure.credited ? 1 : 0)
+    .u8(flagsOf(exposure));
+  if (exposure.holdout) writer.f32(exposure.holdout.share);
+  writer
     .f64(exposure.at)
     .list(exposure.candidates, ({ id, similarity }) => writer.text(id).f32(similarity))
     .list(exposure.shown, (item) =>
@@ -122,8 +131,13 @@ function writeExposure(writer: ByteWriter, exposure: RecordedExposure): void {
     );
 }
 
+function flagsOf({ credited, holdout }: RecordedExposure): number {
+  if (!holdout) return credited ? CREDITED : 0;
+  return (credited ? CREDITED : 0) | HOLDOUT | (holdout.held ? HELD : 0) | (holdout.differs ? DIFFERS : 0);
+}
+
 function readExposure(reader: ByteReader): RecordedExposure {
-  return {
+  const head = {
     collection: reader.text(),
     context: reader.text(),
     space: reader.text(),
@@ -132,7 +146,13 @@ function readExposure(reader: ByteReader): RecordedExposure {
     vector: reader.signedBytes(),
     learner: reader.text(),
     gate: reader.f32(),
-    credited: reader.u8() === 1,
+  };
+  const flags = knownFlags(reader.u8(), EXPOSURE_FLAGS);
+  const has = (flag: number): boolean => (flags & flag) !== 0;
+  return {
+    ...head,
+    credited: has(CREDITED),
+    holdout: has(HOLDOUT) ? { share: reader.f32(), held: has(HELD), differs: has(DIFFERS) } : undefined,
     at: reader.f64(),
     candidates: reader.list(() => ({ id: reader.text(), similarity: reader.f32() })),
     shown: reader.list(() => ({
