@@ -11,6 +11,7 @@ import { createMaintainer } from "./maintain.js";
 import { OpenEpisodes } from "./open-episodes.js";
 import { createOutcomes, loseEpisode } from "./outcomes.js";
 import { createRanker, openEpisode } from "./rank.js";
+import { createRebuilder } from "./rebuild.js";
 import { createRecorder } from "./recorder.js";
 import { StateReader } from "./state-reader.js";
 import type { Engine, EngineOptions } from "./types.js";
@@ -74,6 +75,7 @@ export function createEngine(options: EngineOptions): Engine {
   const outcomes = createOutcomes(context);
   const inspector = createInspector(context);
   const maintainer = createMaintainer(context);
+  const rebuilder = createRebuilder(context);
   const underWay = new Set<Promise<unknown>>();
   const track = <T>(work: Promise<T>): Promise<T> => {
     underWay.add(work);
@@ -140,7 +142,8 @@ export function createEngine(options: EngineOptions): Engine {
     forget: (forgetOptions) => track(maintainer.forget(forgetOptions)),
     importState: (state) => track(maintainer.importState(state)),
     exportState: (exportOptions) => maintainer.exportState(exportOptions),
-    replay: (replayOptions) => maintainer.replay(replayOptions),
+    replay: (replayOptions) => rebuilder.replay(replayOptions),
+    revoke: (revokeOptions) => track(rebuilder.revoke(revokeOptions)),
 
     async flush() {
       await outcomes.sweep();

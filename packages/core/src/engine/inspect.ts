@@ -2,7 +2,7 @@ import { QavrError } from "../errors/qavr-error.js";
 import { similaritiesOf } from "../ledger/episode-exposure.js";
 import type { EpisodeRecord } from "../ledger/episode-record.js";
 import { decodeEvent } from "../ledger/event-codec.js";
-import { memoryScope, SCOPES } from "../ledger/state-keys.js";
+import { memoryScope, rebuildRef, SCOPES } from "../ledger/state-keys.js";
 import { emptyStats, type StatsRecord } from "../ledger/stats-record.js";
 import { scanAll } from "../store/scan-all.js";
 import { assertName } from "../store/validate.js";
@@ -39,6 +39,7 @@ export function createInspector(context: EngineContext): Inspector {
       const { namespace = DEFAULT_NAME } = options;
       assertName(namespace, "namespace");
       const stats = (await states.stats(namespace)) ?? emptyStats(learner.id);
+      const [rebuild] = await store.readStates(namespace, rebuildRef.scope, [rebuildRef.id]);
       return {
         namespace,
         learner: stats.learner,
@@ -52,6 +53,8 @@ export function createInspector(context: EngineContext): Inspector {
         outcomes: stats.outcomes,
         unknownOutcomes: stats.unknown,
         corrections: stats.corrections,
+        revocations: stats.revocations ?? 0,
+        rebuildPending: rebuild !== undefined,
         taught: stats.taught,
         ...liftPart(stats.holdout),
         // States of another learner cannot be read; the counters above can.

@@ -211,6 +211,10 @@ export interface NamespaceStatus {
   readonly outcomes: Readonly<Record<OutcomeTier, number>>;
   readonly unknownOutcomes: number;
   readonly corrections: number;
+  /** Revocations in the ledger; what they took out is in none of the other numbers. */
+  readonly revocations: number;
+  /** True between a revocation and the states that follow from it: `replay({ write: true })` completes one that was broken off. */
+  readonly rebuildPending: boolean;
   readonly taught: number;
   /** Absent before an episode was drawn with `holdout` above 0. */
   readonly lift?: LiftReport;
@@ -242,6 +246,35 @@ export interface ReplayReport {
   readonly identical: boolean;
   /** True when the stored state was replaced. */
   readonly written: boolean;
+}
+
+/** Which outcomes to revoke. At least one condition besides the namespace; all that are named hold, and ranges include their ends. */
+export interface RevokeOptions {
+  readonly namespace: string;
+  /** Outcomes of this source. */
+  readonly source?: string;
+  /** Outcomes reported from here on, Unix ms. */
+  readonly from?: number;
+  /** Outcomes reported up to here, Unix ms. */
+  readonly to?: number;
+  /** Outcomes from this place in the ledger on. */
+  readonly fromSeq?: number;
+  /** Outcomes up to this place in the ledger. */
+  readonly toSeq?: number;
+  /** Only says what would change. @default false */
+  readonly dryRun?: boolean;
+}
+
+export interface RevocationReport {
+  readonly namespace: string;
+  /** Outcomes that counted or waited as evidence until now, and the episodes that they were about. */
+  readonly outcomes: number;
+  readonly episodes: number;
+  /** Memories whose state differs without them. */
+  readonly memories: number;
+  /** Place of the revocation in the ledger; 0 for a dry run or an empty namespace. */
+  readonly seq: number;
+  readonly dryRun: boolean;
 }
 
 export interface Engine {
@@ -301,6 +334,13 @@ export interface Engine {
 
   /** Folds the ledger again and compares, bit for bit; `write: true` replaces the stored state (also after a change of learner). */
   replay(options?: { readonly namespace?: string; readonly write?: boolean }): Promise<ReplayReport>;
+
+  /**
+   * Takes outcomes out of learning for good: records which, and builds the states again without them, as if they had never been
+   * given. The ledger keeps them. Outcomes that come later count, also those of the same source.
+   * @throws INVALID_ARGUMENT, INVALID_ID, LEARNER_MISMATCH, STORE_BUSY (then it is recorded, and `replay({ write: true })` completes it)
+   */
+  revoke(options: RevokeOptions): Promise<RevocationReport>;
 
   /** Waits for everything under way and records episodes that are past their time. */
   flush(): Promise<void>;

@@ -111,6 +111,23 @@ const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
   ],
   ["a forgetting", { type: "forget", collection: "docs", ids: ["a", "\uFEFFb"] }, "0104646f637302016104efbbbf62"],
   [
+    "a revocation of a source",
+    {
+      type: "revoke",
+      source: "liar",
+      from: Number.NEGATIVE_INFINITY,
+      to: Number.POSITIVE_INFINITY,
+      fromSeq: 1,
+      toSeq: Number.POSITIVE_INFINITY,
+    },
+    "01046c696172000000000000f0ff000000000000f07f000000000000f03f000000000000f07f",
+  ],
+  [
+    "a revocation of a time and places",
+    { type: "revoke", source: undefined, from: 1_767_225_600_000, to: 1_767_225_600_001, fromSeq: 3, toSeq: 300 },
+    "0100000080aa6db77942001080aa6db7794200000000000008400000000000c07240",
+  ],
+  [
     "an import",
     {
       type: "import",

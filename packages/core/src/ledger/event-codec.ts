@@ -10,6 +10,7 @@ import {
   OUTCOME_TIERS,
   type OutcomeEvent,
   type RecordedExposure,
+  type RevokeEvent,
   VECTOR_SOURCES,
 } from "./events.js";
 import { knownFlags, pick } from "./unreadable.js";
@@ -43,6 +44,14 @@ export function encodeEvent(event: LedgerEvent): Uint8Array {
         .text(event.collection)
         .bytes(event.shared)
         .list(event.memories, ({ id, state }) => writer.text(id).bytes(state));
+      break;
+    case "revoke":
+      writer
+        .text(event.source ?? "")
+        .f64(event.from)
+        .f64(event.to)
+        .f64(event.fromSeq)
+        .f64(event.toSeq);
   }
   return writer.finish();
 }
@@ -75,6 +84,15 @@ export function decodeEvent(type: string, payload: Uint8Array): LedgerEvent {
         shared: reader.bytes(),
         memories: reader.list(() => ({ id: reader.text(), state: reader.bytes() })),
       } satisfies ImportEvent;
+    case "revoke":
+      return {
+        type,
+        source: reader.text() || undefined,
+        from: reader.f64(),
+        to: reader.f64(),
+        fromSeq: reader.f64(),
+        toSeq: reader.f64(),
+      } satisfies RevokeEvent;
     default:
       throw new QavrError("INVALID_STATE", `The ledger holds an entry of unknown type ${type}. Upgrade qavr.`, {
         details: { type },

@@ -114,4 +114,20 @@ export interface ImportEvent {
   readonly memories: readonly { readonly id: string; readonly state: Uint8Array }[];
 }
 
-export type LedgerEvent = ExposureEvent | OutcomeEvent | ForgetEvent | ImportEvent;
+/**
+ * Ledger entry `revoke`: the outcomes before it that it describes do not count. They stay in the ledger; every fold leaves them
+ * out. Conditions that are named all hold; ranges include their ends.
+ */
+export interface RevokeEvent {
+  readonly type: "revoke";
+  /** Undefined: of any source. */
+  readonly source: string | undefined;
+  /** When they were reported, Unix ms; infinite where there is no limit. */
+  readonly from: number;
+  readonly to: number;
+  /** Their places in the ledger; infinite where there is no limit. */
+  readonly fromSeq: number;
+  readonly toSeq: number;
+}
+
+export type LedgerEvent = ExposureEvent | OutcomeEvent | ForgetEvent | ImportEvent | RevokeEvent;

@@ -17,7 +17,7 @@ import {
 import { countReward, noteDraw } from "./holdout-counts.js";
 import { lessonOf } from "./lesson.js";
 import type { MemoryRecord } from "./memory-record.js";
-import { aliasRef, aliasValue, episodeRef, memoryRef, sharedRef, statsRef } from "./state-keys.js";
+import { aliasRef, aliasValue, episodeRef, memoryRef, rebuildRef, sharedRef, statsRef } from "./state-keys.js";
 
 /** Share of its evidence that a memory keeps when its text changes. */
 const KEPT_AFTER_EDIT: Readonly<Record<EditPolicy, number>> = { keep: 1, discount: 0.5, reset: 0 };
@@ -52,6 +52,12 @@ export function ledgerReducer<Shared, Memory>(learner: Learner<Shared, Memory>):
           ...event.memories.map(({ id }) => memoryRef(event.collection, id)),
         ]);
         foldImport(draft, event);
+        break;
+      case "revoke":
+        yield* draft.load([statsRef]);
+        // States cannot be unfolded in place: whoever revokes builds them again, and until then this says so.
+        draft.stats.revocations = (draft.stats.revocations ?? 0) + 1;
+        draft.write(rebuildRef, new TextEncoder().encode(String(entry.seq)));
     }
     return draft.writes();
   };

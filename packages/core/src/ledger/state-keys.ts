@@ -20,6 +20,8 @@ export const sharedRef = (collection: string): StateRef => ({ scope: SCOPES.shar
 export const memoryScope = (collection: string): string => SCOPES.memory + collection;
 export const memoryRef = (collection: string, id: string): StateRef => ({ scope: memoryScope(collection), id });
 export const statsRef: StateRef = { scope: SCOPES.stats, id: "namespace" };
+/** Present from a revocation until the states were built without what it took out. Its value is the revocation's place, as text. */
+export const rebuildRef: StateRef = { scope: SCOPES.stats, id: "rebuild" };
 
 export const aliasValue = (episode: string): Uint8Array => encoder.encode(episode);
 export const episodeOfAlias = (value: Uint8Array): string => decoder.decode(value);

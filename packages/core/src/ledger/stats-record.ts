@@ -20,6 +20,8 @@ export interface StatsRecord {
   corrections: number;
   /** Episodes that taught something: the namespace's evidence. */
   taught: number;
+  /** Revocations in the ledger; absent before there was one. */
+  revocations?: number;
   /** Rewards of the two arms, one element per share of episodes that was held out; absent before there was one. */
   holdout?: HoldoutCounts[];
 }

@@ -71,6 +71,14 @@ export const ledgerEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
     used,
     note: fc.oneof(fc.constant(""), legalName),
   }),
+  fc.record({
+    type: fc.constant("revoke" as const),
+    source: fc.option(legalName, { nil: undefined }),
+    from: fc.oneof(float64, fc.constant(Number.NEGATIVE_INFINITY)),
+    to: fc.oneof(float64, fc.constant(Number.POSITIVE_INFINITY)),
+    fromSeq: count,
+    toSeq: fc.oneof(count, fc.constant(Number.POSITIVE_INFINITY)),
+  }),
   fc.record({ type: fc.constant("forget" as const), collection: legalName, ids: names }),
   fc.record({
     type: fc.constant("import" as const),
