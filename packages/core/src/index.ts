@@ -9,6 +9,7 @@ export type {
   EpisodeView,
   ExposureView,
   LearnedState,
+  LiftReport,
   LogFields,
   Logger,
   NamespaceStatus,
@@ -18,6 +19,8 @@ export type {
   Ranking,
   RankRequest,
   ReplayReport,
+  RevocationReport,
+  RevokeOptions,
 } from "./engine/types.js";
 export { ERROR_CODES, type ErrorCode, type ErrorDetails, QavrError } from "./errors/qavr-error.js";
 export { cav } from "./learners/cav/cav.js";

@@ -1,7 +1,7 @@
 import type { Contribution, Learner } from "../learners/learner.js";
 import type { Reduce, Reduction, SequencedEntry } from "../store/store.js";
 import { Draft, type Loading } from "./draft.js";
-import { similaritiesOf, toEpisodeExposure } from "./episode-exposure.js";
+import { drawOf, similaritiesOf, toEpisodeExposure } from "./episode-exposure.js";
 import { type EpisodeRecord, emptyEpisode, encodeEpisode } from "./episode-record.js";
 import { decodeEvent } from "./event-codec.js";
 import {
@@ -14,10 +14,11 @@ import {
   type OutcomeTier,
   type RecordedExposure,
 } from "./events.js";
+import { countReward, noteDraw } from "./holdout-counts.js";
 import { lessonOf } from "./lesson.js";
 import type { MemoryRecord } from "./memory-record.js";
 import { revisitRuns } from "./revisit.js";
-import { aliasRef, episodeRef, memoryRef, sharedRef, statsRef, textValue } from "./state-keys.js";
+import { aliasRef, episodeRef, memoryRef, rebuildRef, sharedRef, statsRef, textValue } from "./state-keys.js";
 
 /** Share of its evidence that a memory keeps when its text changes. */
 const KEPT_AFTER_EDIT: Readonly<Record<EditPolicy, number>> = { keep: 1, discount: 0.5, reset: 0 };
@@ -52,6 +53,12 @@ export function ledgerReducer<Shared, Memory>(learner: Learner<Shared, Memory>):
           ...event.memories.map(({ id }) => memoryRef(event.collection, id)),
         ]);
         foldImport(draft, event);
+        break;
+      case "revoke":
+        yield* draft.load([statsRef]);
+        // States cannot be unfolded in place: whoever revokes builds them again, and until then this says so.
+        draft.stats.revocations = (draft.stats.revocations ?? 0) + 1;
+        draft.write(rebuildRef, new TextEncoder().encode(String(entry.seq)));
     }
     return draft.writes();
   };
@@ -71,6 +78,7 @@ function* foldExposures<Shared, Memory>(draft: Draft<Shared, Memory>, event: Exp
   if (event.state === "abandoned" && episode.state !== "abandoned") stats.abandoned += 1;
 
   const added = event.exposures.map((exposure) => toEpisodeExposure(exposure, draft.seq));
+  countReward(stats, episode, -1);
   const settled = episode.reward !== undefined || episode.votes !== undefined;
   yield* draft.loadStates(settled ? [...episode.exposures, ...added] : added);
   // Taken back before anything else changes; settled again with the new exposures below.
@@ -82,7 +90,10 @@ function* foldExposures<Shared, Memory>(draft: Draft<Shared, Memory>, event: Exp
     episode.lastAt = Math.max(episode.lastAt, exposure.at);
   }
   if (event.parkedAs !== undefined) yield* giveUpParked(draft, event.parkedAs, event.episode);
+  if (episode.exposures.length === 0) episode.holdout = drawOf(event.exposures);
   episode.exposures.push(...added);
+  if (added.length === episode.exposures.length) noteDraw(stats, episode);
+  countReward(stats, episode, 1);
   episode.state = event.state;
   episode.parkedAs = event.parkedAs ?? "";
   for (const alias of [...event.aliases, ...(event.parkedAs ? [event.parkedAs] : [])]) {
@@ -124,7 +135,9 @@ function* foldOutcome<Shared, Memory>(draft: Draft<Shared, Memory>, event: Outco
   }
   if (rewarded && event.reward !== null) {
     const { tier, reward, weight, source, note } = event;
+    countReward(stats, episode, -1);
     episode.reward = { tier, reward, weight, source, note, at: draft.at };
+    countReward(stats, episode, 1);
   }
   if (voted) {
     const { tier, weight, helpful, harmful, used } = event;

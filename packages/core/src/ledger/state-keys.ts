@@ -25,6 +25,8 @@ export const statsRef: StateRef = { scope: SCOPES.stats, id: "namespace" };
 export const ringRef: StateRef = { scope: SCOPES.revisit, id: "ring" };
 /** One place of the ring; its value is an episode's id, as UTF-8. */
 export const slotRef = (slot: number): StateRef => ({ scope: SCOPES.revisit, id: String(slot) });
+/** Present from a revocation until the states were built without what it took out. Its value is the revocation's place, as text. */
+export const rebuildRef: StateRef = { scope: SCOPES.stats, id: "rebuild" };
 
 export const textValue = (text: string): Uint8Array => encoder.encode(text);
 export const textOfValue = (value: Uint8Array): string => decoder.decode(value);
