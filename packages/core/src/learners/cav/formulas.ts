@@ -1,4 +1,4 @@
-import { clamp, sigmoid } from "../../scoring/bounds.js";
+import { clamp } from "../../scoring/bounds.js";
 import { dot, unitDifference } from "../../scoring/vectors.js";
 import { CAV } from "./parameters.js";
 import type { CavMemory, CavShared } from "./state.js";
@@ -30,11 +30,6 @@ export function scalarUtility(advantage: number, evidence: number): number {
   return advantage / (evidence + CAV.scalarShrinkage);
 }
 
-/** Expected success of a kind of request, whatever is shown: `sigmoid(bias + baseline · q)`. */
-export function expectedSuccess(shared: CavShared, q: Float32Array | undefined): number {
-  return sigmoid(shared.bias + (q && shared.baseline.length === q.length ? dot(shared.baseline, q) : 0));
-}
-
 /**
  * How far learning may move the order, in [0.25, 1]: the slope of runs' surprises on what was predicted for them, so that
  * learning loses its influence where its predictions do not come true (noise, changed habits, nothing to learn).
@@ -44,11 +39,6 @@ export function expectedSuccess(shared: CavShared, q: Float32Array | undefined):
 export function gate(shared: CavShared): number {
   const slope = clamp(shared.gateNumerator / (shared.gateDenominator + CAV.gatePrior), 0, 1);
   return CAV.gateFloor + (1 - CAV.gateFloor) * Math.min(1, slope / CAV.gateFull);
-}
-
-/** How many reference spreads this collection's similarities spread: the factor of `weight` and `cap`. */
-export function spreadScale(spread: number): number {
-  return spread / CAV.referenceSpread;
 }
 
 /**

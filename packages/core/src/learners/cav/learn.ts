@@ -1,23 +1,19 @@
 import { dequantise, quantise } from "../../embedding/quantise.js";
 import { clamp } from "../../scoring/bounds.js";
-import { spread } from "../../scoring/spread.js";
 import { addScaled } from "../../scoring/vectors.js";
 import type { Contribution, Lesson, LessonExposure, Observation } from "../learner.js";
-import { centre, expectedSuccess, utility, votedAdvantage } from "./formulas.js";
+import { expectedSuccess, fadeBaseline, moveBaseline, moveBaselineBack } from "../request-baseline.js";
+import { observeSpread } from "../running-spread.js";
+import { centre, utility, votedAdvantage } from "./formulas.js";
 import { CAV } from "./parameters.js";
 import type { CavMemory, CavShared } from "./state.js";
 
 /** Below this a memory's evidence is rounding left over from a correction. */
 const NO_EVIDENCE = 1e-9;
 
-/** Updates the running spread: `σ += (σ_request − σ) / min(count, 500)`. Lists that do not spread say nothing. */
-export function observe({ shared, similarities, shown }: Observation<CavShared, CavMemory>): void {
-  // A list that was fetched no deeper than shown is a top without a bottom: its spread is not that of a candidate list.
-  if (similarities.length <= shown) return;
-  const current = spread(similarities);
-  if (current === 0) return;
-  shared.spreadCount += 1;
-  shared.spread += (current - shared.spread) / Math.min(shared.spreadCount, CAV.spreadWindow);
+/** Updates the running spread. */
+export function observe(observation: Observation<CavShared, CavMemory>): void {
+  observeSpread(observation);
 }
 
 /**
@@ -66,12 +62,9 @@ export function learn(lesson: Lesson<CavShared, CavMemory>): Contribution {
       // Each collection is judged by its own predictions: its sum over the run's exposures is exactly (Σ parts)².
       const numerator = reward === null ? 0 : drift * part;
       const denominator = reward === null ? 0 : weight * (totalOf.get(shared) as number) * part;
-      const bias = reward === null ? 0 : (CAV.baselineBias / Math.sqrt(Math.max(1, shared.lessons))) * drift * share;
-      const step = direction && reward !== null ? CAV.baselineRate * drift * share : 0;
       shared.gateNumerator += numerator;
       shared.gateDenominator += denominator;
-      shared.bias += bias;
-      if (step !== 0 && vector) addScaled(shared.baseline, step, vector);
+      const [bias, step] = reward === null ? [0, 0] : moveBaseline(shared, direction && vector, drift, share);
       return {
         direction: direction?.bytes,
         scalars: [numerator, denominator, bias, step, shared.lessons],
@@ -97,8 +90,7 @@ export function unlearn({ exposures }: Lesson<CavShared, CavMemory>, contributio
     const faded = CAV.gateDecay ** (shared.lessons - lessons);
     shared.gateNumerator -= numerator * faded;
     shared.gateDenominator -= denominator * faded;
-    shared.bias -= bias;
-    if (step !== 0 && vector) addScaled(shared.baseline, -step, vector);
+    moveBaselineBack(shared, vector, bias, step);
     const z = given.direction && dequantise(given.direction);
     exposure.shown.forEach(({ memory }, place) => {
       const [evidence = 0, advantage = 0] = given.memories[place] ?? [];
@@ -122,7 +114,7 @@ function prepare(
     const rate = share / Math.min(shared.steps + CAV.meanWarmup, CAV.meanWindow);
     addScaled(shared.mean, -rate, shared.mean);
     addScaled(shared.mean, rate, vector);
-    addScaled(shared.baseline, -CAV.baselineDecay * share, shared.baseline);
+    fadeBaseline(shared, share);
   }
   const bytes = quantise(centre(shared, vector));
   return bytes && { z: dequantise(bytes), bytes };

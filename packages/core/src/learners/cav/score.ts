@@ -1,7 +1,7 @@
 import { clamp } from "../../scoring/bounds.js";
-import { spread } from "../../scoring/spread.js";
 import type { ScoreRequest, Scores } from "../learner.js";
-import { centre, gate, scalarUtility, shrunk, spreadScale } from "./formulas.js";
+import { spreadScale } from "../running-spread.js";
+import { centre, gate, scalarUtility, shrunk } from "./formulas.js";
 import { CAV } from "./parameters.js";
 import type { CavShared } from "./state.js";
 import type { CavTable } from "./table.js";
@@ -21,7 +21,7 @@ export function score(request: ScoreRequest<CavShared, CavTable>): Scores {
   const utilities = new Float64Array(count);
   const evidence = new Float64Array(count);
   const open = shared ? gate(shared) : CAV.gateFloor;
-  const scale = spreadScale(shared && shared.spreadCount > 0 ? shared.spread : spread(similarities));
+  const scale = spreadScale(shared, similarities);
   const cap = CAV.cap * scale;
   const z = vector && centre(shared, vector);
   const products = z && table.dots(rows, z);

@@ -2,6 +2,8 @@ import { MAX_DIMS } from "../../embedding/projection.js";
 import { QavrError } from "../../errors/qavr-error.js";
 import type { StateCodec } from "../learner.js";
 import { FINITE, finiteVector, NOT_NEGATIVE, problemOf } from "../legality.js";
+import type { RequestBaseline } from "../request-baseline.js";
+import type { RunningSpread } from "../running-spread.js";
 import { CAV } from "./parameters.js";
 
 /** What is known about one memory. */
@@ -14,22 +16,14 @@ export interface CavMemory {
   vector: Float32Array;
 }
 
-/** What is known about a collection's requests. */
-export interface CavShared {
+/** What is known about a collection's requests. `lessons` is also the clock of the gate's decay. */
+export interface CavShared extends RequestBaseline, RunningSpread {
   /** Mean request vector, length 0 before the first. */
   mean: Float32Array;
-  /** Baseline: expected success of a request, sigmoid(bias + baseline · q). */
-  baseline: Float32Array;
-  bias: number;
   /** Exposures learned along a vector: the step size of the mean. */
   steps: number;
-  /** Lessons learned: the step size of the bias and the clock of the gate's decay. */
-  lessons: number;
   gateNumerator: number;
   gateDenominator: number;
-  /** Running spread of candidates' similarities and the number of exposures behind it. */
-  spread: number;
-  spreadCount: number;
 }
 
 const MEMORY_SCALARS = 2;
