@@ -15,9 +15,13 @@ export function between(low: number, high: number): FieldRule {
   return [is, `in [${signed(low)}, ${signed(high)}]`];
 }
 
-/** A whole number of at least `low`. */
-export function whole(low: number): FieldRule {
-  return [(value) => Number.isInteger(value) && (value as number) >= low, `a whole number of at least ${low}`];
+/** A whole number in [low, high]. */
+export function whole(low: number, high: number = Number.POSITIVE_INFINITY): FieldRule {
+  const range = high === Number.POSITIVE_INFINITY ? `of at least ${low}` : `in [${low}, ${high}]`;
+  return [
+    (value) => Number.isInteger(value) && (value as number) >= low && (value as number) <= high,
+    `a whole number ${range}`,
+  ];
 }
 
 /** A share or probability. */
@@ -25,6 +29,17 @@ export const UNIT: FieldRule = between(0, 1);
 
 /** A step that does something. */
 export const RATE: FieldRule = [(value) => UNIT[0](value) && value !== 0, "in (0, 1]"];
+
+/** A strength: 0 would divide by nothing. */
+export const ABOVE_0: FieldRule = [
+  (value) => Number.isFinite(value) && (value as number) > 0,
+  "a finite number above 0",
+];
+
+/** One of a few words. */
+export function oneOf(...words: readonly string[]): FieldRule {
+  return [(value) => words.includes(value as string), words.map((word) => `"${word}"`).join(" or ")];
+}
 
 /** Unix ms, NaN for never. */
 export const TIME: FieldRule = [(value) => Number.isFinite(value) || Number.isNaN(value), "Unix ms, or NaN for never"];

@@ -1,9 +1,10 @@
+import { AdvantageTable } from "../advantage-table.js";
+import { advantageVectorCodec, keepAlong } from "../advantage-vector.js";
 import type { Learner } from "../learner.js";
 import { gate, scalarUtility } from "./formulas.js";
 import { learn, observe, unlearn } from "./learn.js";
 import { score } from "./score.js";
-import { type CavMemory, type CavShared, memoryCodec, sharedCodec } from "./state.js";
-import { CavTable } from "./table.js";
+import { type CavMemory, type CavShared, sharedCodec } from "./state.js";
 
 /**
  * **Context advantage vectors**, `cav@1`, the default.
@@ -19,21 +20,17 @@ import { CavTable } from "./table.js";
  * - **Wrong choice** when outcomes lie (no ranker can notice: accept verified ones only), when every need occurs once, or when
  *   similarity is near-perfect and no memory misleads: then it costs up to 0.02 of success.
  */
-export function cav(): Learner<CavShared, CavMemory, CavTable> {
+export function cav(): Learner<CavShared, CavMemory, AdvantageTable> {
   return {
     id: "cav@1",
     shared: sharedCodec,
-    memory: memoryCodec,
-    createTable: () => new CavTable(),
+    memory: advantageVectorCodec,
+    createTable: () => new AdvantageTable(),
     score,
     observe,
     learn,
     unlearn,
-    discount(memory, keep) {
-      memory.evidence *= keep;
-      memory.advantage *= keep;
-      memory.vector = memory.vector.map((value) => value * keep);
-    },
+    discount: keepAlong,
     describe: (memory) => ({ utility: scalarUtility(memory.advantage, memory.evidence), evidence: memory.evidence }),
     summarize: (shared) => ({
       lessons: shared.lessons,

@@ -1,15 +1,13 @@
 import { dequantise, quantise } from "../../embedding/quantise.js";
 import { clamp } from "../../scoring/bounds.js";
 import { addScaled } from "../../scoring/vectors.js";
+import { addAlong } from "../advantage-vector.js";
 import type { Contribution, Lesson, LessonExposure, Observation } from "../learner.js";
 import { expectedSuccess, fadeBaseline, moveBaseline, moveBaselineBack } from "../request-baseline.js";
 import { observeSpread } from "../running-spread.js";
 import { centre, utility, votedAdvantage } from "./formulas.js";
 import { CAV } from "./parameters.js";
 import type { CavMemory, CavShared } from "./state.js";
-
-/** Below this a memory's evidence is rounding left over from a correction. */
-const NO_EVIDENCE = 1e-9;
 
 /** Updates the running spread. */
 export function observe(observation: Observation<CavShared, CavMemory>): void {
@@ -72,7 +70,7 @@ export function learn(lesson: Lesson<CavShared, CavMemory>): Contribution {
           if (relevance === 0 || (reward === null && vote === 0)) return [0, 0];
           const evidence = weight * share * relevance;
           const advantage = evidence * votedAdvantage(surprise, vote, lesson.voted);
-          addTo(memory, evidence, advantage, direction?.z);
+          addAlong(memory, evidence, advantage, direction?.z);
           return [evidence, advantage];
         }),
       };
@@ -94,7 +92,7 @@ export function unlearn({ exposures }: Lesson<CavShared, CavMemory>, contributio
     const z = given.direction && dequantise(given.direction);
     exposure.shown.forEach(({ memory }, place) => {
       const [evidence = 0, advantage = 0] = given.memories[place] ?? [];
-      if (evidence !== 0) addTo(memory, -evidence, -advantage, z);
+      if (evidence !== 0) addAlong(memory, -evidence, -advantage, z);
     });
   });
 }
@@ -129,18 +127,4 @@ function predictedAdvantage(
   let sum = 0;
   for (const { memory, weight } of shown) if (weight > 0) sum += weight * utility(memory, z);
   return share * sum;
-}
-
-function addTo(memory: CavMemory, evidence: number, advantage: number, z: Float32Array | undefined): void {
-  memory.evidence += evidence;
-  memory.advantage += advantage;
-  if (memory.evidence < NO_EVIDENCE) {
-    memory.evidence = 0;
-    memory.advantage = 0;
-    memory.vector = new Float32Array(0);
-    return;
-  }
-  if (!z) return;
-  if (memory.vector.length === 0) memory.vector = new Float32Array(z.length);
-  if (memory.vector.length === z.length) addScaled(memory.vector, advantage, z);
 }

@@ -1,10 +1,10 @@
 import { clamp } from "../../scoring/bounds.js";
+import type { AdvantageTable } from "../advantage-table.js";
 import type { ScoreRequest, Scores } from "../learner.js";
 import { spreadScale } from "../running-spread.js";
 import { centre, gate, scalarUtility, shrunk } from "./formulas.js";
 import { CAV } from "./parameters.js";
 import type { CavShared } from "./state.js";
-import type { CavTable } from "./table.js";
 
 /**
  * Similarity plus the bounded, gated expectation of extra success; σ' is the collection's spread over the reference spread.
@@ -14,7 +14,7 @@ import type { CavTable } from "./table.js";
  * Where request and memory share no vector space (no vector given, another embedding model, a memory that learned without one)
  * the scalar advantage stands in: `clamp(1.5 σ' · gate · a / (n + 5), −σ', +σ')`.
  */
-export function score(request: ScoreRequest<CavShared, CavTable>): Scores {
+export function score(request: ScoreRequest<CavShared, AdvantageTable>): Scores {
   const { shared, table, rows, similarities, vector } = request;
   const count = similarities.length;
   const scores = new Float64Array(count);

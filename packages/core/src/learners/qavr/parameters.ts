@@ -54,6 +54,3 @@ export const QAVR_REWARD_RULES: Readonly<Record<keyof QavrRewards, FieldRule>> =
   notUsed: between(-1, 1),
   failed: between(-1, 1),
 };
-
-/** A reward of at least this is a success for an estimator that knows only success and failure. */
-export const SUCCESS = 0.5;

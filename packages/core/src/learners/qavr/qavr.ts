@@ -6,15 +6,9 @@ import { DecodedTable } from "../decoded-table.js";
 import type { Learner } from "../learner.js";
 import { checkSettings } from "../legality.js";
 import { leftOf } from "../moving-average.js";
+import { SUCCESS } from "../success.js";
 import { decayedQ, updatedQ } from "./formulas.js";
-import {
-  QAVR_DEFAULTS,
-  QAVR_REWARD_RULES,
-  QAVR_RULES,
-  type QavrOptions,
-  type QavrSettings,
-  SUCCESS,
-} from "./parameters.js";
+import { QAVR_DEFAULTS, QAVR_REWARD_RULES, QAVR_RULES, type QavrOptions, type QavrSettings } from "./parameters.js";
 import { memoryCodec, type QavrMemory, type QavrShared, sharedCodec } from "./state.js";
 
 /**

@@ -1,15 +1,15 @@
-import { MAX_DIMS } from "../../embedding/projection.js";
-import type { MemoryTable } from "../learner.js";
-import { memoryCodec } from "./state.js";
+import { MAX_DIMS } from "../embedding/projection.js";
+import { advantageVectorCodec } from "./advantage-vector.js";
+import type { MemoryTable } from "./learner.js";
 
 const FIRST_CAPACITY = 16;
 const BYTES_PER_ROW = MAX_DIMS * 4 + 8 + 8 + 2;
 
 /**
- * States of `cav@1` in columns. All vectors lie in one array, row after row: fifty vectors that are fifty objects cost more
+ * Advantage vectors in columns. All vectors lie in one array, row after row: fifty vectors that are fifty objects cost more
  * time to find in memory than to multiply.
  */
-export class CavTable implements MemoryTable {
+export class AdvantageTable implements MemoryTable {
   evidence: Float64Array = new Float64Array(FIRST_CAPACITY);
   advantage: Float64Array = new Float64Array(FIRST_CAPACITY);
   /** Length of each row's vector, 0 to MAX_DIMS. */
@@ -23,7 +23,7 @@ export class CavTable implements MemoryTable {
   }
 
   put(bytes: Uint8Array, row: number = this.#rows): number {
-    const { evidence, advantage, vector } = memoryCodec.decode(bytes);
+    const { evidence, advantage, vector } = advantageVectorCodec.decode(bytes);
     if (row === this.#rows) this.#rows += 1;
     if (row === this.evidence.length) this.#grow();
     this.evidence[row] = evidence;
