@@ -6,6 +6,7 @@ import { DecodedTable } from "../decoded-table.js";
 import type { Learner } from "../learner.js";
 import { checkSettings } from "../legality.js";
 import { leftOf } from "../moving-average.js";
+import { scoreOneByOne } from "../one-by-one.js";
 import { SUCCESS } from "../success.js";
 import { decayedQ, updatedQ } from "./formulas.js";
 import { QAVR_DEFAULTS, QAVR_REWARD_RULES, QAVR_RULES, type QavrOptions, type QavrSettings } from "./parameters.js";
@@ -41,30 +42,22 @@ export function qavr(options: QavrOptions = {}): Learner<QavrShared, QavrMemory,
     memory: codec,
     createTable: () => new DecodedTable(codec),
 
-    score({ shared, table, rows, similarities, context, topK, now }) {
+    score(request) {
+      const { shared, similarities, context, topK, now } = request;
       const warm = (shared?.contexts[context] ?? 0) >= warmThreshold;
       const alpha = warm ? alphaWarm : 0;
       const { values, rescaled } = unitSimilarities(similarities);
-      const count = similarities.length;
-      const score = new Float64Array(count);
-      const utility = new Float64Array(count);
-      const evidence = new Float64Array(count);
-      for (let i = 0; i < count; i++) {
-        const memory = table.at(rows[i] as number);
-        const q = memory ? decayed(memory, now) : initialQ;
-        utility[i] = q;
-        evidence[i] = memory ? memory.successCount + memory.failureCount : 0;
-        score[i] = alpha === 0 ? (similarities[i] as number) : blend(values[i] as number, q, alpha);
-      }
-      return {
-        score,
-        utility,
-        evidence,
-        gate: alpha,
-        unchanged: alpha === 0,
-        movable: settings.overFetch * topK,
-        ...(rescaled && alpha > 0 ? { note: rescaledNote(0) } : {}),
-      };
+      const scores = scoreOneByOne(
+        request,
+        {
+          utility: (memory) => (memory ? decayed(memory, now) : initialQ),
+          evidence: ({ successCount, failureCount }) => successCount + failureCount,
+          score: (similarity, q, i) => (alpha === 0 ? similarity : blend(values[i] as number, q, alpha)),
+        },
+        settings.overFetch * topK,
+      );
+      const unchanged = scores.unchanged || alpha === 0;
+      return { ...scores, gate: alpha, unchanged, ...(rescaled && !unchanged ? { note: rescaledNote(0) } : {}) };
     },
 
     observe({ memories, at }) {
