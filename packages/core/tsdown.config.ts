@@ -1,4 +1,6 @@
 import { defineConfig } from "tsdown";
 import { library } from "../../tsdown.base.ts";
 
-export default defineConfig(library({ platform: "neutral" }));
+export default defineConfig(
+  library({ platform: "neutral", entry: { index: "src/index.ts", learners: "src/learners/index.ts" } }),
+);

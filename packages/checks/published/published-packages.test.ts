@@ -75,20 +75,24 @@ describe("published packages", () => {
         expect(exitCode, output).toBe(0);
       });
 
-      it("installs into an empty folder and can be imported and required there", async () => {
+      it("installs into an empty folder, and every entry can be imported and required there", async () => {
         const consumer = await createConsumer(join(folder, `consumer-${name.split("/")[1]}`), entry, tarballs);
-        const imported = await consumer.node(
-          `import * as exported from "${name}"; console.log(Object.keys(exported).join())`,
-        );
-        expect(imported.exitCode, imported.output).toBe(0);
-        const names = imported.stdout.trim().split(",").sort();
-        expect(names.join()).not.toBe("");
-        if (ESM_ONLY.has(name)) return;
-        const required = await consumer.node(
-          `import { createRequire } from "node:module"; console.log(Object.keys(createRequire(import.meta.url)("${name}")).join())`,
-        );
-        expect(required.exitCode, required.output).toBe(0);
-        expect(required.stdout.trim().split(",").sort()).toEqual(names);
+        const entries = Object.keys(entry.manifest.exports).filter((path) => !path.endsWith(".json"));
+        expect(entries).toContain(".");
+        for (const specifier of entries.map((path) => path.replace(".", name))) {
+          const imported = await consumer.node(
+            `import * as exported from "${specifier}"; console.log(Object.keys(exported).join())`,
+          );
+          expect(imported.exitCode, imported.output).toBe(0);
+          const names = imported.stdout.trim().split(",").sort();
+          expect(names.join()).not.toBe("");
+          if (ESM_ONLY.has(name)) continue;
+          const required = await consumer.node(
+            `import { createRequire } from "node:module"; console.log(Object.keys(createRequire(import.meta.url)("${specifier}")).join())`,
+          );
+          expect(required.exitCode, required.output).toBe(0);
+          expect(required.stdout.trim().split(",").sort()).toEqual(names);
+        }
       });
 
       it("depends on what it imports by released versions only", async () => {

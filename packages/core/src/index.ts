@@ -23,11 +23,9 @@ export type {
   RevokeOptions,
 } from "./engine/types.js";
 export { ERROR_CODES, type ErrorCode, type ErrorDetails, QavrError } from "./errors/qavr-error.js";
+export type { AdvantageVector } from "./learners/advantage-vector.js";
 export { cav } from "./learners/cav/cav.js";
 export type { CavMemory, CavShared } from "./learners/cav/state.js";
-export { type JarOptions, jar } from "./learners/jar/jar.js";
-export type { JarSetting } from "./learners/jar/parameters.js";
-export type { JarShared } from "./learners/jar/state.js";
 export type {
   Contribution,
   Learner,
@@ -47,7 +45,6 @@ export { formatQavrState, parseQavrState, type QavrDocument } from "./learners/q
 export type { QavrMemory, QavrShared } from "./learners/qavr/state.js";
 export type { RequestModel } from "./learners/request-model.js";
 export { similarity } from "./learners/similarity/similarity.js";
-export type { VectorMemory } from "./learners/vector-memory.js";
 export { OUTCOME_TIERS, type OutcomeTier } from "./ledger/events.js";
 export { ledgerReducer } from "./ledger/reducer.js";
 export { ChangeLog, type StateChanges } from "./store/change-log.js";

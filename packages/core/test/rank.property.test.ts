@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cav, type Learner, qavr, similarity } from "../src/index.js";
+import { everyLearnerByName } from "./support/every-learner.js";
 import { legalName } from "./support/hostile-text.js";
 import { testEngine } from "./support/test-engine.js";
 
@@ -26,15 +26,11 @@ const call = fc.record(
 
 const reward = fc.double({ min: 0, max: 1, noNaN: true });
 
-describe.each([
-  ["cav", () => cav() as Learner],
-  ["qavr", () => qavr({ warmThreshold: 2 }) as Learner],
-  ["similarity", () => similarity() as Learner],
-])("a ranking by %s", (_, learner) => {
+describe.each(everyLearnerByName)("a ranking by %s", (_, { create }) => {
   it("is a permutation of the candidates, cut after topK, with terms that add up and no NaN", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(call, reward), { minLength: 1, maxLength: 8 }), async (runs) => {
-        const { engine } = testEngine({ learner: learner() });
+        const { engine } = testEngine({ learner: create() });
         for (const [request, outcome] of runs) {
           const ranking = await engine.rank(request);
           const places = ranking.items.map(({ index }) => index);
@@ -59,7 +55,7 @@ describe.each([
   it("is the host's order while there is no evidence on the candidates, also where the host did not sort", async () => {
     await fc.assert(
       fc.asyncProperty(call, async (request) => {
-        const { engine } = testEngine({ learner: learner() });
+        const { engine } = testEngine({ learner: create() });
         const seen = { candidates: [{ id: "known elsewhere", similarity: 1 }], topK: 1 };
         await engine.end((await engine.rank(seen)).episode, { reward: 1 });
         const fresh = request.candidates.filter(({ id }) => id !== "known elsewhere");

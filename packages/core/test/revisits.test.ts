@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { cav, type Engine, jar, type Learner, memoryStore, type Store } from "../src/index.js";
+import { cav, type Engine, type Learner, memoryStore, type Store } from "../src/index.js";
+import { jar } from "../src/learners/index.js";
 import { candidates, testEngine } from "./support/test-engine.js";
 
 /** A store that tells which states each commit wrote. */

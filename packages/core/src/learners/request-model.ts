@@ -1,27 +1,21 @@
 import { MAX_DIMS } from "../embedding/projection.js";
 import { dequantise, quantise } from "../embedding/quantise.js";
-import { spread } from "../scoring/spread.js";
-import { addScaled, dot, unitDifference } from "../scoring/vectors.js";
-import type { LessonExposure, Observation, StateCodec } from "./learner.js";
+import { addScaled, unitDifference } from "../scoring/vectors.js";
+import { dimsOf } from "./advantage-vector.js";
+import type { LessonExposure, StateCodec } from "./learner.js";
 import { FINITE, finiteVector, NOT_NEGATIVE, problemOf } from "./legality.js";
-import { dimsOf } from "./state-dims.js";
+import type { RequestBaseline } from "./request-baseline.js";
+import type { RunningSpread } from "./running-spread.js";
 
-/** What a learner that works in request space keeps about a collection's requests. */
-export interface RequestModel {
+/** What a learner over centred request vectors keeps about a collection's requests. `lessons` is also the clock of the gate's decay. */
+export interface RequestModel extends RequestBaseline, RunningSpread {
   /** Mean request vector, length 0 before the first. */
   mean: Float32Array;
-  /** Baseline: expected success of a request, sigmoid(bias + baseline · q). */
-  baseline: Float32Array;
-  bias: number;
   /** Exposures learned along a vector: the step size of the mean. */
   steps: number;
-  /** Lessons learned: the step size of the bias and the clock of the gate's decay. */
-  lessons: number;
+  /** Regression of surprises on what was predicted for the runs. */
   gateNumerator: number;
   gateDenominator: number;
-  /** Running spread of candidates' similarities and the number of exposures behind it. */
-  spread: number;
-  spreadCount: number;
 }
 
 /** Numbers that every learner over request vectors shares; part of each one's version. */
@@ -30,10 +24,6 @@ export const REQUEST_MODEL = {
   meanWarmup: 10,
   /** … and at most this many runs. Range 100..2000. */
   meanWindow: 500,
-  /** Exposures over which the running spread is averaged. Range 100..2000. */
-  spreadWindow: 500,
-  /** Spread of similarities (standard deviation over the candidates) at which weights and caps hold: what the tuning sets had. */
-  referenceSpread: 0.1,
 } as const;
 
 const SCALARS = 7;
@@ -116,27 +106,6 @@ export function requestModelCodec(first: FirstModel): StateCodec<RequestModel> {
  */
 export function centre(model: RequestModel | undefined, q: Float32Array): Float32Array {
   return model && model.mean.length === q.length ? unitDifference(q, model.mean) : q;
-}
-
-/** Score of the baseline, in logits: `bias + baseline · x`, the bias alone without a vector of the model's length. */
-export function baselineLogit(model: RequestModel, x: Float32Array | undefined): number {
-  return model.bias + (x && model.baseline.length === x.length ? dot(model.baseline, x) : 0);
-}
-
-/** How many reference spreads a request's similarities spread: the factor of weights and caps. */
-export function spreadScale(model: RequestModel | undefined, similarities: Float64Array): number {
-  const known = model && model.spreadCount > 0 ? model.spread : spread(similarities);
-  return known / REQUEST_MODEL.referenceSpread;
-}
-
-/** Updates the running spread: `σ += (σ_request − σ) / min(count, 500)`. Lists that do not spread say nothing. */
-export function observeSpread({ shared, similarities, shown }: Observation<RequestModel, unknown>): void {
-  // A list that was fetched no deeper than shown is a top without a bottom: its spread is not that of a candidate list.
-  if (similarities.length <= shown) return;
-  const current = spread(similarities);
-  if (current === 0) return;
-  shared.spreadCount += 1;
-  shared.spread += (current - shared.spread) / Math.min(shared.spreadCount, REQUEST_MODEL.spreadWindow);
 }
 
 /** A direction to learn along: the unit vector of its bytes, so that what is taken back later is what was added. */

@@ -12,10 +12,10 @@ import {
   type World,
 } from "../../test/support/vector-lessons.js";
 import { dequantise, quantise } from "../embedding/quantise.js";
+import type { AdvantageVector } from "./advantage-vector.js";
 import { cav } from "./cav/cav.js";
 import { jar } from "./jar/jar.js";
 import type { Contribution } from "./learner.js";
-import type { VectorMemory } from "./vector-memory.js";
 
 /**
  * Every learner over request vectors, with what one more run leaves of its gate's sums , the shift it never exceeds, in spreads,
@@ -57,7 +57,7 @@ function distance(a: World, b: World): number {
     else compareAll(value as Float32Array, other as Float32Array);
   }
   a.memories.forEach((memory, i) => {
-    const other = b.memories[i] as VectorMemory;
+    const other = b.memories[i] as AdvantageVector;
     compare(memory.evidence, other.evidence);
     compare(memory.advantage, other.advantage);
     compareAll(memory.vector, other.vector);
@@ -134,7 +134,7 @@ describe.each(LEARNERS)("$id", ({ learner, gateDecay, largestShift }) => {
         expect(world.shared.gateDenominator).toBeCloseTo(before.shared.gateDenominator * faded, 9);
         expect(world.shared.bias).toBeCloseTo(before.shared.bias, 9);
         world.memories.forEach((memory, i) => {
-          const known = before.memories[i] as VectorMemory;
+          const known = before.memories[i] as AdvantageVector;
           expect(memory.evidence).toBeCloseTo(known.evidence, 6);
           expect(memory.advantage).toBeCloseTo(known.advantage, 6);
           const dims = Math.max(memory.vector.length, known.vector.length);
@@ -156,7 +156,7 @@ describe.each(LEARNERS)("$id", ({ learner, gateDecay, largestShift }) => {
           const votes = new Array<-1 | 0 | 1>(MEMORIES).fill(0);
           votes[shown] = vote as -1 | 0 | 1;
           teach(world, { ...last, votes });
-          const memory = world.memories[shown] as VectorMemory;
+          const memory = world.memories[shown] as AdvantageVector;
           const { utility } = learner.score({
             shared: world.shared,
             ...tableOf(learner, world.memories),
@@ -213,7 +213,7 @@ describe.each(LEARNERS)("$id", ({ learner, gateDecay, largestShift }) => {
         const done: [Run, Contribution][] = [];
         for (const { run: next, undo, discount, keep } of steps) {
           done.push([next, teach(world, next)]);
-          if (discount !== null) learner.discount(world.memories[discount] as VectorMemory, keep);
+          if (discount !== null) learner.discount(world.memories[discount] as AdvantageVector, keep);
           const last = undo ? done.shift() : undefined;
           if (last) takeBack(world, ...last);
         }

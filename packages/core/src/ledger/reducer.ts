@@ -17,7 +17,7 @@ import {
 import { countReward, noteDraw } from "./holdout-counts.js";
 import { lessonOf } from "./lesson.js";
 import type { MemoryRecord } from "./memory-record.js";
-import { revisitRuns } from "./revisit.js";
+import { fitAgain, revisitRuns } from "./revisit.js";
 import { aliasRef, episodeRef, memoryRef, rebuildRef, sharedRef, statsRef, textValue } from "./state-keys.js";
 
 /** Share of its evidence that a memory keeps when its text changes. */
@@ -205,9 +205,11 @@ function* settle<Shared, Memory>(draft: Draft<Shared, Memory>, id: string, episo
   const lesson = lessonOf(draft, episode);
   if (lesson.exposures.length === 0) return;
   episode.contribution = draft.learner.learn(lesson);
-  if (!lesson.first) return;
-  draft.stats.taught += 1;
-  yield* revisitRuns(draft, id, episode);
+  if (lesson.first) {
+    draft.stats.taught += 1;
+    yield* revisitRuns(draft, id);
+  }
+  fitAgain(draft, episode);
 }
 
 function takeBack<Shared, Memory>(draft: Draft<Shared, Memory>, episode: EpisodeRecord): void {

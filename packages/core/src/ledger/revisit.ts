@@ -16,15 +16,10 @@ interface Ring {
 const EMPTY: Ring = { length: 0, head: -1, cursor: 0 };
 
 /**
- * Puts a run that has just taught into the ring and fits the next few of the ring again, round robin, and the run itself once
- * more. Which ones is a matter of the ledger's order alone, so a replay revisits the same. Nothing for a learner that fits
- * each run once.
+ * Puts a run that has just taught into the ring and fits the next few of the ring again, round robin. Which ones is a matter of
+ * the ledger's order alone, so a replay revisits the same. Nothing for a learner that fits each run once.
  */
-export function* revisitRuns<Shared, Memory>(
-  draft: Draft<Shared, Memory>,
-  episode: string,
-  record: EpisodeRecord,
-): Loading {
+export function* revisitRuns<Shared, Memory>(draft: Draft<Shared, Memory>, episode: string): Loading {
   const { revisits } = draft.learner;
   if (!revisits) return;
   yield* draft.load([ringRef]);
@@ -50,10 +45,10 @@ export function* revisitRuns<Shared, Memory>(
     fitAgain(draft, known);
     draft.write(episodeRef(id), encodeEpisode(known));
   }
-  fitAgain(draft, record);
 }
 
-function fitAgain<Shared, Memory>(draft: Draft<Shared, Memory>, record: EpisodeRecord): void {
+/** Fits a run again and keeps what it contributes now. Nothing for a learner that fits each run once. */
+export function fitAgain<Shared, Memory>(draft: Draft<Shared, Memory>, record: EpisodeRecord): void {
   const { contribution } = record;
   if (!contribution) return;
   record.contribution = draft.learner.revisits?.fit(lessonOf(draft, record), contribution) ?? contribution;

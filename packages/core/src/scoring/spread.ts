@@ -18,3 +18,11 @@ export function spread(values: Float64Array): number {
   for (const value of values) squares += (value - centre) * (value - centre);
   return Math.sqrt(squares / values.length);
 }
+
+/** `(x − mean) / spread` over a list; all 0 where nothing spreads. */
+export function standardised(values: Float64Array): Float64Array {
+  const deviation = spread(values);
+  if (deviation === 0) return new Float64Array(values.length);
+  const centre = mean(values);
+  return values.map((value) => (value - centre) / deviation);
+}

@@ -1,4 +1,4 @@
-import type { Contribution, Learner, Lesson, RequestModel, VectorMemory } from "../../src/index.js";
+import type { AdvantageVector, Contribution, Learner, Lesson, RequestModel } from "../../src/index.js";
 
 export const DIMS = 8;
 export const MEMORIES = 6;
@@ -6,7 +6,7 @@ export const MEMORIES = 6;
 /** The states of one collection and its few memories, without an engine around them. */
 export interface World {
   readonly shared: RequestModel;
-  readonly memories: VectorMemory[];
+  readonly memories: AdvantageVector[];
 }
 
 /** One finished run as a test describes it. */
@@ -20,7 +20,7 @@ export interface Run {
 }
 
 /** A learner over request vectors, whatever its table. */
-export type VectorLearner = Learner<RequestModel, VectorMemory>;
+export type VectorLearner = Learner<RequestModel, AdvantageVector>;
 
 export const copyOf = (world: World): World => structuredClone(world);
 
@@ -43,7 +43,7 @@ export function lessonsFor(learner: VectorLearner): Lessons {
 }
 
 /** The run as the lesson that the ledger would make of it; relevance falls with the place. */
-function lessonOf(world: World, run: Run, first = true): Lesson<RequestModel, VectorMemory> {
+function lessonOf(world: World, run: Run, first = true): Lesson<RequestModel, AdvantageVector> {
   const counted = new Set<number>();
   return {
     exposures: run.shown.map((memories) => ({
@@ -56,7 +56,7 @@ function lessonOf(world: World, run: Run, first = true): Lesson<RequestModel, Ve
         counted.add(memory);
         return {
           id: `m${memory}`,
-          memory: world.memories[memory] as VectorMemory,
+          memory: world.memories[memory] as AdvantageVector,
           similarity: 1 - place / 10,
           weight: again ? 0 : 1 / (1 + place),
           vote: run.votes[memory] as -1 | 0 | 1,

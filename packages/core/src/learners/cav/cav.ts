@@ -1,7 +1,7 @@
+import { AdvantageTable } from "../advantage-table.js";
+import { advantageVectorCodec, keepAlong } from "../advantage-vector.js";
 import type { Learner } from "../learner.js";
-import { observeSpread } from "../request-model.js";
-import { vectorMemoryCodec } from "../vector-memory.js";
-import { VectorTable } from "../vector-table.js";
+import { observeSpread } from "../running-spread.js";
 import { gate, scalarUtility } from "./formulas.js";
 import { learn, unlearn } from "./learn.js";
 import { score } from "./score.js";
@@ -21,21 +21,17 @@ import { type CavMemory, type CavShared, sharedCodec } from "./state.js";
  * - **Wrong choice** when outcomes lie (no ranker can notice: accept verified ones only), when every need occurs once, or when
  *   similarity is near-perfect and no memory misleads: then it costs up to 0.02 of success.
  */
-export function cav(): Learner<CavShared, CavMemory, VectorTable> {
+export function cav(): Learner<CavShared, CavMemory, AdvantageTable> {
   return {
     id: "cav@1",
     shared: sharedCodec,
-    memory: vectorMemoryCodec,
-    createTable: () => new VectorTable(),
+    memory: advantageVectorCodec,
+    createTable: () => new AdvantageTable(),
     score,
     observe: observeSpread,
     learn,
     unlearn,
-    discount(memory, keep) {
-      memory.evidence *= keep;
-      memory.advantage *= keep;
-      memory.vector = memory.vector.map((value) => value * keep);
-    },
+    discount: keepAlong,
     describe: (memory) => ({ utility: scalarUtility(memory.advantage, memory.evidence), evidence: memory.evidence }),
     summarize: (shared) => ({
       lessons: shared.lessons,

@@ -1,6 +1,5 @@
-import { clamp, sigmoid } from "../../scoring/bounds.js";
+import { clamp } from "../../scoring/bounds.js";
 import { dot } from "../../scoring/vectors.js";
-import { baselineLogit } from "../request-model.js";
 import { CAV } from "./parameters.js";
 import type { CavMemory, CavShared } from "./state.js";
 
@@ -21,11 +20,6 @@ export function shrunk(advantage: number, evidence: number): number {
 /** The expected advantage whatever the request: `a / (n + 5)`. */
 export function scalarUtility(advantage: number, evidence: number): number {
   return advantage / (evidence + CAV.scalarShrinkage);
-}
-
-/** Expected success of a kind of request, whatever is shown: `sigmoid(bias + baseline · q)`. */
-export function expectedSuccess(shared: CavShared, q: Float32Array | undefined): number {
-  return sigmoid(baselineLogit(shared, q));
 }
 
 /**

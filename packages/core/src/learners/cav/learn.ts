@@ -1,10 +1,10 @@
 import { dequantise } from "../../embedding/quantise.js";
 import { clamp } from "../../scoring/bounds.js";
-import { addScaled } from "../../scoring/vectors.js";
+import { addAlong } from "../advantage-vector.js";
 import type { Contribution, Lesson, LessonExposure } from "../learner.js";
+import { expectedSuccess, fadeBaseline, moveBaseline, moveBaselineBack } from "../request-baseline.js";
 import { type Direction, meetRequest } from "../request-model.js";
-import { addAdvantage } from "../vector-memory.js";
-import { expectedSuccess, utility, votedAdvantage } from "./formulas.js";
+import { utility, votedAdvantage } from "./formulas.js";
 import { CAV } from "./parameters.js";
 import type { CavMemory, CavShared } from "./state.js";
 
@@ -54,12 +54,9 @@ export function learn(lesson: Lesson<CavShared, CavMemory>): Contribution {
       // Each collection is judged by its own predictions: its sum over the run's exposures is exactly (Σ parts)².
       const numerator = reward === null ? 0 : drift * part;
       const denominator = reward === null ? 0 : weight * (totalOf.get(shared) as number) * part;
-      const bias = reward === null ? 0 : (CAV.baselineBias / Math.sqrt(Math.max(1, shared.lessons))) * drift * share;
-      const step = direction && reward !== null ? CAV.baselineRate * drift * share : 0;
       shared.gateNumerator += numerator;
       shared.gateDenominator += denominator;
-      shared.bias += bias;
-      if (step !== 0 && vector) addScaled(shared.baseline, step, vector);
+      const [bias, step] = reward === null ? [0, 0] : moveBaseline(shared, direction && vector, drift, share);
       return {
         direction: direction?.bytes,
         scalars: [numerator, denominator, bias, step, shared.lessons],
@@ -67,7 +64,7 @@ export function learn(lesson: Lesson<CavShared, CavMemory>): Contribution {
           if (relevance === 0 || (reward === null && vote === 0)) return [0, 0];
           const evidence = weight * share * relevance;
           const advantage = evidence * votedAdvantage(surprise, vote, lesson.voted);
-          addAdvantage(memory, evidence, advantage, direction?.z);
+          addAlong(memory, evidence, advantage, direction?.z);
           return [evidence, advantage];
         }),
       };
@@ -85,12 +82,11 @@ export function unlearn({ exposures }: Lesson<CavShared, CavMemory>, contributio
     const faded = CAV.gateDecay ** (shared.lessons - lessons);
     shared.gateNumerator -= numerator * faded;
     shared.gateDenominator -= denominator * faded;
-    shared.bias -= bias;
-    if (step !== 0 && vector) addScaled(shared.baseline, -step, vector);
+    moveBaselineBack(shared, vector, bias, step);
     const z = given.direction && dequantise(given.direction);
     exposure.shown.forEach(({ memory }, place) => {
       const [evidence = 0, advantage = 0] = given.memories[place] ?? [];
-      if (evidence !== 0) addAdvantage(memory, -evidence, -advantage, z);
+      if (evidence !== 0) addAlong(memory, -evidence, -advantage, z);
     });
   });
 }
@@ -98,8 +94,7 @@ export function unlearn({ exposures }: Lesson<CavShared, CavMemory>, contributio
 /** Meets the request, and fades the baseline once per run. */
 function prepare(exposure: LessonExposure<CavShared, CavMemory>, first: boolean): Direction | undefined {
   const direction = meetRequest(exposure, first);
-  const { shared, vector, share } = exposure;
-  if (first && vector) addScaled(shared.baseline, -CAV.baselineDecay * share, shared.baseline);
+  if (first && exposure.vector) fadeBaseline(exposure.shared, exposure.share);
   return direction;
 }
 

@@ -1,6 +1,6 @@
 /**
  * The numbers of `cav@1`. They were tuned on hwu64 and clinc150 (never on banking77) and belong to the version: other numbers
- * are another learner. Similarities are measured in their spread; the reference spread is what the tuning sets had.
+ * are another learner. Those of the running spread, the baseline and the mean request stand in running-spread.ts, request-baseline.ts and request-model.ts.
  */
 export const CAV = {
   /** Weight of an expected advantage against similarity, at the reference spread. Range 5..30. Unit: similarity per utility. */
@@ -23,12 +23,6 @@ export const CAV = {
   gatePrior: 0.5,
   /** Weight that one more run leaves to the ones before it. Range 0.99..0.9999. */
   gateDecay: 0.998,
-  /** Step of the baseline's bias, divided by √t. */
-  baselineBias: 0.5,
-  /** Step of the baseline's vector. */
-  baselineRate: 1,
-  /** Shrinkage of the baseline's vector per run. */
-  baselineDecay: 0.0002,
   /** Bounds of the predicted success of a run. */
   lowestPrediction: 0.02,
   highestPrediction: 0.98,

@@ -1,7 +1,8 @@
 import { clamp } from "../../scoring/bounds.js";
+import type { AdvantageTable } from "../advantage-table.js";
 import type { ScoreRequest, Scores } from "../learner.js";
-import { centre, spreadScale } from "../request-model.js";
-import type { VectorTable } from "../vector-table.js";
+import { centre } from "../request-model.js";
+import { spreadScale } from "../running-spread.js";
 import { gate, scalarUtility, shrunk } from "./formulas.js";
 import { CAV } from "./parameters.js";
 import type { CavShared } from "./state.js";
@@ -14,7 +15,7 @@ import type { CavShared } from "./state.js";
  * Where request and memory share no vector space (no vector given, another embedding model, a memory that learned without one)
  * the scalar advantage stands in: `clamp(1.5 σ' · gate · a / (n + 5), −σ', +σ')`.
  */
-export function score(request: ScoreRequest<CavShared, VectorTable>): Scores {
+export function score(request: ScoreRequest<CavShared, AdvantageTable>): Scores {
   const { shared, table, rows, similarities, vector } = request;
   const count = similarities.length;
   const scores = new Float64Array(count);

@@ -1,10 +1,10 @@
+import type { AdvantageVector } from "../advantage-vector.js";
 import type { StateCodec } from "../learner.js";
 import { type RequestModel, requestModelCodec } from "../request-model.js";
-import type { VectorMemory } from "../vector-memory.js";
 import { CAV } from "./parameters.js";
 
-/** What is known about one memory: its vector sums advantages along requests. */
-export type CavMemory = VectorMemory;
+/** What is known about one memory: advantages along the centred request vectors. */
+export type CavMemory = AdvantageVector;
 
 /** What is known about a collection's requests. */
 export type CavShared = RequestModel;

@@ -13,8 +13,9 @@ import {
   votesOf,
   within,
 } from "../../../test/support/stream.js";
-import type { JarShared, VectorMemory } from "../../index.js";
+import type { AdvantageVector } from "../advantage-vector.js";
 import { jar } from "./jar.js";
+import type { JarShared } from "./state.js";
 
 // The documented formulas again, in float64, with plain arrays and nothing of the package.
 
@@ -205,7 +206,7 @@ describe("jar@1", () => {
     });
     const { shared, memories } = (await engine.exportState()) as {
       shared: JarShared;
-      memories: { id: string; state: VectorMemory }[];
+      memories: { id: string; state: AdvantageVector }[];
     };
     const { bias, steps, lessons, gateNumerator, gateDenominator } = shared;
     expect(scores).toEqual([

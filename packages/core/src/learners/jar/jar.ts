@@ -1,8 +1,8 @@
 import { QavrError } from "../../errors/qavr-error.js";
+import { AdvantageTable } from "../advantage-table.js";
+import { type AdvantageVector, advantageVectorCodec, keepAlong } from "../advantage-vector.js";
 import type { Learner } from "../learner.js";
-import { observeSpread } from "../request-model.js";
-import { type VectorMemory, vectorMemoryCodec } from "../vector-memory.js";
-import { VectorTable } from "../vector-table.js";
+import { observeSpread } from "../running-spread.js";
 import { gate, scalarUtility } from "./formulas.js";
 import { learn, refit, unlearn } from "./learn.js";
 import { JAR, JAR_SETTINGS, type JarSetting } from "./parameters.js";
@@ -35,7 +35,7 @@ export interface JarOptions {
 export function jar({
   setting = "balanced",
   revisits = JAR.revisits,
-}: JarOptions = {}): Learner<JarShared, VectorMemory, VectorTable> {
+}: JarOptions = {}): Learner<JarShared, AdvantageVector, AdvantageTable> {
   const numbers = JAR_SETTINGS[setting];
   if (!numbers) {
     throw new QavrError("INVALID_ARGUMENT", `jar has no setting ${String(setting)}. Use balanced, guard or strict.`, {
@@ -50,18 +50,14 @@ export function jar({
   return {
     id: setting === "balanced" ? "jar@1" : `jar@1/${setting}`,
     shared: sharedCodec,
-    memory: vectorMemoryCodec,
-    createTable: () => new VectorTable(),
+    memory: advantageVectorCodec,
+    createTable: () => new AdvantageTable(),
     score: (request) => score(request, numbers),
     observe: observeSpread,
     learn: (lesson) => learn(lesson, numbers),
     revisits: { log: JAR.log, count: revisits, fit: refit },
     unlearn,
-    discount(memory, keep) {
-      memory.evidence *= keep;
-      memory.advantage *= keep;
-      memory.vector = memory.vector.map((value) => value * keep);
-    },
+    discount: keepAlong,
     describe: (memory) => ({ utility: scalarUtility(memory.advantage, memory.evidence), evidence: memory.evidence }),
     summarize: (shared) => ({
       lessons: shared.lessons,

@@ -1,16 +1,17 @@
 import { dequantise } from "../../embedding/quantise.js";
 import { sigmoid } from "../../scoring/bounds.js";
 import { addScaled } from "../../scoring/vectors.js";
+import { type AdvantageVector, addAlong } from "../advantage-vector.js";
 import type { Contribution, Lesson, LessonExposure } from "../learner.js";
-import { baselineLogit, meetRequest } from "../request-model.js";
-import { addAdvantage, type VectorMemory } from "../vector-memory.js";
+import { expectedLogit } from "../request-baseline.js";
+import { meetRequest } from "../request-model.js";
 import { meet } from "./familiarity.js";
 import { dualStep, memoryLogit } from "./formulas.js";
 import { JAR, type JarSettingNumbers } from "./parameters.js";
 import type { JarShared } from "./state.js";
 
-type JarLesson = Lesson<JarShared, VectorMemory>;
-type JarExposure = LessonExposure<JarShared, VectorMemory>;
+type JarLesson = Lesson<JarShared, AdvantageVector>;
+type JarExposure = LessonExposure<JarShared, AdvantageVector>;
 
 /**
  * Learns from one finished run: judges the gate by what was predicted for it, counts the evidence, and fits the run.
@@ -49,7 +50,7 @@ export function learn(lesson: JarLesson, { familiarity }: JarSettingNumbers): Co
         memories: shown.map(({ memory, weight: relevance, vote }): readonly number[] => {
           // Where nobody knows how the run ended, a vote is all that is known about a memory.
           const evidence = reward === null && vote === 0 ? 0 : weight * share * relevance;
-          if (evidence > 0) addAdvantage(memory, evidence, 0, direction?.z);
+          if (evidence > 0) addAlong(memory, evidence, 0, direction?.z);
           return [evidence, 0];
         }),
       };
@@ -91,7 +92,7 @@ export function refit(lesson: JarLesson, contribution: Contribution): Contributi
           if (vote === 0 || relevance === 0) return [evidence, voteDual];
           const reward = vote > 0 ? 1 : 0;
           const step = dualStep(memoryLogit(memory, z[i]), reward, voteDual, JAR.memoryVariance, weight);
-          addAdvantage(memory, 0, JAR.memoryVariance * step, z[i]);
+          addAlong(memory, 0, JAR.memoryVariance * step, z[i]);
           return [evidence, voteDual + step];
         }),
       };
@@ -113,8 +114,8 @@ export function unlearn({ exposures }: JarLesson, contribution: Contribution): v
     shared.gateDenominator -= denominator * faded;
     shown.forEach(({ memory }, place) => {
       const [evidence = 0, voteDual = 0] = given.memories[place] ?? [];
-      if (voteDual !== 0) addAdvantage(memory, 0, -JAR.memoryVariance * voteDual, z[i]);
-      if (evidence !== 0) addAdvantage(memory, -evidence, 0, undefined);
+      if (voteDual !== 0) addAlong(memory, 0, -JAR.memoryVariance * voteDual, z[i]);
+      if (evidence !== 0) addAlong(memory, -evidence, 0, undefined);
     });
   });
 }
@@ -122,7 +123,7 @@ export function unlearn({ exposures }: JarLesson, contribution: Contribution): v
 type DirectionOf = (exposure: number) => Float32Array | undefined;
 
 function baseLogit(exposures: readonly JarExposure[], z: DirectionOf): number {
-  return exposures.reduce((sum, { shared, share }, i) => sum + share * baselineLogit(shared, z(i)), 0);
+  return exposures.reduce((sum, { shared, share }, i) => sum + share * expectedLogit(shared, z(i)), 0);
 }
 
 function memoriesLogit(exposures: readonly JarExposure[], z: DirectionOf): number {
@@ -153,7 +154,7 @@ function addRun(exposures: readonly JarExposure[], z: readonly (Float32Array | u
       addScaled(shared.baseline, JAR.baselineVariance * share * step, direction);
     }
     for (const { memory, weight } of shown) {
-      if (weight > 0) addAdvantage(memory, 0, JAR.memoryVariance * share * weight * step, direction);
+      if (weight > 0) addAlong(memory, 0, JAR.memoryVariance * share * weight * step, direction);
     }
   });
 }

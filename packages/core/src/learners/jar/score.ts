@@ -1,8 +1,9 @@
 import { clamp } from "../../scoring/bounds.js";
 import { standings } from "../../scoring/standing.js";
+import type { AdvantageTable } from "../advantage-table.js";
 import type { ScoreRequest, Scores } from "../learner.js";
-import { centre, spreadScale } from "../request-model.js";
-import type { VectorTable } from "../vector-table.js";
+import { centre } from "../request-model.js";
+import { spreadScale } from "../running-spread.js";
 import { familiarity } from "./familiarity.js";
 import { freshness, gate, scalarUtility, shaped } from "./formulas.js";
 import { JAR, type JarSettingNumbers } from "./parameters.js";
@@ -19,7 +20,7 @@ const FIRST = sharedCodec.empty();
  *
  * Where request and memory share no vector space the scalar advantage stands in: `1.5 a / (n + 5)` for `shaped(v · z)`.
  */
-export function score(request: ScoreRequest<JarShared, VectorTable>, setting: JarSettingNumbers): Scores {
+export function score(request: ScoreRequest<JarShared, AdvantageTable>, setting: JarSettingNumbers): Scores {
   const { shared, table, rows, similarities, vector, topK } = request;
   const count = similarities.length;
   const scores = new Float64Array(count);

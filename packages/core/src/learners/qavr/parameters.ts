@@ -1,3 +1,5 @@
+import { between, type FieldRule, RATE, UNIT, whole } from "../legality.js";
+
 /** The rewards of the seed's table. Each in [−1, 1]. */
 export interface QavrRewards {
   /** The run succeeded and used the memory (or nobody said which were used). @default 1 */
@@ -38,5 +40,17 @@ export const QAVR_DEFAULTS: QavrSettings = {
   rewards: { used: 1, notUsed: 0.1, failed: -0.2 },
 };
 
-/** A reward of at least this is a success for an estimator that knows only success and failure. */
-export const SUCCESS = 0.5;
+export const QAVR_RULES: Readonly<Record<keyof Omit<QavrSettings, "rewards">, FieldRule>> = {
+  learningRate: RATE,
+  decayFactor: RATE,
+  warmThreshold: whole(0),
+  alphaWarm: UNIT,
+  initialQ: UNIT,
+  overFetch: whole(1),
+};
+
+export const QAVR_REWARD_RULES: Readonly<Record<keyof QavrRewards, FieldRule>> = {
+  used: between(-1, 1),
+  notUsed: between(-1, 1),
+  failed: between(-1, 1),
+};

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createEngine, memoryStore, type OutcomeInput, QavrError, qavr } from "../../index.js";
-import { blend, decayedQ, updatedQ } from "./formulas.js";
+import { blend } from "../../scoring/blend.js";
+import { decayedQ, updatedQ } from "./formulas.js";
 import type { QavrMemory } from "./state.js";
 
 // Every number here is arithmetic on the published formula: lr 0.1, rewards 1 / 0.1 / −0.2, decay 0.99 a day, α 0.3 when warm.

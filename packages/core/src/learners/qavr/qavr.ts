@@ -1,9 +1,15 @@
-import { QavrError } from "../../errors/qavr-error.js";
+import { blend, rescaledNote, unitSimilarities } from "../../scoring/blend.js";
 import { clamp } from "../../scoring/bounds.js";
+import { laterOf } from "../../scoring/time.js";
+import { contribute, withdraw } from "../contribution.js";
 import { DecodedTable } from "../decoded-table.js";
-import type { Contribution, Learner } from "../learner.js";
-import { blend, decayedQ, unitSimilarities, updatedQ } from "./formulas.js";
-import { QAVR_DEFAULTS, type QavrOptions, type QavrSettings, SUCCESS } from "./parameters.js";
+import type { Learner } from "../learner.js";
+import { checkSettings } from "../legality.js";
+import { leftOf } from "../moving-average.js";
+import { scoreOneByOne } from "../one-by-one.js";
+import { SUCCESS } from "../success.js";
+import { decayedQ, updatedQ } from "./formulas.js";
+import { QAVR_DEFAULTS, QAVR_REWARD_RULES, QAVR_RULES, type QavrOptions, type QavrSettings } from "./parameters.js";
 import { memoryCodec, type QavrMemory, type QavrShared, sharedCodec } from "./state.js";
 
 /**
@@ -36,30 +42,22 @@ export function qavr(options: QavrOptions = {}): Learner<QavrShared, QavrMemory,
     memory: codec,
     createTable: () => new DecodedTable(codec),
 
-    score({ shared, table, rows, similarities, context, topK, now }) {
+    score(request) {
+      const { shared, similarities, context, topK, now } = request;
       const warm = (shared?.contexts[context] ?? 0) >= warmThreshold;
       const alpha = warm ? alphaWarm : 0;
       const { values, rescaled } = unitSimilarities(similarities);
-      const count = similarities.length;
-      const score = new Float64Array(count);
-      const utility = new Float64Array(count);
-      const evidence = new Float64Array(count);
-      for (let i = 0; i < count; i++) {
-        const memory = table.at(rows[i] as number);
-        const q = memory ? decayed(memory, now) : initialQ;
-        utility[i] = q;
-        evidence[i] = memory ? memory.successCount + memory.failureCount : 0;
-        score[i] = alpha === 0 ? (similarities[i] as number) : blend(values[i] as number, q, alpha);
-      }
-      return {
-        score,
-        utility,
-        evidence,
-        gate: alpha,
-        unchanged: alpha === 0,
-        movable: settings.overFetch * topK,
-        ...(rescaled && alpha > 0 ? { note: "similarities lie outside [0, 1] and were rescaled by min-max" } : {}),
-      };
+      const scores = scoreOneByOne(
+        request,
+        {
+          utility: (memory) => (memory ? decayed(memory, now) : initialQ),
+          evidence: ({ successCount, failureCount }) => successCount + failureCount,
+          score: (similarity, q, i) => (alpha === 0 ? similarity : blend(values[i] as number, q, alpha)),
+        },
+        settings.overFetch * topK,
+      );
+      const unchanged = scores.unchanged || alpha === 0;
+      return { ...scores, gate: alpha, unchanged, ...(rescaled && !unchanged ? { note: rescaledNote(0) } : {}) };
     },
 
     observe({ memories, at }) {
@@ -70,44 +68,41 @@ export function qavr(options: QavrOptions = {}): Learner<QavrShared, QavrMemory,
       }
     },
 
-    learn({ exposures, reward, weight, at }): Contribution {
+    learn(lesson) {
+      const { exposures, reward, weight, at } = lesson;
       const counted = reward === null ? [] : firstOfContexts(exposures);
       for (const { shared, context } of counted) shared.contexts[context] = (shared.contexts[context] ?? 0) + 1;
-      return {
-        exposures: exposures.map((exposure) => ({
-          direction: undefined,
-          scalars: counted.includes(exposure) ? [1] : [],
-          memories: exposure.shown.map(({ memory, weight: relevance, used }): readonly number[] => {
-            if (reward === null || relevance === 0) return [];
-            const success = reward >= SUCCESS;
-            const earned = success ? (used === false ? rewards.notUsed : rewards.used) : rewards.failed;
-            const before = decayed(memory, at);
-            const rate = learningRate * weight;
-            memory.q = updatedQ(before, earned, rate);
-            memory.lastAccessed = Number.isNaN(memory.lastAccessed) ? at : Math.max(memory.lastAccessed, at);
-            memory.updates += 1;
-            if (success) memory.successCount += 1;
-            else memory.failureCount += 1;
-            return [before - memory.q, rate, memory.updates, success ? 1 : 0];
-          }),
-        })),
-      };
+      return contribute(lesson, {
+        collection: (exposure) => (counted.includes(exposure) ? [1] : []),
+        memory({ memory, used }) {
+          if (reward === null) return [];
+          const success = reward >= SUCCESS;
+          const earned = success ? (used === false ? rewards.notUsed : rewards.used) : rewards.failed;
+          const before = decayed(memory, at);
+          const rate = learningRate * weight;
+          memory.q = updatedQ(before, earned, rate);
+          memory.lastAccessed = laterOf(memory.lastAccessed, at);
+          memory.updates += 1;
+          if (success) memory.successCount += 1;
+          else memory.failureCount += 1;
+          return [before - memory.q, rate, memory.updates, success ? 1 : 0];
+        },
+      });
     },
 
-    unlearn({ exposures }, contribution) {
-      exposures.forEach(({ shared, context, shown }, i) => {
+    unlearn(lesson, contribution) {
+      withdraw(lesson, contribution, {
         // Counted at most once per episode: its interaction goes with its outcome and comes back with the better one.
-        if (contribution.exposures[i]?.scalars[0]) shared.contexts[context] = (shared.contexts[context] ?? 1) - 1;
-        shown.forEach(({ memory }, place) => {
-          const [change, rate = 0, updates = 0, success] = contribution.exposures[i]?.memories[place] ?? [];
-          if (change === undefined) return;
-          // Each later update has multiplied what this one left by (1 − rate).
-          memory.q = clamp(memory.q + change * (1 - rate) ** (memory.updates - updates), 0, 1);
+        collection({ shared, context }) {
+          shared.contexts[context] = (shared.contexts[context] ?? 1) - 1;
+        },
+        memory({ memory }, [change = 0, rate = 0, updates = 0, success]) {
+          memory.q = clamp(memory.q + leftOf(change, rate, memory.updates - updates), 0, 1);
           memory.updates -= 1;
           // An edit in between may have halved the count.
           if (success) memory.successCount = Math.max(0, memory.successCount - 1);
           else memory.failureCount = Math.max(0, memory.failureCount - 1);
-        });
+        },
       });
     },
 
@@ -153,26 +148,7 @@ function resolve(options: QavrOptions): QavrSettings {
     ...options,
     rewards: { ...QAVR_DEFAULTS.rewards, ...options.rewards },
   };
-  const check = (name: string, value: number, legal: boolean, range: string): void => {
-    if (!legal) {
-      throw new QavrError("INVALID_ARGUMENT", `qavr: ${name} must be ${range}. Received ${value}.`, {
-        details: { option: name, received: String(value) },
-      });
-    }
-  };
-  const { learningRate, decayFactor, warmThreshold, alphaWarm, initialQ, overFetch, rewards } = settings;
-  check("learningRate", learningRate, learningRate > 0 && learningRate <= 1, "in (0, 1]");
-  check("decayFactor", decayFactor, decayFactor > 0 && decayFactor <= 1, "in (0, 1]");
-  check(
-    "warmThreshold",
-    warmThreshold,
-    Number.isInteger(warmThreshold) && warmThreshold >= 0,
-    "a whole number of at least 0",
-  );
-  check("alphaWarm", alphaWarm, alphaWarm >= 0 && alphaWarm <= 1, "in [0, 1]");
-  check("initialQ", initialQ, initialQ >= 0 && initialQ <= 1, "in [0, 1]");
-  check("overFetch", overFetch, Number.isInteger(overFetch) && overFetch >= 1, "a whole number of at least 1");
-  for (const [name, value] of Object.entries(rewards))
-    check(`rewards.${name}`, value, value >= -1 && value <= 1, "in [−1, 1]");
+  checkSettings("qavr", settings, QAVR_RULES);
+  checkSettings("qavr", settings.rewards, QAVR_REWARD_RULES);
   return settings;
 }

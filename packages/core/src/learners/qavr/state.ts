@@ -1,5 +1,5 @@
 import type { StateCodec } from "../learner.js";
-import { type FieldRule, NOT_NEGATIVE, problemOf } from "../legality.js";
+import { type FieldRule, NOT_NEGATIVE, problemOf, TIME, UNIT } from "../legality.js";
 
 /** One memory. Names outside are the seed's (`q_value`, …); keys that this version does not know are kept. */
 export interface QavrMemory {
@@ -20,11 +20,11 @@ export interface QavrShared {
 }
 
 const MEMORY_RULES: Readonly<Record<string, FieldRule>> = {
-  q: [(value) => typeof value === "number" && value >= 0 && value <= 1, "a number in [0, 1]"],
+  q: UNIT,
   accessCount: NOT_NEGATIVE,
   successCount: NOT_NEGATIVE,
   failureCount: NOT_NEGATIVE,
-  lastAccessed: [(value) => Number.isFinite(value) || Number.isNaN(value), "Unix ms, or NaN for never"],
+  lastAccessed: TIME,
   updates: NOT_NEGATIVE,
   unknown: [(value) => typeof value === "object" && value !== null, "an object"],
 };

@@ -1,12 +1,7 @@
+import { contribute } from "../contribution.js";
 import { DecodedTable } from "../decoded-table.js";
-import type { Contribution, Learner, StateCodec } from "../learner.js";
-
-const nothing: StateCodec<null> = {
-  empty: () => null,
-  decode: () => null,
-  encode: (_, room) => new Uint8Array(room),
-  problem: () => undefined,
-};
+import type { Learner } from "../learner.js";
+import { noState } from "../no-state.js";
 
 /**
  * **No learning**, `similarity@1`: the host's order, with exposures and outcomes recorded all the same. The baseline of every
@@ -18,9 +13,9 @@ export function similarity(): Learner<null, null, DecodedTable<null>> {
   return {
     id: "similarity@1",
     fetchK: (topK) => topK,
-    shared: nothing,
-    memory: nothing,
-    createTable: () => new DecodedTable(nothing),
+    shared: noState,
+    memory: noState,
+    createTable: () => new DecodedTable(noState),
     score: ({ similarities }) => ({
       score: similarities,
       utility: new Float64Array(similarities.length),
@@ -29,9 +24,7 @@ export function similarity(): Learner<null, null, DecodedTable<null>> {
       unchanged: true,
     }),
     observe() {},
-    learn: ({ exposures }): Contribution => ({
-      exposures: exposures.map(({ shown }) => ({ direction: undefined, scalars: [], memories: shown.map(() => []) })),
-    }),
+    learn: (lesson) => contribute(lesson, {}),
     unlearn() {},
     discount() {},
     describe: () => ({ utility: 0, evidence: 0 }),

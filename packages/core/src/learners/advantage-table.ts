@@ -1,16 +1,16 @@
 import { MAX_DIMS } from "../embedding/projection.js";
 import { dot } from "../scoring/vectors.js";
+import { advantageVectorCodec } from "./advantage-vector.js";
 import type { MemoryTable } from "./learner.js";
-import { vectorMemoryCodec } from "./vector-memory.js";
 
 const FIRST_CAPACITY = 16;
 const BYTES_PER_ROW = MAX_DIMS * 4 + 8 + 8 + 8 + 2;
 
 /**
- * {@link VectorMemory} states in columns. All vectors lie in one array, row after row: fifty vectors that are fifty objects cost more
+ * Advantage vectors in columns. All vectors lie in one array, row after row: fifty vectors that are fifty objects cost more
  * time to find in memory than to multiply.
  */
-export class VectorTable implements MemoryTable {
+export class AdvantageTable implements MemoryTable {
   evidence: Float64Array = new Float64Array(FIRST_CAPACITY);
   advantage: Float64Array = new Float64Array(FIRST_CAPACITY);
   /** |v| of each row. */
@@ -26,7 +26,7 @@ export class VectorTable implements MemoryTable {
   }
 
   put(bytes: Uint8Array, row: number = this.#rows): number {
-    const { evidence, advantage, vector } = vectorMemoryCodec.decode(bytes);
+    const { evidence, advantage, vector } = advantageVectorCodec.decode(bytes);
     if (row === this.#rows) this.#rows += 1;
     if (row === this.evidence.length) this.#grow();
     this.evidence[row] = evidence;

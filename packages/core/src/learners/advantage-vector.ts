@@ -1,25 +1,34 @@
 import { MAX_DIMS } from "../embedding/projection.js";
+import { QavrError } from "../errors/qavr-error.js";
 import { addScaled } from "../scoring/vectors.js";
 import type { StateCodec } from "./learner.js";
 import { FINITE, finiteVector, NOT_NEGATIVE, problemOf } from "./legality.js";
-import { dimsOf } from "./state-dims.js";
 
-/** What a learner that works in request space keeps about one memory. */
-export interface VectorMemory {
+/** What outcomes say about one memory: how much better than expected runs went, and for which requests. */
+export interface AdvantageVector {
   /** Evidence: sum of the weights of the runs it was shown in. */
   evidence: number;
   /** Sum of weighted advantages, whatever the request: survives a change of embedding model. */
   advantage: number;
-  /** Sum of weighted advantages along the centred request vectors. Float32Array of the collection's dims, length 0 before the first. */
+  /** Sum of weighted advantages along request vectors. Float32Array of the collection's dims, length 0 before the first. */
   vector: Float32Array;
 }
+
+/** Below this a memory's evidence is rounding left over from a correction. */
+const NO_EVIDENCE = 1e-9;
 
 const SCALARS = 2;
 
 const RULES = { evidence: NOT_NEGATIVE, advantage: FINITE, vector: finiteVector(MAX_DIMS) };
 
+/** How many values follow the scalars. @throws INVALID_STATE for a length that no state has */
+export function dimsOf(length: number): number {
+  if (Number.isInteger(length) && length >= 0 && length <= MAX_DIMS) return length;
+  throw new QavrError("INVALID_STATE", "A stored learner's state has an impossible length. Replay the ledger.");
+}
+
 /** `[evidence, advantage]` as float64, then the vector as float32; empty while nothing was learned. Little-endian. */
-export const vectorMemoryCodec: StateCodec<VectorMemory> = {
+export const advantageVectorCodec: StateCodec<AdvantageVector> = {
   empty: () => ({ evidence: 0, advantage: 0, vector: new Float32Array(0) }),
   decode(bytes) {
     const scalars = new Float64Array(bytes.buffer, bytes.byteOffset, SCALARS);
@@ -42,15 +51,12 @@ export const vectorMemoryCodec: StateCodec<VectorMemory> = {
   problem: (state) => problemOf(state, RULES),
 };
 
-/** Below this a memory's evidence is rounding left over from a correction. */
-const NO_EVIDENCE = 1e-9;
-
-/** Adds to what is known about a memory, in place; a memory that is left without evidence is as good as new. */
-export function addAdvantage(
-  memory: VectorMemory,
+/** Adds evidence and an advantage along a direction, or takes them back where they are negative. */
+export function addAlong(
+  memory: AdvantageVector,
   evidence: number,
   advantage: number,
-  z: Float32Array | undefined,
+  direction: Float32Array | undefined,
 ): void {
   memory.evidence += evidence;
   memory.advantage += advantage;
@@ -60,7 +66,14 @@ export function addAdvantage(
     memory.vector = new Float32Array(0);
     return;
   }
-  if (!z) return;
-  if (memory.vector.length === 0) memory.vector = new Float32Array(z.length);
-  if (memory.vector.length === z.length) addScaled(memory.vector, advantage, z);
+  if (!direction) return;
+  if (memory.vector.length === 0) memory.vector = new Float32Array(direction.length);
+  if (memory.vector.length === direction.length) addScaled(memory.vector, advantage, direction);
+}
+
+/** Keeps a share of the evidence and of what it says. */
+export function keepAlong(memory: AdvantageVector, share: number): void {
+  memory.evidence *= share;
+  memory.advantage *= share;
+  memory.vector = memory.vector.map((value) => value * share);
 }

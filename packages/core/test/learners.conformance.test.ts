@@ -1,0 +1,365 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { LearnedState, Learner, Lesson, OutcomeInput } from "../src/index.js";
+import { createEngine, memoryStore, QavrError } from "../src/index.js";
+import * as learners from "../src/learners/index.js";
+import { everyLearner, everyLearnerByName, type LearnerEntry } from "./support/every-learner.js";
+import { seededRandom } from "./support/random.js";
+import { DAY, MINUTE, request, START, testEngine } from "./support/test-engine.js";
+import { World } from "./support/world.js";
+
+const DIMS = 6;
+const MEMORIES = 8;
+
+/** One finished run of a stream. */
+interface Run {
+  readonly candidates: readonly { readonly id: string; readonly similarity: number }[];
+  readonly vector: readonly number[];
+  readonly reward: number;
+}
+
+function stream(seed: number, runs: number): Run[] {
+  const random = seededRandom(seed);
+  const needs = Array.from({ length: 3 }, () => random.direction(DIMS));
+  return Array.from({ length: runs }, () => ({
+    candidates: Array.from({ length: MEMORIES }, (_, i) => ({ id: `m${i}`, similarity: random.next() })).sort(
+      (a, b) => b.similarity - a.similarity,
+    ),
+    vector: (needs[random.below(3)] as number[]).map((value) => value + 0.2 * random.normal()),
+    reward: random.below(3) / 2,
+  }));
+}
+
+/** An engine that has lived through a stream; the last run ends as `end` says. */
+async function lived(learner: Learner, runs: readonly Run[], end?: readonly OutcomeInput[]) {
+  const tested = testEngine({ learner });
+  const { engine, clock } = tested;
+  for (const [i, { candidates, vector, reward }] of runs.entries()) {
+    clock.now = START + i * MINUTE;
+    const { episode } = await engine.rank({ candidates, vector, topK: 3, keepOrder: true, aliases: [`run ${i}`] });
+    const [first, ...later] = (i === runs.length - 1 && end) || [{ reward }];
+    await engine.end(episode, first);
+    for (const outcome of later) await engine.report(`run ${i}`, outcome);
+  }
+  return tested;
+}
+
+/** Every number of a state, in a fixed order. */
+function numbersOf(value: unknown): number[] {
+  if (typeof value === "number") return [value];
+  if (value instanceof Map) return [...value].sort(([a], [b]) => a - b).flatMap(numbersOf);
+  if (ArrayBuffer.isView(value)) return [...(value as Float32Array)];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.keys(value)
+    .sort()
+    .flatMap((key) => numbersOf((value as Record<string, unknown>)[key]));
+}
+
+function expectSameState(actual: LearnedState, expected: LearnedState, precision: LearnerEntry["correction"]): void {
+  if (precision === "exact") {
+    expect(actual).toEqual(expected);
+    return;
+  }
+  expect(actual.memories.map(({ id }) => id)).toEqual(expected.memories.map(({ id }) => id));
+  if (precision === "later") return;
+  const numbers = numbersOf(actual);
+  const wanted = numbersOf(expected);
+  expect(numbers).toHaveLength(wanted.length);
+  numbers.forEach((value, i) => {
+    if (!Number.isNaN(wanted[i])) expect(Math.abs(value - (wanted[i] as number))).toBeLessThan(1e-6);
+  });
+}
+
+it("everything that the sub-path exports is a learner and passes this suite", () => {
+  const tested = new Set(everyLearner.map(({ name }) => name.split(",")[0]));
+  expect(tested).toEqual(new Set(Object.keys(learners)));
+  const ids = Object.values(learners).map((create) => (create() as Learner).id);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const id of ids) expect(id).toMatch(/^[a-z0-9-]+@1$/);
+});
+
+describe.each(everyLearnerByName)("%s", (_, { create, correction, orderIndependent, gains }) => {
+  it("leaves the host's order to a collection that it knows nothing of", async () => {
+    const { engine } = await lived(create(), stream(1, 20));
+    const unknown = [0.2, 0.9, 0.5].map((similarity, i) => ({ id: `new ${i}`, similarity }));
+    for (const collection of ["default", "another"]) {
+      const ranking = await engine.rank({ collection, candidates: unknown, topK: 2, vector: [1, 0, 0, 0, 0, 0] });
+      expect(ranking.items.map(({ index }) => index)).toEqual([0, 1]);
+      expect(ranking).toMatchObject({ order: "host" });
+    }
+  });
+
+  it("ranks equal requests in equal states alike, by whatever engine", async () => {
+    const { engine, store, clock } = await lived(create(), stream(2, 30));
+    const other = testEngine({ store, learner: create(), prefix: "other" });
+    other.clock.now = clock.now;
+    for (const { candidates, vector } of stream(3, 5)) {
+      const asked = { candidates, vector, topK: MEMORIES, record: false };
+      const ranking = await engine.rank(asked);
+      expect(await engine.rank(asked)).toEqual(ranking);
+      // Another order of reading memories must not matter either.
+      await other.engine.rank({ ...asked, candidates: candidates.toReversed() });
+      expect(await other.engine.rank(asked)).toEqual(ranking);
+    }
+  });
+
+  it.each([
+    ["zero similarities", { candidates: stream(4, 1)[0]?.candidates.map(({ id }) => ({ id, similarity: 0 })) }],
+    ["equal similarities", { candidates: stream(4, 1)[0]?.candidates.map(({ id }) => ({ id, similarity: 0.3 })) }],
+    ["negative similarities", { candidates: stream(4, 1)[0]?.candidates.map(({ id }, i) => ({ id, similarity: -i })) }],
+    [
+      "huge similarities",
+      { candidates: stream(4, 1)[0]?.candidates.map(({ id }, i) => ({ id, similarity: -i * 1e29 })) },
+    ],
+    ["a single candidate", { candidates: [{ id: "m1", similarity: 0.5 }] }],
+    ["one candidate twice", { candidates: [0.5, 0.4].map((similarity) => ({ id: "m1", similarity })) }],
+    ["no candidate", { candidates: [] }],
+    ["no vector", { vector: undefined }],
+    ["a vector of another space", { vector: [1, 0], space: "another" }],
+    ["nothing to show", { topK: 0 }],
+    ["more to show than there is", { topK: 50 }],
+  ])("ranks %s without a NaN and without losing a candidate", async (_case, change) => {
+    const { engine } = await lived(create(), stream(4, 30));
+    const [run] = stream(5, 1) as [Run];
+    const { vector, ...rest } = { ...request({ candidates: run.candidates, vector: run.vector }), ...change };
+    const ranking = await engine.rank({ ...rest, ...(vector ? { vector } : {}), candidates: rest.candidates ?? [] });
+    const count = Math.min(rest.topK, rest.candidates?.length ?? 0);
+    expect(new Set(ranking.items.map(({ index }) => index)).size).toBe(count);
+    for (const { score, learned, utility, evidence } of ranking.items) {
+      expect([score, learned, utility, evidence].every(Number.isFinite)).toBe(true);
+      expect(evidence).toBeGreaterThanOrEqual(0);
+    }
+    await engine.end(ranking.episode, { reward: 1 });
+    expect(await engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("ends in the same state whether a better verdict replaced a weaker one or came alone", async () => {
+    const better: OutcomeInput = { reward: 1, tier: "verified" };
+    for (let seed = 0; seed < 10; seed++) {
+      const runs = stream(seed, 12);
+      const weaker: OutcomeInput = { reward: seed / 9, tier: "completed", weight: 0.3 };
+      const { engine: corrected } = await lived(create(), runs, [weaker, better]);
+      const { engine: straight } = await lived(create(), runs, [better]);
+      expectSameState(await corrected.exportState(), await straight.exportState(), correction);
+    }
+  });
+
+  it("ends in the same state whether votes came before the reward or with it", async () => {
+    const votes = { helpful: ["m1"], harmful: ["m2"], tier: "user" } as const;
+    const runs = stream(6, 12);
+    const { engine: late } = await lived(create(), runs, [
+      { reward: null, ...votes },
+      { reward: 0.5, tier: "user" },
+    ]);
+    const { engine: together } = await lived(create(), runs, [{ reward: 0.5, ...votes }]);
+    expectSameState(await late.exportState(), await together.exportState(), correction);
+  });
+
+  it("learns nothing from a run of which nobody knows how it ended", async () => {
+    const runs = stream(7, 12);
+    const { engine: silent } = await lived(create(), runs, [{ reward: null }]);
+    const { engine: spoken } = await lived(create(), runs, [{ reward: 1 }]);
+    const evidence = async (engine: typeof silent): Promise<number> => (await engine.status()).taught;
+    expect(await evidence(silent)).toBe((await evidence(spoken)) - 1);
+    expect(await silent.replay()).toMatchObject({ identical: true });
+  });
+
+  it("starts cold again when all its evidence is taken by edits", async () => {
+    const { engine } = testEngine({ learner: create(), onEdit: "reset" });
+    const show = async (text: string) => {
+      const candidates = [
+        { id: "a", similarity: 0.9, text },
+        { id: "b", similarity: 0.8, text: "same" },
+      ];
+      const ranking = await engine.rank({ candidates, topK: 2, vector: [1, 0] });
+      await engine.end(ranking.episode, { reward: text === "old" ? 1 : null });
+      return ranking;
+    };
+    for (let i = 0; i < 5; i++) await show("old");
+    await show("new");
+    const { items } = await show("new");
+    expect(items.find(({ id }) => id === "a")?.evidence).toBeLessThan(2);
+  });
+
+  it("keeps legal states, with less evidence each time, while texts are edited and outcomes corrected", async () => {
+    const { engine } = testEngine({ learner: create(), onEdit: "discount" });
+    const random = seededRandom(8);
+    for (let i = 0; i < 60; i++) {
+      const candidates = ["a", "b", "c"].map((id, place) => ({
+        id,
+        similarity: 0.9 - place / 10,
+        text: `${id} ${Math.floor(i / 3)}`,
+      }));
+      const vector = random.direction(DIMS);
+      const { episode } = await engine.rank({ candidates, vector, topK: 2, keepOrder: true, aliases: [`run ${i}`] });
+      await engine.end(episode, { reward: random.next(), tier: "completed", weight: 0.7 });
+      const earlier = random.below(i + 1);
+      await engine.report(`run ${earlier}`, { reward: random.next(), tier: "user" });
+    }
+    const { shared, memories } = await engine.exportState();
+    const learner = create();
+    for (const { state } of memories) {
+      expect(learner.memory.problem(state)).toBeUndefined();
+      expect(learner.describe(state, START).evidence).toBeGreaterThanOrEqual(0);
+    }
+    expect(learner.shared.problem(shared)).toBeUndefined();
+    expect(await engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("hands its states over to another engine, which ranks as this one did", async () => {
+    const { engine, clock } = await lived(create(), stream(9, 30));
+    const second = testEngine({ learner: create() });
+    second.clock.now = clock.now;
+    await second.engine.importState(await engine.exportState());
+    expect(await second.engine.exportState()).toEqual(await engine.exportState());
+    for (const { candidates, vector } of stream(10, 5)) {
+      const asked = { candidates, vector, topK: MEMORIES, record: false };
+      expect((await second.engine.rank(asked)).items).toEqual((await engine.rank(asked)).items);
+    }
+    expect(await second.engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("says what is wrong with a state from elsewhere, whatever it is", async () => {
+    const { memory, shared } = create();
+    const { engine } = await lived(create(), stream(11, 5));
+    const known = await engine.exportState();
+    for (const [codec, legal] of [
+      [memory, known.memories[0]?.state],
+      [shared, known.shared],
+    ] as const) {
+      fc.assert(
+        fc.property(fc.anything(), (state) => {
+          const problem = codec.problem(state);
+          expect(["string", "undefined"]).toContain(typeof problem);
+        }),
+      );
+      if (legal === null || legal === undefined) continue;
+      expect(codec.problem(legal)).toBeUndefined();
+      for (const [field, value] of Object.entries(legal)) {
+        const broken = typeof value === "number" ? Number.NEGATIVE_INFINITY : "broken";
+        expect(codec.problem({ ...legal, [field]: broken }), field).toBeTypeOf("string");
+      }
+    }
+  });
+
+  it.runIf(orderIndependent)("ends in the same bytes whatever the order of outcomes and corrections", () => {
+    const outcome = fc.record({
+      shown: fc.uniqueArray(fc.nat(MEMORIES - 1), { minLength: 1, maxLength: 3 }),
+      reward: fc.double({ min: 0, max: 1, noNaN: true }),
+      weight: fc.constantFrom(0.1, 0.3, 1),
+      guess: fc.option(fc.double({ min: 0, max: 1, noNaN: true })),
+      share: fc.constantFrom(1, 1 / 2, 1 / 3),
+      place: fc.double({ noNaN: true }),
+    });
+    fc.assert(
+      fc.property(fc.array(outcome, { maxLength: 30 }), (outcomes) => {
+        const learner = create();
+        const end = (order: typeof outcomes, guessing: boolean): string[] => {
+          const states = Array.from({ length: MEMORIES }, () => learner.memory.empty());
+          const collection = learner.shared.empty();
+          const lesson = (run: (typeof outcomes)[0], reward: number, first: boolean): Lesson<unknown, unknown> => ({
+            exposures: [
+              {
+                shared: collection,
+                vector: undefined,
+                context: "default",
+                share: run.share,
+                shown: run.shown.map((i) => ({
+                  id: `m${i}`,
+                  memory: states[i],
+                  similarity: 0.5,
+                  weight: 1,
+                  vote: 0,
+                  used: undefined,
+                })),
+              },
+            ],
+            reward,
+            weight: run.weight,
+            voted: false,
+            at: START,
+            first,
+          });
+          const guesses = order.map((run) => {
+            if (!guessing || run.guess === null) return undefined;
+            const guessed = lesson(run, run.guess, true);
+            return { guessed, contribution: learner.learn(guessed) };
+          });
+          order.forEach((run, i) => {
+            const guess = guesses[i];
+            if (guess) learner.unlearn(guess.guessed, guess.contribution);
+            learner.learn(lesson(run, run.reward, !guess));
+          });
+          return [...states.map((state) => learner.memory.encode(state, 0)), learner.shared.encode(collection, 0)].map(
+            (bytes) => Buffer.from(bytes).toString("hex"),
+          );
+        };
+        const shuffled = outcomes.toSorted((a, b) => a.place - b.place);
+        expect(end(shuffled, true)).toEqual(end(outcomes, false));
+      }),
+    );
+  });
+
+  it.runIf(gains)("gains success in a world where similarity cannot see which memory helps", async () => {
+    let gain = 0;
+    for (const seed of [1, 2]) {
+      const world = new World({ seed });
+      const { engine } = testEngine({ learner: create() });
+      await world.live(engine, 700);
+      const { learned, similarity } = await world.evaluate(engine);
+      gain += (learned - similarity) / 2;
+    }
+    expect(gain).toBeGreaterThan(0.02);
+  });
+});
+
+describe("a learner's settings", () => {
+  const refused: readonly (readonly [string, () => unknown])[] = [
+    ["successRate: rateWeight", () => learners.successRate({ rateWeight: 1.1 })],
+    ["successRate: initialRate", () => learners.successRate({ initialRate: Number.NaN })],
+    ["reinforcement: growth", () => learners.reinforcement({ growth: -0.1 })],
+    ["reinforcement: initialConfidence", () => learners.reinforcement({ initialConfidence: 2 })],
+    ["reinforcement: confidenceWeight", () => learners.reinforcement({ confidenceWeight: "0.3" as never })],
+    ["timeWeighted: decayRate", () => learners.timeWeighted({ decayRate: 1.5 })],
+    ["score10: rate", () => learners.score10({ rate: 0 })],
+    ["score10: helpful", () => learners.score10({ helpful: 11 })],
+    ["score10: halfLifeDays", () => learners.score10({ halfLifeDays: 0 })],
+    ["score10: learnFromRewards", () => learners.score10({ learnFromRewards: 1 as never })],
+    ["memrl: candidates", () => learners.memrl({ candidates: 0 })],
+    ["memrl: failure", () => learners.memrl({ failure: -2 })],
+    ["memrl: threshold", () => learners.memrl({ threshold: Number.NaN })],
+    ["beta: policy", () => learners.beta({ policy: "epsilon" as never })],
+    ["beta: shrinkage", () => learners.beta({ shrinkage: 0 })],
+    ["globalAdvantage: weight", () => learners.globalAdvantage({ weight: -1 })],
+    ["jointLogistic: rate", () => learners.jointLogistic({ rate: 2 })],
+    ["rocchio: feedback", () => learners.rocchio({ feedback: "votes" as never })],
+    ["kernelPrototypes: prototypes", () => learners.kernelPrototypes({ prototypes: 65 })],
+    ["contexts: contexts", () => learners.contexts({ contexts: 0.5 })],
+  ];
+
+  it.each(refused)("refuses an illegal %s by its name", (option, create) => {
+    let thrown: unknown;
+    try {
+      create();
+    } catch (error) {
+      thrown = error;
+    }
+    expect(QavrError.isInstance(thrown, "INVALID_ARGUMENT")).toBe(true);
+    expect((thrown as Error).message).toContain(`${option} must be`);
+  });
+
+  it("keeps the largest states within what a store takes", async () => {
+    const random = seededRandom(12);
+    const learner = learners.contexts({ contexts: 1_000, joinFrom: 1 }) as unknown as Learner;
+    const engine = createEngine({ store: memoryStore(), learner, clock: () => START + DAY });
+    for (let i = 0; i < 1_005; i++) {
+      const { episode } = await engine.rank({
+        candidates: [{ id: "m", similarity: 1 }],
+        topK: 1,
+        vector: random.direction(256),
+      });
+      await engine.end(episode, { reward: true });
+    }
+    expect((await engine.status()).collections[0]?.learner).toMatchObject({ contexts: 1_000 });
+  });
+});
