@@ -2,11 +2,14 @@ import { cav, type Learner, qavr, similarity } from "@qavr/core";
 import type { DatasetName } from "../datasets/catalogue.js";
 import type { CreateArm } from "./arm.js";
 import { type EngineArmOptions, engineArm } from "./engine-arm.js";
+import { timeWeightedArm } from "./time-weighted-arm.js";
 
 /** One line of every table: a way to choose memories. */
 export interface Row {
   readonly name: string;
   readonly createArm: CreateArm;
+  /** Whether it is told which memories helped or misled: more than the other rows know. */
+  readonly votes: boolean;
   /** Costs so much that the full benchmark gives it three seeds. */
   readonly slow: boolean;
   /** The only comparison that it takes part in. @default all */
@@ -24,6 +27,7 @@ function row(name: string, learner: () => unknown, { slow, sourcesOnly, ...optio
   return {
     name,
     createArm: (world) => engineArm(world, arm),
+    votes: options.votes ?? false,
     slow: slow ?? false,
     sourcesOnly: sourcesOnly ?? false,
   };
@@ -31,6 +35,11 @@ function row(name: string, learner: () => unknown, { slow, sourcesOnly, ...optio
 
 /** The row of the engine's default learner; `<name>+votes`, `<name>+hashed` are its variants. A test holds it to the engine's own. */
 export const DEFAULT_ROW = "cav";
+/** The row that another one is a variant of, by its name: `cav+votes` of `cav`. */
+export function variantOf(row: string): string {
+  return row.split("+", 1)[0] as string;
+}
+
 /** What every gain is counted from. */
 export const BASELINE_ROW = "similarity";
 /** The published formula that gains are multiples of. */
@@ -45,4 +54,12 @@ export const ROWS: readonly Row[] = [
   row("cav+votes", cav, { votes: true }),
   row("cav+hashed", cav, { vector: "text" }),
   row("cav+verified-only", cav, { hears: ({ tier }) => tier === "verified", sourcesOnly: true }),
+  {
+    name: "langchain-time-weighted",
+    createArm: timeWeightedArm,
+    votes: false,
+    slow: false,
+    only: { set: "banking77", scenario: "main" },
+    sourcesOnly: false,
+  },
 ];

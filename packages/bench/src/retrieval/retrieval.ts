@@ -1,8 +1,8 @@
 import { CACHE_FOLDER, keptOnDisk } from "../cache/kept-on-disk.js";
 import { pack, unpack } from "../cache/packed.js";
-import type { LabelledText } from "../datasets/dataset.js";
 import { FIT_VERSION } from "../embedding/lsa-cache.js";
 import type { Corpus } from "../world/corpus.js";
+import type { LessonText } from "../world/split.js";
 import { SIMILARITIES, type SimilarityName, similarities } from "./similarity.js";
 
 /** What a host finds for one request. */
@@ -27,7 +27,7 @@ export interface Retrieval {
 export const DEPTH = 50;
 
 /** Raised whenever the arithmetic here or in its imports changes, so that nothing old is taken for new. */
-const RETRIEVAL_VERSION = 1;
+const RETRIEVAL_VERSION = 2;
 
 interface Columns {
   readonly header: Pick<Retrieval, "similarity" | "topical"> & {
@@ -85,8 +85,17 @@ export async function retrieve(corpus: Corpus, folder: string = CACHE_FOLDER): P
 function computeColumns({ split, embed }: Corpus, texts: readonly string[]): Columns {
   const { lessons, heldOut } = split;
   const compare = similarities(lessons, embed);
+  const embedded = new Map(texts.map((text) => [text, embed(text)]));
+  const score = (name: SimilarityName, text: string): Float64Array =>
+    compare[name](text, embedded.get(text) as Float32Array);
   const topical = Object.fromEntries(
-    SIMILARITIES.map((name) => [name, topicalShare(heldOut, (text) => best(compare[name](text), 1)[0] as number)]),
+    SIMILARITIES.map((name) => {
+      const hits = heldOut.filter(({ text, needs }) => {
+        const [first] = best(score(name, text), 1) as [number];
+        return needs.includes((lessons[first] as LessonText).need);
+      });
+      return [name, hits.length / heldOut.length];
+    }),
   ) as Record<SimilarityName, number>;
   const similarity = SIMILARITIES.reduce((winner, name) => (topical[name] > topical[winner] ? name : winner));
   const depth = Math.min(DEPTH, lessons.length);
@@ -95,8 +104,8 @@ function computeColumns({ split, embed }: Corpus, texts: readonly string[]): Col
   const found = new Uint16Array(texts.length * depth);
   const values = new Float32Array(texts.length * depth);
   texts.forEach((text, place) => {
-    vectors.set(embed(text), place * dims);
-    const scores = compare[similarity](text);
+    vectors.set(embedded.get(text) as Float32Array, place * dims);
+    const scores = score(similarity, text);
     best(scores, depth).forEach((lesson, rank) => {
       found[place * depth + rank] = lesson;
       values[place * depth + rank] = scores[lesson] as number;
@@ -104,11 +113,6 @@ function computeColumns({ split, embed }: Corpus, texts: readonly string[]): Col
   });
   const header = { similarity, topical, count: texts.length, dims, depth };
   return { header, vectors, lessons: found, similarities: values };
-
-  function topicalShare(requests: readonly LabelledText[], first: (text: string) => number): number {
-    const hits = requests.filter(({ text, needs }) => needs.includes(lessons[first(text)]?.need ?? -1));
-    return hits.length / requests.length;
-  }
 }
 
 /** Places of the highest scores, highest first; ties in their order. */

@@ -6,25 +6,23 @@ import { bm25 } from "./bm25.js";
 export const SIMILARITIES = ["lsa", "bm25", "mean"] as const;
 export type SimilarityName = (typeof SIMILARITIES)[number];
 
-/** Similarities of all lessons to one request, parallel to them; higher is better. */
-export type Compare = (text: string) => Float64Array;
+/** Similarities of all lessons to one request, given as text and unit vector; parallel to the lessons, higher is better. */
+export type Compare = (text: string, vector: Float32Array) => Float64Array;
 
-/** Cosine of LSA vectors; BM25 over its maximum, in [0, 1]; the mean of the two. */
+/**
+ * Cosine of LSA vectors; BM25 over what a lesson scores on average for its own text, so mostly in [0, 1] and on one scale for all
+ * requests; the mean of the two.
+ */
 export function similarities(lessons: readonly LessonText[], embed: Embed): Readonly<Record<SimilarityName, Compare>> {
   const vectors = lessons.map((lesson) => embed(lesson.text));
   const byWords = bm25(lessons.map((lesson) => lesson.text));
-  const lsa: Compare = (text) => {
-    const vector = embed(text);
-    return Float64Array.from(vectors, (other) => dot(vector, other));
-  };
-  const words: Compare = (text) => {
-    const scores = byWords(text);
-    const best = scores.reduce((most, score) => Math.max(most, score), 0);
-    return best > 0 ? scores.map((score) => score / best) : scores;
-  };
-  const mean: Compare = (text) => {
-    const other = words(text);
-    return lsa(text).map((score, place) => (score + (other[place] as number)) / 2);
+  const lsa: Compare = (_, vector) => Float64Array.from(vectors, (other) => dot(vector, other));
+  const own = lessons.map(({ text }, place) => byWords(text)[place] as number);
+  const scale = own.length / own.reduce((sum, score) => sum + score, 0);
+  const words: Compare = (text) => byWords(text).map((score) => score * scale);
+  const mean: Compare = (text, vector) => {
+    const other = words(text, vector);
+    return lsa(text, vector).map((score, place) => (score + (other[place] as number)) / 2);
   };
   return { lsa, bm25: words, mean };
 }
