@@ -16,7 +16,9 @@ export interface CheckedRun {
  * @returns undefined for a question without a label: nobody knows.
  */
 export function labelChecker(dataset: Dataset): (run: CheckedRun) => boolean | undefined {
-  const labels = new Map(dataset.texts.map(({ text, need }) => [oneLine(text), dataset.needs[need]?.name]));
+  const labels = new Map(
+    dataset.texts.map(({ text, needs: [need = -1] }) => [oneLine(text), dataset.needs[need]?.name]),
+  );
   return ({ input, output }) => {
     const label = labels.get(oneLine(String(input)));
     if (label === undefined) return undefined;

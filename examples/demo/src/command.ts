@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import { startProgress, UsageError } from "@qavr/bench";
 import { type DemoPlace, runDemo } from "./demo.js";
-import { HELP, parseOptions, UsageError } from "./options.js";
-import { startProgress } from "./progress.js";
+import { HELP, parseOptions } from "./options.js";
 
 /** Standard output and error of the command. */
 export interface CommandStreams {

@@ -1,11 +1,10 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { banking77Corpus } from "@qavr/bench";
+import { loadCorpus, type Progress } from "@qavr/bench";
 import { FETCHED } from "./arms.js";
 import { explanation } from "./explanation.js";
 import type { DemoOptions } from "./options.js";
 import { successPlot } from "./plot.js";
-import type { Progress } from "./progress.js";
 import { runSeed, type SeedResult, tableRows } from "./run-seed.js";
 import { createStyle, type Style } from "./style.js";
 import { gainRatio, type SummaryRow, summarize } from "./summary.js";
@@ -47,7 +46,7 @@ export async function runDemo(
   say(introduction(options, style));
 
   const fitting = startProgress("fitting the offline embedding (kept for the next time)");
-  const corpus = await banking77Corpus({ onProgress: (share) => fitting.update(share) });
+  const corpus = await loadCorpus("banking77", { onProgress: (share) => fitting.update(share) });
   fitting.clear();
 
   if (seeds === 1) say(tableHead(style));

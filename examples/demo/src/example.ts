@@ -25,22 +25,24 @@ export interface ExampleList {
 
 /** The held-out request whose true success rose most: picked to show what learning does, not to show the average. */
 export async function findExample(world: World, heldOut: HeldOutSet, arm: Arm): Promise<Example> {
+  const truth = world.truthAt(0);
   const texts = new Map(world.lessons.map(({ id, text }) => [id, text]));
   const list = (need: number, lessons: readonly RankedLesson[]): ExampleList => ({
-    success: world.trueProbability(
-      need,
+    success: truth.trueProbability(
+      [need],
       lessons.map((lesson) => lesson.id),
     ),
     lessons: lessons.map((lesson, place) => ({
       ...lesson,
       text: texts.get(lesson.id) ?? "",
-      truth: world.needOf(lesson.id) === need ? world.quality(lesson.id) : "other",
+      truth: world.needOf(lesson.id) === need ? truth.quality(lesson.id) : "other",
       baseRank: (lesson.index ?? place) + 1,
     })),
   });
   let best: Example | undefined;
   for (const entry of heldOut) {
-    const { text, need } = entry.request;
+    const { text, needs } = entry.request;
+    const [need] = needs as readonly [number];
     const before = list(need, entry.candidates.slice(0, world.k));
     const after = list(need, await arm.rank(entry));
     const gain = after.success - before.success;

@@ -31,7 +31,7 @@ export class FakeChatModel extends SimpleChatModel {
     super(fields);
     this.#dataset = dataset;
     this.#world = world;
-    this.#needs = new Map(dataset.texts.map(({ text, need }) => [oneLine(text), need]));
+    this.#needs = new Map(dataset.texts.map(({ text, needs: [need] }) => [oneLine(text), need as number]));
     this.#lessons = new Map(world.lessons.map(({ text, id }) => [oneLine(text), id]));
   }
 
@@ -45,7 +45,8 @@ export class FakeChatModel extends SimpleChatModel {
     const need = this.#needs.get(asked);
     if (need === undefined) return "I do not know.";
     const shown = lessons.flatMap((lesson) => this.#lessons.get(lesson) ?? []);
-    const right = uniformAt(this.#world.seed, DRAW.luck, hashOf(asked)) < this.#world.trueProbability(need, shown);
+    const probability = this.#world.truthAt(0).trueProbability([need], shown);
+    const right = uniformAt(this.#world.seed, DRAW.luck, hashOf(asked)) < probability;
     return formatAnswer(this.#nameOf(right ? need : this.#mistake(need, asked)));
   }
 

@@ -1,4 +1,4 @@
-import { parseArgs } from "node:util";
+import { parseFlags, UsageError } from "@qavr/bench";
 
 /** What the user asked for. */
 export interface DemoOptions {
@@ -27,14 +27,16 @@ stream: ranked by plain similarity, by the QAVR formula, and by qavr. Texts are 
   --help          this page
 `;
 
-/** A mistake in the command line; its message says what to do. */
-export class UsageError extends Error {
-  override readonly name = "UsageError";
-}
-
 /** @throws UsageError for an unknown option or a value outside its range */
 export function parseOptions(args: readonly string[]): DemoOptions {
-  const { values } = parse(args.filter((arg) => arg !== "--"));
+  const values = parseFlags("pnpm demo", args, {
+    seeds: { type: "string" },
+    runs: { type: "string" },
+    plot: { type: "string" },
+    json: { type: "boolean" },
+    "no-color": { type: "boolean" },
+    help: { type: "boolean", short: "h" },
+  });
   return {
     seeds: whole("--seeds", values.seeds, { low: 1, high: 100, fallback: 1 }),
     runs: whole("--runs", values.runs, { low: 20, high: 6000, fallback: 3000 }),
@@ -43,29 +45,6 @@ export function parseOptions(args: readonly string[]): DemoOptions {
     plot: values.plot,
     help: values.help === true,
   };
-}
-
-type Values = Partial<Record<"seeds" | "runs" | "plot", string>> &
-  Partial<Record<"json" | "no-color" | "help", boolean>>;
-
-function parse(args: readonly string[]): { readonly values: Values } {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        seeds: { type: "string" },
-        runs: { type: "string" },
-        plot: { type: "string" },
-        json: { type: "boolean" },
-        "no-color": { type: "boolean" },
-        help: { type: "boolean", short: "h" },
-      },
-    });
-  } catch (error) {
-    // Node's message ends with advice about positional arguments that does not fit here.
-    const [reason] = (error as Error).message.split(". To specify");
-    throw new UsageError(`${reason}. See pnpm demo --help.`);
-  }
 }
 
 function whole(

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { PassThrough } from "node:stream";
+import { startProgress } from "@qavr/bench";
 import { describe, expect, it } from "vitest";
 import { runCommand } from "../src/command.js";
-import { startProgress } from "../src/progress.js";
 
 const NOWHERE = "/does/not/exist";
 

@@ -1,4 +1,13 @@
-import { createWorld, type Dataset, loadBanking77, type Split, splitDataset, type World } from "@qavr/bench";
+import {
+  createWorld,
+  DATASETS,
+  type Dataset,
+  loadDataset,
+  type Split,
+  splitDataset,
+  type Truth,
+  type World,
+} from "@qavr/bench";
 import { beforeAll, describe, expect, it } from "vitest";
 import { labelChecker } from "../src/checker.js";
 import { FakeChatModel } from "../src/fake-chat-model.js";
@@ -7,11 +16,13 @@ import { formatLessons, PROMPT, readAnswer, readPrompt } from "../src/prompt.js"
 let dataset: Dataset;
 let split: Split;
 let world: World;
+let truth: Truth;
 let model: FakeChatModel;
 beforeAll(async () => {
-  dataset = await loadBanking77();
-  split = splitDataset(dataset);
+  dataset = await loadDataset("banking77");
+  split = splitDataset(dataset, DATASETS.banking77);
   world = createWorld(split, 1);
+  truth = world.truthAt(0);
   model = new FakeChatModel({ dataset, world });
 });
 
@@ -24,7 +35,10 @@ const ask = async (question: string, lessons: readonly string[]): Promise<string
 /** Share of right answers over the stream with these lessons. */
 const rightShare = async (lessonsFor: (need: number) => readonly string[]): Promise<number> => {
   let right = 0;
-  for (const { text, need } of world.stream) {
+  for (const {
+    text,
+    needs: [need = -1],
+  } of world.stream) {
     if (readAnswer(await ask(text, lessonsFor(need))) === dataset.needs[need]?.name) right += 1;
   }
   return right / world.stream.length;
@@ -51,19 +65,19 @@ describe("the prompt", () => {
 describe("the fake chat model", () => {
   it("answers the same prompt with the same answer", async () => {
     const [request] = world.stream as [World["stream"][number]];
-    expect(await ask(request.text, world.helpful(request.need))).toBe(
-      await ask(request.text, world.helpful(request.need)),
+    expect(await ask(request.text, truth.helpful(request.needs[0] as number))).toBe(
+      await ask(request.text, truth.helpful(request.needs[0] as number)),
     );
   });
 
   it("is right as often as the world says, and only the lessons in the prompt move that", async () => {
     const expected = (lessonsFor: (need: number) => readonly string[]): number =>
-      world.stream.reduce((sum, { need }) => sum + world.trueProbability(need, lessonsFor(need)), 0) /
+      world.stream.reduce((sum, { needs }) => sum + truth.trueProbability(needs, lessonsFor(needs[0] as number)), 0) /
       world.stream.length;
-    const helpful = (need: number): readonly string[] => world.helpful(need).slice(0, 1);
+    const helpful = (need: number): readonly string[] => truth.helpful(need).slice(0, 1);
     const misleading = (need: number): readonly string[] =>
       world.lessons
-        .filter((lesson) => lesson.need === need && world.quality(lesson.id) === "misleading")
+        .filter((lesson) => lesson.need === need && truth.quality(lesson.id) === "misleading")
         .map(({ id }) => id);
     for (const lessonsFor of [() => [], helpful, misleading]) {
       const margin = 3 * Math.sqrt(0.25 / world.stream.length);
@@ -90,7 +104,10 @@ describe("the fake chat model", () => {
       return readAnswer((await who.invoke(prompt)).text) === dataset.needs[need]?.name;
     };
     let differences = 0;
-    for (const { text, need } of world.stream.slice(0, 200)) {
+    for (const {
+      text,
+      needs: [need = -1],
+    } of world.stream.slice(0, 200)) {
       if ((await isRight(model, text, need)) !== (await isRight(other, text, need))) differences += 1;
     }
     expect(differences).toBeGreaterThan(20);
@@ -104,7 +121,10 @@ describe("the fake chat model", () => {
 describe("the checker", () => {
   it("says right for the label's intent, wrong for another one and for no answer, and nothing without a label", () => {
     const check = labelChecker(dataset);
-    const { text, need } = dataset.texts[0] as Dataset["texts"][number];
+    const {
+      text,
+      needs: [need = -1],
+    } = dataset.texts[0] as Dataset["texts"][number];
     const other = dataset.needs.find((_, place) => place !== need)?.name;
     expect(check({ input: text, output: `Intent: ${dataset.needs[need]?.name}` })).toBe(true);
     expect(check({ input: text, output: `Intent: ${other}` })).toBe(false);

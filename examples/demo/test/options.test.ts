@@ -1,5 +1,6 @@
+import { UsageError } from "@qavr/bench";
 import { describe, expect, it } from "vitest";
-import { parseOptions, UsageError } from "../src/options.js";
+import { parseOptions } from "../src/options.js";
 
 describe("the command line", () => {
   it("asks for one seed and 3,000 runs when nothing is said", () => {

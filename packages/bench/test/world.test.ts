@@ -1,19 +1,24 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { loadBanking77 } from "../src/datasets/banking77.js";
+import { DATASETS } from "../src/datasets/catalogue.js";
+import { loadDataset } from "../src/datasets/load-dataset.js";
 import { judge, meanJudgement, oracle } from "../src/world/judgement.js";
+import type { Quality } from "../src/world/qualities.js";
 import { type Split, splitDataset } from "../src/world/split.js";
-import { createWorld, type Quality, type World } from "../src/world/world.js";
+import type { Truth } from "../src/world/truth.js";
+import { createWorld, type World } from "../src/world/world.js";
 
 let split: Split;
 let world: World;
+let truth: Truth;
 beforeAll(async () => {
-  split = splitDataset(await loadBanking77());
+  split = splitDataset(await loadDataset("banking77"), DATASETS.banking77);
   world = createWorld(split, 1);
+  truth = world.truthAt(0);
 });
 
 const lessonsOf = (need: number, quality: Quality): string[] =>
   world.lessons
-    .filter((lesson) => lesson.need === need && world.quality(lesson.id) === quality)
+    .filter((lesson) => lesson.need === need && truth.quality(lesson.id) === quality)
     .map((lesson) => lesson.id);
 
 describe("a split", () => {
@@ -31,7 +36,9 @@ describe("a world", () => {
   it("is the same for the same seed and another for another seed", () => {
     const again = createWorld(split, 1);
     expect(again.stream).toEqual(world.stream);
-    expect(world.lessons.map(({ id }) => again.quality(id))).toEqual(world.lessons.map(({ id }) => world.quality(id)));
+    expect(world.lessons.map(({ id }) => again.truthAt(0).quality(id))).toEqual(
+      world.lessons.map(({ id }) => truth.quality(id)),
+    );
     expect(createWorld(split, 2).stream).not.toEqual(world.stream);
   });
 
@@ -39,8 +46,8 @@ describe("a world", () => {
     const counts: Record<Quality, number> = { helpful: 0, neutral: 0, misleading: 0 };
     for (const seed of [1, 2, 3, 4]) {
       const other = createWorld(split, seed);
-      for (const lesson of other.lessons) counts[other.quality(lesson.id)]++;
-      for (let need = 0; need < split.needs; need++) expect(other.helpful(need).length).toBeGreaterThan(0);
+      for (const lesson of other.lessons) counts[other.truthAt(0).quality(lesson.id)]++;
+      for (let need = 0; need < split.needs; need++) expect(other.truthAt(0).helpful(need).length).toBeGreaterThan(0);
     }
     const all = 4 * 308;
     expect(counts.helpful / all).toBeCloseTo(0.52, 1);
@@ -48,12 +55,12 @@ describe("a world", () => {
   });
 
   it("never asks in the stream about unseen needs, and judges them apart", () => {
-    const asked = new Set(world.stream.map(({ need }) => need));
+    const asked = new Set(world.stream.flatMap(({ needs }) => needs));
     expect(world.stream).toHaveLength(3000);
     expect(world.heldOut).toHaveLength(400);
-    expect(world.heldOut.every(({ need }) => asked.has(need))).toBe(true);
+    expect(world.heldOut.every(({ needs }) => needs.every((need) => asked.has(need)))).toBe(true);
     expect(world.heldOutUnseen.length).toBeGreaterThan(0);
-    expect(world.heldOutUnseen.some(({ need }) => asked.has(need))).toBe(false);
+    expect(world.heldOutUnseen.some(({ needs }) => needs.every((need) => asked.has(need)))).toBe(false);
   });
 
   it("asks again, in another order, when the stream is longer than its texts", () => {
@@ -64,7 +71,7 @@ describe("a world", () => {
 
   it("follows the scenario", () => {
     const clean = createWorld(split, 1, { poison: 0, neutral: 0, unseen: 0 });
-    expect(clean.lessons.every(({ id }) => clean.quality(id) === "helpful")).toBe(true);
+    expect(clean.lessons.every(({ id }) => clean.truthAt(0).quality(id) === "helpful")).toBe(true);
     expect(clean.heldOutUnseen).toHaveLength(0);
   });
 });
@@ -77,18 +84,18 @@ describe("the true probability of success", () => {
     const { unaided, aided } = world.difficulty(need);
     const [help] = lessonsOf(need, "helpful") as [string];
     const [first, second] = lessonsOf(need, "misleading") as [string, string];
-    const foreign = world.lessons.find((lesson) => lesson.need !== need && world.quality(lesson.id) === "misleading");
-    expect(world.trueProbability(need, [])).toBe(unaided);
-    expect(world.trueProbability(need, [help])).toBe(aided);
-    expect(world.trueProbability(need, [help, first])).toBeCloseTo(aided * 0.4, 12);
-    expect(world.trueProbability(need, [help, first, second])).toBeCloseTo(aided * 0.4 * 0.8, 12);
-    expect(world.trueProbability(need, [help, foreign?.id as string])).toBeCloseTo(aided * 0.97, 12);
+    const foreign = world.lessons.find((lesson) => lesson.need !== need && truth.quality(lesson.id) === "misleading");
+    expect(truth.trueProbability([need], [])).toBe(unaided);
+    expect(truth.trueProbability([need], [help])).toBe(aided);
+    expect(truth.trueProbability([need], [help, first])).toBeCloseTo(aided * 0.4, 12);
+    expect(truth.trueProbability([need], [help, first, second])).toBeCloseTo(aided * 0.4 * 0.8, 12);
+    expect(truth.trueProbability([need], [help, foreign?.id as string])).toBeCloseTo(aided * 0.97, 12);
   });
 
   it("is met by the outcomes of many requests", () => {
-    const shown = world.stream.map((request) => world.helpful(request.need).slice(0, 1));
+    const shown = world.stream.map((request) => truth.helpful(request.needs[0] as number).slice(0, 1));
     const expected = world.stream.reduce(
-      (sum, request, i) => sum + world.trueProbability(request.need, shown[i] as string[]),
+      (sum, request, i) => sum + truth.trueProbability(request.needs, shown[i] as string[]),
       0,
     );
     const successes = world.stream.filter((request, i) => world.succeeds(request, shown[i] as string[])).length;
@@ -97,7 +104,8 @@ describe("the true probability of success", () => {
 
   it("gives a request the same luck whoever ranks: more probability never turns success into failure", () => {
     for (const request of world.stream.slice(0, 300)) {
-      if (world.succeeds(request, [])) expect(world.succeeds(request, world.helpful(request.need))).toBe(true);
+      if (world.succeeds(request, []))
+        expect(world.succeeds(request, truth.helpful(request.needs[0] as number))).toBe(true);
     }
   });
 });
@@ -114,17 +122,17 @@ describe("what is reported", () => {
 describe("judging a list", () => {
   it("counts helpful lessons of the need by place, and sees misleading ones", () => {
     const request = world.heldOut.find(
-      ({ need }) => world.helpful(need).length === 2 && lessonsOf(need, "misleading").length > 0,
+      ({ needs: [need = -1] }) => truth.helpful(need).length === 2 && lessonsOf(need, "misleading").length > 0,
     ) as World["heldOut"][number];
-    const [first, second] = world.helpful(request.need) as [string, string];
-    const [bad] = lessonsOf(request.need, "misleading") as [string];
+    const [first, second] = truth.helpful(request.needs[0] as number) as [string, string];
+    const [bad] = lessonsOf(request.needs[0] as number, "misleading") as [string];
     expect(judge(world, request, [first, second]).ndcg).toBe(1);
     expect(judge(world, request, [bad, first]).ndcg).toBeCloseTo(1 / Math.log2(3) / (1 + 1 / Math.log2(3)), 12);
     expect(judge(world, request, [bad]).misleading).toBe(1);
     expect(judge(world, request, [first]).misleading).toBe(0);
     // The sixth place is not shown.
     const fillers = world.lessons
-      .filter(({ need }) => need !== request.need)
+      .filter(({ need }) => need !== request.needs[0])
       .slice(0, 5)
       .map(({ id }) => id);
     expect(judge(world, request, [...fillers, first]).ndcg).toBe(0);
@@ -133,15 +141,20 @@ describe("judging a list", () => {
   it("is best for the oracle's list", () => {
     const candidates = world.lessons.map(({ id }) => id);
     for (const request of world.heldOut.slice(0, 50)) {
-      const best = judge(world, request, oracle(world, request.need, candidates));
+      const best = judge(world, request, oracle(world, request.needs, candidates));
       expect(best.misleading).toBe(0);
-      expect(best.success).toBe(world.difficulty(request.need).aided);
+      expect(best.success).toBe(world.difficulty(request.needs[0] as number).aided);
     }
   });
 
   it("averages", () => {
-    const low = { success: 0, ndcg: 0.5, misleading: 1 };
-    const high = { success: 1, ndcg: 0.5, misleading: 0 };
-    expect(meanJudgement([low, high])).toEqual({ success: 0.5, ndcg: 0.5, misleading: 0.5 });
+    const low = { success: 0, ndcg: 0.5, recall: 1, misleading: 1 };
+    const high = { success: 1, ndcg: 0.5, recall: 0, misleading: 0 };
+    expect(meanJudgement([low, high])).toEqual({
+      success: 0.5,
+      ndcg: 0.5,
+      recall: 0.5,
+      misleading: 0.5,
+    });
   });
 });

@@ -9,6 +9,7 @@ export type {
   EpisodeView,
   ExposureView,
   LearnedState,
+  LiftReport,
   LogFields,
   Logger,
   NamespaceStatus,
@@ -18,8 +19,11 @@ export type {
   Ranking,
   RankRequest,
   ReplayReport,
+  RevocationReport,
+  RevokeOptions,
 } from "./engine/types.js";
 export { ERROR_CODES, type ErrorCode, type ErrorDetails, QavrError } from "./errors/qavr-error.js";
+export type { AdvantageVector } from "./learners/advantage-vector.js";
 export { cav } from "./learners/cav/cav.js";
 export type { CavMemory, CavShared } from "./learners/cav/state.js";
 export type {
@@ -29,6 +33,7 @@ export type {
   LessonExposure,
   MemoryTable,
   Observation,
+  Revisits,
   ScoreRequest,
   Scores,
   ShownMemory,
@@ -38,6 +43,7 @@ export type { QavrOptions, QavrRewards } from "./learners/qavr/parameters.js";
 export { qavr } from "./learners/qavr/qavr.js";
 export { formatQavrState, parseQavrState, type QavrDocument } from "./learners/qavr/seed-format.js";
 export type { QavrMemory, QavrShared } from "./learners/qavr/state.js";
+export type { RequestModel } from "./learners/request-model.js";
 export { similarity } from "./learners/similarity/similarity.js";
 export { OUTCOME_TIERS, type OutcomeTier } from "./ledger/events.js";
 export { ledgerReducer } from "./ledger/reducer.js";

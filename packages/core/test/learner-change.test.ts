@@ -109,7 +109,7 @@ describe("replay", () => {
   it("gives up when the ledger never stands still", async () => {
     const inner = memoryStore();
     let entries = 0;
-    const { engine } = testEngine({ store: { ...inner, head: async () => entries++ } });
+    const { engine } = testEngine({ store: { ...inner, head: async () => ++entries } });
     await expect(engine.replay()).rejects.toMatchObject({ code: "STORE_BUSY" });
   });
 

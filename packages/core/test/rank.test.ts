@@ -196,6 +196,7 @@ describe("createEngine", () => {
       maxOpenEpisodes: 10_000,
       outcomeWindow: 30 * 24 * 3_600_000,
       recordedCandidates: 50,
+      holdout: 0,
     });
   });
 

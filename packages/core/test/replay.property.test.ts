@@ -22,7 +22,10 @@ describe.each(everyLearnerByName)(
         fc.asyncProperty(fc.array(step, { maxLength: 60, size: "max" }), fc.nat(1_000), async (steps, seed) => {
           const store = memoryStore();
           const onEdit = (["keep", "discount", "reset"] as const)[seed % 3] as "keep";
-          const engines = ["left", "right"].map((prefix) => testEngine({ store, prefix, learner: create(), onEdit }));
+          const holdout = seed % 2 === 0 ? 0 : 0.5;
+          const engines = ["left", "right"].map((prefix) =>
+            testEngine({ store, prefix, learner: create(), onEdit, holdout }),
+          );
           const sessions = [newSession("default"), newSession("default")];
           for (const { command: next, engine, wait } of steps) {
             for (const { clock } of engines) clock.now += wait;

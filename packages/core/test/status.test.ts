@@ -12,6 +12,8 @@ describe("status", () => {
       outcomes: { verified: 0, user: 0, observed: 0, "self-reported": 0, completed: 0 },
       unknownOutcomes: 0,
       corrections: 0,
+      revocations: 0,
+      rebuildPending: false,
       taught: 0,
       collections: [],
     });

@@ -52,6 +52,15 @@ describe("learning from how tracked runs end", () => {
     await third.close();
   });
 
+  it("leaves the store's order to the runs that are held out, and says what learning is worth", async () => {
+    const memory = qavr({ store: memoryStore(), logger: {}, holdout: 0.25 });
+    const vectors = await memoryVectorStore();
+    await teach(memory, vectors, "scale", 300);
+    const { lift } = await memory.status();
+    expect(lift?.success?.holdout).toBe(0);
+    expect(lift?.success?.learned).toBeGreaterThan(0.9);
+  });
+
   it("gives the same ranking on a store of distances and on one of similarities", async () => {
     const orders = await Promise.all(
       [hnswStore, memoryVectorStore].map(async (create) => {

@@ -58,6 +58,7 @@ describe("wrong input", () => {
     [{ store: 7 }],
     [{ store: null }],
     [{ episodeTtl: -1 }],
+    [{ holdout: 2 }],
     [null],
   ])("is refused by qavr(%j)", (options) => {
     expect(refused(() => qavr({ store: memoryStore(), ...options } as never))).toBe(

@@ -5,14 +5,14 @@ export interface Need {
   readonly text: string;
 }
 
-/** A real text with the need that people gave it. */
+/** A real text with the needs that people gave it. */
 export interface LabelledText {
   readonly text: string;
-  /** Place in {@link Dataset.needs}. */
-  readonly need: number;
+  /** Places in {@link Dataset.needs}, each once; at least one. Most sets have exactly one per text. */
+  readonly needs: readonly number[];
 }
 
-/** Real texts of which each has one need. */
+/** Real texts, each with what it is about. */
 export interface Dataset {
   readonly name: string;
   readonly needs: readonly Need[];

@@ -1,3 +1,4 @@
+import { escapeXml } from "./svg-text.js";
 import { niceTicks } from "./ticks.js";
 
 /** A point of a line; `low` and `high` bound its band, when there is one. */
@@ -124,8 +125,4 @@ function style(place: number): (typeof PLOT_STYLES)[number] {
 
 function round(value: number, digits = 3): number {
   return Number(value.toFixed(digits));
-}
-
-function escapeXml(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }

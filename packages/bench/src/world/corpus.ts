@@ -1,10 +1,11 @@
-import { loadBanking77 } from "../datasets/banking77.js";
+import { DATASETS, type DatasetName } from "../datasets/catalogue.js";
 import type { Dataset } from "../datasets/dataset.js";
+import { loadDataset } from "../datasets/load-dataset.js";
 import { type Embed, lsaEmbedder } from "../embedding/lsa.js";
 import { cachedLsa } from "../embedding/lsa-cache.js";
 import { type Split, splitDataset } from "./split.js";
 
-/** A dataset made ready for worlds: divided, and with an embedding fitted on texts that are never asked. */
+/** A dataset made ready for worlds: divided, and with an embedding fitted without labels and without held-out texts. */
 export interface Corpus {
   readonly dataset: Dataset;
   readonly split: Split;
@@ -19,12 +20,14 @@ export interface CorpusOptions {
   readonly folder?: string;
 }
 
-/** banking77 with LSA vectors of 256 floats. A few seconds the first time, a fraction of one from then on. */
-export async function banking77Corpus(options: CorpusOptions = {}): Promise<Corpus> {
-  const dataset = await loadBanking77();
-  const split = splitDataset(dataset);
+/** A dataset with LSA vectors of 256 floats. A few seconds the first time, a fraction of one from then on. */
+export async function loadCorpus(name: DatasetName, options: CorpusOptions = {}): Promise<Corpus> {
+  const plan = DATASETS[name];
+  const dataset = await loadDataset(name);
+  const split = splitDataset(dataset, plan);
+  const asked = plan.small ? split.stream : split.background;
   const model = await cachedLsa(
-    [...split.lessons, ...split.background].map((text) => text.text),
+    [...split.lessons, ...asked].map((text) => text.text),
     options,
   );
   return { dataset, split, embed: lsaEmbedder(model) };

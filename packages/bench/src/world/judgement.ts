@@ -1,12 +1,15 @@
+import type { Truth } from "./truth.js";
 import type { Request, World } from "./world.js";
 
 /** How good a list of lessons is for a request, by the world's hidden truth. */
 export interface Judgement {
   /** True probability that the run succeeds. */
   readonly success: number;
-  /** Normalised discounted cumulative gain at k: helpful lessons of the need count 1, all others 0. In [0, 1]. */
+  /** Normalised discounted cumulative gain at k: helpful lessons of a need of the request count 1, all others 0. In [0, 1]. */
   readonly ndcg: number;
-  /** 1 if a misleading lesson of the request's need is among them, else 0. */
+  /** Share of the helpful lessons that could be shown which are shown. In [0, 1]. */
+  readonly recall: number;
+  /** 1 if a misleading lesson of a need of the request is among them, else 0. */
   readonly misleading: number;
 }
 
@@ -16,20 +19,31 @@ export interface Judgement {
  * nDCG@k = Σ gainᵢ / log₂(i + 1) over places i = 1 … k, divided by its value for an ideal list (Järvelin & Kekäläinen 2002).
  *
  * @param shown lesson ids, best first; places beyond the world's k are ignored.
+ * @param truth what holds when it is judged. @default at the world's beginning
  */
-export function judge(world: World, request: Request, shown: readonly string[]): Judgement {
+export function judge(
+  world: World,
+  request: Request,
+  shown: readonly string[],
+  truth: Truth = world.truthAt(0),
+): Judgement {
   const top = shown.slice(0, world.k);
-  const own = top.map((lesson) => (world.needOf(lesson) === request.need ? world.quality(lesson) : "neutral"));
-  const ideal = Math.min(world.helpful(request.need).length, world.k);
+  const own = top.map((lesson) => (request.needs.includes(world.needOf(lesson)) ? truth.quality(lesson) : "neutral"));
+  const helpful = request.needs.reduce((sum, need) => sum + truth.helpful(need).length, 0);
+  const ideal = Math.min(helpful, world.k);
   let gain = 0;
+  let hits = 0;
   own.forEach((quality, place) => {
-    if (quality === "helpful") gain += discount(place);
+    if (quality !== "helpful") return;
+    gain += discount(place);
+    hits += 1;
   });
   let best = 0;
   for (let place = 0; place < ideal; place++) best += discount(place);
   return {
-    success: world.trueProbability(request.need, top),
-    ndcg: best > 0 ? gain / best : 0,
+    success: truth.trueProbability(request.needs, top),
+    ndcg: ideal > 0 ? gain / best : 0,
+    recall: ideal > 0 ? hits / ideal : 0,
     misleading: own.includes("misleading") ? 1 : 0,
   };
 }
@@ -38,18 +52,26 @@ export function judge(world: World, request: Request, shown: readonly string[]):
 export function meanJudgement(judgements: readonly Judgement[]): Judgement {
   const average = (key: keyof Judgement): number =>
     judgements.reduce((sum, judgement) => sum + judgement[key], 0) / judgements.length;
-  return { success: average("success"), ndcg: average("ndcg"), misleading: average("misleading") };
+  return {
+    success: average("success"),
+    ndcg: average("ndcg"),
+    recall: average("recall"),
+    misleading: average("misleading"),
+  };
 }
 
 /**
- * The lessons an all-knowing ranker would show: a helpful one of the need first, then whatever does not mislead.
+ * The lessons an all-knowing ranker would show at the world's beginning: a helpful one of each need first, then whatever does not mislead.
  *
  * @param candidates lesson ids to choose from, best similarity first
  */
-export function oracle(world: World, need: number, candidates: readonly string[]): readonly string[] {
-  const harmless = candidates.filter((lesson) => world.quality(lesson) !== "misleading");
-  const helps = (lesson: string): boolean => world.needOf(lesson) === need && world.quality(lesson) === "helpful";
-  return [...harmless.filter(helps), ...harmless.filter((lesson) => !helps(lesson))].slice(0, world.k);
+export function oracle(world: World, needs: readonly number[], candidates: readonly string[]): readonly string[] {
+  const truth = world.truthAt(0);
+  const harmless = candidates.filter((lesson) => truth.quality(lesson) !== "misleading");
+  const firsts = needs.flatMap(
+    (need) => harmless.find((lesson) => world.needOf(lesson) === need && truth.quality(lesson) === "helpful") ?? [],
+  );
+  return [...firsts, ...harmless.filter((lesson) => !firsts.includes(lesson))].slice(0, world.k);
 }
 
 function discount(place: number): number {

@@ -1,4 +1,4 @@
-/** What kind of world to simulate. Shares and probabilities in [0, 1]. */
+/** What kind of world to simulate. Shares and probabilities in [0, 1]; runs are counted from 0. */
 export interface Scenario {
   /** Runs in the stream; beyond the texts there are, they are asked again in another order. @default 3,000 */
   readonly runs?: number;
@@ -14,6 +14,35 @@ export interface Scenario {
   readonly unseen?: number;
   /** Probability that an outcome is reported the wrong way round. @default 0 */
   readonly flip?: number;
+  /** Whether outcomes are tossed with a fair coin, whatever was shown. @default false */
+  readonly coinToss?: boolean;
+  /** Every outcome of a run before this one is reported the wrong way round. @default 0 */
+  readonly invertedUntil?: number;
+  /** Exponent s > 0 of Zipf's law: the r-th most frequent need is asked in proportion to 1 / r^s. 0: as often as the texts have it. @default 0 */
+  readonly zipf?: number;
+  /** From this run on, half of the needs have newly drawn qualities. @default never */
+  readonly driftAt?: number;
+  /** Who reports outcomes. @default one checker, always */
+  readonly sources?: Sources | undefined;
+}
+
+/**
+ * Outcomes that come from named sources, some of which lie. A run carries a claim of one of them, and independently of that may be
+ * verified; a verified outcome replaces a claim. A run with neither has no outcome.
+ */
+export interface Sources {
+  /** How many there are; each claim comes from any of them, equally likely. */
+  readonly count: number;
+  /** Share of runs with a claim. */
+  readonly claimed: number;
+  /** Share of runs that are verified. */
+  readonly verified: number;
+  /** How many of the sources report the opposite of the truth. */
+  readonly liars: number;
+  /** The liars are honest before this run. */
+  readonly lyingFrom: number;
+  /** Probability that an honest source errs. */
+  readonly error: number;
 }
 
 export const DEFAULT_SCENARIO: Required<Scenario> = {
@@ -24,4 +53,9 @@ export const DEFAULT_SCENARIO: Required<Scenario> = {
   neutral: 0.2,
   unseen: 0.15,
   flip: 0,
+  coinToss: false,
+  invertedUntil: 0,
+  zipf: 0,
+  driftAt: Number.POSITIVE_INFINITY,
+  sources: undefined,
 };

@@ -1,15 +1,20 @@
+import type { DatasetPlan } from "../datasets/catalogue.js";
 import type { Dataset, LabelledText } from "../datasets/dataset.js";
 import { seededRandom, shuffle } from "../random/seeded-random.js";
 
-/** A lesson of the memory store: advice filed under an earlier question with the same need. Its text says nothing of its worth. */
-export interface LessonText extends LabelledText {
+/** A lesson of the memory store: advice about one need. Its text says nothing of its worth. */
+export interface LessonText {
   /** `m0`, `m1`, … */
   readonly id: string;
+  /** What it is found by: an earlier request, or the description of its need. */
+  readonly text: string;
+  /** Place in the dataset's needs. */
+  readonly need: number;
 }
 
 /** A dataset divided once; every seed of a world shares the division, so that one embedding serves them all. */
 export interface Split {
-  /** Texts that fit the embedder, never asked. */
+  /** Texts that fit the embedder, never asked; none in a small set. */
   readonly background: readonly LabelledText[];
   /** Requests to learn from. */
   readonly stream: readonly LabelledText[];
@@ -20,37 +25,37 @@ export interface Split {
   readonly needs: number;
 }
 
-export interface SplitOptions {
-  /** @default 7 */
-  readonly seed?: number;
-  /** Share of the texts, [0, 1). @default 0.25 */
-  readonly background?: number;
-  /** Share of the texts, [0, 1). @default 0.2 */
-  readonly heldOut?: number;
-  /** @default 4 */
-  readonly lessonsPerNeed?: number;
-}
+/** Shares of the texts, [0, 1). What neither share takes is the stream. */
+const SHARES = {
+  large: { background: 0.25, heldOut: 0.2 },
+  small: { background: 0, heldOut: 0.35 },
+} as const;
 
-/** Divides a dataset at random into background, held-out and stream, then takes the lessons out of the stream. */
-export function splitDataset(
-  dataset: Dataset,
-  { seed = 7, background = 0.25, heldOut = 0.2, lessonsPerNeed = 4 }: SplitOptions = {},
-): Split {
-  const texts = shuffle([...dataset.texts], seededRandom(seed));
-  const backgroundEnd = Math.floor(background * texts.length);
-  const heldOutEnd = backgroundEnd + Math.floor(heldOut * texts.length);
-  const taken = dataset.needs.map((): LabelledText[] => []);
+/** Every published result rests on this division. */
+const SPLIT_SEED = 7;
+
+/** Divides a dataset at random into background, held-out and stream, then takes the filed cases out of the stream. */
+export function splitDataset(dataset: Dataset, { memories, small }: Pick<DatasetPlan, "memories" | "small">): Split {
+  const shares = small ? SHARES.small : SHARES.large;
+  const texts = shuffle([...dataset.texts], seededRandom(SPLIT_SEED));
+  const backgroundEnd = Math.floor(shares.background * texts.length);
+  const heldOutEnd = backgroundEnd + Math.floor(shares.heldOut * texts.length);
+  const filed = dataset.needs.map((need) => (memories.description ? [need.text] : []));
+  const full = memories.cases + (memories.description ? 1 : 0);
   const stream: LabelledText[] = [];
   for (const text of texts.slice(heldOutEnd)) {
-    const lessons = taken[text.need] as LabelledText[];
-    if (lessons.length < lessonsPerNeed) lessons.push(text);
+    // A case stands for one need; a request with several teaches nobody which of them its advice was about.
+    const lessons = filed[text.needs[0] as number] as string[];
+    if (text.needs.length === 1 && lessons.length < full) lessons.push(text.text);
     else stream.push(text);
   }
   return {
     background: texts.slice(0, backgroundEnd),
     heldOut: texts.slice(backgroundEnd, heldOutEnd),
     stream,
-    lessons: taken.flat().map((lesson, number) => ({ ...lesson, id: `m${number}` })),
+    lessons: filed
+      .flatMap((lessons, need) => lessons.map((text) => ({ text, need })))
+      .map((lesson, number) => ({ id: `m${number}`, ...lesson })),
     needs: dataset.needs.length,
   };
 }

@@ -1,11 +1,11 @@
 import type { LabelledText } from "../datasets/dataset.js";
 import { seededRandom, shuffle, uniformAt } from "../random/seeded-random.js";
-import { type Difficulty, drawDifficulty, MISLEADING } from "./difficulty.js";
+import { type Difficulty, drawDifficulty } from "./difficulty.js";
+import { drawQualities, redrawHalf } from "./qualities.js";
 import { DEFAULT_SCENARIO, type Scenario } from "./scenario.js";
 import type { LessonText, Split } from "./split.js";
-
-/** What a lesson does to a run of its need. Hidden from every ranker. */
-export type Quality = "helpful" | "neutral" | "misleading";
+import { shuffledStream, zipfStream } from "./stream.js";
+import { createTruth, type Truth } from "./truth.js";
 
 /** One request of the stream or the held-out set. */
 export interface Request extends LabelledText {
@@ -16,107 +16,101 @@ export interface Request extends LabelledText {
 /** A seeded world: real texts, drawn qualities, and the probability that a run succeeds given what it was shown. */
 export interface World {
   readonly seed: number;
+  readonly scenario: Required<Scenario>;
+  /** Memories shown per run. */
   readonly k: number;
   readonly lessons: readonly LessonText[];
   /** Requests to learn from, in order. */
   readonly stream: readonly Request[];
   /** Requests of needs that the stream knows, never asked in it. */
   readonly heldOut: readonly Request[];
-  /** At most 200 requests of needs that the stream never asked about. */
+  /** At most 200 requests with a need that the stream never asked about. */
   readonly heldOutUnseen: readonly Request[];
-  quality(lesson: string): Quality;
   /** The need of a lesson, a place in the dataset's needs. */
   needOf(lesson: string): number;
   /** How hard a need is. */
   difficulty(need: number): Difficulty;
-  /** True probability that a run about `need` succeeds with these lessons shown, best first. */
-  trueProbability(need: number, shown: readonly string[]): number;
+  /** What holds when a run of this number takes place. */
+  truthAt(run: number): Truth;
   /**
    * Whether the run succeeds. The luck of a request is its own: equal for every ranker (common random numbers), so that
    * two rankers that show the same lessons see the same outcome.
    */
   succeeds(request: Request, shown: readonly string[]): boolean;
-  /** What is reported about a run that ended so: the truth, or its opposite at the scenario's `flip` rate. */
+  /** What is reported about a run that ended so: the truth, unless the scenario tosses coins, flips or inverts. */
   reported(request: Request, success: boolean): boolean;
-  /** Lessons of a need that help, in store order. */
-  helpful(need: number): readonly string[];
 }
 
-/** Places of the independent draws of one request. */
-const DRAW = { luck: 1, flip: 2 } as const;
+/** Places of the independent draws of one request. Never reuse a number: another draw would follow the first. */
+export const DRAW = {
+  luck: 1,
+  flip: 2,
+  coin: 3,
+  vote: 4,
+  used: 5,
+  claimed: 6,
+  verified: 7,
+  source: 8,
+  error: 9,
+} as const;
 
-/**
- * Draws a world. Equal arguments give equal worlds.
- *
- * Half of the lessons help, a fifth does nothing and three tenths mislead (by default); every need has at least one helpful lesson.
- */
+/** Most held-out requests about unseen needs. */
+const UNSEEN_REQUESTS = 200;
+
+/** Draws a world. Equal arguments give equal worlds; scenarios that differ only in what is reported share everything else. */
 export function createWorld(split: Split, seed: number, scenario: Scenario = {}): World {
   const settings = { ...DEFAULT_SCENARIO, ...scenario };
   const random = seededRandom(seed * 7919 + 13);
   const difficulties = Array.from({ length: split.needs }, () => drawDifficulty(random()));
   const byNeed = Array.from({ length: split.needs }, (): string[] => []);
-  const needs = new Map<string, number>();
+  const needOf = new Map<string, number>();
   for (const lesson of split.lessons) {
     (byNeed[lesson.need] as string[]).push(lesson.id);
-    needs.set(lesson.id, lesson.need);
+    needOf.set(lesson.id, lesson.need);
   }
-  const qualities = new Map<string, Quality>();
-  for (const lessons of byNeed) drawQualities(lessons, settings, random, qualities);
+  const qualities = drawQualities(byNeed, settings, random);
   const unseen = Array.from({ length: split.needs }, () => random() < settings.unseen);
-  const number = (texts: readonly LabelledText[]): Request[] =>
-    texts.map((text, place) => ({ ...text, number: place }));
-  const known = (text: LabelledText): boolean => !unseen[text.need];
+  const known = (text: LabelledText): boolean => text.needs.every((need) => !unseen[need]);
   const asked = split.stream.filter(known);
-  const stream: LabelledText[] = [];
-  while (stream.length < settings.runs && asked.length > 0) stream.push(...shuffle([...asked], random));
+  // A sequence of its own, so that skewed traffic leaves the rest of the world as it is.
+  const stream =
+    settings.zipf > 0
+      ? zipfStream(asked, settings.runs, settings.zipf, seededRandom(seed * 7919 + 14))
+      : shuffledStream(asked, settings.runs, random);
   const heldOut = shuffle(split.heldOut.filter(known), random).slice(0, settings.heldOut);
   const heldOutUnseen = shuffle(
     split.heldOut.filter((text) => !known(text)),
     random,
-  ).slice(0, 200);
+  ).slice(0, UNSEEN_REQUESTS);
 
-  const quality = (lesson: string): Quality => qualities.get(lesson) ?? "neutral";
-  const trueProbability = (need: number, shown: readonly string[]): number => {
-    const { unaided, aided } = difficulties[need] as Difficulty;
-    const own = shown.filter((lesson) => needs.get(lesson) === need);
-    let probability = own.some((lesson) => quality(lesson) === "helpful") ? aided : unaided;
-    const misleading = own.filter((lesson) => quality(lesson) === "misleading").length;
-    if (misleading > 0) probability *= MISLEADING.first * MISLEADING.further ** (misleading - 1);
-    const foreign = shown.filter((lesson) => needs.get(lesson) !== need && quality(lesson) === "misleading").length;
-    return probability * MISLEADING.foreign ** foreign;
-  };
+  const before = createTruth({ difficulties, byNeed, needOf, qualities });
+  const drifts = Number.isFinite(settings.driftAt);
+  const later = drifts ? redrawHalf(byNeed, qualities, settings, seededRandom(seed * 7919 + 15)) : qualities;
+  const after = drifts ? createTruth({ difficulties, byNeed, needOf, qualities: later }) : before;
+  const truthAt = (run: number): Truth => (run >= settings.driftAt ? after : before);
+  const draw = (which: number, request: Request): number => uniformAt(seed, which, request.number);
+
   return {
     seed,
+    scenario: settings,
     k: settings.k,
     lessons: split.lessons,
-    stream: number(stream.slice(0, settings.runs)),
-    heldOut: number(heldOut),
-    heldOutUnseen: number(heldOutUnseen),
-    quality,
-    needOf: (lesson) => needs.get(lesson) ?? -1,
+    stream: numbered(stream),
+    heldOut: numbered(heldOut),
+    heldOutUnseen: numbered(heldOutUnseen),
+    needOf: (lesson) => needOf.get(lesson) ?? -1,
     difficulty: (need) => difficulties[need] as Difficulty,
-    trueProbability,
-    succeeds: (request, shown) => uniformAt(seed, DRAW.luck, request.number) < trueProbability(request.need, shown),
-    reported: (request, success) => (uniformAt(seed, DRAW.flip, request.number) < settings.flip ? !success : success),
-    helpful: (need) => (byNeed[need] as string[]).filter((lesson) => quality(lesson) === "helpful"),
+    truthAt,
+    succeeds: (request, shown) =>
+      draw(DRAW.luck, request) < truthAt(request.number).trueProbability(request.needs, shown),
+    reported(request, success) {
+      let said = settings.coinToss ? draw(DRAW.coin, request) < 0.5 : success;
+      if (draw(DRAW.flip, request) < settings.flip) said = !said;
+      return request.number < settings.invertedUntil ? !said : said;
+    },
   };
 }
 
-function drawQualities(
-  lessons: readonly string[],
-  { poison, neutral }: Required<Scenario>,
-  random: () => number,
-  qualities: Map<string, Quality>,
-): void {
-  // A need with a single lesson keeps it helpful: nothing could be learned there otherwise.
-  if (lessons.length === 1) {
-    qualities.set(lessons[0] as string, "helpful");
-    return;
-  }
-  for (const lesson of lessons) {
-    const drawn = random();
-    qualities.set(lesson, drawn < poison ? "misleading" : drawn < poison + neutral ? "neutral" : "helpful");
-  }
-  if (lessons.some((lesson) => qualities.get(lesson) === "helpful")) return;
-  qualities.set(lessons[Math.floor(random() * lessons.length)] as string, "helpful");
+function numbered(texts: readonly LabelledText[]): Request[] {
+  return texts.map((text, number) => ({ ...text, number }));
 }

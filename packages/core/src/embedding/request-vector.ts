@@ -1,6 +1,8 @@
+import { turnTowards } from "./context-direction.js";
 import { hashedVector } from "./hashed-vector.js";
 import { project } from "./projection.js";
 import { dequantise, quantise } from "./quantise.js";
+import { type Found, smoothed } from "./smoothing.js";
 
 /** The one vector that says what kind of request this is, in the form that ranking, learning and the ledger share. */
 export interface RequestVector {
@@ -13,15 +15,15 @@ export interface RequestVector {
   readonly unit: Float32Array;
 }
 
-/** The host's vector, projected. Undefined for a zero vector. */
-export function hostVector(vector: ArrayLike<number>): RequestVector | undefined {
-  return requestVector("host", vector.length, project(vector));
+/** The host's vector, projected and turned towards its context. Undefined for a zero vector. */
+export function hostVector(vector: ArrayLike<number>, context: string): RequestVector | undefined {
+  return requestVector("host", vector.length, turnTowards(project(vector), context));
 }
 
-/** The hashed vector of a text. Undefined for a text without words. */
-export function textVector(text: string): RequestVector | undefined {
+/** The hashed vector of a text, smoothed by what the request has found and turned towards its context. Undefined for a text without words. */
+export function textVector(text: string, context: string, found: Found): RequestVector | undefined {
   const vector = hashedVector(text);
-  return vector && requestVector("hashed", vector.length, vector);
+  return vector && requestVector("hashed", vector.length, turnTowards(smoothed(vector, found), context));
 }
 
 /** Quantises and restores, so that what is ranked with is bit for bit what is recorded. */

@@ -14,6 +14,8 @@ export interface EngineContext {
   readonly states: StateReader<unknown, unknown>;
   readonly open: OpenEpisodes;
   readonly recorder: Recorder;
+  /** Share of episodes, in [0, 1]. */
+  readonly holdout: number;
   readonly outcomeWindow: number;
   readonly now: () => number;
   readonly createId: () => string;

@@ -11,6 +11,7 @@ import { createMaintainer } from "./maintain.js";
 import { OpenEpisodes } from "./open-episodes.js";
 import { createOutcomes, loseEpisode } from "./outcomes.js";
 import { createRanker, openEpisode } from "./rank.js";
+import { createRebuilder } from "./rebuild.js";
 import { createRecorder } from "./recorder.js";
 import { StateReader } from "./state-reader.js";
 import type { Engine, EngineOptions } from "./types.js";
@@ -19,7 +20,10 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 type EngineSettings = Required<
-  Pick<EngineOptions, "enabled" | "onEdit" | "episodeTtl" | "maxOpenEpisodes" | "outcomeWindow" | "recordedCandidates">
+  Pick<
+    EngineOptions,
+    "enabled" | "onEdit" | "episodeTtl" | "maxOpenEpisodes" | "outcomeWindow" | "recordedCandidates" | "holdout"
+  >
 >;
 
 /** What an engine does when nobody says otherwise. */
@@ -30,6 +34,7 @@ export const ENGINE_DEFAULTS: EngineSettings = {
   maxOpenEpisodes: 10_000,
   outcomeWindow: 30 * DAY,
   recordedCandidates: 50,
+  holdout: 0,
 };
 
 /**
@@ -53,6 +58,7 @@ export function createEngine(options: EngineOptions): Engine {
     states: new StateReader(store, learner),
     open: new OpenEpisodes({ limit: settings.maxOpenEpisodes, ttl: settings.episodeTtl }),
     recorder: createRecorder({ store, reduce, onEdit, recordedCandidates, now, createId }),
+    holdout: settings.holdout,
     outcomeWindow,
     now,
     createId,
@@ -69,6 +75,7 @@ export function createEngine(options: EngineOptions): Engine {
   const outcomes = createOutcomes(context);
   const inspector = createInspector(context);
   const maintainer = createMaintainer(context);
+  const rebuilder = createRebuilder(context);
   const underWay = new Set<Promise<unknown>>();
   const track = <T>(work: Promise<T>): Promise<T> => {
     underWay.add(work);
@@ -135,7 +142,8 @@ export function createEngine(options: EngineOptions): Engine {
     forget: (forgetOptions) => track(maintainer.forget(forgetOptions)),
     importState: (state) => track(maintainer.importState(state)),
     exportState: (exportOptions) => maintainer.exportState(exportOptions),
-    replay: (replayOptions) => maintainer.replay(replayOptions),
+    replay: (replayOptions) => rebuilder.replay(replayOptions),
+    revoke: (revokeOptions) => track(rebuilder.revoke(revokeOptions)),
 
     async flush() {
       await outcomes.sweep();
@@ -176,6 +184,9 @@ function resolve(options: EngineOptions): EngineSettings {
     if (!(Number.isInteger(settings[option]) && settings[option] >= 1)) {
       refuse(option, "a whole number of at least 1", settings[option]);
     }
+  }
+  if (!(typeof settings.holdout === "number" && settings.holdout >= 0 && settings.holdout <= 1)) {
+    refuse("holdout", "a share in [0, 1]", settings.holdout);
   }
   if (typeof settings.enabled !== "boolean") refuse("enabled", "true or false", settings.enabled);
   const { learner } = options;

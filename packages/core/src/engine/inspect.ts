@@ -2,12 +2,13 @@ import { QavrError } from "../errors/qavr-error.js";
 import { similaritiesOf } from "../ledger/episode-exposure.js";
 import type { EpisodeRecord } from "../ledger/episode-record.js";
 import { decodeEvent } from "../ledger/event-codec.js";
-import { memoryScope, SCOPES } from "../ledger/state-keys.js";
-import { emptyStats } from "../ledger/stats-record.js";
+import { memoryScope, rebuildRef, SCOPES } from "../ledger/state-keys.js";
+import { emptyStats, type StatsRecord } from "../ledger/stats-record.js";
 import { scanAll } from "../store/scan-all.js";
 import { assertName } from "../store/validate.js";
 import { DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
+import { liftOf } from "./lift.js";
 import type { OpenEpisode, OpenExposure } from "./open-episodes.js";
 import { toRankedItem } from "./rank.js";
 import type { EpisodeView, ExposureView, NamespaceStatus } from "./types.js";
@@ -38,6 +39,7 @@ export function createInspector(context: EngineContext): Inspector {
       const { namespace = DEFAULT_NAME } = options;
       assertName(namespace, "namespace");
       const stats = (await states.stats(namespace)) ?? emptyStats(learner.id);
+      const [rebuild] = await store.readStates(namespace, rebuildRef.scope, [rebuildRef.id]);
       return {
         namespace,
         learner: stats.learner,
@@ -51,7 +53,10 @@ export function createInspector(context: EngineContext): Inspector {
         outcomes: stats.outcomes,
         unknownOutcomes: stats.unknown,
         corrections: stats.corrections,
+        revocations: stats.revocations ?? 0,
+        rebuildPending: rebuild !== undefined,
         taught: stats.taught,
+        ...liftPart(stats.holdout),
         // States of another learner cannot be read; the counters above can.
         collections: stats.learner === learner.id ? await collections(namespace) : [],
       };
@@ -129,7 +134,7 @@ export function createInspector(context: EngineContext): Inspector {
 }
 
 function viewOfExposure(exposure: Omit<OpenExposure, "at" | "space" | "length" | "vector">): ExposureView {
-  const { collection, context, learner, gate, vectorSource, credited, ids, similarities } = exposure;
+  const { collection, context, learner, gate, vectorSource, credited, holdout, ids, similarities } = exposure;
   return {
     collection,
     context,
@@ -137,6 +142,7 @@ function viewOfExposure(exposure: Omit<OpenExposure, "at" | "space" | "length" |
     gate,
     vectorSource,
     credited,
+    ...(holdout?.held ? { heldOut: true } : {}),
     items: exposure.shown.map((item) => toRankedItem(item, ids, similarities)),
   };
 }
@@ -148,6 +154,11 @@ function outcomeOf(record: EpisodeRecord | undefined): Pick<EpisodeView, "outcom
   }
   if (record?.votes) return { outcome: { reward: null, tier: record.votes.tier, source: record.votes.tier } };
   return {};
+}
+
+function liftPart(counts: StatsRecord["holdout"]): Pick<NamespaceStatus, "lift"> {
+  const lift = liftOf(counts);
+  return lift ? { lift } : {};
 }
 
 /** Of a list that falls; the nearest values, not interpolated. */

@@ -1,29 +1,21 @@
 import { QavrError } from "../errors/qavr-error.js";
 import type { StateCodec } from "../learners/learner.js";
 import type { ImportEvent } from "../ledger/events.js";
-import { foldLedger } from "../ledger/replay.js";
-import { memoryScope, SCOPES } from "../ledger/state-keys.js";
+import { memoryScope } from "../ledger/state-keys.js";
 import { scanAll } from "../store/scan-all.js";
-import { assertName, sameBytes } from "../store/validate.js";
+import { assertName } from "../store/validate.js";
 import { checkCollection, checkNames, checkObject, DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
 import { toEntry } from "./recorder.js";
 import type { Engine, LearnedState } from "./types.js";
 
-/** Differences that a report names. */
-const NAMED_DIFFERENCES = 100;
-/** Scopes that every namespace may have, whatever its collections are called. */
-const FIXED_SCOPES = [SCOPES.episode, SCOPES.alias, SCOPES.shared, SCOPES.stats];
-/** How often a rebuild starts again because the ledger grew under it. */
-const ATTEMPTS = 5;
-
 /** Memories per import entry: about half a megabyte. */
 const IMPORT_BATCH = 400;
 
-export type Maintainer = Pick<Engine, "forget" | "replay" | "importState" | "exportState">;
+export type Maintainer = Pick<Engine, "forget" | "importState" | "exportState">;
 
 export function createMaintainer(context: EngineContext): Maintainer {
-  const { store, states, open, recorder, reduce, learner } = context;
+  const { store, states, open, recorder, learner } = context;
 
   return {
     async forget(options) {
@@ -89,54 +81,7 @@ export function createMaintainer(context: EngineContext): Maintainer {
       }
       return shared ? { shared: shared.state, memories } : { memories };
     },
-
-    async replay({ namespace = DEFAULT_NAME, write = false } = {}) {
-      assertName(namespace, "namespace");
-      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-        const head = await store.head(namespace);
-        const fold = await foldLedger(store, namespace, reduce);
-        // The ledger grew while it was read: states and fold would differ for that alone.
-        if (fold.entries !== head) continue;
-        const differences = await compare(namespace, fold.states);
-        if ((await store.head(namespace)) !== head) continue;
-        if (write && !(await store.replaceStates(namespace, head, fold.states))) continue;
-        return {
-          namespace,
-          entries: fold.entries,
-          states: fold.states.length,
-          differences: differences.slice(0, NAMED_DIFFERENCES),
-          identical: differences.length === 0,
-          written: write,
-        };
-      }
-      throw new QavrError(
-        "STORE_BUSY",
-        `Namespace ${namespace} was written to during each of ${ATTEMPTS} replays. Pause its writers and try again.`,
-        { details: { namespace } },
-      );
-    },
   };
-
-  /** Names of states that differ from the fold, in either direction. */
-  async function compare(
-    namespace: string,
-    folded: readonly { readonly scope: string; readonly id: string; readonly value: Uint8Array }[],
-  ): Promise<string[]> {
-    const differences: string[] = [];
-    const byScope = Map.groupBy(folded, ({ scope }) => scope);
-    const scopes = new Set([...FIXED_SCOPES, ...byScope.keys()]);
-    for await (const { id } of scanAll(store, namespace, SCOPES.shared)) scopes.add(memoryScope(id));
-    for (const scope of scopes) {
-      const expected = new Map(byScope.get(scope)?.map(({ id, value }) => [id, value]));
-      for await (const { id, value } of scanAll(store, namespace, scope)) {
-        const bytes = expected.get(id);
-        if (!bytes || !sameBytes(bytes, value)) differences.push(`${scope}/${id}`);
-        expected.delete(id);
-      }
-      for (const id of expected.keys()) differences.push(`${scope}/${id}`);
-    }
-    return differences;
-  }
 }
 
 /** @throws INVALID_STATE for a state that the learner could not rank with */

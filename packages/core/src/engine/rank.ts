@@ -1,3 +1,4 @@
+import { HashedTexts } from "../embedding/hashed-texts.js";
 import { hostVector, type RequestVector, textVector } from "../embedding/request-vector.js";
 import { contentHash } from "../embedding/text-hash.js";
 import { QavrError } from "../errors/qavr-error.js";
@@ -7,6 +8,7 @@ import { bestFirst } from "../scoring/order.js";
 import { assertName } from "../store/validate.js";
 import { type CheckedRequest, checkCount, checkRequest, DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
+import { drawHoldout } from "./holdout.js";
 import { handleKey, type OpenEpisode } from "./open-episodes.js";
 import { asStoreError } from "./recorder.js";
 import type { ScoringStates } from "./state-reader.js";
@@ -32,6 +34,7 @@ export interface Ranker {
 export function createRanker(context: EngineContext): Ranker {
   const { learner, states, open, store } = context;
   const warnedSpaces = new Set<string>();
+  const texts = new HashedTexts();
 
   return {
     async fetchSize({ namespace = DEFAULT_NAME, topK, fetchK }) {
@@ -57,7 +60,7 @@ export function createRanker(context: EngineContext): Ranker {
       if (!context.enabled) return unrecorded(request, ids, hostOrder(ids.length, topK), similarities, learner.id);
       const wanted = request.episode;
       if (wanted !== undefined) openEpisode(context, namespace, wanted);
-      const vector = vectorOf(request);
+      const vector = vectorOf(request, checked);
       const scored = await scoreCandidates(request, checked, vector);
       if (!record)
         return {
@@ -72,7 +75,9 @@ export function createRanker(context: EngineContext): Ranker {
           : openEpisode(context, namespace, wanted);
       if (request.aliases) open.addAliases(target, request.aliases);
       open.touch(target, context.now());
-      const shown = scored.order.map((index): ShownItem => {
+      const draw = drawHoldout(target, context.holdout);
+      const order = draw?.held ? scored.host : scored.order;
+      const shown = order.map((index): ShownItem => {
         const { id, text } = candidates[index] as Candidate;
         return {
           candidate: index,
@@ -91,6 +96,7 @@ export function createRanker(context: EngineContext): Ranker {
         vector: vector?.bytes ?? NO_VECTOR,
         learner: learner.id,
         gate: scored.scores?.gate ?? 0,
+        holdout: draw && { ...draw, differs: showsOthers(scored.order, scored.host, ids) },
         at: context.now(),
         ids,
         similarities,
@@ -103,15 +109,34 @@ export function createRanker(context: EngineContext): Ranker {
         items: shown.map((item) => toRankedItem(item, ids, similarities)),
         learner: learner.id,
         gate: scored.scores?.gate ?? 0,
-        order: scored.moved ? "learned" : "host",
+        order: scored.moved && !draw?.held ? "learned" : "host",
+        ...(draw?.held ? { heldOut: true } : {}),
         vectorSource: vector?.source ?? "none",
         ...scored.notes,
       };
     },
   };
 
+  function vectorOf(
+    { vector, text, candidates, topK }: RankRequest,
+    { context, similarities }: CheckedRequest,
+  ): RequestVector | undefined {
+    if (vector) return hostVector(vector, context);
+    if (text === undefined) return undefined;
+    return textVector(text, context, {
+      similarities,
+      topK,
+      neighbour(place) {
+        const memory = candidates[place]?.text;
+        return memory === undefined ? undefined : texts.vector(memory);
+      },
+    });
+  }
+
   interface Scored {
     readonly order: readonly number[];
+    /** The order without learning. */
+    readonly host: readonly number[];
     /** Undefined when learning was left out. */
     readonly scores: Scores | undefined;
     readonly moved: boolean;
@@ -133,7 +158,7 @@ export function createRanker(context: EngineContext): Ranker {
       const failure = asStoreError(error, store.name);
       degrade(context, failure, namespace);
       const degraded = { code: failure.code, message: failure.message };
-      return { order: host, scores: undefined, moved: false, notes: { degraded } };
+      return { order: host, host, scores: undefined, moved: false, notes: { degraded } };
     }
     const { shared, table, rows } = known;
     const usable = vector && shared ? sameSpace(request, checked, vector, shared) : false;
@@ -150,6 +175,7 @@ export function createRanker(context: EngineContext): Ranker {
     const moved = !scores.unchanged && !request.keepOrder;
     return {
       order: moved ? bestFirst(scores.score, topK, scores.movable) : host,
+      host,
       scores: scores.unchanged ? { ...scores, score: similarities } : scores,
       moved,
       notes: scores.note === undefined ? {} : { note: scores.note },
@@ -270,15 +296,17 @@ function termsOf(
   };
 }
 
+/** Whether two orders of one list, given by the places they show, show different memories. */
+function showsOthers(a: readonly number[], b: readonly number[], ids: readonly string[]): boolean {
+  if (a === b) return false;
+  const shown = new Set(b.map((index) => ids[index]));
+  return a.some((index) => !shown.has(ids[index])) || new Set(a.map((index) => ids[index])).size !== shown.size;
+}
+
 function hostOrder(count: number, topK: number): number[] {
   const order: number[] = [];
   for (let index = 0; index < count && index < topK; index++) order.push(index);
   return order;
-}
-
-function vectorOf(request: RankRequest): RequestVector | undefined {
-  if (request.vector) return hostVector(request.vector);
-  return request.text === undefined ? undefined : textVector(request.text);
 }
 
 function spaceOf(request: RankRequest, vector: RequestVector | undefined): string {

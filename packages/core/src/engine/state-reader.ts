@@ -2,7 +2,7 @@ import type { Learner, MemoryTable } from "../learners/learner.js";
 import { decodeEpisode, type EpisodeRecord } from "../ledger/episode-record.js";
 import { learnedBytes, MemoryRecord } from "../ledger/memory-record.js";
 import { decodeSharedRecord, type SharedRecord } from "../ledger/shared-record.js";
-import { episodeOfAlias, memoryScope, SCOPES, statsRef } from "../ledger/state-keys.js";
+import { memoryScope, SCOPES, statsRef, textOfValue } from "../ledger/state-keys.js";
 import { decodeStats, type StatsRecord } from "../ledger/stats-record.js";
 import { readable } from "../ledger/unreadable.js";
 import type { StateRef, Store } from "../store/store.js";
@@ -109,7 +109,7 @@ export class StateReader<Shared, Memory> {
     if (direct) return { id: reference, record: direct };
     const [alias] = await this.#store.readStates(namespace, SCOPES.alias, [reference]);
     if (!alias) return undefined;
-    const id = episodeOfAlias(alias);
+    const id = textOfValue(alias);
     const record = await this.episode(namespace, id);
     return record && { id, record };
   }

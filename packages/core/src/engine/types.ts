@@ -32,6 +32,12 @@ export interface EngineOptions {
   readonly outcomeWindow?: number;
   /** Candidates recorded per exposure; the shown ones always are. @default 50 */
   readonly recordedCandidates?: number;
+  /**
+   * Share of episodes, in [0, 1], that are served in the host's order, so that `status()` can say what learning is worth. They are
+   * recorded and teach as all others do. Decided per episode by a hash of its id. Costs that share of the gain; 1 watches and
+   * never reorders. @default 0
+   */
+  readonly holdout?: number;
   /** Unix ms. @default Date.now */
   readonly clock?: () => number;
   /** New episode ids. @default crypto.randomUUID */
@@ -46,7 +52,7 @@ export interface Candidate {
   readonly id: string;
   /** Higher is better, finite; any affine scale, the same for every request of a collection. */
   readonly similarity: number;
-  /** The memory's text. Only its hash is kept, to notice edits. */
+  /** The memory's text. Lends its words to a request that is given as a text; only its hash is kept, to notice edits. */
   readonly text?: string;
 }
 
@@ -55,9 +61,12 @@ export interface RankRequest {
   readonly namespace?: string;
   /** Which body of memories the ids belong to; one embedding space each. @default "default" */
   readonly collection?: string;
-  /** What kind of task this is, for learners that tell tasks apart by name. @default "default" */
+  /**
+   * What kind of task this is. What memories do in one context counts there in full and elsewhere in part. Name it when the same
+   * words want different memories in different tasks; where they want the same ones, it only slows learning. @default "default"
+   */
   readonly context?: string;
-  /** The request's text; hashed into a vector when `vector` is absent. Never stored. */
+  /** The request's text; hashed into a vector when `vector` is absent, smoothed by the texts of the nearest candidates. Never stored. */
   readonly text?: string;
   /** The request's embedding, any length ≥ 1, finite. Projected to at most 256 dims and quantised before anything else sees it. */
   readonly vector?: ArrayLike<number>;
@@ -104,6 +113,8 @@ export interface Ranking {
   readonly gate: number;
   /** `host`: the host's order stands. `learned`: evidence moved or could have moved it. */
   readonly order: "host" | "learned";
+  /** True when the episode is held out (`EngineOptions.holdout`): the host's order stands to measure what learning is worth. */
+  readonly heldOut?: boolean;
   /** Where the request vector came from. */
   readonly vectorSource: "host" | "hashed" | "none";
   /** What the learner wants the reader to know about these scores. */
@@ -173,7 +184,19 @@ export interface ExposureView {
   readonly gate: number;
   readonly vectorSource: "host" | "hashed" | "none";
   readonly credited: boolean;
+  /** True when the episode was held out: shown in the host's order. */
+  readonly heldOut?: boolean;
   readonly items: readonly RankedItem[];
+}
+
+/** What learning is worth, measured on the episodes that were drawn while a share of them was held out. */
+export interface LiftReport {
+  /** Episodes with a reward in either arm, and how many each needs before a difference is named. */
+  readonly episodes: { readonly learned: number; readonly holdout: number; readonly needed: number };
+  /** Mean reward that counts, in [0, 1]; absent with "not enough". */
+  readonly success?: { readonly learned: number; readonly holdout: number };
+  /** Success in learned order minus success in the host's order, with the ends of its 95 % interval (Welch). */
+  readonly lift: "not enough" | { readonly difference: number; readonly low: number; readonly high: number };
 }
 
 export interface NamespaceStatus {
@@ -191,7 +214,13 @@ export interface NamespaceStatus {
   readonly outcomes: Readonly<Record<OutcomeTier, number>>;
   readonly unknownOutcomes: number;
   readonly corrections: number;
+  /** Revocations in the ledger; what they took out is in none of the other numbers. */
+  readonly revocations: number;
+  /** True between a revocation and the states that follow from it: `replay({ write: true })` completes one that was broken off. */
+  readonly rebuildPending: boolean;
   readonly taught: number;
+  /** Absent before an episode was drawn with `holdout` above 0. */
+  readonly lift?: LiftReport;
   readonly collections: readonly {
     readonly collection: string;
     readonly memories: number;
@@ -220,6 +249,35 @@ export interface ReplayReport {
   readonly identical: boolean;
   /** True when the stored state was replaced. */
   readonly written: boolean;
+}
+
+/** Which outcomes to revoke. At least one condition besides the namespace; all that are named hold, and ranges include their ends. */
+export interface RevokeOptions {
+  readonly namespace: string;
+  /** Outcomes of this source. */
+  readonly source?: string;
+  /** Outcomes reported from here on, Unix ms. */
+  readonly from?: number;
+  /** Outcomes reported up to here, Unix ms. */
+  readonly to?: number;
+  /** Outcomes from this place in the ledger on. */
+  readonly fromSeq?: number;
+  /** Outcomes up to this place in the ledger. */
+  readonly toSeq?: number;
+  /** Only says what would change. @default false */
+  readonly dryRun?: boolean;
+}
+
+export interface RevocationReport {
+  readonly namespace: string;
+  /** Outcomes that counted or waited as evidence until now, and the episodes that they were about. */
+  readonly outcomes: number;
+  readonly episodes: number;
+  /** Memories whose state differs without them. */
+  readonly memories: number;
+  /** Place of the revocation in the ledger; 0 for a dry run or an empty namespace. */
+  readonly seq: number;
+  readonly dryRun: boolean;
 }
 
 export interface Engine {
@@ -279,6 +337,13 @@ export interface Engine {
 
   /** Folds the ledger again and compares, bit for bit; `write: true` replaces the stored state (also after a change of learner). */
   replay(options?: { readonly namespace?: string; readonly write?: boolean }): Promise<ReplayReport>;
+
+  /**
+   * Takes outcomes out of learning for good: records which, and builds the states again without them, as if they had never been
+   * given. The ledger keeps them. Outcomes that come later count, also those of the same source.
+   * @throws INVALID_ARGUMENT, INVALID_ID, LEARNER_MISMATCH, STORE_BUSY (then it is recorded, and `replay({ write: true })` completes it)
+   */
+  revoke(options: RevokeOptions): Promise<RevocationReport>;
 
   /** Waits for everything under way and records episodes that are past their time. */
   flush(): Promise<void>;

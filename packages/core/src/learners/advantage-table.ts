@@ -1,9 +1,10 @@
 import { MAX_DIMS } from "../embedding/projection.js";
+import { dot } from "../scoring/vectors.js";
 import { advantageVectorCodec } from "./advantage-vector.js";
 import type { MemoryTable } from "./learner.js";
 
 const FIRST_CAPACITY = 16;
-const BYTES_PER_ROW = MAX_DIMS * 4 + 8 + 8 + 2;
+const BYTES_PER_ROW = MAX_DIMS * 4 + 8 + 8 + 8 + 2;
 
 /**
  * Advantage vectors in columns. All vectors lie in one array, row after row: fifty vectors that are fifty objects cost more
@@ -12,7 +13,9 @@ const BYTES_PER_ROW = MAX_DIMS * 4 + 8 + 8 + 2;
 export class AdvantageTable implements MemoryTable {
   evidence: Float64Array = new Float64Array(FIRST_CAPACITY);
   advantage: Float64Array = new Float64Array(FIRST_CAPACITY);
-  /** Length of each row's vector, 0 to MAX_DIMS. */
+  /** |v| of each row. */
+  norm: Float64Array = new Float64Array(FIRST_CAPACITY);
+  /** How many values each row's vector has, 0 to MAX_DIMS. */
   dims: Uint16Array = new Uint16Array(FIRST_CAPACITY);
   /** MAX_DIMS floats per row. */
   vectors: Float32Array = new Float32Array(FIRST_CAPACITY * MAX_DIMS);
@@ -28,6 +31,7 @@ export class AdvantageTable implements MemoryTable {
     if (row === this.evidence.length) this.#grow();
     this.evidence[row] = evidence;
     this.advantage[row] = advantage;
+    this.norm[row] = Math.sqrt(dot(vector, vector));
     this.dims[row] = vector.length;
     this.vectors.set(vector, row * MAX_DIMS);
     return row;
@@ -100,11 +104,13 @@ export class AdvantageTable implements MemoryTable {
   }
 
   #grow(): void {
-    const { evidence, advantage, dims, vectors } = this;
+    const { evidence, advantage, norm, dims, vectors } = this;
     this.evidence = new Float64Array(evidence.length * 2);
     this.evidence.set(evidence);
     this.advantage = new Float64Array(advantage.length * 2);
     this.advantage.set(advantage);
+    this.norm = new Float64Array(norm.length * 2);
+    this.norm.set(norm);
     this.dims = new Uint16Array(dims.length * 2);
     this.dims.set(dims);
     this.vectors = new Float32Array(vectors.length * 2);

@@ -124,6 +124,16 @@ export interface Observation<Shared, Memory> {
   readonly at: number;
 }
 
+/** How a learner fits old runs again. */
+export interface Revisits<Shared, Memory> {
+  /** How many of the last runs are remembered for it. ≥ 1 */
+  readonly log: number;
+  /** How many of them are fitted again after each new run, round robin in the ledger's order. ≥ 0; the new run is, too. */
+  readonly count: number;
+  /** Replaces what a run contributed by what it should contribute now, in the drafts, and says what that is. */
+  fit(lesson: Lesson<Shared, Memory>, contribution: Contribution): Contribution;
+}
+
 /** Turns outcomes into an order. One file (or folder) each, with a card: formula, parameters, when it is the wrong choice. */
 export interface Learner<Shared = unknown, Memory = unknown, Table extends MemoryTable = MemoryTable> {
   /** Name and version, e.g. `cav@1`. Stored with every state; a change of arithmetic is a new version. */
@@ -138,6 +148,8 @@ export interface Learner<Shared = unknown, Memory = unknown, Table extends Memor
   observe(observation: Observation<Shared, Memory>): void;
   /** Applies a lesson to the drafts and says what it added. */
   learn(lesson: Lesson<Shared, Memory>): Contribution;
+  /** Runs that are fitted again after each new one, for learners that fit many runs jointly. Each touches the states of its memories. */
+  readonly revisits?: Revisits<Shared, Memory>;
   /** Takes back what an earlier lesson on the same exposures added. */
   unlearn(lesson: Lesson<Shared, Memory>, contribution: Contribution): void;
   /** The memory's text changed: keep this share of its evidence, in [0, 1]. */

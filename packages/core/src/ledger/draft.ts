@@ -7,7 +7,7 @@ import { decodeEpisode, type EpisodeRecord } from "./episode-record.js";
 import type { RecordedExposure } from "./events.js";
 import { MemoryRecord } from "./memory-record.js";
 import { decodeSharedRecord, encodeSharedRecord, learnerMismatch, type SharedRecord } from "./shared-record.js";
-import { episodeOfAlias, memoryRef, SCOPES, sharedRef, statsRef } from "./state-keys.js";
+import { memoryRef, SCOPES, sharedRef, statsRef, textOfValue } from "./state-keys.js";
 import { decodeStats, emptyStats, encodeStats, type StatsRecord } from "./stats-record.js";
 import { readable } from "./unreadable.js";
 
@@ -23,7 +23,7 @@ export class Draft<Shared, Memory> {
   takenBack = false;
   #stats: StatsRecord | undefined;
   #episodes = new Map<string, EpisodeRecord>();
-  #aliases = new Map<string, string>();
+  #texts = new Map<string, string>();
   #shared = new Map<string, SharedRecord<Shared>>();
   #memories = new Map<string, { ref: StateRef; record: MemoryRecord<Memory> }>();
   #loaded = new Set<string>();
@@ -66,9 +66,9 @@ export class Draft<Shared, Memory> {
     );
   }
 
-  /** The episode that an alias stands for. */
-  alias(name: string): string | undefined {
-    return this.#aliases.get(name);
+  /** A state that is a text: the episode that an alias stands for, or a part of the ring of revisits. */
+  text(ref: StateRef): string | undefined {
+    return this.#texts.get(stateAddress(ref));
   }
 
   episode(id: string): EpisodeRecord | undefined {
@@ -137,7 +137,8 @@ export class Draft<Shared, Memory> {
         if (this.#stats.learner !== learner.id) throw learnerMismatch(this.#stats.learner, learner.id);
         break;
       case SCOPES.alias:
-        if (bytes) this.#aliases.set(ref.id, episodeOfAlias(bytes));
+      case SCOPES.revisit:
+        if (bytes) this.#texts.set(stateAddress(ref), textOfValue(bytes));
         break;
       case SCOPES.episode:
         if (bytes) this.#episodes.set(ref.id, decodeEpisode(bytes));

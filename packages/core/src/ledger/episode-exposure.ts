@@ -1,6 +1,6 @@
 import { relevanceWeights } from "../credit/relevance.js";
 import type { EpisodeExposure } from "./episode-record.js";
-import type { RecordedExposure } from "./events.js";
+import type { HoldoutDraw, RecordedExposure } from "./events.js";
 
 /** What the episode's record keeps of an exposure that entry `seq` holds in full; a memory shown twice is kept once, at its best. */
 export function toEpisodeExposure(exposure: RecordedExposure, seq: number): EpisodeExposure {
@@ -25,6 +25,12 @@ export function toEpisodeExposure(exposure: RecordedExposure, seq: number): Epis
     // Rounded as the record stores them: a correction must see the same weights as the first fold.
     items: [...items].map(([id, item], i) => ({ id, ...item, weight: Math.fround(weights[i] as number) })),
   };
+}
+
+/** How the episode that begins with these exposures was drawn. */
+export function drawOf(exposures: readonly RecordedExposure[]): HoldoutDraw | undefined {
+  const holdout = exposures[0]?.holdout;
+  return holdout && { share: holdout.share, held: holdout.held };
 }
 
 /** Similarities of all recorded candidates. */

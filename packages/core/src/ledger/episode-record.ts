@@ -1,7 +1,7 @@
 import type { Contribution } from "../learners/learner.js";
 import { ByteReader, ByteWriter } from "./bytes.js";
-import { EPISODE_STATES, type EpisodeState, OUTCOME_TIERS, type OutcomeTier } from "./events.js";
-import { assertLayout, pick } from "./unreadable.js";
+import { EPISODE_STATES, type EpisodeState, type HoldoutDraw, OUTCOME_TIERS, type OutcomeTier } from "./events.js";
+import { assertLayout, knownFlags, pick } from "./unreadable.js";
 
 /** A memory that an exposure showed, as crediting needs it. */
 export interface EpisodeItem {
@@ -55,6 +55,8 @@ export interface EpisodeRecord {
   exposures: EpisodeExposure[];
   reward: CountedReward | undefined;
   votes: CountedVotes | undefined;
+  /** How it was drawn, undefined when nothing was held out at its first exposure. */
+  holdout: HoldoutDraw | undefined;
   /** What it has added to the states, undefined before it taught. */
   contribution: Contribution | undefined;
 }
@@ -67,6 +69,7 @@ export function emptyEpisode(): EpisodeRecord {
     exposures: [],
     reward: undefined,
     votes: undefined,
+    holdout: undefined,
     contribution: undefined,
   };
 }
@@ -77,10 +80,23 @@ const LAYOUT = 1;
 const HAS_REWARD = 1;
 const HAS_VOTES = 2;
 const HAS_CONTRIBUTION = 4;
+const HAS_HOLDOUT = 8;
+const HELD = 16;
+const PARTS = HAS_REWARD | HAS_VOTES | HAS_CONTRIBUTION | HAS_HOLDOUT | HELD;
+
+function partsOf({ reward, votes, holdout, contribution }: EpisodeRecord): number {
+  return (
+    (reward ? HAS_REWARD : 0) |
+    (votes ? HAS_VOTES : 0) |
+    (contribution ? HAS_CONTRIBUTION : 0) |
+    (holdout ? HAS_HOLDOUT : 0) |
+    (holdout?.held ? HELD : 0)
+  );
+}
 
 export function encodeEpisode(record: EpisodeRecord): Uint8Array {
   const writer = new ByteWriter();
-  const { reward, votes, contribution } = record;
+  const { reward, votes, holdout, contribution } = record;
   const ids = (list: readonly string[]): ByteWriter => writer.list(list, (id) => writer.text(id));
   writer
     .u8(LAYOUT)
@@ -98,7 +114,8 @@ export function encodeEpisode(record: EpisodeRecord): Uint8Array {
         .u8(exposure.credited ? 1 : 0)
         .list(exposure.items, (item) => writer.text(item.id).f32(item.similarity).f32(item.weight).count(item.handle)),
     )
-    .u8((reward ? HAS_REWARD : 0) | (votes ? HAS_VOTES : 0) | (contribution ? HAS_CONTRIBUTION : 0));
+    .u8(partsOf(record));
+  if (holdout) writer.f32(holdout.share);
   if (reward) {
     writer
       .u8(OUTCOME_TIERS.indexOf(reward.tier))
@@ -152,8 +169,9 @@ export function decodeEpisode(bytes: Uint8Array): EpisodeRecord {
       })),
     }),
   );
-  const parts = reader.u8();
+  const parts = knownFlags(reader.u8(), PARTS);
   const record: EpisodeRecord = { ...emptyEpisode(), state, lastAt, parkedAs, exposures };
+  if (parts & HAS_HOLDOUT) record.holdout = { share: reader.f32(), held: (parts & HELD) !== 0 };
   if (parts & HAS_REWARD) {
     record.reward = {
       tier: tier(),

@@ -26,6 +26,7 @@ const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
           learner: "cav@1",
           gate: 0.25,
           credited: true,
+          holdout: undefined,
           at: 1_767_225_600_000,
           candidates: [
             { id: "a", similarity: 0.75 },
@@ -46,6 +47,35 @@ const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
       ],
     },
     "0103652d3101020572756e2d3105c3bc6ec3af06746872656164010104646f63730764656661756c7404686f7374800c01047f8000010563617640310000803e01000080aa6db779420201610000403f0162000000bf0101ac0201efbeadde0000003f000000be00004040",
+  ],
+  [
+    "an exposure that was held out",
+    {
+      type: "exposure",
+      episode: "e-1",
+      state: "ended",
+      aliases: [],
+      parkedAs: undefined,
+      onEdit: "keep",
+      exposures: [
+        {
+          collection: "docs",
+          context: "default",
+          space: "",
+          length: 0,
+          vectorSource: "none",
+          vector: new Int8Array(0),
+          learner: "cav@1",
+          gate: 0,
+          credited: true,
+          holdout: { share: 0.25, held: true, differs: true },
+          at: 1_767_225_600_000,
+          candidates: [],
+          shown: [],
+        },
+      ],
+    },
+    "0103652d31020000000104646f63730764656661756c7400000000056361764031000000000f0000803e000080aa6db779420000",
   ],
   [
     "an outcome with reward, votes and use",
@@ -80,6 +110,23 @@ const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
     "0103652d31000000000000f87f000000000000f03f0007636865636b657200010162000000",
   ],
   ["a forgetting", { type: "forget", collection: "docs", ids: ["a", "\uFEFFb"] }, "0104646f637302016104efbbbf62"],
+  [
+    "a revocation of a source",
+    {
+      type: "revoke",
+      source: "liar",
+      from: Number.NEGATIVE_INFINITY,
+      to: Number.POSITIVE_INFINITY,
+      fromSeq: 1,
+      toSeq: Number.POSITIVE_INFINITY,
+    },
+    "01046c696172000000000000f0ff000000000000f07f000000000000f03f000000000000f07f",
+  ],
+  [
+    "a revocation of a time and places",
+    { type: "revoke", source: undefined, from: 1_767_225_600_000, to: 1_767_225_600_001, fromSeq: 3, toSeq: 300 },
+    "0100000080aa6db77942001080aa6db7794200000000000008400000000000c07240",
+  ],
   [
     "an import",
     {

@@ -10,12 +10,20 @@ import {
   OUTCOME_TIERS,
   type OutcomeEvent,
   type RecordedExposure,
+  type RevokeEvent,
   VECTOR_SOURCES,
 } from "./events.js";
-import { pick } from "./unreadable.js";
+import { knownFlags, pick } from "./unreadable.js";
 
 /** First byte of every payload: a change of layout is a new version, and old ones stay readable for ever. */
 const VERSION = 1;
+
+/** What the flags of an exposure say. */
+const CREDITED = 1;
+const HOLDOUT = 2;
+const HELD = 4;
+const DIFFERS = 8;
+const EXPOSURE_FLAGS = CREDITED | HOLDOUT | HELD | DIFFERS;
 
 /** The event as a payload. Equal events give equal bytes. */
 export function encodeEvent(event: LedgerEvent): Uint8Array {
@@ -36,6 +44,14 @@ export function encodeEvent(event: LedgerEvent): Uint8Array {
         .text(event.collection)
         .bytes(event.shared)
         .list(event.memories, ({ id, state }) => writer.text(id).bytes(state));
+      break;
+    case "revoke":
+      writer
+        .text(event.source ?? "")
+        .f64(event.from)
+        .f64(event.to)
+        .f64(event.fromSeq)
+        .f64(event.toSeq);
   }
   return writer.finish();
 }
@@ -68,6 +84,15 @@ export function decodeEvent(type: string, payload: Uint8Array): LedgerEvent {
         shared: reader.bytes(),
         memories: reader.list(() => ({ id: reader.text(), state: reader.bytes() })),
       } satisfies ImportEvent;
+    case "revoke":
+      return {
+        type,
+        source: reader.text() || undefined,
+        from: reader.f64(),
+        to: reader.f64(),
+        fromSeq: reader.f64(),
+        toSeq: reader.f64(),
+      } satisfies RevokeEvent;
     default:
       throw new QavrError("INVALID_STATE", `The ledger holds an entry of unknown type ${type}. Upgrade qavr.`, {
         details: { type },
@@ -107,7 +132,9 @@ function writeExposure(writer: ByteWriter, exposure: RecordedExposure): void {
     .bytes(exposure.vector)
     .text(exposure.learner)
     .f32(exposure.gate)
-    .u8(exposure.credited ? 1 : 0)
+    .u8(flagsOf(exposure));
+  if (exposure.holdout) writer.f32(exposure.holdout.share);
+  writer
     .f64(exposure.at)
     .list(exposure.candidates, ({ id, similarity }) => writer.text(id).f32(similarity))
     .list(exposure.shown, (item) =>
@@ -122,8 +149,13 @@ function writeExposure(writer: ByteWriter, exposure: RecordedExposure): void {
     );
 }
 
+function flagsOf({ credited, holdout }: RecordedExposure): number {
+  if (!holdout) return credited ? CREDITED : 0;
+  return (credited ? CREDITED : 0) | HOLDOUT | (holdout.held ? HELD : 0) | (holdout.differs ? DIFFERS : 0);
+}
+
 function readExposure(reader: ByteReader): RecordedExposure {
-  return {
+  const head = {
     collection: reader.text(),
     context: reader.text(),
     space: reader.text(),
@@ -132,7 +164,13 @@ function readExposure(reader: ByteReader): RecordedExposure {
     vector: reader.signedBytes(),
     learner: reader.text(),
     gate: reader.f32(),
-    credited: reader.u8() === 1,
+  };
+  const flags = knownFlags(reader.u8(), EXPOSURE_FLAGS);
+  const has = (flag: number): boolean => (flags & flag) !== 0;
+  return {
+    ...head,
+    credited: has(CREDITED),
+    holdout: has(HOLDOUT) ? { share: reader.f32(), held: has(HELD), differs: has(DIFFERS) } : undefined,
     at: reader.f64(),
     candidates: reader.list(() => ({ id: reader.text(), similarity: reader.f32() })),
     shown: reader.list(() => ({

@@ -36,6 +36,14 @@ export interface ShownItem {
   readonly evidence: number;
 }
 
+/** How an episode was drawn while a share of them was held out: what measuring lift and weighing by propensity need. */
+export interface HoldoutDraw {
+  /** The share that was held out when it was drawn, float32 in (0, 1]: the chance of `held`. */
+  readonly share: number;
+  /** Served in the host's order, whatever was learned. */
+  readonly held: boolean;
+}
+
 /** One retrieval: what was found, what was shown and for which kind of request. */
 export interface RecordedExposure {
   readonly collection: string;
@@ -50,6 +58,10 @@ export interface RecordedExposure {
   readonly gate: number;
   /** False when this part of the run failed and another part replaced it. */
   readonly credited: boolean;
+  /** Undefined when nothing was held out. The same for all exposures of an episode, but for `differs`. */
+  readonly holdout:
+    | (HoldoutDraw & { /** Whether the two orders would have shown different memories. */ readonly differs: boolean })
+    | undefined;
   /** Unix ms. */
   readonly at: number;
   readonly candidates: readonly { readonly id: string; readonly similarity: number }[];
@@ -102,4 +114,20 @@ export interface ImportEvent {
   readonly memories: readonly { readonly id: string; readonly state: Uint8Array }[];
 }
 
-export type LedgerEvent = ExposureEvent | OutcomeEvent | ForgetEvent | ImportEvent;
+/**
+ * Ledger entry `revoke`: the outcomes before it that it describes do not count. They stay in the ledger; every fold leaves them
+ * out. Conditions that are named all hold; ranges include their ends.
+ */
+export interface RevokeEvent {
+  readonly type: "revoke";
+  /** Undefined: of any source. */
+  readonly source: string | undefined;
+  /** When they were reported, Unix ms; infinite where there is no limit. */
+  readonly from: number;
+  readonly to: number;
+  /** Their places in the ledger; infinite where there is no limit. */
+  readonly fromSeq: number;
+  readonly toSeq: number;
+}
+
+export type LedgerEvent = ExposureEvent | OutcomeEvent | ForgetEvent | ImportEvent | RevokeEvent;

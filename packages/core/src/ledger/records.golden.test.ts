@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { cav } from "../learners/cav/cav.js";
-import { decodeEpisode, type EpisodeRecord, encodeEpisode } from "./episode-record.js";
+import { decodeEpisode, type EpisodeRecord, emptyEpisode, encodeEpisode } from "./episode-record.js";
 import { MemoryRecord } from "./memory-record.js";
 import { decodeSharedRecord, encodeSharedRecord } from "./shared-record.js";
 import { emptyStats, encodeStats } from "./stats-record.js";
@@ -27,6 +27,7 @@ const episode: EpisodeRecord = {
   ],
   reward: { tier: "verified", reward: 1, weight: 0.5, source: "checker", note: "ok", at: 1_767_225_600_001 },
   votes: { tier: "user", weight: 1, at: 1_767_225_600_002, helpful: ["a"], harmful: [], used: ["a"] },
+  holdout: undefined,
   contribution: { exposures: [{ direction: Int8Array.of(5, -5), scalars: [1, -2], memories: [[0.5, 0.25]] }] },
 };
 
@@ -38,6 +39,13 @@ describe("the record layouts, version 1", () => {
       "0102000080aa6db779420674687265616401ac0204646f63730764656661756c7404686f73748006027fff010101610000003f0000803f010700000000000000f03f000000000000e03f07636865636b6572026f6b001080aa6db7794201000000000000f03f002080aa6db779420101610001010161010205fb02000000000000f03f00000000000000c00102000000000000e03f000000000000d03f";
     expect(hex(encodeEpisode(episode))).toBe(frozen);
     expect(decodeEpisode(bytesOf(frozen))).toEqual(episode);
+  });
+
+  it("writes and reads the frozen bytes of an episode that was held out", () => {
+    const heldOut: EpisodeRecord = { ...emptyEpisode(), holdout: { share: 0.25, held: true } };
+    const frozen = "010000000000000000000000180000803e";
+    expect(hex(encodeEpisode(heldOut))).toBe(frozen);
+    expect(decodeEpisode(bytesOf(frozen))).toEqual(heldOut);
   });
 
   it("writes and reads the frozen bytes of a memory that cav learned about", () => {

@@ -4,7 +4,7 @@ import { legalName } from "../../test/support/hostile-text.js";
 import { episodeRecord } from "../../test/support/ledger-values.js";
 import { cav } from "../learners/cav/cav.js";
 import type { CavMemory, CavShared } from "../learners/cav/state.js";
-import { decodeEpisode, encodeEpisode } from "./episode-record.js";
+import { decodeEpisode, emptyEpisode, encodeEpisode } from "./episode-record.js";
 import { MemoryRecord } from "./memory-record.js";
 import { decodeSharedRecord, encodeSharedRecord } from "./shared-record.js";
 import { decodeStats, emptyStats, encodeStats } from "./stats-record.js";
@@ -177,15 +177,7 @@ describe("records of a later version", () => {
       message: expect.stringMatching(/layout 2.*Upgrade qavr, or call engine\.replay\(\{ write: true \}\)/),
     });
     const withLayout2 = (bytes: Uint8Array): Uint8Array => Uint8Array.of(2, ...bytes.subarray(1));
-    const episode = encodeEpisode({
-      state: "ended",
-      lastAt: 0,
-      parkedAs: "",
-      exposures: [],
-      reward: undefined,
-      votes: undefined,
-      contribution: undefined,
-    });
+    const episode = encodeEpisode(emptyEpisode());
     const shared = encodeSharedRecord(
       { learner: learner.id, space: "", length: 0, state: learner.shared.empty() },
       learner.shared,

@@ -1,7 +1,7 @@
 import type { Contribution, Learner } from "../learners/learner.js";
 import type { Reduce, Reduction, SequencedEntry } from "../store/store.js";
 import { Draft, type Loading } from "./draft.js";
-import { similaritiesOf, toEpisodeExposure } from "./episode-exposure.js";
+import { drawOf, similaritiesOf, toEpisodeExposure } from "./episode-exposure.js";
 import { type EpisodeRecord, emptyEpisode, encodeEpisode } from "./episode-record.js";
 import { decodeEvent } from "./event-codec.js";
 import {
@@ -14,9 +14,11 @@ import {
   type OutcomeTier,
   type RecordedExposure,
 } from "./events.js";
+import { countReward, noteDraw } from "./holdout-counts.js";
 import { lessonOf } from "./lesson.js";
 import type { MemoryRecord } from "./memory-record.js";
-import { aliasRef, aliasValue, episodeRef, memoryRef, sharedRef, statsRef } from "./state-keys.js";
+import { fitAgain, revisitRuns } from "./revisit.js";
+import { aliasRef, episodeRef, memoryRef, rebuildRef, sharedRef, statsRef, textValue } from "./state-keys.js";
 
 /** Share of its evidence that a memory keeps when its text changes. */
 const KEPT_AFTER_EDIT: Readonly<Record<EditPolicy, number>> = { keep: 1, discount: 0.5, reset: 0 };
@@ -51,6 +53,12 @@ export function ledgerReducer<Shared, Memory>(learner: Learner<Shared, Memory>):
           ...event.memories.map(({ id }) => memoryRef(event.collection, id)),
         ]);
         foldImport(draft, event);
+        break;
+      case "revoke":
+        yield* draft.load([statsRef]);
+        // States cannot be unfolded in place: whoever revokes builds them again, and until then this says so.
+        draft.stats.revocations = (draft.stats.revocations ?? 0) + 1;
+        draft.write(rebuildRef, new TextEncoder().encode(String(entry.seq)));
     }
     return draft.writes();
   };
@@ -70,6 +78,7 @@ function* foldExposures<Shared, Memory>(draft: Draft<Shared, Memory>, event: Exp
   if (event.state === "abandoned" && episode.state !== "abandoned") stats.abandoned += 1;
 
   const added = event.exposures.map((exposure) => toEpisodeExposure(exposure, draft.seq));
+  countReward(stats, episode, -1);
   const settled = episode.reward !== undefined || episode.votes !== undefined;
   yield* draft.loadStates(settled ? [...episode.exposures, ...added] : added);
   // Taken back before anything else changes; settled again with the new exposures below.
@@ -81,20 +90,23 @@ function* foldExposures<Shared, Memory>(draft: Draft<Shared, Memory>, event: Exp
     episode.lastAt = Math.max(episode.lastAt, exposure.at);
   }
   if (event.parkedAs !== undefined) yield* giveUpParked(draft, event.parkedAs, event.episode);
+  if (episode.exposures.length === 0) episode.holdout = drawOf(event.exposures);
   episode.exposures.push(...added);
+  if (added.length === episode.exposures.length) noteDraw(stats, episode);
+  countReward(stats, episode, 1);
   episode.state = event.state;
   episode.parkedAs = event.parkedAs ?? "";
   for (const alias of [...event.aliases, ...(event.parkedAs ? [event.parkedAs] : [])]) {
-    draft.write(aliasRef(alias), aliasValue(event.episode));
+    draft.write(aliasRef(alias), textValue(event.episode));
   }
-  settle(draft, episode);
+  yield* settle(draft, event.episode, episode);
   draft.write(episodeRef(event.episode), encodeEpisode(episode));
 }
 
 /** One alias, one waiting episode: whoever waited under it before can no longer be resumed. */
 function* giveUpParked<Shared, Memory>(draft: Draft<Shared, Memory>, alias: string, successor: string): Loading {
   yield* draft.load([aliasRef(alias)]);
-  const waiting = draft.alias(alias);
+  const waiting = draft.text(aliasRef(alias));
   if (waiting === undefined || waiting === successor) return;
   yield* draft.load([episodeRef(waiting)]);
   const episode = draft.episode(waiting);
@@ -123,13 +135,15 @@ function* foldOutcome<Shared, Memory>(draft: Draft<Shared, Memory>, event: Outco
   }
   if (rewarded && event.reward !== null) {
     const { tier, reward, weight, source, note } = event;
+    countReward(stats, episode, -1);
     episode.reward = { tier, reward, weight, source, note, at: draft.at };
+    countReward(stats, episode, 1);
   }
   if (voted) {
     const { tier, weight, helpful, harmful, used } = event;
     episode.votes = { tier, weight, at: draft.at, helpful, harmful, used };
   }
-  settle(draft, episode);
+  yield* settle(draft, event.episode, episode);
   draft.write(episodeRef(event.episode), encodeEpisode(episode));
 }
 
@@ -183,7 +197,7 @@ function observe<Shared, Memory>(draft: Draft<Shared, Memory>, exposure: Recorde
 }
 
 /** Adds the episode's contribution, if it has an outcome that says something and none is recorded. */
-function settle<Shared, Memory>(draft: Draft<Shared, Memory>, episode: EpisodeRecord): void {
+function* settle<Shared, Memory>(draft: Draft<Shared, Memory>, id: string, episode: EpisodeRecord): Loading {
   const { reward, votes } = episode;
   // Which memories a run used says nothing while nobody knows how it ended.
   const speaks = reward !== undefined || (votes !== undefined && votes.helpful.length + votes.harmful.length > 0);
@@ -191,7 +205,11 @@ function settle<Shared, Memory>(draft: Draft<Shared, Memory>, episode: EpisodeRe
   const lesson = lessonOf(draft, episode);
   if (lesson.exposures.length === 0) return;
   episode.contribution = draft.learner.learn(lesson);
-  if (lesson.first) draft.stats.taught += 1;
+  if (lesson.first) {
+    draft.stats.taught += 1;
+    yield* revisitRuns(draft, id);
+  }
+  fitAgain(draft, episode);
 }
 
 function takeBack<Shared, Memory>(draft: Draft<Shared, Memory>, episode: EpisodeRecord): void {

@@ -11,6 +11,7 @@ export const SCOPES = {
   shared: "shared",
   stats: "stats",
   memory: "memory:",
+  revisit: "revisit",
 } as const;
 
 export const episodeRef = (episode: string): StateRef => ({ scope: SCOPES.episode, id: episode });
@@ -20,6 +21,12 @@ export const sharedRef = (collection: string): StateRef => ({ scope: SCOPES.shar
 export const memoryScope = (collection: string): string => SCOPES.memory + collection;
 export const memoryRef = (collection: string, id: string): StateRef => ({ scope: memoryScope(collection), id });
 export const statsRef: StateRef = { scope: SCOPES.stats, id: "namespace" };
+/** Where the ring of runs to fit again stands. */
+export const ringRef: StateRef = { scope: SCOPES.revisit, id: "ring" };
+/** One place of the ring; its value is an episode's id, as UTF-8. */
+export const slotRef = (slot: number): StateRef => ({ scope: SCOPES.revisit, id: String(slot) });
+/** Present from a revocation until the states were built without what it took out. Its value is the revocation's place, as text. */
+export const rebuildRef: StateRef = { scope: SCOPES.stats, id: "rebuild" };
 
-export const aliasValue = (episode: string): Uint8Array => encoder.encode(episode);
-export const episodeOfAlias = (value: Uint8Array): string => decoder.decode(value);
+export const textValue = (text: string): Uint8Array => encoder.encode(text);
+export const textOfValue = (value: Uint8Array): string => decoder.decode(value);

@@ -1,4 +1,5 @@
 import { OUTCOME_TIERS, type OutcomeTier } from "./events.js";
+import type { HoldoutCounts } from "./holdout-counts.js";
 import { assertLayout, readable } from "./unreadable.js";
 
 /** Counters of a namespace, folded like everything else. */
@@ -19,6 +20,10 @@ export interface StatsRecord {
   corrections: number;
   /** Episodes that taught something: the namespace's evidence. */
   taught: number;
+  /** Revocations in the ledger; absent before there was one. */
+  revocations?: number;
+  /** Rewards of the two arms, one element per share of episodes that was held out; absent before there was one. */
+  holdout?: HoldoutCounts[];
 }
 
 const LAYOUT = 1;

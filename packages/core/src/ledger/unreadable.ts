@@ -31,6 +31,14 @@ export function pick<T>(values: readonly T[], code: number): T {
   return value;
 }
 
+/** A stored byte of flags. @throws INVALID_STATE when it holds one that this version does not know */
+export function knownFlags(flags: number, known: number): number {
+  if ((flags & ~known) === 0) return flags;
+  throw new QavrError("INVALID_STATE", `Stored bytes hold the unknown flags ${flags & ~known}. Upgrade qavr.`, {
+    details: { flags, known },
+  });
+}
+
 /** @throws INVALID_STATE for a layout other than the one that this version writes */
 export function assertLayout(found: unknown, supported: number, what: string): void {
   if (found === supported) return;

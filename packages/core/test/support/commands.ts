@@ -23,6 +23,7 @@ export type Command =
   | { readonly kind: "resume"; readonly alias: string }
   | { readonly kind: "narrow"; readonly pick: number; readonly keep: number }
   | { readonly kind: "forget"; readonly memory: number; readonly collection: string }
+  | { readonly kind: "revoke"; readonly source: string; readonly fromSeq: number }
   | { readonly kind: "edit" };
 
 const ALIASES = ["a", "ab", "\uFEFFa", "__proto__", "%"];
@@ -84,6 +85,14 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({ kind: fc.constant("forget" as const), memory: fc.nat(MEMORIES - 1), collection }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant("revoke" as const),
+      source: fc.constantFrom(...OUTCOME_TIERS),
+      fromSeq: fc.integer({ min: 1, max: 40 }),
+    }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("edit" as const) }) },
 );
@@ -160,6 +169,8 @@ async function call(engine: Engine, session: Session, step: Command): Promise<un
       return undefined;
     case "forget":
       return engine.forget({ namespace, collection: step.collection, ids: [`d${step.memory}`] });
+    case "revoke":
+      return engine.revoke({ namespace, source: step.source, fromSeq: step.fromSeq });
     case "edit":
       session.revision += 1;
       return undefined;

@@ -7,9 +7,9 @@ export interface LearnerEntry {
   readonly create: () => Learner;
   /**
    * What a corrected run leaves behind, compared with the better verdict alone: the same bits, or the same numbers up to the
-   * rounding of float32 sums.
+   * rounding of float32 sums. `later`: old runs were fitted again meanwhile, by what was known then.
    */
-  readonly correction: "exact" | "rounded";
+  readonly correction: "exact" | "rounded" | "later";
   /** Whether its states do not depend on the order of outcomes. */
   readonly orderIndependent: boolean;
   /** Whether outcomes move its order: it must then gain where something can be learned. */
@@ -31,6 +31,8 @@ const entry = (name: string, create: () => unknown, promises: Promises): Learner
 /** Every learner of the sub-path, in every variant that learns or ranks by another formula. */
 export const everyLearner: readonly LearnerEntry[] = [
   entry("cav", () => learners.cav(), sequential),
+  entry("jar", () => learners.jar({ revisits: 3 }), { ...sequential, correction: "later" }),
+  entry("jar, guard", () => learners.jar({ setting: "guard", revisits: 0 }), sequential),
   entry("qavr", () => learners.qavr({ warmThreshold: 2 }), sequential),
   entry("similarity", () => learners.similarity(), readingOnly),
   entry("successRate", () => learners.successRate(), counting),

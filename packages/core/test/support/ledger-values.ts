@@ -19,6 +19,8 @@ const names = fc.array(legalName, { maxLength: 4 });
 const used = fc.option(names, { nil: undefined });
 const tier = fc.constantFrom(...OUTCOME_TIERS);
 
+const share = fc.float({ min: Math.fround(0.001), max: 1, noNaN: true });
+
 const exposure: fc.Arbitrary<RecordedExposure> = fc.record({
   collection: legalName,
   context: legalName,
@@ -29,6 +31,7 @@ const exposure: fc.Arbitrary<RecordedExposure> = fc.record({
   learner: legalName,
   gate: float32,
   credited: fc.boolean(),
+  holdout: fc.option(fc.record({ share, held: fc.boolean(), differs: fc.boolean() }), { nil: undefined }),
   at: float64,
   candidates: fc.array(fc.record({ id: legalName, similarity: float32 }), { maxLength: 4 }),
   shown: fc.array(
@@ -68,6 +71,14 @@ export const ledgerEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
     used,
     note: fc.oneof(fc.constant(""), legalName),
   }),
+  fc.record({
+    type: fc.constant("revoke" as const),
+    source: fc.option(legalName, { nil: undefined }),
+    from: fc.oneof(float64, fc.constant(Number.NEGATIVE_INFINITY)),
+    to: fc.oneof(float64, fc.constant(Number.POSITIVE_INFINITY)),
+    fromSeq: count,
+    toSeq: fc.oneof(count, fc.constant(Number.POSITIVE_INFINITY)),
+  }),
   fc.record({ type: fc.constant("forget" as const), collection: legalName, ids: names }),
   fc.record({
     type: fc.constant("import" as const),
@@ -105,6 +116,7 @@ export const episodeRecord: fc.Arbitrary<EpisodeRecord> = fc.record({
   votes: fc.option(fc.record({ tier, weight: float64, at: float64, helpful: names, harmful: names, used }), {
     nil: undefined,
   }),
+  holdout: fc.option(fc.record({ share, held: fc.boolean() }), { nil: undefined }),
   contribution: fc.option(
     fc.record({
       exposures: fc.array(

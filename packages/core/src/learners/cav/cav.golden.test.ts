@@ -1,85 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { seededRandom } from "../../../test/support/random.js";
-import { testEngine } from "../../../test/support/test-engine.js";
-import type { CavMemory, CavShared, OutcomeInput } from "../../index.js";
+import {
+  average,
+  coarse,
+  DIMS,
+  dot,
+  play,
+  type Run,
+  relevanceOf,
+  stream,
+  unit,
+  votesOf,
+  within,
+} from "../../../test/support/stream.js";
+import type { CavMemory, CavShared } from "../../index.js";
 
-const DIMS = 16;
-const MEMORIES = 40;
-const TOP_K = 5;
-
-/** One run of a stream: two retrievals now and then, an outcome of one tier or another, votes in some. */
-interface Run {
-  readonly exposures: readonly {
-    readonly request: number[];
-    readonly candidates: readonly { id: string; similarity: number }[];
-  }[];
-  readonly reward: number;
-  readonly weight: number;
-  /** Places in the first list that was shown. */
-  readonly helpful: readonly number[];
-  readonly harmful: readonly number[];
-}
-
-function stream(seed: number, runs: number): Run[] {
-  const random = seededRandom(seed);
-  const homes = Array.from({ length: MEMORIES }, () => random.direction(DIMS));
-  const needs = Array.from({ length: 12 }, () => random.direction(DIMS));
-  const exposure = (): Run["exposures"][number] => {
-    const need = needs[random.below(needs.length)] as number[];
-    const request = need.map((value) => Math.fround(value + 0.15 * random.normal()));
-    const candidates = homes
-      .map((home, i) => ({
-        id: `m${i}`,
-        similarity: Math.fround(0.6 + 0.2 * home.reduce((sum, value, d) => sum + value * (request[d] as number), 0)),
-      }))
-      .sort((a, b) => b.similarity - a.similarity)
-      .slice(0, 20);
-    return { request, candidates };
-  };
-  return Array.from({ length: runs }, () => ({
-    exposures: random.next() < 0.1 ? [exposure(), exposure()] : [exposure()],
-    reward: [0, 1, Math.round(random.next() * 100) / 100][random.below(3)] as number,
-    weight: random.next() < 0.2 ? 0.3 : 1,
-    helpful: random.next() < 0.2 ? [random.below(TOP_K)] : [],
-    harmful: random.next() < 0.1 ? [random.below(TOP_K)] : [],
-  }));
-}
-
-/** Runs a stream through the public engine, and calls `check` with every ranking. */
-async function play(
-  runs: readonly Run[],
-  check: (run: number, exposure: number, items: readonly { id: string; score: number; utility: number }[]) => void,
-): Promise<ReturnType<typeof testEngine>> {
-  const tested = testEngine();
-  const { engine } = tested;
-  for (const [r, { exposures, reward, weight, helpful, harmful }] of runs.entries()) {
-    let episode: string | undefined;
-    let first: readonly { readonly id: string }[] = [];
-    for (const [e, { request, candidates }] of exposures.entries()) {
-      const ranking = await engine.rank({ ...(episode ? { episode } : {}), vector: request, candidates, topK: TOP_K });
-      episode = ranking.episode;
-      if (e === 0) first = ranking.items;
-      check(r, e, ranking.items);
-    }
-    const ids = (places: readonly number[]): string[] => places.map((place) => (first[place] as { id: string }).id);
-    const outcome: OutcomeInput = { reward, weight, helpful: ids(helpful), harmful: ids(harmful) };
-    await engine.end(episode as string, outcome);
-  }
-  return tested;
-}
-
-// ── The documented formulas again, in float64, with plain arrays and nothing of the package ─────────────────────────────
-
-const dot = (a: readonly number[], b: readonly number[]): number =>
-  a.reduce((sum, value, i) => sum + value * (b[i] as number), 0);
-const unit = (a: readonly number[]): number[] => a.map((value) => value / (Math.hypot(...a) || 1));
-const within = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value));
-const average = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-/** A direction in signed bytes, as a unit vector. */
-const coarse = (a: readonly number[]): number[] => {
-  const greatest = Math.max(...a.map(Math.abs));
-  return unit(a.map((value) => Math.round((value / greatest) * 127)));
-};
+// The documented formulas again, in float64, with plain arrays and nothing of the package.
 
 class Reference {
   readonly v = new Map<string, number[]>();
@@ -125,26 +60,7 @@ class Reference {
       this.sigma += (spread - this.sigma) / Math.min(this.lists, 500);
     }
     const share = 1 / exposures.length;
-    const weights = exposures.map(({ candidates }, e) => {
-      const of = new Map(candidates.map(({ id, similarity }) => [id, similarity]));
-      const ids = shown[e] as readonly string[];
-      const level = average(candidates.filter(({ id }) => !ids.includes(id)).map(({ similarity }) => similarity));
-      const top = Math.max(...ids.map((id) => of.get(id) as number));
-      return new Map(
-        ids.map((id) => {
-          const relevance = ((of.get(id) as number) - level) / (top - level);
-          return [id, top > level ? within(relevance, 0.2, 1) ** 0.7 : 1];
-        }),
-      );
-    });
-    // A memory that both lists showed counts where its weight is largest.
-    for (const id of weights[1]?.keys() ?? []) {
-      const [first, second] = weights as [Map<string, number>, Map<string, number>];
-      const before = first.get(id);
-      if (before === undefined) continue;
-      if ((second.get(id) as number) > before) first.set(id, 0);
-      else second.set(id, 0);
-    }
+    const weights = relevanceOf(exposures, shown);
     this.runs += 1;
     const requests = exposures.map(({ request }) => coarse(request));
     const directions = requests.map((q) => {
@@ -196,14 +112,11 @@ describe("cav@1", () => {
       const previous = runs[run - 1];
       if (!previous) return;
       const [first] = shown as [string[]];
-      const votes = new Map([
-        ...previous.harmful.map((place) => [first[place] as string, -1] as const),
-        ...previous.helpful.map((place) => [first[place] as string, 1] as const),
-      ]);
+      const votes = votesOf(previous, first);
       reference.learn(previous, shown, votes);
       shown = [];
     };
-    await play(runs, (run, exposure, items) => {
+    await play(runs, undefined, (run, exposure, items) => {
       if (exposure === 0) learnPrevious(run);
       const { request, candidates } = (runs[run] as Run).exposures[exposure] as Run["exposures"][number];
       const expected = reference.score(request, candidates);
@@ -225,7 +138,7 @@ describe("cav@1", () => {
   it("gives the frozen numbers of this version", async () => {
     const runs = stream(7, 120);
     const scores: (string | number)[][] = [];
-    const { engine } = await play(runs, (run, exposure, items) => {
+    const { engine } = await play(runs, undefined, (run, exposure, items) => {
       if (exposure > 0 || run % 20 !== 19) return;
       scores.push([run, ...items.slice(0, 2).flatMap(({ id, score }) => [id, Number(score.toFixed(6))])]);
     });

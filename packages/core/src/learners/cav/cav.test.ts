@@ -1,9 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { emptyWorld, learner, teach, type World } from "../../../test/support/cav-lessons.js";
 import { tableOf } from "../../../test/support/table-of.js";
+import { lessonsFor, type VectorLearner, type World } from "../../../test/support/vector-lessons.js";
 import { dequantise } from "../../embedding/quantise.js";
 import type { Lesson } from "../learner.js";
+import { cav } from "./cav.js";
 import type { CavMemory, CavShared } from "./state.js";
+
+const learner = cav();
+const { emptyWorld, teach } = lessonsFor(learner as VectorLearner);
 
 describe("cav", () => {
   it("keeps each collection's gate a regression on its own predictions when a run drew on two that disagree", () => {

@@ -1,8 +1,9 @@
 import { AdvantageTable } from "../advantage-table.js";
 import { advantageVectorCodec, keepAlong } from "../advantage-vector.js";
 import type { Learner } from "../learner.js";
+import { observeSpread } from "../running-spread.js";
 import { gate, scalarUtility } from "./formulas.js";
-import { learn, observe, unlearn } from "./learn.js";
+import { learn, unlearn } from "./learn.js";
 import { score } from "./score.js";
 import { type CavMemory, type CavShared, sharedCodec } from "./state.js";
 
@@ -27,7 +28,7 @@ export function cav(): Learner<CavShared, CavMemory, AdvantageTable> {
     memory: advantageVectorCodec,
     createTable: () => new AdvantageTable(),
     score,
-    observe,
+    observe: observeSpread,
     learn,
     unlearn,
     discount: keepAlong,

@@ -1,15 +1,7 @@
 import { clamp } from "../../scoring/bounds.js";
-import { dot, unitDifference } from "../../scoring/vectors.js";
+import { dot } from "../../scoring/vectors.js";
 import { CAV } from "./parameters.js";
 import type { CavMemory, CavShared } from "./state.js";
-
-/**
- * Centred request `z = unit(q − mean)`: what is special about this request. Without centring, vectors soak up the mean
- * request and harm unrelated needs. `q` itself before the first run.
- */
-export function centre(shared: CavShared | undefined, q: Float32Array): Float32Array {
-  return shared && shared.mean.length === q.length ? unitDifference(q, shared.mean) : q;
-}
 
 /**
  * Expected extra success of showing the memory to the request `z`: the shrunk, advantage-weighted mean of its past requests.

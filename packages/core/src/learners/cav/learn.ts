@@ -1,18 +1,12 @@
-import { dequantise, quantise } from "../../embedding/quantise.js";
+import { dequantise } from "../../embedding/quantise.js";
 import { clamp } from "../../scoring/bounds.js";
-import { addScaled } from "../../scoring/vectors.js";
 import { addAlong } from "../advantage-vector.js";
-import type { Contribution, Lesson, LessonExposure, Observation } from "../learner.js";
+import type { Contribution, Lesson, LessonExposure } from "../learner.js";
 import { expectedSuccess, fadeBaseline, moveBaseline, moveBaselineBack } from "../request-baseline.js";
-import { observeSpread } from "../running-spread.js";
-import { centre, utility, votedAdvantage } from "./formulas.js";
+import { type Direction, meetRequest } from "../request-model.js";
+import { utility, votedAdvantage } from "./formulas.js";
 import { CAV } from "./parameters.js";
 import type { CavMemory, CavShared } from "./state.js";
-
-/** Updates the running spread. */
-export function observe(observation: Observation<CavShared, CavMemory>): void {
-  observeSpread(observation);
-}
 
 /**
  * Learns from one finished run: every memory shown gets the part of the run's surprise that its relevance earns, along the
@@ -97,25 +91,11 @@ export function unlearn({ exposures }: Lesson<CavShared, CavMemory>, contributio
   });
 }
 
-/** Moves the mean and fades the baseline (once per episode) and fixes the direction to learn along; undefined without a vector. */
-function prepare(
-  { shared, vector, share }: LessonExposure<CavShared, CavMemory>,
-  first: boolean,
-): { z: Float32Array; bytes: Int8Array } | undefined {
-  if (!vector) return undefined;
-  if (shared.mean.length === 0) {
-    shared.mean = new Float32Array(vector.length);
-    shared.baseline = new Float32Array(vector.length);
-  }
-  if (first) {
-    shared.steps += 1;
-    const rate = share / Math.min(shared.steps + CAV.meanWarmup, CAV.meanWindow);
-    addScaled(shared.mean, -rate, shared.mean);
-    addScaled(shared.mean, rate, vector);
-    fadeBaseline(shared, share);
-  }
-  const bytes = quantise(centre(shared, vector));
-  return bytes && { z: dequantise(bytes), bytes };
+/** Meets the request, and fades the baseline once per run. */
+function prepare(exposure: LessonExposure<CavShared, CavMemory>, first: boolean): Direction | undefined {
+  const direction = meetRequest(exposure, first);
+  if (first && exposure.vector) fadeBaseline(exposure.shared, exposure.share);
+  return direction;
 }
 
 /** `U`: the exposure's part of the advantage that was predicted for the memories shown. */

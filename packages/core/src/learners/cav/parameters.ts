@@ -1,6 +1,6 @@
 /**
  * The numbers of `cav@1`. They were tuned on hwu64 and clinc150 (never on banking77) and belong to the version: other numbers
- * are another learner. Those of the running spread and of the baseline stand in running-spread.ts and request-baseline.ts.
+ * are another learner. Those of the running spread, the baseline and the mean request stand in running-spread.ts, request-baseline.ts and request-model.ts.
  */
 export const CAV = {
   /** Weight of an expected advantage against similarity, at the reference spread. Range 5..30. Unit: similarity per utility. */
@@ -26,10 +26,6 @@ export const CAV = {
   /** Bounds of the predicted success of a run. */
   lowestPrediction: 0.02,
   highestPrediction: 0.98,
-  /** The mean request is averaged over at least this many … */
-  meanWarmup: 10,
-  /** … and at most this many runs. */
-  meanWindow: 500,
   /** What a vote adds to, and how much of the run's surprise a memory without a vote keeps in a run with votes. */
   voteStep: 0.5,
   unvotedShare: 0.5,

@@ -1,8 +1,9 @@
 import { clamp } from "../../scoring/bounds.js";
 import type { AdvantageTable } from "../advantage-table.js";
 import type { ScoreRequest, Scores } from "../learner.js";
+import { centre } from "../request-model.js";
 import { spreadScale } from "../running-spread.js";
-import { centre, gate, scalarUtility, shrunk } from "./formulas.js";
+import { gate, scalarUtility, shrunk } from "./formulas.js";
 import { CAV } from "./parameters.js";
 import type { CavShared } from "./state.js";
 

@@ -1,15 +1,12 @@
-import { cav } from "../../src/learners/cav/cav.js";
-import type { CavMemory, CavShared } from "../../src/learners/cav/state.js";
-import type { Contribution, Lesson } from "../../src/learners/learner.js";
+import type { AdvantageVector, Contribution, Learner, Lesson, RequestModel } from "../../src/index.js";
 
 export const DIMS = 8;
 export const MEMORIES = 6;
-export const learner: ReturnType<typeof cav> = cav();
 
 /** The states of one collection and its few memories, without an engine around them. */
 export interface World {
-  readonly shared: CavShared;
-  readonly memories: CavMemory[];
+  readonly shared: RequestModel;
+  readonly memories: AdvantageVector[];
 }
 
 /** One finished run as a test describes it. */
@@ -22,15 +19,31 @@ export interface Run {
   readonly votes: readonly (-1 | 0 | 1)[];
 }
 
-export const emptyWorld = (): World => ({
-  shared: learner.shared.empty(),
-  memories: Array.from({ length: MEMORIES }, () => learner.memory.empty()),
-});
+/** A learner over request vectors, whatever its table. */
+export type VectorLearner = Learner<RequestModel, AdvantageVector>;
 
 export const copyOf = (world: World): World => structuredClone(world);
 
+/** Teaches a learner run by run, without an engine around it. */
+export interface Lessons {
+  emptyWorld(): World;
+  teach(world: World, run: Run, first?: boolean): Contribution;
+  takeBack(world: World, run: Run, contribution: Contribution): void;
+}
+
+export function lessonsFor(learner: VectorLearner): Lessons {
+  return {
+    emptyWorld: () => ({
+      shared: learner.shared.empty(),
+      memories: Array.from({ length: MEMORIES }, () => learner.memory.empty()),
+    }),
+    teach: (world, run, first = true) => learner.learn(lessonOf(world, run, first)),
+    takeBack: (world, run, contribution) => learner.unlearn(lessonOf(world, run), contribution),
+  };
+}
+
 /** The run as the lesson that the ledger would make of it; relevance falls with the place. */
-export function lessonOf(world: World, run: Run, first = true): Lesson<CavShared, CavMemory> {
+function lessonOf(world: World, run: Run, first = true): Lesson<RequestModel, AdvantageVector> {
   const counted = new Set<number>();
   return {
     exposures: run.shown.map((memories) => ({
@@ -43,7 +56,7 @@ export function lessonOf(world: World, run: Run, first = true): Lesson<CavShared
         counted.add(memory);
         return {
           id: `m${memory}`,
-          memory: world.memories[memory] as CavMemory,
+          memory: world.memories[memory] as AdvantageVector,
           similarity: 1 - place / 10,
           weight: again ? 0 : 1 / (1 + place),
           vote: run.votes[memory] as -1 | 0 | 1,
@@ -58,7 +71,3 @@ export function lessonOf(world: World, run: Run, first = true): Lesson<CavShared
     first,
   };
 }
-
-export const teach = (world: World, run: Run, first = true): Contribution => learner.learn(lessonOf(world, run, first));
-export const takeBack = (world: World, run: Run, contribution: Contribution): void =>
-  learner.unlearn(lessonOf(world, run), contribution);

@@ -1,0 +1,109 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { UsageError } from "../terminal/command-line.js";
+import { startProgress } from "../terminal/progress.js";
+import { type Comparisons, compare } from "./comparison.js";
+import { guard } from "./guard.js";
+import { HELP, type LearningOptions, parseOptions } from "./options.js";
+import { fullPlan, quickPlan, select } from "./plan.js";
+import { learningCurves, scenarioHeatMap } from "./plots.js";
+import { FILES, reportPage } from "./report.js";
+import { decodeResults, encodeResults, type Job, type JobResult } from "./results.js";
+import { ROWS } from "./rows.js";
+import { runJobs } from "./run-jobs.js";
+import { measureTable } from "./tables.js";
+
+/** Standard output and error of the command. */
+export interface CommandStreams {
+  readonly stdout: NodeJS.WritableStream;
+  readonly stderr: NodeJS.WriteStream;
+}
+
+const DOCS = fileURLToPath(new URL("../../../../docs/benchmarks/", import.meta.url));
+
+/**
+ * The learning benchmark as a command: results on stdout, everything else on stderr.
+ *
+ * @returns the exit code: 0 done, 1 failed or the guard fell, 2 wrong usage
+ */
+export async function runCommand(args: readonly string[], streams: CommandStreams): Promise<number> {
+  const { stdout, stderr } = streams;
+  try {
+    const options = parseOptions(args);
+    if (options.help) {
+      stdout.write(HELP);
+      return 0;
+    }
+    return await MODES[options.mode](options, streams);
+  } catch (error) {
+    stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
+    return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+type Mode = (options: LearningOptions, streams: CommandStreams) => Promise<number>;
+
+const MODES: Readonly<Record<LearningOptions["mode"], Mode>> = {
+  async full(options, streams) {
+    const results = await run(fullPlan(), options, streams);
+    await write(results, options.out ?? DOCS, streams);
+    return 0;
+  },
+
+  async quick(options, streams) {
+    const verdicts = guard(compare(await run(quickPlan(), options, streams)));
+    for (const { line } of verdicts) streams.stdout.write(`${line}\n`);
+    return verdicts.every(({ good }) => good) ? 0 : 1;
+  },
+
+  async part(options, streams) {
+    const results = await run(select(selection(options)), options, streams);
+    streams.stdout.write(`${measureTables(compare(results))}\n`);
+    if (options.out !== undefined) await write(results, options.out, streams);
+    return 0;
+  },
+
+  async render(options, streams) {
+    const folder = options.out ?? DOCS;
+    await write(decodeResults(await readFile(join(folder, FILES.raw), "utf8")), folder, streams);
+    return 0;
+  },
+};
+
+function selection(options: LearningOptions): Parameters<typeof select>[0] {
+  return {
+    rows: options.rows ?? ROWS.map((row) => row.name),
+    sets: options.sets ?? ["banking77"],
+    scenarios: options.scenarios ?? ["main"],
+    seeds: options.seeds ?? [1, 2, 3, 4],
+  };
+}
+
+function measureTables(comparisons: Comparisons): string {
+  const worlds = new Map(comparisons.all.map((one) => [`${one.set}, ${one.scenario}`, one]));
+  return [...worlds].map(([name, world]) => `${name}\n\n${measureTable(comparisons, world)}\n`).join("\n");
+}
+
+async function run(
+  jobs: readonly Job[],
+  { threads }: LearningOptions,
+  { stderr }: CommandStreams,
+): Promise<readonly JobResult[]> {
+  const progress = startProgress(`${jobs.length.toLocaleString("en")} trials`, stderr);
+  const results = await runJobs(jobs, { threads, onProgress: progress.update });
+  progress.clear();
+  return results;
+}
+
+async function write(results: readonly JobResult[], folder: string, { stderr }: CommandStreams): Promise<void> {
+  const raw = encodeResults(results);
+  // From the rounded numbers, so that anybody can make the same page from the raw results.
+  const comparisons = compare(decodeResults(raw));
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, FILES.raw), raw);
+  await writeFile(join(folder, FILES.page), reportPage(comparisons));
+  await writeFile(join(folder, FILES.curves), learningCurves(comparisons));
+  await writeFile(join(folder, FILES.heatMap), scenarioHeatMap(comparisons));
+  stderr.write(`written: ${Object.values(FILES).join(", ")}\n`);
+}

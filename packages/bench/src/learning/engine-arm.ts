@@ -1,0 +1,86 @@
+import { createEngine, type Learner, memoryStore, type OutcomeInput, type RankRequest } from "@qavr/core";
+import { type Report, reports, used, votes } from "../world/feedback.js";
+import type { Request, World } from "../world/world.js";
+import { type Arm, type Asked, FIRST_RUN, RUN_INTERVAL } from "./arm.js";
+
+/** How an engine is set up for a comparison, and what it is told about runs. */
+export interface EngineArmOptions {
+  /** A fresh learner; learners are pure, but settings may differ from row to row. */
+  readonly learner: () => Learner;
+  /** Where the request vector comes from: the host's embedding, or the engine's own hash of the text. @default "embedding" */
+  readonly vector?: "embedding" | "text";
+  /** Whether the agent says which memories helped or misled it. @default false */
+  readonly votes?: boolean;
+  /** Whether the run says which memories it used. @default false */
+  readonly used?: boolean;
+  /** Which reports about a run it is told. @default all of them */
+  readonly hears?: (report: Report) => boolean;
+}
+
+/** Candidates that a learner without a wish of its own chooses from. */
+const FETCHED = 50;
+
+/** Whatever the engine has to complain about would make the numbers wrong. */
+const LOGGER = {
+  warn(message: string): void {
+    throw new Error(message);
+  },
+  error(message: string): void {
+    throw new Error(message);
+  },
+};
+
+/** The public engine over an in-memory store, as an application would drive it. */
+export function engineArm(world: World, options: EngineArmOptions): Arm {
+  const { learner, hears = () => true } = options;
+  const topK = world.k;
+  let now = FIRST_RUN;
+  let drawn = 0;
+  const engine = createEngine({
+    store: memoryStore(),
+    learner: learner(),
+    clock: () => now,
+    createId: () => `id-${drawn++}`,
+    logger: LOGGER,
+  });
+  const fetchK = engine.learner.fetchK?.(topK) ?? FETCHED;
+  let episode = "";
+
+  async function requestFor({ request, vector, candidates }: Asked): Promise<RankRequest> {
+    const width = await engine.fetchSize({ topK, fetchK });
+    const about = options.vector === "text" ? { text: request.text } : { vector, space: "lsa-256" };
+    return { ...about, candidates: candidates.slice(0, width), topK };
+  }
+
+  function outcome(request: Request, shown: readonly string[], { success, tier, source }: Report): OutcomeInput {
+    return {
+      reward: success,
+      tier,
+      source,
+      ...(options.votes ? votes(world, request, shown) : {}),
+      ...(options.used ? { used: used(world, request, shown) } : {}),
+    };
+  }
+
+  return {
+    async show(asked) {
+      const ranking = await engine.rank(await requestFor(asked));
+      episode = ranking.episode;
+      return ranking.items.map((item) => item.id);
+    },
+
+    async learn({ request }, shown) {
+      now += RUN_INTERVAL;
+      const [first, ...later] = reports(world, request, shown).filter(hears);
+      await engine.end(episode, first && outcome(request, shown, first));
+      for (const report of later) await engine.report(episode, outcome(request, shown, report));
+    },
+
+    async preview(asked) {
+      const ranking = await engine.rank({ ...(await requestFor(asked)), record: false });
+      return ranking.items.map((item) => item.id);
+    },
+
+    close: () => engine.close(),
+  };
+}

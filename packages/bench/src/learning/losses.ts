@@ -1,0 +1,99 @@
+import { DATASET_NAMES } from "../datasets/catalogue.js";
+import type { Comparison, Comparisons } from "./comparison.js";
+import { DEFAULT_ROW, ROWS } from "./rows.js";
+import { SCENARIOS } from "./scenarios.js";
+import { gainText, signed } from "./tables.js";
+import { targetResults } from "./targets.js";
+
+/** A mean loss of less than this is not worth a line. */
+const WORTH_SAYING = 0.005;
+
+/** Where the default learner loses: sentences for the top of the page, from the results alone. */
+export function losses(comparisons: Comparisons): readonly string[] {
+  return [
+    ...missed(comparisons),
+    ...behind(comparisons),
+    ...harmed(comparisons),
+    ...unseen(comparisons),
+    ...deceived(comparisons),
+  ];
+}
+
+function missed(comparisons: Comparisons): readonly string[] {
+  const results = targetResults(comparisons);
+  const names = results.filter(({ verdict }) => verdict === "missed").map(({ target }) => target.what);
+  const unmeasured = results.filter(({ verdict }) => verdict === "not measured").map(({ target }) => target.what);
+  return [
+    ...(names.length > 0 ? [`It misses ${names.length} of ${results.length} targets: ${names.join("; ")}.`] : []),
+    ...(unmeasured.length > 0 ? [`Not measured: ${unmeasured.join("; ")}.`] : []),
+  ];
+}
+
+/** Rows that know no more than the default learner and gain more. */
+function behind(comparisons: Comparisons): readonly string[] {
+  const equals = new Set(ROWS.filter(({ votes }) => !votes).map(({ name }) => name));
+  return DATASET_NAMES.flatMap((set) =>
+    (["success", "ndcg"] as const).flatMap((measure) => {
+      const own = comparisons.find(DEFAULT_ROW, set, "main")?.gain(measure);
+      if (!own) return [];
+      const ahead = comparisons.all.flatMap((one) => {
+        const gain = one.set === set && one.scenario === "main" && equals.has(one.row) ? one.gain(measure) : undefined;
+        return gain && one.row !== DEFAULT_ROW && gain.mean > own.mean ? [{ row: one.row, gain }] : [];
+      });
+      if (ahead.length === 0) return [];
+      ahead.sort((a, b) => b.gain.mean - a.gain.mean);
+      const named = ahead.slice(0, 3).map(({ row, gain }) => `\`${row}\` ${signed(gain.mean)}`);
+      const more = ahead.length > 3 ? ` and ${ahead.length - 3} more` : "";
+      return [`${nameOf(measure)} on ${set}: ${named.join(", ")}${more} against its ${signed(own.mean)}.`];
+    }),
+  );
+}
+
+/** Honest worlds in which it was worse than similarity at some time. */
+function harmed(comparisons: Comparisons): readonly string[] {
+  return own(comparisons)
+    .filter(({ scenario }) => SCENARIOS[scenario].honest)
+    .flatMap((one) => {
+      const { runs, gain } = one.worst();
+      return gain < -WORTH_SAYING
+        ? [`Worse than similarity on ${worldOf(one)} after ${runs.toLocaleString("en")} runs: ${signed(gain)} success.`]
+        : [];
+    });
+}
+
+function unseen(comparisons: Comparisons): readonly string[] {
+  const gains = own(comparisons)
+    .filter(({ scenario }) => scenario === "main")
+    .flatMap((one) => {
+      const gain = one.gain("unseen");
+      return gain && gain.mean < -WORTH_SAYING ? [`${one.set} ${gainText(gain)}`] : [];
+    });
+  return gains.length > 0 ? [`Kinds of request that never occurred before, nDCG@5: ${gains.join("; ")}.`] : [];
+}
+
+/** Worlds whose outcomes lie. */
+function deceived(comparisons: Comparisons): readonly string[] {
+  return own(comparisons)
+    .filter(({ scenario }) => !SCENARIOS[scenario].honest)
+    .flatMap((one) => {
+      const gain = one.gain("success");
+      return gain && gain.mean < -WORTH_SAYING ? [`Deceived when ${lieOf(one)}: ${gainText(gain)} success.`] : [];
+    });
+}
+
+function own(comparisons: Comparisons): readonly Comparison[] {
+  return comparisons.all.filter((one) => one.row === DEFAULT_ROW);
+}
+
+function worldOf({ set, scenario }: Comparison): string {
+  return scenario === "main" ? set : `${set} (${SCENARIOS[scenario].about})`;
+}
+
+function lieOf({ scenario }: Comparison): string {
+  const { kind, about } = SCENARIOS[scenario];
+  return kind === "sources" ? `of ten sources ${about}` : about;
+}
+
+function nameOf(measure: "success" | "ndcg"): string {
+  return measure === "success" ? "Behind in success" : "Behind in nDCG@5";
+}

@@ -1,0 +1,72 @@
+import { DATASET_NAMES, type DatasetName } from "../datasets/catalogue.js";
+import type { Job } from "./results.js";
+import { BASELINE_ROW, DEFAULT_ROW, REFERENCE_ROW, ROWS, type Row, variantOf } from "./rows.js";
+import { SCENARIO_NAMES, SCENARIOS, type ScenarioKind, type ScenarioName } from "./scenarios.js";
+
+/** What to run; every list in the order of the tables. */
+export interface Selection {
+  readonly rows: readonly string[];
+  readonly sets: readonly DatasetName[];
+  readonly scenarios: readonly ScenarioName[];
+  readonly seeds: readonly number[];
+}
+
+/** Seeds of everything that is published. Tuning uses seeds above 100. */
+export const PUBLISHED_SEEDS: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8];
+const STRESS_SEEDS = 5;
+const SLOW_SEEDS = 3;
+
+/** What the stress scenarios run on: a set that nothing is tuned on. */
+export const STRESS_SET: DatasetName = "banking77";
+
+/**
+ * All rows on all sets; all rows through the stress scenarios, and the default learner through the lying sources, on one set. The rows
+ * that the targets are about have every seed, the others five in the stress scenarios, slow ones three.
+ */
+export function fullPlan(): readonly Job[] {
+  const rows = ROWS.map((row) => row.name);
+  const kind = (wanted: ScenarioKind): readonly ScenarioName[] =>
+    SCENARIO_NAMES.filter((name) => SCENARIOS[name].kind === wanted);
+  const stress = { sets: [STRESS_SET], seeds: PUBLISHED_SEEDS };
+  const jobs = [
+    ...select({ rows, sets: DATASET_NAMES, scenarios: kind("main"), seeds: PUBLISHED_SEEDS }),
+    ...select({ ...stress, rows, scenarios: kind("stress") }).filter(
+      (job) => isHeadline(job.row) || job.seed <= STRESS_SEEDS,
+    ),
+    ...select({ ...stress, rows: rows.filter(isHeadline), scenarios: kind("sources") }),
+  ];
+  const slow = new Set(ROWS.filter((row) => row.slow).map((row) => row.name));
+  return jobs.filter((job) => !slow.has(job.row) || job.seed <= SLOW_SEEDS);
+}
+
+/** Similarity, the published formula, and the default learner with its variants. */
+function isHeadline(row: string): boolean {
+  return row === BASELINE_ROW || row === REFERENCE_ROW || variantOf(row) === DEFAULT_ROW;
+}
+
+/** What continuous integration can afford: the default learner on one set. */
+export function quickPlan(): readonly Job[] {
+  const seeds = [1, 2, 3];
+  const rows = [BASELINE_ROW, REFERENCE_ROW, DEFAULT_ROW];
+  return [
+    ...select({ rows, sets: [STRESS_SET], scenarios: ["main"], seeds }),
+    ...select({ rows: [BASELINE_ROW, DEFAULT_ROW], sets: [STRESS_SET], scenarios: ["coin-toss"], seeds }),
+  ];
+}
+
+/** Jobs of a selection; similarity always runs along, since everything is compared with it. */
+export function select({ rows, sets, scenarios, seeds }: Selection): readonly Job[] {
+  const chosen = ROWS.filter((row) => row.name === BASELINE_ROW || rows.includes(row.name));
+  return sets.flatMap((set) =>
+    scenarios.flatMap((scenario) =>
+      chosen
+        .filter((row) => takesPart(row, set, scenario))
+        .flatMap((row) => seeds.map((seed): Job => ({ row: row.name, set, scenario, seed }))),
+    ),
+  );
+}
+
+function takesPart({ only, sourcesOnly }: Row, set: DatasetName, scenario: ScenarioName): boolean {
+  if (only && !(only.set === set && only.scenario === scenario)) return false;
+  return !sourcesOnly || SCENARIOS[scenario].kind === "sources";
+}

@@ -1,0 +1,65 @@
+import { cav, type Learner, qavr, similarity } from "@qavr/core";
+import type { DatasetName } from "../datasets/catalogue.js";
+import type { CreateArm } from "./arm.js";
+import { type EngineArmOptions, engineArm } from "./engine-arm.js";
+import { timeWeightedArm } from "./time-weighted-arm.js";
+
+/** One line of every table: a way to choose memories. */
+export interface Row {
+  readonly name: string;
+  readonly createArm: CreateArm;
+  /** Whether it is told which memories helped or misled: more than the other rows know. */
+  readonly votes: boolean;
+  /** Costs so much that the full benchmark gives it three seeds. */
+  readonly slow: boolean;
+  /** The only comparison that it takes part in. @default all */
+  readonly only?: { readonly set: DatasetName; readonly scenario: string };
+  /** Takes part only where outcomes come from named sources. */
+  readonly sourcesOnly: boolean;
+}
+
+type RowOptions = Omit<EngineArmOptions, "learner"> & Partial<Pick<Row, "slow" | "sourcesOnly">>;
+
+/** A row that runs a learner in the public engine. */
+function row(name: string, learner: () => unknown, { slow, sourcesOnly, ...options }: RowOptions = {}): Row {
+  // A learner's states are its own business: the engine sees all learners alike.
+  const arm: EngineArmOptions = { learner: learner as () => Learner, ...options };
+  return {
+    name,
+    createArm: (world) => engineArm(world, arm),
+    votes: options.votes ?? false,
+    slow: slow ?? false,
+    sourcesOnly: sourcesOnly ?? false,
+  };
+}
+
+/** The row of the engine's default learner; `<name>+votes`, `<name>+hashed` are its variants. A test holds it to the engine's own. */
+export const DEFAULT_ROW = "cav";
+/** The row that another one is a variant of, by its name: `cav+votes` of `cav`. */
+export function variantOf(row: string): string {
+  return row.split("+", 1)[0] as string;
+}
+
+/** What every gain is counted from. */
+export const BASELINE_ROW = "similarity";
+/** The published formula that gains are multiples of. */
+export const REFERENCE_ROW = "qavr";
+
+/** All rows, in the order of the tables. Adding a learner is one line here. */
+export const ROWS: readonly Row[] = [
+  row(BASELINE_ROW, similarity),
+  row(REFERENCE_ROW, () => qavr({ rewards: { failed: 0 } })),
+  row("qavr-table", qavr, { used: true }),
+  row("cav", cav),
+  row("cav+votes", cav, { votes: true }),
+  row("cav+hashed", cav, { vector: "text" }),
+  row("cav+verified-only", cav, { hears: ({ tier }) => tier === "verified", sourcesOnly: true }),
+  {
+    name: "langchain-time-weighted",
+    createArm: timeWeightedArm,
+    votes: false,
+    slow: false,
+    only: { set: "banking77", scenario: "main" },
+    sourcesOnly: false,
+  },
+];

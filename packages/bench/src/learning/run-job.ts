@@ -1,0 +1,37 @@
+import { DATASETS, type DatasetName } from "../datasets/catalogue.js";
+import { type Retrieval, retrieve } from "../retrieval/retrieval.js";
+import { loadCorpus } from "../world/corpus.js";
+import type { Split } from "../world/split.js";
+import { createWorld } from "../world/world.js";
+import { runTrial } from "./protocol.js";
+import type { Job, JobResult } from "./results.js";
+import { ROWS, type Row } from "./rows.js";
+import { SCENARIOS } from "./scenarios.js";
+
+interface Prepared {
+  readonly split: Split;
+  readonly retrieval: Retrieval;
+}
+
+const prepared = new Map<DatasetName, Promise<Prepared>>();
+
+/** A dataset's split and candidates: computed once per machine, read once per thread. */
+export function prepare(set: DatasetName): Promise<Prepared> {
+  const known = prepared.get(set) ?? load(set);
+  prepared.set(set, known);
+  return known;
+}
+
+async function load(set: DatasetName): Promise<Prepared> {
+  const corpus = await loadCorpus(set);
+  return { split: corpus.split, retrieval: await retrieve(corpus) };
+}
+
+/** Runs one row in one world. */
+export async function runJob(job: Job): Promise<JobResult> {
+  const { split, retrieval } = await prepare(job.set);
+  const { unseen } = DATASETS[job.set];
+  const world = createWorld(split, job.seed, { unseen, ...SCENARIOS[job.scenario].settings });
+  const { createArm } = ROWS.find((row) => row.name === job.row) as Row;
+  return { ...job, ...(await runTrial(world, retrieval, createArm)) };
+}

@@ -1,0 +1,81 @@
+import type { Scenario, Sources } from "../world/scenario.js";
+
+export type ScenarioName =
+  | "main"
+  | "clean"
+  | "poison-50"
+  | "k-3"
+  | "zipf"
+  | "drift"
+  | "flips-10"
+  | "flips-30"
+  | "coin-toss"
+  | "inverted-600"
+  | "inverted"
+  | "sources-honest"
+  | "sources-10-wrong"
+  | "sources-half-lie"
+  | "sources-half-lie-5"
+  | "sources-half-turn"
+  | "sources-8-lie"
+  | "sources-all-lie"
+  | "sources-coin";
+
+/** What a scenario is for, which decides where it is run and reported. */
+export type ScenarioKind = "main" | "stress" | "sources";
+
+export interface NamedScenario {
+  readonly kind: ScenarioKind;
+  /** One line for reports. */
+  readonly about: string;
+  /** Whether every outcome is honest, if noisy: learning must not hurt much in such a world. */
+  readonly honest: boolean;
+  readonly settings: Scenario;
+}
+
+/** Ten sources claim the outcome of 70 % of the runs; 7 % are verified. */
+const TEN_SOURCES: Sources = { count: 10, claimed: 0.7, verified: 0.07, liars: 0, lyingFrom: 0, error: 0 };
+
+const stress = (about: string, settings: Scenario, honest = true): NamedScenario => ({
+  kind: "stress",
+  about,
+  honest,
+  settings,
+});
+
+const sources = (about: string, settings: Partial<Sources>): NamedScenario => ({
+  kind: "sources",
+  about,
+  honest: false,
+  settings: { sources: { ...TEN_SOURCES, ...settings } },
+});
+
+/** The worlds, in the order of reports. */
+export const SCENARIOS: Readonly<Record<ScenarioName, NamedScenario>> = {
+  main: {
+    kind: "main",
+    about: "half of the memories help, three in ten mislead; 5 shown; every run is checked",
+    honest: true,
+    settings: {},
+  },
+  clean: stress("every memory helps", { poison: 0, neutral: 0 }),
+  "poison-50": stress("half of the memories mislead, 30 % help", { poison: 0.5 }),
+  "k-3": stress("3 memories shown", { k: 3 }),
+  zipf: stress("skewed traffic: the r-th need is asked in proportion to 1 / r^1.1", { zipf: 1.1 }),
+  drift: stress("half of the needs get new qualities at run 1,500", { driftAt: 1500 }),
+  "flips-10": stress("10 % of the outcomes are reported the wrong way round", { flip: 0.1 }),
+  "flips-30": stress("30 % of the outcomes are reported the wrong way round", { flip: 0.3 }),
+  "coin-toss": stress("outcomes are tossed with a coin", { coinToss: true }),
+  "inverted-600": stress("the first 600 outcomes are inverted", { invertedUntil: 600 }, false),
+  inverted: stress("all outcomes are inverted", { invertedUntil: Number.POSITIVE_INFINITY }, false),
+  "sources-honest": sources("all honest", {}),
+  "sources-10-wrong": sources("all honest, 10 % of the claims wrong", { error: 0.1 }),
+  "sources-half-lie": sources("half of them invert", { liars: 5 }),
+  "sources-half-lie-5": sources("half of them invert, 5 % of the runs verified", { liars: 5, verified: 0.05 }),
+  "sources-half-turn": sources("half of them turn liars at run 800", { liars: 5, lyingFrom: 800 }),
+  "sources-8-lie": sources("eight of them invert", { liars: 8 }),
+  "sources-all-lie": sources("all of them invert", { liars: 10 }),
+  "sources-coin": sources("every claim is a coin toss", { error: 0.5 }),
+};
+
+export const SCENARIO_NAMES: readonly ScenarioName[] = Object.keys(SCENARIOS) as ScenarioName[];

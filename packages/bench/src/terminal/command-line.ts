@@ -1,0 +1,29 @@
+import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
+
+/** A mistake in the command line; its message says what to do. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+/** The values of a command's options, as {@link parseArgs} gives them. */
+export type Flags<Options extends ParseArgsOptionsConfig> = ReturnType<
+  typeof parseArgs<{ options: Options }>
+>["values"];
+
+/**
+ * @param command as people type it, for the advice in errors
+ * @throws UsageError for an option that the command does not have
+ */
+export function parseFlags<const Options extends ParseArgsOptionsConfig>(
+  command: string,
+  args: readonly string[],
+  options: Options,
+): Flags<Options> {
+  try {
+    return parseArgs({ args: args.filter((arg) => arg !== "--"), options }).values;
+  } catch (error) {
+    // Node's message ends with advice about positional arguments that does not fit here.
+    const [reason] = (error as Error).message.split(". To specify");
+    throw new UsageError(`${reason}. See ${command} --help.`);
+  }
+}

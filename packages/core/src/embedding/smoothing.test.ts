@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { dot } from "../scoring/vectors.js";
+import { HashedTexts } from "./hashed-texts.js";
+import { hashedVector } from "./hashed-vector.js";
+import { type Found, smoothed } from "./smoothing.js";
+
+const hashed = (text: string): Float32Array => hashedVector(text) as Float32Array;
+const cosine = (a: Float32Array, b: Float32Array): number => dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
+
+const found = (texts: readonly (string | undefined)[], similarities: readonly number[], topK = 2): Found => ({
+  similarities: Float64Array.from(similarities),
+  topK,
+  neighbour: (place) => {
+    const text = texts[place];
+    return text === undefined ? undefined : hashedVector(text);
+  },
+});
+
+const REFUND = "refunds are paid back to the card within five days";
+
+describe("smoothed", () => {
+  it("brings requests together that share no words and find the same memories", () => {
+    const list = found([REFUND, "call the bank", "open a ticket"], [0.9, 0.3, 0.2]);
+    const [a, b] = [hashed("money never returned"), hashed("where is my reimbursement")];
+    expect(cosine(smoothed(a, list), smoothed(b, list))).toBeGreaterThan(cosine(a, b) + 0.3);
+  });
+
+  it("lets the nearest lend most, by how it stands above the rest", () => {
+    const request = hashed("money");
+    const clear = smoothed(request, found([REFUND, "call the bank", "open a ticket"], [0.9, 0.3, 0.2]));
+    const close = smoothed(request, found([REFUND, "call the bank", "open a ticket"], [0.9, 0.85, 0.2]));
+    expect(cosine(clear, hashed(REFUND))).toBeGreaterThan(cosine(close, hashed(REFUND)) + 0.05);
+  });
+
+  it("is the same for similarities that are stretched and shifted", () => {
+    const texts = [REFUND, "call the bank", "open a ticket"];
+    const request = hashed("money");
+    const plain = smoothed(request, found(texts, [0.9, 0.4, 0.2]));
+    const stretched = smoothed(request, found(texts, [-0.1, -0.6, -0.8]));
+    plain.forEach((value, i) => {
+      expect(stretched[i]).toBeCloseTo(value, 6);
+    });
+  });
+
+  it("borrows from five memories that have a text, and from none when none has", () => {
+    const request = hashed("money");
+    const texts = [undefined, "one", "two", "three", "four", "five", "six"];
+    const similarities = [0.9, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8];
+    const all = smoothed(request, found(texts, similarities, 7));
+    const five = smoothed(request, found(texts.slice(0, 6), similarities.slice(0, 6), 7));
+    expect(all).toEqual(five);
+    expect(cosine(smoothed(request, found([undefined], [0.9])), request)).toBeCloseTo(1, 6);
+  });
+
+  it("does not change what it was given", () => {
+    const request = hashed("money");
+    const before = request.slice();
+    smoothed(request, found([REFUND], [0.9]));
+    expect(request).toEqual(before);
+  });
+});
+
+describe("HashedTexts", () => {
+  it("gives each text its hashed vector, once computed from memory", () => {
+    const texts = new HashedTexts();
+    const first = texts.vector(REFUND);
+    expect(first).toEqual(hashedVector(REFUND));
+    expect(texts.vector(REFUND)).toBe(first);
+    expect(texts.vector("…")).toBeUndefined();
+    expect(texts.vector("…")).toBeUndefined();
+  });
+
+  it("lets go of the least recently used", () => {
+    const texts = new HashedTexts();
+    const [used, unused] = [texts.vector("used often"), texts.vector("used once")];
+    for (let i = 0; i < 4_095; i++) {
+      texts.vector(`filler ${i}`);
+      texts.vector("used often");
+    }
+    expect(texts.vector("used often")).toBe(used);
+    expect(texts.vector("used once")).not.toBe(unused);
+    expect(texts.vector("used once")).toEqual(unused);
+  });
+});

@@ -1,0 +1,123 @@
+import { QavrError } from "../errors/qavr-error.js";
+import type { RevokeEvent } from "../ledger/events.js";
+import { type Fold, LedgerReplay } from "../ledger/replay.js";
+import type { Revocation } from "../ledger/revocation.js";
+import { learnerMismatch } from "../ledger/shared-record.js";
+import { memoryScope, SCOPES } from "../ledger/state-keys.js";
+import { scanAll } from "../store/scan-all.js";
+import { assertName, sameBytes } from "../store/validate.js";
+import { checkObject, DEFAULT_NAME } from "./check.js";
+import { checkRevocation } from "./check-revocation.js";
+import type { EngineContext } from "./context.js";
+import { toEntry } from "./recorder.js";
+import type { ReplayReport, RevocationReport, RevokeOptions } from "./types.js";
+
+/** Differences that a report names. */
+const NAMED_DIFFERENCES = 100;
+/** Scopes that every namespace may have, whatever its collections are called. */
+const FIXED_SCOPES = [SCOPES.episode, SCOPES.alias, SCOPES.shared, SCOPES.stats, SCOPES.revisit];
+/** How often a rebuild starts again because the ledger grew under it. */
+const ATTEMPTS = 5;
+
+export interface Rebuilder {
+  replay(options?: { readonly namespace?: string; readonly write?: boolean }): Promise<ReplayReport>;
+  revoke(options: RevokeOptions): Promise<RevocationReport>;
+}
+
+/** Computes states from the ledger again: to check them, to replace them, or to do without some of it. */
+export function createRebuilder(context: EngineContext): Rebuilder {
+  const { store, states, recorder, reduce, learner, log } = context;
+
+  return {
+    async replay({ namespace = DEFAULT_NAME, write = false } = {}) {
+      assertName(namespace, "namespace");
+      const { fold, differences } = await rebuild(namespace, new LedgerReplay(store, namespace, reduce), write);
+      return {
+        namespace,
+        entries: fold.entries,
+        states: fold.states.length,
+        differences: differences.slice(0, NAMED_DIFFERENCES).map(({ scope, id }) => `${scope}/${id}`),
+        identical: differences.length === 0,
+        written: write,
+      };
+    },
+
+    async revoke(options) {
+      checkObject(options, "What to revoke");
+      const { namespace, dryRun = false } = options;
+      assertName(namespace, "namespace");
+      const event = checkRevocation(options);
+      const stats = await states.stats(namespace);
+      if (!stats) return { namespace, outcomes: 0, episodes: 0, memories: 0, seq: 0, dryRun };
+      if (stats.learner !== learner.id) throw learnerMismatch(stats.learner, learner.id);
+      const seq = dryRun ? Number.POSITIVE_INFINITY : await record(namespace, event);
+      const planned: Revocation = { event, seq };
+      const replay = new LedgerReplay(store, namespace, reduce, planned);
+      const { differences } = await rebuild(namespace, replay, !dryRun);
+      const revoked = replay.revocations.revokedBy(seq);
+      const report = {
+        namespace,
+        outcomes: revoked?.outcomes ?? 0,
+        episodes: revoked?.episodes.size ?? 0,
+        memories: differences.filter(({ scope }) => scope.startsWith(SCOPES.memory)).length,
+      };
+      if (dryRun) return { ...report, seq: 0, dryRun };
+      log("info", "Outcomes were revoked and what they taught was taken out.", {
+        code: "OUTCOMES_REVOKED",
+        ...report,
+        seq,
+      });
+      return { ...report, seq, dryRun };
+    },
+  };
+
+  /** Appends the revocation. From then on the ledger says so, whatever becomes of the states. */
+  async function record(namespace: string, event: RevokeEvent): Promise<number> {
+    const entry = toEntry(`revoke:${context.createId()}`, event, context.now());
+    return (await recorder.commit(namespace, entry)).seq;
+  }
+
+  /** Folds until the ledger has stood still for one fold, compares, and replaces the stored states if asked to. */
+  async function rebuild(
+    namespace: string,
+    replay: LedgerReplay,
+    write: boolean,
+  ): Promise<{ readonly fold: Fold; readonly differences: readonly Difference[] }> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const fold = await replay.advance();
+      const differences = await compare(namespace, fold);
+      // The ledger grew while it was read: states and fold would differ for that alone.
+      if ((await store.head(namespace)) !== fold.entries) continue;
+      if (write && !(await store.replaceStates(namespace, fold.entries, fold.states))) continue;
+      return { fold, differences };
+    }
+    throw new QavrError(
+      "STORE_BUSY",
+      `Namespace ${namespace} was written to during each of ${ATTEMPTS} replays. Pause its writers and call engine.replay() again; with write: true it also completes a revocation.`,
+      { details: { namespace } },
+    );
+  }
+
+  /** States that differ from the fold, in either direction. */
+  async function compare(namespace: string, fold: Fold): Promise<Difference[]> {
+    const differences: Difference[] = [];
+    const byScope = Map.groupBy(fold.states, ({ scope }) => scope);
+    const scopes = new Set([...FIXED_SCOPES, ...byScope.keys()]);
+    for await (const { id } of scanAll(store, namespace, SCOPES.shared)) scopes.add(memoryScope(id));
+    for (const scope of scopes) {
+      const expected = new Map(byScope.get(scope)?.map(({ id, value }) => [id, value]));
+      for await (const { id, value } of scanAll(store, namespace, scope)) {
+        const bytes = expected.get(id);
+        if (!bytes || !sameBytes(bytes, value)) differences.push({ scope, id });
+        expected.delete(id);
+      }
+      for (const id of expected.keys()) differences.push({ scope, id });
+    }
+    return differences;
+  }
+}
+
+interface Difference {
+  readonly scope: string;
+  readonly id: string;
+}

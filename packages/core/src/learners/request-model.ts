@@ -1,0 +1,140 @@
+import { MAX_DIMS } from "../embedding/projection.js";
+import { dequantise, quantise } from "../embedding/quantise.js";
+import { addScaled, unitDifference } from "../scoring/vectors.js";
+import { dimsOf } from "./advantage-vector.js";
+import type { LessonExposure, StateCodec } from "./learner.js";
+import { FINITE, finiteVector, NOT_NEGATIVE, problemOf } from "./legality.js";
+import type { RequestBaseline } from "./request-baseline.js";
+import type { RunningSpread } from "./running-spread.js";
+
+/** What a learner over centred request vectors keeps about a collection's requests. `lessons` is also the clock of the gate's decay. */
+export interface RequestModel extends RequestBaseline, RunningSpread {
+  /** Mean request vector, length 0 before the first. */
+  mean: Float32Array;
+  /** Exposures learned along a vector: the step size of the mean. */
+  steps: number;
+  /** Regression of surprises on what was predicted for the runs. */
+  gateNumerator: number;
+  gateDenominator: number;
+}
+
+/** Numbers that every learner over request vectors shares; part of each one's version. */
+export const REQUEST_MODEL = {
+  /** The mean request is averaged over at least this many … */
+  meanWarmup: 10,
+  /** … and at most this many runs. Range 100..2000. */
+  meanWindow: 500,
+} as const;
+
+const SCALARS = 7;
+
+const RULES = {
+  mean: finiteVector(MAX_DIMS),
+  baseline: finiteVector(MAX_DIMS),
+  bias: FINITE,
+  steps: NOT_NEGATIVE,
+  lessons: NOT_NEGATIVE,
+  gateNumerator: FINITE,
+  gateDenominator: NOT_NEGATIVE,
+  spread: NOT_NEGATIVE,
+  spreadCount: NOT_NEGATIVE,
+};
+
+/** Where a model starts, before any run. */
+export type FirstModel = Pick<RequestModel, "bias" | "gateNumerator" | "gateDenominator">;
+
+/** Seven float64, then mean and baseline as float32. Little-endian. */
+export function requestModelCodec(first: FirstModel): StateCodec<RequestModel> {
+  return {
+    empty: () => ({
+      mean: new Float32Array(0),
+      baseline: new Float32Array(0),
+      ...first,
+      steps: 0,
+      lessons: 0,
+      spread: 0,
+      spreadCount: 0,
+    }),
+    decode(bytes) {
+      const [bias, steps, lessons, gateNumerator, gateDenominator, spread, spreadCount] = new Float64Array(
+        bytes.buffer,
+        bytes.byteOffset,
+        SCALARS,
+      ) as unknown as [number, number, number, number, number, number, number];
+      const offset = bytes.byteOffset + SCALARS * 8;
+      const dims = dimsOf((bytes.length - SCALARS * 8) / 8);
+      return {
+        mean: new Float32Array(bytes.buffer, offset, dims),
+        baseline: new Float32Array(bytes.buffer, offset + dims * 4, dims),
+        bias,
+        steps,
+        lessons,
+        gateNumerator,
+        gateDenominator,
+        spread,
+        spreadCount,
+      };
+    },
+    encode(state, room) {
+      const dims = state.mean.length;
+      const bytes = new Uint8Array(room + SCALARS * 8 + dims * 8);
+      new Float64Array(bytes.buffer, room, SCALARS).set([
+        state.bias,
+        state.steps,
+        state.lessons,
+        state.gateNumerator,
+        state.gateDenominator,
+        state.spread,
+        state.spreadCount,
+      ]);
+      const vectors = room + SCALARS * 8;
+      new Float32Array(bytes.buffer, vectors, dims).set(state.mean);
+      new Float32Array(bytes.buffer, vectors + dims * 4, dims).set(state.baseline);
+      return bytes;
+    },
+    problem: (state) =>
+      problemOf(state, RULES) ??
+      ((state as RequestModel).mean.length === (state as RequestModel).baseline.length
+        ? undefined
+        : "mean and baseline must be of one length"),
+  };
+}
+
+/**
+ * Centred request `z = unit(q − mean)`: what is special about this request. Without centring, vectors soak up the mean
+ * request and harm unrelated needs. `q` itself before the first run.
+ */
+export function centre(model: RequestModel | undefined, q: Float32Array): Float32Array {
+  return model && model.mean.length === q.length ? unitDifference(q, model.mean) : q;
+}
+
+/** A direction to learn along: the unit vector of its bytes, so that what is taken back later is what was added. */
+export interface Direction {
+  readonly z: Float32Array;
+  readonly bytes: Int8Array;
+}
+
+/**
+ * Meets the request of a run that has ended: moves the mean (once per run) and fixes the direction to learn along. Undefined
+ * for a run without a request vector.
+ *
+ *     mean += share · (q − mean) / min(t + 10, 500)          z = unit(q − mean), kept as signed bytes
+ */
+export function meetRequest(
+  { shared, vector, share }: LessonExposure<RequestModel, unknown>,
+  first: boolean,
+): Direction | undefined {
+  if (!vector) return undefined;
+  if (shared.mean.length === 0) {
+    shared.mean = new Float32Array(vector.length);
+    shared.baseline = new Float32Array(vector.length);
+  }
+  if (first) {
+    shared.steps += 1;
+    const rate = share / Math.min(shared.steps + REQUEST_MODEL.meanWarmup, REQUEST_MODEL.meanWindow);
+    addScaled(shared.mean, -rate, shared.mean);
+    addScaled(shared.mean, rate, vector);
+  }
+  const bytes = quantise(centre(shared, vector));
+  return bytes && { z: dequantise(bytes), bytes };
+}

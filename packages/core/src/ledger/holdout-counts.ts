@@ -1,0 +1,58 @@
+import type { EpisodeRecord } from "./episode-record.js";
+import type { StatsRecord } from "./stats-record.js";
+
+/**
+ * Rewards of one arm. Whole numbers in units of {@link REWARD_UNITS}, so that a reward that is taken back leaves exactly what
+ * was there before it.
+ */
+export interface ArmCounts {
+  /** Episodes with a reward. */
+  episodes: number;
+  /** Σ r */
+  sum: number;
+  /** Σ r², in squared units. */
+  squares: number;
+}
+
+/** What became of the episodes that were drawn while the same share was held out. */
+export interface HoldoutCounts {
+  readonly share: number;
+  /** Place in the ledger of the first exposure that counts: those before it belong to counts that were given up. */
+  readonly since: number;
+  readonly learned: ArmCounts;
+  readonly held: ArmCounts;
+}
+
+/** A reward of 1. Σ r² of 5·10⁸ episodes is still a whole number; rounding costs at most 0.00012. */
+export const REWARD_UNITS = 4_096;
+/** Shares that are kept apart; of more, the one that began first is given up. */
+const MAX_SHARES = 4;
+
+const emptyArm = (): ArmCounts => ({ episodes: 0, sum: 0, squares: 0 });
+
+/** Notes at which share an episode was drawn. To be called once, at its first exposure. */
+export function noteDraw(stats: StatsRecord, { holdout, exposures }: EpisodeRecord): void {
+  const first = exposures[0];
+  if (!holdout || !first) return;
+  const counts = stats.holdout ?? [];
+  stats.holdout = counts;
+  if (counts.some(({ share }) => share === holdout.share)) return;
+  counts.push({ share: holdout.share, since: first.seq, learned: emptyArm(), held: emptyArm() });
+  if (counts.length > MAX_SHARES) counts.shift();
+}
+
+/**
+ * Adds the reward that counts to the arm of its episode (`times` 1), or takes it back (−1). Every episode weighs the same: a
+ * tier decides which reward counts, but weighing successes and failures by the tier that reported them would move the mean.
+ */
+export function countReward(stats: StatsRecord, { reward, holdout, exposures }: EpisodeRecord, times: 1 | -1): void {
+  const first = exposures[0];
+  if (!reward || !holdout || !first) return;
+  const counts = stats.holdout?.find(({ share, since }) => share === holdout.share && since <= first.seq);
+  if (!counts) return;
+  const arm = holdout.held ? counts.held : counts.learned;
+  const units = Math.round(reward.reward * REWARD_UNITS);
+  arm.episodes += times;
+  arm.sum += times * units;
+  arm.squares += times * units * units;
+}

@@ -1,0 +1,256 @@
+import { describe, expect, it } from "vitest";
+import { type Learner, memoryStore, type OutcomeInput, qavr, type RevokeOptions, type Store } from "../src/index.js";
+import { DAY, ids, MINUTE, request, START, snapshot, testEngine } from "./support/test-engine.js";
+
+type Engine = ReturnType<typeof testEngine>["engine"];
+
+/** Runs that failed by an honest word, each then called a success by `source`, a minute apart. */
+async function past({ engine, clock }: ReturnType<typeof testEngine>, source: string, runs = 10): Promise<void> {
+  for (let run = 0; run < runs; run++) {
+    const { episode } = await engine.rank(request({ keepOrder: true, aliases: [`${source} ${run}`] }));
+    await engine.end(episode, { reward: false, tier: "self-reported", source: "agent" });
+    await engine.report(episode, { reward: true, source, helpful: ["m1"] });
+    clock.now += MINUTE;
+  }
+}
+
+const evidence = async (engine: Engine): Promise<number> =>
+  (await engine.exportState()).memories.reduce(
+    (sum, { state }) => sum + (state as { readonly evidence: number }).evidence,
+    0,
+  );
+
+describe("revoking a source", () => {
+  it("ranks as if it had never spoken: what it overruled counts again", async () => {
+    const told = testEngine();
+    await past(told, "liar");
+    const lied = ids(await told.engine.rank(request({ record: false })));
+    const report = await told.engine.revoke({ namespace: "default", source: "liar" });
+    expect(report).toEqual({ namespace: "default", outcomes: 10, episodes: 10, memories: 3, seq: 31, dryRun: false });
+
+    const never = testEngine();
+    for (let run = 0; run < 10; run++) {
+      const { episode } = await never.engine.rank(request({ keepOrder: true }));
+      await never.engine.end(episode, { reward: false, tier: "self-reported", source: "agent" });
+      never.clock.now += MINUTE;
+    }
+    expect(await told.engine.exportState()).toEqual(await never.engine.exportState());
+    const preview = request({ record: false });
+    expect(await told.engine.rank(preview)).toEqual(await never.engine.rank(preview));
+    expect(ids(await told.engine.rank(preview))).not.toEqual(lied);
+    expect(await told.engine.status()).toMatchObject({
+      outcomes: { user: 0, "self-reported": 10 },
+      corrections: 0,
+      revocations: 1,
+      rebuildPending: false,
+      taught: 10,
+    });
+    expect((await told.engine.explain("liar 0"))?.outcome).toMatchObject({ source: "agent" });
+  });
+
+  it("keeps its words in the ledger, and every replay leaves them out, by another learner too", async () => {
+    const { engine, store, clock, logs } = testEngine();
+    await past({ engine, store, clock, logs }, "liar");
+    const entries = await store.readEntries("default", { limit: 100 });
+    await engine.revoke({ namespace: "default", source: "liar" });
+    expect((await store.readEntries("default", { limit: 100 })).slice(0, 30)).toEqual(entries);
+    expect(await engine.replay()).toMatchObject({ identical: true, entries: 31 });
+    const other = testEngine({ store, prefix: "other", learner: qavr() as Learner }).engine;
+    await other.replay({ write: true });
+    expect((await other.status()).outcomes).toMatchObject({ user: 0, "self-reported": 10 });
+    expect(logs).toMatchObject([{ level: "info", fields: { code: "OUTCOMES_REVOKED", outcomes: 10, seq: 31 } }]);
+  });
+
+  it("is about the past: what it says later counts, and the same word again is no new one", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request({ topK: 1 }));
+    const word: OutcomeInput = { reward: true, source: "tester", idempotencyKey: "word" };
+    await engine.end(episode, word);
+    await engine.revoke({ namespace: "default", source: "tester" });
+    expect(await evidence(engine)).toBe(0);
+    expect(await engine.report(episode, word)).toMatchObject({ status: "duplicate" });
+    expect(await evidence(engine)).toBe(0);
+    await engine.report(episode, { ...word, idempotencyKey: "later word" });
+    expect(await evidence(engine)).toBe(1);
+    expect(await engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("may be done twice: the second takes out what came in between and nothing else", async () => {
+    const told = testEngine();
+    await past(told, "liar", 4);
+    await told.engine.revoke({ namespace: "default", source: "liar" });
+    const states = (await snapshot(told.store)) as { readonly states: unknown };
+    await past(told, "liar", 2);
+    const dry = await told.engine.revoke({ namespace: "default", source: "liar", dryRun: true });
+    expect(dry).toMatchObject({ outcomes: 2, episodes: 2 });
+    expect(await told.engine.revoke({ namespace: "default", source: "liar" })).toMatchObject({ outcomes: 2 });
+    expect(await told.engine.revoke({ namespace: "default", source: "liar" })).toMatchObject({
+      outcomes: 0,
+      memories: 0,
+    });
+    expect(await told.engine.replay()).toMatchObject({ identical: true });
+    expect(states).not.toEqual(await snapshot(told.store));
+  });
+
+  it("leaves other sources, other namespaces and votes of others alone", async () => {
+    const told = testEngine();
+    const { engine, store } = told;
+    await past(told, "honest", 3);
+    const { episode } = await engine.rank(request({ namespace: "other" }));
+    await engine.end(episode, { reward: true, source: "liar" });
+    const before = [await engine.exportState(), await snapshot(store, "other")];
+    expect(await engine.revoke({ namespace: "default", source: "liar" })).toMatchObject({ outcomes: 0, memories: 0 });
+    expect([await engine.exportState(), await snapshot(store, "other")]).toEqual(before);
+  });
+});
+
+describe("revoking a range", () => {
+  const taken = async (options: Partial<RevokeOptions>): Promise<number> => {
+    const told = testEngine();
+    await past(told, "a", 3);
+    told.clock.now = START + DAY;
+    await past(told, "b", 3);
+    const asked = { namespace: "default", ...options };
+    const dry = await told.engine.revoke({ ...asked, dryRun: true });
+    const { outcomes, episodes, memories } = await told.engine.revoke(asked);
+    expect(dry).toMatchObject({ outcomes, episodes, memories });
+    expect(await told.engine.replay()).toMatchObject({ identical: true });
+    return outcomes;
+  };
+
+  it("takes the outcomes of a time, ends included, of whatever source", async () => {
+    expect(await taken({ from: START + DAY })).toBe(6);
+    expect(await taken({ to: START + DAY - 1 })).toBe(6);
+    expect(await taken({ from: START + MINUTE, to: START + 2 * MINUTE })).toBe(4);
+    expect(await taken({ from: START + 2 * DAY })).toBe(0);
+  });
+
+  it("takes the outcomes of a range of places", async () => {
+    // Each run is an exposure and two outcomes.
+    expect(await taken({ fromSeq: 1, toSeq: 3 })).toBe(2);
+    expect(await taken({ fromSeq: 3, toSeq: 3 })).toBe(1);
+    expect(await taken({ fromSeq: 10 })).toBe(6);
+    expect(await taken({ toSeq: 1_000 })).toBe(12);
+  });
+
+  it("takes what meets every condition", async () => {
+    expect(await taken({ source: "b", fromSeq: 1, toSeq: 12 })).toBe(1);
+    expect(await taken({ source: "a", from: START + DAY })).toBe(0);
+    expect(await taken({ source: "a", from: START + MINUTE, to: START + DAY, toSeq: 6 })).toBe(1);
+  });
+});
+
+describe("a dry run", () => {
+  it("says what would change and changes nothing, in ledger or state", async () => {
+    const told = testEngine();
+    await past(told, "liar");
+    const before = await snapshot(told.store);
+    expect(await told.engine.revoke({ namespace: "default", source: "liar", dryRun: true })).toEqual({
+      namespace: "default",
+      outcomes: 10,
+      episodes: 10,
+      memories: 3,
+      seq: 0,
+      dryRun: true,
+    });
+    expect(await snapshot(told.store)).toEqual(before);
+    expect(told.logs).toEqual([]);
+  });
+});
+
+describe("a revocation", () => {
+  it("of an empty namespace does nothing, and does not make it known", async () => {
+    const { engine, store } = testEngine();
+    expect(await engine.revoke({ namespace: "nobody", source: "liar" })).toMatchObject({ outcomes: 0, seq: 0 });
+    expect(await store.namespaces({ limit: 10 })).toEqual([]);
+  });
+
+  it("that was broken off before the states were built shows in status, and replay completes it", async () => {
+    const inner = memoryStore();
+    let broken = true;
+    const store: Store = {
+      ...inner,
+      async replaceStates(...call) {
+        if (broken) throw new Error("connection lost");
+        return inner.replaceStates(...call);
+      },
+    };
+    const told = testEngine({ store });
+    await past(told, "liar", 3);
+    await expect(told.engine.revoke({ namespace: "default", source: "liar" })).rejects.toThrow("connection lost");
+    expect(await told.engine.status()).toMatchObject({ revocations: 1, rebuildPending: true, outcomes: { user: 3 } });
+    expect(await told.engine.replay()).toMatchObject({ identical: false });
+    broken = false;
+    await told.engine.replay({ write: true });
+    expect(await told.engine.status()).toMatchObject({ revocations: 1, rebuildPending: false, outcomes: { user: 0 } });
+    expect(await told.engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("holds while others write: it goes on from where it was instead of starting again", async () => {
+    const inner = memoryStore();
+    const writer = testEngine({ store: inner, prefix: "writer" }).engine;
+    let writes = 3;
+    let read = 0;
+    const store: Store = {
+      ...inner,
+      async readEntries(...call) {
+        const entries = await inner.readEntries(...call);
+        read += entries.length;
+        return entries;
+      },
+      async replaceStates(...call) {
+        if (writes-- > 0) await writer.end((await writer.rank(request())).episode, { reward: true, source: "liar" });
+        return inner.replaceStates(...call);
+      },
+    };
+    const told = testEngine({ store });
+    await past(told, "liar", 3);
+    const report = await told.engine.revoke({ namespace: "default", source: "liar" });
+    expect(report).toMatchObject({ outcomes: 3 });
+    // Nine entries, the revocation, and two for each of the writer's runs: each read once.
+    expect(read).toBe(16);
+    expect(await told.engine.status()).toMatchObject({ outcomes: { user: 3 }, rebuildPending: false });
+    expect(await told.engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("gives up on a namespace that never stands still, and says how to complete it", async () => {
+    const inner = memoryStore();
+    const store: Store = { ...inner, replaceStates: async () => false };
+    const told = testEngine({ store });
+    await past(told, "liar", 1);
+    await expect(told.engine.revoke({ namespace: "default", source: "liar" })).rejects.toMatchObject({
+      code: "STORE_BUSY",
+      message: expect.stringContaining("completes a revocation"),
+    });
+    expect(await told.engine.status()).toMatchObject({ rebuildPending: true });
+  });
+
+  it("needs the learner that wrote the states, before it is recorded", async () => {
+    const told = testEngine();
+    await past(told, "liar", 1);
+    const other = testEngine({ store: told.store, learner: qavr() as Learner, prefix: "other" }).engine;
+    for (const dryRun of [true, false]) {
+      await expect(other.revoke({ namespace: "default", source: "liar", dryRun })).rejects.toMatchObject({
+        code: "LEARNER_MISMATCH",
+      });
+    }
+    expect((await told.engine.status()).revocations).toBe(0);
+  });
+
+  it.each<readonly [string, unknown, string]>([
+    ["no object", undefined, "INVALID_ARGUMENT"],
+    ["no namespace", { source: "a" }, "INVALID_ID"],
+    ["no condition", { namespace: "default" }, "INVALID_ARGUMENT"],
+    ["only a dry run", { namespace: "default", dryRun: true }, "INVALID_ARGUMENT"],
+    ["an empty source", { namespace: "default", source: "" }, "INVALID_ID"],
+    ["a time that is none", { namespace: "default", from: Number.NaN }, "INVALID_ARGUMENT"],
+    ["a date", { namespace: "default", to: new Date() }, "INVALID_ARGUMENT"],
+    ["a time that ends before it begins", { namespace: "default", from: 2, to: 1 }, "INVALID_ARGUMENT"],
+    ["a place that is none", { namespace: "default", fromSeq: 1.5 }, "INVALID_ARGUMENT"],
+    ["places that end before they begin", { namespace: "default", fromSeq: 2, toSeq: 1 }, "INVALID_ARGUMENT"],
+    ["a dry run of another kind", { namespace: "default", source: "a", dryRun: "yes" }, "INVALID_ARGUMENT"],
+  ])("with %s is refused", async (_, options, code) => {
+    const { engine } = testEngine();
+    await expect(engine.revoke(options as RevokeOptions)).rejects.toMatchObject({ code });
+  });
+});

@@ -1,0 +1,38 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createEngine } from "@qavr/core";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sqliteStore } from "../src/index.js";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "qavr-sqlite-"));
+});
+afterEach(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe("a revocation in one handle of a file", () => {
+  it("reaches what another handle remembers, and the next one that opens it", async () => {
+    const path = join(folder, "ledger.db");
+    const [left, right] = [sqliteStore(path), sqliteStore(path)].map((store) => createEngine({ store }));
+    if (!left || !right) throw new Error("There are two engines.");
+    const candidates = [0.9, 0.88, 0.86].map((similarity, i) => ({ id: `d${i}`, similarity }));
+    const first = async (engine: typeof left): Promise<string | undefined> =>
+      (await engine.rank({ candidates, topK: 1, record: false })).items[0]?.id;
+    for (let run = 0; run < 30; run++) {
+      const { episode } = await left.rank({ candidates, topK: 1, keepOrder: true });
+      await left.end(episode, { reward: false, source: "liar" });
+    }
+    expect([await first(left), await first(right)]).toEqual(["d1", "d1"]);
+    expect(await right.revoke({ namespace: "default", source: "liar" })).toMatchObject({ outcomes: 30, memories: 1 });
+    expect([await first(left), await first(right)]).toEqual(["d0", "d0"]);
+    await Promise.all([left.close(), right.close()]);
+    const third = createEngine({ store: sqliteStore(path) });
+    expect(await first(third)).toBe("d0");
+    expect(await third.replay()).toMatchObject({ identical: true });
+    expect(await third.status()).toMatchObject({ revocations: 1, outcomes: { user: 0 } });
+    await third.close();
+  });
+});
