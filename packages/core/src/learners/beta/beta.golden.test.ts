@@ -93,7 +93,15 @@ describe("beta@1", () => {
     expect(Math.abs(variance - (p * q) / ((p + q) ** 2 * (p + q + 1)))).toBeLessThan(0.002);
   });
 
-  it("draws alike for equal requests in equal states, anew after an outcome, and once for one memory", async () => {
+  it("draws once for a memory that the host found twice", async () => {
+    const { run, engine } = loneMemory(beta({ policy: "thompson" }));
+    await run(["a"], { reward: 1 });
+    const candidates = [0.5, 0.4, 0.3].map((similarity) => ({ id: "a", similarity }));
+    const { items } = await engine.rank({ candidates, topK: 3, record: false });
+    expect(new Set(items.map(({ utility }) => utility)).size).toBe(1);
+  });
+
+  it("draws alike for equal requests in equal states, and anew after an outcome", async () => {
     const { run, rank } = loneMemory(beta({ policy: "thompson" }));
     await run(["a", "b"], { reward: 1 });
     const before = await rank({ a: 0.5, b: 0.5 });
