@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { ERROR_CODES } from "@qavr/core";
+import * as learners from "@qavr/core/learners";
 import { describe, expect, it } from "vitest";
 import { sourceFiles } from "../src/documentation.js";
 import { readMarkdown } from "../src/markdown.js";
@@ -24,6 +25,40 @@ describe("docs/reference/errors.md", () => {
       expect(body.replace(sentence, "").trim()).not.toBe("");
     },
   );
+});
+
+describe("docs/reference/learners.md", () => {
+  const page = readFileSync(repositoryFile("docs/reference/learners.md"), "utf8");
+  /** Cells of every row, with the learner's name carried down to the rows that leave it out. */
+  const rows: string[][] = [];
+  for (const [, line = ""] of page.matchAll(/^\|(.+)\|$/gm)) {
+    const cells = line.split("|").map((cell) => cell.trim());
+    rows.push([cells[0] || (rows.at(-1)?.[0] ?? ""), ...cells.slice(1)]);
+  }
+
+  it("has one row for every learner, with its id, and no other", () => {
+    const expected = Object.entries(learners).map(([name, create]) => `\`${name}()\` \`${create().id}\``);
+    const listed = rows.flatMap(([name = "", id = ""]) =>
+      name.endsWith("()`") ? [`${name} ${id.split(",")[0]}`] : [],
+    );
+    expect(listed.sort()).toEqual(expected.sort());
+  });
+
+  it("has one row for every option of a learner and no other", () => {
+    const declared = sources
+      .filter(({ path }) => path.startsWith("packages/core/src/learners/"))
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(/export interface \w+Options \{(.*?)^\}/gms)].flatMap(([, body = ""]) =>
+          [...body.matchAll(/^ {2}readonly (\w+)\?:/gm)].map(([, option]) => `${path.split("/")[4]} ${option}`),
+        ),
+      );
+    const folder = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    const listed = rows.flatMap(([name = "", option = ""]) =>
+      /^`\w+`$/.test(name) && /^`\w+`$/.test(option) ? [`${folder(name.slice(1, -1))} ${option.slice(1, -1)}`] : [],
+    );
+    expect(declared.length).toBeGreaterThan(40);
+    expect(listed.sort()).toEqual(declared.sort());
+  });
 });
 
 describe("docs/reference/log-codes.md", () => {

@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { MAX_DIMS } from "../src/embedding/projection.js";
 import type { LearnedState, Learner, Lesson, OutcomeInput } from "../src/index.js";
-import { createEngine, memoryStore, QavrError } from "../src/index.js";
+import { QavrError, STORE_LIMITS } from "../src/index.js";
 import * as learners from "../src/learners/index.js";
 import { everyLearner, everyLearnerByName, type LearnerEntry } from "./support/every-learner.js";
 import { seededRandom } from "./support/random.js";
-import { DAY, MINUTE, request, START, testEngine } from "./support/test-engine.js";
+import { MINUTE, request, START, testEngine } from "./support/test-engine.js";
 import { World } from "./support/world.js";
 
 const DIMS = 6;
@@ -348,18 +349,16 @@ describe("a learner's settings", () => {
     expect((thrown as Error).message).toContain(`${option} must be`);
   });
 
-  it("keeps the largest states within what a store takes", async () => {
-    const random = seededRandom(12);
-    const learner = learners.contexts({ contexts: 1_000, joinFrom: 1 }) as unknown as Learner;
-    const engine = createEngine({ store: memoryStore(), learner, clock: () => START + DAY });
-    for (let i = 0; i < 1_005; i++) {
-      const { episode } = await engine.rank({
-        candidates: [{ id: "m", similarity: 1 }],
-        topK: 1,
-        vector: random.direction(256),
-      });
-      await engine.end(episode, { reward: true });
-    }
-    expect((await engine.status()).collections[0]?.learner).toMatchObject({ contexts: 1_000 });
+  it("keeps the largest states that they allow within what a store takes", () => {
+    const vector = new Float32Array(MAX_DIMS).fill(1);
+    const kinds = Array.from({ length: 1_000 }, () => ({ centre: vector, requests: 1, logit: 0 }));
+    const prototypes = Array.from({ length: 64 }, (_, key) => ({ key, sum: 0, evidence: 1, requests: vector }));
+    const sizes = [
+      learners.contexts({ contexts: 1_000 }).shared.encode({ bias: 0, spread: 0, spreadCount: 0, contexts: kinds }, 0),
+      learners.kernelPrototypes({ prototypes: 64 }).memory.encode({ sum: 0, evidence: 64, prototypes }, 0),
+    ].map((bytes) => bytes.length);
+    // Names of learner and space stand in front of a state.
+    for (const size of sizes) expect(size + 2_048).toBeLessThan(STORE_LIMITS.payloadBytes);
+    expect(sizes[0]).toBeGreaterThan(1_000 * MAX_DIMS * 4);
   });
 });

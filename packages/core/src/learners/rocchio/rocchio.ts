@@ -35,7 +35,7 @@ export function rocchio(options: RocchioOptions = {}): Learner<BaselineShared, A
   const { feedback, weight, shrinkage } = settings;
 
   return {
-    id: `rocchio-${feedback}@1`,
+    id: feedback === "advantage" ? "rocchio@1" : "rocchio@1/reward",
     shared: baselineCodec,
     memory: advantageVectorCodec,
     createTable: () => new AdvantageTable(),
