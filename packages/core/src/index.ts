@@ -40,6 +40,9 @@ export type {
   ShownMemory,
   StateCodec,
 } from "./learners/learner.js";
+export { type OarOptions, oar } from "./learners/oar/oar.js";
+export type { OarSetting } from "./learners/oar/parameters.js";
+export type { OarMemory, OarShared } from "./learners/oar/state.js";
 export type { QavrOptions, QavrRewards } from "./learners/qavr/parameters.js";
 export { qavr } from "./learners/qavr/qavr.js";
 export { formatQavrState, parseQavrState, type QavrDocument } from "./learners/qavr/seed-format.js";

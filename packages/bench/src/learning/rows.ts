@@ -1,4 +1,22 @@
-import { cav, type Learner, qavr, similarity } from "@qavr/core";
+import type { Learner } from "@qavr/core";
+import {
+  beta,
+  cav,
+  contexts,
+  globalAdvantage,
+  jar,
+  jointLogistic,
+  kernelPrototypes,
+  memrl,
+  oar,
+  qavr,
+  reinforcement,
+  rocchio,
+  score10,
+  similarity,
+  successRate,
+  timeWeighted,
+} from "@qavr/core/learners";
 import type { DatasetName } from "../datasets/catalogue.js";
 import type { CreateArm } from "./arm.js";
 import { type EngineArmOptions, engineArm } from "./engine-arm.js";
@@ -34,8 +52,8 @@ function row(name: string, learner: () => unknown, { slow, sourcesOnly, ...optio
 }
 
 /** The row of the engine's default learner; `<name>+votes`, `<name>+hashed` are its variants. A test holds it to the engine's own. */
-export const DEFAULT_ROW = "cav";
-/** The row that another one is a variant of, by its name: `cav+votes` of `cav`. */
+export const DEFAULT_ROW = "oar";
+/** The row that another one is a variant of, by its name: `oar+votes` of `oar`. */
 export function variantOf(row: string): string {
   return row.split("+", 1)[0] as string;
 }
@@ -50,10 +68,35 @@ export const ROWS: readonly Row[] = [
   row(BASELINE_ROW, similarity),
   row(REFERENCE_ROW, () => qavr({ rewards: { failed: 0 } })),
   row("qavr-table", qavr, { used: true }),
+  row("memrl", memrl),
+  row("score10", score10),
+  row("score10-wide", () => score10({ helpful: 10, harmful: -10, rate: 0.2, recencyWeight: 0 })),
+  row("success-rate", successRate),
+  row("reinforcement", reinforcement),
+  row("time-weighted", timeWeighted),
+  row("beta-mean", beta),
+  row("beta-ucb", () => beta({ policy: "ucb" })),
+  row("beta-thompson", () => beta({ policy: "thompson" })),
+  row("global-advantage", globalAdvantage),
+  row("joint-logistic", jointLogistic),
+  row("rocchio", rocchio),
+  row("rocchio-reward", () => rocchio({ feedback: "reward" })),
+  row("kernel-prototypes", kernelPrototypes, { slow: true }),
+  row("contexts", contexts, { slow: true }),
   row("cav", cav),
   row("cav+votes", cav, { votes: true }),
-  row("cav+hashed", cav, { vector: "text" }),
-  row("cav+verified-only", cav, { hears: ({ tier }) => tier === "verified", sourcesOnly: true }),
+  row("jar", jar, { slow: true }),
+  row("jar-5", () => jar({ revisits: 5 }), { slow: true }),
+  row("jar-0", () => jar({ revisits: 0 })),
+  row("jar-guard", () => jar({ setting: "guard" }), { slow: true }),
+  row("jar-strict", () => jar({ setting: "strict" }), { slow: true }),
+  row("jar+votes", jar, { votes: true, slow: true }),
+  row("oar", oar),
+  row("oar-guard", () => oar({ setting: "guard" })),
+  row("oar-strict", () => oar({ setting: "strict" })),
+  row("oar+votes", oar, { votes: true }),
+  row("oar+hashed", oar, { vector: "text" }),
+  row("oar+verified-only", oar, { hears: ({ tier }) => tier === "verified", sourcesOnly: true }),
   {
     name: "langchain-time-weighted",
     createArm: timeWeightedArm,

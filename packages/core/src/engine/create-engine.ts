@@ -1,6 +1,6 @@
 import { QavrError } from "../errors/qavr-error.js";
-import { cav } from "../learners/cav/cav.js";
 import type { Learner } from "../learners/learner.js";
+import { oar } from "../learners/oar/oar.js";
 import { EDIT_POLICIES } from "../ledger/events.js";
 import { ledgerReducer } from "../ledger/reducer.js";
 import { assertName } from "../store/validate.js";
@@ -56,7 +56,7 @@ export const ENGINE_DEFAULTS: EngineSettings = {
 export function createEngine(options: EngineOptions): Engine {
   const settings = resolve(options);
   const { store, logger, clock: now = Date.now, createId = () => crypto.randomUUID() } = options;
-  const learner: Learner = options.learner ?? (cav() as Learner);
+  const learner: Learner = options.learner ?? (oar() as Learner);
   const reduce = ledgerReducer(learner);
   const { enabled, onEdit, outcomeWindow, recordedCandidates } = settings;
   const context: EngineContext = {
@@ -209,7 +209,7 @@ function resolve(options: EngineOptions): EngineSettings {
   if (typeof settings.enabled !== "boolean") refuse("enabled", "true or false", settings.enabled);
   const { learner } = options;
   if (learner !== undefined && !(typeof learner?.id === "string" && typeof learner.score === "function")) {
-    refuse("learner", "a Learner, such as cav() or qavr()", learner);
+    refuse("learner", "a Learner, such as oar() or qavr()", learner);
   }
   if (!EDIT_POLICIES.includes(settings.onEdit)) refuse("onEdit", EDIT_POLICIES.join(", "), settings.onEdit);
   return settings;

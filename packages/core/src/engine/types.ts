@@ -18,7 +18,7 @@ export interface LogFields {
 
 export interface EngineOptions {
   readonly store: Store;
-  /** @default cav() */
+  /** @default oar() */
   readonly learner?: Learner;
   /** False turns the engine into a pass-through: the host's order, no reads, no writes. @default true */
   readonly enabled?: boolean;

@@ -1,5 +1,5 @@
 import { clamp, sigmoid } from "../../scoring/bounds.js";
-import type { OarNumbers } from "./parameters.js";
+import { OAR } from "./parameters.js";
 import type { OarShared } from "./state.js";
 
 /**
@@ -12,44 +12,82 @@ import type { OarShared } from "./state.js";
  * @param variance K, how far the logit moves when the dual number moves by 1
  * @param weight τ, how far the outcome is believed, (0, 1]
  */
-export function dualNumber(logit: number, reward: number, variance: number, weight: number, n: OarNumbers): number {
+export function dualNumber(logit: number, reward: number, variance: number, weight: number, steps: number): number {
   let dual = 0;
-  for (let step = 0; step < n.newtonSteps; step++) {
+  for (let step = 0; step < steps; step++) {
     const probability = sigmoid(logit + variance * dual);
-    dual += (weight * (reward - probability) - dual) / (1 + variance * weight * curvature(probability, n));
+    dual += (weight * (reward - probability) - dual) / (1 + variance * weight * curvature(probability));
   }
   return dual;
 }
 
 /** Curvature of the logistic likelihood, not too flat for a step: `max(0.05, P (1 − P))`. */
-export function curvature(probability: number, { leastCurvature }: OarNumbers): number {
-  return Math.max(leastCurvature, probability * (1 - probability));
+export function curvature(probability: number): number {
+  return Math.max(OAR.leastCurvature, probability * (1 - probability));
+}
+
+/** What is left of a memory's prior variance: `k = 1.3 / (1 + 0.05 · information)`. */
+export function remainingVariance(information: number): number {
+  return OAR.memoryVariance / (1 + OAR.settling * information);
+}
+
+/**
+ * How a run's residual is shared among the memories that it showed. A good surprise goes by relevance. Of the blame for a bad
+ * one, half goes to those that are suspected already, so that a good memory beside a bad one is not punished for its company.
+ *
+ *     e_m = exp(−u_m / 0.5)        g_m = w_m (0.5 + 0.5 · e_m Σ w / Σ w e)
+ *
+ * @param weights w, relevance times the exposure's share
+ * @param logits u = v · z of each memory before the run
+ */
+export function shareSurprise(weights: readonly number[], logits: readonly number[], good: boolean): readonly number[] {
+  if (good) return weights;
+  const suspicion = logits.map((logit) => Math.exp(clamp(-logit / OAR.suspicionScale, -20, 20)));
+  let suspected = 0;
+  let total = 0;
+  weights.forEach((weight, i) => {
+    suspected += weight * (suspicion[i] as number);
+    total += weight;
+  });
+  return weights.map(
+    (weight, i) => weight * (1 - OAR.suspicion + (OAR.suspicion * (suspicion[i] as number) * total) / suspected),
+  );
 }
 
 /**
  * How far learning may move the order, in [0, 1]: closed unless the slope of runs' surprises on what was predicted for them
- * stands above 0 by 0.8 standard errors.
+ * stands above 0 by 0.6 standard errors.
  *
- *     n = den + 0.5        gate = clamp((num / n − 0.8 √(0.2 / n)) / 0.12, 0, 1)
+ *     n = den + 0.5        gate = clamp((num / n − 0.6 √(0.2 / n)) / 0.08, 0, 1)
  */
-export function gate({ gateNumerator, gateDenominator }: OarShared, n: OarNumbers): number {
-  const seen = gateDenominator + n.gatePrior;
-  const certain = gateNumerator / seen - n.gateErrors * Math.sqrt(n.gateVariance / seen);
-  return clamp(certain / n.gateFull, 0, 1);
+export function gate({ gateNumerator, gateDenominator }: OarShared): number {
+  const seen = gateDenominator + OAR.gatePrior;
+  const certain = gateNumerator / seen - OAR.gateErrors * Math.sqrt(OAR.gateVariance / seen);
+  return clamp(certain / OAR.gateFull, 0, 1);
 }
 
 /**
- * Whether what was learned tells the memories of a list apart, or only that some requests are harder than others, in [0, 1]:
- * the slope on what a memory adds beyond the list's own level, as a share of the slope on everything.
+ * What a boost is worth: it must come from requests like this one. `y · cos(v, z) / 0.6`
+ *
+ * @param logit y = v · z > 0
+ * @param norm |v|
  */
-export function contrast(shared: OarShared, n: OarNumbers): number {
-  const whole = Math.max(0.1, shared.gateNumerator / (shared.gateDenominator + n.gatePrior));
-  const seen = shared.contrastDenominator + n.gatePrior;
-  const part = shared.contrastNumerator / seen + n.contrastErrors * Math.sqrt(n.gateVariance / seen);
-  return clamp((part / whole - n.contrastFrom) / n.contrastWidth, 0, 1);
+export function boost(logit: number, norm: number): number {
+  return (logit * logit) / norm / OAR.boostCosine;
 }
 
-/** Evidence near a request: `e · cos³` of a footprint and the folded request, 0 where they point apart. */
-export function localEvidence(product: number, norm: number, { localPower }: OarNumbers): number {
-  return product > 0 && norm > 0 ? product * (product / norm) ** localPower : 0;
+/** What a penalty is worth `age` runs after the memory was last shown: `y · e^(−age / 3000)`, so that it gets another chance. */
+export function penalty(logit: number, age: number): number {
+  return logit * Math.exp(-age / OAR.forgiveness);
+}
+
+/** Bonus of a memory that was tried little, for the top of the list: `0.6 (1 − 0.5 · vote rate) · standing⁴ / (1 + n / 5)`. */
+export function freshness(standing: number, evidence: number, voteRate: number): number {
+  const bonus = OAR.freshBonus * (1 - OAR.freshVoted * voteRate);
+  return (bonus * standing ** OAR.freshPower) / (1 + evidence / OAR.freshEvidence);
+}
+
+/** The expected advantage whatever the request: `a / (n + 5)`. */
+export function scalarUtility(advantage: number, evidence: number): number {
+  return advantage / (evidence + OAR.scalarShrinkage);
 }

@@ -5,8 +5,8 @@ import type { Contribution, Lesson, ShownMemory } from "../learner.js";
 import { expectedLogit } from "../request-baseline.js";
 import { meetRequest } from "../request-model.js";
 import { folded } from "./footprint.js";
-import { curvature, dualNumber, localEvidence } from "./formulas.js";
-import type { OarNumbers } from "./parameters.js";
+import { curvature, dualNumber, remainingVariance, shareSurprise } from "./formulas.js";
+import { OAR } from "./parameters.js";
 import type { OarMemory, OarShared } from "./state.js";
 
 type OarLesson = Lesson<OarShared, OarMemory>;
@@ -14,70 +14,83 @@ type OarLesson = Lesson<OarShared, OarMemory>;
 /** Below this a memory's evidence is rounding left over from a correction. */
 const NO_EVIDENCE = 1e-9;
 
-/** Runs over which the share of voted runs is averaged. */
-const VOTE_WINDOW = 200;
-
-/** One memory of a run, with what its step needs. */
+/** One memory of a run that carries credit, as the model saw it before the run. */
 interface Part {
   readonly shown: ShownMemory<OarMemory>;
   readonly z: Float32Array | undefined;
-  /** Relevance times the exposure's share: what it carries of the run. */
+  /** w: relevance times the exposure's share. */
   readonly weight: number;
-  /** What the model said of it: v · z. */
+  /** u = v · z. */
   readonly logit: number;
-  /** Its prior variance, less what is known. */
+  /** k: what is left of its prior variance. */
   readonly variance: number;
 }
 
-export function learn(lesson: OarLesson, n: OarNumbers): Contribution {
+/** What a run added to a memory: evidence, advantage, information, and the coefficient along the direction. */
+type Step = readonly [evidence: number, advantage: number, information: number, along: number];
+
+/**
+ * Learns from one finished run in one implicit step, which touches only the memories that it showed.
+ *
+ *     l₀ = Σ share (bias + baseline · z)        l = l₀ + Σ w u
+ *     num = 0.9995 num + τ (r − P₀)(P − P₀),  den = 0.9995 den + τ (P − P₀)²        P = sigmoid(l), P₀ = sigmoid(l₀)
+ *     g = shareSurprise(w, u)                   K = k₀ + k_b + Σ k g²
+ *     a = dualNumber(l, r, K, τ)
+ *     bias += k₀ share a,  baseline += k_b share a z,  v += k g a z
+ *     information += 4 τ curvature(P) g²,  n += τ w
+ *
+ * In a run with votes each vote is one more run of its memory alone, with the reward 1 (helped) or 0 (misled); a memory that
+ * nobody spoke of keeps half of the run's credit and is told that it made no difference (reward ½).
+ */
+export function learn(lesson: OarLesson, footprints: boolean): Contribution {
   const { exposures, reward, weight: trust, first, voted } = lesson;
   const directions = exposures.map((exposure) => meetRequest(exposure, first));
-  const parts = exposures.map(({ share, shown }, e) =>
-    shown.map((memory): Part => partOf(memory, share, directions[e]?.z, n)),
-  );
-  const all = parts.flat().filter(({ weight }) => weight > 0);
   const collections = new Set(exposures.map(({ shared }) => shared));
-  if (first) for (const shared of collections) countRun(shared, voted, n);
+  if (first) for (const shared of collections) countRun(shared, voted);
 
+  const parts = exposures.map(({ share, shown }, e) => shown.map((memory) => partOf(memory, share, directions[e]?.z)));
+  const all = parts.flat();
   const base = exposures.reduce(
     (sum, { shared, share }, e) => sum + share * expectedLogit(shared, directions[e]?.z),
     0,
   );
-  const added = all.reduce((sum, { weight, logit }) => sum + weight * logit, 0);
-  const gates = reward === null ? NO_GATES : judge(base, added, listLevel(all, n), reward, trust);
-  for (const shared of collections) addGates(shared, gates, 1);
+  const whole = all.reduce((sum, { weight, logit }) => sum + weight * logit, base);
+  const probability = sigmoid(whole);
+  const shares = shareSurprise(
+    all.map(({ weight }) => weight),
+    all.map(({ logit }) => logit),
+    reward === null || reward > probability,
+  );
+  let variance: number = OAR.biasVariance;
+  if (directions.some((direction) => direction !== undefined)) variance += OAR.baselineVariance;
+  all.forEach((part, i) => {
+    if (part.z) variance += part.variance * (shares[i] as number) ** 2;
+  });
+  const dual = reward === null ? 0 : dualNumber(whole, reward, variance, trust, OAR.runSteps);
+  const information = reward === null ? 0 : 4 * trust * curvature(probability);
+  const judged = reward === null ? NOT_JUDGED : judge(reward, sigmoid(base), probability, trust);
+  for (const shared of collections) addJudgement(shared, judged, 1);
 
-  const blamed = reward === null ? [] : attribute(all, reward - sigmoid(base + added), n);
-  const shareOf = new Map(all.map((part, i) => [part, blamed[i] ?? 0]));
-  let variance = n.biasVariance + (directions.some((direction) => direction) ? n.baselineVariance : 0);
-  for (const part of all) if (part.z) variance += part.variance * (shareOf.get(part) as number) ** 2;
-  const dual = reward === null ? 0 : dualNumber(base + added, reward, variance, trust, n);
-  const information = 4 * trust * curvature(sigmoid(base + added), n);
-
+  let next = 0;
   const told = new Set<OarShared>();
   return {
     exposures: exposures.map(({ shared, share }, e) => {
       const direction = directions[e];
-      const own = told.has(shared) ? NO_GATES : gates;
+      const own = told.has(shared) ? NOT_JUDGED : judged;
       told.add(shared);
-      moveBaseline(shared, direction?.z, share * dual, n);
+      moveBaseline(shared, direction?.z, share * dual);
       return {
         direction: direction?.bytes,
         scalars: [share * dual, ...own, shared.lessons],
         memories: (parts[e] as Part[]).map((part): readonly number[] => {
+          const blame = shares[next++] as number;
           const { memory, vote } = part.shown;
           if (part.weight === 0 || (reward === null && vote === 0)) return [];
-          const blame = shareOf.get(part) ?? 0;
-          const credit = blame * dual * (voted && vote === 0 ? n.unvotedShare : 1);
-          const said = voted ? voteDual(part, vote, part.variance * credit, trust, n) : 0;
-          const step: Step = [
-            trust * part.weight,
-            credit + said,
-            reward === null ? 0 : information * blame * blame,
-            vote === 0 ? 0 : 1,
-            part.variance * (credit + said),
-          ];
-          move(memory, step, part.z, 1);
+          const credit = blame * dual * (voted && vote === 0 ? OAR.unvotedShare : 1);
+          const said = voted ? voteDual(part, vote, part.variance * credit, trust) : 0;
+          const carried = credit + said;
+          const step: Step = [trust * part.weight, carried, information * blame * blame, part.variance * carried];
+          move(memory, step, part.z, 1, footprints);
           if (first) memory.lastRun = shared.lessons;
           return step;
         }),
@@ -87,131 +100,89 @@ export function learn(lesson: OarLesson, n: OarNumbers): Contribution {
 }
 
 /** Takes a contribution back, up to float32 rounding. */
-export function unlearn({ exposures }: OarLesson, contribution: Contribution, n: OarNumbers): void {
+export function unlearn({ exposures }: OarLesson, contribution: Contribution, footprints: boolean): void {
   exposures.forEach(({ shared, shown }, e) => {
     const given = contribution.exposures[e];
     if (!given) return;
-    const [dual = 0, a = 0, b = 0, c = 0, d = 0, lessons = 0] = given.scalars;
+    const [dual = 0, numerator = 0, denominator = 0, lessons = 0] = given.scalars;
     const z = given.direction && dequantise(given.direction);
-    addGates(shared, [a, b, c, d], -(n.gateDecay ** (shared.lessons - lessons)));
-    moveBaseline(shared, z, -dual, n);
+    addJudgement(shared, [numerator, denominator], -(OAR.gateDecay ** (shared.lessons - lessons)));
+    moveBaseline(shared, z, -dual);
     shown.forEach(({ memory }, place) => {
-      const step = given.memories[place] ?? [];
-      if (step.length > 0) move(memory, step as unknown as Step, z, -1);
+      const [evidence, advantage = 0, information = 0, along = 0] = given.memories[place] ?? [];
+      if (evidence !== undefined) move(memory, [evidence, advantage, information, along], z, -1, footprints);
     });
   });
 }
 
-/** Evidence, advantage, information, votes, and the coefficient along the direction. */
-type Step = readonly [number, number, number, number, number];
-
-/** Numerator and denominator of the gate, then of the contrast. */
-type Gates = readonly [number, number, number, number];
-
-const NO_GATES: Gates = [0, 0, 0, 0];
-
-function partOf(shown: ShownMemory<OarMemory>, share: number, z: Float32Array | undefined, n: OarNumbers): Part {
+function partOf(shown: ShownMemory<OarMemory>, share: number, z: Float32Array | undefined): Part {
   const { memory, weight } = shown;
-  const logit = z && memory.vector.length === z.length ? dot(memory.vector, z) : 0;
-  const variance = n.memoryVariance / (1 + n.settling * memory.information);
-  return { shown, z, weight: share * weight, logit, variance };
+  return {
+    shown,
+    z,
+    weight: share * weight,
+    logit: z && memory.vector.length === z.length ? dot(memory.vector, z) : 0,
+    variance: remainingVariance(memory.information),
+  };
 }
 
-function countRun(shared: OarShared, voted: boolean, n: OarNumbers): void {
+/** What happens once per run, before anything is predicted. */
+function countRun(shared: OarShared, voted: boolean): void {
   shared.lessons += 1;
-  shared.gateNumerator *= n.gateDecay;
-  shared.gateDenominator *= n.gateDecay;
-  shared.contrastNumerator *= n.gateDecay;
-  shared.contrastDenominator *= n.gateDecay;
-  shared.voteRate += ((voted ? 1 : 0) - shared.voteRate) / Math.min(shared.lessons + 10, VOTE_WINDOW);
+  shared.gateNumerator *= OAR.gateDecay;
+  shared.gateDenominator *= OAR.gateDecay;
+  shared.voteRate += ((voted ? 1 : 0) - shared.voteRate) / Math.min(shared.lessons + OAR.voteWarmup, OAR.voteWindow);
 }
 
-/** What the list as a whole says of such requests: the mean logit of its memories, by what is known near the request. */
-function listLevel(parts: readonly Part[], n: OarNumbers): number {
-  let sum = 0;
-  let total = 1;
-  for (const { shown, z, logit } of parts) {
-    if (!z) continue;
-    const { footprint } = shown.memory;
-    const near = folded(z);
-    if (footprint.length !== near.length) continue;
-    const local = localEvidence(dot(footprint, near), Math.sqrt(dot(footprint, footprint)), n);
-    const weight = shown.weight ** 3.5 * (local / (local + 1));
-    sum += weight * logit;
-    total += weight;
-  }
-  return sum / total;
+/** How a run speaks for the gate: residual times prediction, and prediction squared. */
+type Judgement = readonly [numerator: number, denominator: number];
+
+const NOT_JUDGED: Judgement = [0, 0];
+
+function judge(reward: number, expected: number, probability: number, trust: number): Judgement {
+  const advantage = probability - expected;
+  return [trust * (reward - expected) * advantage, trust * advantage * advantage];
 }
 
-/** How the run speaks for the two gates: residual times prediction, and prediction squared. */
-function judge(base: number, added: number, level: number, reward: number, trust: number): Gates {
-  const predicted = sigmoid(base + added);
-  const whole = predicted - sigmoid(base);
-  const part = predicted - sigmoid(base + level);
-  return [
-    trust * (reward - sigmoid(base)) * whole,
-    trust * whole * whole,
-    trust * (reward - sigmoid(base + level)) * part,
-    trust * part * part,
-  ];
+function addJudgement(shared: OarShared, [numerator, denominator]: Judgement, factor: number): void {
+  shared.gateNumerator += factor * numerator;
+  shared.gateDenominator += factor * denominator;
 }
 
-function addGates(shared: OarShared, [a, b, c, d]: Gates, factor: number): void {
-  shared.gateNumerator += factor * a;
-  shared.gateDenominator += factor * b;
-  shared.contrastNumerator += factor * c;
-  shared.contrastDenominator += factor * d;
+/** @param moved how far the run itself has moved the memory's logit */
+function voteDual({ logit, variance }: Part, vote: -1 | 0 | 1, moved: number, trust: number): number {
+  return dualNumber(logit + moved, (1 + vote) / 2, variance, trust, OAR.voteSteps);
 }
 
-/** How the run's residual is shared: by relevance, and for a bad surprise half by suspicion. */
-function attribute(parts: readonly Part[], surprise: number, n: OarNumbers): readonly number[] {
-  if (surprise >= 0) return parts.map(({ weight }) => weight);
-  const suspicion = parts.map(({ logit }) => Math.exp(Math.max(-20, Math.min(20, -logit / n.suspicionScale))));
-  let suspected = 0;
-  let total = 0;
-  parts.forEach(({ weight }, i) => {
-    suspected += weight * (suspicion[i] as number);
-    total += weight;
-  });
-  return parts.map(
-    ({ weight }, i) => weight * (1 - n.suspicion + (n.suspicion * (suspicion[i] as number) * total) / suspected),
-  );
+function moveBaseline(shared: OarShared, z: Float32Array | undefined, dual: number): void {
+  shared.bias += OAR.biasVariance * dual;
+  if (z && shared.baseline.length === z.length) addScaled(shared.baseline, OAR.baselineVariance * dual, z);
 }
 
-/** A vote as a run of its memory alone: reward 1 (helped), 0 (misled), or even odds for a memory that nobody spoke of. */
-function voteDual({ logit, variance }: Part, vote: -1 | 0 | 1, moved: number, trust: number, n: OarNumbers): number {
-  const weight = vote === 0 ? trust * n.silence : trust;
-  const reward = vote > 0 ? 1 : vote < 0 ? 0 : 0.5;
-  return weight === 0 ? 0 : dualNumber(logit + moved, reward, variance, weight, { ...n, newtonSteps: 3 });
-}
-
-function moveBaseline(shared: OarShared, z: Float32Array | undefined, dual: number, n: OarNumbers): void {
-  shared.bias += n.biasVariance * dual;
-  if (z && shared.baseline.length === z.length) addScaled(shared.baseline, n.baselineVariance * dual, z);
-}
-
-function move(memory: OarMemory, step: Step, z: Float32Array | undefined, factor: 1 | -1): void {
-  const [evidence, advantage, information, votes, along] = step;
+function move(
+  memory: OarMemory,
+  [evidence, advantage, information, along]: Step,
+  z: Float32Array | undefined,
+  factor: 1 | -1,
+  footprints: boolean,
+): void {
   memory.evidence += factor * evidence;
   memory.advantage += factor * advantage;
   memory.information = Math.max(0, memory.information + factor * information);
-  memory.votes += factor * votes;
   if (memory.evidence < NO_EVIDENCE) {
     memory.evidence = 0;
     memory.advantage = 0;
     memory.information = 0;
-    memory.votes = 0;
     memory.vector = new Float32Array(0);
     memory.footprint = new Float32Array(0);
     return;
   }
   if (!z) return;
-  const near = folded(z);
-  if (memory.vector.length === 0) {
-    memory.vector = new Float32Array(z.length);
-    memory.footprint = new Float32Array(near.length);
-  }
+  if (memory.vector.length === 0) memory.vector = new Float32Array(z.length);
   if (memory.vector.length !== z.length) return;
   addScaled(memory.vector, factor * along, z);
-  addScaled(memory.footprint, factor * evidence, near);
+  if (!footprints) return;
+  const near = folded(z);
+  if (memory.footprint.length === 0) memory.footprint = new Float32Array(near.length);
+  if (memory.footprint.length === near.length) addScaled(memory.footprint, factor * evidence, near);
 }

@@ -10,14 +10,13 @@ const FIRST_CAPACITY = 16;
 export class OarTable implements MemoryTable {
   evidence: Float64Array = new Float64Array(FIRST_CAPACITY);
   advantage: Float64Array = new Float64Array(FIRST_CAPACITY);
-  votes: Float64Array = new Float64Array(FIRST_CAPACITY);
   lastRun: Float64Array = new Float64Array(FIRST_CAPACITY);
   readonly vectors: RowVectors = new RowVectors(MAX_DIMS);
   readonly footprints: RowVectors = new RowVectors(FOOTPRINT_DIMS);
   #rows = 0;
 
   get size(): number {
-    return this.vectors.size + this.footprints.size + 4 * this.evidence.byteLength;
+    return this.vectors.size + this.footprints.size + 3 * this.evidence.byteLength;
   }
 
   put(bytes: Uint8Array, row: number = this.#rows): number {
@@ -26,12 +25,10 @@ export class OarTable implements MemoryTable {
     if (row === this.evidence.length) {
       this.evidence = doubled(this.evidence);
       this.advantage = doubled(this.advantage);
-      this.votes = doubled(this.votes);
       this.lastRun = doubled(this.lastRun);
     }
     this.evidence[row] = state.evidence;
     this.advantage[row] = state.advantage;
-    this.votes[row] = state.votes;
     this.lastRun[row] = state.lastRun;
     this.vectors.set(row, state.vector);
     this.footprints.set(row, state.footprint);

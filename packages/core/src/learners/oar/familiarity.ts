@@ -1,0 +1,41 @@
+import type { ScoreRequest } from "../learner.js";
+import { OAR } from "./parameters.js";
+import type { OarShared } from "./state.js";
+import type { OarTable } from "./table.js";
+
+/**
+ * How familiar a request is: how often the memories that stand best in its list were shown for requests like it.
+ *
+ *     local_m = e · cos³        e = E · z, cos = e / |E|, 0 where they point apart        E: the memory's footprint
+ *     x = ln(Σ standing^2.5 local / Σ standing^2.5 + 0.05) − 4 · (top − level) / σ'
+ *
+ * @param near the request's direction, folded as footprints are
+ * @param standing how the candidates stand between level and top
+ * @param scale σ', the collection's spread over the reference spread
+ */
+export function familiarity(
+  { table, rows, similarities, topK }: ScoreRequest<OarShared, OarTable>,
+  near: Float32Array,
+  standing: Float64Array,
+  scale: number,
+): number {
+  const { footprints } = table;
+  const products = footprints.dots(rows, near);
+  const count = similarities.length;
+  let local = 0;
+  let total = 0;
+  let top = Number.NEGATIVE_INFINITY;
+  let beyond = 0;
+  for (let i = 0; i < count; i++) {
+    const similarity = similarities[i] as number;
+    if (similarity > top) top = similarity;
+    if (i >= topK) beyond += similarity;
+    const weight = (standing[i] as number) ** OAR.familiarPower;
+    total += weight;
+    const product = products[i] as number;
+    // NaN where there is no footprint.
+    if (product > 0) local += weight * product * (product / (footprints.norm[rows[i] as number] as number)) ** 3;
+  }
+  const height = count > topK && scale > 0 ? (top - beyond / (count - topK)) / scale : 0;
+  return Math.log(local / total + OAR.familiarFloor) - OAR.familiarHeight * height;
+}
