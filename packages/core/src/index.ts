@@ -21,6 +21,7 @@ export type {
   ReplayReport,
   RevocationReport,
   RevokeOptions,
+  SourceStatus,
 } from "./engine/types.js";
 export { ERROR_CODES, type ErrorCode, type ErrorDetails, QavrError } from "./errors/qavr-error.js";
 export type { AdvantageVector } from "./learners/advantage-vector.js";

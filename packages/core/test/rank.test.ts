@@ -197,6 +197,7 @@ describe("createEngine", () => {
       outcomeWindow: 30 * 24 * 3_600_000,
       recordedCandidates: 50,
       holdout: 0,
+      trust: "off",
     });
   });
 

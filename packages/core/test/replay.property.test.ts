@@ -23,8 +23,10 @@ describe.each(everyLearnerByName)(
           const store = memoryStore();
           const onEdit = (["keep", "discount", "reset"] as const)[seed % 3] as "keep";
           const holdout = seed % 2 === 0 ? 0 : 0.5;
+          const doubt = { trust: "audited", sourceCaps: { weight: 1.5, window: 10 * MINUTE } } as const;
+          const rules = seed % 5 < 2 ? doubt : {};
           const engines = ["left", "right"].map((prefix) =>
-            testEngine({ store, prefix, learner: create(), onEdit, holdout }),
+            testEngine({ store, prefix, learner: create(), onEdit, holdout, ...rules }),
           );
           const sessions = [newSession("default"), newSession("default")];
           for (const { command: next, engine, wait } of steps) {

@@ -43,7 +43,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 /** Lives through the steps. Where a lie would be told, an engine that is `spared` records something that changes no state instead. */
 async function live(learner: Learner, steps: readonly Step[], spared: boolean): Promise<ReturnType<typeof testEngine>> {
-  const world = testEngine({ learner, holdout: 0.5 });
+  const doubt = { trust: "audited", sourceCaps: { weight: 2, window: 60 * MINUTE } } as const;
+  const world = testEngine({ learner, holdout: 0.5, ...(steps.length % 2 === 0 ? doubt : {}) });
   const { engine, clock } = world;
   const ended: string[] = [];
   for (const next of steps) {

@@ -15,6 +15,8 @@ describe("status", () => {
       revocations: 0,
       rebuildPending: false,
       taught: 0,
+      cappedCredits: 0,
+      sources: [],
       collections: [],
     });
   });

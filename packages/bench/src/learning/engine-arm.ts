@@ -20,31 +20,33 @@ export interface EngineArmOptions {
 /** Candidates that a learner without a wish of its own chooses from. */
 const FETCHED = 50;
 
-/** Whatever the engine has to complain about would make the numbers wrong. */
-const LOGGER = {
-  warn(message: string): void {
-    throw new Error(message);
-  },
-  error(message: string): void {
-    throw new Error(message);
-  },
-};
-
-/** The public engine over an in-memory store, as an application would drive it. */
+/**
+ * The public engine over an in-memory store, as an application would drive it. Whatever the engine has to complain about would make
+ * the numbers wrong, so the next call throws it.
+ */
 export function engineArm(world: World, options: EngineArmOptions): Arm {
   const { learner, hears = () => true } = options;
   const topK = world.k;
   let now = FIRST_RUN;
   let drawn = 0;
+  const complaints: string[] = [];
+  const complain = (message: string): void => void complaints.push(message);
   const engine = createEngine({
     store: memoryStore(),
     learner: learner(),
     clock: () => now,
     createId: () => `id-${drawn++}`,
-    logger: LOGGER,
+    logger: { warn: complain, error: complain },
   });
   const fetchK = engine.learner.fetchK?.(topK) ?? FETCHED;
   let episode = "";
+
+  /** What the engine did, unless it complained: its logger may not throw by itself. */
+  async function withoutComplaint<T>(doing: Promise<T>): Promise<T> {
+    const done = await doing;
+    if (complaints.length > 0) throw new Error(`The engine complains: ${complaints.join(" ")}`);
+    return done;
+  }
 
   async function requestFor({ request, vector, candidates }: Asked): Promise<RankRequest> {
     const width = await engine.fetchSize({ topK, fetchK });
@@ -64,7 +66,7 @@ export function engineArm(world: World, options: EngineArmOptions): Arm {
 
   return {
     async show(asked) {
-      const ranking = await engine.rank(await requestFor(asked));
+      const ranking = await withoutComplaint(engine.rank(await requestFor(asked)));
       episode = ranking.episode;
       return ranking.items.map((item) => item.id);
     },
@@ -72,12 +74,14 @@ export function engineArm(world: World, options: EngineArmOptions): Arm {
     async learn({ request }, shown) {
       now += RUN_INTERVAL;
       const [first, ...later] = reports(world, request, shown).filter(hears);
-      await engine.end(episode, first && outcome(request, shown, first));
-      for (const report of later) await engine.report(episode, outcome(request, shown, report));
+      await withoutComplaint(engine.end(episode, first && outcome(request, shown, first)));
+      for (const report of later) {
+        await withoutComplaint(engine.report(episode, outcome(request, shown, report)));
+      }
     },
 
     async preview(asked) {
-      const ranking = await engine.rank({ ...(await requestFor(asked)), record: false });
+      const ranking = await withoutComplaint(engine.rank({ ...(await requestFor(asked)), record: false }));
       return ranking.items.map((item) => item.id);
     },
 

@@ -77,7 +77,9 @@ function deceived(comparisons: Comparisons): readonly string[] {
     .filter(({ scenario }) => !SCENARIOS[scenario].honest)
     .flatMap((one) => {
       const gain = one.gain("success");
-      return gain && gain.mean < -WORTH_SAYING ? [`Deceived when ${lieOf(one)}: ${gainText(gain)} success.`] : [];
+      return gain && gain.mean < -WORTH_SAYING
+        ? [`Deceived when ${SCENARIOS[one.scenario].about}: ${gainText(gain)} success.`]
+        : [];
     });
 }
 
@@ -86,12 +88,7 @@ function own(comparisons: Comparisons): readonly Comparison[] {
 }
 
 function worldOf({ set, scenario }: Comparison): string {
-  return scenario === "main" ? set : `${set} (${SCENARIOS[scenario].about})`;
-}
-
-function lieOf({ scenario }: Comparison): string {
-  const { kind, about } = SCENARIOS[scenario];
-  return kind === "sources" ? `of ten sources ${about}` : about;
+  return scenario === "main" ? set : `${set} when ${SCENARIOS[scenario].about}`;
 }
 
 function nameOf(measure: "success" | "ndcg"): string {

@@ -174,7 +174,7 @@ function gain(
   row: string = DEFAULT_ROW,
   scenario: ScenarioName = "main",
 ): Target {
-  const about = scenario === "main" ? "" : `, ${SCENARIOS[scenario].about}`;
+  const about = scenario === "main" ? "" : ` when ${SCENARIOS[scenario].about}`;
   return {
     what: `${measure === "ndcg" ? "nDCG@5" : "success"}, ${set}${row === VOTES ? ", with votes" : ""}${about}`,
     must,

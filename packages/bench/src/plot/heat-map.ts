@@ -18,8 +18,8 @@ export interface HeatMap {
 
 const CELL = { width: 62, height: 24, gap: 2 } as const;
 const GROUP_GAP = 18;
-const LEFT = 178;
-const TOP = 176;
+const LEFT = 192;
+const TOP = 158;
 const LABEL_ANGLE = -45;
 /** As in the line plots: readable on white and on dark pages. */
 const INK = "#7a828b";
@@ -61,7 +61,7 @@ export function heatMap({ title, subtitle = "", rows, groups, value, format, ful
   function cell(number: number | undefined, x: number, y: number): string {
     if (number === undefined) return `<text x="${x + CELL.width / 2}" y="${y + 17}" text-anchor="middle">–</text>`;
     const strength = Math.min(1, Math.abs(number) / full);
-    const text = strength > 0.55 ? "#ffffff" : "#24292f";
+    const text = strength > 0.75 ? "#ffffff" : "#24292f";
     return `<rect x="${x}" y="${y}" width="${CELL.width}" height="${CELL.height}" rx="3" fill="${colour(number, strength)}"/><text x="${x + CELL.width / 2}" y="${y + 16.5}" text-anchor="middle" font-size="12" fill="${text}">${escapeXml(format(number))}</text>`;
   }
 }

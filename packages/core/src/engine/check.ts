@@ -135,7 +135,7 @@ function checkVector(vector: ArrayLike<number>): void {
 }
 
 /** An outcome whose numbers are checked and whose defaults are filled in. Its ids are not resolved yet. */
-export interface CheckedOutcome extends Omit<OutcomeEvent, "type" | "episode"> {
+export interface CheckedOutcome extends Omit<OutcomeEvent, "type" | "episode" | "audited" | "cap"> {
   readonly idempotencyKey: string | undefined;
 }
 

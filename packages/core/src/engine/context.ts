@@ -1,3 +1,4 @@
+import type { SourceCap } from "../credit/caps.js";
 import type { Learner } from "../learners/learner.js";
 import type { Reduce, Store } from "../store/store.js";
 import type { OpenEpisodes } from "./open-episodes.js";
@@ -16,6 +17,8 @@ export interface EngineContext {
   readonly recorder: Recorder;
   /** Share of episodes, in [0, 1]. */
   readonly holdout: number;
+  readonly trust: "off" | "audited";
+  readonly sourceCaps: SourceCap | undefined;
   readonly outcomeWindow: number;
   readonly now: () => number;
   readonly createId: () => string;

@@ -22,9 +22,17 @@ const DAY = 24 * HOUR;
 type EngineSettings = Required<
   Pick<
     EngineOptions,
-    "enabled" | "onEdit" | "episodeTtl" | "maxOpenEpisodes" | "outcomeWindow" | "recordedCandidates" | "holdout"
+    | "enabled"
+    | "onEdit"
+    | "episodeTtl"
+    | "maxOpenEpisodes"
+    | "outcomeWindow"
+    | "recordedCandidates"
+    | "holdout"
+    | "trust"
   >
->;
+> &
+  Pick<EngineOptions, "sourceCaps">;
 
 /** What an engine does when nobody says otherwise. */
 export const ENGINE_DEFAULTS: EngineSettings = {
@@ -35,6 +43,7 @@ export const ENGINE_DEFAULTS: EngineSettings = {
   outcomeWindow: 30 * DAY,
   recordedCandidates: 50,
   holdout: 0,
+  trust: "off",
 };
 
 /**
@@ -59,6 +68,8 @@ export function createEngine(options: EngineOptions): Engine {
     open: new OpenEpisodes({ limit: settings.maxOpenEpisodes, ttl: settings.episodeTtl }),
     recorder: createRecorder({ store, reduce, onEdit, recordedCandidates, now, createId }),
     holdout: settings.holdout,
+    trust: settings.trust,
+    sourceCaps: settings.sourceCaps,
     outcomeWindow,
     now,
     createId,
@@ -187,6 +198,13 @@ function resolve(options: EngineOptions): EngineSettings {
   }
   if (!(typeof settings.holdout === "number" && settings.holdout >= 0 && settings.holdout <= 1)) {
     refuse("holdout", "a share in [0, 1]", settings.holdout);
+  }
+  if (settings.trust !== "off" && settings.trust !== "audited") refuse("trust", '"off" or "audited"', settings.trust);
+  for (const part of ["weight", "window"] as const) {
+    const caps = settings.sourceCaps;
+    if (caps !== undefined && !(caps?.[part] > 0 && Number.isFinite(caps[part]))) {
+      refuse(`sourceCaps.${part}`, "a positive, finite number", caps?.[part]);
+    }
   }
   if (typeof settings.enabled !== "boolean") refuse("enabled", "true or false", settings.enabled);
   const { learner } = options;

@@ -1,7 +1,9 @@
+import { trustOf } from "../credit/trust.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { similaritiesOf } from "../ledger/episode-exposure.js";
 import type { EpisodeRecord } from "../ledger/episode-record.js";
 import { decodeEvent } from "../ledger/event-codec.js";
+import { decodeSource } from "../ledger/source-record.js";
 import { memoryScope, rebuildRef, SCOPES } from "../ledger/state-keys.js";
 import { emptyStats, type StatsRecord } from "../ledger/stats-record.js";
 import { scanAll } from "../store/scan-all.js";
@@ -11,10 +13,12 @@ import type { EngineContext } from "./context.js";
 import { liftOf } from "./lift.js";
 import type { OpenEpisode, OpenExposure } from "./open-episodes.js";
 import { toRankedItem } from "./rank.js";
-import type { EpisodeView, ExposureView, NamespaceStatus } from "./types.js";
+import type { EpisodeView, ExposureView, NamespaceStatus, SourceStatus } from "./types.js";
 
 /** Length of the lists of best and worst memories. */
 const EXTREMES = 10;
+/** Length of the list of sources. */
+const LISTED_SOURCES = 100;
 
 export interface Inspector {
   explain(reference: string, options?: { readonly namespace?: string }): Promise<EpisodeView | undefined>;
@@ -56,6 +60,8 @@ export function createInspector(context: EngineContext): Inspector {
         revocations: stats.revocations ?? 0,
         rebuildPending: rebuild !== undefined,
         taught: stats.taught,
+        cappedCredits: stats.capped ?? 0,
+        sources: await sources(namespace),
         ...liftPart(stats.holdout),
         // States of another learner cannot be read; the counters above can.
         collections: stats.learner === learner.id ? await collections(namespace) : [],
@@ -71,6 +77,17 @@ export function createInspector(context: EngineContext): Inspector {
         found.push({ collection: id, ...(await memories(namespace, id)), learner: learner.summarize(shared.state) });
     }
     return found;
+  }
+
+  async function sources(namespace: string): Promise<SourceStatus[]> {
+    const found: SourceStatus[] = [];
+    for await (const { id, value } of scanAll(store, namespace, SCOPES.source)) {
+      const { trust, audits } = decodeSource(value);
+      if (audits === 0) continue;
+      const agreement = trust.agreed / (trust.agreed + trust.disagreed);
+      found.push({ source: id, trust: trustOf(trust), audits, agreement });
+    }
+    return found.sort((a, b) => b.audits - a.audits || (a.source < b.source ? -1 : 1)).slice(0, LISTED_SOURCES);
   }
 
   async function memories(

@@ -1,6 +1,7 @@
 import { QavrError } from "../errors/qavr-error.js";
 import type { EpisodeRecord } from "../ledger/episode-record.js";
-import type { LedgerEntry } from "../store/store.js";
+import { AUDITED_TIERS, CAPPED_TIERS, type OutcomeEvent, type OutcomeTier } from "../ledger/events.js";
+import type { CommitReceipt, LedgerEntry } from "../store/store.js";
 import { assertName, sameBytes } from "../store/validate.js";
 import { type CheckedOutcome, checkObject, checkOutcome, DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
@@ -42,7 +43,7 @@ export function createOutcomes(context: EngineContext): Outcomes {
       const last = earlier + episode.exposures.length > 0 ? entry : undefined;
       const receipt = await close(episode, "ended", last);
       await this.sweep();
-      return receipt && { status: committed(receipt.status), episode: episode.id, seq: receipt.seq };
+      return receipt && checked && answer(episode.namespace, checked, episode.id, receipt);
     },
 
     async report(reference, input, options = {}) {
@@ -57,7 +58,7 @@ export function createOutcomes(context: EngineContext): Outcomes {
         const entry = openOutcomeEntry(episode, checked);
         open.touch(episode, context.now());
         const receipt = await keepUnsent(episode, entry, recorder.record(episode, "open", entry));
-        return { status: committed(receipt?.status), episode: episode.id, seq: receipt?.seq ?? 0 };
+        return answer(namespace, checked, episode.id, receipt);
       }
       const found = await states.resolve(namespace, reference);
       if (!found) throw unknownEpisode(reference, namespace);
@@ -65,7 +66,7 @@ export function createOutcomes(context: EngineContext): Outcomes {
       const entry = outcomeEntry(found.id, checked, shownInRecord(found.record));
       const receipt = await recorder.commit(namespace, entry);
       await this.sweep();
-      return { status: committed(receipt.status), episode: found.id, seq: receipt.seq };
+      return answer(namespace, checked, found.id, receipt);
     },
 
     async park(id, options) {
@@ -110,6 +111,17 @@ export function createOutcomes(context: EngineContext): Outcomes {
       }
     },
   };
+
+  async function answer(
+    namespace: string,
+    outcome: CheckedOutcome,
+    episode: string,
+    receipt: CommitReceipt | undefined,
+  ): Promise<OutcomeReceipt> {
+    const answered = { status: committed(receipt?.status), episode, seq: receipt?.seq ?? 0 };
+    await noteCaps(namespace, answered, outcome);
+    return answered;
+  }
 
   /** Writes what is left of an episode; it leaves the open ones when the store has acknowledged. */
   async function close(
@@ -177,8 +189,39 @@ export function createOutcomes(context: EngineContext): Outcomes {
     }
     return toEntry(
       idempotencyKey === undefined ? `outcome:${episode}:${context.createId()}` : `outcome:key:${idempotencyKey}`,
-      { ...said, type: "outcome", episode, helpful, harmful, used: used && ids(used) },
+      { ...said, ...rulesFor(said.tier), type: "outcome", episode, helpful, harmful, used: used && ids(used) },
       context.now(),
+    );
+  }
+
+  /** How far outcomes of a tier are believed: recorded with each, so that a replay under other options gives the same state. */
+  function rulesFor(tier: OutcomeTier): Pick<OutcomeEvent, "audited" | "cap"> {
+    return {
+      audited: context.trust === "audited" && AUDITED_TIERS.includes(tier),
+      cap: CAPPED_TIERS.includes(tier) ? context.sourceCaps : undefined,
+    };
+  }
+
+  /** Says when a source was beyond its cap. Diagnosis only: what cannot be read now is not said. */
+  async function noteCaps(
+    namespace: string,
+    { status, episode }: OutcomeReceipt,
+    { tier, source }: CheckedOutcome,
+  ): Promise<void> {
+    if (status !== "committed" || !rulesFor(tier).cap) return;
+    const record = await states.episode(namespace, episode).catch(() => undefined);
+    const standing = [record?.reward?.standing, record?.votes?.standing].find((known) => known?.source === source);
+    if (!standing || standing.capped.length === 0) return;
+    context.log(
+      "warn",
+      `Source ${source} has credited some memories as much as one source may: its outcome does not reach them.`,
+      {
+        code: "SOURCE_CAPPED",
+        namespace,
+        episode,
+        source,
+        memories: standing.capped.length,
+      },
     );
   }
 

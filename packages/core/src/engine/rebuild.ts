@@ -15,7 +15,7 @@ import type { ReplayReport, RevocationReport, RevokeOptions } from "./types.js";
 /** Differences that a report names. */
 const NAMED_DIFFERENCES = 100;
 /** Scopes that every namespace may have, whatever its collections are called. */
-const FIXED_SCOPES = [SCOPES.episode, SCOPES.alias, SCOPES.shared, SCOPES.stats, SCOPES.revisit];
+const FIXED_SCOPES = [SCOPES.episode, SCOPES.alias, SCOPES.shared, SCOPES.stats, SCOPES.source, SCOPES.revisit];
 /** How often a rebuild starts again because the ledger grew under it. */
 const ATTEMPTS = 5;
 

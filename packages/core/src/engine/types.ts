@@ -38,6 +38,18 @@ export interface EngineOptions {
    * never reorders. @default 0
    */
   readonly holdout?: number;
+  /**
+   * `audited`: an outcome of the tiers user, self-reported and completed counts as far as its source has agreed with better evidence
+   * about the same episodes; a source that was never audited counts nothing. Leave it off unless a share of the episodes gets
+   * verified outcomes, unpredictably, and sources are named one by one: without them it switches learning off. @default "off"
+   */
+  readonly trust?: "off" | "audited";
+  /**
+   * The most that one source of the tiers user and self-reported may credit one memory, as a sum of outcome weights per window (ms);
+   * what is beyond it does not reach that memory. Leave it off unless sources are named one by one: everybody who gives no name
+   * shares one. @default undefined, no cap
+   */
+  readonly sourceCaps?: { readonly weight: number; readonly window: number };
   /** Unix ms. @default Date.now */
   readonly clock?: () => number;
   /** New episode ids. @default crypto.randomUUID */
@@ -189,6 +201,16 @@ export interface ExposureView {
   readonly items: readonly RankedItem[];
 }
 
+/** How well a source's claims agreed with better evidence. Kept whatever `EngineOptions.trust` says. */
+export interface SourceStatus {
+  readonly source: string;
+  /** In [0, 1]: how far its outcomes count with `trust: "audited"`. */
+  readonly trust: number;
+  readonly audits: number;
+  /** Recent share of agreement, in [0, 1]; 0.5 before any audit. */
+  readonly agreement: number;
+}
+
 /** What learning is worth, measured on the episodes that were drawn while a share of them was held out. */
 export interface LiftReport {
   /** Episodes with a reward in either arm, and how many each needs before a difference is named. */
@@ -219,6 +241,10 @@ export interface NamespaceStatus {
   /** True between a revocation and the states that follow from it: `replay({ write: true })` completes one that was broken off. */
   readonly rebuildPending: boolean;
   readonly taught: number;
+  /** Credits to a memory that were beyond the cap of their source. */
+  readonly cappedCredits: number;
+  /** Sources whose claims were held against better evidence: at most 100, the most audited first. */
+  readonly sources: readonly SourceStatus[];
   /** Absent before an episode was drawn with `holdout` above 0. */
   readonly lift?: LiftReport;
   readonly collections: readonly {

@@ -1,119 +1,41 @@
 import { MAX_DIMS } from "../embedding/projection.js";
-import { dot } from "../scoring/vectors.js";
 import { advantageVectorCodec } from "./advantage-vector.js";
 import type { MemoryTable } from "./learner.js";
+import { doubled, RowVectors } from "./row-vectors.js";
 
 const FIRST_CAPACITY = 16;
-const BYTES_PER_ROW = MAX_DIMS * 4 + 8 + 8 + 8 + 2;
 
-/**
- * Advantage vectors in columns. All vectors lie in one array, row after row: fifty vectors that are fifty objects cost more
- * time to find in memory than to multiply.
- */
+/** Advantage vectors in columns. */
 export class AdvantageTable implements MemoryTable {
   evidence: Float64Array = new Float64Array(FIRST_CAPACITY);
   advantage: Float64Array = new Float64Array(FIRST_CAPACITY);
-  /** |v| of each row. */
-  norm: Float64Array = new Float64Array(FIRST_CAPACITY);
-  /** How many values each row's vector has, 0 to MAX_DIMS. */
-  dims: Uint16Array = new Uint16Array(FIRST_CAPACITY);
-  /** MAX_DIMS floats per row. */
-  vectors: Float32Array = new Float32Array(FIRST_CAPACITY * MAX_DIMS);
+  readonly #vectors = new RowVectors(MAX_DIMS);
   #rows = 0;
 
   get size(): number {
-    return this.evidence.length * BYTES_PER_ROW;
+    return this.#vectors.size + this.evidence.byteLength + this.advantage.byteLength;
+  }
+
+  /** |v| of each row. */
+  get norm(): Float64Array {
+    return this.#vectors.norm;
   }
 
   put(bytes: Uint8Array, row: number = this.#rows): number {
     const { evidence, advantage, vector } = advantageVectorCodec.decode(bytes);
     if (row === this.#rows) this.#rows += 1;
-    if (row === this.evidence.length) this.#grow();
+    if (row === this.evidence.length) {
+      this.evidence = doubled(this.evidence);
+      this.advantage = doubled(this.advantage);
+    }
     this.evidence[row] = evidence;
     this.advantage[row] = advantage;
-    this.norm[row] = Math.sqrt(dot(vector, vector));
-    this.dims[row] = vector.length;
-    this.vectors.set(vector, row * MAX_DIMS);
+    this.#vectors.set(row, vector);
     return row;
   }
 
-  /**
-   * `v · z` of each row whose vector is as long as `z`, NaN for the others and for −1. Each row is summed from its first value
-   * to its last, so the result does not depend on its neighbours.
-   *
-   * Eight rows at a time: their misses of the processor's caches overlap, and each value of `z` is loaded once for all eight.
-   */
+  /** `v · z` of each row whose vector is as long as `z`, NaN for the others and for −1. */
   dots(rows: Int32Array, z: Float32Array): Float64Array {
-    const { vectors } = this;
-    const length = z.length;
-    const count = rows.length;
-    const products = new Float64Array(count);
-    let next = 0;
-    for (; next + 8 <= count; next += 8) {
-      const a = this.#start(rows, next);
-      const b = this.#start(rows, next + 1);
-      const c = this.#start(rows, next + 2);
-      const d = this.#start(rows, next + 3);
-      const e = this.#start(rows, next + 4);
-      const f = this.#start(rows, next + 5);
-      const g = this.#start(rows, next + 6);
-      const h = this.#start(rows, next + 7);
-      let sumA = 0;
-      let sumB = 0;
-      let sumC = 0;
-      let sumD = 0;
-      let sumE = 0;
-      let sumF = 0;
-      let sumG = 0;
-      let sumH = 0;
-      for (let i = 0; i < length; i++) {
-        const value = z[i] as number;
-        sumA += (vectors[a + i] as number) * value;
-        sumB += (vectors[b + i] as number) * value;
-        sumC += (vectors[c + i] as number) * value;
-        sumD += (vectors[d + i] as number) * value;
-        sumE += (vectors[e + i] as number) * value;
-        sumF += (vectors[f + i] as number) * value;
-        sumG += (vectors[g + i] as number) * value;
-        sumH += (vectors[h + i] as number) * value;
-      }
-      products[next] = sumA;
-      products[next + 1] = sumB;
-      products[next + 2] = sumC;
-      products[next + 3] = sumD;
-      products[next + 4] = sumE;
-      products[next + 5] = sumF;
-      products[next + 6] = sumG;
-      products[next + 7] = sumH;
-    }
-    for (; next < count; next++) {
-      const a = this.#start(rows, next);
-      let sum = 0;
-      for (let i = 0; i < length; i++) sum += (vectors[a + i] as number) * (z[i] as number);
-      products[next] = sum;
-    }
-    for (let i = 0; i < count; i++) {
-      if ((rows[i] as number) < 0 || this.dims[rows[i] as number] !== length) products[i] = Number.NaN;
-    }
-    return products;
-  }
-
-  /** Where the vector of a candidate starts; that of row 0 for a candidate without one, whose product is thrown away. */
-  #start(rows: Int32Array, candidate: number): number {
-    return Math.max(0, rows[candidate] as number) * MAX_DIMS;
-  }
-
-  #grow(): void {
-    const { evidence, advantage, norm, dims, vectors } = this;
-    this.evidence = new Float64Array(evidence.length * 2);
-    this.evidence.set(evidence);
-    this.advantage = new Float64Array(advantage.length * 2);
-    this.advantage.set(advantage);
-    this.norm = new Float64Array(norm.length * 2);
-    this.norm.set(norm);
-    this.dims = new Uint16Array(dims.length * 2);
-    this.dims.set(dims);
-    this.vectors = new Float32Array(vectors.length * 2);
-    this.vectors.set(vectors);
+    return this.#vectors.dots(rows, z);
   }
 }

@@ -14,6 +14,7 @@ export { kernelPrototypes } from "./kernel-prototypes/kernel-prototypes.js";
 export type { KernelPrototypesOptions } from "./kernel-prototypes/parameters.js";
 export { memrl } from "./memrl/memrl.js";
 export type { MemrlOptions } from "./memrl/parameters.js";
+export { oar } from "./oar/oar.js";
 export type { QavrOptions, QavrRewards } from "./qavr/parameters.js";
 export { qavr } from "./qavr/qavr.js";
 export type { ReinforcementOptions } from "./reinforcement/parameters.js";

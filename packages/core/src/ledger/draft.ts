@@ -7,7 +7,8 @@ import { decodeEpisode, type EpisodeRecord } from "./episode-record.js";
 import type { RecordedExposure } from "./events.js";
 import { MemoryRecord } from "./memory-record.js";
 import { decodeSharedRecord, encodeSharedRecord, learnerMismatch, type SharedRecord } from "./shared-record.js";
-import { memoryRef, SCOPES, sharedRef, statsRef, textOfValue } from "./state-keys.js";
+import { decodeSource, emptySource, encodeSource, type SourceRecord } from "./source-record.js";
+import { memoryRef, SCOPES, sharedRef, sourceRef, statsRef, textOfValue } from "./state-keys.js";
 import { decodeStats, emptyStats, encodeStats, type StatsRecord } from "./stats-record.js";
 import { readable } from "./unreadable.js";
 
@@ -26,6 +27,7 @@ export class Draft<Shared, Memory> {
   #texts = new Map<string, string>();
   #shared = new Map<string, SharedRecord<Shared>>();
   #memories = new Map<string, { ref: StateRef; record: MemoryRecord<Memory> }>();
+  #sources = new Map<string, { readonly record: SourceRecord; changed: boolean }>();
   #loaded = new Set<string>();
   #writes: StateWrite[] = [];
 
@@ -83,6 +85,18 @@ export class Draft<Shared, Memory> {
     return (this.#memories.get(stateAddress(memoryRef(collection, id))) as { record: MemoryRecord<Memory> }).record;
   }
 
+  /** To read. It must have been loaded. */
+  source(name: string): SourceRecord {
+    return (this.#sources.get(name) as { record: SourceRecord }).record;
+  }
+
+  /** To change in place. */
+  changeSource(name: string): SourceRecord {
+    const source = this.#sources.get(name) as { readonly record: SourceRecord; changed: boolean };
+    source.changed = true;
+    return source.record;
+  }
+
   decodeMemory(bytes: Uint8Array): Memory {
     const { memory } = this.learner;
     return bytes.length === 0 ? memory.empty() : readable(() => memory.decode(privateCopy(bytes)));
@@ -125,6 +139,9 @@ export class Draft<Shared, Memory> {
     for (const { ref, record } of this.#memories.values()) {
       this.write(ref, record.encode());
     }
+    for (const [name, { record, changed }] of this.#sources) {
+      if (changed) this.write(sourceRef(name), encodeSource(record));
+    }
     this.write(statsRef, encodeStats(this.stats));
     return this.#writes;
   }
@@ -142,6 +159,9 @@ export class Draft<Shared, Memory> {
         break;
       case SCOPES.episode:
         if (bytes) this.#episodes.set(ref.id, decodeEpisode(bytes));
+        break;
+      case SCOPES.source:
+        this.#sources.set(ref.id, { record: bytes ? decodeSource(bytes) : emptySource(), changed: false });
         break;
       case SCOPES.shared:
         this.#shared.set(

@@ -1,3 +1,4 @@
+import type { SourceCap } from "../credit/caps.js";
 import type { Contribution } from "../learners/learner.js";
 import { ByteReader, ByteWriter } from "./bytes.js";
 import { EPISODE_STATES, type EpisodeState, type HoldoutDraw, OUTCOME_TIERS, type OutcomeTier } from "./events.js";
@@ -24,6 +25,16 @@ export interface EpisodeExposure {
   readonly items: readonly EpisodeItem[];
 }
 
+/** How far the source of a reward or of votes is believed; undefined where it counts in full, without limit. */
+export interface Standing {
+  readonly source: string;
+  /** In [0, 1], as it was when the outcome came. */
+  readonly trust: number;
+  readonly cap: SourceCap | undefined;
+  /** Hashes of the memories that were beyond the source's cap: it credits them nothing. */
+  capped: number[];
+}
+
 /** The reward that counts: the best tier's, the later one of equals. */
 export interface CountedReward {
   readonly tier: OutcomeTier;
@@ -33,6 +44,7 @@ export interface CountedReward {
   /** Why, in the source's words; empty for none. */
   readonly note: string;
   readonly at: number;
+  readonly standing: Standing | undefined;
 }
 
 /** The votes that count, by the same rule, whoever gave the reward. */
@@ -43,6 +55,7 @@ export interface CountedVotes {
   readonly helpful: readonly string[];
   readonly harmful: readonly string[];
   readonly used: readonly string[] | undefined;
+  readonly standing: Standing | undefined;
 }
 
 /** Everything that is known about one recorded episode. */
@@ -57,6 +70,8 @@ export interface EpisodeRecord {
   votes: CountedVotes | undefined;
   /** How it was drawn, undefined when nothing was held out at its first exposure. */
   holdout: HoldoutDraw | undefined;
+  /** Hashes of the sources whose claims about it were audited. */
+  audits: number[];
   /** What it has added to the states, undefined before it taught. */
   contribution: Contribution | undefined;
 }
@@ -70,6 +85,7 @@ export function emptyEpisode(): EpisodeRecord {
     reward: undefined,
     votes: undefined,
     holdout: undefined,
+    audits: [],
     contribution: undefined,
   };
 }
@@ -82,21 +98,51 @@ const HAS_VOTES = 2;
 const HAS_CONTRIBUTION = 4;
 const HAS_HOLDOUT = 8;
 const HELD = 16;
-const PARTS = HAS_REWARD | HAS_VOTES | HAS_CONTRIBUTION | HAS_HOLDOUT | HELD;
+const HAS_AUDITS = 32;
+const PARTS = HAS_REWARD | HAS_VOTES | HAS_CONTRIBUTION | HAS_HOLDOUT | HELD | HAS_AUDITS;
+/** Beside the tier of a reward or of votes. */
+const HAS_STANDING = 0x80;
 
-function partsOf({ reward, votes, holdout, contribution }: EpisodeRecord): number {
+function partsOf({ reward, votes, holdout, audits, contribution }: EpisodeRecord): number {
   return (
     (reward ? HAS_REWARD : 0) |
     (votes ? HAS_VOTES : 0) |
     (contribution ? HAS_CONTRIBUTION : 0) |
     (holdout ? HAS_HOLDOUT : 0) |
-    (holdout?.held ? HELD : 0)
+    (holdout?.held ? HELD : 0) |
+    (audits.length > 0 ? HAS_AUDITS : 0)
   );
+}
+
+function tierCode({ tier, standing }: CountedReward | CountedVotes): number {
+  return OUTCOME_TIERS.indexOf(tier) | (standing ? HAS_STANDING : 0);
+}
+
+function tierOf(code: number): OutcomeTier {
+  return pick(OUTCOME_TIERS, code & ~HAS_STANDING);
+}
+
+function writeStanding(writer: ByteWriter, standing: Standing | undefined): void {
+  if (!standing) return;
+  const { source, trust, cap, capped } = standing;
+  writer
+    .text(source)
+    .f64(trust)
+    .u8(cap ? 1 : 0);
+  if (cap) writer.f64(cap.weight).f64(cap.window);
+  writer.list(capped, (memory) => writer.u32(memory));
+}
+
+function readStanding(reader: ByteReader, code: number): Standing | undefined {
+  if ((code & HAS_STANDING) === 0) return undefined;
+  const head = { source: reader.text(), trust: reader.f64() };
+  const cap = reader.u8() === 1 ? { weight: reader.f64(), window: reader.f64() } : undefined;
+  return { ...head, cap, capped: reader.list(() => reader.u32()) };
 }
 
 export function encodeEpisode(record: EpisodeRecord): Uint8Array {
   const writer = new ByteWriter();
-  const { reward, votes, holdout, contribution } = record;
+  const { reward, votes, holdout, audits, contribution } = record;
   const ids = (list: readonly string[]): ByteWriter => writer.list(list, (id) => writer.text(id));
   writer
     .u8(LAYOUT)
@@ -116,21 +162,24 @@ export function encodeEpisode(record: EpisodeRecord): Uint8Array {
     )
     .u8(partsOf(record));
   if (holdout) writer.f32(holdout.share);
+  if (audits.length > 0) writer.list(audits, (source) => writer.u32(source));
   if (reward) {
     writer
-      .u8(OUTCOME_TIERS.indexOf(reward.tier))
+      .u8(tierCode(reward))
       .f64(reward.reward)
       .f64(reward.weight)
       .text(reward.source)
       .text(reward.note)
       .f64(reward.at);
+    writeStanding(writer, reward.standing);
   }
   if (votes) {
-    writer.u8(OUTCOME_TIERS.indexOf(votes.tier)).f64(votes.weight).f64(votes.at);
+    writer.u8(tierCode(votes)).f64(votes.weight).f64(votes.at);
     ids(votes.helpful);
     ids(votes.harmful);
     writer.u8(votes.used ? 1 : 0);
     ids(votes.used ?? []);
+    writeStanding(writer, votes.standing);
   }
   if (contribution) {
     const numbers = (list: readonly number[]): ByteWriter => writer.list(list, (value) => writer.f64(value));
@@ -148,7 +197,6 @@ export function decodeEpisode(bytes: Uint8Array): EpisodeRecord {
   const reader = new ByteReader(bytes);
   assertLayout(reader.u8(), LAYOUT, "episode");
   const ids = (): string[] => reader.list(() => reader.text());
-  const tier = (): OutcomeTier => pick(OUTCOME_TIERS, reader.u8());
   const state = pick(EPISODE_STATES, reader.u8());
   const lastAt = reader.f64();
   const parkedAs = reader.text();
@@ -172,21 +220,25 @@ export function decodeEpisode(bytes: Uint8Array): EpisodeRecord {
   const parts = knownFlags(reader.u8(), PARTS);
   const record: EpisodeRecord = { ...emptyEpisode(), state, lastAt, parkedAs, exposures };
   if (parts & HAS_HOLDOUT) record.holdout = { share: reader.f32(), held: (parts & HELD) !== 0 };
+  if (parts & HAS_AUDITS) record.audits = reader.list(() => reader.u32());
   if (parts & HAS_REWARD) {
+    const code = reader.u8();
     record.reward = {
-      tier: tier(),
+      tier: tierOf(code),
       reward: reader.f64(),
       weight: reader.f64(),
       source: reader.text(),
       note: reader.text(),
       at: reader.f64(),
+      standing: readStanding(reader, code),
     };
   }
   if (parts & HAS_VOTES) {
-    const head = { tier: tier(), weight: reader.f64(), at: reader.f64(), helpful: ids(), harmful: ids() };
+    const code = reader.u8();
+    const head = { tier: tierOf(code), weight: reader.f64(), at: reader.f64(), helpful: ids(), harmful: ids() };
     const usedKnown = reader.u8() === 1;
     const used = ids();
-    record.votes = { ...head, used: usedKnown ? used : undefined };
+    record.votes = { ...head, used: usedKnown ? used : undefined, standing: readStanding(reader, code) };
   }
   if (parts & HAS_CONTRIBUTION) {
     const numbers = (): number[] => reader.list(() => reader.f64());

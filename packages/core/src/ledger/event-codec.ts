@@ -24,6 +24,11 @@ const HOLDOUT = 2;
 const HELD = 4;
 const DIFFERS = 8;
 const EXPOSURE_FLAGS = CREDITED | HOLDOUT | HELD | DIFFERS;
+/** What the flags of an outcome say. */
+const USED = 1;
+const AUDITED = 2;
+const CAP = 4;
+const OUTCOME_FLAGS = USED | AUDITED | CAP;
 
 /** The event as a payload. Equal events give equal bytes. */
 export function encodeEvent(event: LedgerEvent): Uint8Array {
@@ -197,9 +202,10 @@ function writeOutcome(writer: ByteWriter, event: OutcomeEvent): void {
     .text(event.source);
   ids(event.helpful);
   ids(event.harmful);
-  writer.u8(event.used ? 1 : 0);
+  writer.u8((event.used ? USED : 0) | (event.audited ? AUDITED : 0) | (event.cap ? CAP : 0));
   ids(event.used ?? []);
   writer.text(event.note);
+  if (event.cap) writer.f64(event.cap.weight).f64(event.cap.window);
 }
 
 function readOutcome(reader: ByteReader): OutcomeEvent {
@@ -211,9 +217,10 @@ function readOutcome(reader: ByteReader): OutcomeEvent {
   const source = reader.text();
   const helpful = ids();
   const harmful = ids();
-  const usedKnown = reader.u8() === 1;
+  const flags = knownFlags(reader.u8(), OUTCOME_FLAGS);
   const used = ids();
   const note = reader.text();
+  const cap = flags & CAP ? { weight: reader.f64(), window: reader.f64() } : undefined;
   return {
     type: "outcome",
     episode,
@@ -223,7 +230,9 @@ function readOutcome(reader: ByteReader): OutcomeEvent {
     source,
     helpful,
     harmful,
-    used: usedKnown ? used : undefined,
+    used: flags & USED ? used : undefined,
     note,
+    audited: (flags & AUDITED) !== 0,
+    cap,
   };
 }

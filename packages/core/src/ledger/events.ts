@@ -1,3 +1,5 @@
+import type { SourceCap } from "../credit/caps.js";
+
 /** How good a piece of evidence is, best first. The best tier that spoke about an episode counts, in either order of arrival. */
 export const OUTCOME_TIERS = ["verified", "user", "observed", "self-reported", "completed"] as const;
 
@@ -9,6 +11,11 @@ export const OUTCOME_TIERS = ["verified", "user", "observed", "self-reported", "
  * - `completed`: the run merely ended
  */
 export type OutcomeTier = (typeof OUTCOME_TIERS)[number];
+
+/** Tiers whose sources claim something that better evidence can audit. The others are observations: they count in full. */
+export const AUDITED_TIERS: readonly OutcomeTier[] = ["user", "self-reported", "completed"];
+/** Tiers in which somebody speaks who may want to move a ranking: what one source credits can be capped. */
+export const CAPPED_TIERS: readonly OutcomeTier[] = ["user", "self-reported"];
 
 /** What the exposure entry says about its episode at the time of writing. */
 export const EPISODE_STATES = ["open", "parked", "ended", "abandoned"] as const;
@@ -95,6 +102,10 @@ export interface OutcomeEvent {
   readonly used: readonly string[] | undefined;
   /** Why, in somebody's words; empty for none. */
   readonly note: string;
+  /** Whether it counts as far as its source is trusted: the engine's `trust` when it came in. */
+  readonly audited: boolean;
+  /** How much its source may credit one memory: the engine's `sourceCaps` when it came in. */
+  readonly cap: SourceCap | undefined;
 }
 
 /** Ledger entry `forget`: these ids start cold; outcomes of episodes before this entry no longer reach them. */

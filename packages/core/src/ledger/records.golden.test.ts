@@ -3,6 +3,7 @@ import { cav } from "../learners/cav/cav.js";
 import { decodeEpisode, type EpisodeRecord, emptyEpisode, encodeEpisode } from "./episode-record.js";
 import { MemoryRecord } from "./memory-record.js";
 import { decodeSharedRecord, encodeSharedRecord } from "./shared-record.js";
+import { decodeSource, encodeSource } from "./source-record.js";
 import { emptyStats, encodeStats } from "./stats-record.js";
 
 /** States are a cache that replay writes again, but stores hold them: a change of these bytes is a new layout or learner version. */
@@ -25,9 +26,26 @@ const episode: EpisodeRecord = {
       items: [{ id: "a", similarity: 0.5, weight: 1, handle: 1 }],
     },
   ],
-  reward: { tier: "verified", reward: 1, weight: 0.5, source: "checker", note: "ok", at: 1_767_225_600_001 },
-  votes: { tier: "user", weight: 1, at: 1_767_225_600_002, helpful: ["a"], harmful: [], used: ["a"] },
+  reward: {
+    tier: "verified",
+    reward: 1,
+    weight: 0.5,
+    source: "checker",
+    note: "ok",
+    at: 1_767_225_600_001,
+    standing: undefined,
+  },
+  votes: {
+    tier: "user",
+    weight: 1,
+    at: 1_767_225_600_002,
+    helpful: ["a"],
+    harmful: [],
+    used: ["a"],
+    standing: undefined,
+  },
   holdout: undefined,
+  audits: [],
   contribution: { exposures: [{ direction: Int8Array.of(5, -5), scalars: [1, -2], memories: [[0.5, 0.25]] }] },
 };
 
@@ -46,6 +64,40 @@ describe("the record layouts, version 1", () => {
     const frozen = "010000000000000000000000180000803e";
     expect(hex(encodeEpisode(heldOut))).toBe(frozen);
     expect(decodeEpisode(bytesOf(frozen))).toEqual(heldOut);
+  });
+
+  it("writes and reads the frozen bytes of an episode whose sources are audited and capped", () => {
+    const at = 1_767_225_600_000;
+    const standing = { source: "ann", trust: 0.5, cap: { weight: 10, window: 1_000 }, capped: [7] };
+    const doubted: EpisodeRecord = {
+      ...emptyEpisode(),
+      reward: { tier: "user", reward: 1, weight: 1, source: "ann", note: "", at, standing },
+      votes: {
+        tier: "self-reported",
+        weight: 1,
+        at,
+        helpful: [],
+        harmful: [],
+        used: [],
+        standing: { source: "bot", trust: 1, cap: undefined, capped: [] },
+      },
+      audits: [0xdeadbeef],
+    };
+    const frozen =
+      "0100000000000000000000002301efbeadde81000000000000f03f000000000000f03f03616e6e00000080aa6db7794203616e6e000000000000e03f0100000000000024400000000000408f40010700000083000000000000f03f000080aa6db779420000010003626f74000000000000f03f0000";
+    expect(hex(encodeEpisode(doubted))).toBe(frozen);
+    expect(decodeEpisode(bytesOf(frozen))).toEqual(doubted);
+  });
+
+  it("writes and reads the frozen bytes of a source", () => {
+    const source = {
+      trust: { agreed: 2.5, disagreed: 1 },
+      audits: 3,
+      spending: { window: 20_454, weights: new Map([[7, 0.3]]) },
+    };
+    const frozen = "010000000000000440000000000000f03f030000000080f9d3400107000000333333333333d33f";
+    expect(hex(encodeSource(source))).toBe(frozen);
+    expect(decodeSource(bytesOf(frozen))).toEqual(source);
   });
 
   it("writes and reads the frozen bytes of a memory that cav learned about", () => {

@@ -1,5 +1,6 @@
 import type { Contribution, Learner } from "../learners/learner.js";
 import type { Reduce, Reduction, SequencedEntry } from "../store/store.js";
+import { auditClaims } from "./audits.js";
 import { Draft, type Loading } from "./draft.js";
 import { drawOf, similaritiesOf, toEpisodeExposure } from "./episode-exposure.js";
 import { type EpisodeRecord, emptyEpisode, encodeEpisode } from "./episode-record.js";
@@ -14,11 +15,22 @@ import {
   type OutcomeTier,
   type RecordedExposure,
 } from "./events.js";
+import { evidenceOf } from "./evidence.js";
 import { countReward, noteDraw } from "./holdout-counts.js";
 import { lessonOf } from "./lesson.js";
 import type { MemoryRecord } from "./memory-record.js";
 import { fitAgain, revisitRuns } from "./revisit.js";
-import { aliasRef, episodeRef, memoryRef, rebuildRef, sharedRef, statsRef, textValue } from "./state-keys.js";
+import { chargeSources, sourcesOf, standingOf } from "./standing.js";
+import {
+  aliasRef,
+  episodeRef,
+  memoryRef,
+  rebuildRef,
+  sharedRef,
+  sourceRef,
+  statsRef,
+  textValue,
+} from "./state-keys.js";
 
 /** Share of its evidence that a memory keeps when its text changes. */
 const KEPT_AFTER_EDIT: Readonly<Record<EditPolicy, number>> = { keep: 1, discount: 0.5, reset: 0 };
@@ -40,6 +52,7 @@ export function ledgerReducer<Shared, Memory>(learner: Learner<Shared, Memory>):
         break;
       case "outcome":
         yield* draft.load([statsRef, episodeRef(event.episode)]);
+        if (event.audited || event.cap) yield* draft.load([sourceRef(event.source)]);
         yield* foldOutcome(draft, event);
         break;
       case "forget":
@@ -99,6 +112,8 @@ function* foldExposures<Shared, Memory>(draft: Draft<Shared, Memory>, event: Exp
   for (const alias of [...event.aliases, ...(event.parkedAs ? [event.parkedAs] : [])]) {
     draft.write(aliasRef(alias), textValue(event.episode));
   }
+  yield* draft.load(sourcesOf(episode));
+  chargeSources(draft, episode, episode.exposures, added);
   yield* settle(draft, event.episode, episode);
   draft.write(episodeRef(event.episode), encodeEpisode(episode));
 }
@@ -125,9 +140,15 @@ function* foldOutcome<Shared, Memory>(draft: Draft<Shared, Memory>, event: Outco
   const episode = draft.episode(event.episode);
   // Erased in the meantime: the outcome is a fact, but there is nothing left to credit.
   if (!episode) return;
+  const audits = episode.audits.length;
+  yield* auditClaims(draft, episode, event);
   const rewarded = event.reward !== null && counts(event.tier, episode.reward?.tier);
   const voted = hasVotes(event) && counts(event.tier, episode.votes?.tier);
-  if (!rewarded && !voted) return;
+  if (!rewarded && !voted) {
+    if (episode.audits.length > audits) draft.write(episodeRef(event.episode), encodeEpisode(episode));
+    return;
+  }
+  const standing = standingOf(draft, event);
   yield* draft.loadStates(episode.exposures);
   if (episode.contribution) {
     stats.corrections += 1;
@@ -136,13 +157,15 @@ function* foldOutcome<Shared, Memory>(draft: Draft<Shared, Memory>, event: Outco
   if (rewarded && event.reward !== null) {
     const { tier, reward, weight, source, note } = event;
     countReward(stats, episode, -1);
-    episode.reward = { tier, reward, weight, source, note, at: draft.at };
+    episode.reward = { tier, reward, weight, source, note, at: draft.at, standing };
     countReward(stats, episode, 1);
   }
   if (voted) {
     const { tier, weight, helpful, harmful, used } = event;
-    episode.votes = { tier, weight, at: draft.at, helpful, harmful, used };
+    episode.votes = { tier, weight, at: draft.at, helpful, harmful, used, standing: standing && { ...standing } };
   }
+  const said = { reward: rewarded ? episode.reward : undefined, votes: voted ? episode.votes : undefined };
+  chargeSources(draft, said, episode.exposures, episode.exposures);
   yield* settle(draft, event.episode, episode);
   draft.write(episodeRef(event.episode), encodeEpisode(episode));
 }
@@ -198,12 +221,12 @@ function observe<Shared, Memory>(draft: Draft<Shared, Memory>, exposure: Recorde
 
 /** Adds the episode's contribution, if it has an outcome that says something and none is recorded. */
 function* settle<Shared, Memory>(draft: Draft<Shared, Memory>, id: string, episode: EpisodeRecord): Loading {
-  const { reward, votes } = episode;
+  const { reward, votes } = evidenceOf(episode);
   // Which memories a run used says nothing while nobody knows how it ended.
   const speaks = reward !== undefined || (votes !== undefined && votes.helpful.length + votes.harmful.length > 0);
   if (episode.contribution || !speaks) return;
   const lesson = lessonOf(draft, episode);
-  if (lesson.exposures.length === 0) return;
+  if (!lesson.exposures.some(({ shown }) => shown.some(({ weight }) => weight > 0))) return;
   episode.contribution = draft.learner.learn(lesson);
   if (lesson.first) {
     draft.stats.taught += 1;

@@ -10,6 +10,7 @@ export const SCOPES = {
   alias: "alias",
   shared: "shared",
   stats: "stats",
+  source: "source",
   memory: "memory:",
   revisit: "revisit",
 } as const;
@@ -18,6 +19,7 @@ export const episodeRef = (episode: string): StateRef => ({ scope: SCOPES.episod
 /** The value of an alias is its episode's id, as UTF-8. */
 export const aliasRef = (alias: string): StateRef => ({ scope: SCOPES.alias, id: alias });
 export const sharedRef = (collection: string): StateRef => ({ scope: SCOPES.shared, id: collection });
+export const sourceRef = (source: string): StateRef => ({ scope: SCOPES.source, id: source });
 export const memoryScope = (collection: string): string => SCOPES.memory + collection;
 export const memoryRef = (collection: string, id: string): StateRef => ({ scope: memoryScope(collection), id });
 export const statsRef: StateRef = { scope: SCOPES.stats, id: "namespace" };

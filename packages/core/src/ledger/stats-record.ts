@@ -22,6 +22,8 @@ export interface StatsRecord {
   taught: number;
   /** Revocations in the ledger; absent before there was one. */
   revocations?: number;
+  /** Credits of a source to a memory that were beyond its cap; absent before there was one. */
+  capped?: number;
   /** Rewards of the two arms, one element per share of episodes that was held out; absent before there was one. */
   holdout?: HoldoutCounts[];
 }

@@ -19,6 +19,13 @@ const names = fc.array(legalName, { maxLength: 4 });
 const used = fc.option(names, { nil: undefined });
 const tier = fc.constantFrom(...OUTCOME_TIERS);
 
+const positive = fc.double({ min: Number.MIN_VALUE, noNaN: true, noDefaultInfinity: true });
+const cap = fc.option(fc.record({ weight: positive, window: positive }), { nil: undefined });
+const hashes = fc.array(uint32, { maxLength: 3 });
+const standing = fc.option(
+  fc.record({ source: legalName, trust: fc.double({ min: 0, max: 1, noNaN: true }), cap, capped: hashes }),
+  { nil: undefined },
+);
 const share = fc.float({ min: Math.fround(0.001), max: 1, noNaN: true });
 
 const exposure: fc.Arbitrary<RecordedExposure> = fc.record({
@@ -70,6 +77,8 @@ export const ledgerEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
     harmful: names,
     used,
     note: fc.oneof(fc.constant(""), legalName),
+    audited: fc.boolean(),
+    cap,
   }),
   fc.record({
     type: fc.constant("revoke" as const),
@@ -108,15 +117,16 @@ export const episodeRecord: fc.Arbitrary<EpisodeRecord> = fc.record({
   parkedAs: fc.oneof(fc.constant(""), legalName),
   exposures: fc.array(episodeExposure, { maxLength: 3 }),
   reward: fc.option(
-    fc.record({ tier, reward: float64, weight: float64, source: legalName, note: legalName, at: float64 }),
+    fc.record({ tier, reward: float64, weight: float64, source: legalName, note: legalName, at: float64, standing }),
     {
       nil: undefined,
     },
   ),
-  votes: fc.option(fc.record({ tier, weight: float64, at: float64, helpful: names, harmful: names, used }), {
+  votes: fc.option(fc.record({ tier, weight: float64, at: float64, helpful: names, harmful: names, used, standing }), {
     nil: undefined,
   }),
   holdout: fc.option(fc.record({ share, held: fc.boolean() }), { nil: undefined }),
+  audits: hashes,
   contribution: fc.option(
     fc.record({
       exposures: fc.array(

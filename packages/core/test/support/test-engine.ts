@@ -53,7 +53,7 @@ export function ids(ranking: { readonly items: readonly { readonly id: string }[
 /** Every state of a namespace's fixed scopes and of one collection, as hexadecimal text: what "unchanged" is compared with. */
 export async function snapshot(store: Store, namespace = "default", collection = "default"): Promise<unknown> {
   const states: Record<string, string> = {};
-  for (const scope of ["episode", "alias", "shared", "stats", `memory:${collection}`]) {
+  for (const scope of ["episode", "alias", "shared", "stats", "source", `memory:${collection}`]) {
     for (const { id, value } of await store.scanStates(namespace, scope, { limit: 10_000 })) {
       states[`${scope}/${id}`] = Buffer.from(value).toString("hex");
     }

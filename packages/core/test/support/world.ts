@@ -31,7 +31,14 @@ export interface WorldOptions {
   readonly outcomes?: "truth" | "coin";
   /** Whether runs report which memories helped or misled: most of the time, and wrongly now and then. @default false */
   readonly votes?: boolean;
+  /**
+   * Outcomes are claims of ten sources, of which the first `lying` say the opposite of what happened; a share of the runs is
+   * verified as well, whatever was claimed. @default outcomes are verified, and nobody claims anything
+   */
+  readonly claims?: { readonly lying: number; readonly verified: number };
 }
+
+const SOURCES = 10;
 
 /**
  * A small world: thirty kinds of need, four memories near each, and a quality that similarity cannot see. A run succeeds more
@@ -63,13 +70,20 @@ export class World {
   /** Lets an engine live through `runs` runs of this world. */
   async live(engine: Engine, runs: number): Promise<void> {
     const random = this.#random;
-    const { outcomes = "truth", votes = false } = this.#options;
+    const { outcomes = "truth", votes = false, claims } = this.#options;
     for (let run = 0; run < runs; run++) {
       const request = this.#request(random.below(NEEDS));
       const { episode, items } = await engine.rank({ ...request, topK: SHOWN });
       const shown = this.#find(items);
       const chance = outcomes === "coin" ? 0.5 : successOf(request.need, shown);
       const reward = random.next() < chance;
+      if (claims) {
+        const source = random.below(SOURCES);
+        const claim = source < claims.lying ? !reward : reward;
+        await engine.end(episode, { reward: claim, source: `source ${source}` });
+        if (random.next() < claims.verified) await engine.report(episode, { reward, tier: "verified" });
+        continue;
+      }
       const said = votes ? this.#votes(request.need, shown) : {};
       await engine.end(episode, { reward, tier: "verified", ...said });
     }

@@ -1,0 +1,40 @@
+import { MAX_DIMS } from "../../embedding/projection.js";
+import type { MemoryTable } from "../learner.js";
+import { doubled, RowVectors } from "../row-vectors.js";
+import { FOOTPRINT_DIMS } from "./footprint.js";
+import { memoryCodec } from "./state.js";
+
+const FIRST_CAPACITY = 16;
+
+/** Memory states of `oar` in columns. */
+export class OarTable implements MemoryTable {
+  evidence: Float64Array = new Float64Array(FIRST_CAPACITY);
+  advantage: Float64Array = new Float64Array(FIRST_CAPACITY);
+  votes: Float64Array = new Float64Array(FIRST_CAPACITY);
+  lastRun: Float64Array = new Float64Array(FIRST_CAPACITY);
+  readonly vectors: RowVectors = new RowVectors(MAX_DIMS);
+  readonly footprints: RowVectors = new RowVectors(FOOTPRINT_DIMS);
+  #rows = 0;
+
+  get size(): number {
+    return this.vectors.size + this.footprints.size + 4 * this.evidence.byteLength;
+  }
+
+  put(bytes: Uint8Array, row: number = this.#rows): number {
+    const state = memoryCodec.decode(bytes);
+    if (row === this.#rows) this.#rows += 1;
+    if (row === this.evidence.length) {
+      this.evidence = doubled(this.evidence);
+      this.advantage = doubled(this.advantage);
+      this.votes = doubled(this.votes);
+      this.lastRun = doubled(this.lastRun);
+    }
+    this.evidence[row] = state.evidence;
+    this.advantage[row] = state.advantage;
+    this.votes[row] = state.votes;
+    this.lastRun[row] = state.lastRun;
+    this.vectors.set(row, state.vector);
+    this.footprints.set(row, state.footprint);
+    return row;
+  }
+}

@@ -1,0 +1,171 @@
+import { describe, expect, it } from "vitest";
+import type { CavMemory, EngineOptions, OutcomeInput } from "../src/index.js";
+import { DAY, request, testEngine } from "./support/test-engine.js";
+
+type World = ReturnType<typeof testEngine>;
+
+const capped: Partial<EngineOptions> = { sourceCaps: { weight: 3, window: DAY } };
+
+async function runs({ engine }: World, count: number, outcome: OutcomeInput, memory = "a"): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const { episode } = await engine.rank({ candidates: [{ id: memory, similarity: 1 }], topK: 1 });
+    await engine.end(episode, outcome);
+  }
+}
+
+async function evidence({ engine }: World): Promise<Record<string, number>> {
+  const { memories } = await engine.exportState();
+  return Object.fromEntries(memories.map(({ id, state }) => [id, (state as CavMemory).evidence]));
+}
+
+const ann: OutcomeInput = { reward: true, source: "ann" };
+
+describe("a source's cap", () => {
+  it("bounds what it credits one memory in a window; other memories, sources and days have their own", async () => {
+    const world = testEngine(capped);
+    await runs(world, 20, ann);
+    expect(await evidence(world)).toEqual({ a: 3 });
+    await runs(world, 2, ann, "b");
+    await runs(world, 20, { reward: true, source: "bob" });
+    expect(await evidence(world)).toEqual({ a: 6, b: 2 });
+    world.clock.now += DAY;
+    await runs(world, 1, ann);
+    expect(await evidence(world)).toEqual({ a: 7, b: 2 });
+    expect(await world.engine.status()).toMatchObject({ cappedCredits: 34, taught: 9 });
+    expect(await world.engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("counts weights: ten reports of 0.3 fill a cap of 3", async () => {
+    const world = testEngine(capped);
+    await runs(world, 15, { ...ann, weight: 0.3 });
+    expect((await evidence(world)).a).toBeCloseTo(3, 5);
+  });
+
+  it("leaves shared knowledge alone when nothing of an outcome is left", async () => {
+    const world = testEngine(capped);
+    await runs(world, 3, ann);
+    const before = await world.engine.exportState();
+    await runs(world, 50, { ...ann, reward: false, harmful: ["m1"] });
+    expect((await world.engine.exportState()).shared).toMatchObject({
+      lessons: (before.shared as { lessons: number }).lessons,
+    });
+  });
+
+  it("says so in the log, with the source and never with a text", async () => {
+    const world = testEngine(capped);
+    await runs(world, 4, ann);
+    expect(world.logs).toEqual([
+      {
+        level: "warn",
+        message: expect.stringContaining("ann"),
+        fields: {
+          code: "SOURCE_CAPPED",
+          namespace: "default",
+          episode: expect.any(String),
+          source: "ann",
+          memories: 1,
+        },
+      },
+    ]);
+  });
+
+  it("does not bind verdicts, failures that were seen, or ends of runs", async () => {
+    const world = testEngine(capped);
+    for (const tier of ["verified", "observed", "completed"] as const) {
+      await runs(world, 10, { reward: true, tier, weight: 1, source: "one" });
+    }
+    expect(await evidence(world)).toEqual({ a: 30 });
+    await runs(world, 10, { reward: true, tier: "self-reported", source: "agent" });
+    expect(await evidence(world)).toEqual({ a: 33 });
+  });
+
+  it("binds who reports before anything was shown, too", async () => {
+    const world = testEngine(capped);
+    for (let i = 0; i < 10; i++) {
+      const episode = world.engine.open();
+      await world.engine.report(episode, { reward: true, tier: "self-reported", source: "agent" });
+      await world.engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1, episode });
+      await world.engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1, episode });
+      await world.engine.end(episode);
+    }
+    // Two exposures carry half of the outcome each, and the memory counts in one of them.
+    expect(await evidence(world)).toEqual({ a: 1.5 });
+    expect(await world.engine.status()).toMatchObject({ taught: 3, cappedCredits: 7 });
+    expect(await world.engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("is charged once for reward and votes of one outcome, and for the named memories only when it is votes alone", async () => {
+    const world = testEngine(capped);
+    for (let i = 0; i < 5; i++) {
+      const { episode } = await world.engine.rank(request({ topK: 2, keepOrder: true }));
+      await world.engine.end(episode, { ...ann, helpful: ["m1"] });
+    }
+    expect(await world.engine.status()).toMatchObject({ cappedCredits: 4, taught: 3 });
+    for (let i = 0; i < 5; i++) {
+      const { episode } = await world.engine.rank(request({ topK: 2, keepOrder: true }));
+      await world.engine.end(episode, { source: "bob", harmful: ["m2"] });
+    }
+    expect(await world.engine.status()).toMatchObject({ cappedCredits: 6 });
+    expect(await world.engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("is charged once for a memory that its episode shows again", async () => {
+    const world = testEngine(capped);
+    for (let i = 0; i < 3; i++) {
+      const { episode } = await world.engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
+      await world.engine.report(episode, ann);
+      await world.engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1, episode });
+      await world.engine.end(episode);
+    }
+    expect(await world.engine.status()).toMatchObject({ taught: 3, cappedCredits: 0 });
+  });
+
+  it("leaves of capped votes nothing, so that a verdict beside them counts as if nobody had voted", async () => {
+    const learned = async (vote: OutcomeInput | undefined): Promise<unknown> => {
+      const world = testEngine({ sourceCaps: { weight: 1, window: DAY } });
+      for (const said of [{ source: "bob", harmful: ["m2"] }, vote]) {
+        const { episode } = await world.engine.rank(request({ topK: 2, keepOrder: true }));
+        if (said) await world.engine.report(episode, said);
+        await world.engine.end(episode, { reward: true, tier: "verified" });
+      }
+      return (await world.engine.exportState()).memories;
+    };
+    expect(await learned({ source: "bob", harmful: ["m2"] })).toEqual(await learned(undefined));
+    expect(await learned({ source: "ann", harmful: ["m2"] })).not.toEqual(await learned(undefined));
+  });
+
+  it("gives way to better evidence, which counts in full", async () => {
+    const world = testEngine(capped);
+    await runs(world, 3, ann);
+    const { episode } = await world.engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
+    await world.engine.end(episode, ann);
+    expect(await evidence(world)).toEqual({ a: 3 });
+    await world.engine.report(episode, { reward: true, tier: "verified" });
+    expect(await evidence(world)).toEqual({ a: 4 });
+  });
+
+  it("is part of the ledger: a replay without the option gives the same state", async () => {
+    const world = testEngine(capped);
+    await runs(world, 10, ann);
+    const other = testEngine({ store: world.store, prefix: "other" }).engine;
+    expect(await other.replay()).toMatchObject({ identical: true });
+  });
+
+  it("is off unless asked for: people who give no name share one", async () => {
+    const world = testEngine();
+    await runs(world, 50, { reward: true });
+    expect(await evidence(world)).toEqual({ a: 50 });
+  });
+
+  it.each([
+    [{ weight: 0, window: 1 }],
+    [{ weight: 1, window: -1 }],
+    [{ weight: 1 }],
+    [{ weight: 1, window: Infinity }],
+    [3],
+  ])("is not %j", (sourceCaps) => {
+    expect(() => testEngine({ sourceCaps: sourceCaps as never })).toThrowError(
+      expect.objectContaining({ code: "INVALID_ARGUMENT", message: expect.stringContaining("sourceCaps") }),
+    );
+  });
+});

@@ -1,0 +1,139 @@
+import { describe, expect, it } from "vitest";
+import type { CavMemory, EngineOptions, OutcomeInput } from "../src/index.js";
+import { request, testEngine } from "./support/test-engine.js";
+
+type World = ReturnType<typeof testEngine>;
+
+/** One run with these outcomes, in order. */
+async function run({ engine }: World, ...outcomes: readonly OutcomeInput[]): Promise<string> {
+  const { episode } = await engine.rank(request({ topK: 1, keepOrder: true }));
+  await engine.end(episode);
+  for (const outcome of outcomes) await engine.report(episode, outcome);
+  return episode;
+}
+
+const claim = (reward: number, more: OutcomeInput = {}): OutcomeInput => ({ reward, source: "ann", ...more });
+const verdict = (reward: number): OutcomeInput => ({ reward, tier: "verified", source: "checker" });
+
+async function evidence({ engine }: World): Promise<number> {
+  const [first] = (await engine.exportState()).memories;
+  return (first?.state as CavMemory | undefined)?.evidence ?? 0;
+}
+
+const sourcesOf = async ({ engine }: World): Promise<Record<string, number>> =>
+  Object.fromEntries((await engine.status()).sources.map(({ source, audits }) => [source, audits]));
+
+describe("an audit", () => {
+  it("happens when better evidence meets a claim, in either order, with trust on or off", async () => {
+    for (const trust of ["off", "audited"] as const) {
+      const world = testEngine({ trust });
+      for (let i = 0; i < 3; i++) await run(world, claim(1), verdict(1));
+      for (let i = 0; i < 3; i++) await run(world, verdict(0), claim(0));
+      const [ann] = (await world.engine.status()).sources;
+      expect(ann).toMatchObject({ source: "ann", audits: 6 });
+      expect(ann?.trust).toBeGreaterThan(0.5);
+      expect(await world.engine.replay()).toMatchObject({ identical: true });
+    }
+  });
+
+  it("measures how far off a claim was", async () => {
+    const world = testEngine();
+    await run(world, claim(0.75), verdict(1));
+    expect((await world.engine.status()).sources[0]?.agreement).toBeCloseTo(1.75 / 3, 12);
+  });
+
+  it("counts once per episode and source, however often the claim is repeated", async () => {
+    const world = testEngine();
+    await run(world, claim(1), verdict(1), claim(1), claim(1), verdict(1), claim(1));
+    expect(await sourcesOf(world)).toEqual({ ann: 1 });
+    await run(world, verdict(1), claim(1), claim(1), { ...claim(1), source: "bob" });
+    expect(await sourcesOf(world)).toEqual({ ann: 2, bob: 1 });
+    expect(await world.engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("needs two rewards of two tiers by two sources", async () => {
+    const world = testEngine();
+    await run(world, verdict(1), { reward: null, source: "ann", helpful: ["m1"] });
+    await run(world, claim(1), { ...claim(0), source: "bob" });
+    await run(world, claim(1, { tier: "self-reported" }), claim(1, { tier: "verified" }));
+    // Observations are not claims.
+    await run(world, { reward: 0, tier: "observed", source: "run" }, verdict(1));
+    expect(await sourcesOf(world)).toEqual({});
+  });
+
+  it("by a source that is not trusted itself changes nothing", async () => {
+    const world = testEngine();
+    const report: OutcomeInput = { reward: 1, tier: "self-reported", source: "agent" };
+    await run(world, report, claim(0));
+    expect(await sourcesOf(world)).toEqual({});
+    for (let i = 0; i < 5; i++) await run(world, claim(1), verdict(1));
+    await run(world, report, claim(0));
+    expect(await sourcesOf(world)).toEqual({ ann: 5, agent: 1 });
+  });
+});
+
+describe('trust: "audited"', () => {
+  const doubtful: Partial<EngineOptions> = { trust: "audited" };
+
+  it("lets a new source teach nothing, and one that agreed with verdicts as much as it has earned", async () => {
+    const world = testEngine(doubtful);
+    const episode = await run(world, claim(1));
+    expect((await world.engine.status()).taught).toBe(0);
+    expect((await world.engine.explain(episode))?.outcome).toMatchObject({ reward: 1, source: "ann" });
+    for (let i = 0; i < 10; i++) await run(world, claim(1), verdict(1));
+    const before = await evidence(world);
+    await run(world, claim(1));
+    const trust = (await world.engine.status()).sources[0]?.trust as number;
+    expect(trust).toBeGreaterThan(0.7);
+    expect((await evidence(world)) - before).toBeCloseTo(trust, 5);
+    expect(await world.engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("leaves out who is known to lie", async () => {
+    const world = testEngine(doubtful);
+    for (let i = 0; i < 10; i++) await run(world, claim(1), verdict(0));
+    const before = await evidence(world);
+    await run(world, claim(1), { reward: null, source: "ann", harmful: ["m1"] });
+    expect(await evidence(world)).toBe(before);
+  });
+
+  it("does not doubt verdicts and failures that were seen", async () => {
+    const world = testEngine(doubtful);
+    await run(world, { reward: 1, tier: "verified", source: "new checker" });
+    await run(world, { reward: 0, tier: "observed" });
+    expect(await evidence(world)).toBeCloseTo(2, 5);
+  });
+
+  it("takes back as much as it gave when better evidence comes", async () => {
+    const world = testEngine(doubtful);
+    for (let i = 0; i < 4; i++) await run(world, claim(1), verdict(1));
+    const before = await evidence(world);
+    const episode = await run(world, claim(1));
+    expect(await evidence(world)).toBeGreaterThan(before);
+    await world.engine.report(episode, { reward: null, tier: "verified", harmful: ["m1"] });
+    await world.engine.report(episode, verdict(1));
+    expect(await evidence(world)).toBeCloseTo(before + 1, 5);
+    expect(await world.engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("keeps the votes of a trusted source when the reward beside them is not believed", async () => {
+    const world = testEngine(doubtful);
+    await run(world, claim(0), { reward: null, tier: "verified", source: "checker", helpful: ["m1"] });
+    expect(await evidence(world)).toBe(1);
+    expect((await world.engine.status()).collections[0]?.best[0]?.utility).toBeGreaterThan(0);
+  });
+
+  it("is part of the ledger: a replay without the option gives the same state", async () => {
+    const world = testEngine(doubtful);
+    for (let i = 0; i < 4; i++) await run(world, claim(1), verdict(i % 2));
+    await run(world, claim(1));
+    const other = testEngine({ store: world.store, prefix: "other" }).engine;
+    expect(await other.replay()).toMatchObject({ identical: true });
+  });
+
+  it.each(["on", true, ""])("is not %j", (trust) => {
+    expect(() => testEngine({ trust: trust as "off" })).toThrowError(
+      expect.objectContaining({ code: "INVALID_ARGUMENT" }),
+    );
+  });
+});
