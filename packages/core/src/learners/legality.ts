@@ -30,7 +30,7 @@ export const UNIT: FieldRule = between(0, 1);
 /** A step that does something. */
 export const RATE: FieldRule = [(value) => UNIT[0](value) && value !== 0, "in (0, 1]"];
 
-/** A strength: 0 would divide by nothing. */
+/** A number above 0: 0 would divide by nothing. */
 export const ABOVE_0: FieldRule = [
   (value) => Number.isFinite(value) && (value as number) > 0,
   "a finite number above 0",

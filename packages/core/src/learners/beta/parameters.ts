@@ -7,7 +7,7 @@ export type BetaPolicy = "mean" | "ucb" | "thompson";
 export interface BetaOptions {
   /** @default "mean" */
   readonly policy?: BetaPolicy;
-  /** Strength of the prior in outcomes, above 0. @default 5 */
+  /** Strength of the prior in outcomes, in (0, 1e9]. @default 5 */
   readonly shrinkage?: number;
   /** Weight of a probability against similarity, at a spread of 0.1. At least 0. @default 1 */
   readonly weight?: number;
@@ -21,9 +21,12 @@ export const BETA_DEFAULTS: Required<BetaOptions> = { policy: "mean", shrinkage:
 export const PRIOR_RATE = 0.5;
 export const PRIOR_EVIDENCE = 10;
 
+/** More outcomes than anybody will see. */
+const STRONGEST_PRIOR = 1e9;
+
 export const BETA_RULES: Readonly<Record<keyof BetaOptions, FieldRule>> = {
   policy: oneOf("mean", "ucb", "thompson"),
-  shrinkage: ABOVE_0,
+  shrinkage: [(value) => ABOVE_0[0](value) && (value as number) <= STRONGEST_PRIOR, "in (0, 1e9]"],
   weight: NOT_NEGATIVE,
   exploration: NOT_NEGATIVE,
 };

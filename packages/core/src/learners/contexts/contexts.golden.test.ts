@@ -122,6 +122,42 @@ describe("contexts@1", () => {
     await expectAgreement(contexts({ contexts: most }), new Reference(most));
   });
 
+  it("writes equal effects as equal bytes, whichever was learned first", () => {
+    const effects = [0, 1, 2].map((context) => [context, { logit: context, evidence: 1 }] as const);
+    const bytes = (list: typeof effects): Uint8Array =>
+      contexts().memory.encode({ logit: 0, evidence: 1, effects: new Map(list) }, 0);
+    expect(bytes(effects.toReversed())).toEqual(bytes(effects));
+  });
+
+  it("knows nothing of a kind of request any more when the only outcome there is taken back", () => {
+    const learner = contexts();
+    const shared = learner.shared.empty();
+    const memory = learner.memory.empty();
+    const lesson = (vector: Float32Array): Parameters<typeof learner.learn>[0] => ({
+      exposures: [
+        {
+          shared,
+          vector,
+          context: "default",
+          share: 1,
+          shown: [{ id: "m", memory, similarity: 1, weight: 1, vote: 0, used: undefined }],
+        },
+      ],
+      reward: 1,
+      weight: 1,
+      voted: false,
+      at: 0,
+      first: true,
+    });
+    learner.learn(lesson(Float32Array.of(1, 0)));
+    const north = lesson(Float32Array.of(0, 1));
+    const contribution = learner.learn(north);
+    expect([...memory.effects.keys()]).toEqual([0, 1]);
+    learner.unlearn(north, contribution);
+    expect([...memory.effects.keys()]).toEqual([0]);
+    expect(memory.evidence).toBe(1);
+  });
+
   it("finds kinds of request on the way and learns apart what a memory is worth for each", async () => {
     const { engine } = testEngine({ learner: contexts() as unknown as Learner });
     const candidates = [{ id: "a", similarity: 1 }];

@@ -89,5 +89,9 @@ describe("memrl@1", () => {
     // Without f the similarities spread less: ẑ(a) = √2 and ẑ(Q of e) = 2 make 0.457 for a and 0.293 for e.
     expect(await names({ threshold: 0.69 }, 3)).toBe("aeb");
     expect(memrl().fetchK?.(5)).toBe(10);
+    const { run, rank } = loneMemory(memrl({ threshold: 0.7 }));
+    for (const id of ["a", "e"]) await run([id], { reward: 1 });
+    // What does not compete keeps its similarity for a score.
+    expect((await rank({ a: 0.9, b: 0.8, e: 0.7 }))[2]).toEqual(["e", 0.7, expect.closeTo(0.3, 12)]);
   });
 });
