@@ -15,6 +15,8 @@ export type {
   NamespaceStatus,
   OutcomeInput,
   OutcomeReceipt,
+  PolicyEstimate,
+  PolicyReport,
   RankedItem,
   Ranking,
   RankRequest,

@@ -303,6 +303,37 @@ export interface RevocationReport {
   readonly dryRun: boolean;
 }
 
+/** What another learner would have made of a ledger. */
+export interface PolicyReport {
+  readonly namespace: string;
+  /** Id of the learner that was asked about. */
+  readonly learner: string;
+  readonly entries: number;
+  /** Episodes and exposures that were compared: those that showed something. */
+  readonly episodes: number;
+  readonly exposures: number;
+  /** Share of exposures for which it would have shown the same memories, and mean share of memories in common; absent without exposures. */
+  readonly agreement?: { readonly sameSet: number; readonly overlap: number };
+  /** How well its choices would have gone, or why that cannot be said. */
+  readonly estimate: PolicyEstimate | { readonly refused: string; readonly effectiveSampleSize: number };
+}
+
+/** Success of another learner, from the episodes that `EngineOptions.holdout` drew by chance. */
+export interface PolicyEstimate {
+  /** Mean reward in [0, 1] of its choices, where they agree with one of the two orders that were drawn from. */
+  readonly success: number;
+  /** Mean reward of the learned order that was served, on the same kinds of episode. */
+  readonly served: number;
+  /** `success − served`, with the ends of its 95 % interval. */
+  readonly difference: number;
+  readonly low: number;
+  readonly high: number;
+  /** Episodes that the estimate is worth (Kish); at least 100. */
+  readonly effectiveSampleSize: number;
+  /** Share of episodes, in [0, 1], that the estimate speaks for: on the others it would have shown what nobody showed. */
+  readonly coverage: number;
+}
+
 export interface Engine {
   readonly learner: Learner;
   readonly enabled: boolean;
@@ -358,8 +389,19 @@ export interface Engine {
   /** What this engine's learner knows about a collection. */
   exportState(options?: { readonly namespace?: string; readonly collection?: string }): Promise<LearnedState>;
 
+  /**
+   * Asks what another learner, or the same with other parameters, would have made of the namespace's ledger: how often it agrees
+   * with what was shown, and how its choices would have gone as far as chance draws can tell. Reads only.
+   * @throws INVALID_ARGUMENT, INVALID_ID
+   */
+  replay(options: { readonly learner: Learner; readonly namespace?: string }): Promise<PolicyReport>;
+
   /** Folds the ledger again and compares, bit for bit; `write: true` replaces the stored state (also after a change of learner). */
-  replay(options?: { readonly namespace?: string; readonly write?: boolean }): Promise<ReplayReport>;
+  replay(options?: {
+    readonly namespace?: string;
+    readonly write?: boolean;
+    readonly learner?: undefined;
+  }): Promise<ReplayReport>;
 
   /**
    * Takes outcomes out of learning for good: records which, and builds the states again without them, as if they had never been
