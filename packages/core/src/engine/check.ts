@@ -1,10 +1,11 @@
 import { QavrError } from "../errors/qavr-error.js";
 import type { Learner } from "../learners/learner.js";
+import { DEFAULT_CONTEXT } from "../ledger/context-counts.js";
 import { OUTCOME_TIERS, type OutcomeEvent } from "../ledger/events.js";
 import { assertName } from "../store/validate.js";
 import type { Candidate, OutcomeInput, RankRequest } from "./types.js";
 
-/** The namespace, collection and context when the caller names none. */
+/** The namespace and collection when the caller names none. */
 export const DEFAULT_NAME = "default";
 
 /** Longest name of a collection, UTF-16 units: it becomes part of a scope's name. */
@@ -58,7 +59,7 @@ export interface CheckedRequest {
 export function checkRequest(request: RankRequest): CheckedRequest {
   checkObject(request, "A request");
   const { candidates, topK, vector, text, aliases = [] } = request;
-  const { namespace = DEFAULT_NAME, collection = DEFAULT_NAME, context = DEFAULT_NAME, space } = request;
+  const { namespace = DEFAULT_NAME, collection = DEFAULT_NAME, context = DEFAULT_CONTEXT, space } = request;
   assertName(namespace, "namespace");
   checkCollection(collection);
   assertName(context, "context");

@@ -11,7 +11,7 @@ import type { SequencedEntry, Store } from "../store/store.js";
 import { assertName } from "../store/validate.js";
 import { DEFAULT_NAME, isLearner } from "./check.js";
 import { overlap, rankRecorded, sameSet } from "./policy-ranking.js";
-import type { PolicyEstimate, PolicyReport } from "./types.js";
+import type { PolicyEstimate, PolicyReport } from "./reports.js";
 
 /** Effective sample below which there is no estimate. */
 export const POLICY_MINIMUM = 100;
