@@ -2,7 +2,7 @@ import { trustOf } from "../credit/trust.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { ContextCounts } from "../ledger/context-counts.js";
 import { similaritiesOf } from "../ledger/episode-exposure.js";
-import type { EpisodeRecord } from "../ledger/episode-record.js";
+import type { EpisodeRecord, Standing } from "../ledger/episode-record.js";
 import { decodeEvent } from "../ledger/event-codec.js";
 import { decodeSource } from "../ledger/source-record.js";
 import { memoryScope, rebuildRef, SCOPES } from "../ledger/state-keys.js";
@@ -170,12 +170,20 @@ function viewOfExposure(exposure: Omit<OpenExposure, "at" | "space" | "length" |
 }
 
 function outcomeOf(record: EpisodeRecord | undefined): Pick<EpisodeView, "outcome"> {
-  if (record?.reward) {
-    const { reward, tier, source, note } = record.reward;
-    return { outcome: { reward, tier, source, ...(note === "" ? {} : { note }) } };
+  const { reward, votes } = record ?? {};
+  if (reward) {
+    const { tier, source, note } = reward;
+    const outcome = { reward: reward.reward, tier, source, ...trustPart(reward.standing) };
+    return { outcome: note === "" ? outcome : { ...outcome, note } };
   }
-  if (record?.votes) return { outcome: { reward: null, tier: record.votes.tier, source: record.votes.tier } };
+  if (votes) {
+    return { outcome: { reward: null, tier: votes.tier, source: votes.tier, ...trustPart(votes.standing) } };
+  }
   return {};
+}
+
+function trustPart(standing: Standing | undefined): { readonly trust?: number } {
+  return standing && standing.trust < 1 ? { trust: standing.trust } : {};
 }
 
 function contextParts(all: readonly ContextCounts[]): Pick<NamespaceStatus, "contexts" | "otherContexts"> {

@@ -183,6 +183,8 @@ export interface EpisodeView {
     readonly reward: number | null;
     readonly tier: OutcomeTier;
     readonly source: string;
+    /** How far its source was trusted when it came, in [0, 1]; absent where it counts in full. */
+    readonly trust?: number;
     readonly note?: string;
   };
 }
