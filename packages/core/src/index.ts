@@ -2,6 +2,16 @@ export { HASHED_DIMS, hashedVector } from "./embedding/hashed-vector.js";
 export { contentHash } from "./embedding/text-hash.js";
 export { createEngine, ENGINE_DEFAULTS } from "./engine/create-engine.js";
 export type {
+  ContextStatus,
+  LiftReport,
+  NamespaceStatus,
+  PolicyEstimate,
+  PolicyReport,
+  ReplayReport,
+  RevocationReport,
+  SourceStatus,
+} from "./engine/reports.js";
+export type {
   Candidate,
   EndOptions,
   Engine,
@@ -9,19 +19,14 @@ export type {
   EpisodeView,
   ExposureView,
   LearnedState,
-  LiftReport,
   LogFields,
   Logger,
-  NamespaceStatus,
   OutcomeInput,
   OutcomeReceipt,
   RankedItem,
   Ranking,
   RankRequest,
-  ReplayReport,
-  RevocationReport,
   RevokeOptions,
-  SourceStatus,
 } from "./engine/types.js";
 export { ERROR_CODES, type ErrorCode, type ErrorDetails, QavrError } from "./errors/qavr-error.js";
 export type { AdvantageVector } from "./learners/advantage-vector.js";

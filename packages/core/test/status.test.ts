@@ -15,6 +15,7 @@ describe("status", () => {
       revocations: 0,
       rebuildPending: false,
       taught: 0,
+      contexts: [],
       cappedCredits: 0,
       sources: [],
       collections: [],
@@ -48,6 +49,52 @@ describe("status", () => {
     expect(status.seq).toBe(12);
     expect(status.collections).toMatchObject([{ collection: "default", memories: 3, withEvidence: 3 }]);
     expect(status.collections[0]?.learner).toMatchObject({ lessons: 3, dims: 4 });
+  });
+
+  it("says of each kind of task how much was seen of it, and whether that is much", async () => {
+    const { engine } = testEngine();
+    const run = async (context: string | undefined, ...more: readonly string[]): Promise<void> => {
+      const { episode } = await engine.rank(request(context === undefined ? {} : { context }));
+      for (const other of more) await engine.rank(request({ context: other, episode }));
+      await engine.end(episode, more.length > 0 ? {} : { reward: true });
+    };
+    for (let i = 0; i < 100; i++) await run("deploy");
+    for (let i = 0; i < 99; i++) await run("review");
+    await run(undefined);
+    await run("review", "deploy", "deploy", "__proto__");
+    const status = await engine.status();
+    expect(status.contexts).toEqual([
+      { context: "deploy", episodes: 101, taught: 100, state: "warm" },
+      { context: "review", episodes: 100, taught: 99, state: "cold" },
+      { context: "__proto__", episodes: 1, taught: 0, state: "cold" },
+    ]);
+    expect(status.otherContexts).toBeUndefined();
+  });
+
+  it("counts an episode that is recorded in parts and corrected once in its context", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request({ context: "deploy" }));
+    await engine.report(episode, { reward: true });
+    await engine.rank(request({ context: "deploy", episode }));
+    await engine.end(episode);
+    await engine.report(episode, { reward: false, tier: "verified" });
+    expect((await engine.status()).contexts).toMatchObject([{ episodes: 1, taught: 1 }]);
+  });
+
+  it("keeps thirty-two kinds of task apart and the rest together, so that labels cannot grow the state", async () => {
+    const { engine } = testEngine();
+    for (let i = 0; i < 50; i++) {
+      const { episode } = await engine.rank(request({ context: `task ${i}` }));
+      await engine.end(episode, { reward: true });
+    }
+    for (const context of ["task 3", "task 49"]) {
+      await engine.end((await engine.rank(request({ context }))).episode, { reward: true });
+    }
+    const { contexts, otherContexts } = await engine.status();
+    expect(contexts).toHaveLength(32);
+    expect(contexts[3]).toMatchObject({ context: "task 3", episodes: 2, taught: 2 });
+    expect(otherContexts).toEqual({ episodes: 19, taught: 19 });
+    expect(await engine.replay()).toMatchObject({ identical: true });
   });
 
   it("lists the ten best and the ten worst memories with quartiles of their utilities", async () => {

@@ -79,7 +79,7 @@ describe('trust: "audited"', () => {
     const world = testEngine(doubtful);
     const episode = await run(world, claim(1));
     expect((await world.engine.status()).taught).toBe(0);
-    expect((await world.engine.explain(episode))?.outcome).toMatchObject({ reward: 1, source: "ann" });
+    expect((await world.engine.explain(episode))?.outcome).toMatchObject({ reward: 1, source: "ann", trust: 0 });
     for (let i = 0; i < 10; i++) await run(world, claim(1), verdict(1));
     const before = await evidence(world);
     await run(world, claim(1));
@@ -99,7 +99,8 @@ describe('trust: "audited"', () => {
 
   it("does not doubt verdicts and failures that were seen", async () => {
     const world = testEngine(doubtful);
-    await run(world, { reward: 1, tier: "verified", source: "new checker" });
+    const episode = await run(world, { reward: 1, tier: "verified", source: "new checker" });
+    expect((await world.engine.explain(episode))?.outcome).not.toHaveProperty("trust");
     await run(world, { reward: 0, tier: "observed" });
     expect(await evidence(world)).toBeCloseTo(2, 5);
   });

@@ -16,6 +16,7 @@ import {
   type OutcomeInput,
   type OutcomeReceipt,
   type OutcomeTier,
+  type PolicyReport,
   QavrError,
   type QavrMemory,
   type QavrShared,
@@ -24,6 +25,7 @@ import {
   type Ranking,
   type RankRequest,
   type ReplayReport,
+  type RevocationReport,
   type Store,
   similarity,
 } from "../src/index.js";
@@ -59,7 +61,12 @@ describe("the public surface", () => {
     expectTypeOf<Engine["explain"]>().returns.toEqualTypeOf<Promise<EpisodeView | undefined>>();
     expectTypeOf<Engine["resume"]>().returns.toEqualTypeOf<Promise<string | undefined>>();
     expectTypeOf<Engine["status"]>().returns.toEqualTypeOf<Promise<NamespaceStatus>>();
-    expectTypeOf<Engine["replay"]>().returns.toEqualTypeOf<Promise<ReplayReport>>();
+    expectTypeOf((engine: Engine) => engine.replay()).returns.toEqualTypeOf<Promise<ReplayReport>>();
+    expectTypeOf((engine: Engine) => engine.replay({ write: true })).returns.toEqualTypeOf<Promise<ReplayReport>>();
+    expectTypeOf((engine: Engine, learner: Learner) => engine.replay({ learner })).returns.toEqualTypeOf<
+      Promise<PolicyReport>
+    >();
+    expectTypeOf<Engine["revoke"]>().returns.toEqualTypeOf<Promise<RevocationReport>>();
     expectTypeOf<Engine["open"]>().returns.toEqualTypeOf<string>();
   });
 

@@ -1,5 +1,7 @@
 import { DEFAULT_CONTEXT } from "../embedding/context-direction.js";
 import { QavrError } from "../errors/qavr-error.js";
+import type { Learner } from "../learners/learner.js";
+import { DEFAULT_CONTEXT } from "../ledger/context-counts.js";
 import { OUTCOME_TIERS, type OutcomeEvent } from "../ledger/events.js";
 import { assertName } from "../store/validate.js";
 import type { Candidate, OutcomeInput, RankRequest } from "./types.js";
@@ -37,6 +39,12 @@ export function checkNames(names: unknown, what: string): asserts names is reado
     });
   }
   for (const name of names) assertName(name, `name in ${what}`);
+}
+
+/** Whether something may rank and learn. */
+export function isLearner(value: unknown): value is Learner {
+  const learner = value as Partial<Learner> | null | undefined;
+  return typeof learner?.id === "string" && typeof learner.score === "function";
 }
 
 /** A request's names with defaults filled in, and its candidates in columns. */

@@ -4,10 +4,11 @@ import { oar } from "../learners/oar/oar.js";
 import { EDIT_POLICIES } from "../ledger/events.js";
 import { ledgerReducer } from "../ledger/reducer.js";
 import { assertName } from "../store/validate.js";
-import { checkNames, DEFAULT_NAME } from "./check.js";
+import { checkNames, DEFAULT_NAME, isLearner } from "./check.js";
 import type { EngineContext } from "./context.js";
 import { createInspector } from "./inspect.js";
 import { createMaintainer } from "./maintain.js";
+import { replayPolicy } from "./off-policy.js";
 import { OpenEpisodes } from "./open-episodes.js";
 import { createOutcomes, loseEpisode } from "./outcomes.js";
 import { createRanker, openEpisode } from "./rank.js";
@@ -153,7 +154,12 @@ export function createEngine(options: EngineOptions): Engine {
     forget: (forgetOptions) => track(maintainer.forget(forgetOptions)),
     importState: (state) => track(maintainer.importState(state)),
     exportState: (exportOptions) => maintainer.exportState(exportOptions),
-    replay: (replayOptions) => rebuilder.replay(replayOptions),
+    replay: ((
+      replayOptions: { readonly namespace?: string; readonly write?: boolean; readonly learner?: Learner } = {},
+    ) =>
+      replayOptions.learner === undefined
+        ? rebuilder.replay(replayOptions)
+        : replayPolicy(store, { ...replayOptions, learner: replayOptions.learner })) as Engine["replay"],
     revoke: (revokeOptions) => track(rebuilder.revoke(revokeOptions)),
 
     async flush() {
@@ -207,9 +213,8 @@ function resolve(options: EngineOptions): EngineSettings {
     }
   }
   if (typeof settings.enabled !== "boolean") refuse("enabled", "true or false", settings.enabled);
-  const { learner } = options;
-  if (learner !== undefined && !(typeof learner?.id === "string" && typeof learner.score === "function")) {
-    refuse("learner", "a Learner, such as oar() or qavr()", learner);
+  if (options.learner !== undefined && !isLearner(options.learner)) {
+    refuse("learner", "a Learner, such as oar() or qavr()", options.learner);
   }
   if (!EDIT_POLICIES.includes(settings.onEdit)) refuse("onEdit", EDIT_POLICIES.join(", "), settings.onEdit);
   return settings;

@@ -1,7 +1,8 @@
 import { trustOf } from "../credit/trust.js";
 import { QavrError } from "../errors/qavr-error.js";
+import type { ContextCounts } from "../ledger/context-counts.js";
 import { similaritiesOf } from "../ledger/episode-exposure.js";
-import type { EpisodeRecord } from "../ledger/episode-record.js";
+import type { EpisodeRecord, Standing } from "../ledger/episode-record.js";
 import { decodeEvent } from "../ledger/event-codec.js";
 import { decodeSource } from "../ledger/source-record.js";
 import { memoryScope, rebuildRef, SCOPES } from "../ledger/state-keys.js";
@@ -13,10 +14,13 @@ import type { EngineContext } from "./context.js";
 import { liftOf } from "./lift.js";
 import type { OpenEpisode, OpenExposure } from "./open-episodes.js";
 import { toRankedItem } from "./rank.js";
-import type { EpisodeView, ExposureView, NamespaceStatus, SourceStatus } from "./types.js";
+import type { ContextStatus, NamespaceStatus, SourceStatus } from "./reports.js";
+import type { EpisodeView, ExposureView } from "./types.js";
 
 /** Length of the lists of best and worst memories. */
 const EXTREMES = 10;
+/** Episodes that must have taught before a context counts as warm: where the published QAVR begins to use what it learned. */
+const WARM_EPISODES = 100;
 /** Length of the list of sources. */
 const LISTED_SOURCES = 100;
 
@@ -60,6 +64,7 @@ export function createInspector(context: EngineContext): Inspector {
         revocations: stats.revocations ?? 0,
         rebuildPending: rebuild !== undefined,
         taught: stats.taught,
+        ...contextParts(stats.contexts ?? []),
         cappedCredits: stats.capped ?? 0,
         sources: await sources(namespace),
         ...liftPart(stats.holdout),
@@ -165,12 +170,30 @@ function viewOfExposure(exposure: Omit<OpenExposure, "at" | "space" | "length" |
 }
 
 function outcomeOf(record: EpisodeRecord | undefined): Pick<EpisodeView, "outcome"> {
-  if (record?.reward) {
-    const { reward, tier, source, note } = record.reward;
-    return { outcome: { reward, tier, source, ...(note === "" ? {} : { note }) } };
+  const { reward, votes } = record ?? {};
+  if (reward) {
+    const { tier, source, note } = reward;
+    const outcome = { reward: reward.reward, tier, source, ...trustPart(reward.standing) };
+    return { outcome: note === "" ? outcome : { ...outcome, note } };
   }
-  if (record?.votes) return { outcome: { reward: null, tier: record.votes.tier, source: record.votes.tier } };
+  if (votes) {
+    return { outcome: { reward: null, tier: votes.tier, source: votes.tier, ...trustPart(votes.standing) } };
+  }
   return {};
+}
+
+function trustPart(standing: Standing | undefined): { readonly trust?: number } {
+  return standing && standing.trust < 1 ? { trust: standing.trust } : {};
+}
+
+function contextParts(all: readonly ContextCounts[]): Pick<NamespaceStatus, "contexts" | "otherContexts"> {
+  const contexts: ContextStatus[] = [];
+  let others: NamespaceStatus["otherContexts"];
+  for (const { context, episodes, taught } of all) {
+    if (context === undefined) others = { episodes, taught };
+    else contexts.push({ context, episodes, taught, state: taught >= WARM_EPISODES ? "warm" : "cold" });
+  }
+  return others ? { contexts, otherContexts: others } : { contexts };
 }
 
 function liftPart(counts: StatsRecord["holdout"]): Pick<NamespaceStatus, "lift"> {

@@ -1,6 +1,6 @@
 import { type ArmCounts, type HoldoutCounts, REWARD_UNITS } from "../ledger/holdout-counts.js";
 import { type SampleSums, welchInterval } from "../scoring/welch.js";
-import type { LiftReport } from "./types.js";
+import type { LiftReport } from "./reports.js";
 
 /** Episodes with a reward that each arm needs before a difference is named. */
 export const LIFT_MINIMUM = 30;

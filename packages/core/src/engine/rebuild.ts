@@ -10,7 +10,8 @@ import { checkObject, DEFAULT_NAME } from "./check.js";
 import { checkRevocation } from "./check-revocation.js";
 import type { EngineContext } from "./context.js";
 import { toEntry } from "./recorder.js";
-import type { ReplayReport, RevocationReport, RevokeOptions } from "./types.js";
+import type { ReplayReport, RevocationReport } from "./reports.js";
+import type { RevokeOptions } from "./types.js";
 
 /** Differences that a report names. */
 const NAMED_DIFFERENCES = 100;

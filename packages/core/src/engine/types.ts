@@ -1,6 +1,7 @@
 import type { Learner } from "../learners/learner.js";
 import type { OutcomeTier } from "../ledger/events.js";
 import type { Store } from "../store/store.js";
+import type { NamespaceStatus, PolicyReport, ReplayReport, RevocationReport } from "./reports.js";
 
 /** Receives coded diagnostics. Never gets memory text. All methods are optional. */
 export interface Logger {
@@ -185,6 +186,8 @@ export interface EpisodeView {
     readonly reward: number | null;
     readonly tier: OutcomeTier;
     readonly source: string;
+    /** How far its source was trusted when it came, in [0, 1]; absent where it counts in full. */
+    readonly trust?: number;
     readonly note?: string;
   };
 }
@@ -201,80 +204,10 @@ export interface ExposureView {
   readonly items: readonly RankedItem[];
 }
 
-/** How well a source's claims agreed with better evidence. Kept whatever `EngineOptions.trust` says. */
-export interface SourceStatus {
-  readonly source: string;
-  /** In [0, 1]: how far its outcomes count with `trust: "audited"`. */
-  readonly trust: number;
-  readonly audits: number;
-  /** Recent share of agreement, in [0, 1]; 0.5 before any audit. */
-  readonly agreement: number;
-}
-
-/** What learning is worth, measured on the episodes that were drawn while a share of them was held out. */
-export interface LiftReport {
-  /** Episodes with a reward in either arm, and how many each needs before a difference is named. */
-  readonly episodes: { readonly learned: number; readonly holdout: number; readonly needed: number };
-  /** Mean reward that counts, in [0, 1]; absent with "not enough". */
-  readonly success?: { readonly learned: number; readonly holdout: number };
-  /** Success in learned order minus success in the host's order, with the ends of its 95 % interval (Welch). */
-  readonly lift: "not enough" | { readonly difference: number; readonly low: number; readonly high: number };
-}
-
-export interface NamespaceStatus {
-  readonly namespace: string;
-  readonly learner: string;
-  /** Last place in the ledger. */
-  readonly seq: number;
-  readonly episodes: {
-    readonly open: number;
-    readonly recorded: number;
-    readonly parked: number;
-    readonly abandoned: number;
-  };
-  /** Outcomes that were recorded, by tier, and how many episodes have taught something. */
-  readonly outcomes: Readonly<Record<OutcomeTier, number>>;
-  readonly unknownOutcomes: number;
-  readonly corrections: number;
-  /** Revocations in the ledger; what they took out is in none of the other numbers. */
-  readonly revocations: number;
-  /** True between a revocation and the states that follow from it: `replay({ write: true })` completes one that was broken off. */
-  readonly rebuildPending: boolean;
-  readonly taught: number;
-  /** Credits to a memory that were beyond the cap of their source. */
-  readonly cappedCredits: number;
-  /** Sources whose claims were held against better evidence: at most 100, the most audited first. */
-  readonly sources: readonly SourceStatus[];
-  /** Absent before an episode was drawn with `holdout` above 0. */
-  readonly lift?: LiftReport;
-  readonly collections: readonly {
-    readonly collection: string;
-    readonly memories: number;
-    readonly withEvidence: number;
-    /** Least, lower quartile, median, upper quartile and greatest utility; empty before any evidence. */
-    readonly utilityQuartiles: readonly number[];
-    /** Highest and lowest utilities, at most ten each. */
-    readonly best: readonly { readonly id: string; readonly utility: number; readonly evidence: number }[];
-    readonly worst: readonly { readonly id: string; readonly utility: number; readonly evidence: number }[];
-    readonly learner: Readonly<Record<string, unknown>>;
-  }[];
-}
-
 /** A learner's states, decoded: their types are the learner's own (`QavrMemory`, `CavMemory`, …). */
 export interface LearnedState<Shared = unknown, Memory = unknown> {
   readonly shared?: Shared;
   readonly memories: readonly { readonly id: string; readonly state: Memory }[];
-}
-
-export interface ReplayReport {
-  readonly namespace: string;
-  readonly entries: number;
-  readonly states: number;
-  /** States whose stored bytes differ from the fold of the ledger; at most 100 are named. */
-  readonly differences: readonly string[];
-  readonly identical: boolean;
-  /** True when the stored state was replaced. */
-  readonly written: boolean;
 }
 
 /** Which outcomes to revoke. At least one condition besides the namespace; all that are named hold, and ranges include their ends. */
@@ -292,18 +225,6 @@ export interface RevokeOptions {
   readonly toSeq?: number;
   /** Only says what would change. @default false */
   readonly dryRun?: boolean;
-}
-
-export interface RevocationReport {
-  readonly namespace: string;
-  /** Outcomes that counted or waited as evidence until now, and the episodes that they were about. */
-  readonly outcomes: number;
-  readonly episodes: number;
-  /** Memories whose state differs without them. */
-  readonly memories: number;
-  /** Place of the revocation in the ledger; 0 for a dry run or an empty namespace. */
-  readonly seq: number;
-  readonly dryRun: boolean;
 }
 
 export interface Engine {
@@ -361,8 +282,19 @@ export interface Engine {
   /** What this engine's learner knows about a collection. */
   exportState(options?: { readonly namespace?: string; readonly collection?: string }): Promise<LearnedState>;
 
+  /**
+   * Asks what another learner, or the same with other parameters, would have made of the namespace's ledger: how often it agrees
+   * with what was shown, and how its choices would have gone as far as chance draws can tell. Reads only.
+   * @throws INVALID_ARGUMENT, INVALID_ID
+   */
+  replay(options: { readonly learner: Learner; readonly namespace?: string }): Promise<PolicyReport>;
+
   /** Folds the ledger again and compares, bit for bit; `write: true` replaces the stored state (also after a change of learner). */
-  replay(options?: { readonly namespace?: string; readonly write?: boolean }): Promise<ReplayReport>;
+  replay(options?: {
+    readonly namespace?: string;
+    readonly write?: boolean;
+    readonly learner?: undefined;
+  }): Promise<ReplayReport>;
 
   /**
    * Takes outcomes out of learning for good: records which, and builds the states again without them, as if they had never been

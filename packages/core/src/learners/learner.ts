@@ -90,7 +90,7 @@ export interface Lesson<Shared, Memory> {
   readonly exposures: readonly LessonExposure<Shared, Memory>[];
   /** In [0, 1], or null when nobody knows (only votes teach then). */
   readonly reward: number | null;
-  /** In (0, 1]: how much this kind of evidence counts. */
+  /** In (0, 1]: how much this kind of evidence counts, times the trust in its source when the outcome came. */
   readonly weight: number;
   /** True when the outcome carries votes; a memory without one then learns at half rate (facts of each learner's card). */
   readonly voted: boolean;

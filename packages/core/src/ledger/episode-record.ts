@@ -28,7 +28,7 @@ export interface EpisodeExposure {
 /** How far the source of a reward or of votes is believed; undefined where it counts in full, without limit. */
 export interface Standing {
   readonly source: string;
-  /** In [0, 1], as it was when the outcome came. */
+  /** In [0, 1], as it was when the outcome came. Exactly 1 where the source is not audited: one that is never gets there. */
   readonly trust: number;
   readonly cap: SourceCap | undefined;
   /** Hashes of the memories that were beyond the source's cap: it credits them nothing. */

@@ -1,6 +1,7 @@
 import type { Contribution, Learner } from "../learners/learner.js";
 import type { Reduce, Reduction, SequencedEntry } from "../store/store.js";
 import { auditClaims } from "./audits.js";
+import { countEpisode, countTaught } from "./context-counts.js";
 import { Draft, type Loading } from "./draft.js";
 import { drawOf, similaritiesOf, toEpisodeExposure } from "./episode-exposure.js";
 import { type EpisodeRecord, emptyEpisode, encodeEpisode } from "./episode-record.js";
@@ -104,6 +105,7 @@ function* foldExposures<Shared, Memory>(draft: Draft<Shared, Memory>, event: Exp
   }
   if (event.parkedAs !== undefined) yield* giveUpParked(draft, event.parkedAs, event.episode);
   if (episode.exposures.length === 0) episode.holdout = drawOf(event.exposures);
+  countEpisode(stats, episode.exposures, added);
   episode.exposures.push(...added);
   if (added.length === episode.exposures.length) noteDraw(stats, episode);
   countReward(stats, episode, 1);
@@ -230,6 +232,7 @@ function* settle<Shared, Memory>(draft: Draft<Shared, Memory>, id: string, episo
   episode.contribution = draft.learner.learn(lesson);
   if (lesson.first) {
     draft.stats.taught += 1;
+    countTaught(draft.stats, episode.exposures);
     yield* revisitRuns(draft, id);
   }
   fitAgain(draft, episode);

@@ -1,3 +1,4 @@
+import type { ContextCounts } from "./context-counts.js";
 import { OUTCOME_TIERS, type OutcomeTier } from "./events.js";
 import type { HoldoutCounts } from "./holdout-counts.js";
 import { assertLayout, readable } from "./unreadable.js";
@@ -24,6 +25,8 @@ export interface StatsRecord {
   revocations?: number;
   /** Credits of a source to a memory that were beyond its cap; absent before there was one. */
   capped?: number;
+  /** Episodes by explicit context; absent before there was one. */
+  contexts?: ContextCounts[];
   /** Rewards of the two arms, one element per share of episodes that was held out; absent before there was one. */
   holdout?: HoldoutCounts[];
 }

@@ -28,6 +28,7 @@ export type Command =
 
 const ALIASES = ["a", "ab", "\uFEFFa", "__proto__", "%"];
 export const COLLECTIONS: readonly string[] = ["default", "a:b"];
+const CONTEXTS = ["default", "deploy", "__proto__"];
 const MEMORIES = 8;
 
 const alias = fc.constantFrom(...ALIASES);
@@ -133,7 +134,9 @@ async function call(engine: Engine, session: Session, step: Command): Promise<un
       const request = randomRequest(step.seed, session.revision);
       const { alias: name, collection: place } = step;
       const joined = step.fresh || opened === undefined ? {} : { episode: opened };
-      const ranking = await engine.rank({ ...request, ...joined, namespace, collection: place, aliases: [name] });
+      const context = CONTEXTS[step.seed % CONTEXTS.length] as string;
+      const where = { namespace, collection: place, context };
+      const ranking = await engine.rank({ ...request, ...joined, ...where, aliases: [name] });
       if (!open.includes(ranking.episode)) open.push(ranking.episode);
       if (!seen.includes(ranking.episode)) seen.push(ranking.episode);
       return ranking;

@@ -1,0 +1,128 @@
+import type { OutcomeTier } from "../ledger/events.js";
+
+export interface NamespaceStatus {
+  readonly namespace: string;
+  readonly learner: string;
+  /** Last place in the ledger. */
+  readonly seq: number;
+  readonly episodes: {
+    readonly open: number;
+    readonly recorded: number;
+    readonly parked: number;
+    readonly abandoned: number;
+  };
+  /** Outcomes that were recorded, by tier, and how many episodes have taught something. */
+  readonly outcomes: Readonly<Record<OutcomeTier, number>>;
+  readonly unknownOutcomes: number;
+  readonly corrections: number;
+  /** Revocations in the ledger; what they took out is in none of the other numbers. */
+  readonly revocations: number;
+  /** True between a revocation and the states that follow from it: `replay({ write: true })` completes one that was broken off. */
+  readonly rebuildPending: boolean;
+  readonly taught: number;
+  /** Kinds of task that requests named: the first 32, in order of appearance. */
+  readonly contexts: readonly ContextStatus[];
+  /** All further ones together; absent while there are none. */
+  readonly otherContexts?: { readonly episodes: number; readonly taught: number };
+  /** Credits to a memory that were beyond the cap of their source. */
+  readonly cappedCredits: number;
+  /** Sources whose claims were held against better evidence: at most 100, the most audited first. */
+  readonly sources: readonly SourceStatus[];
+  /** Absent before an episode was drawn with `holdout` above 0. */
+  readonly lift?: LiftReport;
+  readonly collections: readonly {
+    readonly collection: string;
+    readonly memories: number;
+    readonly withEvidence: number;
+    /** Least, lower quartile, median, upper quartile and greatest utility; empty before any evidence. */
+    readonly utilityQuartiles: readonly number[];
+    /** Highest and lowest utilities, at most ten each. */
+    readonly best: readonly { readonly id: string; readonly utility: number; readonly evidence: number }[];
+    readonly worst: readonly { readonly id: string; readonly utility: number; readonly evidence: number }[];
+    readonly learner: Readonly<Record<string, unknown>>;
+  }[];
+}
+
+/** What is known of one kind of task. */
+export interface ContextStatus {
+  readonly context: string;
+  readonly episodes: number;
+  /** Episodes of it that have taught something. */
+  readonly taught: number;
+  /** `warm` from 100 episodes that taught on: before that, little of what an order gains from experience is there. */
+  readonly state: "cold" | "warm";
+}
+
+/** How well a source's claims agreed with better evidence. Kept whatever `EngineOptions.trust` says. */
+export interface SourceStatus {
+  readonly source: string;
+  /** In [0, 1]: how far its outcomes count with `trust: "audited"`. */
+  readonly trust: number;
+  readonly audits: number;
+  /** Recent share of agreement, in [0, 1]; 0.5 before any audit. */
+  readonly agreement: number;
+}
+
+/** What learning is worth, measured on the episodes that were drawn while a share of them was held out. */
+export interface LiftReport {
+  /** Episodes with a reward in either arm, and how many each needs before a difference is named. */
+  readonly episodes: { readonly learned: number; readonly holdout: number; readonly needed: number };
+  /** Mean reward that counts, in [0, 1]; absent with "not enough". */
+  readonly success?: { readonly learned: number; readonly holdout: number };
+  /** Success in learned order minus success in the host's order, with the ends of its 95 % interval (Welch). */
+  readonly lift: "not enough" | { readonly difference: number; readonly low: number; readonly high: number };
+}
+
+export interface ReplayReport {
+  readonly namespace: string;
+  readonly entries: number;
+  readonly states: number;
+  /** States whose stored bytes differ from the fold of the ledger; at most 100 are named. */
+  readonly differences: readonly string[];
+  readonly identical: boolean;
+  /** True when the stored state was replaced. */
+  readonly written: boolean;
+}
+
+/** What another learner would have made of a ledger. */
+export interface PolicyReport {
+  readonly namespace: string;
+  /** Id of the learner that was asked about. */
+  readonly learner: string;
+  readonly entries: number;
+  /** Episodes and exposures that were compared: those that showed something. */
+  readonly episodes: number;
+  readonly exposures: number;
+  /** Share of exposures for which it would have shown the same memories, and mean share of memories in common; absent without exposures. */
+  readonly agreement?: { readonly sameSet: number; readonly overlap: number };
+  /** How well its choices would have gone, or why that cannot be said. */
+  readonly estimate: PolicyEstimate | { readonly refused: string; readonly effectiveSampleSize: number };
+}
+
+/** Success of another learner, from the episodes that `EngineOptions.holdout` drew by chance. */
+export interface PolicyEstimate {
+  /** Mean reward in [0, 1] of its choices, where they agree with one of the two orders that were drawn from. */
+  readonly success: number;
+  /** Mean reward of the learned order that was served, on the same kinds of episode. */
+  readonly served: number;
+  /** `success − served`, with the ends of its 95 % interval. */
+  readonly difference: number;
+  readonly low: number;
+  readonly high: number;
+  /** Episodes that the estimate is worth (Kish); at least 100. */
+  readonly effectiveSampleSize: number;
+  /** Share of episodes, in [0, 1], that the estimate speaks for: on the others it would have shown what nobody showed. */
+  readonly coverage: number;
+}
+
+export interface RevocationReport {
+  readonly namespace: string;
+  /** Outcomes that counted or waited as evidence until now, and the episodes that they were about. */
+  readonly outcomes: number;
+  readonly episodes: number;
+  /** Memories whose state differs without them. */
+  readonly memories: number;
+  /** Place of the revocation in the ledger; 0 for a dry run or an empty namespace. */
+  readonly seq: number;
+  readonly dryRun: boolean;
+}

@@ -1,0 +1,48 @@
+import type { EpisodeExposure } from "./episode-record.js";
+import type { StatsRecord } from "./stats-record.js";
+
+/** Episodes of one kind of task. */
+export interface ContextCounts {
+  /** Undefined for all those beyond the ones that are kept apart. */
+  readonly context?: string;
+  episodes: number;
+  taught: number;
+}
+
+/** The context of a request that names none. It is everything that is not counted here. */
+export const DEFAULT_CONTEXT = "default";
+/** Contexts that are kept apart, the first ones seen; a label per user or per request must not grow the namespace's state. */
+const MAX_CONTEXTS = 32;
+
+/** Counts an episode in each context that `added` names and its earlier exposures did not. */
+export function countEpisode(
+  stats: StatsRecord,
+  earlier: readonly EpisodeExposure[],
+  added: readonly EpisodeExposure[],
+): void {
+  const known = contextsOf(earlier);
+  for (const context of contextsOf(added)) if (!known.has(context)) countsOf(stats, context).episodes += 1;
+}
+
+/** Counts an episode that has taught for the first time. */
+export function countTaught(stats: StatsRecord, exposures: readonly EpisodeExposure[]): void {
+  for (const context of contextsOf(exposures)) countsOf(stats, context).taught += 1;
+}
+
+function contextsOf(exposures: readonly EpisodeExposure[]): Set<string> {
+  return new Set(exposures.map(({ context }) => context).filter((context) => context !== DEFAULT_CONTEXT));
+}
+
+function countsOf(stats: StatsRecord, context: string): ContextCounts {
+  const all = stats.contexts ?? [];
+  stats.contexts = all;
+  const named = all.filter((counts) => counts.context !== undefined);
+  const known = named.find((counts) => counts.context === context);
+  if (known) return known;
+  const isKept = named.length < MAX_CONTEXTS;
+  const others = all.find((counts) => counts.context === undefined);
+  if (!isKept && others) return others;
+  const fresh: ContextCounts = isKept ? { context, episodes: 0, taught: 0 } : { episodes: 0, taught: 0 };
+  all.push(fresh);
+  return fresh;
+}
