@@ -4,6 +4,7 @@ import type { CreateArm } from "../src/learning/arm.js";
 import { type EngineArmOptions, engineArm } from "../src/learning/engine-arm.js";
 import { CHECKPOINTS, runTrial, type Trial } from "../src/learning/protocol.js";
 import { DEFAULT_ROW, ROWS, type Row } from "../src/learning/rows.js";
+import { runJob } from "../src/learning/run-job.js";
 import { timeWeightedArm } from "../src/learning/time-weighted-arm.js";
 import { type Retrieval, retrieve } from "../src/retrieval/retrieval.js";
 import { loadCorpus } from "../src/world/corpus.js";
@@ -83,6 +84,18 @@ describe("a trial", () => {
     }
     const ids = new Set(split.lessons.map(({ id }) => id));
     expect(shown.every((list) => new Set(list).size === 3 && list.every((id) => ids.has(id)))).toBe(true);
+  });
+});
+
+describe("a job", () => {
+  it("asks each request of sealtools once and ends there, since rare needs are what the set is about", async () => {
+    const { checkpoints } = await runJob({ row: "similarity", set: "sealtools", scenario: "main", seed: 1 });
+    expect(checkpoints.at(-1)?.runs).toBe(1336);
+  });
+
+  it("says which trial failed", async () => {
+    const job = { row: "nobody", set: "nlupp-hotels", scenario: "main", seed: 1 } as const;
+    await expect(runJob(job)).rejects.toThrow(/nobody/);
   });
 });
 
