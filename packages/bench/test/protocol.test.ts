@@ -1,12 +1,14 @@
-import { cav, createEngine, type Learner, memoryStore } from "@qavr/core";
+import { cav, createEngine, type Learner, type Lesson, memoryStore } from "@qavr/core";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { CreateArm } from "../src/learning/arm.js";
-import { engineArm } from "../src/learning/engine-arm.js";
+import { type EngineArmOptions, engineArm } from "../src/learning/engine-arm.js";
 import { CHECKPOINTS, runTrial, type Trial } from "../src/learning/protocol.js";
 import { DEFAULT_ROW, ROWS, type Row } from "../src/learning/rows.js";
+import { runJob } from "../src/learning/run-job.js";
 import { timeWeightedArm } from "../src/learning/time-weighted-arm.js";
 import { type Retrieval, retrieve } from "../src/retrieval/retrieval.js";
 import { loadCorpus } from "../src/world/corpus.js";
+import { reports } from "../src/world/feedback.js";
 import type { Split } from "../src/world/split.js";
 import { createWorld, type World } from "../src/world/world.js";
 
@@ -44,6 +46,15 @@ describe("a trial", () => {
     expect(first[0]).toEqual(first[1]);
   });
 
+  it("judges by the truth of the time: what similarity shows is worth something else once the world has drifted", async () => {
+    const { checkpoints } = await trial("similarity", createWorld(split, 1, { runs: 160, heldOut: 40, driftAt: 100 }));
+    const still = (await trial("similarity")).checkpoints;
+    for (const [place, { runs, success }] of checkpoints.entries()) {
+      if (runs < 100) expect(success).toBe(still[place]?.success);
+      else expect(success).not.toBe(still[place]?.success);
+    }
+  });
+
   it("leaves no trace by judging: what is shown does not depend on how many requests are held out", async () => {
     for (const name of [DEFAULT_ROW, "langchain-time-weighted"]) {
       const [few, many]: (readonly string[])[][] = [[], []];
@@ -76,6 +87,18 @@ describe("a trial", () => {
   });
 });
 
+describe("a job", () => {
+  it("asks each request of sealtools once and ends there, since rare needs are what the set is about", async () => {
+    const { checkpoints } = await runJob({ row: "similarity", set: "sealtools", scenario: "main", seed: 1 });
+    expect(checkpoints.at(-1)?.runs).toBe(1336);
+  });
+
+  it("says which trial failed", async () => {
+    const job = { row: "nobody", set: "nlupp-hotels", scenario: "main", seed: 1 } as const;
+    await expect(runJob(job)).rejects.toThrow(/nobody/);
+  });
+});
+
 describe("the rows", () => {
   it("have names of their own", () => {
     expect(new Set(ROWS.map((row) => row.name)).size).toBe(ROWS.length);
@@ -89,6 +112,74 @@ describe("the rows", () => {
 });
 
 describe("an arm of an engine", () => {
+  /** A learner that notes what reaches it. */
+  const listener = (
+    heard: Lesson<unknown, unknown>[],
+    vectors: (readonly number[] | undefined)[] = [],
+  ): (() => Learner) => {
+    const learner = cav() as Learner;
+    return () => ({
+      ...learner,
+      score(request) {
+        vectors.push(request.vector && [...request.vector]);
+        return learner.score(request);
+      },
+      learn(lesson) {
+        heard.push(lesson);
+        return learner.learn(lesson);
+      },
+    });
+  };
+  const hear = async (of: World, options: Omit<EngineArmOptions, "learner">): Promise<Lesson<unknown, unknown>[]> => {
+    const heard: Lesson<unknown, unknown>[] = [];
+    await runTrial(of, retrieval, (there) => engineArm(there, { learner: listener(heard), ...options }));
+    return heard;
+  };
+
+  it("teaches every run once, with votes and use only where the row has them", async () => {
+    const votes = (lessons: readonly Lesson<unknown, unknown>[]): number[] =>
+      lessons.flatMap(({ exposures }) => exposures.flatMap(({ shown }) => shown.map(({ vote }) => vote)));
+    const uses = (lessons: readonly Lesson<unknown, unknown>[]): (boolean | undefined)[] =>
+      lessons.flatMap(({ exposures }) => exposures.flatMap(({ shown }) => shown.map((one) => one.used)));
+    const [plain, voted, seen] = [
+      await hear(world, {}),
+      await hear(world, { votes: true }),
+      await hear(world, { used: true }),
+    ];
+    expect(plain).toHaveLength(160);
+    expect(new Set(votes(plain))).toEqual(new Set([0]));
+    expect(new Set(uses(plain))).toEqual(new Set([undefined]));
+    expect(new Set(votes(voted))).toEqual(new Set([-1, 0, 1]));
+    expect(new Set(uses(seen))).toEqual(new Set([true, false]));
+  });
+
+  it("hears of a run twice when a claim is verified later, never of one without a report, and only what it listens to", async () => {
+    const told = createWorld(split, 1, {
+      runs: 160,
+      heldOut: 1,
+      sources: { count: 10, claimed: 0.7, verified: 0.2, liars: 0, lyingFrom: 0, error: 0 },
+    });
+    const said = told.stream.map((request) => reports(told, request, []).map(({ tier }) => tier));
+    const everything = await hear(told, {});
+    const verified = await hear(told, { hears: ({ tier }) => tier === "verified" });
+    expect(everything).toHaveLength(said.flat().length);
+    expect(everything.filter(({ first }) => !first)).toHaveLength(said.filter((tiers) => tiers.length === 2).length);
+    expect(verified).toHaveLength(said.flat().filter((tier) => tier === "verified").length);
+  });
+
+  it("asks with the host's vector, or with the text alone, which the engine hashes", async () => {
+    const asked = async (vector: "embedding" | "text"): Promise<(readonly number[] | undefined)[]> => {
+      const vectors: (readonly number[] | undefined)[] = [];
+      const few = createWorld(split, 1, { runs: 3, heldOut: 1 });
+      await runTrial(few, retrieval, (there) => engineArm(there, { learner: listener([], vectors), vector }));
+      return vectors;
+    };
+    const [embedded, hashed] = [(await asked("embedding")).at(-1), (await asked("text")).at(-1)];
+    expect(embedded).toHaveLength(256);
+    expect(hashed).toHaveLength(256);
+    expect(hashed).not.toEqual(embedded);
+  });
+
   it("fails loudly when the engine complains, since its numbers would be wrong", async () => {
     const broken = (): Learner => ({
       ...(cav() as Learner),

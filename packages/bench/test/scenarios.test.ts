@@ -110,6 +110,9 @@ describe("a request with several needs", () => {
     const all = truth.helpful(a).length + truth.helpful(b).length;
     expect(judge(world, request, [one, other]).recall).toBeCloseTo(2 / Math.min(all, 5), 12);
     expect(judge(world, request, [...truth.helpful(a), ...truth.helpful(b)]).ndcg).toBeCloseTo(1, 12);
+    expect(judge(world, request, [one]).success).toBe(half);
+    // With one place to show, one helpful memory is all there is to recall.
+    expect(judge(createWorld(hotels, 1, { k: 1 }), request, [one]).recall).toBe(1);
   });
 
   it("is held out as unseen as soon as one of its needs never occurs in the stream", () => {

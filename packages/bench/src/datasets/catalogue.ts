@@ -18,6 +18,8 @@ export interface DatasetPlan {
    * memories and the unlabelled stream.
    */
   readonly small: boolean;
+  /** Whether the stream asks each request once and ends, so that needs stay as rare as they are. Otherwise it is asked again until there are enough runs. */
+  readonly once: boolean;
   /** Share of needs that the stream never asks about. 0 where nearly every request is a need of its own. */
   readonly unseen: number;
   /** Whether parameters of this project's learners were chosen on it (with seeds above 100). */
@@ -38,6 +40,7 @@ export const DATASETS: Readonly<Record<DatasetName, DatasetPlan>> = {
     },
     memories: FOUR_CASES,
     small: false,
+    once: false,
     unseen: UNSEEN,
     tunedOn: false,
     about: "13,023 questions of bank customers, 77 close needs (PolyAI, CC BY 4.0)",
@@ -49,6 +52,7 @@ export const DATASETS: Readonly<Record<DatasetName, DatasetPlan>> = {
     },
     memories: FOUR_CASES,
     small: false,
+    once: false,
     unseen: UNSEEN,
     tunedOn: true,
     about: "11,030 utterances to a home assistant, 64 needs, skewed as in real traffic (Liu et al., CC BY 4.0)",
@@ -60,6 +64,7 @@ export const DATASETS: Readonly<Record<DatasetName, DatasetPlan>> = {
     },
     memories: FOUR_CASES,
     small: false,
+    once: false,
     unseen: UNSEEN,
     tunedOn: true,
     about: "22,428 utterances to an assistant, 150 needs, so few runs per need (Larson et al., CC BY 3.0)",
@@ -71,6 +76,7 @@ export const DATASETS: Readonly<Record<DatasetName, DatasetPlan>> = {
     },
     memories: { description: true, cases: 2 },
     small: true,
+    once: false,
     unseen: UNSEEN,
     tunedOn: false,
     about: "725 utterances of hotel guests, 40 needs, two per request on average (PolyAI, CC BY 4.0)",
@@ -82,6 +88,7 @@ export const DATASETS: Readonly<Record<DatasetName, DatasetPlan>> = {
     },
     memories: { description: true, cases: 0 },
     small: true,
+    once: true,
     unseen: 0,
     tunedOn: true,
     about:

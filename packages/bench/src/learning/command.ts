@@ -11,7 +11,7 @@ import { learningCurves, scenarioHeatMap } from "./plots.js";
 import { FILES, reportPage } from "./report.js";
 import { decodeResults, encodeResults, type Job, type JobResult } from "./results.js";
 import { ROWS } from "./rows.js";
-import { runJobs } from "./run-jobs.js";
+import { prepareSets, runJobs } from "./run-jobs.js";
 import { measureTable } from "./tables.js";
 
 /** Standard output and error of the command. */
@@ -90,6 +90,9 @@ async function run(
   { threads }: LearningOptions,
   { stderr }: CommandStreams,
 ): Promise<readonly JobResult[]> {
+  const preparing = startProgress("embeddings and candidates (kept for the next time)", stderr);
+  await prepareSets(jobs, preparing.update);
+  preparing.clear();
   const progress = startProgress(`${jobs.length.toLocaleString("en")} trials`, stderr);
   const results = await runJobs(jobs, { threads, onProgress: progress.update });
   progress.clear();

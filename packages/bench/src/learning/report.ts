@@ -234,6 +234,7 @@ A run costs about as much on any machine; the numbers do not depend on it. Rerun
 - **Sets.** A quarter of the texts fit the embedder, a fifth is held out, the rest is the stream; in the small sets (nlupp-hotels, sealtools) 35 % are held out
   and the embedder is fitted on the memories and the unlabelled stream. Memories are four earlier requests per need; in nlupp-hotels the
   need's description and two requests, in sealtools its description alone. 15 % of the needs are kept out of the stream (none in sealtools).
+  A stream has 3,000 runs and begins anew when its requests are used up; sealtools asks each of its 1,336 once, since rare needs are what it is about.
 - **Similarity.** LSA of 256 dimensions (TF-IDF of words, pairs of words and runs of 3 to 5 characters; truncated SVD), BM25, or their mean:
   whichever finds the right need first most often on the held-out requests, so that gains are not bought from a weak baseline. 50 candidates, 5 shown.
 - **Worlds.** Per seed half of the memories help, a fifth does nothing, three in ten mislead, and every need has one that helps. Success without and with

@@ -27,11 +27,23 @@ async function load(set: DatasetName): Promise<Prepared> {
   return { split: corpus.split, retrieval: await retrieve(corpus) };
 }
 
-/** Runs one row in one world. */
+/** Runs one row in one world. An error says which. */
 export async function runJob(job: Job): Promise<JobResult> {
   const { split, retrieval } = await prepare(job.set);
-  const { unseen } = DATASETS[job.set];
-  const world = createWorld(split, job.seed, { unseen, ...SCENARIOS[job.scenario].settings });
-  const { createArm } = ROWS.find((row) => row.name === job.row) as Row;
-  return { ...job, ...(await runTrial(world, retrieval, createArm)) };
+  const { once, unseen } = DATASETS[job.set];
+  const ofSet = { unseen, ...(once ? { runs: split.stream.length } : {}) };
+  const world = createWorld(split, job.seed, { ...ofSet, ...SCENARIOS[job.scenario].settings });
+  try {
+    const { createArm } = rowNamed(job.row);
+    return { ...job, ...(await runTrial(world, retrieval, createArm)) };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`${job.row} on ${job.set}, ${job.scenario}, seed ${job.seed}: ${reason}`, { cause: error });
+  }
+}
+
+function rowNamed(name: string): Row {
+  const row = ROWS.find((one) => one.name === name);
+  if (!row) throw new Error("there is no such row.");
+  return row;
 }

@@ -9,17 +9,28 @@ export interface RunJobsOptions {
   readonly onProgress: (share: number) => void;
 }
 
+/**
+ * Makes ready what the jobs share: embeddings and candidates of their sets. Here and once, since threads that find nothing in the cache
+ * would all compute the same.
+ */
+export async function prepareSets(jobs: readonly Job[], onProgress: (share: number) => void): Promise<void> {
+  const sets = [...new Set(jobs.map((job) => job.set))];
+  for (const [place, set] of sets.entries()) {
+    await prepare(set);
+    onProgress((place + 1) / sets.length);
+  }
+}
+
 /** Runs jobs in worker threads. Results come in the order of the jobs, whatever the order of their ends. */
 export async function runJobs(
   jobs: readonly Job[],
   { threads, onProgress }: RunJobsOptions,
 ): Promise<readonly JobResult[]> {
-  // Here and once: threads that find nothing in the cache would all compute the same.
-  for (const set of new Set(jobs.map((job) => job.set))) await prepare(set);
+  const used = Math.min(threads, jobs.length);
   const pool = new Tinypool({
     filename: fileURLToPath(new URL("./worker.mjs", import.meta.url)),
-    minThreads: Math.min(threads, jobs.length),
-    maxThreads: Math.min(threads, jobs.length),
+    minThreads: used,
+    maxThreads: used,
   });
   let done = 0;
   try {
