@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { cav, type Learner, memoryStore, qavr } from "../src/index.js";
+import { cav, type Learner, memoryStore, oar, qavr } from "../src/index.js";
 import { candidates, ids, request, snapshot, testEngine } from "./support/test-engine.js";
 
 const knowledgeOf = async (engine: ReturnType<typeof testEngine>["engine"], id: string): Promise<unknown> =>
   (await engine.exportState()).memories.find((memory) => memory.id === id)?.state;
 
 describe.each([
+  ["oar", () => oar() as Learner],
   ["cav", () => cav() as Learner],
   ["qavr", () => qavr() as Learner],
 ])("forgetting ids, with %s", (_, learner) => {

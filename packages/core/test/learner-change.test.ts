@@ -13,16 +13,16 @@ describe("an engine with another learner than the stored state's", () => {
     const ranking = await engine.rank(request());
     expect(ids(ranking)).toEqual(["d0", "d1", "d2"]);
     expect(ranking.degraded?.code).toBe("LEARNER_MISMATCH");
-    expect(ranking.degraded?.message).toMatch(/cav@1, not qavr@1.*replay\(\{ write: true \}\)/);
+    expect(ranking.degraded?.message).toMatch(/oar@1, not qavr@1.*replay\(\{ write: true \}\)/);
     await expect(engine.end(ranking.episode, { reward: true })).rejects.toMatchObject({
       code: "LEARNER_MISMATCH",
-      details: { stored: "cav@1", wanted: "qavr@1" },
+      details: { stored: "oar@1", wanted: "qavr@1" },
     });
     await expect(engine.report("before-1", { reward: true })).rejects.toMatchObject({ code: "LEARNER_MISMATCH" });
     await expect(engine.forget({ namespace: "default", ids: ["d0"] })).rejects.toMatchObject({
       code: "LEARNER_MISMATCH",
     });
-    expect(await engine.status()).toMatchObject({ learner: "cav@1", taught: 10, collections: [] });
+    expect(await engine.status()).toMatchObject({ learner: "oar@1", taught: 10, collections: [] });
     expect(await snapshot(store)).toEqual(states);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cav, type Learner, memoryStore, type PolicyEstimate, qavr, type Store, similarity } from "../src/index.js";
+import { type Learner, memoryStore, oar, type PolicyEstimate, qavr, type Store, similarity } from "../src/index.js";
 import { candidates, ids, request, snapshot, testEngine } from "./support/test-engine.js";
 
 type Engine = ReturnType<typeof testEngine>["engine"];
@@ -55,17 +55,17 @@ describe("replay with another learner", () => {
     const { engine, store } = testEngine();
     await live(engine, 60);
     const before = await snapshot(store);
-    const report = await engine.replay({ learner: cav() as Learner });
+    const report = await engine.replay({ learner: oar() as Learner });
     expect(report).toMatchObject({
       namespace: "default",
-      learner: "cav@1",
+      learner: "oar@1",
       entries: 120,
       episodes: 60,
       exposures: 60,
       agreement: { sameSet: 1, overlap: 1 },
     });
     expect(await snapshot(store)).toEqual(before);
-    expect(await engine.status()).toMatchObject({ learner: "cav@1", taught: 60 });
+    expect(await engine.status()).toMatchObject({ learner: "oar@1", taught: 60 });
   });
 
   it("says how often another one would have shown the same memories, and how many of them", async () => {
@@ -106,11 +106,11 @@ describe("replay with another learner", () => {
       await engine.end(episode, { reward: false, source: "liar" });
     }
     const sameSet = async (): Promise<number | undefined> =>
-      (await engine.replay({ learner: cav() as Learner })).agreement?.sameSet;
+      (await engine.replay({ learner: oar() as Learner })).agreement?.sameSet;
     expect(await sameSet()).toBeLessThan(0.5);
     await engine.revoke({ namespace: "default", source: "liar" });
     expect(await sameSet()).toBe(1);
-    expect(await engine.replay({ learner: cav() as Learner })).toMatchObject({ exposures: 30, episodes: 30 });
+    expect(await engine.replay({ learner: oar() as Learner })).toMatchObject({ exposures: 30, episodes: 30 });
   });
 
   it("ranks what was shown from beyond the recorded candidates behind them", async () => {
@@ -130,7 +130,7 @@ describe("replay with another learner", () => {
     expect(report.estimate).toHaveProperty("refused");
   });
 
-  it.each([{ learner: "cav" }, { learner: null }, { learner: cav(), write: true }, { learner: cav(), namespace: "" }])(
+  it.each([{ learner: "oar" }, { learner: null }, { learner: oar(), write: true }, { learner: oar(), namespace: "" }])(
     "refuses %j",
     async (options) => {
       const { engine } = testEngine();
@@ -144,7 +144,7 @@ describe("the estimate of another learner's success", () => {
   it("is refused for a ledger in which nothing was drawn by chance, however large", async () => {
     const { engine } = testEngine();
     await live(engine, 300);
-    const { estimate } = await engine.replay({ learner: cav() as Learner });
+    const { estimate } = await engine.replay({ learner: oar() as Learner });
     expect(estimate).toMatchObject({ refused: expect.stringContaining("holdout"), effectiveSampleSize: 0 });
     const watching = testEngine({ holdout: 1 }).engine;
     await live(watching, 300);
@@ -154,7 +154,7 @@ describe("the estimate of another learner's success", () => {
   it("is refused below an effective sample of 100, and for choices that nobody made", async () => {
     const { engine } = testEngine({ holdout: 0.3 });
     await live(engine, 90);
-    const { estimate } = await engine.replay({ learner: cav() as Learner });
+    const { estimate } = await engine.replay({ learner: oar() as Learner });
     expect(estimate).toMatchObject({ refused: expect.stringContaining("100 are needed") });
     await live(engine, 300);
     const unseen = (await engine.replay({ learner: showing("d7", "d8", "d9") })).estimate;
@@ -164,7 +164,7 @@ describe("the estimate of another learner's success", () => {
   it("of the learner that served is what was served", async () => {
     const { engine } = testEngine({ holdout: 0.3 });
     await live(engine, 400);
-    const { success, served, difference, coverage } = await estimateOf(engine, cav() as Learner);
+    const { success, served, difference, coverage } = await estimateOf(engine, oar() as Learner);
     expect(success).toBe(served);
     expect(difference).toBe(0);
     expect(coverage).toBe(1);

@@ -7,6 +7,7 @@ import {
   type Learner,
   OUTCOME_TIERS,
   type OutcomeInput,
+  oar,
   qavr,
   similarity,
 } from "../src/index.js";
@@ -62,6 +63,7 @@ async function after(learner: Learner, outcomes: readonly OutcomeInput[], betwee
 }
 
 const learners: readonly (readonly [string, () => Learner])[] = [
+  ["oar", () => oar() as Learner],
   ["cav", () => cav() as Learner],
   ["qavr", () => qavr() as Learner],
   ["similarity", () => similarity() as Learner],

@@ -12,7 +12,7 @@ const step: fc.Arbitrary<{ readonly command: Command; readonly engine: 0 | 1; re
 });
 
 /** The default is tried hardest; the others share its path. */
-const runsOf = (name: string): number => (name === "cav" ? 200 : 40);
+const runsOf = (name: string): number => (name === "oar" ? 200 : 40);
 
 describe.each(everyLearnerByName)(
   "after any sequence of calls by two engines on one store, with %s",

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cav, type Learner, OUTCOME_TIERS, type OutcomeInput, qavr, similarity } from "../src/index.js";
+import { cav, type Learner, OUTCOME_TIERS, type OutcomeInput, oar, qavr, similarity } from "../src/index.js";
 import { seededRandom } from "./support/random.js";
 import { MINUTE, request, snapshot, testEngine } from "./support/test-engine.js";
 
 const learners: readonly (readonly [string, () => Learner])[] = [
+  ["oar", () => oar() as Learner],
   ["cav", () => cav() as Learner],
   ["qavr", () => qavr({ warmThreshold: 2 }) as Learner],
   ["similarity", () => similarity() as Learner],

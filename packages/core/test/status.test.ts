@@ -6,7 +6,7 @@ describe("status", () => {
     const { engine } = testEngine();
     expect(await engine.status({ namespace: "nobody" })).toEqual({
       namespace: "nobody",
-      learner: "cav@1",
+      learner: "oar@1",
       seq: 0,
       episodes: { open: 0, recorded: 0, parked: 0, abandoned: 0 },
       outcomes: { verified: 0, user: 0, observed: 0, "self-reported": 0, completed: 0 },

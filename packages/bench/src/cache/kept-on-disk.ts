@@ -6,6 +6,8 @@ import { fileURLToPath } from "node:url";
 export const CACHE_FOLDER: string = fileURLToPath(new URL("../../.cache/", import.meta.url));
 
 const DIGEST_BYTES = 32;
+/** Part of every name: another way to write files is another number, and leaves the old files unread. */
+const LAYOUT = 2;
 
 export interface Kept<T> {
   readonly folder: string;
@@ -24,7 +26,10 @@ export interface Kept<T> {
  * file means computing again; a folder that cannot be written means computing again next time.
  */
 export async function keptOnDisk<T>({ folder, kind, key, encode, decode, compute }: Kept<T>): Promise<T> {
-  const name = createHash("sha256").update(JSON.stringify(key)).digest("hex").slice(0, 32);
+  const name = createHash("sha256")
+    .update(JSON.stringify([LAYOUT, key]))
+    .digest("hex")
+    .slice(0, 32);
   const path = `${folder}/${kind}-${name}.bin`;
   const body = await readFile(path).then(checked, () => undefined);
   if (body) return decode(body);

@@ -1,7 +1,7 @@
 import { addScaled, dot } from "../scoring/vectors.js";
 import { textHash } from "./text-hash.js";
 
-/** The kind of task of a request that names none: no direction. */
+/** The context of a request that names none: no direction, and not counted. */
 export const DEFAULT_CONTEXT = "default";
 
 /**

@@ -1,7 +1,6 @@
 import { DEFAULT_CONTEXT } from "../embedding/context-direction.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { Learner } from "../learners/learner.js";
-import { DEFAULT_CONTEXT } from "../ledger/context-counts.js";
 import { OUTCOME_TIERS, type OutcomeEvent } from "../ledger/events.js";
 import { assertName } from "../store/validate.js";
 import type { Candidate, OutcomeInput, RankRequest } from "./types.js";

@@ -43,7 +43,7 @@ export async function replayPolicy(
 ): Promise<PolicyReport> {
   assertName(namespace, "namespace");
   if (!isLearner(learner)) {
-    throw new QavrError("INVALID_ARGUMENT", "replay: learner must be a Learner, such as cav() or qavr().");
+    throw new QavrError("INVALID_ARGUMENT", "replay: learner must be a Learner, such as oar() or qavr().");
   }
   if (write) {
     throw new QavrError(

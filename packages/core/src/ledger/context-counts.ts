@@ -1,3 +1,4 @@
+import { DEFAULT_CONTEXT } from "../embedding/context-direction.js";
 import type { EpisodeExposure } from "./episode-record.js";
 import type { StatsRecord } from "./stats-record.js";
 
@@ -9,8 +10,6 @@ export interface ContextCounts {
   taught: number;
 }
 
-/** The context of a request that names none. It is everything that is not counted here. */
-export const DEFAULT_CONTEXT = "default";
 /** Contexts that are kept apart, the first ones seen; a label per user or per request must not grow the namespace's state. */
 const MAX_CONTEXTS = 32;
 

@@ -3,12 +3,12 @@ import type { Learner } from "../learners/learner.js";
 import { stateAddress } from "../store/state-address.js";
 import type { SequencedEntry, StateRef, StateWrite } from "../store/store.js";
 import { privateCopy } from "./bytes.js";
-import { decodeEpisode, type EpisodeRecord } from "./episode-record.js";
+import { decodeEpisode, type EpisodeRecord, encodeEpisode } from "./episode-record.js";
 import type { RecordedExposure } from "./events.js";
 import { MemoryRecord } from "./memory-record.js";
 import { decodeSharedRecord, encodeSharedRecord, learnerMismatch, type SharedRecord } from "./shared-record.js";
 import { decodeSource, emptySource, encodeSource, type SourceRecord } from "./source-record.js";
-import { memoryRef, SCOPES, sharedRef, sourceRef, statsRef, textOfValue } from "./state-keys.js";
+import { episodeRef, memoryRef, SCOPES, sharedRef, sourceRef, statsRef, textOfValue, textValue } from "./state-keys.js";
 import { decodeStats, emptyStats, encodeStats, type StatsRecord } from "./stats-record.js";
 import { readable } from "./unreadable.js";
 
@@ -20,8 +20,6 @@ export class Draft<Shared, Memory> {
   readonly learner: Learner<Shared, Memory>;
   readonly seq: number;
   readonly at: number;
-  /** Whether a contribution of the entry's episode was taken back. */
-  takenBack = false;
   #stats: StatsRecord | undefined;
   #episodes = new Map<string, EpisodeRecord>();
   #texts = new Map<string, string>();
@@ -29,6 +27,8 @@ export class Draft<Shared, Memory> {
   #memories = new Map<string, { ref: StateRef; record: MemoryRecord<Memory> }>();
   #sources = new Map<string, { readonly record: SourceRecord; changed: boolean }>();
   #loaded = new Set<string>();
+  #keptEpisodes = new Map<string, EpisodeRecord>();
+  #keptTexts = new Map<string, { readonly ref: StateRef; readonly text: string }>();
   #writes: StateWrite[] = [];
 
   constructor(learner: Learner<Shared, Memory>, entry: SequencedEntry) {
@@ -56,6 +56,11 @@ export class Draft<Shared, Memory> {
     });
   }
 
+  /** Loads the records of episodes. */
+  *loadEpisodes(ids: readonly string[]): Loading {
+    yield* this.load(ids.map(episodeRef));
+  }
+
   /** Loads the shared and memory states behind exposures. */
   *loadStates(
     exposures: readonly { readonly collection: string; readonly items: readonly { readonly id: string }[] }[],
@@ -73,8 +78,21 @@ export class Draft<Shared, Memory> {
     return this.#texts.get(stateAddress(ref));
   }
 
+  /** Keeps a text state, at once and for the store. */
+  keepText(ref: StateRef, text: string): void {
+    const key = stateAddress(ref);
+    this.#loaded.add(key);
+    this.#texts.set(key, text);
+    this.#keptTexts.set(key, { ref, text });
+  }
+
   episode(id: string): EpisodeRecord | undefined {
     return this.#episodes.get(id);
+  }
+
+  /** Keeps an episode's record as it will be when the entry is folded. */
+  keepEpisode(id: string, record: EpisodeRecord): void {
+    this.#keptEpisodes.set(id, record);
   }
 
   shared(collection: string): SharedRecord<Shared> {
@@ -133,6 +151,8 @@ export class Draft<Shared, Memory> {
   }
 
   writes(): StateWrite[] {
+    for (const [id, record] of this.#keptEpisodes) this.write(episodeRef(id), encodeEpisode(record));
+    for (const { ref, text } of this.#keptTexts.values()) this.write(ref, textValue(text));
     for (const [collection, record] of this.#shared) {
       this.write(sharedRef(collection), encodeSharedRecord(record, this.learner.shared));
     }

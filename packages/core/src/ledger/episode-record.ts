@@ -28,8 +28,8 @@ export interface EpisodeExposure {
 /** How far the source of a reward or of votes is believed; undefined where it counts in full, without limit. */
 export interface Standing {
   readonly source: string;
-  /** In [0, 1], as it was when the outcome came. Exactly 1 where the source is not audited: one that is never gets there. */
-  readonly trust: number;
+  /** In [0, 1], as it was when the outcome was last weighed. Exactly 1 where the source is not audited: one that is never gets there. */
+  trust: number;
   readonly cap: SourceCap | undefined;
   /** Hashes of the memories that were beyond the source's cap: it credits them nothing. */
   capped: number[];

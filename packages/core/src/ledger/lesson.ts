@@ -7,8 +7,14 @@ import { evidenceOf } from "./evidence.js";
 /**
  * The episode as a lesson. Exposures that carry nothing are left out; memories that were forgotten since get a scratch state,
  * so that their part of the credit goes nowhere instead of to the others or to a reused id.
+ *
+ * @param first true when the episode has not taught before
  */
-export function lessonOf<Shared, Memory>(draft: Draft<Shared, Memory>, episode: EpisodeRecord): Lesson<Shared, Memory> {
+export function lessonOf<Shared, Memory>(
+  draft: Draft<Shared, Memory>,
+  episode: EpisodeRecord,
+  first = false,
+): Lesson<Shared, Memory> {
   const evidence = evidenceOf(episode);
   const { reward, votes } = evidence;
   const helpful = new Set(votes?.helpful);
@@ -49,6 +55,6 @@ export function lessonOf<Shared, Memory>(draft: Draft<Shared, Memory>, episode: 
     // Votes of which a cap left nothing are no votes.
     voted: named && (!votes?.standing?.cap || exposures.some(({ shown }) => shown.some(({ vote }) => vote !== 0))),
     at: reward?.at ?? votes?.at ?? 0,
-    first: !draft.takenBack,
+    first,
   };
 }

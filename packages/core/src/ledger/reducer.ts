@@ -1,10 +1,10 @@
-import type { Contribution, Learner } from "../learners/learner.js";
+import type { Learner } from "../learners/learner.js";
 import type { Reduce, Reduction, SequencedEntry } from "../store/store.js";
 import { auditClaims } from "./audits.js";
-import { countEpisode, countTaught } from "./context-counts.js";
+import { countEpisode } from "./context-counts.js";
 import { Draft, type Loading } from "./draft.js";
 import { drawOf, similaritiesOf, toEpisodeExposure } from "./episode-exposure.js";
-import { type EpisodeRecord, emptyEpisode, encodeEpisode } from "./episode-record.js";
+import { emptyEpisode } from "./episode-record.js";
 import { decodeEvent } from "./event-codec.js";
 import {
   type EditPolicy,
@@ -16,22 +16,11 @@ import {
   type OutcomeTier,
   type RecordedExposure,
 } from "./events.js";
-import { evidenceOf } from "./evidence.js";
 import { countReward, noteDraw } from "./holdout-counts.js";
-import { lessonOf } from "./lesson.js";
 import type { MemoryRecord } from "./memory-record.js";
-import { fitAgain, revisitRuns } from "./revisit.js";
+import { reweighClaims, settle, takeBack } from "./settle.js";
 import { chargeSources, sourcesOf, standingOf } from "./standing.js";
-import {
-  aliasRef,
-  episodeRef,
-  memoryRef,
-  rebuildRef,
-  sharedRef,
-  sourceRef,
-  statsRef,
-  textValue,
-} from "./state-keys.js";
+import { aliasRef, episodeRef, memoryRef, rebuildRef, sharedRef, sourceRef, statsRef } from "./state-keys.js";
 
 /** Share of its evidence that a memory keeps when its text changes. */
 const KEPT_AFTER_EDIT: Readonly<Record<EditPolicy, number>> = { keep: 1, discount: 0.5, reset: 0 };
@@ -96,7 +85,8 @@ function* foldExposures<Shared, Memory>(draft: Draft<Shared, Memory>, event: Exp
   const settled = episode.reward !== undefined || episode.votes !== undefined;
   yield* draft.loadStates(settled ? [...episode.exposures, ...added] : added);
   // Taken back before anything else changes; settled again with the new exposures below.
-  if (episode.contribution && event.exposures.length > 0) takeBack(draft, episode);
+  const taught = episode.contribution !== undefined;
+  if (taught && event.exposures.length > 0) takeBack(draft, episode);
 
   for (const exposure of event.exposures) {
     draft.adoptSpace(exposure);
@@ -112,12 +102,12 @@ function* foldExposures<Shared, Memory>(draft: Draft<Shared, Memory>, event: Exp
   episode.state = event.state;
   episode.parkedAs = event.parkedAs ?? "";
   for (const alias of [...event.aliases, ...(event.parkedAs ? [event.parkedAs] : [])]) {
-    draft.write(aliasRef(alias), textValue(event.episode));
+    draft.keepText(aliasRef(alias), event.episode);
   }
   yield* draft.load(sourcesOf(episode));
   chargeSources(draft, episode, episode.exposures, added);
-  yield* settle(draft, event.episode, episode);
-  draft.write(episodeRef(event.episode), encodeEpisode(episode));
+  yield* settle(draft, event.episode, episode, !taught);
+  draft.keepEpisode(event.episode, episode);
 }
 
 /** One alias, one waiting episode: whoever waited under it before can no longer be resumed. */
@@ -132,7 +122,7 @@ function* giveUpParked<Shared, Memory>(draft: Draft<Shared, Memory>, alias: stri
   episode.parkedAs = "";
   draft.stats.parked -= 1;
   draft.stats.abandoned += 1;
-  draft.write(episodeRef(waiting), encodeEpisode(episode));
+  draft.keepEpisode(waiting, episode);
 }
 
 function* foldOutcome<Shared, Memory>(draft: Draft<Shared, Memory>, event: OutcomeEvent): Loading {
@@ -147,12 +137,13 @@ function* foldOutcome<Shared, Memory>(draft: Draft<Shared, Memory>, event: Outco
   const rewarded = event.reward !== null && counts(event.tier, episode.reward?.tier);
   const voted = hasVotes(event) && counts(event.tier, episode.votes?.tier);
   if (!rewarded && !voted) {
-    if (episode.audits.length > audits) draft.write(episodeRef(event.episode), encodeEpisode(episode));
+    if (episode.audits.length > audits) draft.keepEpisode(event.episode, episode);
     return;
   }
   const standing = standingOf(draft, event);
   yield* draft.loadStates(episode.exposures);
-  if (episode.contribution) {
+  const taught = episode.contribution !== undefined;
+  if (taught) {
     stats.corrections += 1;
     takeBack(draft, episode);
   }
@@ -168,8 +159,9 @@ function* foldOutcome<Shared, Memory>(draft: Draft<Shared, Memory>, event: Outco
   }
   const said = { reward: rewarded ? episode.reward : undefined, votes: voted ? episode.votes : undefined };
   chargeSources(draft, said, episode.exposures, episode.exposures);
-  yield* settle(draft, event.episode, episode);
-  draft.write(episodeRef(event.episode), encodeEpisode(episode));
+  yield* settle(draft, event.episode, episode, !taught);
+  draft.keepEpisode(event.episode, episode);
+  if (event.audited) yield* reweighClaims(draft, event.episode);
 }
 
 function foldForget<Shared, Memory>(draft: Draft<Shared, Memory>, event: ForgetEvent): void {
@@ -219,29 +211,6 @@ function observe<Shared, Memory>(draft: Draft<Shared, Memory>, exposure: Recorde
     memories: () => [...shown.values()].map((record) => record.draft()),
     at: exposure.at,
   });
-}
-
-/** Adds the episode's contribution, if it has an outcome that says something and none is recorded. */
-function* settle<Shared, Memory>(draft: Draft<Shared, Memory>, id: string, episode: EpisodeRecord): Loading {
-  const { reward, votes } = evidenceOf(episode);
-  // Which memories a run used says nothing while nobody knows how it ended.
-  const speaks = reward !== undefined || (votes !== undefined && votes.helpful.length + votes.harmful.length > 0);
-  if (episode.contribution || !speaks) return;
-  const lesson = lessonOf(draft, episode);
-  if (!lesson.exposures.some(({ shown }) => shown.some(({ weight }) => weight > 0))) return;
-  episode.contribution = draft.learner.learn(lesson);
-  if (lesson.first) {
-    draft.stats.taught += 1;
-    countTaught(draft.stats, episode.exposures);
-    yield* revisitRuns(draft, id);
-  }
-  fitAgain(draft, episode);
-}
-
-function takeBack<Shared, Memory>(draft: Draft<Shared, Memory>, episode: EpisodeRecord): void {
-  draft.learner.unlearn(lessonOf(draft, episode), episode.contribution as Contribution);
-  episode.contribution = undefined;
-  draft.takenBack = true;
 }
 
 /** A better tier counts; so does a later word of the same tier. */

@@ -1,49 +1,21 @@
 import type { Draft, Loading } from "./draft.js";
-import { type EpisodeRecord, encodeEpisode } from "./episode-record.js";
+import type { EpisodeRecord } from "./episode-record.js";
 import { lessonOf } from "./lesson.js";
-import { episodeRef, ringRef, slotRef, textValue } from "./state-keys.js";
-import { readable } from "./unreadable.js";
+import { turnRing } from "./ring.js";
 
-/** The runs that a learner may fit again: a ring of the last ones that taught, and how far the revisits have come in it. */
-interface Ring {
-  readonly length: number;
-  /** Slot of the run that came last. */
-  readonly head: number;
-  /** Slot that was revisited last. */
-  readonly cursor: number;
-}
-
-const EMPTY: Ring = { length: 0, head: -1, cursor: 0 };
-
-/**
- * Puts a run that has just taught into the ring and fits the next few of the ring again, round robin. Which ones is a matter of
- * the ledger's order alone, so a replay revisits the same. Nothing for a learner that fits each run once.
- */
+/** Remembers a run that has just taught, and fits the next few old ones again. Nothing for a learner that fits each run once. */
 export function* revisitRuns<Shared, Memory>(draft: Draft<Shared, Memory>, episode: string): Loading {
   const { revisits } = draft.learner;
   if (!revisits) return;
-  yield* draft.load([ringRef]);
-  const { length: before, head, cursor } = parseRing(draft.text(ringRef));
-  const length = Math.min(before + 1, revisits.log);
-  const place = (head + 1) % length;
-  const count = Math.min(revisits.count, length);
-  const slots = Array.from({ length: count }, (_, i) => (cursor + 1 + i) % length);
-  const ring: Ring = { length, head: place, cursor: count > 0 ? (slots.at(-1) as number) : cursor };
-  draft.write(slotRef(place), textValue(episode));
-  draft.write(ringRef, textValue(JSON.stringify(ring)));
-
-  const others = slots.filter((slot) => slot !== place).map(slotRef);
-  yield* draft.load(others);
-  const ids = others.map((slot) => draft.text(slot)).filter((id) => id !== undefined);
-  yield* draft.load(ids.map(episodeRef));
+  const ids = yield* turnRing(draft, "runs", revisits, episode);
   const runs = ids.flatMap((id) => {
-    const known = draft.episode(id);
-    return known?.contribution ? [{ id, known }] : [];
+    const record = draft.episode(id);
+    return record?.contribution ? [{ id, record }] : [];
   });
-  yield* draft.loadStates(runs.flatMap(({ known }) => known.exposures));
-  for (const { id, known } of runs) {
-    fitAgain(draft, known);
-    draft.write(episodeRef(id), encodeEpisode(known));
+  yield* draft.loadStates(runs.flatMap(({ record }) => record.exposures));
+  for (const { id, record } of runs) {
+    fitAgain(draft, record);
+    draft.keepEpisode(id, record);
   }
 }
 
@@ -52,9 +24,4 @@ export function fitAgain<Shared, Memory>(draft: Draft<Shared, Memory>, record: E
   const { contribution } = record;
   if (!contribution) return;
   record.contribution = draft.learner.revisits?.fit(lessonOf(draft, record), contribution) ?? contribution;
-}
-
-/** @throws INVALID_STATE */
-function parseRing(text: string | undefined): Ring {
-  return text === undefined ? EMPTY : readable(() => JSON.parse(text) as Ring);
 }

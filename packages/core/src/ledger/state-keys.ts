@@ -23,10 +23,10 @@ export const sourceRef = (source: string): StateRef => ({ scope: SCOPES.source, 
 export const memoryScope = (collection: string): string => SCOPES.memory + collection;
 export const memoryRef = (collection: string, id: string): StateRef => ({ scope: memoryScope(collection), id });
 export const statsRef: StateRef = { scope: SCOPES.stats, id: "namespace" };
-/** Where the ring of runs to fit again stands. */
-export const ringRef: StateRef = { scope: SCOPES.revisit, id: "ring" };
-/** One place of the ring; its value is an episode's id, as UTF-8. */
-export const slotRef = (slot: number): StateRef => ({ scope: SCOPES.revisit, id: String(slot) });
+/** Where a ring of episodes to visit again stands. */
+export const ringRef = (name: string): StateRef => ({ scope: SCOPES.revisit, id: name });
+/** One place of a ring; its value is an episode's id, as UTF-8. */
+export const slotRef = (name: string, slot: number): StateRef => ({ scope: SCOPES.revisit, id: `${name}:${slot}` });
 /** Present from a revocation until the states were built without what it took out. Its value is the revocation's place, as text. */
 export const rebuildRef: StateRef = { scope: SCOPES.stats, id: "rebuild" };
 

@@ -12,7 +12,8 @@ import {
   votesOf,
   within,
 } from "../../../test/support/stream.js";
-import type { CavMemory, CavShared } from "../../index.js";
+import type { CavMemory, CavShared, Learner } from "../../index.js";
+import { cav } from "./cav.js";
 
 // The documented formulas again, in float64, with plain arrays and nothing of the package.
 
@@ -116,7 +117,7 @@ describe("cav@1", () => {
       reference.learn(previous, shown, votes);
       shown = [];
     };
-    await play(runs, undefined, (run, exposure, items) => {
+    await play(runs, cav() as Learner, (run, exposure, items) => {
       if (exposure === 0) learnPrevious(run);
       const { request, candidates } = (runs[run] as Run).exposures[exposure] as Run["exposures"][number];
       const expected = reference.score(request, candidates);
@@ -138,7 +139,7 @@ describe("cav@1", () => {
   it("gives the frozen numbers of this version", async () => {
     const runs = stream(7, 120);
     const scores: (string | number)[][] = [];
-    const { engine } = await play(runs, undefined, (run, exposure, items) => {
+    const { engine } = await play(runs, cav() as Learner, (run, exposure, items) => {
       if (exposure > 0 || run % 20 !== 19) return;
       scores.push([run, ...items.slice(0, 2).flatMap(({ id, score }) => [id, Number(score.toFixed(6))])]);
     });

@@ -81,9 +81,14 @@ export function penalty(logit: number, age: number): number {
   return logit * Math.exp(-age / OAR.forgiveness);
 }
 
+/** Share of a collection's runs that were voted on, slow to be believed: `voted / (runs + 10)`. */
+export function voteRate({ votedRuns, lessons }: OarShared): number {
+  return votedRuns / (lessons + OAR.voteWarmup);
+}
+
 /** Bonus of a memory that was tried little, for the top of the list: `0.6 (1 − 0.5 · vote rate) · standing⁴ / (1 + n / 5)`. */
-export function freshness(standing: number, evidence: number, voteRate: number): number {
-  const bonus = OAR.freshBonus * (1 - OAR.freshVoted * voteRate);
+export function freshness(standing: number, evidence: number, votes: number): number {
+  const bonus = OAR.freshBonus * (1 - OAR.freshVoted * votes);
   return (bonus * standing ** OAR.freshPower) / (1 + evidence / OAR.freshEvidence);
 }
 

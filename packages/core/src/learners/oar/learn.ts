@@ -46,7 +46,7 @@ export function learn(lesson: OarLesson, footprints: boolean): Contribution {
   const { exposures, reward, weight: trust, first, voted } = lesson;
   const directions = exposures.map((exposure) => meetRequest(exposure, first));
   const collections = new Set(exposures.map(({ shared }) => shared));
-  if (first) for (const shared of collections) countRun(shared, voted);
+  if (first) for (const shared of collections) countRun(shared);
 
   const parts = exposures.map(({ share, shown }, e) => shown.map((memory) => partOf(memory, share, directions[e]?.z)));
   const all = parts.flat();
@@ -68,8 +68,10 @@ export function learn(lesson: OarLesson, footprints: boolean): Contribution {
   });
   const dual = reward === null ? 0 : dualNumber(whole, reward, variance, trust, OAR.runSteps);
   const information = reward === null ? 0 : 4 * trust * curvature(probability);
-  const judged = reward === null ? NOT_JUDGED : judge(reward, sigmoid(base), probability, trust);
-  for (const shared of collections) addJudgement(shared, judged, 1);
+  const advantage = reward === null ? 0 : probability - sigmoid(base);
+  const surprise = reward === null ? 0 : reward - sigmoid(base);
+  const judged: Judgement = [trust * surprise * advantage, trust * advantage * advantage, voted ? 1 : 0];
+  for (const shared of collections) addJudgement(shared, judged, 1, 1);
 
   let next = 0;
   const told = new Set<OarShared>();
@@ -91,7 +93,7 @@ export function learn(lesson: OarLesson, footprints: boolean): Contribution {
           const carried = credit + said;
           const step: Step = [trust * part.weight, carried, information * blame * blame, part.variance * carried];
           move(memory, step, part.z, 1, footprints);
-          if (first) memory.lastRun = shared.lessons;
+          memory.lastRun = shared.lessons;
           return step;
         }),
       };
@@ -104,9 +106,9 @@ export function unlearn({ exposures }: OarLesson, contribution: Contribution, fo
   exposures.forEach(({ shared, shown }, e) => {
     const given = contribution.exposures[e];
     if (!given) return;
-    const [dual = 0, numerator = 0, denominator = 0, lessons = 0] = given.scalars;
+    const [dual = 0, numerator = 0, denominator = 0, voted = 0, lessons = 0] = given.scalars;
     const z = given.direction && dequantise(given.direction);
-    addJudgement(shared, [numerator, denominator], -(OAR.gateDecay ** (shared.lessons - lessons)));
+    addJudgement(shared, [numerator, denominator, voted], -1, OAR.gateDecay ** (shared.lessons - lessons));
     moveBaseline(shared, z, -dual);
     shown.forEach(({ memory }, place) => {
       const [evidence, advantage = 0, information = 0, along = 0] = given.memories[place] ?? [];
@@ -127,26 +129,26 @@ function partOf(shown: ShownMemory<OarMemory>, share: number, z: Float32Array | 
 }
 
 /** What happens once per run, before anything is predicted. */
-function countRun(shared: OarShared, voted: boolean): void {
+function countRun(shared: OarShared): void {
   shared.lessons += 1;
   shared.gateNumerator *= OAR.gateDecay;
   shared.gateDenominator *= OAR.gateDecay;
-  shared.voteRate += ((voted ? 1 : 0) - shared.voteRate) / Math.min(shared.lessons + OAR.voteWarmup, OAR.voteWindow);
 }
 
-/** How a run speaks for the gate: residual times prediction, and prediction squared. */
-type Judgement = readonly [numerator: number, denominator: number];
+/** What a run adds to a collection beside the baseline: residual times prediction, prediction squared, and whether it was voted on. */
+type Judgement = readonly [numerator: number, denominator: number, voted: number];
 
-const NOT_JUDGED: Judgement = [0, 0];
+const NOT_JUDGED: Judgement = [0, 0, 0];
 
-function judge(reward: number, expected: number, probability: number, trust: number): Judgement {
-  const advantage = probability - expected;
-  return [trust * (reward - expected) * advantage, trust * advantage * advantage];
-}
-
-function addJudgement(shared: OarShared, [numerator, denominator]: Judgement, factor: number): void {
-  shared.gateNumerator += factor * numerator;
-  shared.gateDenominator += factor * denominator;
+function addJudgement(
+  shared: OarShared,
+  [numerator, denominator, voted]: Judgement,
+  sign: 1 | -1,
+  faded: number,
+): void {
+  shared.gateNumerator += sign * faded * numerator;
+  shared.gateDenominator += sign * faded * denominator;
+  shared.votedRuns += sign * voted;
 }
 
 /** @param moved how far the run itself has moved the memory's logit */

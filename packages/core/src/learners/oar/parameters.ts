@@ -25,9 +25,8 @@ export const OAR = {
   suspicionScale: 0.5,
   /** What a memory without a vote keeps of the run's credit in a run with votes. Range 0..1. */
   unvotedShare: 0.5,
-  /** Runs over which the share of voted runs is averaged: from few at the start to at most so many. */
+  /** Runs without votes that the share of voted runs starts from. Range 1..100. */
   voteWarmup: 10,
-  voteWindow: 200,
   /** Weight of a logit against similarity, at the reference spread. Range 1..4. Unit: similarity per logit. */
   weight: 2.2,
   /** Largest shift downwards and upwards, at the reference spread. Unit: similarity. */
@@ -46,7 +45,7 @@ export const OAR = {
   /** Share of the bonus that goes where every run is voted on: votes try memories faster than showing does. Range 0..1. */
   freshVoted: 0.5,
   /** The scalar advantage's weight (at the reference spread) and shrinkage, where request and memory share no vector space. */
-  scalarWeight: 1.5,
+  scalarWeight: 3,
   scalarShrinkage: 5,
   /** Prior of the regression of surprise on prediction … */
   gateNumerator: 1.2,

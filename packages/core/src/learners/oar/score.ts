@@ -5,7 +5,7 @@ import { centre } from "../request-model.js";
 import { spreadScale } from "../running-spread.js";
 import { familiarity } from "./familiarity.js";
 import { folded } from "./footprint.js";
-import { boost, freshness, gate, penalty, scalarUtility } from "./formulas.js";
+import { boost, freshness, gate, penalty, scalarUtility, voteRate } from "./formulas.js";
 import { type Guard, OAR } from "./parameters.js";
 import { type OarShared, sharedCodec } from "./state.js";
 import type { OarTable } from "./table.js";
@@ -20,7 +20,7 @@ const FIRST = sharedCodec.empty();
  *     score = s + σ' (clamp(2.2 · gate · worth(y), −1, +0.8) + gate · freshness)
  *
  * With a guard, boosts and penalties are multiplied by `clamp(familiarity − from, 0, 1)`. Where request and memory share no
- * vector space the scalar advantage stands in: `1.5 a / (n + 5)` for `2.2 · worth(y)`.
+ * vector space the scalar advantage stands in: `3 a / (n + 5)` for `2.2 · worth(y)`, without a bonus.
  */
 export function score(request: ScoreRequest<OarShared, OarTable>, guard: Guard | undefined): Scores {
   const { table, rows, similarities, vector, topK, shared = FIRST } = request;
@@ -36,22 +36,26 @@ export function score(request: ScoreRequest<OarShared, OarTable>, guard: Guard |
   const familiar = guard && z ? familiarity(request, folded(z), standing, scale) : Number.POSITIVE_INFINITY;
   const boosts = guard ? clamp(familiar - guard.boosts, 0, 1) : 1;
   const penalties = guard ? clamp(familiar - guard.penalties, 0, 1) : 1;
+  const votes = voteRate(shared);
   let unchanged = true;
   for (let i = 0; i < count; i++) {
     const row = rows[i] as number;
-    let seen = 0;
     let learned = 0;
+    // Without a direction nothing is tried on purpose.
+    let bonus = products ? open * freshness(standing[i] as number, 0, votes) : 0;
     if (row >= 0) {
       unchanged = open === 0 && unchanged;
-      seen = table.evidence[row] as number;
+      const seen = table.evidence[row] as number;
       evidence[i] = seen;
       const logit = products ? (products[i] as number) : Number.NaN;
       let shift: number;
       if (Number.isNaN(logit)) {
         utilities[i] = scalarUtility(table.advantage[row] as number, seen);
         shift = OAR.scalarWeight * (utilities[i] as number);
+        bonus = 0;
       } else {
         utilities[i] = logit;
+        bonus = open * freshness(standing[i] as number, seen, votes);
         shift =
           logit > 0
             ? OAR.weight * boosts * boost(logit, table.vectors.norm[row] as number)
@@ -59,8 +63,7 @@ export function score(request: ScoreRequest<OarShared, OarTable>, guard: Guard |
       }
       learned = clamp(open * shift, -OAR.penaltyCap, OAR.boostCap);
     }
-    learned += open * freshness(standing[i] as number, seen, shared.voteRate);
-    scores[i] = (similarities[i] as number) + scale * learned;
+    scores[i] = (similarities[i] as number) + scale * (learned + bonus);
   }
   return { score: scores, utility: utilities, evidence, gate: open, unchanged };
 }

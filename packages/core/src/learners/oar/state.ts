@@ -1,7 +1,7 @@
 import { MAX_DIMS } from "../../embedding/projection.js";
 import { dimsOf } from "../advantage-vector.js";
 import type { StateCodec } from "../learner.js";
-import { FINITE, finiteVector, NOT_NEGATIVE, problemOf, UNIT } from "../legality.js";
+import { FINITE, finiteVector, NOT_NEGATIVE, problemOf } from "../legality.js";
 import { type RequestModel, requestModelCodec } from "../request-model.js";
 import { FOOTPRINT_DIMS } from "./footprint.js";
 import { OAR } from "./parameters.js";
@@ -14,7 +14,7 @@ export interface OarMemory {
   advantage: number;
   /** Fisher information of its runs: 1 for a run of even odds that it carried alone. */
   information: number;
-  /** Number of the collection's run that showed it last. */
+  /** Number of the collection's run that it was last told of. */
   lastRun: number;
   /** What it adds to a run's logit along each direction of request space. Length 0 before the first request with a vector. */
   vector: Float32Array;
@@ -24,8 +24,8 @@ export interface OarMemory {
 
 /** What is known about a collection's requests. */
 export interface OarShared extends RequestModel {
-  /** Share of recent runs that were voted on, in [0, 1]. */
-  voteRate: number;
+  /** Runs that were voted on. */
+  votedRuns: number;
 }
 
 const MEMORY_SCALARS = 5;
@@ -87,17 +87,17 @@ const model = requestModelCodec({
   gateDenominator: OAR.gateDenominator,
 });
 
-/** The vote rate as float64, then the model of requests. Little-endian. */
+/** The number of voted runs as float64, then the model of requests. Little-endian. */
 export const sharedCodec: StateCodec<OarShared> = {
-  empty: () => ({ ...model.empty(), voteRate: 0 }),
+  empty: () => ({ ...model.empty(), votedRuns: 0 }),
   decode(bytes) {
-    const [voteRate] = new Float64Array(bytes.buffer, bytes.byteOffset, 1) as unknown as [number];
-    return { ...model.decode(bytes.subarray(8)), voteRate };
+    const [votedRuns] = new Float64Array(bytes.buffer, bytes.byteOffset, 1) as unknown as [number];
+    return { ...model.decode(bytes.subarray(8)), votedRuns };
   },
   encode(state, room) {
     const bytes = model.encode(state, room + 8);
-    new Float64Array(bytes.buffer, room, 1)[0] = state.voteRate;
+    new Float64Array(bytes.buffer, room, 1)[0] = state.votedRuns;
     return bytes;
   },
-  problem: (state) => model.problem(state) ?? problemOf(state, { voteRate: UNIT }),
+  problem: (state) => model.problem(state) ?? problemOf(state, { votedRuns: NOT_NEGATIVE }),
 };
