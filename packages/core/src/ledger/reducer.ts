@@ -1,10 +1,10 @@
 import type { Contribution, Learner } from "../learners/learner.js";
 import type { Reduce, Reduction, SequencedEntry } from "../store/store.js";
-import { auditClaims } from "./audits.js";
+import { auditClaims, setAside } from "./audits.js";
 import { countEpisode, countTaught } from "./context-counts.js";
 import { Draft, type Loading } from "./draft.js";
 import { drawOf, similaritiesOf, toEpisodeExposure } from "./episode-exposure.js";
-import { type EpisodeRecord, emptyEpisode, encodeEpisode } from "./episode-record.js";
+import { type Claim, type CountedReward, type EpisodeRecord, emptyEpisode, encodeEpisode } from "./episode-record.js";
 import { decodeEvent } from "./event-codec.js";
 import {
   type EditPolicy,
@@ -13,10 +13,9 @@ import {
   type ImportEvent,
   OUTCOME_TIERS,
   type OutcomeEvent,
-  type OutcomeTier,
   type RecordedExposure,
 } from "./events.js";
-import { evidenceOf } from "./evidence.js";
+import { evidenceOf, trustIn } from "./evidence.js";
 import { countReward, noteDraw } from "./holdout-counts.js";
 import { lessonOf } from "./lesson.js";
 import type { MemoryRecord } from "./memory-record.js";
@@ -141,15 +140,21 @@ function* foldOutcome<Shared, Memory>(draft: Draft<Shared, Memory>, event: Outco
   const episode = draft.episode(event.episode);
   // Erased in the meantime: the outcome is a fact, but there is nothing left to credit.
   if (!episode) return;
-  const audits = episode.audits.length;
+  const { audits, claims } = episode;
   yield* auditClaims(draft, episode, event);
-  const rewarded = event.reward !== null && counts(event.tier, episode.reward?.tier);
-  const voted = hasVotes(event) && counts(event.tier, episode.votes?.tier);
+  const standing = standingOf(draft, event);
+  const said = { tier: event.tier, standing };
+  const rewarded = event.reward !== null && counts(said, episode.reward);
+  const voted = hasVotes(event) && counts(said, episode.votes);
+  if (event.reward !== null) {
+    const word: Claim = { source: event.source, tier: event.tier, reward: event.reward };
+    setAside(episode, rewarded ? [episode.reward, word] : [word, episode.reward]);
+  }
   if (!rewarded && !voted) {
-    if (episode.audits.length > audits) draft.write(episodeRef(event.episode), encodeEpisode(episode));
+    const noted = episode.audits !== audits || episode.claims !== claims;
+    if (noted) draft.write(episodeRef(event.episode), encodeEpisode(episode));
     return;
   }
-  const standing = standingOf(draft, event);
   yield* draft.loadStates(episode.exposures);
   if (episode.contribution) {
     stats.corrections += 1;
@@ -165,8 +170,8 @@ function* foldOutcome<Shared, Memory>(draft: Draft<Shared, Memory>, event: Outco
     const { tier, weight, helpful, harmful, used } = event;
     episode.votes = { tier, weight, at: draft.at, helpful, harmful, used, standing: standing && { ...standing } };
   }
-  const said = { reward: rewarded ? episode.reward : undefined, votes: voted ? episode.votes : undefined };
-  chargeSources(draft, said, episode.exposures, episode.exposures);
+  const counted = { reward: rewarded ? episode.reward : undefined, votes: voted ? episode.votes : undefined };
+  chargeSources(draft, counted, episode.exposures, episode.exposures);
   settle(draft, episode);
   draft.write(episodeRef(event.episode), encodeEpisode(episode));
 }
@@ -240,10 +245,15 @@ function takeBack<Shared, Memory>(draft: Draft<Shared, Memory>, episode: Episode
   draft.takenBack = true;
 }
 
-/** A better tier counts; so does a later word of the same tier. */
-function counts(tier: OutcomeTier, known: OutcomeTier | undefined): boolean {
-  return known === undefined || OUTCOME_TIERS.indexOf(tier) <= OUTCOME_TIERS.indexOf(known);
+/** A better tier counts; so does a later word of the same tier. Who is not trusted at all silences nobody who is. */
+function counts(said: Spoken, known: Spoken | undefined): boolean {
+  if (known === undefined) return true;
+  const isTrusted = trustIn(said) > 0;
+  if (isTrusted !== trustIn(known) > 0) return isTrusted;
+  return OUTCOME_TIERS.indexOf(said.tier) <= OUTCOME_TIERS.indexOf(known.tier);
 }
+
+type Spoken = Pick<CountedReward, "tier" | "standing">;
 
 function hasVotes({ helpful, harmful, used }: OutcomeEvent): boolean {
   return helpful.length > 0 || harmful.length > 0 || used !== undefined;
