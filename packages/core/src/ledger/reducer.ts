@@ -143,9 +143,9 @@ function* foldOutcome<Shared, Memory>(draft: Draft<Shared, Memory>, event: Outco
   const { audits, claims } = episode;
   yield* auditClaims(draft, episode, event);
   const standing = standingOf(draft, event);
-  const said = { tier: event.tier, standing };
-  const rewarded = event.reward !== null && counts(said, episode.reward);
-  const voted = hasVotes(event) && counts(said, episode.votes);
+  const spoken = { tier: event.tier, standing };
+  const rewarded = event.reward !== null && counts(spoken, episode.reward);
+  const voted = hasVotes(event) && counts(spoken, episode.votes);
   if (event.reward !== null) {
     const word: Claim = { source: event.source, tier: event.tier, reward: event.reward };
     setAside(episode, rewarded ? [episode.reward, word] : [word, episode.reward]);
@@ -170,8 +170,8 @@ function* foldOutcome<Shared, Memory>(draft: Draft<Shared, Memory>, event: Outco
     const { tier, weight, helpful, harmful, used } = event;
     episode.votes = { tier, weight, at: draft.at, helpful, harmful, used, standing: standing && { ...standing } };
   }
-  const counted = { reward: rewarded ? episode.reward : undefined, votes: voted ? episode.votes : undefined };
-  chargeSources(draft, counted, episode.exposures, episode.exposures);
+  const said = { reward: rewarded ? episode.reward : undefined, votes: voted ? episode.votes : undefined };
+  chargeSources(draft, said, episode.exposures, episode.exposures);
   settle(draft, episode);
   draft.write(episodeRef(event.episode), encodeEpisode(episode));
 }
@@ -246,11 +246,11 @@ function takeBack<Shared, Memory>(draft: Draft<Shared, Memory>, episode: Episode
 }
 
 /** A better tier counts; so does a later word of the same tier. Who is not trusted at all silences nobody who is. */
-function counts(said: Spoken, known: Spoken | undefined): boolean {
+function counts(spoken: Spoken, known: Spoken | undefined): boolean {
   if (known === undefined) return true;
-  const isTrusted = trustIn(said) > 0;
+  const isTrusted = trustIn(spoken) > 0;
   if (isTrusted !== trustIn(known) > 0) return isTrusted;
-  return OUTCOME_TIERS.indexOf(said.tier) <= OUTCOME_TIERS.indexOf(known.tier);
+  return OUTCOME_TIERS.indexOf(spoken.tier) <= OUTCOME_TIERS.indexOf(known.tier);
 }
 
 type Spoken = Pick<CountedReward, "tier" | "standing">;
