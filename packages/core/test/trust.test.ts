@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CavMemory, EngineOptions, OutcomeInput } from "../src/index.js";
+import { decodeEpisode } from "../src/ledger/episode-record.js";
 import { request, testEngine } from "./support/test-engine.js";
 
 type World = ReturnType<typeof testEngine>;
@@ -136,5 +137,59 @@ describe('trust: "audited"', () => {
     expect(() => testEngine({ trust: trust as "off" })).toThrowError(
       expect.objectContaining({ code: "INVALID_ARGUMENT" }),
     );
+  });
+});
+
+describe("an episode with one outcome", () => {
+  it("keeps nothing aside for audits", async () => {
+    const world = testEngine();
+    const episode = await run(world, claim(1), claim(0));
+    const [bytes] = await world.store.readStates("default", "episode", [episode]);
+    expect(decodeEpisode(bytes as Uint8Array)).toMatchObject({ claims: [], audits: [], reward: { reward: 0 } });
+  });
+});
+
+describe("who is not trusted", () => {
+  const trusted = async (): Promise<World> => {
+    const world = testEngine({ trust: "audited" });
+    for (let i = 0; i < 5; i++) await run(world, claim(1), verdict(1));
+    return world;
+  };
+  const bob: OutcomeInput = { reward: 0, source: "bob" };
+  const bot: OutcomeInput = { reward: 1, tier: "self-reported", source: "bot" };
+
+  it("silences nobody who is, of the same tier or a weaker one, first or last", async () => {
+    const world = await trusted();
+    for (let i = 0; i < 5; i++) await run(world, bot, verdict(1));
+    for (const outcomes of [
+      [claim(1), bob],
+      [bob, claim(1)],
+      [bot, bob],
+      [bob, bot],
+    ]) {
+      const before = await evidence(world);
+      const episode = await run(world, ...outcomes);
+      expect((await world.engine.explain(episode))?.outcome?.source).not.toBe("bob");
+      expect(await evidence(world)).toBeGreaterThan(before);
+    }
+    expect(await world.engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("is audited all the same, so that a newcomer can earn trust where others are trusted already", async () => {
+    const world = await trusted();
+    for (let i = 0; i < 5; i++) await run(world, claim(1), { ...bob, reward: 1 }, verdict(1));
+    const [ann, newcomer] = (await world.engine.status()).sources;
+    expect(ann).toMatchObject({ source: "ann", audits: 10 });
+    expect(newcomer).toMatchObject({ source: "bob", audits: 5 });
+    expect(newcomer?.trust).toBeGreaterThan(0.4);
+    expect(await world.engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("cannot fill an episode with claims: eight wait, by different sources, the last word of each", async () => {
+    const world = await trusted();
+    const crowd = Array.from({ length: 20 }, (_, i) => ({ ...bob, source: `bob ${i}` }));
+    await run(world, claim(1), ...crowd, ...crowd, verdict(1));
+    expect(Object.keys(await sourcesOf(world)).filter((source) => source.startsWith("bob"))).toHaveLength(8);
+    expect(await world.engine.replay()).toMatchObject({ identical: true });
   });
 });

@@ -1,8 +1,8 @@
 import { audited, trustOf } from "../credit/trust.js";
 import { textHash } from "../embedding/text-hash.js";
 import type { Draft, Loading } from "./draft.js";
-import type { EpisodeRecord } from "./episode-record.js";
-import { AUDITED_TIERS, OUTCOME_TIERS, type OutcomeEvent, type OutcomeTier } from "./events.js";
+import type { Claim, EpisodeRecord } from "./episode-record.js";
+import { AUDITED_TIERS, OUTCOME_TIERS, type OutcomeEvent } from "./events.js";
 import { sourceRef } from "./state-keys.js";
 
 /** Keeps names of sources apart from other texts. */
@@ -10,38 +10,62 @@ const SEED = 0xa0d1;
 /** Sources that one episode may audit; whoever comes later is not. Bounds the episode's record. */
 const AUDITS_PER_EPISODE = 16;
 
-interface Claim {
-  readonly source: string;
-  readonly tier: OutcomeTier;
-  readonly reward: number;
-}
+/** Claims that do not count and wait for an audit, per episode; further ones are not kept. */
+const CLAIMS_PER_EPISODE = 8;
 
 /**
- * Holds a claim against better evidence: when an episode that has a reward gets another one of another tier, the weaker of the two
- * is audited by the stronger, in either order of arrival. One source is audited once per episode (who could repeat a claim could
- * earn trust by repeating it), and never by itself. A judge counts as far as it is trusted itself.
+ * Holds claims against better evidence: of two rewards of one episode, by different sources and of different tiers, the weaker is
+ * audited by the stronger, in either order of arrival. A source is audited once per episode (who could repeat a claim could earn
+ * trust by repeating it), and never by itself. A judge counts as far as it is trusted itself.
  *
  * To be called before the episode takes the outcome in.
  */
 export function* auditClaims<Shared, Memory>(
   draft: Draft<Shared, Memory>,
-  { reward: known, audits }: EpisodeRecord,
+  episode: EpisodeRecord,
   { source, tier, reward }: OutcomeEvent,
 ): Loading {
-  if (!known || reward === null || tier === known.tier || source === known.source) return;
+  if (reward === null) return;
   const said: Claim = { source, tier, reward };
-  const [judge, claim] = rankOf(tier) < rankOf(known.tier) ? [said, known] : [known, said];
-  const name = textHash(claim.source, SEED);
-  if (!AUDITED_TIERS.includes(claim.tier) || audits.includes(name) || audits.length >= AUDITS_PER_EPISODE) return;
+  const standing = episode.reward;
+  for (const claim of standing ? [standing, ...episode.claims] : episode.claims) {
+    if (isBetter(said, claim)) yield* audit(draft, episode, claim, said);
+  }
+  if (standing && isBetter(standing, said)) yield* audit(draft, episode, said, standing);
+}
+
+function* audit<Shared, Memory>(
+  draft: Draft<Shared, Memory>,
+  episode: EpisodeRecord,
+  claim: Claim,
+  judge: Claim,
+): Loading {
+  if (judge.source === claim.source || !mayBeAudited(episode, claim)) return;
   yield* draft.load([sourceRef(claim.source), sourceRef(judge.source)]);
   const weight = AUDITED_TIERS.includes(judge.tier) ? trustOf(draft.source(judge.source).trust) : 1;
   if (weight === 0) return;
   const record = draft.changeSource(claim.source);
   record.trust = audited(record.trust, 1 - Math.abs(claim.reward - judge.reward), weight);
   record.audits += 1;
-  audits.push(name);
+  episode.audits = [...episode.audits, textHash(claim.source, SEED)];
+  episode.claims = episode.claims.filter(({ source }) => source !== claim.source);
 }
 
-function rankOf(tier: OutcomeTier): number {
-  return OUTCOME_TIERS.indexOf(tier);
+/** Keeps a claim that does not count (any more) for whoever may audit it later: the last of each source but the one that counts. */
+export function setAside(
+  episode: EpisodeRecord,
+  [claim, counted]: readonly [Claim | undefined, Claim | undefined],
+): void {
+  if (!claim || claim.source === counted?.source || !mayBeAudited(episode, claim)) return;
+  const others = episode.claims.filter(({ source }) => source !== claim.source);
+  if (others.length >= CLAIMS_PER_EPISODE) return;
+  episode.claims = [...others, { source: claim.source, tier: claim.tier, reward: claim.reward }];
+}
+
+function mayBeAudited({ audits }: EpisodeRecord, { source, tier }: Claim): boolean {
+  return AUDITED_TIERS.includes(tier) && audits.length < AUDITS_PER_EPISODE && !audits.includes(textHash(source, SEED));
+}
+
+function isBetter(a: Claim, b: Claim): boolean {
+  return OUTCOME_TIERS.indexOf(a.tier) < OUTCOME_TIERS.indexOf(b.tier);
 }

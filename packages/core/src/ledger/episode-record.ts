@@ -35,6 +35,13 @@ export interface Standing {
   capped: number[];
 }
 
+/** What a source said an episode was worth. */
+export interface Claim {
+  readonly source: string;
+  readonly tier: OutcomeTier;
+  readonly reward: number;
+}
+
 /** The reward that counts: the best tier's, the later one of equals. */
 export interface CountedReward {
   readonly tier: OutcomeTier;
@@ -71,7 +78,9 @@ export interface EpisodeRecord {
   /** How it was drawn, undefined when nothing was held out at its first exposure. */
   holdout: HoldoutDraw | undefined;
   /** Hashes of the sources whose claims about it were audited. */
-  audits: number[];
+  audits: readonly number[];
+  /** Rewards that do not count and that nobody has audited. */
+  claims: readonly Claim[];
   /** What it has added to the states, undefined before it taught. */
   contribution: Contribution | undefined;
 }
@@ -86,6 +95,7 @@ export function emptyEpisode(): EpisodeRecord {
     votes: undefined,
     holdout: undefined,
     audits: [],
+    claims: [],
     contribution: undefined,
   };
 }
@@ -99,18 +109,20 @@ const HAS_CONTRIBUTION = 4;
 const HAS_HOLDOUT = 8;
 const HELD = 16;
 const HAS_AUDITS = 32;
-const PARTS = HAS_REWARD | HAS_VOTES | HAS_CONTRIBUTION | HAS_HOLDOUT | HELD | HAS_AUDITS;
+const HAS_CLAIMS = 64;
+const PARTS = HAS_REWARD | HAS_VOTES | HAS_CONTRIBUTION | HAS_HOLDOUT | HELD | HAS_AUDITS | HAS_CLAIMS;
 /** Beside the tier of a reward or of votes. */
 const HAS_STANDING = 0x80;
 
-function partsOf({ reward, votes, holdout, audits, contribution }: EpisodeRecord): number {
+function partsOf({ reward, votes, holdout, audits, claims, contribution }: EpisodeRecord): number {
   return (
     (reward ? HAS_REWARD : 0) |
     (votes ? HAS_VOTES : 0) |
     (contribution ? HAS_CONTRIBUTION : 0) |
     (holdout ? HAS_HOLDOUT : 0) |
     (holdout?.held ? HELD : 0) |
-    (audits.length > 0 ? HAS_AUDITS : 0)
+    (audits.length > 0 ? HAS_AUDITS : 0) |
+    (claims.length > 0 ? HAS_CLAIMS : 0)
   );
 }
 
@@ -142,7 +154,7 @@ function readStanding(reader: ByteReader, code: number): Standing | undefined {
 
 export function encodeEpisode(record: EpisodeRecord): Uint8Array {
   const writer = new ByteWriter();
-  const { reward, votes, holdout, audits, contribution } = record;
+  const { reward, votes, holdout, audits, claims, contribution } = record;
   const ids = (list: readonly string[]): ByteWriter => writer.list(list, (id) => writer.text(id));
   writer
     .u8(LAYOUT)
@@ -163,6 +175,9 @@ export function encodeEpisode(record: EpisodeRecord): Uint8Array {
     .u8(partsOf(record));
   if (holdout) writer.f32(holdout.share);
   if (audits.length > 0) writer.list(audits, (source) => writer.u32(source));
+  if (claims.length > 0) {
+    writer.list(claims, (claim) => writer.text(claim.source).u8(OUTCOME_TIERS.indexOf(claim.tier)).f64(claim.reward));
+  }
   if (reward) {
     writer
       .u8(tierCode(reward))
@@ -221,6 +236,13 @@ export function decodeEpisode(bytes: Uint8Array): EpisodeRecord {
   const record: EpisodeRecord = { ...emptyEpisode(), state, lastAt, parkedAs, exposures };
   if (parts & HAS_HOLDOUT) record.holdout = { share: reader.f32(), held: (parts & HELD) !== 0 };
   if (parts & HAS_AUDITS) record.audits = reader.list(() => reader.u32());
+  if (parts & HAS_CLAIMS) {
+    record.claims = reader.list(() => ({
+      source: reader.text(),
+      tier: pick(OUTCOME_TIERS, reader.u8()),
+      reward: reader.f64(),
+    }));
+  }
   if (parts & HAS_REWARD) {
     const code = reader.u8();
     record.reward = {

@@ -31,7 +31,8 @@ export function evidenceOf({ reward: rewarded, votes: voted }: Pick<EpisodeRecor
   };
 }
 
-function trustIn({ standing }: CountedReward | CountedVotes): number {
+/** In [0, 1]; 1 where nothing doubts it. */
+export function trustIn({ standing }: Pick<CountedReward, "standing">): number {
   return standing?.trust ?? 1;
 }
 

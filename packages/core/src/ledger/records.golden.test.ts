@@ -46,6 +46,7 @@ const episode: EpisodeRecord = {
   },
   holdout: undefined,
   audits: [],
+  claims: [],
   contribution: { exposures: [{ direction: Int8Array.of(5, -5), scalars: [1, -2], memories: [[0.5, 0.25]] }] },
 };
 
@@ -82,9 +83,10 @@ describe("the record layouts, version 1", () => {
         standing: { source: "bot", trust: 1, cap: undefined, capped: [] },
       },
       audits: [0xdeadbeef],
+      claims: [{ source: "eve", tier: "completed", reward: 1 }],
     };
     const frozen =
-      "0100000000000000000000002301efbeadde81000000000000f03f000000000000f03f03616e6e00000080aa6db7794203616e6e000000000000e03f0100000000000024400000000000408f40010700000083000000000000f03f000080aa6db779420000010003626f74000000000000f03f0000";
+      "0100000000000000000000006301efbeadde010365766504000000000000f03f81000000000000f03f000000000000f03f03616e6e00000080aa6db7794203616e6e000000000000e03f0100000000000024400000000000408f40010700000083000000000000f03f000080aa6db779420000010003626f74000000000000f03f0000";
     expect(hex(encodeEpisode(doubted))).toBe(frozen);
     expect(decodeEpisode(bytesOf(frozen))).toEqual(doubted);
   });

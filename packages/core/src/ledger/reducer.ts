@@ -1,10 +1,10 @@
 import type { Learner } from "../learners/learner.js";
 import type { Reduce, Reduction, SequencedEntry } from "../store/store.js";
-import { auditClaims } from "./audits.js";
+import { auditClaims, setAside } from "./audits.js";
 import { countEpisode } from "./context-counts.js";
 import { Draft, type Loading } from "./draft.js";
 import { drawOf, similaritiesOf, toEpisodeExposure } from "./episode-exposure.js";
-import { emptyEpisode } from "./episode-record.js";
+import { type Claim, type CountedReward, emptyEpisode } from "./episode-record.js";
 import { decodeEvent } from "./event-codec.js";
 import {
   type EditPolicy,
@@ -13,9 +13,9 @@ import {
   type ImportEvent,
   OUTCOME_TIERS,
   type OutcomeEvent,
-  type OutcomeTier,
   type RecordedExposure,
 } from "./events.js";
+import { trustIn } from "./evidence.js";
 import { countReward, noteDraw } from "./holdout-counts.js";
 import type { MemoryRecord } from "./memory-record.js";
 import { reweighClaims, settle, takeBack } from "./settle.js";
@@ -132,15 +132,21 @@ function* foldOutcome<Shared, Memory>(draft: Draft<Shared, Memory>, event: Outco
   const episode = draft.episode(event.episode);
   // Erased in the meantime: the outcome is a fact, but there is nothing left to credit.
   if (!episode) return;
-  const audits = episode.audits.length;
+  const { audits, claims } = episode;
   yield* auditClaims(draft, episode, event);
-  const rewarded = event.reward !== null && counts(event.tier, episode.reward?.tier);
-  const voted = hasVotes(event) && counts(event.tier, episode.votes?.tier);
+  const standing = standingOf(draft, event);
+  const spoken = { tier: event.tier, standing };
+  const rewarded = event.reward !== null && counts(spoken, episode.reward);
+  const voted = hasVotes(event) && counts(spoken, episode.votes);
+  if (event.reward !== null) {
+    const word: Claim = { source: event.source, tier: event.tier, reward: event.reward };
+    setAside(episode, rewarded ? [episode.reward, word] : [word, episode.reward]);
+  }
   if (!rewarded && !voted) {
-    if (episode.audits.length > audits) draft.keepEpisode(event.episode, episode);
+    const noted = episode.audits !== audits || episode.claims !== claims;
+    if (noted) draft.keepEpisode(event.episode, episode);
     return;
   }
-  const standing = standingOf(draft, event);
   yield* draft.loadStates(episode.exposures);
   const taught = episode.contribution !== undefined;
   if (taught) {
@@ -213,10 +219,15 @@ function observe<Shared, Memory>(draft: Draft<Shared, Memory>, exposure: Recorde
   });
 }
 
-/** A better tier counts; so does a later word of the same tier. */
-function counts(tier: OutcomeTier, known: OutcomeTier | undefined): boolean {
-  return known === undefined || OUTCOME_TIERS.indexOf(tier) <= OUTCOME_TIERS.indexOf(known);
+/** A better tier counts; so does a later word of the same tier. Who is not trusted at all silences nobody who is. */
+function counts(spoken: Spoken, known: Spoken | undefined): boolean {
+  if (known === undefined) return true;
+  const isTrusted = trustIn(spoken) > 0;
+  if (isTrusted !== trustIn(known) > 0) return isTrusted;
+  return OUTCOME_TIERS.indexOf(spoken.tier) <= OUTCOME_TIERS.indexOf(known.tier);
 }
+
+type Spoken = Pick<CountedReward, "tier" | "standing">;
 
 function hasVotes({ helpful, harmful, used }: OutcomeEvent): boolean {
   return helpful.length > 0 || harmful.length > 0 || used !== undefined;
