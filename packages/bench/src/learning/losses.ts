@@ -1,12 +1,14 @@
 import { DATASET_NAMES } from "../datasets/catalogue.js";
 import type { Comparison, Comparisons } from "./comparison.js";
-import { DEFAULT_ROW, ROWS } from "./rows.js";
+import { DEFAULT_ROW, ROWS, variantOf } from "./rows.js";
 import { SCENARIOS } from "./scenarios.js";
 import { gainText, signed } from "./tables.js";
 import { targetResults } from "./targets.js";
 
 /** A mean loss of less than this is not worth a line. */
 const WORTH_SAYING = 0.005;
+/** Less than this vanishes in the digits that are printed. */
+const VISIBLE = 0.001;
 
 /** Where the default learner loses: sentences for the top of the page, from the results alone. */
 export function losses(comparisons: Comparisons): readonly string[] {
@@ -20,25 +22,27 @@ export function losses(comparisons: Comparisons): readonly string[] {
 }
 
 function missed(comparisons: Comparisons): readonly string[] {
-  const results = targetResults(comparisons);
-  const names = results.filter(({ verdict }) => verdict === "missed").map(({ target }) => target.what);
-  const unmeasured = results.filter(({ verdict }) => verdict === "not measured").map(({ target }) => target.what);
-  return [
-    ...(names.length > 0 ? [`It misses ${names.length} of ${results.length} targets: ${names.join("; ")}.`] : []),
-    ...(unmeasured.length > 0 ? [`Not measured: ${unmeasured.join("; ")}.`] : []),
-  ];
+  const verdicts = targetResults(comparisons).map(({ verdict }) => verdict);
+  const count = (wanted: string): number => verdicts.filter((verdict) => verdict === wanted).length;
+  const unmeasured = count("not measured");
+  const rest = unmeasured > 0 ? `; ${unmeasured} could not be measured` : "";
+  return count("missed") + unmeasured > 0
+    ? [`It misses ${count("missed")} of ${verdicts.length} [targets](#targets)${rest}.`]
+    : [];
 }
 
-/** Rows that know no more than the default learner and gain more. */
+/** Rows of others that know no more than the default learner and gain more. */
 function behind(comparisons: Comparisons): readonly string[] {
-  const equals = new Set(ROWS.filter(({ votes }) => !votes).map(({ name }) => name));
+  const others = new Set(
+    ROWS.filter(({ name, votes }) => !votes && variantOf(name) !== DEFAULT_ROW).map(({ name }) => name),
+  );
   return DATASET_NAMES.flatMap((set) =>
     (["success", "ndcg"] as const).flatMap((measure) => {
       const own = comparisons.find(DEFAULT_ROW, set, "main")?.gain(measure);
       if (!own) return [];
       const ahead = comparisons.all.flatMap((one) => {
-        const gain = one.set === set && one.scenario === "main" && equals.has(one.row) ? one.gain(measure) : undefined;
-        return gain && one.row !== DEFAULT_ROW && gain.mean > own.mean ? [{ row: one.row, gain }] : [];
+        const gain = one.set === set && one.scenario === "main" && others.has(one.row) ? one.gain(measure) : undefined;
+        return gain && gain.mean > own.mean + VISIBLE ? [{ row: one.row, gain }] : [];
       });
       if (ahead.length === 0) return [];
       ahead.sort((a, b) => b.gain.mean - a.gain.mean);

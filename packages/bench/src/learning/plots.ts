@@ -55,7 +55,7 @@ export function scenarioHeatMap(comparisons: Comparisons): string {
   );
   const map: HeatMap = {
     title: "Gain in success over similarity, by learner and world",
-    subtitle: `after 3,000 runs; left: the main world on each set, right: other worlds on ${STRESS_SET}`,
+    subtitle: `after the last run; left: the main world on each set, right: other worlds on ${STRESS_SET}`,
     rows,
     groups: [
       { name: "set", columns: names.filter(isSet) },

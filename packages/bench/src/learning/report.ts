@@ -220,12 +220,12 @@ function method(): string {
   return `## How
 
 \`\`\`sh
-npx -y pnpm@12 bench:learning                          # everything on this page
-npx -y pnpm@12 bench:learning --rows ${DEFAULT_ROW} --sets hwu64   # a part, printed and not written
+npx -y pnpm@12 bench:learning              # everything on this page
+npx -y pnpm@12 bench:learning --rows ${DEFAULT_ROW}   # a part, printed and not written
 npx -y pnpm@12 bench:learning --help
 \`\`\`
 
-A run costs about as much on any machine; the numbers do not depend on it. Reruns give the same bytes.
+The numbers do not depend on the machine: reruns give the same bytes. Everything takes less than half an hour on two cores.
 
 - **Engine.** Rows are learners in the public engine over its in-memory store: \`rank\`, \`end\`, \`report\`, one run after the other, a quarter of an hour
   apart. \`langchain-time-weighted\` is LangChain's own \`TimeWeightedVectorStoreRetriever\`. \`+votes\`: the agent says which
