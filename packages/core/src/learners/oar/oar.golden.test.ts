@@ -1,0 +1,241 @@
+import { describe, expect, it } from "vitest";
+import { ReferenceSpread, sigmoid } from "../../../test/support/reference-model.js";
+import {
+  average,
+  coarse,
+  DIMS,
+  dot,
+  play,
+  type Run,
+  relevanceOf,
+  stream,
+  TOP_K,
+  unit,
+  votesOf,
+  within,
+} from "../../../test/support/stream.js";
+import type { Learner } from "../../index.js";
+import { oar } from "./oar.js";
+import type { OarSetting } from "./parameters.js";
+import type { OarMemory, OarShared } from "./state.js";
+
+// The documented formulas again, in float64, with plain arrays.
+
+interface Known {
+  v: number[];
+  e: number[];
+  n: number;
+  info: number;
+  last: number;
+}
+
+const GUARDS: Readonly<Record<OarSetting, readonly [number, number] | undefined>> = {
+  balanced: undefined,
+  guard: [-2.4, -3.9],
+  strict: [-1.9, -2.9],
+};
+
+/** Solves `a = τ (r − sigmoid(l + K a))` by so many Newton steps from 0. */
+function solve(l: number, r: number, K: number, tau: number, steps: number): number {
+  let a = 0;
+  for (let i = 0; i < steps; i++) {
+    const P = sigmoid(l + K * a);
+    a += (tau * (r - P) - a) / (1 + K * tau * Math.max(0.05, P * (1 - P)));
+  }
+  return a;
+}
+
+class Reference {
+  readonly #spread = new ReferenceSpread();
+  readonly #known = new Map<string, Known>();
+  readonly #guard: readonly [number, number] | undefined;
+  #mean: number[] = new Array<number>(DIMS).fill(0);
+  #beta: number[] = new Array<number>(DIMS).fill(0);
+  #bias = -0.3;
+  #steps = 0;
+  #runs = 0;
+  #voted = 0;
+  #num = 1.2;
+  #den = 1;
+
+  constructor(setting: OarSetting) {
+    this.#guard = GUARDS[setting];
+  }
+
+  score(retrieval: Run["exposures"][number]): Map<string, number> {
+    const { request, candidates } = retrieval;
+    if (!candidates.some(({ id }) => this.#known.has(id))) {
+      return new Map(candidates.map(({ id, similarity }) => [id, similarity]));
+    }
+    const z = unit(coarse(request).map((value, d) => value - (this.#mean[d] as number)));
+    const scale = this.#spread.scale(retrieval);
+    const similarities = candidates.map(({ similarity }) => similarity);
+    const top = Math.max(...similarities);
+    const level = average(similarities.slice(TOP_K));
+    const standing = similarities.map((s) => within((s - level) / (top - level), 0, 1));
+    const seen = this.#den + 0.5;
+    const gate = within((this.#num / seen - 0.6 * Math.sqrt(0.2 / seen)) / 0.08, 0, 1);
+    const [boosts, penalties] = this.#openness(candidates, z, standing, (top - level) / scale);
+    return new Map(
+      candidates.map(({ id, similarity }, i) => {
+        const known = this.#known.get(id);
+        const y = known ? dot(known.v, z) : 0;
+        const worth =
+          known && y > 0
+            ? (boosts * y * y) / Math.sqrt(dot(known.v, known.v)) / 0.6
+            : penalties * y * Math.exp(-(this.#runs - (known?.last ?? 0)) / 3000);
+        const bonus = 0.6 * (1 - (0.5 * this.#voted) / (this.#runs + 10)) * (standing[i] as number) ** 4;
+        const learned = within(2.2 * gate * worth, -1, 0.8) + (gate * bonus) / (1 + (known?.n ?? 0) / 5);
+        return [id, similarity + scale * learned];
+      }),
+    );
+  }
+
+  learn(run: Run, shown: readonly (readonly string[])[], votes: ReadonlyMap<string, number>): void {
+    const { exposures, reward, weight } = run;
+    this.#spread.observe(run);
+    this.#runs += 1;
+    this.#num *= 0.9995;
+    this.#den *= 0.9995;
+    const share = 1 / exposures.length;
+    const parts = relevanceOf(exposures, shown).flatMap((weights, e) => {
+      const q = coarse(exposures[e]?.request as number[]);
+      this.#steps += 1;
+      const rate = share / Math.min(this.#steps + 10, 500);
+      this.#mean = this.#mean.map((value, d) => value + rate * ((q[d] as number) - value));
+      const z = coarse(q.map((value, d) => value - (this.#mean[d] as number)));
+      return [...weights].map(([id, w]) => ({ id, z, w: share * w }));
+    });
+    const directions = [...new Set(parts.map(({ z }) => z))];
+    const before = parts.map(({ id, z }) => dot(this.#of(id).v, z));
+    const base = this.#bias + average(directions.map((z) => dot(this.#beta, z)));
+    const P0 = sigmoid(base);
+    const logit = parts.reduce((sum, { w }, i) => sum + w * (before[i] as number), base);
+    const P = sigmoid(logit);
+    this.#num += weight * (reward - P0) * (P - P0);
+    this.#den += weight * (P - P0) ** 2;
+    if (votes.size > 0) this.#voted += 1;
+
+    const suspicion = before.map((u) => Math.exp(within(-u / 0.5, -20, 20)));
+    const total = parts.reduce((sum, { w }) => sum + w, 0);
+    const suspected = parts.reduce((sum, { w }, i) => sum + w * (suspicion[i] as number), 0);
+    const g = parts.map(({ w }, i) =>
+      reward > P ? w : w * (0.5 + (0.5 * (suspicion[i] as number) * total) / suspected),
+    );
+    const k = parts.map(({ id }) => 1.3 / (1 + 0.05 * this.#of(id).info));
+    const K = parts.reduce((sum, _, i) => sum + (k[i] as number) * (g[i] as number) ** 2, 1.1);
+    const a = solve(logit, reward, K, weight, 2);
+    this.#bias += 0.1 * a;
+    for (const z of directions) this.#beta = this.#beta.map((value, d) => value + share * a * (z[d] as number));
+    const information = 4 * weight * Math.max(0.05, P * (1 - P));
+    parts.forEach(({ id, z, w }, i) => {
+      if (w === 0) return;
+      const known = this.#of(id);
+      const vote = votes.get(id) ?? 0;
+      const credit = (g[i] as number) * a * (votes.size > 0 && vote === 0 ? 0.5 : 1);
+      const moved = (before[i] as number) + (k[i] as number) * credit;
+      const said = votes.size > 0 ? solve(moved, (1 + vote) / 2, k[i] as number, weight, 3) : 0;
+      known.v = known.v.map((value, d) => value + (k[i] as number) * (credit + said) * (z[d] as number));
+      known.e = known.e.map((value, d) => value + weight * w * (z[d] as number));
+      known.n += weight * w;
+      known.info += information * (g[i] as number) ** 2;
+      known.last = this.#runs;
+    });
+  }
+
+  #of(id: string): Known {
+    const zero = new Array<number>(DIMS).fill(0);
+    const known = this.#known.get(id) ?? { v: zero, e: zero, n: 0, info: 0, last: 0 };
+    this.#known.set(id, known);
+    return known;
+  }
+
+  #openness(
+    candidates: Run["exposures"][number]["candidates"],
+    z: readonly number[],
+    standing: readonly number[],
+    height: number,
+  ): readonly [number, number] {
+    if (!this.#guard) return [1, 1];
+    let local = 0;
+    let total = 0;
+    candidates.forEach(({ id }, i) => {
+      const weight = (standing[i] as number) ** 2.5;
+      total += weight;
+      const e = this.#known.get(id)?.e;
+      const near = e ? dot(e, z) : 0;
+      if (e && near > 0) local += weight * near * (near / Math.sqrt(dot(e, e))) ** 3;
+    });
+    const x = Math.log(local / total + 0.05) - 4 * height;
+    return [within(x - this.#guard[0], 0, 1), within(x - this.#guard[1], 0, 1)];
+  }
+}
+
+describe("oar@1", () => {
+  it.each(["balanced", "guard", "strict"] as const)(
+    "scores with the setting %s as an independent float64 implementation of its formulas does, over 300 runs",
+    async (setting) => {
+      const runs = stream(20_261_120, 300);
+      const reference = new Reference(setting);
+      let compared = 0;
+      let moved = 0;
+      let shown: string[][] = [];
+      await play(runs, oar({ setting }) as Learner, (run, exposure, items) => {
+        const previous = runs[run - 1];
+        if (exposure === 0 && previous) {
+          reference.learn(previous, shown, votesOf(previous, shown[0] as string[]));
+          shown = [];
+        }
+        const expected = reference.score((runs[run] as Run).exposures[exposure] as Run["exposures"][number]);
+        for (const { id, score, similarity } of items) {
+          expect(Math.abs(score - (expected.get(id) as number))).toBeLessThan(1e-4);
+          compared += 1;
+          moved = Math.max(moved, Math.abs(score - similarity));
+        }
+        shown.push(items.map(({ id }) => id));
+      });
+      expect(compared).toBeGreaterThan(1_500);
+      // The agreement is about numbers that matter: learning moved scores far.
+      expect(moved).toBeGreaterThan(0.02);
+    },
+  );
+
+  it("gives the frozen numbers of this version", async () => {
+    const runs = stream(7, 120);
+    const scores: (string | number)[][] = [];
+    const { engine } = await play(runs, oar() as Learner, (run, exposure, items) => {
+      if (exposure > 0 || run % 20 !== 19) return;
+      scores.push([run, ...items.slice(0, 2).flatMap(({ id, score }) => [id, Number(score.toFixed(6))])]);
+    });
+    const { shared, memories } = (await engine.exportState()) as {
+      shared: OarShared;
+      memories: { id: string; state: OarMemory }[];
+    };
+    const { bias, steps, lessons, votedRuns, gateNumerator, gateDenominator } = shared;
+    const [known] = memories.toSorted((a, b) => b.state.evidence - a.state.evidence) as [(typeof memories)[number]];
+    const { evidence, advantage, information, lastRun, vector } = known.state;
+    const rounded = (values: readonly number[]): number[] => values.map((value) => Number(value.toFixed(5)));
+    expect(scores).toEqual([
+      [19, "m35", 0.818183, "m17", 0.783259],
+      [39, "m24", 1.106565, "m5", 0.748928],
+      [59, "m3", 0.909384, "m34", 0.871924],
+      [79, "m11", 0.861946, "m7", 0.858532],
+      [99, "m24", 0.98125, "m23", 0.894794],
+      [119, "m38", 0.886595, "m24", 0.743487],
+    ]);
+    expect(rounded([bias, steps, lessons, votedRuns, gateNumerator, gateDenominator])).toEqual([
+      -0.55913, 124, 120, 42, 1.34968, 2.85917,
+    ]);
+    expect([known.id, ...rounded([evidence, advantage, information, lastRun, ...vector.slice(0, 4)])]).toEqual([
+      "m12",
+      16.67793,
+      -0.54316,
+      13.87974,
+      118,
+      -0.16999,
+      0.22251,
+      0.11591,
+      -0.14437,
+    ]);
+  });
+});
