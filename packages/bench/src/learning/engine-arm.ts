@@ -13,6 +13,8 @@ export interface EngineArmOptions {
   readonly votes?: boolean;
   /** Whether the run says which memories it used. @default false */
   readonly used?: boolean;
+  /** How far sources are believed. @default "off" */
+  readonly trust?: "off" | "audited";
   /** Which reports about a run it is told. @default all of them */
   readonly hears?: (report: Report) => boolean;
 }
@@ -34,6 +36,7 @@ export function engineArm(world: World, options: EngineArmOptions): Arm {
   const engine = createEngine({
     store: memoryStore(),
     learner: learner(),
+    trust: options.trust ?? "off",
     clock: () => now,
     createId: () => `id-${drawn++}`,
     logger: { warn: complain, error: complain },

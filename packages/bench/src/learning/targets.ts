@@ -33,6 +33,7 @@ const HARMLESS: readonly (readonly [DatasetName, ScenarioName])[] = [
 
 const VOTES = `${DEFAULT_ROW}+votes`;
 const HASHED = `${DEFAULT_ROW}+hashed`;
+const AUDITED = `${DEFAULT_ROW}+audited`;
 const GUARD = `${DEFAULT_ROW}-guard`;
 
 /** What is demanded, in the order of the issue that demanded it. */
@@ -100,7 +101,7 @@ export const TARGETS: readonly Target[] = [
     unit: "runs",
     measure: (comparisons) => comparisons.find(DEFAULT_ROW, "banking77", "inverted-600")?.runsUntil(0),
   },
-  gain("success", "banking77", 0.1, 0.13, DEFAULT_ROW, "sources-half-lie"),
+  gain("success", "banking77", 0.1, 0.13, AUDITED, "sources-half-lie"),
   {
     what: "lead over the best other row without votes, mean success over the sets",
     must: 0,
