@@ -15,7 +15,7 @@ function hash(text: string, seed: bigint): number {
 
 /**
  * The description once more, written the other way round: first all features of a list of words, then their counts, then
- * the vector, in float64. Words and word pairs count 1 each; the 3- to 5-grams of each word between two spaces count and weigh
+ * the vector, in float64. Words and word pairs count 1 each; the 3- to 5-grams of each word between two spaces count
  * one half; a feature's value is 1 + ln(max(1, count)); its bucket and its sign come from two hashes; the sum has length 1.
  */
 function independentVector(words: readonly string[]): number[] {
@@ -33,7 +33,7 @@ function independentVector(words: readonly string[]): number[] {
   for (const feature of new Set(features)) {
     const half = feature.startsWith("c:") ? 0.5 : 1;
     const count = features.filter((other) => other === feature).length * half;
-    const value = half * (1 + Math.log(count > 1 ? count : 1));
+    const value = 1 + Math.log(count > 1 ? count : 1);
     const bucket = hash(feature, 7n) % 256;
     sums[bucket] = (sums[bucket] as number) + (hash(feature, 1_234_567n) % 2 === 1 ? value : -value);
   }
@@ -60,18 +60,18 @@ describe("hashedVector", () => {
     const vector = hashedVector("Deploy fails: certificate expired, deploy again") as Float32Array;
     const first = [...vector].flatMap((value, i) => (value === 0 ? [] : [[i, Number(value.toFixed(6))]])).slice(0, 12);
     expect(first).toEqual([
-      [1, -0.087291],
-      [2, -0.087291],
-      [3, 0.087291],
-      [6, 0.261872],
-      [7, -0.382882],
-      [8, -0.087291],
-      [9, 0.174581],
-      [10, 0.087291],
-      [11, -0.087291],
-      [15, 0.087291],
-      [17, -0.087291],
-      [21, -0.087291],
+      [1, -0.100885],
+      [2, -0.100885],
+      [3, 0.100885],
+      [6, 0.302655],
+      [7, -0.271698],
+      [8, -0.100885],
+      [9, 0.100885],
+      [10, 0.100885],
+      [11, -0.100885],
+      [15, 0.100885],
+      [17, -0.100885],
+      [21, -0.100885],
     ]);
   });
 });

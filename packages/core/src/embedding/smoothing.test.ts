@@ -42,13 +42,13 @@ describe("smoothed", () => {
     });
   });
 
-  it("borrows from five memories that have a text, and from none when none has", () => {
+  it("borrows from eight memories that have a text, and from none when none has", () => {
     const request = hashed("money");
-    const texts = [undefined, "one", "two", "three", "four", "five", "six"];
-    const similarities = [0.9, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8];
-    const all = smoothed(request, found(texts, similarities, 7));
-    const five = smoothed(request, found(texts.slice(0, 6), similarities.slice(0, 6), 7));
-    expect(all).toEqual(five);
+    const texts = [undefined, "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
+    const similarities = [0.9, ...new Array<number>(9).fill(0.8)];
+    const all = smoothed(request, found(texts, similarities, 10));
+    const eight = smoothed(request, found(texts.slice(0, 9), similarities.slice(0, 9), 10));
+    expect(all).toEqual(eight);
     expect(cosine(smoothed(request, found([undefined], [0.9])), request)).toBeCloseTo(1, 6);
   });
 

@@ -3,11 +3,11 @@ import { addScaled, toUnit } from "../scoring/vectors.js";
 
 export const SMOOTHING = {
   /** How many of the nearest memories lend their texts. Range 3..10. */
-  neighbours: 5,
+  neighbours: 8,
   /** Their weight together, beside the request's own 1. Range 0.5..2. */
-  weight: 1,
+  weight: 1.5,
   /** How sharply a neighbour's part falls with its standing in the list. Range 1..4. */
-  power: 2.5,
+  power: 1.5,
 } as const;
 
 /** What a request given as a text has found. */
@@ -23,9 +23,10 @@ export interface Found {
  * A request vector that borrows from the memories its request already found, so that requests which share few words and find
  * the same memories become alike.
  *
- *     x = unit(h(q) + 1 · Σ ω_i h(m_i))          ω_i ∝ standing_i^2.5 over the 5 nearest with a text, Σ ω = 1
+ *     x = unit(h(q) + 1.5 · Σ ω_i h(m_i))        ω_i ∝ standing_i^1.5 over the 8 nearest with a text, Σ ω = 1
  *
- * Keeps about 90 % of the gain that a corpus-fitted embedding gives on the tuning sets, where the plain hashed vector keeps 80 %.
+ * Chosen on hwu64 and clinc150: keeps 98 % and 100 % of the gain that an embedding fitted to the texts gives there, where the plain
+ * hashed vector keeps 80 % and 73 %.
  *
  * @param request h(q), a unit vector; not changed
  */
