@@ -79,5 +79,5 @@ export type OarSetting = "balanced" | "guard" | "strict";
 export const OAR_SETTINGS: Readonly<Record<OarSetting, Guard | undefined>> = {
   balanced: undefined,
   guard: { boosts: -2.4, penalties: -3.9 },
-  strict: { boosts: -1.9, penalties: -2.9 },
+  strict: { boosts: -2.1, penalties: -3.4 },
 };
