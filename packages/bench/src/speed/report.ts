@@ -71,7 +71,7 @@ ${measurements.map((one) => `| ${one.name} | ${one.median.toFixed(1)} | ${one.p9
 - Command: \`${report.command}\`. Raw results: [speed.json](speed.json).
 - Host: hnswlib-node, ${INDEX.count.toLocaleString("en")} vectors of ${INDEX.dims} floats (48 latent directions, 31 clusters, noise; seed ${INDEX.seed}), cosine,
   M ${INDEX.m}, efConstruction ${INDEX.efConstruction}, ef ${INDEX.ef}, ${INDEX.queries} queries that are not in the index. The host's part is the native search alone, without document look-up.
-- Ranking: ${FETCHED} candidates, ${SHOWN} shown, learner \`cav@1\`, every candidate with evidence (checked), the host's vector of ${INDEX.dims} floats
+- Ranking: ${FETCHED} candidates, ${SHOWN} shown, learner \`oar@1\`, every candidate with evidence (checked), the host's vector of ${INDEX.dims} floats
   projected and quantised per request, an episode recorded per ranking unless it says otherwise.
 - Outcome: \`engine.end\` of an episode with one exposure of ${FETCHED} recorded candidates and ${TAUGHT} shown: encoding, idempotency, reduction and state,
   in memory.

@@ -1,4 +1,4 @@
-import { cav, type Learner, memoryStore, type Scores } from "@qavr/core";
+import { type Learner, memoryStore, oar, type Scores } from "@qavr/core";
 import type { VectorIndex } from "./vector-index.js";
 import { warmEngine } from "./warm-engine.js";
 
@@ -11,7 +11,7 @@ type ScoredRequest = Parameters<Learner["score"]>[0];
  * @returns scores the candidates of a query
  */
 export async function warmScoring(index: VectorIndex): Promise<(query: number) => Scores> {
-  const learner = cav() as Learner;
+  const learner = oar() as Learner;
   let last: ScoredRequest | undefined;
   const listening: Learner = {
     ...learner,

@@ -78,6 +78,6 @@ export type OarSetting = "balanced" | "guard" | "strict";
 /** From most gain to most safety on kinds of request that were never met. */
 export const OAR_SETTINGS: Readonly<Record<OarSetting, Guard | undefined>> = {
   balanced: undefined,
-  guard: { boosts: -2.4, penalties: -3.9 },
-  strict: { boosts: -2.1, penalties: -3.4 },
+  guard: { boosts: -2, penalties: -3 },
+  strict: { boosts: -1.5, penalties: -2.4 },
 };
