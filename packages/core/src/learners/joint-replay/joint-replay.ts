@@ -26,7 +26,8 @@ import { type JointReplayShared, sharedCodec } from "./state.js";
  *   memories that were not shown) instead of a power of similarity.
  * - **State**: 1 KiB + 16 bytes per memory that taught (256 dims), 2 KiB per collection, and one short state per remembered run.
  * - **Not order-independent**; equal ledgers give equal bytes. A corrected outcome takes back what its run contributes, up to
- *   float32 rounding; what other runs were fitted to meanwhile stays until they are visited again, and the baseline ages by its fits.
+ *   float32 rounding; what other runs were fitted to meanwhile stays until they are visited again, and the baseline ages by its fits. A run
+ *   that left the log keeps what it contributed by then.
  * - **Wrong choice** when writes are dear (each visited run writes its episode and some five memories again), without request
  *   vectors (it then learns, but ranks by similarity), and for kinds of request that it never saw: nothing bounds the shift or
  *   closes a gate. `oar` and `jar` are safer.
