@@ -1,6 +1,6 @@
 import { MAX_DIMS } from "../embedding/projection.js";
 import { QavrError } from "../errors/qavr-error.js";
-import { addScaled } from "../scoring/vectors.js";
+import { addScaled, dot } from "../scoring/vectors.js";
 import type { StateCodec } from "./learner.js";
 import { FINITE, finiteVector, NOT_NEGATIVE, problemOf } from "./legality.js";
 
@@ -50,6 +50,11 @@ export const advantageVectorCodec: StateCodec<AdvantageVector> = {
   },
   problem: (state) => problemOf(state, RULES),
 };
+
+/** What a memory says of a request, `v · z`; 0 where request and memory share no vector space. */
+export function memoryLogit({ vector }: AdvantageVector, z: Float32Array | undefined): number {
+  return z && vector.length === z.length ? dot(vector, z) : 0;
+}
 
 /** Adds evidence and an advantage along a direction, or takes them back where they are negative. */
 export function addAlong(

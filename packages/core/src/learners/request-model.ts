@@ -101,11 +101,13 @@ export function requestModelCodec(first: FirstModel): StateCodec<RequestModel> {
 }
 
 /**
- * Centred request `z = unit(q − mean)`: what is special about this request. Without centring, vectors soak up the mean
+ * Centred request `z = unit(q − part · mean)`: what is special about this request. Without centring, vectors soak up the mean
  * request and harm unrelated needs. `q` itself before the first run.
+ *
+ * @param part how much of the mean request is taken away, in [0, 1]
  */
-export function centre(model: RequestModel | undefined, q: Float32Array): Float32Array {
-  return model && model.mean.length === q.length ? unitDifference(q, model.mean) : q;
+export function centre(model: RequestModel | undefined, q: Float32Array, part = 1): Float32Array {
+  return model && model.mean.length === q.length ? unitDifference(q, model.mean, part) : q;
 }
 
 /** A direction to learn along: the unit vector of its bytes, so that what is taken back later is what was added. */
@@ -118,11 +120,12 @@ export interface Direction {
  * Meets the request of a run that has ended: moves the mean (once per run) and fixes the direction to learn along. Undefined
  * for a run without a request vector.
  *
- *     mean += share · (q − mean) / min(t + 10, 500)          z = unit(q − mean), kept as signed bytes
+ *     mean += share · (q − mean) / min(t + 10, 500)          z = unit(q − part · mean), kept as signed bytes
  */
 export function meetRequest(
   { shared, vector, share }: LessonExposure<RequestModel, unknown>,
   first: boolean,
+  part = 1,
 ): Direction | undefined {
   if (!vector) return undefined;
   if (shared.mean.length === 0) {
@@ -135,6 +138,6 @@ export function meetRequest(
     addScaled(shared.mean, -rate, shared.mean);
     addScaled(shared.mean, rate, vector);
   }
-  const bytes = quantise(centre(shared, vector));
+  const bytes = quantise(centre(shared, vector, part));
   return bytes && { z: dequantise(bytes), bytes };
 }

@@ -36,9 +36,9 @@ export function toUnit(vector: Float32Array): Float32Array {
   return vector;
 }
 
-/** `unit(a − b)`, a new vector. */
-export function unitDifference(a: Float32Array, b: Float32Array): Float32Array {
+/** `unit(a − share · b)`, a new vector. */
+export function unitDifference(a: Float32Array, b: Float32Array, share = 1): Float32Array {
   const difference = new Float32Array(a.length);
-  for (let i = 0; i < a.length; i++) difference[i] = (a[i] as number) - (b[i] as number);
+  for (let i = 0; i < a.length; i++) difference[i] = (a[i] as number) - share * (b[i] as number);
   return toUnit(difference);
 }

@@ -53,6 +53,7 @@ export const everyLearner: readonly LearnerEntry[] = [
   entry("beta, thompson", () => learners.beta({ policy: "thompson" }), counting),
   entry("globalAdvantage", () => learners.globalAdvantage(), sequential),
   entry("jointLogistic", () => learners.jointLogistic(), sequential),
+  entry("jointReplay", () => learners.jointReplay({ revisits: 3 }), { ...sequential, correction: "later" }),
   entry("rocchio", () => learners.rocchio(), sequential),
   entry("rocchio, reward", () => learners.rocchio({ feedback: "reward" }), sequential),
   entry("kernelPrototypes", () => learners.kernelPrototypes({ prototypes: 2 }), sequential),

@@ -9,8 +9,11 @@ export type Retrieval = Run["exposures"][number];
 export interface ReferenceModel {
   /** Scores by id. */
   score(retrieval: Retrieval): ReadonlyMap<string, number>;
-  /** @param credited per retrieval: the memories shown that carry credit (the weaker showing of one memory carries none) */
-  learn(run: Run, credited: readonly (readonly string[])[]): void;
+  /**
+   * @param credited per retrieval: the memories shown that carry credit (the weaker showing of one memory carries none)
+   * @param relevance per retrieval: the weight of each memory shown
+   */
+  learn(run: Run, credited: readonly (readonly string[])[], relevance: readonly ReadonlyMap<string, number>[]): void;
 }
 
 /** Plays a stream and expects the engine to score every memory that it shows as the model does. */
@@ -26,10 +29,9 @@ export async function expectAgreement(
   await play(runs, learner as Learner, (run, exposure, items) => {
     const previous = runs[run - 1];
     if (exposure === 0 && previous) {
-      const credited = relevanceOf(previous.exposures, shown).map((weights) =>
-        [...weights].flatMap(([id, weight]) => (weight > 0 ? [id] : [])),
-      );
-      model.learn(previous, credited);
+      const relevance = relevanceOf(previous.exposures, shown);
+      const credited = relevance.map((weights) => [...weights].flatMap(([id, weight]) => (weight > 0 ? [id] : [])));
+      model.learn(previous, credited, relevance);
       shown = [];
     }
     const retrieval = (runs[run] as Run).exposures[exposure] as Retrieval;

@@ -28,6 +28,8 @@ export const copyOf = (world: World): World => structuredClone(world);
 export interface Lessons {
   emptyWorld(): World;
   teach(world: World, run: Run, first?: boolean): Contribution;
+  /** Fits a run again; the contribution as it is for a learner that fits each run once. */
+  revisit(world: World, run: Run, contribution: Contribution): Contribution;
   takeBack(world: World, run: Run, contribution: Contribution): void;
 }
 
@@ -38,6 +40,7 @@ export function lessonsFor(learner: VectorLearner): Lessons {
       memories: Array.from({ length: MEMORIES }, () => learner.memory.empty()),
     }),
     teach: (world, run, first = true) => learner.learn(lessonOf(world, run, first)),
+    revisit: (world, run, contribution) => learner.revisits?.fit(lessonOf(world, run), contribution) ?? contribution,
     takeBack: (world, run, contribution) => learner.unlearn(lessonOf(world, run), contribution),
   };
 }

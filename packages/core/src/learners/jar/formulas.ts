@@ -1,13 +1,6 @@
 import { clamp, sigmoid } from "../../scoring/bounds.js";
-import { dot } from "../../scoring/vectors.js";
-import type { AdvantageVector } from "../advantage-vector.js";
 import type { RequestModel } from "../request-model.js";
 import { JAR, type JarSettingNumbers } from "./parameters.js";
-
-/** A memory's part of a run's logit: `v · z`; 0 where request and memory share no vector space. */
-export function memoryLogit(memory: AdvantageVector, z: Float32Array | undefined): number {
-  return z && memory.vector.length === z.length ? dot(memory.vector, z) : 0;
-}
 
 /**
  * One damped Newton step of a run's dual number towards its residual.

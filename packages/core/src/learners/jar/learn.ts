@@ -1,12 +1,12 @@
 import { dequantise } from "../../embedding/quantise.js";
 import { sigmoid } from "../../scoring/bounds.js";
 import { addScaled } from "../../scoring/vectors.js";
-import { type AdvantageVector, addAlong } from "../advantage-vector.js";
+import { type AdvantageVector, addAlong, memoryLogit } from "../advantage-vector.js";
 import type { Contribution, Lesson, LessonExposure } from "../learner.js";
 import { expectedLogit } from "../request-baseline.js";
 import { meetRequest } from "../request-model.js";
 import { meet } from "./familiarity.js";
-import { dualStep, memoryLogit } from "./formulas.js";
+import { dualStep } from "./formulas.js";
 import { JAR, type JarSettingNumbers } from "./parameters.js";
 import type { JarShared } from "./state.js";
 

@@ -3,9 +3,10 @@ import { AdvantageTable } from "../advantage-table.js";
 import { type AdvantageVector, addAlong, advantageVectorCodec, keepAlong } from "../advantage-vector.js";
 import { type BaselineShared, baselineCodec } from "../baseline-state.js";
 import { contribute, withdraw } from "../contribution.js";
-import type { Learner, ScoreRequest, Scores } from "../learner.js";
+import type { Learner } from "../learner.js";
 import { checkSettings } from "../legality.js";
-import { observeSpread, spreadScale } from "../running-spread.js";
+import { observeSpread } from "../running-spread.js";
+import { scoreAlong } from "../score-along.js";
 import { countRun, learnSurprise, withdrawSteps } from "../surprise.js";
 import { NEUTRAL_REWARD, ROCCHIO_DEFAULTS, ROCCHIO_RULES, type RocchioOptions } from "./parameters.js";
 
@@ -39,7 +40,8 @@ export function rocchio(options: RocchioOptions = {}): Learner<BaselineShared, A
     shared: baselineCodec,
     memory: advantageVectorCodec,
     createTable: () => new AdvantageTable(),
-    score: (request) => score(request, weight, shrinkage),
+    score: (request) =>
+      scoreAlong(request, request.vector, weight, (product, evidence) => product / (evidence + shrinkage)),
     observe: observeSpread,
 
     learn(lesson) {
@@ -70,30 +72,4 @@ export function rocchio(options: RocchioOptions = {}): Learner<BaselineShared, A
     describe: ({ advantage, evidence }) => ({ utility: advantage / (evidence + shrinkage), evidence }),
     summarize: ({ lessons, spread, baseline }) => ({ lessons, spread, dims: baseline.length }),
   };
-}
-
-function score(
-  { shared, table, rows, similarities, vector }: ScoreRequest<BaselineShared, AdvantageTable>,
-  weight: number,
-  shrinkage: number,
-): Scores {
-  const count = similarities.length;
-  const scores = Float64Array.from(similarities);
-  const utility = new Float64Array(count);
-  const evidence = new Float64Array(count);
-  const scale = weight * spreadScale(shared, similarities);
-  const products = vector && table.dots(rows, vector);
-  let unchanged = true;
-  for (let i = 0; i < count; i++) {
-    const row = rows[i] as number;
-    if (row < 0) continue;
-    evidence[i] = table.evidence[row] as number;
-    const product = products ? (products[i] as number) : Number.NaN;
-    // Learned without a vector, or in another space: nothing to say about this request.
-    if (Number.isNaN(product)) continue;
-    unchanged = false;
-    utility[i] = product / ((table.evidence[row] as number) + shrinkage);
-    scores[i] = (similarities[i] as number) + scale * (utility[i] as number);
-  }
-  return { score: scores, utility, evidence, gate: 1, unchanged };
 }
