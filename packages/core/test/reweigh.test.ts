@@ -55,6 +55,17 @@ describe("an audited source's old claims", () => {
     expect(await engine.replay()).toMatchObject({ identical: true });
   });
 
+  it("are charged to the source's cap for what they gain", async () => {
+    const { engine } = testEngine({ trust: "audited", sourceCaps: { weight: 2, window: 86_400_000 } });
+    for (let i = 0; i < 30; i++) {
+      await engine.report(await show(engine, "praised"), { reward: 1, tier: "user", source: "anna" });
+    }
+    await audit(engine, "anna", 20, true, "right");
+    expect(await evidenceOf(engine, "praised")).toBeGreaterThan(0.5);
+    expect(await evidenceOf(engine, "praised")).toBeLessThanOrEqual(2);
+    expect(await engine.replay()).toMatchObject({ identical: true });
+  });
+
   it("stay as they are where better evidence has replaced them, or trust is off", async () => {
     const { engine } = testEngine({ trust: "audited" });
     const episode = await show(engine, "judged");

@@ -17,7 +17,7 @@ export interface MemoryOptions extends Omit<EngineOptions, "store">, DocumentIdO
   readonly store?: string | Store;
   /** Scope of learning: runs that may learn from each other share one. @default "default", or `qavr_namespace` in a run's metadata */
   readonly namespace?: ScopeOption;
-  /** Kind of task, for learners that tell tasks apart by name. @default "default", or `qavr_context` in a run's metadata */
+  /** Kind of task: what memories do in one counts there in full and elsewhere in part. @default "default", or `qavr_context` in a run's metadata */
   readonly context?: ScopeOption;
   /** Judges each finished run. Without it an error is a failure and a mere end is weak evidence of success. @default undefined */
   readonly evaluate?: Evaluate;

@@ -37,7 +37,7 @@ export function audited({ agreed, disagreed }: SourceTrust, agreement: number, w
  *
  * 0 without an audit; 0.37 after three that agreed, 0.72 after ten. A source that is known to lie is ignored, never inverted: an
  * inverted word could be used by whoever knows that it is. Multiply the weight of a claim by it; verified and observed outcomes
- * count in full. A learner that revisits old runs reads it anew at each visit, so that the past of a source counts as its present does.
+ * count in full. The ledger weighs old claims again, so that the past of a source counts as its present does.
  */
 export function trustOf({ agreed, disagreed }: SourceTrust): number {
   const total = agreed + disagreed;

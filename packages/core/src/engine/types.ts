@@ -186,7 +186,7 @@ export interface EpisodeView {
     readonly reward: number | null;
     readonly tier: OutcomeTier;
     readonly source: string;
-    /** How far its source was trusted when it came, in [0, 1]; absent where it counts in full. */
+    /** How far its source was trusted when it was last weighed, in [0, 1]; absent where it counts in full. */
     readonly trust?: number;
     readonly note?: string;
   };
@@ -204,7 +204,7 @@ export interface ExposureView {
   readonly items: readonly RankedItem[];
 }
 
-/** A learner's states, decoded: their types are the learner's own (`QavrMemory`, `CavMemory`, …). */
+/** A learner's states, decoded: their types are the learner's own (`OarMemory`, `QavrMemory`, …). */
 export interface LearnedState<Shared = unknown, Memory = unknown> {
   readonly shared?: Shared;
   readonly memories: readonly { readonly id: string; readonly state: Memory }[];

@@ -46,7 +46,7 @@ export interface ScoreRequest<Shared, Table> {
 /** The learner's verdict on each candidate, parallel to the request's arrays. `score` orders; higher is better. */
 export interface Scores {
   readonly score: Float64Array;
-  /** The estimate behind the shift, in the learner's own unit (cav: expected advantage; qavr: q in [0,1]). */
+  /** The estimate behind the shift, in the learner's own unit (oar: logits; cav: expected advantage; qavr: q in [0,1]). */
   readonly utility: Float64Array;
   /** Effective number of outcomes behind each utility; 0 = never. */
   readonly evidence: Float64Array;
@@ -90,7 +90,7 @@ export interface Lesson<Shared, Memory> {
   readonly exposures: readonly LessonExposure<Shared, Memory>[];
   /** In [0, 1], or null when nobody knows (only votes teach then). */
   readonly reward: number | null;
-  /** In (0, 1]: how much this kind of evidence counts, times the trust in its source when the outcome came. */
+  /** In (0, 1]: how much this kind of evidence counts, times the trust in its source when it was last weighed. */
   readonly weight: number;
   /** True when the outcome carries votes; a memory without one then learns at half rate (facts of each learner's card). */
   readonly voted: boolean;
@@ -136,7 +136,7 @@ export interface Revisits<Shared, Memory> {
 
 /** Turns outcomes into an order. One file (or folder) each, with a card: formula, parameters, when it is the wrong choice. */
 export interface Learner<Shared = unknown, Memory = unknown, Table extends MemoryTable = MemoryTable> {
-  /** Name and version, e.g. `cav@1`. Stored with every state; a change of arithmetic is a new version. */
+  /** Name and version, e.g. `oar@1`. Stored with every state; a change of arithmetic is a new version. */
   readonly id: string;
   /** How many candidates it wants for `topK`; the engine asks for 4·topK (at least 20) when absent. */
   fetchK?(topK: number): number;

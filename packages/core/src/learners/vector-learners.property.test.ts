@@ -16,6 +16,7 @@ import type { AdvantageVector } from "./advantage-vector.js";
 import { cav } from "./cav/cav.js";
 import { jar } from "./jar/jar.js";
 import type { Contribution } from "./learner.js";
+import { oar } from "./oar/oar.js";
 
 /**
  * Every learner over request vectors, with what one more run leaves of its gate's sums , the shift it never exceeds, in spreads,
@@ -24,6 +25,8 @@ import type { Contribution } from "./learner.js";
 const LEARNERS = [
   { learner: cav() as VectorLearner, gateDecay: 0.998, largestShift: 10, affine: true },
   { learner: jar() as VectorLearner, gateDecay: 0.9995, largestShift: 11, affine: true },
+  { learner: oar() as unknown as VectorLearner, gateDecay: 0.9995, largestShift: 14, affine: true },
+  { learner: oar({ setting: "guard" }) as unknown as VectorLearner, gateDecay: 0.9995, largestShift: 14, affine: true },
   { learner: jar({ setting: "guard" }) as VectorLearner, gateDecay: 0.9995, largestShift: 11, affine: false },
   { learner: jar({ setting: "strict" }) as VectorLearner, gateDecay: 0.9995, largestShift: 15, affine: false },
 ].map((entry) => ({ ...entry, id: entry.learner.id }));

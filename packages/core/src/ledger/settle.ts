@@ -7,6 +7,7 @@ import { evidenceOf } from "./evidence.js";
 import { lessonOf } from "./lesson.js";
 import { fitAgain, revisitRuns } from "./revisit.js";
 import { turnRing } from "./ring.js";
+import { chargeSources } from "./standing.js";
 import { sourceRef } from "./state-keys.js";
 
 /**
@@ -61,6 +62,10 @@ export function* reweighClaims<Shared, Memory>(draft: Draft<Shared, Memory>, epi
     yield* draft.loadStates(record.exposures);
     const taught = record.contribution !== undefined;
     if (taught) takeBack(draft, record);
+    // A source pays for the weight that its word gains, as it did for what it had when it came.
+    const gained = new Map(claims.map((claim) => [claim, trustNow(draft, claim) - claim.trust]));
+    const { exposures } = record;
+    chargeSources(draft, record, exposures, exposures, (standing) => gained.get(standing) ?? 0);
     for (const claim of claims) claim.trust = trustNow(draft, claim);
     yield* settle(draft, id, record, !taught);
     draft.keepEpisode(id, record);

@@ -28,18 +28,20 @@ export function standingOf<Shared, Memory>(
  *
  * @param said what of the outcome is to be charged for: parts that were charged for these exposures before are left out
  * @param added exposures that `said` was not charged for yet; the episode may hold earlier ones
+ * @param believed how much of each part's weight to charge for, in [0, 1]
  */
 export function chargeSources<Shared, Memory>(
   draft: Draft<Shared, Memory>,
   said: Pick<EpisodeRecord, "reward" | "votes">,
   exposures: readonly EpisodeExposure[],
   added: readonly EpisodeExposure[],
+  believed: Believed = (standing) => standing.trust,
 ): void {
   const { reward, votes } = said;
   const charged = addresses(exposures.filter((exposure) => !added.includes(exposure)));
   const due = addresses(added);
   for (const address of charged.keys()) due.delete(address);
-  if (reward) chargePart(draft, reward, [...due.keys()]);
+  if (reward) chargePart(draft, reward, [...due.keys()], believed);
   if (!votes) return;
   if (reward?.standing && votes.standing?.source === reward.standing.source && votes.at === reward.at) {
     // One outcome is charged once.
@@ -50,19 +52,24 @@ export function chargeSources<Shared, Memory>(
       draft,
       votes,
       [...due].filter(([, id]) => named.has(id)).map(([address]) => address),
+      believed,
     );
   }
 }
+
+type Believed = (standing: Standing) => number;
 
 function chargePart<Shared, Memory>(
   draft: Draft<Shared, Memory>,
   { standing, weight }: CountedReward | CountedVotes,
   memories: readonly number[],
+  believed: Believed,
 ): void {
-  const amount = weight * (standing?.trust ?? 0);
-  if (!standing?.cap || amount === 0) return;
+  const amount = standing ? weight * believed(standing) : 0;
+  if (!standing?.cap || amount <= 0) return;
   const { spending } = draft.changeSource(standing.source);
   for (const memory of memories) {
+    if (standing.capped.includes(memory)) continue;
     if (charge(spending, standing.cap, memory, amount, draft.at)) continue;
     standing.capped.push(memory);
     draft.stats.capped = (draft.stats.capped ?? 0) + 1;

@@ -8,7 +8,7 @@ import { score } from "./score.js";
 import { type CavMemory, type CavShared, sharedCodec } from "./state.js";
 
 /**
- * **Context advantage vectors**, `cav@1`, the default.
+ * **Context advantage vectors**, `cav@1`.
  *
  * Per memory one small vector that sums how much better than expected runs went when the memory was shown, in which direction
  * of request space. A memory is good *for* something; what was to be expected anyway is subtracted; little evidence moves

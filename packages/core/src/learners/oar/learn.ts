@@ -39,8 +39,9 @@ type Step = readonly [evidence: number, advantage: number, information: number, 
  *     bias += k₀ share a,  baseline += k_b share a z,  v += k g a z
  *     information += 4 τ curvature(P) g²,  n += τ w
  *
- * In a run with votes each vote is one more run of its memory alone, with the reward 1 (helped) or 0 (misled); a memory that
- * nobody spoke of keeps half of the run's credit and is told that it made no difference (reward ½).
+ * In a run with votes each vote is one more run of its memory alone, with the reward 1 (helped) or 0 (misled), and the memory takes
+ * no part of a residual that speaks against its vote; a memory that nobody spoke of takes half of its part and is told that it made
+ * no difference (reward ½).
  */
 export function learn(lesson: OarLesson, footprints: boolean): Contribution {
   const { exposures, reward, weight: trust, first, voted } = lesson;
@@ -88,7 +89,7 @@ export function learn(lesson: OarLesson, footprints: boolean): Contribution {
           const blame = shares[next++] as number;
           const { memory, vote } = part.shown;
           if (part.weight === 0 || (reward === null && vote === 0)) return [];
-          const credit = blame * dual * (voted && vote === 0 ? OAR.unvotedShare : 1);
+          const credit = creditOf(blame * dual, vote, voted);
           const said = voted ? voteDual(part, vote, part.variance * credit, trust) : 0;
           const carried = credit + said;
           const step: Step = [trust * part.weight, carried, information * blame * blame, part.variance * carried];
@@ -149,6 +150,13 @@ function addJudgement(
   shared.gateNumerator += sign * faded * numerator;
   shared.gateDenominator += sign * faded * denominator;
   shared.votedRuns += sign * voted;
+}
+
+/** What of its part of a run's residual a memory takes: all of it, half without a vote among votes, and none of it against its own vote. */
+function creditOf(part: number, vote: -1 | 0 | 1, voted: boolean): number {
+  if (vote > 0) return Math.max(part, 0);
+  if (vote < 0) return Math.min(part, 0);
+  return voted ? part * OAR.unvotedShare : part;
 }
 
 /** @param moved how far the run itself has moved the memory's logit */

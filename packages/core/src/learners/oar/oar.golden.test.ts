@@ -31,8 +31,8 @@ interface Known {
 
 const GUARDS: Readonly<Record<OarSetting, readonly [number, number] | undefined>> = {
   balanced: undefined,
-  guard: [-2.4, -3.9],
-  strict: [-1.9, -2.9],
+  guard: [-2, -3],
+  strict: [-1.5, -2.4],
 };
 
 /** Solves `a = τ (r − sigmoid(l + K a))` by so many Newton steps from 0. */
@@ -132,7 +132,8 @@ class Reference {
       if (w === 0) return;
       const known = this.#of(id);
       const vote = votes.get(id) ?? 0;
-      const credit = (g[i] as number) * a * (votes.size > 0 && vote === 0 ? 0.5 : 1);
+      const part = (g[i] as number) * a * (votes.size > 0 && vote === 0 ? 0.5 : 1);
+      const credit = vote > 0 ? Math.max(part, 0) : vote < 0 ? Math.min(part, 0) : part;
       const moved = (before[i] as number) + (k[i] as number) * credit;
       const said = votes.size > 0 ? solve(moved, (1 + vote) / 2, k[i] as number, weight, 3) : 0;
       known.v = known.v.map((value, d) => value + (k[i] as number) * (credit + said) * (z[d] as number));
@@ -216,26 +217,26 @@ describe("oar@1", () => {
     const { evidence, advantage, information, lastRun, vector } = known.state;
     const rounded = (values: readonly number[]): number[] => values.map((value) => Number(value.toFixed(5)));
     expect(scores).toEqual([
-      [19, "m35", 0.818183, "m17", 0.783259],
-      [39, "m24", 1.106565, "m5", 0.748928],
-      [59, "m3", 0.909384, "m34", 0.871924],
-      [79, "m11", 0.861946, "m7", 0.858532],
-      [99, "m24", 0.98125, "m23", 0.894794],
-      [119, "m38", 0.886595, "m24", 0.743487],
+      [19, "m35", 0.819473, "m17", 0.784326],
+      [39, "m24", 1.102357, "m5", 0.749029],
+      [59, "m25", 0.905341, "m36", 0.814142],
+      [79, "m29", 0.88047, "m9", 0.829044],
+      [99, "m24", 0.979765, "m22", 0.685577],
+      [119, "m38", 0.886595, "m31", 0.752498],
     ]);
     expect(rounded([bias, steps, lessons, votedRuns, gateNumerator, gateDenominator])).toEqual([
-      -0.55913, 124, 120, 42, 1.34968, 2.85917,
+      -0.61711, 124, 120, 42, 1.64532, 3.20114,
     ]);
     expect([known.id, ...rounded([evidence, advantage, information, lastRun, ...vector.slice(0, 4)])]).toEqual([
       "m12",
-      16.67793,
-      -0.54316,
-      13.87974,
-      118,
-      -0.16999,
-      0.22251,
-      0.11591,
-      -0.14437,
+      19.78195,
+      0.2817,
+      15.26122,
+      119,
+      -0.00393,
+      0.55145,
+      -0.03473,
+      -0.20451,
     ]);
   });
 });

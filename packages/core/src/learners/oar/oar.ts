@@ -37,7 +37,7 @@ export function oar(options: OarOptions = {}): Learner<OarShared, OarMemory, Oar
   const guard = OAR_SETTINGS[setting];
   const footprints = guard !== undefined;
   return {
-    id: setting === "balanced" ? "oar@1" : `oar-${setting}@1`,
+    id: setting === "balanced" ? "oar@1" : `oar@1/${setting}`,
     shared: sharedCodec,
     memory: memoryCodec,
     createTable: () => new OarTable(),
