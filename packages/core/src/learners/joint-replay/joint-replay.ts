@@ -21,16 +21,16 @@ import { type JointReplayShared, sharedCodec } from "./state.js";
  * explains is not credited to the others, and what is known of a memory now is applied to old runs, too. `jar` maximises such a
  * posterior by dual steps without a rate, and adds a gate, bounds and a bonus for memories that were tried little.
  *
- * - **No random numbers**: old runs are visited round robin, and no noise is added to the scores. The published recipes draw the
- *   runs, and here the prototype also explored with Gaussian noise of 0.1 / √(n + 1). Relevance is the engine's (relative to the
- *   memories that were not shown) instead of a power of similarity.
+ * - **No random numbers**: old runs are visited round robin where experience replay usually draws them, and scores are left without
+ *   the noise (Thompson's, 0.1 / √(n + 1)) that its numbers were tuned with. Credit goes by the engine's relevance, not by a power
+ *   of similarity.
  * - **State**: 1 KiB + 16 bytes per memory that taught (256 dims), 2 KiB per collection, and one short state per remembered run.
  * - **Not order-independent**; equal ledgers give equal bytes. A corrected outcome takes back what its run contributes, up to
- *   float32 rounding; what other runs were fitted to meanwhile stays until they are visited again, and the baseline ages by its fits. A run
- *   that left the log keeps what it contributed by then.
+ *   float32 rounding; what other runs were fitted to meanwhile stays until they are visited again, and the baseline ages by its
+ *   fits. A run that left the log keeps what it contributed by then.
  * - **Wrong choice** when writes are dear (each visited run writes its episode and some five memories again), without request
- *   vectors (it then learns, but ranks by similarity), and for kinds of request that it never saw: nothing bounds the shift or
- *   closes a gate. `oar` and `jar` are safer.
+ *   vectors (it then learns, but ranks by similarity), for kinds of request that it never saw, and when similarity is near-perfect
+ *   (it then costs up to 0.04 of success): nothing bounds the shift or closes a gate.
  * - An outcome's weight multiplies its gradient. Votes and use are ignored; relevance counts.
  * - **Source**: logistic regression with a Gaussian prior by stochastic gradient ascent; experience replay (Lin 1992).
  *
