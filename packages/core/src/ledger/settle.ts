@@ -62,14 +62,28 @@ export function* reweighClaims<Shared, Memory>(draft: Draft<Shared, Memory>, epi
     yield* draft.loadStates(record.exposures);
     const taught = record.contribution !== undefined;
     if (taught) takeBack(draft, record);
-    // A source pays for the weight that its word gains, as it did for what it had when it came.
-    const gained = new Map(claims.map((claim) => [claim, trustNow(draft, claim) - claim.trust]));
-    const { exposures } = record;
-    chargeSources(draft, record, exposures, exposures, (standing) => gained.get(standing) ?? 0);
-    for (const claim of claims) claim.trust = trustNow(draft, claim);
+    trustAsNow(draft, record, claims);
     yield* settle(draft, id, record, !taught);
     draft.keepEpisode(id, record);
   }
+}
+
+/** Believes claims as their sources are trusted now. A source pays for the weight that its word gains, as it did for what it had. */
+function trustAsNow<Shared, Memory>(
+  draft: Draft<Shared, Memory>,
+  record: EpisodeRecord,
+  claims: readonly Standing[],
+): void {
+  const { exposures } = record;
+  const before = claims.map(({ capped }) => [...capped]);
+  const gained = new Map(claims.map((claim) => [claim, trustNow(draft, claim) - claim.trust]));
+  chargeSources(draft, record, exposures, exposures, (standing) => gained.get(standing) ?? 0);
+  claims.forEach((claim, i) => {
+    const known = before[i] as number[];
+    // What was paid for stays: a word that cannot pay for more keeps the weight that it had.
+    if (claim.trust > 0 && claim.capped.length > known.length) claim.capped = known;
+    else claim.trust = trustNow(draft, claim);
+  });
 }
 
 function standingsOf({ reward, votes }: EpisodeRecord): Standing[] {
