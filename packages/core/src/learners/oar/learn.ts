@@ -1,5 +1,6 @@
 import { dequantise } from "../../embedding/quantise.js";
 import { sigmoid } from "../../scoring/bounds.js";
+import { kept } from "../../scoring/half-life.js";
 import { addScaled, dot } from "../../scoring/vectors.js";
 import type { Contribution, Lesson, ShownMemory } from "../learner.js";
 import { expectedLogit } from "../request-baseline.js";
@@ -7,9 +8,17 @@ import { meetRequest } from "../request-model.js";
 import { folded } from "./footprint.js";
 import { curvature, dualNumber, remainingVariance, shareSurprise } from "./formulas.js";
 import { OAR } from "./parameters.js";
-import type { OarMemory, OarShared } from "./state.js";
+import { fadeUntil, type OarMemory, type OarShared } from "./state.js";
 
 type OarLesson = Lesson<OarShared, OarMemory>;
+
+/** What the options say of learning. */
+export interface OarRules {
+  /** Whether memories keep footprints. */
+  readonly footprints: boolean;
+  /** Ms after which half of what is known is left; infinite: nothing fades. */
+  readonly halfLife: number;
+}
 
 /** Below this a memory's evidence is rounding left over from a correction. */
 const NO_EVIDENCE = 1e-9;
@@ -43,8 +52,9 @@ type Step = readonly [evidence: number, advantage: number, information: number, 
  * no part of a residual that speaks against its vote; a memory that nobody spoke of takes half of its part and is told that it made
  * no difference (reward ½).
  */
-export function learn(lesson: OarLesson, footprints: boolean): Contribution {
-  const { exposures, reward, weight: trust, first, voted } = lesson;
+export function learn(lesson: OarLesson, { footprints, halfLife }: OarRules): Contribution {
+  const { exposures, reward, weight: trust, first, voted, at } = lesson;
+  for (const { shown } of exposures) for (const { memory } of shown) fadeUntil(memory, at, halfLife);
   const directions = exposures.map((exposure) => meetRequest(exposure, first));
   const collections = new Set(exposures.map(({ shared }) => shared));
   if (first) for (const shared of collections) countRun(shared);
@@ -84,7 +94,7 @@ export function learn(lesson: OarLesson, footprints: boolean): Contribution {
       moveBaseline(shared, direction?.z, share * dual);
       return {
         direction: direction?.bytes,
-        scalars: [share * dual, ...own, shared.lessons],
+        scalars: [share * dual, ...own, shared.lessons, at],
         memories: (parts[e] as Part[]).map((part): readonly number[] => {
           const blame = shares[next++] as number;
           const { memory, vote } = part.shown;
@@ -103,17 +113,23 @@ export function learn(lesson: OarLesson, footprints: boolean): Contribution {
 }
 
 /** Takes a contribution back, up to float32 rounding. */
-export function unlearn({ exposures }: OarLesson, contribution: Contribution, footprints: boolean): void {
+export function unlearn(
+  { exposures }: OarLesson,
+  contribution: Contribution,
+  { footprints, halfLife }: OarRules,
+): void {
   exposures.forEach(({ shared, shown }, e) => {
     const given = contribution.exposures[e];
     if (!given) return;
-    const [dual = 0, numerator = 0, denominator = 0, voted = 0, lessons = 0] = given.scalars;
+    const [dual = 0, numerator = 0, denominator = 0, voted = 0, lessons = 0, at = 0] = given.scalars;
     const z = given.direction && dequantise(given.direction);
     addJudgement(shared, [numerator, denominator, voted], -1, OAR.gateDecay ** (shared.lessons - lessons));
     moveBaseline(shared, z, -dual);
     shown.forEach(({ memory }, place) => {
       const [evidence, advantage = 0, information = 0, along = 0] = given.memories[place] ?? [];
-      if (evidence !== undefined) move(memory, [evidence, advantage, information, along], z, -1, footprints);
+      if (evidence === undefined) return;
+      const left = kept(memory.at - at, halfLife);
+      move(memory, [left * evidence, left * advantage, left * information, left * along], z, -1, footprints);
     });
   });
 }

@@ -1,16 +1,32 @@
+import { kept } from "../../scoring/half-life.js";
 import type { Learner } from "../learner.js";
-import { checkSettings, oneOf } from "../legality.js";
+import { checkSettings, type FieldRule, oneOf } from "../legality.js";
 import { observeSpread } from "../running-spread.js";
 import { gate, scalarUtility } from "./formulas.js";
-import { learn, unlearn } from "./learn.js";
+import { learn, type OarRules, unlearn } from "./learn.js";
 import { OAR_SETTINGS, type OarSetting } from "./parameters.js";
 import { score } from "./score.js";
-import { memoryCodec, type OarMemory, type OarShared, sharedCodec } from "./state.js";
+import { keepShare, memoryCodec, type OarMemory, type OarShared, sharedCodec } from "./state.js";
 import { OarTable } from "./table.js";
 
 export interface OarOptions {
   /** From most gain to most safety on kinds of request that were never met. Each keeps its own state. @default "balanced" */
   readonly setting?: OarSetting;
+  /**
+   * Ms after which half of what outcomes taught about a memory is left; it fades towards knowing nothing. Give it where what helps
+   * goes out of date by itself; a store whose requests are rare forgets what it needs. Each keeps its own state. At least a minute.
+   * @default nothing fades
+   */
+  readonly halfLife?: number;
+}
+
+const MINUTE = 60_000;
+
+const HALF_LIFE: FieldRule = [(value) => typeof value === "number" && value >= MINUTE, "ms, at least a minute"];
+
+function idOf(setting: OarSetting, halfLife: number): string {
+  const fading = halfLife === Number.POSITIVE_INFINITY ? [] : [`half-life-${halfLife}`];
+  return ["oar@1", ...(setting === "balanced" ? [] : [setting]), ...fading].join("/");
 }
 
 /**
@@ -24,7 +40,7 @@ export interface OarOptions {
  * - **Score**: {@link score}. **Learning**: {@link learn}. **Numbers**: parameters.ts.
  * - **Settings**: `balanced` gains most; `guard` and `strict` keep learning away from requests unlike those it has met, at the
  *   price of a slower start.
- * - **State**: 1 KiB + 40 bytes per memory that taught (256 dims), 256 bytes more with `guard` and `strict`; 2 KiB per collection.
+ * - **State**: 1 KiB + 48 bytes per memory that taught (256 dims), 256 bytes more with `guard` and `strict`; 2 KiB per collection.
  * - **Order**: not order-independent; equal ledgers give equal bytes.
  * - **Wrong choice** when outcomes lie (no ranker can notice: accept verified ones, or audit the sources), or when similarity is
  *   near-perfect and no memory misleads: then it costs up to 0.02 of success.
@@ -32,27 +48,24 @@ export interface OarOptions {
  * @throws INVALID_ARGUMENT
  */
 export function oar(options: OarOptions = {}): Learner<OarShared, OarMemory, OarTable> {
-  const { setting = "balanced" } = options;
-  checkSettings("oar", { setting }, { setting: oneOf(...Object.keys(OAR_SETTINGS)) });
+  const { setting = "balanced", halfLife = Number.POSITIVE_INFINITY } = options;
+  checkSettings("oar", { setting, halfLife }, { setting: oneOf(...Object.keys(OAR_SETTINGS)), halfLife: HALF_LIFE });
   const guard = OAR_SETTINGS[setting];
-  const footprints = guard !== undefined;
+  const rules: OarRules = { footprints: guard !== undefined, halfLife };
   return {
-    id: setting === "balanced" ? "oar@1" : `oar@1/${setting}`,
+    id: idOf(setting, halfLife),
     shared: sharedCodec,
     memory: memoryCodec,
     createTable: () => new OarTable(),
-    score: (request) => score(request, guard),
+    score: (request) => score(request, guard, halfLife),
     observe: observeSpread,
-    learn: (lesson) => learn(lesson, footprints),
-    unlearn: (lesson, contribution) => unlearn(lesson, contribution, footprints),
-    discount(memory, keep) {
-      memory.evidence *= keep;
-      memory.advantage *= keep;
-      memory.information *= keep;
-      memory.vector = memory.vector.map((value) => value * keep);
-      memory.footprint = memory.footprint.map((value) => value * keep);
+    learn: (lesson) => learn(lesson, rules),
+    unlearn: (lesson, contribution) => unlearn(lesson, contribution, rules),
+    discount: keepShare,
+    describe({ advantage, evidence, at }, now) {
+      const left = kept(now - at, halfLife);
+      return { utility: scalarUtility(left * advantage, left * evidence), evidence: left * evidence };
     },
-    describe: ({ advantage, evidence }) => ({ utility: scalarUtility(advantage, evidence), evidence }),
     summarize: (shared) => ({
       lessons: shared.lessons,
       gate: gate(shared),

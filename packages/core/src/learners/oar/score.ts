@@ -1,4 +1,5 @@
 import { clamp } from "../../scoring/bounds.js";
+import { kept } from "../../scoring/half-life.js";
 import { standings } from "../../scoring/standing.js";
 import type { ScoreRequest, Scores } from "../learner.js";
 import { centre } from "../request-model.js";
@@ -22,8 +23,8 @@ const FIRST = sharedCodec.empty();
  * With a guard, boosts and penalties are multiplied by `clamp(familiarity − from, 0, 1)`. Where request and memory share no
  * vector space the scalar advantage stands in: `3 a / (n + 5)` for `2.2 · worth(y)`, without a bonus.
  */
-export function score(request: ScoreRequest<OarShared, OarTable>, guard: Guard | undefined): Scores {
-  const { table, rows, similarities, vector, topK, shared = FIRST } = request;
+export function score(request: ScoreRequest<OarShared, OarTable>, guard: Guard | undefined, halfLife: number): Scores {
+  const { table, rows, similarities, vector, topK, now, shared = FIRST } = request;
   const count = similarities.length;
   const scores = new Float64Array(count);
   const utilities = new Float64Array(count);
@@ -45,12 +46,13 @@ export function score(request: ScoreRequest<OarShared, OarTable>, guard: Guard |
     let bonus = products ? open * freshness(standing[i] as number, 0, votes) : 0;
     if (row >= 0) {
       unchanged = open === 0 && unchanged;
-      const seen = table.evidence[row] as number;
+      const left = kept(now - (table.at[row] as number), halfLife);
+      const seen = left * (table.evidence[row] as number);
       evidence[i] = seen;
-      const logit = products ? (products[i] as number) : Number.NaN;
+      const logit = products ? left * (products[i] as number) : Number.NaN;
       let shift: number;
       if (Number.isNaN(logit)) {
-        utilities[i] = scalarUtility(table.advantage[row] as number, seen);
+        utilities[i] = scalarUtility(left * (table.advantage[row] as number), seen);
         shift = OAR.scalarWeight * (utilities[i] as number);
         bonus = 0;
       } else {
@@ -58,7 +60,7 @@ export function score(request: ScoreRequest<OarShared, OarTable>, guard: Guard |
         bonus = open * freshness(standing[i] as number, seen, votes);
         shift =
           logit > 0
-            ? OAR.weight * boosts * boost(logit, table.vectors.norm[row] as number)
+            ? OAR.weight * boosts * boost(logit, left * (table.vectors.norm[row] as number))
             : OAR.weight * penalties * penalty(logit, shared.lessons - (table.lastRun[row] as number));
       }
       learned = clamp(open * shift, -OAR.penaltyCap, OAR.boostCap);

@@ -1,4 +1,5 @@
 import { MAX_DIMS } from "../../embedding/projection.js";
+import { kept } from "../../scoring/half-life.js";
 import { dimsOf } from "../advantage-vector.js";
 import type { StateCodec } from "../learner.js";
 import { FINITE, finiteVector, NOT_NEGATIVE, problemOf } from "../legality.js";
@@ -16,6 +17,8 @@ export interface OarMemory {
   information: number;
   /** Number of the collection's run that it was last told of. */
   lastRun: number;
+  /** Unix ms of the outcome as of which all this holds: what time has taken since is taken when it is read. */
+  at: number;
   /** What it adds to a run's logit along each direction of request space. Length 0 before the first request with a vector. */
   vector: Float32Array;
   /** Sum of the folded requests that it was shown for: where its evidence comes from. Empty for the setting `balanced`. */
@@ -28,33 +31,35 @@ export interface OarShared extends RequestModel {
   votedRuns: number;
 }
 
-const MEMORY_SCALARS = 5;
+const MEMORY_SCALARS = 6;
 
 const MEMORY_RULES = {
   evidence: NOT_NEGATIVE,
   advantage: FINITE,
   information: NOT_NEGATIVE,
   lastRun: NOT_NEGATIVE,
+  at: FINITE,
   vector: finiteVector(MAX_DIMS),
   footprint: finiteVector(FOOTPRINT_DIMS),
 };
 
-/** Four numbers and the vector's length as float64, the vector and the footprint as float32; empty while nothing was learned. Little-endian. */
+/** Five numbers and the vector's length as float64, the vector and the footprint as float32; empty while nothing was learned. Little-endian. */
 export const memoryCodec: StateCodec<OarMemory> = {
   empty: () => ({
     evidence: 0,
     advantage: 0,
     information: 0,
     lastRun: 0,
+    at: 0,
     vector: new Float32Array(0),
     footprint: new Float32Array(0),
   }),
   decode(bytes) {
-    const [evidence, advantage, information, lastRun, length] = new Float64Array(
+    const [evidence, advantage, information, lastRun, at, length] = new Float64Array(
       bytes.buffer,
       bytes.byteOffset,
       MEMORY_SCALARS,
-    ) as unknown as [number, number, number, number, number];
+    ) as unknown as [number, number, number, number, number, number];
     const start = bytes.byteOffset + MEMORY_SCALARS * 8;
     const dims = dimsOf(length);
     const rest = dimsOf((bytes.length - MEMORY_SCALARS * 8) / 4 - dims);
@@ -63,15 +68,16 @@ export const memoryCodec: StateCodec<OarMemory> = {
       advantage,
       information,
       lastRun,
+      at,
       vector: new Float32Array(bytes.buffer, start, dims),
       footprint: new Float32Array(bytes.buffer, start + dims * 4, rest),
     };
   },
-  encode({ evidence, advantage, information, lastRun, vector, footprint }, room) {
+  encode({ evidence, advantage, information, lastRun, at, vector, footprint }, room) {
     if (evidence === 0) return new Uint8Array(room);
     const start = room + MEMORY_SCALARS * 8;
     const bytes = new Uint8Array(start + (vector.length + footprint.length) * 4);
-    const scalars = [evidence, advantage, information, lastRun, vector.length];
+    const scalars = [evidence, advantage, information, lastRun, at, vector.length];
     new Float64Array(bytes.buffer, room, MEMORY_SCALARS).set(scalars);
     const values = new Float32Array(bytes.buffer, start);
     values.set(vector);
@@ -101,3 +107,19 @@ export const sharedCodec: StateCodec<OarShared> = {
   },
   problem: (state) => model.problem(state) ?? problemOf(state, { votedRuns: NOT_NEGATIVE }),
 };
+
+/** Keeps a share of what is known about a memory. */
+export function keepShare(memory: OarMemory, share: number): void {
+  memory.evidence *= share;
+  memory.advantage *= share;
+  memory.information *= share;
+  memory.vector = memory.vector.map((value) => value * share);
+  memory.footprint = memory.footprint.map((value) => value * share);
+}
+
+/** Takes what time has taken of a memory by `at`, Unix ms. */
+export function fadeUntil(memory: OarMemory, at: number, halfLife: number): void {
+  const share = kept(at - memory.at, halfLife);
+  if (share < 1 && memory.evidence > 0) keepShare(memory, share);
+  memory.at = Math.max(memory.at, at);
+}

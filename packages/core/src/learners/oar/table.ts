@@ -11,12 +11,14 @@ export class OarTable implements MemoryTable {
   evidence: Float64Array = new Float64Array(FIRST_CAPACITY);
   advantage: Float64Array = new Float64Array(FIRST_CAPACITY);
   lastRun: Float64Array = new Float64Array(FIRST_CAPACITY);
+  /** Unix ms as of which each row holds. */
+  at: Float64Array = new Float64Array(FIRST_CAPACITY);
   readonly vectors: RowVectors = new RowVectors(MAX_DIMS);
   readonly footprints: RowVectors = new RowVectors(FOOTPRINT_DIMS);
   #rows = 0;
 
   get size(): number {
-    return this.vectors.size + this.footprints.size + 3 * this.evidence.byteLength;
+    return this.vectors.size + this.footprints.size + 4 * this.evidence.byteLength;
   }
 
   put(bytes: Uint8Array, row: number = this.#rows): number {
@@ -26,10 +28,12 @@ export class OarTable implements MemoryTable {
       this.evidence = doubled(this.evidence);
       this.advantage = doubled(this.advantage);
       this.lastRun = doubled(this.lastRun);
+      this.at = doubled(this.at);
     }
     this.evidence[row] = state.evidence;
     this.advantage[row] = state.advantage;
     this.lastRun[row] = state.lastRun;
+    this.at[row] = state.at;
     this.vectors.set(row, state.vector);
     this.footprints.set(row, state.footprint);
     return row;
