@@ -17,9 +17,9 @@ import { DIMS, SUBJECTS, type Subject } from "./subjects.js";
 
 const DOCS = fileURLToPath(new URL("../../../../docs/benchmarks/", import.meta.url));
 
-/** A commit to disk takes a thousand times what arithmetic takes: fewer of them are timed. */
+/** A durable commit waits for the disk: fewer of them are timed. */
 const IN_MEMORY: MeasureOptions = { rounds: 12, turns: 40, warmup: 2 };
-const ON_DISK: MeasureOptions = { rounds: 12, turns: 15, warmup: 1 };
+const ON_DISK: MeasureOptions = { rounds: 12, turns: 30, warmup: 1 };
 
 /** A learner at one length of request vectors. */
 interface Case {

@@ -6,7 +6,7 @@ import type { Interval } from "../statistics/interval.js";
 import type { Cost, Timed } from "./costs.js";
 import type { HistoryShape } from "./history.js";
 import { lossLines } from "./losses.js";
-import { REFERENCE, REFERENCE_DIMS } from "./subjects.js";
+import { DIMS, REFERENCE, REFERENCE_DIMS } from "./subjects.js";
 
 /** How the gains beside the costs were measured; the raw results of this command are `cost-gains.json`. */
 export const GAINS_COMMAND =
@@ -101,15 +101,16 @@ export function reportPage(
   { command, date, hardware, versions, history, costs }: CostReport,
   gains: Comparisons,
 ): string {
-  const calls = `${history.runs} runs before anything is counted, the next ${history.counted} counted`;
   return `# What an outcome costs
 
-Learners differ in what one outcome makes the store write. \`oar\`, the default, writes what \`cav\` writes: the memories that the run was
-shown, its episode, the collection's state and the counts. \`jar\` fits old runs again after each new one, and each of them brings its
+Learners differ in what one outcome makes the store write. \`oar\`, the default, writes the same states as \`cav\`: the memories that the run
+was shown, its episode, the collection's state and the counts. \`jar\` fits old runs again after each new one, and each of them brings its
 episode and some five memories more. The page is written by \`${command}\`; raw results: [${FILES.raw}](${FILES.raw}). What follows from it:
 [oar is the default](../decisions/2026-11-20-oar-is-the-default.md).
 
 ## Where it loses
+
+Bytes and gains by their means, whatever the intervals below; times where the whole interval is clear of the default's.
 
 ${lossLines(costs, gains)
   .map((line) => `- ${line}`)
@@ -126,8 +127,9 @@ ${costTable(costs)}
   same for all) and the pages that SQLite writes around them come on top.
 - **memory state**: mean bytes of one memory's state, 16 of which belong to the ledger and not to the learner.
 - **µs in memory**: \`engine.report\` on \`memoryStore()\`: encoding, reduction and state, no disk.
-- **µs on SQLite**: the same on a file, durable commit included (\`synchronous\` full, the default). Much of it is the disk's own time, which
-  is the same for all learners and hides their differences on a slow disk.
+- **µs on SQLite**: the same on a file, durable commit included (\`synchronous\` full, the default). Every commit waits once for the disk,
+  whatever the learner, and that wait differs from run to run: where it takes milliseconds, it hides what a learner writes; where it
+  takes a fraction of one, the ratios come near those in memory. Take the bytes for what is steady.
 
 Of them are memories, episodes and others (the collection, counts, places of the ring):
 
@@ -149,13 +151,14 @@ ${GAINS_COMMAND.replace("pnpm", "npx -y pnpm@12")}
 
 ## How
 
-- A collection of ${history.memories} memories, ${history.queries} requests that come again and again, ${history.fetched} candidates per run from an HNSW index of clustered vectors, ${history.shown} of them
-  shown as the learner ranks them; outcomes by a fair coin. ${calls}, the rest timed. Request vectors of 256
-  and of 128 floats, which are stored as they are: neither is projected.
+- A collection of ${history.memories} memories, ${history.queries} requests that come again and again, ${history.fetched} candidates per run from an HNSW index of clustered
+  vectors, ${history.shown} of them shown as the learner ranks them; outcomes by a fair coin. ${history.runs} runs before anything is counted, the next
+  ${history.counted} counted, the rest timed. Request vectors of ${DIMS.join(" and of ")} floats, which are stored as they are: neither is projected.
 - Joint replay remembers up to 1,000 runs. How many of the memories of revisited runs coincide depends on the collection: the larger it
   is, the nearer the states come to \`(revisits + 1) · (shown + 1)\` and four more.
-- Times are taken side by side in one process: every turn runs all parts of a store in random order. The exposure is recorded before,
-  off the clock. What a changed state costs the next ranking that reads it is not counted.
+- Times are taken side by side in one process: every turn runs all parts of a store in random order. So many engines leave each other
+  cold caches: compare these µs with each other, not with those of [speed.md](speed.md). The exposure is recorded before, off the
+  clock. What a changed state costs the next ranking that reads it is not counted.
 - Machine: ${machineText(hardware, versions)}; ${date}.
 `;
 }
