@@ -1,7 +1,7 @@
+import { signed } from "../report/markdown-table.js";
 import type { Comparisons } from "./comparison.js";
 import { STRESS_SET } from "./plan.js";
 import { DEFAULT_ROW, REFERENCE_ROW } from "./rows.js";
-import { signed } from "./tables.js";
 
 /** What the quick plan must show, with room for other luck: a change of arithmetic draws other outcomes. */
 export const GUARDS = {

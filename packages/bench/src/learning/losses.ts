@@ -1,8 +1,8 @@
 import { DATASET_NAMES } from "../datasets/catalogue.js";
+import { gainText, signed } from "../report/markdown-table.js";
 import type { Comparison, Comparisons } from "./comparison.js";
 import { DEFAULT_ROW, ROWS, variantOf } from "./rows.js";
 import { SCENARIOS } from "./scenarios.js";
-import { gainText, signed } from "./tables.js";
 import { targetResults } from "./targets.js";
 
 /** A mean loss of less than this is not worth a line. */

@@ -1,11 +1,11 @@
 import { DATASETS } from "../datasets/catalogue.js";
 import { type HeatMap, heatMap } from "../plot/heat-map.js";
 import { linePlot, type PlotSeries } from "../plot/line-plot.js";
+import { plain } from "../report/markdown-table.js";
 import type { Comparison, Comparisons } from "./comparison.js";
 import { STRESS_SET } from "./plan.js";
 import { BASELINE_ROW, DEFAULT_ROW, REFERENCE_ROW } from "./rows.js";
 import { SCENARIOS, type ScenarioName } from "./scenarios.js";
-import { plain } from "./tables.js";
 import { bestRival } from "./targets.js";
 
 /** Gain in held-out success over the runs: the published formula, the best other learner, the default one, and that with votes. */

@@ -1,11 +1,11 @@
 import { DATASET_NAMES, DATASETS, type DatasetName } from "../datasets/catalogue.js";
+import { gainText, markdownTable, plain, signed, valueText } from "../report/markdown-table.js";
 import { VOTE_RATES } from "../world/feedback.js";
 import type { Comparison, Comparisons, Measure } from "./comparison.js";
 import { losses } from "./losses.js";
 import { STRESS_SET } from "./plan.js";
 import { BASELINE_ROW, DEFAULT_ROW, REFERENCE_ROW } from "./rows.js";
 import { SCENARIO_NAMES, SCENARIOS, type ScenarioKind, type ScenarioName } from "./scenarios.js";
-import { gainText, markdownTable, plain, signed, valueText } from "./tables.js";
 import { LEARNABLE_SETS, meanGain, type Target, type TargetResult, targetResults } from "./targets.js";
 
 /** Names of the files beside the page. */

@@ -88,6 +88,7 @@ export const ROWS: readonly Row[] = [
   row("cav", cav),
   row("cav+votes", cav, { votes: true }),
   row("jar", jar, { slow: true }),
+  row("jar-8", () => jar({ revisits: 8 }), { slow: true }),
   row("jar-5", () => jar({ revisits: 5 }), { slow: true }),
   row("jar-0", () => jar({ revisits: 0 })),
   row("jar-guard", () => jar({ setting: "guard" }), { slow: true }),

@@ -1,43 +1,6 @@
-import type { Interval } from "../statistics/interval.js";
+import { gainText, markdownTable, signed, valueText } from "../report/markdown-table.js";
 import type { Comparison, Comparisons } from "./comparison.js";
 import { BASELINE_ROW } from "./rows.js";
-
-/** A Markdown table whose columns line up, so that it reads well as plain text too. */
-export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => (row[column] ?? "").length)));
-  const line = (cells: readonly string[]): string =>
-    `| ${widths.map((width, column) => pad(cells[column] ?? "", width, column)).join(" | ")} |`;
-  const rule = `|${widths.map((width, column) => (column === 0 ? "-".repeat(width + 2) : `${"-".repeat(width + 1)}:`)).join("|")}|`;
-  return [line(head), rule, ...rows.map(line)].join("\n");
-}
-
-/** Names to the left, numbers to the right. */
-function pad(cell: string, width: number, column: number): string {
-  return column === 0 ? cell.padEnd(width) : cell.padStart(width);
-}
-
-/** 0.123, with a true minus sign. */
-export function plain(value: number, digits = 3): string {
-  const text = Math.abs(value).toFixed(digits);
-  return value < 0 && Number(text) !== 0 ? `−${text}` : text;
-}
-
-/** +0.123 or −0.123. */
-export function signed(value: number, digits = 3): string {
-  const text = plain(value, digits);
-  return text.startsWith("−") ? text : `+${text}`;
-}
-
-/** +0.123 ±0.010; an interval over one seed has no width to speak of. */
-export function gainText(gain: Interval | undefined): string {
-  if (!gain) return "";
-  return gain.n > 1 ? `${signed(gain.mean)} ±${plain(gain.margin)}` : signed(gain.mean);
-}
-
-export function valueText(value: Interval | undefined): string {
-  if (!value) return "";
-  return value.n > 1 ? `${plain(value.mean)} ±${plain(value.margin)}` : plain(value.mean);
-}
 
 /** All measures of one set in one scenario: similarity's own values, and every other row's difference from it. */
 export function measureTable(

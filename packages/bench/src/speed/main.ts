@@ -1,10 +1,10 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { memoryStore } from "@qavr/core";
 import { sqliteStore } from "@qavr/sqlite";
+import { installedVersions } from "../report/machine.js";
 import { type Measured, measureInterleaved } from "./measure.js";
 import { reportPage, resultLines, speedReport } from "./report.js";
 import { PARTS, speedResults } from "./targets.js";
@@ -60,12 +60,7 @@ async function main(): Promise<void> {
     ];
     note("measuring");
     const measurements = await measureInterleaved(parts);
-    const { version } = createRequire(import.meta.url)("hnswlib-node/package.json") as { version: string };
-    const report = speedReport(measurements, speedResults(measurements), {
-      node: process.versions.node,
-      "hnswlib-node": version,
-      SQLite: process.versions.sqlite ?? "unknown",
-    });
+    const report = speedReport(measurements, speedResults(measurements), installedVersions());
     process.stdout.write(`${resultLines(report).join("\n")}\n`);
     await mkdir(DOCS, { recursive: true });
     await writeFile(join(DOCS, "speed.md"), reportPage(report));

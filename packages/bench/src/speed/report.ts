@@ -1,4 +1,4 @@
-import { cpus, loadavg, totalmem } from "node:os";
+import { type Machine, machine, machineText } from "../report/machine.js";
 import type { Measurement } from "./measure.js";
 import type { SpeedResult } from "./targets.js";
 import { INDEX } from "./vector-index.js";
@@ -8,12 +8,7 @@ import { FETCHED, SHOWN, TAUGHT } from "./warm-engine.js";
 export interface SpeedReport {
   readonly command: string;
   readonly date: string;
-  readonly hardware: {
-    readonly cpu: string;
-    readonly cores: number;
-    readonly memoryGiB: number;
-    readonly load: number;
-  };
+  readonly hardware: Machine;
   readonly versions: Readonly<Record<string, string>>;
   readonly results: readonly SpeedResult[];
   readonly measurements: readonly Measurement[];
@@ -27,12 +22,7 @@ export function speedReport(
   return {
     command: "pnpm bench:speed",
     date: new Date().toISOString().slice(0, 10),
-    hardware: {
-      cpu: cpus()[0]?.model ?? "unknown",
-      cores: cpus().length,
-      memoryGiB: Math.round(totalmem() / 2 ** 30),
-      load: Number((loadavg()[0] as number).toFixed(1)),
-    },
+    hardware: machine(),
     versions,
     results,
     measurements,
@@ -75,11 +65,7 @@ ${measurements.map((one) => `| ${one.name} | ${one.median.toFixed(1)} | ${one.p9
   projected and quantised per request, an episode recorded per ranking unless it says otherwise.
 - Outcome: \`engine.end\` of an episode with one exposure of ${FETCHED} recorded candidates and ${TAUGHT} shown: encoding, idempotency, reduction and state,
   in memory.
-- Machine: ${hardware.cpu}, ${hardware.cores} cores, ${hardware.memoryGiB} GiB, load average ${hardware.load}; ${Object.entries(
-    versions,
-  )
-    .map(([name, version]) => `${name} ${version}`)
-    .join(", ")}; ${report.date}.
+- Machine: ${machineText(hardware, versions)}; ${report.date}.
 `;
 }
 

@@ -1,12 +1,5 @@
-import {
-  type Candidate,
-  createEngine,
-  type Engine,
-  type Learner,
-  QavrError,
-  type RankRequest,
-  type Store,
-} from "@qavr/core";
+import { createEngine, type Engine, type Learner, QavrError, type Store } from "@qavr/core";
+import { type SearchRequest, searchRequest } from "./search-request.js";
 import type { VectorIndex } from "./vector-index.js";
 
 /** Candidates that are fetched and results that are shown, as in the demo's proportions. */
@@ -15,18 +8,10 @@ export const SHOWN = 10;
 /** Memories that an outcome teaches in the third part of the bench. */
 export const TAUGHT = 5;
 
-/** Text of about the length of a short lesson. */
-const TEXT =
-  "When the card has not arrived after two weeks, check the address first, then offer a new one at no cost. ".repeat(2);
-
 /** An engine whose store knows every candidate of every query, with requests to rank for. */
 export interface WarmEngine {
   readonly engine: Engine;
-  /** Searches and maps the hits to candidates: what an adapter does before it calls the engine. */
-  request(
-    query: number,
-    options?: { readonly topK?: number; readonly texts?: boolean; readonly record?: boolean },
-  ): RankRequest;
+  readonly request: SearchRequest;
 }
 
 /**
@@ -37,17 +22,7 @@ export interface WarmEngine {
  */
 export async function warmEngine(index: VectorIndex, store: Store, learner?: Learner): Promise<WarmEngine> {
   const engine = createEngine({ store, ...(learner ? { learner } : {}) });
-  // A store in this process hands out the ids that its documents carry: the same strings every time.
-  const ids = Array.from({ length: index.count }, (_, label) => `m${label}`);
-  const request: WarmEngine["request"] = (query, { topK = SHOWN, texts = false, record = true } = {}) => {
-    const { neighbors, distances } = index.search(query, FETCHED);
-    const candidates = neighbors.map((label, place): Candidate => {
-      const similarity = 1 - (distances[place] as number);
-      const id = ids[label] as string;
-      return texts ? { id, similarity, text: `${label} ${TEXT}` } : { id, similarity };
-    });
-    return { vector: index.queries[query] as Float32Array, candidates, topK, record };
-  };
+  const request = searchRequest(index, { fetched: FETCHED, shown: SHOWN });
   for (let query = 0; query < index.queries.length; query++) {
     for (const topK of [FETCHED, TAUGHT]) {
       const { episode } = await engine.rank(request(query, { topK }));

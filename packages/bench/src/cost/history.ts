@@ -1,0 +1,93 @@
+import { createEngine, type Engine, type Learner, type Store } from "@qavr/core";
+import { seededRandom } from "../random/seeded-random.js";
+import { type SearchRequest, searchRequest } from "../speed/search-request.js";
+import type { VectorIndex } from "../speed/vector-index.js";
+import { INDEX, type VectorIndexShape } from "../speed/vector-index.js";
+import { type CountingStore, countOutcomeWrites, type OutcomeWrites } from "./outcome-writes.js";
+
+/** A small collection in long use. */
+export interface HistoryShape {
+  /** Memories in the collection. */
+  readonly memories: number;
+  /** Requests, which come again and again in the same order. */
+  readonly queries: number;
+  /** Candidates per run, and how many of them it is shown. */
+  readonly fetched: number;
+  readonly shown: number;
+  /** Runs before anything is counted: many more than any learner fits again at once. */
+  readonly runs: number;
+  /** Runs after them whose writes are counted. */
+  readonly counted: number;
+  /** Runs that end together, in one commit of the store. */
+  readonly together: number;
+}
+
+export const HISTORY: HistoryShape = {
+  memories: 300,
+  queries: 200,
+  fetched: 20,
+  shown: 5,
+  runs: 400,
+  counted: 200,
+  together: 20,
+};
+
+/** Seed of the tossed outcomes. */
+const OUTCOME_SEED = 12;
+
+/** The index that a history searches. */
+export function historyIndex({ memories, queries }: HistoryShape, dims: number): VectorIndexShape {
+  return { ...INDEX, count: memories, queries, dims };
+}
+
+/** An engine with a past. */
+export interface History {
+  readonly engine: Engine;
+  /** What the counted outcomes wrote. */
+  readonly counted: OutcomeWrites;
+  /** The next run, ended and recorded without an outcome. Returns its episode. */
+  open(): Promise<string>;
+  /** Commits the outcome of such a run: a fair coin, by the number of outcomes so far. */
+  teach(episode: string): Promise<unknown>;
+}
+
+/**
+ * Lets an engine learn from `runs + counted` runs. Outcomes are tossed, so that every learner goes on being surprised. The same
+ * arguments give the same runs, and each store the same writes.
+ */
+export async function createHistory(
+  index: VectorIndex,
+  store: Store,
+  learner: Learner,
+  shape: HistoryShape = HISTORY,
+): Promise<History> {
+  const { fetched, shown, runs, counted, together } = shape;
+  const counting: CountingStore = countOutcomeWrites(store);
+  const engine = createEngine({ store: counting.store, learner });
+  const request: SearchRequest = searchRequest(index, { fetched, shown });
+  const random = seededRandom(OUTCOME_SEED);
+  const outcome = (): { reward: boolean; tier: "verified" } => ({ reward: random() < 0.5, tier: "verified" });
+  let run = 0;
+  const rank = async (): Promise<string> => (await engine.rank(request(run++ % shape.queries))).episode;
+
+  const learnFrom = async (count: number): Promise<void> => {
+    for (let done = 0; done < count; done += together) {
+      const episodes: string[] = [];
+      while (episodes.length < Math.min(together, count - done)) episodes.push(await rank());
+      await Promise.all(episodes.map((episode) => engine.end(episode, outcome())));
+    }
+  };
+  await learnFrom(runs);
+  counting.reset();
+  await learnFrom(counted);
+  return {
+    engine,
+    counted: counting.writes(),
+    async open() {
+      const episode = await rank();
+      await engine.end(episode);
+      return episode;
+    },
+    teach: (episode) => engine.report(episode, outcome()),
+  };
+}
