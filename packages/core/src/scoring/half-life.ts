@@ -6,5 +6,6 @@
  * @param halfLife ms, above 0; infinite: nothing fades
  */
 export function kept(elapsed: number, halfLife: number): number {
-  return elapsed > 0 ? 2 ** (-elapsed / halfLife) : 1;
+  // A power costs more than all else that is done for a candidate: none is taken where nothing fades.
+  return elapsed > 0 && halfLife < Number.POSITIVE_INFINITY ? 2 ** (-elapsed / halfLife) : 1;
 }

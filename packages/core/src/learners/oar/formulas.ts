@@ -86,10 +86,19 @@ export function voteRate({ votedRuns, lessons }: OarShared): number {
   return votedRuns / (lessons + OAR.voteWarmup);
 }
 
-/** Bonus of a memory that was tried little, for the top of the list: `0.6 (1 − 0.5 · vote rate) · standing⁴ / (1 + n / 5)`. */
-export function freshness(standing: number, evidence: number, votes: number): number {
-  const bonus = OAR.freshBonus * (1 - OAR.freshVoted * votes);
-  return (bonus * standing ** OAR.freshPower) / (1 + evidence / OAR.freshEvidence);
+/**
+ * Bonus of a memory that was never tried, for the top of the list: `0.6 (1 − 0.5 · vote rate) · standing⁴`.
+ *
+ * @param standing in [0, 1]
+ */
+export function freshness(standing: number, votes: number): number {
+  const square = standing * standing;
+  return OAR.freshBonus * (1 - OAR.freshVoted * votes) * square * square;
+}
+
+/** What is left of a bonus after `evidence` runs: `bonus / (1 + n / 5)`. */
+export function tried(bonus: number, evidence: number): number {
+  return bonus / (1 + evidence / OAR.freshEvidence);
 }
 
 /** The expected advantage whatever the request: `a / (n + 5)`. */

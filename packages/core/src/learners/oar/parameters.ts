@@ -40,8 +40,6 @@ export const OAR = {
   freshBonus: 0.6,
   /** Evidence at which half of the bonus is left. Unit: runs. */
   freshEvidence: 5,
-  /** Power of standing in the bonus: only the top of the list gets it. Range 2..8. */
-  freshPower: 4,
   /** Share of the bonus that goes where every run is voted on: votes try memories faster than showing does. Range 0..1. */
   freshVoted: 0.5,
   /** The scalar advantage's weight (at the reference spread) and shrinkage, where request and memory share no vector space. */

@@ -6,7 +6,7 @@ import { centre } from "../request-model.js";
 import { spreadScale } from "../running-spread.js";
 import { familiarity } from "./familiarity.js";
 import { folded } from "./footprint.js";
-import { boost, freshness, gate, penalty, scalarUtility, voteRate } from "./formulas.js";
+import { boost, freshness, gate, penalty, scalarUtility, tried, voteRate } from "./formulas.js";
 import { type Guard, OAR } from "./parameters.js";
 import { type OarShared, sharedCodec } from "./state.js";
 import type { OarTable } from "./table.js";
@@ -43,7 +43,7 @@ export function score(request: ScoreRequest<OarShared, OarTable>, guard: Guard |
     const row = rows[i] as number;
     let learned = 0;
     // Without a direction nothing is tried on purpose.
-    let bonus = products ? open * freshness(standing[i] as number, 0, votes) : 0;
+    let bonus = products ? open * freshness(standing[i] as number, votes) : 0;
     if (row >= 0) {
       unchanged = open === 0 && unchanged;
       const left = kept(now - (table.at[row] as number), halfLife);
@@ -57,7 +57,7 @@ export function score(request: ScoreRequest<OarShared, OarTable>, guard: Guard |
         bonus = 0;
       } else {
         utilities[i] = logit;
-        bonus = open * freshness(standing[i] as number, seen, votes);
+        bonus = tried(bonus, seen);
         shift =
           logit > 0
             ? OAR.weight * boosts * boost(logit, left * (table.vectors.norm[row] as number))
