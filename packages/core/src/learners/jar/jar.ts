@@ -1,13 +1,16 @@
-import { QavrError } from "../../errors/qavr-error.js";
 import { AdvantageTable } from "../advantage-table.js";
 import { type AdvantageVector, advantageVectorCodec, keepAlong } from "../advantage-vector.js";
 import type { Learner } from "../learner.js";
+import { checkSettings, oneOf, whole } from "../legality.js";
 import { observeSpread } from "../running-spread.js";
 import { gate, scalarUtility } from "./formulas.js";
 import { learn, refit, unlearn } from "./learn.js";
 import { JAR, JAR_SETTINGS, type JarSetting } from "./parameters.js";
 import { score } from "./score.js";
 import { type JarShared, sharedCodec } from "./state.js";
+
+/** More would hold the store for longer than any of them is worth. */
+const MOST_REVISITS = 100;
 
 export interface JarOptions {
   /** From most gain to most safety on kinds of request that were never met. Each keeps its own state. @default "balanced" */
@@ -36,17 +39,12 @@ export function jar({
   setting = "balanced",
   revisits = JAR.revisits,
 }: JarOptions = {}): Learner<JarShared, AdvantageVector, AdvantageTable> {
+  checkSettings(
+    "jar",
+    { setting, revisits },
+    { setting: oneOf(...Object.keys(JAR_SETTINGS)), revisits: whole(0, MOST_REVISITS) },
+  );
   const numbers = JAR_SETTINGS[setting];
-  if (!numbers) {
-    throw new QavrError("INVALID_ARGUMENT", `jar has no setting ${String(setting)}. Use balanced, guard or strict.`, {
-      details: { setting: String(setting) },
-    });
-  }
-  if (!Number.isInteger(revisits) || revisits < 0 || revisits > 100) {
-    throw new QavrError("INVALID_ARGUMENT", `revisits must be a whole number from 0 to 100, not ${String(revisits)}.`, {
-      details: { revisits: String(revisits) },
-    });
-  }
   return {
     id: setting === "balanced" ? "jar@1" : `jar@1/${setting}`,
     shared: sharedCodec,

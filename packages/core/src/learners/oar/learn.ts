@@ -1,7 +1,8 @@
 import { dequantise } from "../../embedding/quantise.js";
 import { sigmoid } from "../../scoring/bounds.js";
 import { kept } from "../../scoring/half-life.js";
-import { addScaled, dot } from "../../scoring/vectors.js";
+import { addScaled } from "../../scoring/vectors.js";
+import { memoryLogit } from "../advantage-vector.js";
 import type { Contribution, Lesson, ShownMemory } from "../learner.js";
 import { expectedLogit } from "../request-baseline.js";
 import { meetRequest } from "../request-model.js";
@@ -140,7 +141,7 @@ function partOf(shown: ShownMemory<OarMemory>, share: number, z: Float32Array | 
     shown,
     z,
     weight: share * weight,
-    logit: z && memory.vector.length === z.length ? dot(memory.vector, z) : 0,
+    logit: memoryLogit(memory, z),
     variance: remainingVariance(memory.information),
   };
 }
