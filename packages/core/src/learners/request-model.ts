@@ -117,27 +117,34 @@ export interface Direction {
 }
 
 /**
- * Meets the request of a run that has ended: moves the mean (once per run) and fixes the direction to learn along. Undefined
- * for a run without a request vector.
+ * Meets the requests of a run that has ended: moves the mean by all of them (once per run), then fixes the direction that each
+ * exposure learns along. In this order a corrected run learns along the directions of its first lesson. A direction is undefined
+ * for an exposure without a request vector.
  *
  *     mean += share · (q − mean) / min(t + 10, 500)          z = unit(q − part · mean), kept as signed bytes
  */
-export function meetRequest(
-  { shared, vector, share }: LessonExposure<RequestModel, unknown>,
+export function meetRequests(
+  exposures: readonly LessonExposure<RequestModel, unknown>[],
   first: boolean,
   part = 1,
-): Direction | undefined {
-  if (!vector) return undefined;
-  if (shared.mean.length === 0) {
-    shared.mean = new Float32Array(vector.length);
-    shared.baseline = new Float32Array(vector.length);
+): (Direction | undefined)[] {
+  for (const { shared, vector, share } of exposures) {
+    if (!vector) continue;
+    if (shared.mean.length === 0) {
+      shared.mean = new Float32Array(vector.length);
+      shared.baseline = new Float32Array(vector.length);
+    }
+    if (first) moveMean(shared, vector, share);
   }
-  if (first) {
-    shared.steps += 1;
-    const rate = share / Math.min(shared.steps + REQUEST_MODEL.meanWarmup, REQUEST_MODEL.meanWindow);
-    addScaled(shared.mean, -rate, shared.mean);
-    addScaled(shared.mean, rate, vector);
-  }
-  const bytes = quantise(centre(shared, vector, part));
-  return bytes && { z: dequantise(bytes), bytes };
+  return exposures.map(({ shared, vector }) => {
+    const bytes = vector && quantise(centre(shared, vector, part));
+    return bytes && { z: dequantise(bytes), bytes };
+  });
+}
+
+function moveMean(model: RequestModel, vector: Float32Array, share: number): void {
+  model.steps += 1;
+  const rate = share / Math.min(model.steps + REQUEST_MODEL.meanWarmup, REQUEST_MODEL.meanWindow);
+  addScaled(model.mean, -rate, model.mean);
+  addScaled(model.mean, rate, vector);
 }

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Learner } from "../../src/index.js";
-import { average, coarse, DIMS, dot, play, type Run, relevanceOf, stream } from "./stream.js";
+import { average, coarse, DIMS, dot, play, type Run, relevanceOf, stream, unit, votesOf } from "./stream.js";
 
 /** One retrieval of a run. */
 export type Retrieval = Run["exposures"][number];
@@ -12,15 +12,30 @@ export interface ReferenceModel {
   /**
    * @param credited per retrieval: the memories shown that carry credit (the weaker showing of one memory carries none)
    * @param relevance per retrieval: the weight of each memory shown
+   * @param votes 1 helpful, −1 harmful, by id
    */
-  learn(run: Run, credited: readonly (readonly string[])[], relevance: readonly ReadonlyMap<string, number>[]): void;
+  learn(
+    run: Run,
+    credited: readonly (readonly string[])[],
+    relevance: readonly ReadonlyMap<string, number>[],
+    votes: ReadonlyMap<string, number>,
+  ): void;
+}
+
+/** How far learner and model are compared, and what the comparison must have moved to mean something. */
+export interface Agreement {
+  readonly runs?: number;
+  /** Largest difference of a score. */
+  readonly tolerance?: number;
+  /** Learning must have moved some score by so much. */
+  readonly least?: number;
 }
 
 /** Plays a stream and expects the engine to score every memory that it shows as the model does. */
 export async function expectAgreement(
   learner: unknown,
   model: ReferenceModel,
-  { runs: count, tolerance }: { readonly runs: number; readonly tolerance: number } = { runs: 300, tolerance: 1e-4 },
+  { runs: count = 300, tolerance = 1e-4, least = 0.05 }: Agreement = {},
 ): Promise<void> {
   const runs = stream(20_261_120, count);
   let compared = 0;
@@ -31,7 +46,7 @@ export async function expectAgreement(
     if (exposure === 0 && previous) {
       const relevance = relevanceOf(previous.exposures, shown);
       const credited = relevance.map((weights) => [...weights].flatMap(([id, weight]) => (weight > 0 ? [id] : [])));
-      model.learn(previous, credited, relevance);
+      model.learn(previous, credited, relevance, votesOf(previous, shown[0] as string[]));
       shown = [];
     }
     const retrieval = (runs[run] as Run).exposures[exposure] as Retrieval;
@@ -45,7 +60,7 @@ export async function expectAgreement(
   });
   expect(compared).toBeGreaterThan(5 * count);
   // The agreement is about numbers that matter: learning moved scores far.
-  expect(moved).toBeGreaterThan(0.05);
+  expect(moved).toBeGreaterThan(least);
 }
 
 export const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
@@ -58,6 +73,32 @@ export const plus = (a: readonly number[], factor: number, b: readonly number[])
 function spreadOf({ candidates }: Retrieval): number {
   const similarities = candidates.map(({ similarity }) => similarity);
   return Math.sqrt(average(similarities.map((value) => (value - average(similarities)) ** 2)));
+}
+
+/** The mean request, and what is special about a request. */
+export class ReferenceMean {
+  readonly #part: number;
+  #mean = new Array<number>(DIMS).fill(0);
+  #steps = 0;
+
+  /** @param part how much of the mean is taken away */
+  constructor(part = 1) {
+    this.#part = part;
+  }
+
+  /** Moves the mean by the run's requests, then gives the direction of each. */
+  meet({ exposures }: Run): number[][] {
+    for (const { request } of exposures) {
+      this.#steps += 1;
+      const rate = 1 / exposures.length / Math.min(this.#steps + 10, 500);
+      this.#mean = plus(this.#mean, rate, plus(coarse(request), -1, this.#mean));
+    }
+    return exposures.map(({ request }) => coarse(this.centred(request)));
+  }
+
+  centred(request: readonly number[]): number[] {
+    return unit(plus(coarse(request), -this.#part, this.#mean));
+  }
 }
 
 /** The running spread of candidates' similarities. */

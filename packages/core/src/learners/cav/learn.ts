@@ -3,7 +3,7 @@ import { clamp } from "../../scoring/bounds.js";
 import { addAlong } from "../advantage-vector.js";
 import type { Contribution, Lesson, LessonExposure } from "../learner.js";
 import { expectedSuccess, fadeBaseline, moveBaseline, moveBaselineBack } from "../request-baseline.js";
-import { type Direction, meetRequest } from "../request-model.js";
+import { meetRequests } from "../request-model.js";
 import { utility, votedAdvantage } from "./formulas.js";
 import { CAV } from "./parameters.js";
 import type { CavMemory, CavShared } from "./state.js";
@@ -26,7 +26,8 @@ import type { CavMemory, CavShared } from "./state.js";
  */
 export function learn(lesson: Lesson<CavShared, CavMemory>): Contribution {
   const { exposures, reward, weight, first } = lesson;
-  const directions = exposures.map((exposure) => prepare(exposure, first));
+  const directions = meetRequests(exposures, first);
+  if (first) for (const { shared, vector, share } of exposures) if (vector) fadeBaseline(shared, share);
   const baseline = exposures.reduce(
     (sum, { shared, vector, share }) => sum + share * expectedSuccess(shared, vector),
     0,
@@ -89,13 +90,6 @@ export function unlearn({ exposures }: Lesson<CavShared, CavMemory>, contributio
       if (evidence !== 0) addAlong(memory, -evidence, -advantage, z);
     });
   });
-}
-
-/** Meets the request, and fades the baseline once per run. */
-function prepare(exposure: LessonExposure<CavShared, CavMemory>, first: boolean): Direction | undefined {
-  const direction = meetRequest(exposure, first);
-  if (first && exposure.vector) fadeBaseline(exposure.shared, exposure.share);
-  return direction;
 }
 
 /** `U`: the exposure's part of the advantage that was predicted for the memories shown. */

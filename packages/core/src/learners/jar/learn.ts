@@ -4,7 +4,7 @@ import { addScaled } from "../../scoring/vectors.js";
 import { type AdvantageVector, addAlong, memoryLogit } from "../advantage-vector.js";
 import type { Contribution, Lesson, LessonExposure } from "../learner.js";
 import { expectedLogit } from "../request-baseline.js";
-import { meetRequest } from "../request-model.js";
+import { meetRequests } from "../request-model.js";
 import { meet } from "./familiarity.js";
 import { dualStep } from "./formulas.js";
 import { JAR, type JarSettingNumbers } from "./parameters.js";
@@ -22,7 +22,7 @@ type JarExposure = LessonExposure<JarShared, AdvantageVector>;
  */
 export function learn(lesson: JarLesson, { familiarity }: JarSettingNumbers): Contribution {
   const { exposures, reward, weight, first } = lesson;
-  const directions = exposures.map((exposure) => meetRequest(exposure, first));
+  const directions = meetRequests(exposures, first);
   const expected = sigmoid(baseLogit(exposures, (i) => directions[i]?.z));
   const whole = baseLogit(exposures, (i) => directions[i]?.z) + memoriesLogit(exposures, (i) => directions[i]?.z);
   const advantage = sigmoid(whole) - expected;

@@ -5,7 +5,7 @@ import { addScaled } from "../../scoring/vectors.js";
 import { type AdvantageVector, addAlong, memoryLogit } from "../advantage-vector.js";
 import type { Contribution, Lesson, LessonExposure } from "../learner.js";
 import { expectedLogit } from "../request-baseline.js";
-import { meetRequest } from "../request-model.js";
+import { meetRequests } from "../request-model.js";
 import { JOINT_REPLAY } from "./parameters.js";
 import type { JointReplayShared } from "./state.js";
 
@@ -20,10 +20,11 @@ const BASELINE_KEEP = 1 - JOINT_REPLAY.rate * JOINT_REPLAY.baselinePrior;
 export function learn(lesson: ReplayLesson): Contribution {
   const { exposures, reward, weight, first } = lesson;
   if (first) for (const shared of new Set(exposures.map((exposure) => exposure.shared))) shared.lessons += 1;
+  const directions = meetRequests(exposures, first, JOINT_REPLAY.centring);
   const evidence = reward === null ? 0 : countable(weight);
   const contribution: Contribution = {
-    exposures: exposures.map((exposure) => {
-      const direction = meetRequest(exposure, first, JOINT_REPLAY.centring);
+    exposures: exposures.map((exposure, i) => {
+      const direction = directions[i];
       return {
         direction: direction?.bytes,
         scalars: [],

@@ -5,7 +5,7 @@ import { addScaled } from "../../scoring/vectors.js";
 import { memoryLogit } from "../advantage-vector.js";
 import type { Contribution, Lesson, ShownMemory } from "../learner.js";
 import { expectedLogit } from "../request-baseline.js";
-import { meetRequest } from "../request-model.js";
+import { meetRequests } from "../request-model.js";
 import { folded } from "./footprint.js";
 import { curvature, dualNumber, remainingVariance, shareSurprise } from "./formulas.js";
 import { OAR } from "./parameters.js";
@@ -56,7 +56,7 @@ type Step = readonly [evidence: number, advantage: number, information: number, 
 export function learn(lesson: OarLesson, { footprints, halfLife }: OarRules): Contribution {
   const { exposures, reward, weight: trust, first, voted, at } = lesson;
   for (const { shown } of exposures) for (const { memory } of shown) fadeUntil(memory, at, halfLife);
-  const directions = exposures.map((exposure) => meetRequest(exposure, first));
+  const directions = meetRequests(exposures, first);
   const collections = new Set(exposures.map(({ shared }) => shared));
   if (first) for (const shared of collections) countRun(shared);
 
