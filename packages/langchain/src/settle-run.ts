@@ -1,6 +1,7 @@
 import { type OutcomeInput, QavrError } from "@qavr/core";
 import { endOrReport } from "./end-or-report.js";
 import type { Internals } from "./internals.js";
+import { outcomePerEpisode } from "./outcome-per-episode.js";
 import { joinParked, openedEpisodes, parkingAlias } from "./run-episodes.js";
 import { isControlFlow } from "./run-errors.js";
 import { isInFailedPart, type RootRun } from "./run-tree.js";
@@ -50,13 +51,14 @@ async function endAll(
   root: RootRun,
   { outcome, fallback, uncredited = [] }: Ending,
 ): Promise<void> {
+  const outcomeOf = await outcomePerEpisode(internals.engine, root, outcome);
   await forEachEpisode(root, async (episode, namespace) => {
     const exposures = uncredited.filter((shown) => shown.episode === episode).map(({ exposure }) => exposure);
     // One run has one automatic outcome, however often its end is announced.
     const keyed = (said: OutcomeInput | undefined) => said && { idempotencyKey: `run:${root.id}:${episode}`, ...said };
     const options = { namespace, uncredited: exposures };
     try {
-      await endOrReport(internals.engine, episode, keyed(outcome), options);
+      await endOrReport(internals.engine, episode, keyed(outcomeOf(episode)), options);
     } catch (error) {
       // The verdict was refused; what was shown is recorded all the same.
       if (outcome && isRefused(error)) await endOrReport(internals.engine, episode, keyed(fallback), options);

@@ -1,6 +1,6 @@
-import type { Engine, EpisodeView } from "@qavr/core";
-import { openedEpisodes } from "./run-episodes.js";
+import type { Engine } from "@qavr/core";
 import type { RootRun } from "./run-tree.js";
+import { shownNames } from "./shown-names.js";
 
 /** A model's votes, split into what counts and what it made up. */
 export interface Votes {
@@ -24,13 +24,7 @@ export async function sortVotes(
   root: RootRun,
   { helpful = [], harmful = [] }: { readonly helpful?: readonly string[]; readonly harmful?: readonly string[] },
 ): Promise<Votes> {
-  const episodes = await Promise.all(
-    (await openedEpisodes(root)).map(async ({ namespace, episode }) => ({
-      namespace,
-      episode,
-      shown: namesIn(await engine.explain(episode, { namespace })),
-    })),
-  );
+  const episodes = await shownNames(engine, root);
   const find = (name: string): Vote | undefined => {
     // Models copy the brackets along.
     const bare = name.trim().replace(/^\[(.*)\]$/, "$1");
@@ -76,13 +70,4 @@ function isVote(vote: Vote | undefined): vote is Vote {
 
 function isSameMemory(a: Vote, b: Vote): boolean {
   return a.episode === b.episode && a.id === b.id;
-}
-
-/** Ids by what they may be called. An id that looks like another memory's handle is taken as the id. */
-function namesIn(view: EpisodeView | undefined): ReadonlyMap<string, string> {
-  const items = view?.exposures.flatMap((exposure) => exposure.items) ?? [];
-  return new Map([
-    ...items.map(({ id, handle }) => [handle, id] as const),
-    ...items.map(({ id }) => [id, id] as const),
-  ]);
 }

@@ -2,6 +2,7 @@ import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type FinishedRun, OutcomeHandler } from "../src/index.js";
 import { bench, credit, nothingOpen } from "./support/bench.js";
+import { only } from "./support/corpus.js";
 import { sleep } from "./support/sleep.js";
 
 const RUN_ID = "55555555-5555-4555-8555-555555555555";
@@ -327,6 +328,40 @@ describe("scope", () => {
     await memory.track(chain).invoke("payment queue stuck");
     expect(await credit(memory, "docs")).toEqual({ restart: 1 });
     expect(await credit(memory, "chats")).toEqual({ restart: 1 });
+  });
+
+  it("gives each namespace the verdict's votes on the memories that it showed", async () => {
+    const { memory, vectors, codes } = await bench({
+      evaluate: () => ({ success: true, helpful: ["restart"], harmful: ["scale"] }),
+    });
+    const docs = memory.retriever(vectors, { k: 1, namespace: "docs", filter: only("restart") });
+    const chats = memory.retriever(vectors, { k: 1, namespace: "chats", filter: only("scale") });
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      await docs.invoke(question, config);
+      await chats.invoke(question, config);
+    });
+    await memory.track(chain).invoke("payment queue stuck");
+    expect(await credit(memory, "docs")).toEqual({ restart: 1 });
+    expect(await credit(memory, "chats")).toEqual({ scale: -1 });
+    expect(codes()).not.toContain("OUTCOME_NOT_RECORDED");
+  });
+
+  it("refuses a verdict that names a memory which no namespace showed, and still records what was shown", async () => {
+    const { memory, vectors, codes } = await bench({
+      evaluate: () => ({ success: true, helpful: ["restart", "made-up"] }),
+    });
+    const docs = memory.retriever(vectors, { k: 1, namespace: "docs", filter: only("restart") });
+    const chats = memory.retriever(vectors, { k: 1, namespace: "chats", filter: only("scale") });
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      await docs.invoke(question, config);
+      await chats.invoke(question, config);
+    });
+    await memory.track(chain).invoke("payment queue stuck");
+    expect(codes()).toContain("OUTCOME_NOT_RECORDED");
+    for (const namespace of ["docs", "chats"]) {
+      expect((await memory.status({ namespace })).episodes.recorded).toBe(1);
+      expect(await credit(memory, namespace)).toEqual({});
+    }
   });
 
   it("never falls back to a shared namespace when its function fails", async () => {
