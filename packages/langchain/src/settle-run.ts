@@ -1,5 +1,5 @@
 import { type OutcomeInput, QavrError } from "@qavr/core";
-import { endOrReport } from "./end-or-report.js";
+import { endOrReport } from "@qavr/core/adapter";
 import type { Internals } from "./internals.js";
 import { joinParked, openedEpisodes, parkingAlias } from "./run-episodes.js";
 import { isControlFlow } from "./run-errors.js";

@@ -1,15 +1,17 @@
-import type { Engine, EpisodeView } from "@qavr/core";
-import { openedEpisodes } from "./run-episodes.js";
-import type { RootRun } from "./run-tree.js";
+import type { Engine, EpisodeView } from "../engine/types.js";
+
+/** An episode of a run, and the namespace that it belongs to. */
+export interface EpisodeOfRun {
+  readonly episode: string;
+  readonly namespace: string;
+}
 
 /** A model's votes, split into what counts and what it made up. */
 export interface Votes {
-  readonly byEpisode: readonly {
-    readonly episode: string;
-    readonly namespace: string;
+  readonly byEpisode: readonly (EpisodeOfRun & {
     readonly helpful: string[];
     readonly harmful: string[];
-  }[];
+  })[];
   /** How many votes count. */
   readonly counted: number;
   /** Names of memories that the run never showed. */
@@ -21,11 +23,11 @@ export interface Votes {
 /** Finds for each handle or id the episode of the run that showed it; the first one, should a handle occur in several. */
 export async function sortVotes(
   engine: Engine,
-  root: RootRun,
+  ofRun: readonly EpisodeOfRun[],
   { helpful = [], harmful = [] }: { readonly helpful?: readonly string[]; readonly harmful?: readonly string[] },
 ): Promise<Votes> {
   const episodes = await Promise.all(
-    (await openedEpisodes(root)).map(async ({ namespace, episode }) => ({
+    ofRun.map(async ({ namespace, episode }) => ({
       namespace,
       episode,
       shown: namesIn(await engine.explain(episode, { namespace })),
