@@ -9,11 +9,15 @@ const PACKAGES = {
   sqlite: { workspace: ["core"], outside: ["node:"] },
   "store-conformance": { workspace: ["core"], outside: ["vitest", "fast-check"] },
   langchain: { workspace: ["core"], outside: ["@langchain/core", "node:"] },
-  bench: { workspace: ["core", "sqlite", "store-conformance", "langchain"], outside: undefined },
+  mastra: { workspace: ["core"], outside: ["@mastra/core", "@mastra/memory", "node:"] },
+  bench: { workspace: ["core", "sqlite", "store-conformance", "langchain", "mastra"], outside: undefined },
 };
 
+/** Packages that put the engine into a framework. */
+const ADAPTERS = ["langchain", "mastra"];
+
 /** The one file of an adapter that may load its default store, and only lazily: users who bring a store never load SQLite. */
-const LAZY_DEFAULT_STORE = "^packages/langchain/src/default-store\\.ts$";
+const LAZY_DEFAULT_STORE = `^packages/(${ADAPTERS.join("|")})/src/default-store\\.ts$`;
 
 /** What each room of core may import besides itself. `src/index.ts` lists the exports and may see all of them. */
 const CORE_ROOMS = {
@@ -25,6 +29,7 @@ const CORE_ROOMS = {
   learners: ["scoring", "credit", "embedding", "errors"],
   ledger: ["learners", "credit", "scoring", "embedding", "store", "errors"],
   engine: ["ledger", "learners", "credit", "scoring", "embedding", "store", "errors"],
+  adapter: ["engine", "store", "errors"],
 };
 
 const TEST = "\\.test(-d)?\\.ts$";
@@ -41,7 +46,7 @@ function packageRules([name, { workspace: allowed, outside }]) {
       name: `${name}-to-other-package`,
       comment: `${name} may import ${allowed.length === 0 ? "no other package" : allowed.join(", ")} of this workspace.`,
       severity: "error",
-      from: name === "langchain" ? { ...from, pathNot: [TEST, LAZY_DEFAULT_STORE] } : from,
+      from: ADAPTERS.includes(name) ? { ...from, pathNot: [TEST, LAZY_DEFAULT_STORE] } : from,
       to: { path: workspace(others) },
     },
   ];

@@ -7,6 +7,7 @@ const source = (path: string): string => fileURLToPath(new URL(path, import.meta
 export default defineConfig({
   resolve: {
     alias: {
+      "@qavr/core/adapter": source("packages/core/src/adapter/index.ts"),
       "@qavr/core/learners": source("packages/core/src/learners/index.ts"),
       "@qavr/core": source("packages/core/src/index.ts"),
       "@qavr/sqlite": source("packages/sqlite/src/index.ts"),

@@ -2,5 +2,8 @@ import { defineConfig } from "tsdown";
 import { library } from "../../tsdown.base.ts";
 
 export default defineConfig(
-  library({ platform: "neutral", entry: { index: "src/index.ts", learners: "src/learners/index.ts" } }),
+  library({
+    platform: "neutral",
+    entry: { index: "src/index.ts", adapter: "src/adapter/index.ts", learners: "src/learners/index.ts" },
+  }),
 );

@@ -141,6 +141,30 @@ export const violations: readonly Planted[] = [
     source: 'import "../index.js";',
   },
   {
+    what: "the engine importing what adapters share",
+    rule: "core-engine-to-other-room",
+    file: "packages/core/src/engine/y.ts",
+    source: 'import "../adapter/a.js";',
+  },
+  {
+    what: "what adapters share importing a learner",
+    rule: "core-adapter-to-other-room",
+    file: "packages/core/src/adapter/x.ts",
+    source: 'import "../learners/a.js";',
+  },
+  {
+    what: "an adapter importing another adapter",
+    rule: "mastra-to-other-package",
+    file: "packages/mastra/src/a.ts",
+    source: 'import "@qavr/langchain";',
+  },
+  {
+    what: "an adapter importing a framework's store",
+    rule: "mastra-to-outside",
+    file: "packages/mastra/src/b.ts",
+    source: 'import "@mastra/libsql";',
+  },
+  {
     what: "a test reaching into another package's sources by name",
     rule: "deep-import",
     file: "packages/langchain/test/a.test.ts",
@@ -197,6 +221,7 @@ export const scenery: Readonly<Record<string, string>> = {
   "packages/core/dist/index.mjs": "export {};",
   "packages/core/src/errors/a.ts": "export {};",
   "packages/core/src/store/a.ts": "export {};",
+  "packages/core/src/adapter/a.ts": "export {};",
   "packages/core/src/learners/a.ts": "export {};",
   "packages/core/src/ledger/a.ts": "export {};",
   "packages/bench/src/ring.ts": 'import "./ring-back.js";',

@@ -1,6 +1,6 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import { sha256 } from "@langchain/core/utils/hash";
-import { STORE_LIMITS } from "@qavr/core";
+import { storableId as storable } from "@qavr/core/adapter";
 
 /** Names a document; undefined leaves it to the usual order. */
 export type IdOf = (document: DocumentInterface) => string | undefined;
@@ -31,7 +31,7 @@ export function documentId(document: DocumentInterface, options: DocumentIdOptio
 
 /** The id itself, or its hash when a ledger could not keep it. */
 export function storableId(id: string): string {
-  return id.length <= STORE_LIMITS.nameLength && id.isWellFormed() ? id : `id:${sha256(id)}`;
+  return storable(id, sha256);
 }
 
 function asId(value: unknown): string | undefined {

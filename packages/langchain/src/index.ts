@@ -1,10 +1,10 @@
-export { DEFAULT_STORE_PATH, STORE_VARIABLE } from "./default-store.js";
+export { DEFAULT_STORE_PATH, type Outcome, type ReportedOutcome, type Verdict } from "@qavr/core/adapter";
+export { STORE_VARIABLE } from "./default-store.js";
 export type { DocumentIdOptions, IdOf } from "./document-ids.js";
 export type { DocumentExplanation } from "./explain-document.js";
 export { LOG_CODES, type LogCode } from "./log-codes.js";
 export type { Host, Qavr, Trackable, Wrapped } from "./memory.js";
 export { DISABLED_VARIABLE, type MemoryOptions } from "./memory-options.js";
-export type { Outcome } from "./outcome.js";
 export { OutcomeHandler } from "./outcome-handler.js";
 export { qavr } from "./qavr.js";
 export { type CompressorOptions, QavrCompressor, type QavrCompressorFields } from "./qavr-compressor.js";
@@ -13,7 +13,7 @@ export { QavrVectorStore, type QavrVectorStoreFields } from "./qavr-vector-store
 export { MAX_FETCH_K, type RankingOptions } from "./ranking-options.js";
 export type { Recall, RecallEpisode, RecallOptions } from "./recall.js";
 export type { RecallTool, RecallToolOptions } from "./recall-tool.js";
-export type { ReportedOutcome, ReportOutcomeTool, ReportOutcomeToolOptions } from "./report-outcome-tool.js";
+export type { ReportOutcomeTool, ReportOutcomeToolOptions } from "./report-outcome-tool.js";
 export { type RunInfo, SCOPE_KEYS, type ScopeOption } from "./run-scope.js";
 export type { ScoreKind } from "./similarities.js";
-export type { Evaluate, FinishedRun, RecalledMemory, Verdict } from "./verdict.js";
+export type { Evaluate, FinishedRun, RecalledMemory } from "./verdict.js";

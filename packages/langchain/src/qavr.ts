@@ -1,13 +1,13 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import { createEngine, ENGINE_DEFAULTS, QavrError } from "@qavr/core";
-import { resolveStore } from "./default-store.js";
+import { createLog, toOutcomeInput } from "@qavr/core/adapter";
+import { defaultStore } from "./default-store.js";
+import { storableId } from "./document-ids.js";
 import { explainDocument } from "./explain-document.js";
 import { formatDocuments } from "./format-documents.js";
 import { attachInternals, type Internals } from "./internals.js";
-import { createLog } from "./log-codes.js";
 import type { Qavr, Wrapped } from "./memory.js";
 import { assertMemoryOptions, isEnabled, type MemoryOptions } from "./memory-options.js";
-import { toOutcomeInput } from "./outcome.js";
 import { OutcomeHandler } from "./outcome-handler.js";
 import { QavrCompressor } from "./qavr-compressor.js";
 import { QavrRetriever } from "./qavr-retriever.js";
@@ -46,7 +46,7 @@ export function qavr(options: MemoryOptions = {}): Qavr {
     track: (runnable) => trackRuns(runnable, handler),
 
     async report(reference, outcome, { namespace } = {}) {
-      const input = toOutcomeInput(outcome);
+      const input = toOutcomeInput(outcome, storableId);
       const target = locate(internals, reference, namespace);
       return engine.report(target.reference, input, { namespace: target.namespace });
     },
@@ -79,7 +79,7 @@ function createInternals(options: MemoryOptions): Internals {
   const { logger, clock = Date.now, episodeTtl, maxOpenEpisodes } = engineOptions;
   const enabled = isEnabled(options);
   return {
-    engine: createEngine({ ...engineOptions, enabled, store: resolveStore(store) }),
+    engine: createEngine({ ...engineOptions, enabled, store: defaultStore(store) }),
     runs: createRunTree({
       ttl: episodeTtl ?? ENGINE_DEFAULTS.episodeTtl,
       maxRoots: maxOpenEpisodes ?? ENGINE_DEFAULTS.maxOpenEpisodes,

@@ -1,12 +1,12 @@
 import type { Callbacks } from "@langchain/core/callbacks/manager";
 import type { DocumentInterface } from "@langchain/core/documents";
 import { type OutcomeReceipt, QavrError } from "@qavr/core";
-import { endOrReport } from "./end-or-report.js";
+import { endOrReport, type Outcome, toOutcomeInput } from "@qavr/core/adapter";
+import { storableId } from "./document-ids.js";
 import { findRun } from "./find-run.js";
 import { assertHost, isVectorStore } from "./host.js";
 import type { Internals } from "./internals.js";
 import type { Host } from "./memory.js";
-import { type Outcome, toOutcomeInput } from "./outcome.js";
 import { unwrapHost } from "./qavr-vector-store.js";
 import { assertRankingOptions, DEFAULT_K, type RankingOptions, refuse } from "./ranking-options.js";
 import { search } from "./search.js";
@@ -71,7 +71,7 @@ function recorded({ engine }: Internals, id: string, namespace: string, ofRun: b
   const close = async (outcome?: Outcome): Promise<OutcomeReceipt | undefined> => {
     open = false;
     try {
-      return await endOrReport(engine, id, outcome && toOutcomeInput(outcome), { namespace });
+      return await endOrReport(engine, id, outcome && toOutcomeInput(outcome, storableId), { namespace });
     } catch (error) {
       // Refused: it may be tried again. Given up after its time: there is nothing left to close.
       open = !QavrError.isInstance(error, "UNKNOWN_EPISODE");
@@ -80,7 +80,8 @@ function recorded({ engine }: Internals, id: string, namespace: string, ofRun: b
   };
   return {
     id,
-    report: (outcome) => (open ? close(outcome) : engine.report(id, toOutcomeInput(outcome), { namespace })),
+    report: (outcome) =>
+      open ? close(outcome) : engine.report(id, toOutcomeInput(outcome, storableId), { namespace }),
     end: async () => {
       if (open) await close();
     },

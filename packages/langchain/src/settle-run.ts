@@ -1,7 +1,6 @@
 import { type OutcomeInput, QavrError } from "@qavr/core";
-import { endOrReport } from "./end-or-report.js";
+import { endOrReport, outcomePerEpisode } from "@qavr/core/adapter";
 import type { Internals } from "./internals.js";
-import { outcomePerEpisode } from "./outcome-per-episode.js";
 import { joinParked, openedEpisodes, parkingAlias } from "./run-episodes.js";
 import { isControlFlow } from "./run-errors.js";
 import { isInFailedPart, type RootRun } from "./run-tree.js";
@@ -51,7 +50,7 @@ async function endAll(
   root: RootRun,
   { outcome, fallback, uncredited = [] }: Ending,
 ): Promise<void> {
-  const outcomeOf = await outcomePerEpisode(internals.engine, root, outcome);
+  const outcomeOf = await outcomePerEpisode(internals.engine, await openedEpisodes(root), outcome);
   await forEachEpisode(root, async (episode, namespace) => {
     const exposures = uncredited.filter((shown) => shown.episode === episode).map(({ exposure }) => exposure);
     // One run has one automatic outcome, however often its end is announced.

@@ -1,7 +1,8 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import type { OutcomeInput } from "@qavr/core";
+import { fromVerdict, type Verdict } from "@qavr/core/adapter";
+import { storableId } from "./document-ids.js";
 import type { Log } from "./log-codes.js";
-import { type Outcome, toOutcomeInput } from "./outcome.js";
 import { isAbort } from "./run-errors.js";
 import type { RunInfo } from "./run-scope.js";
 import type { RootRun } from "./run-tree.js";
@@ -25,12 +26,6 @@ export interface FinishedRun extends RunInfo {
   /** What was retrieved in this process; a resumed run also has memories from before its interrupt. */
   readonly memories: readonly RecalledMemory[];
 }
-
-/**
- * True, false, a reward in [0, 1], a whole outcome with votes, or null and undefined for "I cannot tell". Of a run that threw,
- * null and undefined leave the failure that was seen; `{ reward: null }` is a verdict: nobody knows.
- */
-export type Verdict = boolean | number | Outcome | null | undefined;
 
 /**
  * Judges a finished run. Its verdict is evidence of the tier `verified`. It runs before the caller gets the result, so a slow
@@ -57,7 +52,7 @@ export async function judge(
   if (thrown && isAbort(end.error)) return undefined;
   if (!evaluate) return thrown ? unjudged(end) : { reward: 1, tier: "completed" };
   try {
-    return fromVerdict(await evaluate(finished(root, end))) ?? unjudged(end);
+    return fromVerdict(await evaluate(finished(root, end)), storableId) ?? unjudged(end);
   } catch (error) {
     log("warn", "EVALUATE_FAILED", "evaluate threw or returned something that is no verdict.", {
       runId: root.id,
@@ -77,17 +72,4 @@ function finished(root: RootRun, end: RunEnd): FinishedRun {
   const memories = root.exposures.flatMap(({ items }) => items);
   const { output, error } = { output: undefined, error: undefined, ...end };
   return { runId, metadata, tags, input, toolErrors, memories, output, error };
-}
-
-/** @throws RangeError for a number outside [0, 1], TypeError for what is no verdict at all. */
-function fromVerdict(verdict: Verdict): OutcomeInput | undefined {
-  if (verdict === null || verdict === undefined) return undefined;
-  if (typeof verdict === "boolean") return { reward: verdict, tier: "verified" };
-  if (typeof verdict === "number") {
-    if (!(verdict >= 0 && verdict <= 1)) throw new RangeError(`A reward lies in [0, 1]. Received ${verdict}.`);
-    return { reward: verdict, tier: "verified" };
-  }
-  if (typeof verdict !== "object")
-    throw new TypeError(`A verdict is a boolean, a number or an outcome. Received ${typeof verdict}.`);
-  return toOutcomeInput(verdict, { tier: "verified" });
 }

@@ -1,5 +1,5 @@
-import { type OutcomeInput, QavrError } from "@qavr/core";
-import { storableId } from "./document-ids.js";
+import type { OutcomeInput } from "../engine/types.js";
+import { QavrError } from "../errors/qavr-error.js";
 
 /**
  * How a run went, as an application says it. Every field is optional: `{}` means that nobody knows.
@@ -13,10 +13,15 @@ export interface Outcome extends OutcomeInput {
 /**
  * The engine's form of an outcome.
  *
+ * @param storable The id under which the adapter keeps a memory that is named so: see `storableId`.
  * @param defaults Used for what the outcome leaves open.
  * @throws INVALID_ARGUMENT when both `success` and `reward` are given, or a field has the wrong type.
  */
-export function toOutcomeInput(outcome: Outcome, defaults: OutcomeInput = {}): OutcomeInput {
+export function toOutcomeInput(
+  outcome: Outcome,
+  storable: (name: string) => string,
+  defaults: OutcomeInput = {},
+): OutcomeInput {
   if (typeof outcome !== "object" || outcome === null || Array.isArray(outcome)) {
     throw new QavrError(
       "INVALID_ARGUMENT",
@@ -37,16 +42,20 @@ export function toOutcomeInput(outcome: Outcome, defaults: OutcomeInput = {}): O
     ...defaults,
     ...rest,
     ...(success === undefined ? {} : { reward: success }),
-    ...named("helpful", helpful),
-    ...named("harmful", harmful),
-    ...named("used", used),
+    ...named("helpful", helpful, storable),
+    ...named("harmful", harmful, storable),
+    ...named("used", used, storable),
   };
 }
 
-function named<Field extends string>(field: Field, ids: unknown): { [key in Field]?: string[] } {
+function named<Field extends string>(
+  field: Field,
+  ids: unknown,
+  storable: (name: string) => string,
+): { [key in Field]?: string[] } {
   if (ids === undefined) return {};
   if (!Array.isArray(ids) || ids.some((id) => typeof id !== "string")) {
     throw new QavrError("INVALID_ARGUMENT", `${field} must be a list of handles or ids. Received ${typeof ids}.`);
   }
-  return { [field]: ids.map(storableId) } as { [key in Field]?: string[] };
+  return { [field]: ids.map(storable) } as { [key in Field]?: string[] };
 }

@@ -1,15 +1,12 @@
-import type { Engine } from "@qavr/core";
-import type { RootRun } from "./run-tree.js";
-import { shownNames } from "./shown-names.js";
+import type { Engine } from "../engine/types.js";
+import { type EpisodeOfRun, shownNames } from "./shown-names.js";
 
 /** A model's votes, split into what counts and what it made up. */
 export interface Votes {
-  readonly byEpisode: readonly {
-    readonly episode: string;
-    readonly namespace: string;
+  readonly byEpisode: readonly (EpisodeOfRun & {
     readonly helpful: string[];
     readonly harmful: string[];
-  }[];
+  })[];
   /** How many votes count. */
   readonly counted: number;
   /** Names of memories that the run never showed. */
@@ -21,10 +18,10 @@ export interface Votes {
 /** Finds for each handle or id the episode of the run that showed it; the first one, should a handle occur in several. */
 export async function sortVotes(
   engine: Engine,
-  root: RootRun,
+  ofRun: readonly EpisodeOfRun[],
   { helpful = [], harmful = [] }: { readonly helpful?: readonly string[]; readonly harmful?: readonly string[] },
 ): Promise<Votes> {
-  const episodes = await shownNames(engine, root);
+  const episodes = await shownNames(engine, ofRun);
   const find = (name: string): Vote | undefined => {
     // Models copy the brackets along.
     const bare = name.trim().replace(/^\[(.*)\]$/, "$1");

@@ -1,19 +1,21 @@
-import type { Engine, EpisodeView } from "@qavr/core";
-import { openedEpisodes } from "./run-episodes.js";
-import type { RootRun } from "./run-tree.js";
+import type { Engine, EpisodeView } from "../engine/types.js";
+
+/** An episode of a run, and the namespace that it belongs to. */
+export interface EpisodeOfRun {
+  readonly episode: string;
+  readonly namespace: string;
+}
 
 /** What one episode of a run has shown. */
-export interface ShownNames {
-  readonly namespace: string;
-  readonly episode: string;
+export interface ShownNames extends EpisodeOfRun {
   /** Ids by what they may be called. */
   readonly shown: ReadonlyMap<string, string>;
 }
 
-/** What each episode of a run has shown, retrievals before an interrupt included. */
-export async function shownNames(engine: Engine, root: RootRun): Promise<readonly ShownNames[]> {
+/** What each episode of a run has shown, in this process or before. */
+export async function shownNames(engine: Engine, ofRun: readonly EpisodeOfRun[]): Promise<readonly ShownNames[]> {
   return Promise.all(
-    (await openedEpisodes(root)).map(async ({ namespace, episode }) => ({
+    ofRun.map(async ({ namespace, episode }) => ({
       namespace,
       episode,
       shown: namesIn(await engine.explain(episode, { namespace })),

@@ -1,4 +1,5 @@
-import { type EndOptions, type Engine, type OutcomeInput, type OutcomeReceipt, QavrError } from "@qavr/core";
+import type { EndOptions, Engine, OutcomeInput, OutcomeReceipt } from "../engine/types.js";
+import { QavrError } from "../errors/qavr-error.js";
 
 /**
  * Ends an open episode. One that was quiet for longer than open episodes are kept is recorded already, and takes the outcome

@@ -1,4 +1,5 @@
-import { QavrError, type Store } from "@qavr/core";
+import { QavrError } from "../errors/qavr-error.js";
+import type { Store } from "../store/store.js";
 
 /**
  * A store that is opened by its first use, so that creating a memory touches no file and imports no driver. A failed opening

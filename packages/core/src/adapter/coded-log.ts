@@ -1,0 +1,50 @@
+import type { LogFields, Logger } from "../engine/types.js";
+import { QavrError } from "../errors/qavr-error.js";
+
+/** What a line may carry. */
+export interface LineFields {
+  readonly runId?: string;
+  readonly namespace?: string;
+  /** What was thrown. Its message may hold anybody's text, so it is told at debug level only; see {@link createLog}. */
+  readonly error?: unknown;
+}
+
+/** Writes one coded line, silently when there is no logger. */
+export type Log<Code extends string> = (
+  level: "warn" | "error",
+  code: Code,
+  message: string,
+  fields?: LineFields,
+) => void;
+
+/**
+ * Binds a logger. An error is told as `error`, its name, and `reason`, its code if it has one; a second line of the same code
+ * at debug level has it as text. A logger that throws is ignored, since a log line must not fail a run.
+ */
+export function createLog<Code extends string>(logger: Logger | undefined): Log<Code> {
+  const write = (level: "debug" | "warn" | "error", message: string, fields: () => LogFields): void => {
+    try {
+      logger?.[level]?.(message, fields());
+    } catch {
+      // Nothing left to tell.
+    }
+  };
+  return (level, code, message, { error, ...fields } = {}) => {
+    write(level, message, () => ({ ...fields, ...(error === undefined ? {} : namesOf(error)), code }));
+    if (error !== undefined) write("debug", message, () => ({ ...fields, error: String(error), code }));
+  };
+}
+
+/** What may be said of a thrown value without repeating anybody's text. */
+function namesOf(error: unknown): { readonly error: string; readonly reason?: string } {
+  try {
+    const named = typeof error === "object" && error !== null ? (error as { readonly name?: unknown }).name : undefined;
+    return {
+      error: typeof named === "string" ? named : typeof error,
+      ...(QavrError.isInstance(error) ? { reason: error.code } : {}),
+    };
+  } catch {
+    // Anything may be thrown, a proxy or a getter included.
+    return { error: "unknown" };
+  }
+}

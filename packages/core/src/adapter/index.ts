@@ -1,0 +1,21 @@
+export {
+  REPORT_DESCRIPTION,
+  REPORT_SCHEMA,
+  type RepairedReport,
+  type ReportedOutcome,
+  type ReportSchema,
+  recordAgentReport,
+  repairReport,
+} from "./agent-report.js";
+export { createLog, type LineFields, type Log } from "./coded-log.js";
+export { endOrReport } from "./end-or-report.js";
+export { lazyStore } from "./lazy-store.js";
+export { SHARED_LOG_CODES } from "./log-codes.js";
+export { DEFAULT_STORE_PATH, resolveStore, type StoreLoaders } from "./named-store.js";
+export { type Outcome, toOutcomeInput } from "./outcome.js";
+export { outcomePerEpisode } from "./outcome-per-episode.js";
+export type { EpisodeOfRun } from "./shown-names.js";
+export { sortVotes, type Votes } from "./sort-votes.js";
+export { storableId } from "./storable-id.js";
+export { fromVerdict, type Verdict } from "./verdict.js";
+export { warnOnce } from "./warn-once.js";

@@ -1,0 +1,63 @@
+import { QavrError } from "../errors/qavr-error.js";
+import type { Store } from "../store/store.js";
+import { lazyStore } from "./lazy-store.js";
+
+/** Where the ledger is kept when nothing else is said. */
+export const DEFAULT_STORE_PATH = ".qavr/ledger.db";
+
+/** Loads the package of a store. The adapter imports it, since core knows no package. */
+export interface StoreLoaders {
+  readonly sqlite: () => Promise<{ readonly sqliteStore: (path: string) => Store }>;
+  readonly postgres: () => Promise<{ readonly postgresStore: (url: string) => Store }>;
+}
+
+const POSTGRES_URL = /^postgres(ql)?:\/\//i;
+
+/**
+ * The store of a memory: the one given, or one named by a path (SQLite), a `postgres://` URL, the environment or the default
+ * path. A named store is opened by its first use.
+ *
+ * @param environment What the variable `QAVR_STORE` says; an empty one was never filled in.
+ * @throws INVALID_ARGUMENT
+ */
+export function resolveStore(
+  store: string | Store | undefined,
+  environment: string | undefined,
+  loaders: StoreLoaders,
+): Store {
+  if (typeof store === "object" && store !== null && typeof store.commit === "function") return store;
+  if (store !== undefined && (typeof store !== "string" || store.trim() === "")) {
+    const message = `store must be a path, a postgres:// URL or a Store. Received ${describe(store)}.`;
+    throw new QavrError("INVALID_ARGUMENT", message, { details: { received: describe(store) } });
+  }
+  const location = store ?? (environment || DEFAULT_STORE_PATH);
+  return POSTGRES_URL.test(location) ? postgres(location, loaders) : sqlite(location, loaders);
+}
+
+function sqlite(path: string, loaders: StoreLoaders): Store {
+  const durable = path !== ":memory:";
+  return lazyStore({ name: "sqlite", capabilities: { durable, sharedBackend: durable } }, async () => {
+    const { sqliteStore } = await loaded("@qavr/sqlite", loaders.sqlite);
+    return sqliteStore(path);
+  });
+}
+
+function postgres(url: string, loaders: StoreLoaders): Store {
+  return lazyStore({ name: "postgres", capabilities: { durable: true, sharedBackend: true } }, async () => {
+    const { postgresStore } = await loaded("@qavr/postgres", loaders.postgres);
+    return postgresStore(url);
+  });
+}
+
+async function loaded<Module>(name: string, load: () => Promise<Module>): Promise<Module> {
+  try {
+    return await load();
+  } catch (cause) {
+    const message = `The package ${name} could not be loaded. Install it, or pass another store.`;
+    throw new QavrError("STORE_UNAVAILABLE", message, { details: { package: name }, cause });
+  }
+}
+
+function describe(value: unknown): string {
+  return typeof value === "string" ? "an empty string" : value === null ? "null" : typeof value;
+}

@@ -1,0 +1,27 @@
+import type { OutcomeInput } from "../engine/types.js";
+import { type Outcome, toOutcomeInput } from "./outcome.js";
+
+/**
+ * What a judge says of a finished run: true, false, a reward in [0, 1], a whole outcome with votes, or null and undefined for
+ * "I cannot tell". Of a run that failed, null and undefined leave the failure that was seen; `{ reward: null }` is a verdict:
+ * nobody knows.
+ */
+export type Verdict = boolean | number | Outcome | null | undefined;
+
+/**
+ * A verdict as evidence of the tier `verified`; undefined when it says nothing.
+ *
+ * @param storable As for `toOutcomeInput`.
+ * @throws RangeError for a number outside [0, 1], TypeError for what is no verdict at all, and what `toOutcomeInput` throws
+ */
+export function fromVerdict(verdict: Verdict, storable: (name: string) => string): OutcomeInput | undefined {
+  if (verdict === null || verdict === undefined) return undefined;
+  if (typeof verdict === "boolean") return { reward: verdict, tier: "verified" };
+  if (typeof verdict === "number") {
+    if (!(verdict >= 0 && verdict <= 1)) throw new RangeError(`A reward lies in [0, 1]. Received ${verdict}.`);
+    return { reward: verdict, tier: "verified" };
+  }
+  if (typeof verdict !== "object")
+    throw new TypeError(`A verdict is a boolean, a number or an outcome. Received ${typeof verdict}.`);
+  return toOutcomeInput(verdict, storable, { tier: "verified" });
+}

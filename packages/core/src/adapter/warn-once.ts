@@ -1,0 +1,25 @@
+import type { Logger } from "../engine/types.js";
+import { createLog } from "./coded-log.js";
+
+/**
+ * Says once, each time that it is made, that something is wired up so that it cannot work. Without a logger it becomes a
+ * process warning: nothing else would show it.
+ */
+export function warnOnce(logger: Logger | undefined, code: string, message: string): () => void {
+  let said = false;
+  return () => {
+    if (said) return;
+    said = true;
+    if (logger) createLog(logger)("warn", code, message);
+    else processOf(globalThis)?.emitWarning?.(message, { type: "QavrWarning", code });
+  };
+}
+
+/** Node's process, where there is one; this package knows no platform. */
+function processOf(scope: object): ProcessShape | undefined {
+  return (scope as { readonly process?: ProcessShape }).process;
+}
+
+interface ProcessShape {
+  emitWarning?(message: string, options: { readonly type: string; readonly code: string }): void;
+}
