@@ -2,8 +2,9 @@ import type { DocumentInterface } from "@langchain/core/documents";
 import { createEngine, ENGINE_DEFAULTS, QavrError } from "@qavr/core";
 import { resolveStore } from "./default-store.js";
 import { explainDocument } from "./explain-document.js";
-import { formatDocuments } from "./format-documents.js";
+import { formatMemories } from "./format-memories.js";
 import { attachInternals, type Internals } from "./internals.js";
+import { searchStore } from "./langgraph/search-store.js";
 import { createLog } from "./log-codes.js";
 import type { Qavr, Wrapped } from "./memory.js";
 import { assertMemoryOptions, isEnabled, type MemoryOptions } from "./memory-options.js";
@@ -52,11 +53,13 @@ export function qavr(options: MemoryOptions = {}): Qavr {
     },
 
     recall: (base, text, fields = {}) => recall(internals, base, text, fields),
+    search: (store, prefix, query, runtime, fields = {}) =>
+      searchStore(internals, store, prefix, query, runtime, fields),
     tools: (base, fields) => [createRecallTool(memory, base, fields), createReportOutcomeTool(internals)],
     recallTool: (base, fields) => createRecallTool(memory, base, fields),
     reportOutcomeTool: (fields) => createReportOutcomeTool(internals, fields),
 
-    format: (documents) => formatDocuments(documents, shown),
+    format: (memories) => formatMemories(memories, shown),
     explain: (async (reference: string | DocumentInterface, fields: { readonly namespace?: string } = {}) => {
       if (typeof reference !== "string") {
         const known = shown.get(reference);
