@@ -3,7 +3,7 @@ export type { DocumentIdOptions, IdOf } from "./document-ids.js";
 export type { DocumentExplanation } from "./explain-document.js";
 export type { SearchRuntime, StoreSearchOptions } from "./langgraph/search-store.js";
 export type { StoreOptions } from "./langgraph/store-options.js";
-export type { FoundItem, SearchableStore, StoredItem } from "./langgraph/stored-item.js";
+export type { FoundItem, GivenStore, SearchableStore, StoredItem } from "./langgraph/stored-item.js";
 export { LOG_CODES, type LogCode } from "./log-codes.js";
 export type { Host, Qavr, Trackable, Wrapped } from "./memory.js";
 export { DISABLED_VARIABLE, type MemoryOptions } from "./memory-options.js";

@@ -5,7 +5,7 @@ import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import type { Engine, EpisodeView, NamespaceStatus, OutcomeReceipt } from "@qavr/core";
 import type { DocumentExplanation } from "./explain-document.js";
 import type { SearchRuntime, StoreSearchOptions } from "./langgraph/search-store.js";
-import type { FoundItem, SearchableStore } from "./langgraph/stored-item.js";
+import type { FoundItem, GivenStore } from "./langgraph/stored-item.js";
 import type { Outcome } from "./outcome.js";
 import type { OutcomeHandler } from "./outcome-handler.js";
 import type { CompressorOptions, QavrCompressor } from "./qavr-compressor.js";
@@ -78,7 +78,7 @@ export interface Qavr {
    * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, and what the store throws
    */
   search(
-    store: SearchableStore,
+    store: GivenStore,
     namespace: readonly string[],
     query: string,
     runtime?: SearchRuntime,

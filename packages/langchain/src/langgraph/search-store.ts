@@ -5,9 +5,10 @@ import { MARKS, markOf } from "../marks.js";
 import { refuse } from "../ranking-options.js";
 import { rerank } from "../rerank.js";
 import { planSearch } from "../search.js";
+import type { ShownDocument } from "../shown-documents.js";
 import { foundIn } from "./item-documents.js";
 import { assertStoreOptions, DEFAULT_LIMIT, itemText, rankingOptionsOf, type StoreOptions } from "./store-options.js";
-import type { FoundItem, SearchableStore, StoredItem } from "./stored-item.js";
+import type { FoundItem, GivenStore, SearchableStore, StoredItem } from "./stored-item.js";
 
 /** What `memory.search` can be told besides where and what to look for. */
 export interface StoreSearchOptions extends StoreOptions {
@@ -31,7 +32,7 @@ export interface WrappedStore {
 /** @throws INVALID_ARGUMENT, and what the store throws */
 export async function searchStore(
   internals: Internals,
-  store: SearchableStore,
+  store: GivenStore,
   namespace: readonly string[],
   query: string,
   runtime: SearchRuntime | undefined,
@@ -52,12 +53,12 @@ export async function searchStore(
   const request = { ...plan, found: foundIn(items, options), text: query, k: limit, options: ranking };
   const { documents, places } = await rerank(internals, request);
   return documents.map((document, i) =>
-    found(items[places[i] as number] as StoredItem, internals.shown.get(document)?.item.handle, options),
+    found(items[places[i] as number] as StoredItem, internals.shown.get(document), options),
   );
 }
 
-function found(item: StoredItem, handle: string | undefined, options: StoreOptions): FoundItem {
-  return { ...item, text: itemText(item, options), handle };
+function found(item: StoredItem, shown: ShownDocument | undefined, options: StoreOptions): FoundItem {
+  return { ...item, text: itemText(item, options), handle: shown?.item.handle, episode: shown?.episode };
 }
 
 /** The store inside one of ours, also where a graph has put its batching around it. The call's options go before the wrapper's. */
@@ -71,7 +72,7 @@ function unwrapped(store: SearchableStore, given: StoreOptions): WrappedStore {
   return { inner, options: { ...options, ...given } };
 }
 
-function assertSearch(store: unknown, namespace: unknown, query: unknown): void {
+function assertSearch(store: unknown, namespace: unknown, query: unknown): asserts store is SearchableStore {
   if (typeof (store as Partial<SearchableStore> | null | undefined)?.search !== "function") {
     refuse("store", store, "must be a LangGraph store, such as runtime.store or the config's");
   }
