@@ -22,11 +22,11 @@ async function teach({ memory }: Bench, store: BaseStore, helpful: string, harmf
   }
 }
 
-/** A wrapped store that has learned that `clear` helps and `restart` misleads. */
-async function taught(options: StoreOptions = {}) {
+/** A wrapped store that has learned that `helpful` helps and `restart` misleads. */
+async function taught(options: StoreOptions = {}, helpful = "clear") {
   const setup = await bench();
   const inner = await itemStore();
-  await teach(setup, inner, "clear", "restart");
+  await teach(setup, inner, helpful, "restart");
   const asked: Operation[][] = [];
   const batch = inner.batch.bind(inner);
   vi.spyOn(inner, "batch").mockImplementation((operations) => {
@@ -54,13 +54,14 @@ describe("a wrapped LangGraph store", () => {
   });
 
   it("keeps filters, and pages that show every item exactly once", async () => {
-    const { store } = await taught({ fetchK: 4 });
+    // The store's own last item is the best one: a wider question for a later page would bring it to the front of all.
+    const { store } = await taught({ fetchK: 4 }, "holiday");
     const pages = [];
     for (let offset = 0; offset < 8; offset += 2) {
       pages.push(keys(await store.search(PREFIX, { query: QUERY, limit: 2, offset })));
     }
     expect(pages.map(({ length }) => length)).toEqual([2, 2, 2, 0]);
-    expect(pages[0]).toContain("clear");
+    expect(pages[2]).toContain("holiday");
     expect(new Set(pages.flat()).size).toBe(6);
     const short = await store.search(PREFIX, { query: QUERY, limit: 6, filter: { kind: "short" } });
     expect(new Set(keys(short))).toEqual(new Set(["clear", "scale", "coffee"]));
