@@ -18,6 +18,7 @@ const LAZY_DEFAULT_STORE = "^packages/langchain/src/default-store\\.ts$";
 /** The files of the LangChain adapter that are sub-paths of their own, and the optional peers that only they may import. */
 const LANGCHAIN_SUB_PATHS = {
   "agents/": ["langchain", "zod"],
+  "attach/": [],
   "langgraph/(index|qavr-store)\\.ts": ["@langchain/langgraph"],
 };
 

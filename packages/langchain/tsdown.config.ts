@@ -3,6 +3,11 @@ import { library } from "../../tsdown.base.ts";
 
 export default defineConfig(
   library({
-    entry: { index: "src/index.ts", agents: "src/agents/index.ts", langgraph: "src/langgraph/index.ts" },
+    entry: {
+      index: "src/index.ts",
+      agents: "src/agents/index.ts",
+      attach: "src/attach/index.ts",
+      langgraph: "src/langgraph/index.ts",
+    },
   }),
 );

@@ -100,8 +100,8 @@ export interface Qavr {
   explain(document: DocumentInterface): Promise<DocumentExplanation | undefined>;
   /** Whether and what a namespace has learned. */
   status(options?: { readonly namespace?: string }): Promise<NamespaceStatus>;
-  /** Waits for everything under way. */
+  /** Waits until the ends of all runs that have ended are judged and recorded. Await it before a process is frozen or exits. */
   flush(): Promise<void>;
-  /** Records what is open and closes the store. */
+  /** Waits likewise, records what is open as abandoned and closes the store. */
   close(): Promise<void>;
 }

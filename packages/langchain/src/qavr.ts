@@ -20,6 +20,7 @@ import { createRunTree } from "./run-tree.js";
 import { createShownDocuments } from "./shown-documents.js";
 import { trackRuns } from "./track-runs.js";
 import { trackingWarning } from "./tracking-warning.js";
+import { createWorkUnderWay } from "./work-under-way.js";
 
 /**
  * An application's memory: one object that ranks, watches runs and learns.
@@ -69,8 +70,14 @@ export function qavr(options: MemoryOptions = {}): Qavr {
       return engine.explain(target.reference, { namespace: target.namespace });
     }) as Qavr["explain"],
     status: ({ namespace } = {}) => engine.status({ namespace: namespace ?? ownNamespace(internals) }),
-    flush: () => engine.flush(),
-    close: () => engine.close(),
+    async flush() {
+      await internals.settling.settled();
+      await engine.flush();
+    },
+    async close() {
+      await internals.settling.settled();
+      await engine.close();
+    },
   };
   attachInternals(memory, internals);
   const handler = new OutcomeHandler({ memory });
@@ -82,6 +89,7 @@ function createInternals(options: MemoryOptions): Internals {
   const { logger, clock = Date.now, episodeTtl, maxOpenEpisodes } = engineOptions;
   const enabled = isEnabled(options);
   return {
+    id: crypto.randomUUID(),
     engine: createEngine({ ...engineOptions, enabled, store: resolveStore(store) }),
     runs: createRunTree({
       ttl: episodeTtl ?? ENGINE_DEFAULTS.episodeTtl,
@@ -89,6 +97,7 @@ function createInternals(options: MemoryOptions): Internals {
       clock,
     }),
     shown: createShownDocuments(),
+    settling: createWorkUnderWay(),
     log: createLog(logger),
     // Where nothing is to be learned nothing is missing.
     warnUntracked: enabled ? trackingWarning(logger) : () => {},
