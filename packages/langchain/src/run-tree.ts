@@ -85,10 +85,12 @@ export interface RunTree {
   namespacesOf(runId: string): readonly string[];
   /** Open roots. */
   readonly open: number;
+  /** Runs that are held: those of open roots, and the ids of closed ones that are remembered for a while. */
+  readonly held: { readonly open: number; readonly closed: number };
 }
 
 /** Runs of closed roots that are remembered: stragglers must not look like new roots. About 2 MB. */
-const REMEMBERED_RUNS = 10_000;
+export const REMEMBERED_RUNS = 10_000;
 
 /** Streams that their consumer left never end, so open roots are swept, at most this often per ttl. */
 const SWEEPS_PER_TTL = 60;
@@ -152,6 +154,9 @@ export function createRunTree({ ttl, maxRoots, clock }: RunTreeOptions): RunTree
     },
     get open() {
       return roots.size;
+    },
+    get held() {
+      return { open: nodes.size, closed: closed.size };
     },
   };
 }
