@@ -1,4 +1,5 @@
 import type { DocumentInterface } from "@langchain/core/documents";
+import { recentMap } from "./recent-map.js";
 
 /** One retrieval that was shown inside a run. */
 export interface ShownExposure {
@@ -98,7 +99,7 @@ const SWEEPS_PER_TTL = 60;
 export function createRunTree({ ttl, maxRoots, clock }: RunTreeOptions): RunTree {
   const roots = new Map<string, RootRun>();
   const nodes = new Map<string, RunNode>();
-  const closed = new Map<string, readonly string[]>();
+  const closed = recentMap<string, readonly string[]>(REMEMBERED_RUNS);
   let swept = clock();
 
   const close = (root: RootRun): void => {
@@ -106,7 +107,7 @@ export function createRunTree({ ttl, maxRoots, clock }: RunTreeOptions): RunTree
     const namespaces = namespacesIn(root);
     for (const id of root.nodes.keys()) {
       nodes.delete(id);
-      remember(closed, id, namespaces);
+      closed.set(id, namespaces);
     }
   };
   const sweep = (now: number): void => {
@@ -126,7 +127,7 @@ export function createRunTree({ ttl, maxRoots, clock }: RunTreeOptions): RunTree
       const parent = run.parent === undefined ? undefined : nodes.get(run.parent);
       if (!parent && run.parent !== undefined && closed.has(run.parent)) {
         // A node that outlived its aborted root.
-        remember(closed, run.id, closed.get(run.parent) ?? []);
+        closed.set(run.id, closed.get(run.parent) ?? []);
         return undefined;
       }
       // Applications that choose run ids may use one again.
@@ -199,13 +200,4 @@ function namespacesIn({ episodes }: RootRun): string[] {
 function threadOf({ metadata }: StartedRun): string | undefined {
   const thread = metadata.thread_id;
   return typeof thread === "string" && thread !== "" ? thread : typeof thread === "number" ? String(thread) : undefined;
-}
-
-function remember(closed: Map<string, readonly string[]>, id: string, namespaces: readonly string[]): void {
-  closed.set(id, namespaces);
-  if (closed.size <= REMEMBERED_RUNS) return;
-  for (const oldest of closed.keys()) {
-    closed.delete(oldest);
-    break;
-  }
 }
