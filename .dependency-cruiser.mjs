@@ -8,7 +8,7 @@ const PACKAGES = {
   core: { workspace: [], outside: [] },
   sqlite: { workspace: ["core"], outside: ["node:"] },
   "store-conformance": { workspace: ["core"], outside: ["vitest", "fast-check"] },
-  langchain: { workspace: ["core"], outside: ["@langchain/core", "node:"] },
+  langchain: { workspace: ["core"], outside: ["@langchain/core", "@langchain/langgraph", "langchain", "zod", "node:"] },
   mastra: { workspace: ["core"], outside: ["@mastra/core", "@mastra/memory", "node:"] },
   bench: { workspace: ["core", "sqlite", "store-conformance", "langchain", "mastra"], outside: undefined },
 };
@@ -18,6 +18,13 @@ const ADAPTERS = ["langchain", "mastra"];
 
 /** The one file of an adapter that may load its default store, and only lazily: users who bring a store never load SQLite. */
 const LAZY_DEFAULT_STORE = `^packages/(${ADAPTERS.join("|")})/src/default-store\\.ts$`;
+
+/** The files of the LangChain adapter that are sub-paths of their own, and the optional peers that only they may import. */
+const LANGCHAIN_SUB_PATHS = {
+  "agents/": ["langchain", "zod"],
+  "attach/": [],
+  "langgraph/(index|qavr-store)\\.ts": ["@langchain/langgraph"],
+};
 
 /** What each room of core may import besides itself. `src/index.ts` lists the exports and may see all of them. */
 const CORE_ROOMS = {
@@ -67,6 +74,18 @@ function packageRules([name, { workspace: allowed, outside }]) {
   return rules;
 }
 
+/** Users who install no optional peer load the main entry; so nothing there may lead to a sub-path, or to another's peers. */
+function subPathRule([files, peers]) {
+  const own = `^packages/langchain/src/${files}`;
+  return {
+    name: "langchain-optional-peer",
+    comment: `Only ${files} of langchain may import ${peers.join(", ")}, and nothing else there may import it.`,
+    severity: "error",
+    from: { path: "^packages/langchain/src/", pathNot: [TEST, own] },
+    to: { path: [own, ...peers.map((peer) => `(^|node_modules/)${peer}(/|$)`)] },
+  };
+}
+
 function roomRule([room, allowed]) {
   return {
     name: `core-${room}-to-other-room`,
@@ -81,6 +100,7 @@ export default {
   forbidden: [
     ...Object.entries(PACKAGES).flatMap(packageRules),
     ...Object.entries(CORE_ROOMS).map(roomRule),
+    ...Object.entries(LANGCHAIN_SUB_PATHS).map(subPathRule),
     {
       name: "default-store-not-lazy",
       comment: "The adapter's default store is loaded by `import()` when the user names none.",

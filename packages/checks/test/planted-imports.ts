@@ -81,6 +81,18 @@ export const violations: readonly Planted[] = [
     source: 'import "@langchain/community/vectorstores/hnswlib";',
   },
   {
+    what: "an adapter importing an optional peer outside of that peer's sub-path",
+    rule: "langchain-optional-peer",
+    file: "packages/langchain/src/d.ts",
+    source: 'import type { createAgent } from "langchain"; export type A = typeof createAgent;',
+  },
+  {
+    what: "an adapter's main entry leading to a sub-path",
+    rule: "langchain-optional-peer",
+    file: "packages/langchain/src/e.ts",
+    source: 'import "./agents/legal.js";',
+  },
+  {
     what: "a package that has not stated its arrows",
     rule: "unplanned-package",
     file: "packages/surprise/src/a.ts",
@@ -209,6 +221,7 @@ export const legal: Readonly<Record<string, string>> = {
   "packages/core/src/engine/legal.test.ts": 'import "node:fs"; import "../learners/a.js";',
   "packages/sqlite/src/legal.ts": 'import "node:sqlite"; import "@qavr/core";',
   "packages/langchain/src/legal.ts": 'import "./default-store.js"; import "@qavr/core";',
+  "packages/langchain/src/agents/legal.ts": 'import "../legal.js";',
   "packages/langchain/test/legal.test.ts": 'import "@qavr/sqlite"; import "@qavr/store-conformance";',
   "packages/bench/src/legal-type.ts": 'import type { A } from "./legal-value.js"; export interface B { a: A }',
   "packages/bench/src/legal-value.ts": 'import "./legal-type.js"; export interface A { b: unknown }',

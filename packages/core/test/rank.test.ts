@@ -74,6 +74,21 @@ describe("rank with record: false", () => {
   });
 });
 
+describe("rank with record: false and more to return than topK", () => {
+  it("goes on in the same order, which does not depend on how much is returned", async () => {
+    const { engine } = testEngine();
+    for (let run = 0; run < 20; run++) await engine.end((await engine.rank(request())).episode, { reward: false });
+    const page = await engine.rank(request({ record: false }));
+    const all = await engine.rank(request({ record: false, returned: 100 }));
+    expect(all.items).toHaveLength(request().candidates.length);
+    expect(all.items.slice(0, page.items.length)).toEqual(page.items);
+    expect(new Set(ids(all)).size).toBe(all.items.length);
+    expect((await engine.rank(request({ returned: 100 }))).items).toHaveLength(page.items.length);
+    const disabled = testEngine({ enabled: false }).engine;
+    expect((await disabled.rank(request({ record: false, returned: 5 }))).items).toHaveLength(5);
+  });
+});
+
 describe("rank with keepOrder", () => {
   it("records the host's order as shown, says what learning would add, and learns from it", async () => {
     const { engine } = testEngine();

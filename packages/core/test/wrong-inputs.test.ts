@@ -62,6 +62,7 @@ describe("rank", () => {
     ["a negative topK", "INVALID_ARGUMENT", { topK: -1 }],
     ["a fractional topK", "INVALID_ARGUMENT", { topK: 1.5 }],
     ["a NaN topK", "INVALID_ARGUMENT", { topK: Number.NaN }],
+    ["a fractional returned", "INVALID_ARGUMENT", { record: false, returned: 1.5 }],
     ["an infinite topK", "INVALID_ARGUMENT", { topK: Number.POSITIVE_INFINITY }],
     ["an empty namespace", "INVALID_ID", { namespace: "" }],
     ["a namespace that is too long", "LIMIT_EXCEEDED", { namespace: LONG }],

@@ -2,6 +2,9 @@ export { DEFAULT_STORE_PATH, type Outcome, type ReportedOutcome, type Verdict } 
 export { STORE_VARIABLE } from "./default-store.js";
 export type { DocumentIdOptions, IdOf } from "./document-ids.js";
 export type { DocumentExplanation } from "./explain-document.js";
+export type { SearchRuntime, StoreSearchOptions } from "./langgraph/search-store.js";
+export type { StoreOptions } from "./langgraph/store-options.js";
+export type { FoundItem, GivenStore, SearchableStore, StoredItem } from "./langgraph/stored-item.js";
 export { LOG_CODES, type LogCode } from "./log-codes.js";
 export type { Host, Qavr, Trackable, Wrapped } from "./memory.js";
 export { DISABLED_VARIABLE, type MemoryOptions } from "./memory-options.js";

@@ -7,12 +7,17 @@ import type { ScopeOption } from "./run-scope.js";
 import type { RunTree } from "./run-tree.js";
 import type { ShownDocuments } from "./shown-documents.js";
 import type { Evaluate } from "./verdict.js";
+import type { WorkUnderWay } from "./work-under-way.js";
 
 /** What the parts of one memory share. */
 export interface Internals {
+  /** Tells this memory from others in one process. */
+  readonly id: string;
   readonly engine: Engine;
   readonly runs: RunTree;
   readonly shown: ShownDocuments;
+  /** Ends of runs that are being judged and recorded. */
+  readonly settling: WorkUnderWay;
   readonly log: Log;
   /** Says once that a retrieval saw no tracked run. */
   readonly warnUntracked: () => void;

@@ -1,13 +1,18 @@
 import { type Log as CodedLog, SHARED_LOG_CODES } from "@qavr/core/adapter";
 
+/** The codes that no other adapter has. */
+const OWN_CODES = {
+  NO_OUTCOME_TRACKING: "Memories were retrieved outside any tracked run, so nothing can be learned from how it ends.",
+  MEMORIES_UNAVAILABLE: "An agent's memories could not be retrieved; it went on without them.",
+  SEARCH_NOT_ATTRIBUTED:
+    "A QavrStore was searched directly, which ranks and records nothing, so nothing is learned from it.",
+} as const;
+
 /**
  * Every code that this package logs, with the one sentence that docs/reference/log-codes.md prints for it. No line above
  * debug level carries anybody's text.
  */
-export const LOG_CODES: typeof SHARED_LOG_CODES & { readonly NO_OUTCOME_TRACKING: string } = {
-  ...SHARED_LOG_CODES,
-  NO_OUTCOME_TRACKING: "Memories were retrieved outside any tracked run, so nothing can be learned from how it ends.",
-};
+export const LOG_CODES: typeof SHARED_LOG_CODES & typeof OWN_CODES = { ...SHARED_LOG_CODES, ...OWN_CODES };
 
 /** A stable identifier of one kind of log line. */
 export type LogCode = keyof typeof LOG_CODES;

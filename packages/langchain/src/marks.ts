@@ -7,6 +7,7 @@ export const MARKS: Marks = {
   runTree: Symbol.for("qavr.langchain.run-tree"),
   retriever: Symbol.for("qavr.langchain.retriever"),
   vectorStore: Symbol.for("qavr.langchain.vector-store"),
+  langGraphStore: Symbol.for("qavr.langchain.langgraph-store"),
   graphHandler: Symbol.for("langgraph.graph_callback_handler"),
 };
 
@@ -17,6 +18,8 @@ interface Marks {
   readonly runTree: symbol;
   readonly retriever: symbol;
   readonly vectorStore: symbol;
+  /** On a wrapped LangGraph store: itself. */
+  readonly langGraphStore: symbol;
   /** LangGraph delivers interrupts to handlers with this mark; extending its class would import LangGraph. */
   readonly graphHandler: symbol;
 }

@@ -5,6 +5,8 @@ import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import type { Engine, EpisodeView, NamespaceStatus, OutcomeReceipt } from "@qavr/core";
 import type { Outcome } from "@qavr/core/adapter";
 import type { DocumentExplanation } from "./explain-document.js";
+import type { SearchRuntime, StoreSearchOptions } from "./langgraph/search-store.js";
+import type { FoundItem, GivenStore } from "./langgraph/stored-item.js";
 import type { OutcomeHandler } from "./outcome-handler.js";
 import type { CompressorOptions, QavrCompressor } from "./qavr-compressor.js";
 import type { QavrRetriever, RetrieverOptions } from "./qavr-retriever.js";
@@ -67,6 +69,22 @@ export interface Qavr {
   /** Retrieves without any framework around it. Inside a tracked run it joins that run's episode. @throws INVALID_ARGUMENT */
   recall(base: Host, text: string, options?: RecallOptions): Promise<Recall>;
 
+  /**
+   * Searches a LangGraph store from a tool or a node, and attributes what it found to the run in one call. Pass the tool's runtime or
+   * the node's config on; it may be left out where LangGraph keeps it. A `QavrStore` and the store that a graph hands out are both
+   * right.
+   *
+   * @param namespace The prefix to search in: the store's namespace, not the scope of learning.
+   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, and what the store throws
+   */
+  search(
+    store: GivenStore,
+    namespace: readonly string[],
+    query: string,
+    runtime?: SearchRuntime,
+    options?: StoreSearchOptions,
+  ): Promise<FoundItem[]>;
+
   /** The two tools that close the loop for an agent: recall, and report how it went. @throws INVALID_ARGUMENT */
   tools(base: Host, options?: RecallToolOptions): [RecallTool, ReportOutcomeTool];
   /** A tool that recalls memories. @throws INVALID_ARGUMENT */
@@ -74,16 +92,16 @@ export interface Qavr {
   /** A tool with which an agent reports how its own run goes. */
   reportOutcomeTool(options?: ReportOutcomeToolOptions): ReportOutcomeTool;
 
-  /** Documents as prompt text, each with its short handle: `[m1] text`. */
-  format(documents: readonly DocumentInterface[]): string;
+  /** Documents, or what {@link Qavr.search} found, as prompt text, each with its short handle: `[m1] text`. */
+  format(memories: readonly (DocumentInterface | FoundItem)[]): string;
   /** A run with everything it was shown and why, by run or episode id; undefined if unknown. */
   explain(reference: string, options?: { readonly namespace?: string }): Promise<EpisodeView | undefined>;
   /** Why a returned document stands where it does; undefined for a document that no ranking returned. */
   explain(document: DocumentInterface): Promise<DocumentExplanation | undefined>;
   /** Whether and what a namespace has learned. */
   status(options?: { readonly namespace?: string }): Promise<NamespaceStatus>;
-  /** Waits for everything under way. */
+  /** Waits until the ends of all runs that have ended are judged and recorded. Await it before a process is frozen or exits. */
   flush(): Promise<void>;
-  /** Records what is open and closes the store. */
+  /** Waits likewise, records what is open as abandoned and closes the store. */
   close(): Promise<void>;
 }

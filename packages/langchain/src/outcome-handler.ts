@@ -23,7 +23,8 @@ export class OutcomeHandler extends BaseCallbackHandler {
     return "OutcomeHandler";
   }
 
-  readonly name: string = "qavr_outcome_handler";
+  /** One per memory: LangChain takes handlers of one name for the same when it attaches them by hooks. */
+  readonly name: string;
   readonly #internals: Internals;
 
   constructor(fields: { readonly memory: Qavr }) {
@@ -31,6 +32,7 @@ export class OutcomeHandler extends BaseCallbackHandler {
     super({ _awaitHandler: true, raiseError: internals.throws, ignoreLLM: true, ignoreCustomEvent: true });
     mark(this, MARKS.graphHandler, true);
     mark(this, MARKS.runTree, internals.runs);
+    this.name = `qavr_outcome_handler_${internals.id}`;
     this.#internals = internals;
   }
 
@@ -154,7 +156,7 @@ export class OutcomeHandler extends BaseCallbackHandler {
     if ("error" in end && isInterrupt(end.error) && isOnRootThread(run) && run.root.interrupted === "no") {
       run.root.interrupted = "seen";
     }
-    if (!run.parent) await settleRun(this.#internals, run.root, end);
+    if (!run.parent) await this.#internals.settling.track(settleRun(this.#internals, run.root, end));
   }
 }
 

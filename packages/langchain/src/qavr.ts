@@ -4,8 +4,9 @@ import { createLog, toOutcomeInput } from "@qavr/core/adapter";
 import { defaultStore } from "./default-store.js";
 import { storableId } from "./document-ids.js";
 import { explainDocument } from "./explain-document.js";
-import { formatDocuments } from "./format-documents.js";
+import { formatMemories } from "./format-memories.js";
 import { attachInternals, type Internals } from "./internals.js";
+import { searchStore } from "./langgraph/search-store.js";
 import type { Qavr, Wrapped } from "./memory.js";
 import { assertMemoryOptions, isEnabled, type MemoryOptions } from "./memory-options.js";
 import { OutcomeHandler } from "./outcome-handler.js";
@@ -19,6 +20,7 @@ import { createRunTree } from "./run-tree.js";
 import { createShownDocuments } from "./shown-documents.js";
 import { trackRuns } from "./track-runs.js";
 import { trackingWarning } from "./tracking-warning.js";
+import { createWorkUnderWay } from "./work-under-way.js";
 
 /**
  * An application's memory: one object that ranks, watches runs and learns.
@@ -52,11 +54,13 @@ export function qavr(options: MemoryOptions = {}): Qavr {
     },
 
     recall: (base, text, fields = {}) => recall(internals, base, text, fields),
+    search: (store, prefix, query, runtime, fields = {}) =>
+      searchStore(internals, store, prefix, query, runtime, fields),
     tools: (base, fields) => [createRecallTool(memory, base, fields), createReportOutcomeTool(internals)],
     recallTool: (base, fields) => createRecallTool(memory, base, fields),
     reportOutcomeTool: (fields) => createReportOutcomeTool(internals, fields),
 
-    format: (documents) => formatDocuments(documents, shown),
+    format: (memories) => formatMemories(memories, shown),
     explain: (async (reference: string | DocumentInterface, fields: { readonly namespace?: string } = {}) => {
       if (typeof reference !== "string") {
         const known = shown.get(reference);
@@ -66,8 +70,14 @@ export function qavr(options: MemoryOptions = {}): Qavr {
       return engine.explain(target.reference, { namespace: target.namespace });
     }) as Qavr["explain"],
     status: ({ namespace } = {}) => engine.status({ namespace: namespace ?? ownNamespace(internals) }),
-    flush: () => engine.flush(),
-    close: () => engine.close(),
+    async flush() {
+      await internals.settling.settled();
+      await engine.flush();
+    },
+    async close() {
+      await internals.settling.settled();
+      await engine.close();
+    },
   };
   attachInternals(memory, internals);
   const handler = new OutcomeHandler({ memory });
@@ -79,6 +89,7 @@ function createInternals(options: MemoryOptions): Internals {
   const { logger, clock = Date.now, episodeTtl, maxOpenEpisodes } = engineOptions;
   const enabled = isEnabled(options);
   return {
+    id: crypto.randomUUID(),
     engine: createEngine({ ...engineOptions, enabled, store: defaultStore(store) }),
     runs: createRunTree({
       ttl: episodeTtl ?? ENGINE_DEFAULTS.episodeTtl,
@@ -86,6 +97,7 @@ function createInternals(options: MemoryOptions): Internals {
       clock,
     }),
     shown: createShownDocuments(),
+    settling: createWorkUnderWay(),
     log: createLog(logger),
     // Where nothing is to be learned nothing is missing.
     warnUntracked: enabled ? trackingWarning(logger) : () => {},

@@ -29,6 +29,8 @@ export interface RerankRequest extends RerankPlan {
   readonly host?: VectorStoreInterface;
   /** True records the host's selection without reordering it. */
   readonly keepOrder?: boolean;
+  /** Ranks without recording that anything was shown, and returns this many, of which `k` are a page. */
+  readonly unrecorded?: { readonly returned: number };
 }
 
 /** The documents to return and, parallel to them, their places in the host's list. */
@@ -74,7 +76,7 @@ export async function rerank(internals: Internals, request: RerankRequest): Prom
 }
 
 async function rankInRun(internals: Internals, request: RerankRequest, scope: RunScope, k: number): Promise<Ranking> {
-  const { found, text, site, options, keepOrder = false, host } = request;
+  const { found, text, site, options, keepOrder = false, host, unrecorded } = request;
   const { documents, scores, vector } = found;
   const similarities = scores
     ? toSimilarities(scores, options.scores ?? "auto", documents, host)
@@ -93,6 +95,7 @@ async function rankInRun(internals: Internals, request: RerankRequest, scope: Ru
     ...(vector && host ? { vector, space: spaceOf(host, vector, options) } : {}),
     ...(!vector && text !== undefined ? { text } : {}),
   };
+  if (unrecorded) return internals.engine.rank({ ...asked, record: false, returned: unrecorded.returned });
   const root = site.run?.root;
   if (!root) return internals.engine.rank(asked);
   const known = episodeOf(internals, root, scope.namespace);
@@ -115,6 +118,10 @@ function mapOut(
   annotate: boolean,
 ): Reranked {
   const { episode, exposure, items } = ranking;
+  if (episode === "") {
+    const chosen = items.map(({ index }) => documents[index] as DocumentInterface);
+    return { documents: chosen, places: items.map(({ index }) => index), ranking, namespace };
+  }
   const copies = items.map((item) =>
     shown.show(documents[item.index] as DocumentInterface, { namespace, episode, exposure, item }, annotate),
   );

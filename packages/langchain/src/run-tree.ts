@@ -1,4 +1,5 @@
 import type { DocumentInterface } from "@langchain/core/documents";
+import { recentMap } from "./recent-map.js";
 
 /** One retrieval that was shown inside a run. */
 export interface ShownExposure {
@@ -85,10 +86,12 @@ export interface RunTree {
   namespacesOf(runId: string): readonly string[];
   /** Open roots. */
   readonly open: number;
+  /** Runs that are held: those of open roots, and the ids of closed ones that are remembered for a while. */
+  readonly held: { readonly open: number; readonly closed: number };
 }
 
 /** Runs of closed roots that are remembered: stragglers must not look like new roots. About 2 MB. */
-const REMEMBERED_RUNS = 10_000;
+export const REMEMBERED_RUNS = 10_000;
 
 /** Streams that their consumer left never end, so open roots are swept, at most this often per ttl. */
 const SWEEPS_PER_TTL = 60;
@@ -96,7 +99,7 @@ const SWEEPS_PER_TTL = 60;
 export function createRunTree({ ttl, maxRoots, clock }: RunTreeOptions): RunTree {
   const roots = new Map<string, RootRun>();
   const nodes = new Map<string, RunNode>();
-  const closed = new Map<string, readonly string[]>();
+  const closed = recentMap<string, readonly string[]>(REMEMBERED_RUNS);
   let swept = clock();
 
   const close = (root: RootRun): void => {
@@ -104,7 +107,7 @@ export function createRunTree({ ttl, maxRoots, clock }: RunTreeOptions): RunTree
     const namespaces = namespacesIn(root);
     for (const id of root.nodes.keys()) {
       nodes.delete(id);
-      remember(closed, id, namespaces);
+      closed.set(id, namespaces);
     }
   };
   const sweep = (now: number): void => {
@@ -124,7 +127,7 @@ export function createRunTree({ ttl, maxRoots, clock }: RunTreeOptions): RunTree
       const parent = run.parent === undefined ? undefined : nodes.get(run.parent);
       if (!parent && run.parent !== undefined && closed.has(run.parent)) {
         // A node that outlived its aborted root.
-        remember(closed, run.id, closed.get(run.parent) ?? []);
+        closed.set(run.id, closed.get(run.parent) ?? []);
         return undefined;
       }
       // Applications that choose run ids may use one again.
@@ -152,6 +155,9 @@ export function createRunTree({ ttl, maxRoots, clock }: RunTreeOptions): RunTree
     },
     get open() {
       return roots.size;
+    },
+    get held() {
+      return { open: nodes.size, closed: closed.size };
     },
   };
 }
@@ -194,13 +200,4 @@ function namespacesIn({ episodes }: RootRun): string[] {
 function threadOf({ metadata }: StartedRun): string | undefined {
   const thread = metadata.thread_id;
   return typeof thread === "string" && thread !== "" ? thread : typeof thread === "number" ? String(thread) : undefined;
-}
-
-function remember(closed: Map<string, readonly string[]>, id: string, namespaces: readonly string[]): void {
-  closed.set(id, namespaces);
-  if (closed.size <= REMEMBERED_RUNS) return;
-  for (const oldest of closed.keys()) {
-    closed.delete(oldest);
-    break;
-  }
 }

@@ -3,41 +3,19 @@ import { AIMessage, ToolMessage } from "@langchain/core/messages";
 import { fakeModel } from "@langchain/core/testing";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import { Command, MemorySaver } from "@langchain/langgraph";
-import {
-  type AgentMiddleware,
-  createAgent,
-  createMiddleware,
-  FakeToolCallingModel,
-  humanInTheLoopMiddleware,
-  tool,
-} from "langchain";
+import { createAgent, createMiddleware, tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { OutcomeHandler } from "../src/index.js";
+import { approval, type Call, calling, messageOf } from "./support/agent.js";
 import { bench, credit, nothingOpen } from "./support/bench.js";
 import { sleep } from "./support/sleep.js";
 
 const QUESTION = { messages: [{ role: "user" as const, content: "payment queue stuck?" }] };
 const RUN_ID = "33333333-3333-4333-8333-333333333333";
 
-type Call = { name: string; args: Record<string, unknown>; id: string };
-
-/** A model that makes these tool calls, one step each, and then answers. */
-const calling = (...steps: Call[][]): FakeToolCallingModel => new FakeToolCallingModel({ toolCalls: [...steps, []] });
-
 const recall = (query = "payment queue stuck", id = "c1"): Call => ({ name: "recall_memories", args: { query }, id });
 const report = (args: Record<string, unknown>, id = "c2"): Call => ({ name: "report_outcome", args, id });
-
-/** Its declared type does not compile under exactOptionalPropertyTypes. */
-const approval = (): AgentMiddleware =>
-  (humanInTheLoopMiddleware as (options: unknown) => unknown)({ interruptOn: { act: true } }) as AgentMiddleware;
-
-const messageOf = (result: { messages: unknown[] }, name: string) =>
-  result.messages.find((message) => (message as { name?: string }).name === name) as {
-    content: string;
-    status?: string;
-    artifact?: { id?: string }[];
-  };
 
 describe("a tracked agent", () => {
   it("credits what its recall tool showed", async () => {

@@ -66,6 +66,7 @@ export function checkRequest(request: RankRequest): CheckedRequest {
   if (space !== undefined) assertName(space, "space");
   checkNames(aliases, "aliases");
   checkCount(topK, "topK");
+  if (request.returned !== undefined) checkCount(request.returned, "returned");
   if (text !== undefined && typeof text !== "string") {
     throw new QavrError("INVALID_ARGUMENT", `A request's text must be a string. Received ${typeof text}.`);
   }

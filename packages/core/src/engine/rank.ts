@@ -57,7 +57,9 @@ export function createRanker(context: EngineContext): Ranker {
       const checked = checkRequest(request);
       const { namespace, collection, ids, similarities } = checked;
       const { candidates, topK, record = true } = request;
-      if (!context.enabled) return unrecorded(request, ids, hostOrder(ids.length, topK), similarities, learner.id);
+      if (!context.enabled) {
+        return unrecorded(request, ids, hostOrder(ids.length, request.returned ?? topK), similarities, learner.id);
+      }
       const wanted = request.episode;
       if (wanted !== undefined) openEpisode(context, namespace, wanted);
       const vector = vectorOf(request, checked);
@@ -149,8 +151,9 @@ export function createRanker(context: EngineContext): Ranker {
     vector: RequestVector | undefined,
   ): Promise<Scored> {
     const { namespace, collection, ids, similarities } = checked;
-    const { topK } = request;
-    const host = hostOrder(ids.length, topK);
+    const { topK, record = true } = request;
+    const returned = record ? topK : (request.returned ?? topK);
+    const host = hostOrder(ids.length, returned);
     let known: ScoringStates<unknown>;
     try {
       known = await states.scoring(namespace, collection, ids);
@@ -174,7 +177,7 @@ export function createRanker(context: EngineContext): Ranker {
     });
     const moved = !scores.unchanged && !request.keepOrder;
     return {
-      order: moved ? bestFirst(scores.score, topK, scores.movable) : host,
+      order: moved ? bestFirst(scores.score, returned, scores.movable) : host,
       host,
       scores: scores.unchanged ? { ...scores, score: similarities } : scores,
       moved,

@@ -95,6 +95,8 @@ export interface RankRequest {
   readonly aliases?: readonly string[];
   /** False ranks without opening or recording anything (evaluation, previews). @default true */
   readonly record?: boolean;
+  /** With `record: false`: how many to return where the caller shows them in pages of `topK`, which keeps their order. @default topK */
+  readonly returned?: number;
   /** True records the host's order as shown without reordering it (MMR and other selections that must stand). @default false */
   readonly keepOrder?: boolean;
 }

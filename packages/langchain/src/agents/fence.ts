@@ -1,0 +1,39 @@
+/** The tag that memories stand in. */
+const TAG = "memories";
+
+/** What stands between or over letters without making others of them. */
+const UNREAD = /[\s\p{C}\p{M}]/gu;
+
+/**
+ * Text that cannot end the fence around it, nor open another: a `<` that would begin the fence's own tag, in whatever case,
+ * width, spacing or accents, becomes `&lt;`. All other markup stays as it is.
+ */
+export function escapeFence(text: string): string {
+  if (!text.normalize("NFKD").includes("<")) return text;
+  const characters = [...text];
+  const read = characters.map(plain);
+  return characters.map((character, i) => (read[i] === "<" && opensTag(read, i + 1) ? "&lt;" : character)).join("");
+}
+
+/** The fence around lines of text: `<memories>`, the introduction, the lines, `</memories>`. */
+export function fenced(introduction: string, lines: readonly string[]): string {
+  return [`<${TAG}>`, introduction, ...lines, `</${TAG}>`].join("\n");
+}
+
+/** Whether the characters from `place` on read as the tag's name, with or without slashes in front. */
+function opensTag(read: readonly string[], place: number): boolean {
+  let matched = "";
+  for (let i = place; i < read.length; i++) {
+    const character = read[i] as string;
+    if (character === "/" && matched === "") continue;
+    if (!TAG.startsWith(matched + character)) return false;
+    matched += character;
+    if (matched === TAG) return true;
+  }
+  return false;
+}
+
+/** A character as it is read: its basic form, without accents; empty if it is not read at all. */
+function plain(character: string): string {
+  return character.normalize("NFKD").replaceAll(UNREAD, "").toLowerCase();
+}

@@ -1,0 +1,69 @@
+import type { DocumentInterface } from "@langchain/core/documents";
+import { handleOf } from "../format-memories.js";
+import { promptLine } from "../prompt-line.js";
+import type { ShownDocuments } from "../shown-documents.js";
+import { escapeFence, fenced } from "./fence.js";
+import type { MIDDLEWARE_DEFAULTS } from "./middleware-options.js";
+import { fitting } from "./token-budget.js";
+
+/** A memory as it stands in an agent's state: plain data that any checkpointer keeps. */
+export interface PromptMemory {
+  /** Empty when learning is off. */
+  readonly handle: string;
+  readonly text: string;
+}
+
+/** What of the options decides how memories look in a prompt. */
+export type PromptOptions = Pick<
+  typeof MIDDLEWARE_DEFAULTS,
+  "maxTokens" | "maxCharacters" | "countTokens" | "introduction"
+>;
+
+/**
+ * The documents that fit into the budget, best first, each with the memory that it becomes.
+ *
+ * @throws RangeError when `countTokens` gives no number of tokens
+ */
+export async function selectMemories(
+  documents: readonly DocumentInterface[],
+  shown: ShownDocuments,
+  options: PromptOptions,
+): Promise<{ readonly document: DocumentInterface; readonly memory: PromptMemory }[]> {
+  const { maxTokens, maxCharacters, countTokens } = options;
+  const candidates = documents.map((document) => {
+    const text = shortened(document.pageContent ?? "", maxCharacters);
+    return { document, memory: { handle: handleOf(document, shown) ?? "", text } };
+  });
+  const lines = candidates.map(({ memory }) => `${lineOf(memory)}\n`);
+  const spent = await countTokens(renderMemories([], options));
+  const places = await fitting(lines, { maxTokens, spent, countTokens });
+  return places.map((place) => candidates[place] as (typeof candidates)[number]);
+}
+
+/**
+ * The part of the system prompt that holds the memories:
+ *
+ *     <memories>
+ *     What was learned in earlier runs …
+ *     [m1] restart the payment service when the queue is stuck
+ *     </memories>
+ *
+ * No text can leave it: each starts behind its handle, its further lines are indented, and the fence's own tag is escaped.
+ */
+export function renderMemories(
+  memories: readonly PromptMemory[],
+  { introduction }: Pick<PromptOptions, "introduction">,
+): string {
+  return fenced(introduction, memories.map(lineOf));
+}
+
+function lineOf({ handle, text }: PromptMemory): string {
+  return promptLine(handle, escapeFence(text));
+}
+
+/** Cut between characters, with a mark where it was cut. */
+function shortened(text: string, maxCharacters: number): string {
+  const wellFormed = text.toWellFormed();
+  if (wellFormed.length <= maxCharacters) return wellFormed;
+  return `${wellFormed.slice(0, maxCharacters).replace(/[\uD800-\uDBFF]$/, "")}…`;
+}

@@ -1,0 +1,100 @@
+import { SystemMessage } from "@langchain/core/messages";
+import { type AgentMiddleware, createMiddleware } from "langchain";
+import { z } from "zod";
+import { type Internals, internalsOf } from "../internals.js";
+import type { Qavr } from "../memory.js";
+import { narrowToReturned } from "../narrow-exposures.js";
+import { QavrRetriever, qavrRetrieverOf } from "../qavr-retriever.js";
+import { isAbort, isControlFlow } from "../run-errors.js";
+import {
+  type AgentState,
+  assertMiddlewareOptions,
+  MIDDLEWARE_DEFAULTS,
+  type MiddlewareOptions,
+} from "./middleware-options.js";
+import { type PromptMemory, renderMemories, selectMemories } from "./prompt-memories.js";
+
+/** Fields of {@link qavrMiddleware}. */
+export interface QavrMiddlewareFields extends MiddlewareOptions {
+  /** What `qavr()` returned. */
+  readonly memory: Qavr;
+}
+
+/**
+ * Middleware that shows an agent its memories. At the start of a run it retrieves once, by the last human message, and keeps
+ * what fits the budget in a private state key, which a checkpointer carries over interrupts; each model call gets them appended
+ * to the system prompt, fenced and labelled as data. Track the agent as well (`memory.agent` does both): the middleware shows,
+ * the handler learns.
+ *
+ * When memories cannot be retrieved the agent runs without them and MEMORIES_UNAVAILABLE is logged.
+ *
+ * @throws INVALID_ARGUMENT
+ */
+export function qavrMiddleware(fields: QavrMiddlewareFields): AgentMiddleware {
+  const { memory, base, name, query, maxTokens, maxCharacters, countTokens, introduction, reportTool, ...rest } =
+    fields;
+  const internals = internalsOf(memory);
+  assertMiddlewareOptions(fields);
+  const given = { name, query, maxTokens, maxCharacters, countTokens, introduction };
+  const options = { ...MIDDLEWARE_DEFAULTS, ...definedOnly(given) };
+  const retriever = qavrRetrieverOf(base) ?? new QavrRetriever({ ...rest, memory, base });
+  const stateKey = `_${options.name}`;
+  const tools = reportTool ? [memory.reportOutcomeTool(reportTool === true ? {} : reportTool)] : [];
+
+  // No wrapToolCall: its mere presence makes a failing tool fail the agent (langchainjs #11154).
+  return createMiddleware({
+    name: options.name,
+    stateSchema: z.object({ [stateKey]: z.array(z.object({ handle: z.string(), text: z.string() })).default([]) }),
+    tools,
+    async beforeAgent(state) {
+      return { [stateKey]: await memoriesFor(internals, retriever, options, state as unknown as AgentState) };
+    },
+    wrapModelCall(request, handler) {
+      const memories = (request.state as Record<string, unknown>)[stateKey] as readonly PromptMemory[] | undefined;
+      if (!memories || memories.length === 0) return handler(request);
+      const block = renderMemories(memories, options);
+      const { systemMessage } = request;
+      // Behind the agent's own prompt, so that a provider's prompt cache still knows it.
+      const extended = systemMessage.text === "" ? new SystemMessage(block) : systemMessage.concat(`\n\n${block}`);
+      return handler({ ...request, systemMessage: extended });
+    },
+  });
+}
+
+async function memoriesFor(
+  internals: Internals,
+  retriever: QavrRetriever,
+  options: typeof MIDDLEWARE_DEFAULTS,
+  state: AgentState,
+): Promise<PromptMemory[]> {
+  try {
+    const query = await options.query(state);
+    if (query === undefined || query.trim() === "") return [];
+    const runId = crypto.randomUUID();
+    const documents = await retriever.invoke(query, { runId });
+    const selected = await selectMemories(documents, internals.shown, options);
+    const run = internals.runs.find(runId);
+    // What does not fit was not shown after all, and earns nothing.
+    const shown = selected.map(({ document }) => document);
+    if (run && shown.length < documents.length) narrowToReturned(internals, run, shown);
+    return selected.map(({ memory }) => memory);
+  } catch (error) {
+    if (internals.throws || isControlFlow(error) || isAbort(error)) throw error;
+    internals.log(
+      "warn",
+      "MEMORIES_UNAVAILABLE",
+      "An agent's memories could not be retrieved; it went on without them.",
+      {
+        error,
+      },
+    );
+    return [];
+  }
+}
+
+/** The fields that are not undefined, which would shadow a default. */
+function definedOnly<Fields extends object>(fields: Fields): { [Key in keyof Fields]?: NonNullable<Fields[Key]> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [Key in keyof Fields]?: NonNullable<Fields[Key]>;
+  };
+}

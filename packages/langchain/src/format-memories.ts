@@ -1,0 +1,32 @@
+import type { DocumentInterface } from "@langchain/core/documents";
+import type { FoundItem } from "./langgraph/stored-item.js";
+import { promptLine } from "./prompt-line.js";
+import { ANNOTATION_KEY, type ShownDocuments } from "./shown-documents.js";
+
+/**
+ * Documents and store items as prompt text, each with the short handle that tools and reports understand:
+ *
+ *     [m1] restart the payment service when the queue is stuck
+ *
+ * One without a handle (learning is off, or it came from elsewhere) starts with a dash.
+ */
+export function formatMemories(memories: readonly (DocumentInterface | FoundItem)[], shown: ShownDocuments): string {
+  return memories
+    .map((memory) =>
+      "pageContent" in memory
+        ? promptLine(handleOf(memory, shown), memory.pageContent ?? "")
+        : promptLine(memory.handle, memory.text),
+    )
+    .join("\n");
+}
+
+/** The short handle of a returned document; undefined for one that no ranking returned. */
+export function handleOf(document: DocumentInterface, shown: ShownDocuments): string | undefined {
+  const known = shown.get(document)?.item.handle;
+  if (known) return known;
+  // Annotated documents keep their handle through a checkpoint or a wire.
+  const annotation: unknown = document.metadata?.[ANNOTATION_KEY];
+  if (typeof annotation !== "object" || annotation === null) return undefined;
+  const handle = (annotation as { handle?: unknown }).handle;
+  return typeof handle === "string" && handle !== "" ? handle : undefined;
+}

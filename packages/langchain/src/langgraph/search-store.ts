@@ -1,0 +1,83 @@
+import type { Callbacks } from "@langchain/core/callbacks/manager";
+import { findRun } from "../find-run.js";
+import type { Internals } from "../internals.js";
+import { MARKS, markOf } from "../marks.js";
+import { refuse } from "../ranking-options.js";
+import { rerank } from "../rerank.js";
+import { planSearch } from "../search.js";
+import type { ShownDocument } from "../shown-documents.js";
+import { foundIn } from "./item-documents.js";
+import { assertStoreOptions, DEFAULT_LIMIT, itemText, rankingOptionsOf, type StoreOptions } from "./store-options.js";
+import type { FoundItem, GivenStore, SearchableStore, StoredItem } from "./stored-item.js";
+
+/** What `memory.search` can be told besides where and what to look for. */
+export interface StoreSearchOptions extends StoreOptions {
+  /** How many items to return. @default 10 */
+  readonly limit?: number;
+  /** Passed to the store untouched. */
+  readonly filter?: Record<string, unknown>;
+}
+
+/** The runtime of a tool or the config of a node: what knows the run. */
+export interface SearchRuntime {
+  readonly callbacks?: Callbacks | undefined;
+}
+
+/** A wrapped store, as {@link MARKS.langGraphStore} leads to it. */
+export interface WrappedStore {
+  readonly inner: SearchableStore;
+  readonly options: StoreOptions;
+}
+
+/** @throws INVALID_ARGUMENT, and what the store throws */
+export async function searchStore(
+  internals: Internals,
+  store: GivenStore,
+  namespace: readonly string[],
+  query: string,
+  runtime: SearchRuntime | undefined,
+  { limit = DEFAULT_LIMIT, filter, ...given }: StoreSearchOptions,
+): Promise<FoundItem[]> {
+  assertSearch(store, namespace, query);
+  const { inner, options } = unwrapped(store, given);
+  assertStoreOptions(options, limit);
+  const ask = (count: number): Promise<StoredItem[]> =>
+    inner.search([...namespace], { query, limit: count, ...(filter ? { filter } : {}) });
+  if (!internals.engine.enabled) return (await ask(limit)).map((item) => found(item, undefined, options));
+
+  const site = findRun(internals.runs, runtime?.callbacks);
+  if (!site.tracked) internals.warnUntracked();
+  const ranking = rankingOptionsOf(options);
+  const { plan, width } = await planSearch(internals, site, ranking, limit);
+  const items = await ask(width.fetchK);
+  const request = { ...plan, found: foundIn(items, options), text: query, k: limit, options: ranking };
+  const { documents, places } = await rerank(internals, request);
+  return documents.map((document, i) =>
+    found(items[places[i] as number] as StoredItem, internals.shown.get(document), options),
+  );
+}
+
+function found(item: StoredItem, shown: ShownDocument | undefined, options: StoreOptions): FoundItem {
+  return { ...item, text: itemText(item, options), handle: shown?.item.handle, episode: shown?.episode };
+}
+
+/** The store inside one of ours, also where a graph has put its batching around it. The call's options go before the wrapper's. */
+function unwrapped(store: SearchableStore, given: StoreOptions): WrappedStore {
+  const { lg_name: kind, store: batched } = store as { lg_name?: unknown; store?: unknown };
+  const wrapped =
+    markOf(store, MARKS.langGraphStore) ??
+    (kind === "AsyncBatchedStore" ? markOf(batched, MARKS.langGraphStore) : undefined);
+  if (!wrapped) return { inner: store, options: given };
+  const { inner, options } = wrapped as WrappedStore;
+  return { inner, options: { ...options, ...given } };
+}
+
+function assertSearch(store: unknown, namespace: unknown, query: unknown): asserts store is SearchableStore {
+  if (typeof (store as Partial<SearchableStore> | null | undefined)?.search !== "function") {
+    refuse("store", store, "must be a LangGraph store, such as runtime.store or the config's");
+  }
+  if (!Array.isArray(namespace) || namespace.some((label) => typeof label !== "string")) {
+    refuse("namespace", namespace, "must be a list of labels, the prefix to search in");
+  }
+  if (typeof query !== "string") refuse("query", query, "must be a text");
+}

@@ -1,0 +1,24 @@
+/** Work that has begun and that nobody may be waiting for. */
+export interface WorkUnderWay {
+  /** The same promise, remembered until it settles. */
+  track<Result>(work: Promise<Result>): Promise<Result>;
+  /** Resolves when nothing is under way any more, whatever became of it. */
+  settled(): Promise<void>;
+}
+
+export function createWorkUnderWay(): WorkUnderWay {
+  const underWay = new Set<Promise<unknown>>();
+  return {
+    track(work) {
+      underWay.add(work);
+      const done = (): void => {
+        underWay.delete(work);
+      };
+      work.then(done, done);
+      return work;
+    },
+    async settled() {
+      while (underWay.size > 0) await Promise.allSettled(underWay);
+    },
+  };
+}

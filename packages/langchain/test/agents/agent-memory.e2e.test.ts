@@ -1,0 +1,107 @@
+import { memoryStore, QavrError } from "@qavr/core";
+import { createMiddleware } from "langchain";
+import { describe, expect, expectTypeOf, it } from "vitest";
+import { z } from "zod";
+import { type AgentQavr, qavr, qavrMiddleware, withAgents } from "../../src/agents/index.js";
+import { calling, messageOf, recording, systemPrompts } from "../support/agent.js";
+import { bench, credit, nothingOpen } from "../support/bench.js";
+import { memoryVectorStore } from "../support/corpus.js";
+
+const QUESTION = { messages: [{ role: "user" as const, content: "payment queue stuck" }] };
+
+describe("memory.agent", () => {
+  it("makes an agent that is shown memories and learns from how its runs end", async () => {
+    const memory = qavr({ store: memoryStore(), logger: {}, memories: await memoryVectorStore() });
+    const model = recording();
+    const agent = memory.agent({ model, systemPrompt: "You are kind.", tools: [] });
+    await agent.invoke(QUESTION);
+    expect(systemPrompts(model)[0]).toMatch(/^You are kind\.\n\n<memories>[\s\S]*\[m4\] [\s\S]*<\/memories>$/);
+    expect(Object.keys(await credit(memory))).toHaveLength(4);
+    expect(await nothingOpen(memory)).toBe(true);
+  });
+
+  it("takes the middleware's options in place of a store", async () => {
+    const base = (await memoryVectorStore()).asRetriever(3);
+    const memory = qavr({ store: memoryStore(), logger: {}, memories: { base, k: 1, reportTool: true } });
+    const agent = memory.agent({ model: calling([{ name: "report_outcome", args: { success: false }, id: "c1" }]) });
+    const result = await agent.invoke(QUESTION);
+    expect(messageOf(result, "report_outcome").text).toBe("Recorded.");
+    expect(await credit(memory)).toEqual({ restart: -1 });
+  });
+
+  it("takes a retriever that the memory made, with its own options", async () => {
+    const { memory, showing } = await bench();
+    const model = recording();
+    await withAgents(memory, showing("coffee")).agent({ model }).invoke(QUESTION);
+    expect(systemPrompts(model)[0]?.match(/\[m\d\] .*/g)).toEqual([
+      "[m1] the office coffee machine needs descaling every month",
+    ]);
+    expect(await credit(memory)).toEqual({ coffee: 1 });
+  });
+
+  it("watches its agents also without any memories to show", async () => {
+    const { memory, vectors } = await bench();
+    const recall = { name: "recall_memories", args: { query: "payment queue stuck" }, id: "c1" };
+    const agent = withAgents(memory).agent({ model: calling([recall]), tools: memory.tools(vectors, { k: 1 }) });
+    await agent.invoke(QUESTION);
+    expect(await credit(memory)).toEqual({ restart: 1 });
+  });
+
+  it("puts its middleware behind the application's own, so that a guard runs before any retrieval", async () => {
+    const { memory, vectors } = await bench();
+    const model = recording();
+    const guard = createMiddleware({
+      name: "guard",
+      beforeAgent: { canJumpTo: ["end"], hook: () => ({ jumpTo: "end" as const }) },
+    });
+    await withAgents(memory, vectors)
+      .agent({ model, middleware: [guard] })
+      .invoke(QUESTION);
+    expect(model.callCount).toBe(0);
+    expect((await memory.status()).episodes.recorded).toBe(0);
+  });
+
+  it("keeps the types of createAgent", () => {
+    () => {
+      const memory = {} as AgentQavr;
+      const agent = memory.agent({ model: recording(), responseFormat: z.object({ city: z.string() }) });
+      expectTypeOf(agent.invoke(QUESTION)).resolves.toHaveProperty("structuredResponse");
+      expectTypeOf<Awaited<ReturnType<typeof agent.invoke>>["structuredResponse"]>().toEqualTypeOf<{ city: string }>();
+      // @ts-expect-error An agent has a model.
+      memory.agent({ tools: [] });
+    };
+  });
+});
+
+describe("the middleware's options", () => {
+  it.each([
+    ["name", { name: "two words" }],
+    ["name", { name: "" }],
+    ["maxTokens", { maxTokens: 0 }],
+    ["maxTokens", { maxTokens: "many" }],
+    ["maxCharacters", { maxCharacters: 1.5 }],
+    ["countTokens", { countTokens: 4 }],
+    ["query", { query: "fixed" }],
+    ["introduction", { introduction: "" }],
+    ["reportTool", { reportTool: "yes" }],
+    ["k", { k: 0 }],
+  ])("are refused when they could only fail later: %s in %j", async (option, fields) => {
+    const { memory, vectors } = await bench();
+    const make = () => qavrMiddleware({ memory, base: vectors, ...(fields as object) });
+    expect(make).toThrow(QavrError);
+    expect(make).toThrow(option);
+  });
+
+  it("need a memory and something that holds memories", async () => {
+    const { memory } = await bench();
+    expect(() => qavrMiddleware({ memory: {} as never, base: {} as never })).toThrow("memory must be");
+    expect(() => qavrMiddleware({ memory, base: undefined as never })).toThrow("must be a vector store");
+    expect(() => withAgents(memory, null as never)).toThrow("must be a vector store");
+  });
+
+  it("count as absent where they are undefined", async () => {
+    const { memory, vectors } = await bench();
+    const fields = { name: undefined, maxTokens: undefined, query: undefined } as never;
+    expect(qavrMiddleware({ memory, base: vectors, ...(fields as object) }).name).toBe("qavr_memories");
+  });
+});

@@ -1,0 +1,29 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+/** What a fixture says of the memory when it is through. */
+export interface Account {
+  readonly credit: Record<string, number>;
+  readonly parked: number;
+  readonly open: number;
+  readonly recorded: number;
+  readonly completed: number;
+  readonly failed?: string;
+  readonly told?: string;
+}
+
+/** Path of a fixture. Fixtures import the built packages: build them before these tests. */
+export const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
+
+/** Runs Node in a process of its own to its end and returns what it printed. @throws when it exits with an error */
+export async function runNode(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [...args], { env: { ...process.env, ...env } });
+  return stdout;
+}
+
+/** Runs a fixture that gives an account of its memory. */
+export async function account(name: string, ...args: readonly string[]): Promise<Account | undefined> {
+  const stdout = await runNode([fixture(name), ...args]);
+  return stdout === "" ? undefined : (JSON.parse(stdout) as Account);
+}
