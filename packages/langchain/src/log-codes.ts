@@ -9,6 +9,7 @@ export const LOG_CODES = {
   RANKING_FAILED: "Ranking failed; the host's own first results were returned.",
   EVALUATE_FAILED: "The evaluate function threw or returned something that is no verdict; its word is left out.",
   OUTCOME_NOT_RECORDED: "The end of a run could not be recorded.",
+  FEEDBACK_REFUSED: "A feedback of LangSmith cannot be used.",
   EPISODE_NOT_RESUMED: "An interrupted run's episode could not be reopened; the resumed run starts a new one.",
 } as const;
 

@@ -6,6 +6,7 @@ import { spaceOf } from "./embedding-space.js";
 import type { RunSite } from "./find-run.js";
 import type { Found } from "./host.js";
 import type { Internals } from "./internals.js";
+import { traceRanking } from "./langsmith/trace-ranking.js";
 import type { RankingOptions } from "./ranking-options.js";
 import { episodeOf, leaveEpisode } from "./run-episodes.js";
 import { type RunScope, scopeOf } from "./run-scope.js";
@@ -111,7 +112,7 @@ function mapOut(
   ranking: Ranking,
   { documents }: Found,
   namespace: string,
-  { run }: RunSite,
+  { run, caller }: RunSite,
   annotate: boolean,
 ): Reranked {
   const { episode, exposure, items } = ranking;
@@ -125,6 +126,7 @@ function mapOut(
     run,
     items: items.map(({ id, handle }, place) => ({ id, handle, document: copies[place] as DocumentInterface })),
   });
+  traceRanking(caller, namespace, ranking);
   return { documents: copies, places: items.map(({ index }) => index), ranking, namespace };
 }
 

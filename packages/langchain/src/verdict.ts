@@ -1,5 +1,5 @@
 import type { DocumentInterface } from "@langchain/core/documents";
-import type { OutcomeInput } from "@qavr/core";
+import type { OutcomeInput, OutcomeTier } from "@qavr/core";
 import type { Log } from "./log-codes.js";
 import { type Outcome, toOutcomeInput } from "./outcome.js";
 import { isAbort } from "./run-errors.js";
@@ -57,7 +57,7 @@ export async function judge(
   if (thrown && isAbort(end.error)) return undefined;
   if (!evaluate) return thrown ? unjudged(end) : { reward: 1, tier: "completed" };
   try {
-    return fromVerdict(await evaluate(finished(root, end))) ?? unjudged(end);
+    return fromVerdict(await evaluate(finished(root, end)), "verified") ?? unjudged(end);
   } catch (error) {
     log("warn", "EVALUATE_FAILED", "evaluate threw or returned something that is no verdict.", {
       runId: root.id,
@@ -79,15 +79,20 @@ function finished(root: RootRun, end: RunEnd): FinishedRun {
   return { runId, metadata, tags, input, toolErrors, memories, output, error };
 }
 
-/** @throws RangeError for a number outside [0, 1], TypeError for what is no verdict at all. */
-function fromVerdict(verdict: Verdict): OutcomeInput | undefined {
+/**
+ * The outcome that a verdict stands for, undefined for "I cannot tell".
+ *
+ * @param tier How good the evidence is, where the verdict does not say so itself.
+ * @throws RangeError for a number outside [0, 1], TypeError for what is no verdict at all, INVALID_ARGUMENT for a wrong outcome
+ */
+export function fromVerdict(verdict: Verdict, tier: OutcomeTier): OutcomeInput | undefined {
   if (verdict === null || verdict === undefined) return undefined;
-  if (typeof verdict === "boolean") return { reward: verdict, tier: "verified" };
+  if (typeof verdict === "boolean") return { reward: verdict, tier };
   if (typeof verdict === "number") {
     if (!(verdict >= 0 && verdict <= 1)) throw new RangeError(`A reward lies in [0, 1]. Received ${verdict}.`);
-    return { reward: verdict, tier: "verified" };
+    return { reward: verdict, tier };
   }
   if (typeof verdict !== "object")
     throw new TypeError(`A verdict is a boolean, a number or an outcome. Received ${typeof verdict}.`);
-  return toOutcomeInput(verdict, { tier: "verified" });
+  return toOutcomeInput(verdict, { tier });
 }
