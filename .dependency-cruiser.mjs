@@ -8,7 +8,7 @@ const PACKAGES = {
   core: { workspace: [], outside: [] },
   sqlite: { workspace: ["core"], outside: ["node:"] },
   "store-conformance": { workspace: ["core"], outside: ["vitest", "fast-check"] },
-  langchain: { workspace: ["core"], outside: ["@langchain/core", "node:"] },
+  langchain: { workspace: ["core"], outside: ["@langchain/core", "zod", "node:"] },
   bench: { workspace: ["core", "sqlite", "store-conformance", "langchain"], outside: undefined },
 };
 

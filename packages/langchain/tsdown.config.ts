@@ -6,6 +6,7 @@ export default defineConfig(
     entry: {
       index: "src/index.ts",
       langsmith: "src/langsmith/index.ts",
+      reflection: "src/reflection/index.ts",
     },
   }),
 );

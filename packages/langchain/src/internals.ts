@@ -5,6 +5,7 @@ import type { Log } from "./log-codes.js";
 import { MARKS, mark, markOf } from "./marks.js";
 import type { ScopeOption } from "./run-scope.js";
 import type { RunTree } from "./run-tree.js";
+import type { AfterRun } from "./settle-run.js";
 import type { ShownDocuments } from "./shown-documents.js";
 import type { Evaluate } from "./verdict.js";
 
@@ -22,6 +23,10 @@ export interface Internals {
   readonly namespace: ScopeOption | undefined;
   readonly context: ScopeOption | undefined;
   readonly ids: DocumentIdOptions;
+  /** Told of each root run that ended, when its outcome is recorded. Those that reject are logged by themselves. */
+  readonly afterRun: Set<AfterRun>;
+  /** Work that nobody waits for; `flush` and `close` do. */
+  readonly background: Set<Promise<unknown>>;
 }
 
 /** Hides the internals on the memory that its applications hold. */

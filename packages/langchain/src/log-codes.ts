@@ -10,6 +10,9 @@ export const LOG_CODES = {
   EVALUATE_FAILED: "The evaluate function threw or returned something that is no verdict; its word is left out.",
   OUTCOME_NOT_RECORDED: "The end of a run could not be recorded.",
   FEEDBACK_REFUSED: "A feedback of LangSmith cannot be used.",
+  REFLECTION_FAILED:
+    "A reflection on a run failed, or its answer was malformed; what it would have taught is not recorded.",
+  REFLECTION_SKIPPED: "Too many reflections were under way; a run was not reflected on.",
   EPISODE_NOT_RESUMED: "An interrupted run's episode could not be reopened; the resumed run starts a new one.",
 } as const;
 

@@ -66,8 +66,14 @@ export function qavr(options: MemoryOptions = {}): Qavr {
       return engine.explain(target.reference, { namespace: target.namespace });
     }) as Qavr["explain"],
     status: ({ namespace } = {}) => engine.status({ namespace: namespace ?? ownNamespace(internals) }),
-    flush: () => engine.flush(),
-    close: () => engine.close(),
+    async flush() {
+      await Promise.allSettled(internals.background);
+      await engine.flush();
+    },
+    async close() {
+      await Promise.allSettled(internals.background);
+      await engine.close();
+    },
   };
   attachInternals(memory, internals);
   const handler = new OutcomeHandler({ memory });
@@ -94,6 +100,8 @@ function createInternals(options: MemoryOptions): Internals {
     namespace,
     context,
     ids: { idOf, idKey },
+    afterRun: new Set(),
+    background: new Set(),
   };
 }
 

@@ -5,7 +5,7 @@ import { answering, problemsOf, type Repaired } from "./answering-tool.js";
 import { findRun } from "./find-run.js";
 import type { Internals } from "./internals.js";
 import { assertText } from "./ranking-options.js";
-import { joinParked } from "./run-episodes.js";
+import { joinParked, openedEpisodes } from "./run-episodes.js";
 import { sortVotes, type Votes } from "./sort-votes.js";
 
 /** Longest note that the engine takes; a model's longer one is cut. */
@@ -68,7 +68,7 @@ async function record(internals: Internals, reported: ReportedOutcome, config: T
     await joinParked(internals, root);
     if (root.episodes.length === 0) return "Nothing was recorded: no memory was recalled in this run.";
     const { success } = reported;
-    const votes = await sortVotes(internals.engine, root, reported);
+    const votes = await sortVotes(internals.engine, await openedEpisodes(root), reported);
     if (success === undefined && votes.counted === 0) {
       return `Nothing was recorded: say whether the task succeeded, or name recalled memories.${excuse(votes)}`;
     }

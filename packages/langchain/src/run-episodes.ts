@@ -36,10 +36,14 @@ export function leaveEpisode(root: RootRun, id: Promise<string>): void {
   if (place >= 0) root.episodes.splice(place, 1);
 }
 
+/** An episode that can be asked for and reported on. */
+export interface EpisodeReference {
+  readonly namespace: string;
+  readonly episode: string;
+}
+
 /** The run's episodes, each once. One that could not be opened is left out: nothing was shown in it. */
-export async function openedEpisodes({
-  episodes,
-}: RootRun): Promise<readonly { readonly namespace: string; readonly episode: string }[]> {
+export async function openedEpisodes({ episodes }: RootRun): Promise<readonly EpisodeReference[]> {
   const byId = new Map<string, string>();
   for (const { namespace, id } of episodes) {
     const episode = await id.catch(() => undefined);

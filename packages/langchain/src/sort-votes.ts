@@ -1,6 +1,6 @@
 import type { Engine, EpisodeView } from "@qavr/core";
-import { openedEpisodes } from "./run-episodes.js";
-import type { RootRun } from "./run-tree.js";
+import { bareHandle } from "./bare-handle.js";
+import type { EpisodeReference } from "./run-episodes.js";
 
 /** A model's votes, split into what counts and what it made up. */
 export interface Votes {
@@ -18,22 +18,21 @@ export interface Votes {
   readonly contradictory: readonly string[];
 }
 
-/** Finds for each handle or id the episode of the run that showed it; the first one, should a handle occur in several. */
+/** Finds for each handle or id the episode that showed it; the first one, should a handle occur in several. */
 export async function sortVotes(
   engine: Engine,
-  root: RootRun,
+  references: readonly EpisodeReference[],
   { helpful = [], harmful = [] }: { readonly helpful?: readonly string[]; readonly harmful?: readonly string[] },
 ): Promise<Votes> {
   const episodes = await Promise.all(
-    (await openedEpisodes(root)).map(async ({ namespace, episode }) => ({
+    references.map(async ({ namespace, episode }) => ({
       namespace,
       episode,
       shown: namesIn(await engine.explain(episode, { namespace })),
     })),
   );
   const find = (name: string): Vote | undefined => {
-    // Models copy the brackets along.
-    const bare = name.trim().replace(/^\[(.*)\]$/, "$1");
+    const bare = bareHandle(name);
     for (const { episode, shown } of episodes) {
       const id = shown.get(bare);
       if (id !== undefined) return { episode, id, name };
