@@ -23,6 +23,8 @@ const LAZY_DEFAULT_STORE = `^packages/(${ADAPTERS.join("|")})/src/default-store\
 const LANGCHAIN_SUB_PATHS = {
   "agents/": ["langchain", "zod"],
   "attach/": [],
+  "langsmith/": [],
+  "reflection/": ["zod"],
   "langgraph/(index|qavr-store)\\.ts": ["@langchain/langgraph"],
 };
 
@@ -75,16 +77,31 @@ function packageRules([name, { workspace: allowed, outside }]) {
 }
 
 /** Users who install no optional peer load the main entry; so nothing there may lead to a sub-path, or to another's peers. */
-function subPathRule([files, peers]) {
-  const own = `^packages/langchain/src/${files}`;
-  return {
+const subPathRules = () => {
+  const inLangchain = (files) => `^packages/langchain/src/${any(files)}`;
+  const peers = [...new Set(Object.values(LANGCHAIN_SUB_PATHS).flat())];
+  const owners = (peer) =>
+    Object.keys(LANGCHAIN_SUB_PATHS).filter((files) => LANGCHAIN_SUB_PATHS[files].includes(peer));
+  const rule = (allowed, comment, path) => ({
     name: "langchain-optional-peer",
-    comment: `Only ${files} of langchain may import ${peers.join(", ")}, and nothing else there may import it.`,
+    comment,
     severity: "error",
-    from: { path: "^packages/langchain/src/", pathNot: [TEST, own] },
-    to: { path: [own, ...peers.map((peer) => `(^|node_modules/)${peer}(/|$)`)] },
-  };
-}
+    from: { path: "^packages/langchain/src/", pathNot: [TEST, inLangchain(allowed)] },
+    to: { path },
+  });
+  return [
+    ...Object.keys(LANGCHAIN_SUB_PATHS).map((files) =>
+      rule([files], `Nothing else in langchain may import its ${files}.`, inLangchain([files])),
+    ),
+    ...peers.map((peer) =>
+      rule(
+        owners(peer),
+        `Only ${owners(peer).join(" and ")} of langchain may import ${peer}.`,
+        `(^|node_modules/)${peer}(/|$)`,
+      ),
+    ),
+  ];
+};
 
 function roomRule([room, allowed]) {
   return {
@@ -100,7 +117,7 @@ export default {
   forbidden: [
     ...Object.entries(PACKAGES).flatMap(packageRules),
     ...Object.entries(CORE_ROOMS).map(roomRule),
-    ...Object.entries(LANGCHAIN_SUB_PATHS).map(subPathRule),
+    ...subPathRules(),
     {
       name: "default-store-not-lazy",
       comment: "The adapter's default store is loaded by `import()` when the user names none.",

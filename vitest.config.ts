@@ -12,6 +12,8 @@ export default defineConfig({
       "@qavr/core": source("packages/core/src/index.ts"),
       "@qavr/sqlite": source("packages/sqlite/src/index.ts"),
       "@qavr/store-conformance": source("packages/store-conformance/src/index.ts"),
+      "@qavr/langchain/langsmith": source("packages/langchain/src/langsmith/index.ts"),
+      "@qavr/langchain/reflection": source("packages/langchain/src/reflection/index.ts"),
       "@qavr/langchain": source("packages/langchain/src/index.ts"),
       "@qavr/bench": source("packages/bench/src/index.ts"),
     },

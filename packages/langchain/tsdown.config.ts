@@ -8,6 +8,8 @@ export default defineConfig(
       agents: "src/agents/index.ts",
       attach: "src/attach/index.ts",
       langgraph: "src/langgraph/index.ts",
+      langsmith: "src/langsmith/index.ts",
+      reflection: "src/reflection/index.ts",
     },
   }),
 );

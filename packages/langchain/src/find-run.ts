@@ -12,6 +12,8 @@ export interface RunSite {
   /** True when the handler saw the run's root end: nothing may be recorded any more. */
   readonly over: boolean;
   readonly info: RunInfo;
+  /** The caller's run and everybody who listens to it, tracers among them. */
+  readonly caller: { readonly runId: string | undefined; readonly handlers: readonly unknown[] };
 }
 
 /** The parts of LangChain's callback managers that tell where a run hangs. */
@@ -40,6 +42,7 @@ export function findRun(runs: RunTree, callbacks: unknown): RunSite {
     run,
     tracked,
     over: run === undefined && runId !== undefined && runs.knows(runId),
+    caller: { runId, handlers },
     info: run && run.root.kind !== "retriever" ? infoOf(run) : callerInfo(manager, run?.root.id ?? runId),
   };
 }

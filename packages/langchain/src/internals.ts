@@ -5,6 +5,7 @@ import type { Log } from "./log-codes.js";
 import { MARKS, mark, markOf } from "./marks.js";
 import type { ScopeOption } from "./run-scope.js";
 import type { RunTree } from "./run-tree.js";
+import type { AfterRun } from "./settle-run.js";
 import type { ShownDocuments } from "./shown-documents.js";
 import type { Evaluate } from "./verdict.js";
 import type { WorkUnderWay } from "./work-under-way.js";
@@ -16,8 +17,8 @@ export interface Internals {
   readonly engine: Engine;
   readonly runs: RunTree;
   readonly shown: ShownDocuments;
-  /** Ends of runs that are being judged and recorded. */
-  readonly settling: WorkUnderWay;
+  /** Ends of runs that are being judged and recorded, and what follows them; `flush` and `close` wait for it. */
+  readonly underWay: WorkUnderWay;
   readonly log: Log;
   /** Says once that a retrieval saw no tracked run. */
   readonly warnUntracked: () => void;
@@ -27,6 +28,8 @@ export interface Internals {
   readonly namespace: ScopeOption | undefined;
   readonly context: ScopeOption | undefined;
   readonly ids: DocumentIdOptions;
+  /** Told of each root run that ended, when its outcome is recorded. Those that reject are logged by themselves. */
+  readonly afterRun: Set<AfterRun>;
 }
 
 /** Hides the internals on the memory that its applications hold. */

@@ -156,7 +156,7 @@ export class OutcomeHandler extends BaseCallbackHandler {
     if ("error" in end && isInterrupt(end.error) && isOnRootThread(run) && run.root.interrupted === "no") {
       run.root.interrupted = "seen";
     }
-    if (!run.parent) await this.#internals.settling.track(settleRun(this.#internals, run.root, end));
+    if (!run.parent) await this.#internals.underWay.track(settleRun(this.#internals, run.root, end));
   }
 }
 

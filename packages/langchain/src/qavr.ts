@@ -71,11 +71,11 @@ export function qavr(options: MemoryOptions = {}): Qavr {
     }) as Qavr["explain"],
     status: ({ namespace } = {}) => engine.status({ namespace: namespace ?? ownNamespace(internals) }),
     async flush() {
-      await internals.settling.settled();
+      await internals.underWay.settled();
       await engine.flush();
     },
     async close() {
-      await internals.settling.settled();
+      await internals.underWay.settled();
       await engine.close();
     },
   };
@@ -97,7 +97,7 @@ function createInternals(options: MemoryOptions): Internals {
       clock,
     }),
     shown: createShownDocuments(),
-    settling: createWorkUnderWay(),
+    underWay: createWorkUnderWay(),
     log: createLog(logger),
     // Where nothing is to be learned nothing is missing.
     warnUntracked: enabled ? trackingWarning(logger) : () => {},
@@ -106,6 +106,7 @@ function createInternals(options: MemoryOptions): Internals {
     namespace,
     context,
     ids: { idOf, idKey },
+    afterRun: new Set(),
   };
 }
 

@@ -10,6 +10,7 @@ import type { RankingOptions } from "./ranking-options.js";
 import { episodeOf, leaveEpisode } from "./run-episodes.js";
 import { type RunScope, scopeOf } from "./run-scope.js";
 import { byRank, toSimilarities } from "./similarities.js";
+import { traceRanking } from "./trace-ranking.js";
 
 /** What the parts around one retrieval agree on before the host is asked. */
 export interface RerankPlan {
@@ -114,7 +115,7 @@ function mapOut(
   ranking: Ranking,
   { documents }: Found,
   namespace: string,
-  { run }: RunSite,
+  { run, caller }: RunSite,
   annotate: boolean,
 ): Reranked {
   const { episode, exposure, items } = ranking;
@@ -132,6 +133,7 @@ function mapOut(
     run,
     items: items.map(({ id, handle }, place) => ({ id, handle, document: copies[place] as DocumentInterface })),
   });
+  traceRanking(caller, namespace, ranking);
   return { documents: copies, places: items.map(({ index }) => index), ranking, namespace };
 }
 

@@ -1,3 +1,4 @@
+import type { EpisodeOfRun } from "@qavr/core/adapter";
 import { storableId } from "./document-ids.js";
 import type { Internals } from "./internals.js";
 import { scopeOf } from "./run-scope.js";
@@ -37,9 +38,7 @@ export function leaveEpisode(root: RootRun, id: Promise<string>): void {
 }
 
 /** The run's episodes, each once. One that could not be opened is left out: nothing was shown in it. */
-export async function openedEpisodes({
-  episodes,
-}: RootRun): Promise<readonly { readonly namespace: string; readonly episode: string }[]> {
+export async function openedEpisodes({ episodes }: RootRun): Promise<readonly EpisodeOfRun[]> {
   const byId = new Map<string, string>();
   for (const { namespace, id } of episodes) {
     const episode = await id.catch(() => undefined);

@@ -1,10 +1,21 @@
 import { type OutcomeInput, QavrError } from "@qavr/core";
-import { endOrReport, outcomePerEpisode } from "@qavr/core/adapter";
+import { type EpisodeOfRun, endOrReport, outcomePerEpisode } from "@qavr/core/adapter";
 import type { Internals } from "./internals.js";
 import { joinParked, openedEpisodes, parkingAlias } from "./run-episodes.js";
-import { isControlFlow } from "./run-errors.js";
+import { isAbort, isControlFlow } from "./run-errors.js";
 import { isInFailedPart, type RootRun } from "./run-tree.js";
-import { judge, type RunEnd, unjudged } from "./verdict.js";
+import { type FinishedRun, finishedRun, judge, type RunEnd, unjudged } from "./verdict.js";
+
+/** Hears of a root run that ended, was not aborted and is not interrupted. Never rejects. */
+export type AfterRun = (run: SettledRun) => Promise<void>;
+
+/** A root run whose outcome is recorded. */
+export interface SettledRun extends FinishedRun {
+  /** How it went, in [0, 1] or as true and false; null or undefined when nobody knows, as of a run that merely ended. */
+  readonly reward: OutcomeInput["reward"];
+  /** Where its memories are recorded; empty for a run that retrieved nothing. */
+  readonly episodes: readonly EpisodeOfRun[];
+}
 
 /** What is said about each episode of a run. */
 interface Ending {
@@ -36,13 +47,18 @@ export async function settleRun(internals: Internals, root: RootRun, end: RunEnd
 }
 
 async function judgeAndEnd(internals: Internals, root: RootRun, end: RunEnd): Promise<void> {
+  const { afterRun } = internals;
   await joinParked(internals, root);
-  if (root.episodes.length === 0) return;
+  if (root.episodes.length === 0 && afterRun.size === 0) return;
   const outcome = await judge(root, end, internals);
   // A failed part that the run did without (a retry, a fallback) earns nothing from its success; a run that failed as a
   // whole may have failed because of any of its parts.
   const uncredited = "error" in end ? [] : root.exposures.filter(({ run }) => isInFailedPart(run));
   await endAll(internals, root, { outcome, fallback: unjudged(end), uncredited });
+  if (afterRun.size === 0 || ("error" in end && isAbort(end.error))) return;
+  const reward = outcome?.tier === "completed" ? undefined : outcome?.reward;
+  const settled = { ...finishedRun(root, end), reward, episodes: await openedEpisodes(root) };
+  await Promise.all([...afterRun].map((tell) => tell(settled)));
 }
 
 async function endAll(

@@ -52,7 +52,7 @@ export async function judge(
   if (thrown && isAbort(end.error)) return undefined;
   if (!evaluate) return thrown ? unjudged(end) : { reward: 1, tier: "completed" };
   try {
-    return fromVerdict(await evaluate(finished(root, end)), storableId) ?? unjudged(end);
+    return fromVerdict(await evaluate(finishedRun(root, end)), storableId) ?? unjudged(end);
   } catch (error) {
     log("warn", "EVALUATE_FAILED", "evaluate threw or returned something that is no verdict.", {
       runId: root.id,
@@ -67,7 +67,8 @@ export function unjudged(end: RunEnd): OutcomeInput | undefined {
   return "error" in end ? { reward: 0, tier: "observed" } : undefined;
 }
 
-function finished(root: RootRun, end: RunEnd): FinishedRun {
+/** A root run and its end as applications see them. */
+export function finishedRun(root: RootRun, end: RunEnd): FinishedRun {
   const { id: runId, metadata, tags, input, toolErrors } = root;
   const memories = root.exposures.flatMap(({ items }) => items);
   const { output, error } = { output: undefined, error: undefined, ...end };

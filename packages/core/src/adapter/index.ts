@@ -7,6 +7,7 @@ export {
   recordAgentReport,
   repairReport,
 } from "./agent-report.js";
+export { bareHandle } from "./bare-handle.js";
 export { createLog, type LineFields, type Log } from "./coded-log.js";
 export { endOrReport } from "./end-or-report.js";
 export { lazyStore } from "./lazy-store.js";

@@ -1,4 +1,5 @@
 import type { Engine } from "../engine/types.js";
+import { bareHandle } from "./bare-handle.js";
 import { type EpisodeOfRun, shownNames } from "./shown-names.js";
 
 /** A model's votes, split into what counts and what it made up. */
@@ -15,7 +16,7 @@ export interface Votes {
   readonly contradictory: readonly string[];
 }
 
-/** Finds for each handle or id the episode of the run that showed it; the first one, should a handle occur in several. */
+/** Finds for each handle or id the episode that showed it; the first one, should a handle occur in several. */
 export async function sortVotes(
   engine: Engine,
   ofRun: readonly EpisodeOfRun[],
@@ -23,8 +24,7 @@ export async function sortVotes(
 ): Promise<Votes> {
   const episodes = await shownNames(engine, ofRun);
   const find = (name: string): Vote | undefined => {
-    // Models copy the brackets along.
-    const bare = name.trim().replace(/^\[(.*)\]$/, "$1");
+    const bare = bareHandle(name);
     for (const { episode, shown } of episodes) {
       const id = shown.get(bare);
       if (id !== undefined) return { episode, id, name };

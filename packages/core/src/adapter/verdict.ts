@@ -9,19 +9,24 @@ import { type Outcome, toOutcomeInput } from "./outcome.js";
 export type Verdict = boolean | number | Outcome | null | undefined;
 
 /**
- * A verdict as evidence of the tier `verified`; undefined when it says nothing.
+ * A verdict as evidence; undefined when it says nothing.
  *
  * @param storable As for `toOutcomeInput`.
+ * @param tier How good the evidence is, where the verdict does not say so itself.
  * @throws RangeError for a number outside [0, 1], TypeError for what is no verdict at all, and what `toOutcomeInput` throws
  */
-export function fromVerdict(verdict: Verdict, storable: (name: string) => string): OutcomeInput | undefined {
+export function fromVerdict(
+  verdict: Verdict,
+  storable: (name: string) => string,
+  tier: NonNullable<OutcomeInput["tier"]> = "verified",
+): OutcomeInput | undefined {
   if (verdict === null || verdict === undefined) return undefined;
-  if (typeof verdict === "boolean") return { reward: verdict, tier: "verified" };
+  if (typeof verdict === "boolean") return { reward: verdict, tier };
   if (typeof verdict === "number") {
     if (!(verdict >= 0 && verdict <= 1)) throw new RangeError(`A reward lies in [0, 1]. Received ${verdict}.`);
-    return { reward: verdict, tier: "verified" };
+    return { reward: verdict, tier };
   }
   if (typeof verdict !== "object")
     throw new TypeError(`A verdict is a boolean, a number or an outcome. Received ${typeof verdict}.`);
-  return toOutcomeInput(verdict, storable, { tier: "verified" });
+  return toOutcomeInput(verdict, storable, { tier });
 }

@@ -12,6 +12,7 @@ export const ERROR_CODES = {
   NOT_SHOWN: "An outcome names a memory that its episode never showed.",
   OUTCOME_TOO_LATE: "The episode ended longer ago than outcomes are accepted for.",
   IDEMPOTENCY_CONFLICT: "The idempotency key was used before with another payload.",
+  INVALID_MODEL_OUTPUT: "A language model's answer does not have the form that was asked for.",
   LEARNER_MISMATCH: "The stored state was written by another learner than the engine's.",
   INVALID_STATE: "Stored or imported state cannot be read.",
   LIMIT_EXCEEDED: "A name, payload or batch is larger than the store accepts.",

@@ -27,6 +27,7 @@ const NO_RUN: RunSite = {
   tracked: false,
   over: false,
   info: { runId: undefined, metadata: {}, tags: [], input: undefined },
+  caller: { runId: undefined, handlers: [] },
 };
 
 /**

@@ -1,0 +1,152 @@
+import { type OutcomeInput, type OutcomeReceipt, type OutcomeTier, QavrError } from "@qavr/core";
+import { storableId } from "../document-ids.js";
+import type { Internals } from "../internals.js";
+import { SCOPE_KEYS } from "../run-scope.js";
+import type { LangSmithFeedback } from "./feedback.js";
+import { type FeedbackReading, readFeedback } from "./feedback-reading.js";
+
+/** Longest note that the ledger takes, UTF-16 units. */
+const MAX_NOTE = 2_000;
+
+/** Types of a feedback's source that are checkers and not people. */
+const EVALUATORS: ReadonlySet<unknown> = new Set(["model", "auto_eval"]);
+
+/**
+ * What became of one feedback.
+ * - `recorded`: it is in the ledger now
+ * - `duplicate`: it was there already
+ * - `silent`: it says nothing about success, or its key was not asked for
+ * - `unknown`: no run of this memory has its run or trace id
+ * - `refused`: it cannot be read, or the ledger does not take it; `reason` is the error code
+ * - `ignored`: learning is switched off
+ */
+export type FeedbackStatus = "recorded" | "duplicate" | "silent" | "unknown" | "refused" | "ignored";
+
+export interface FeedbackReceipt {
+  readonly status: FeedbackStatus;
+  /** Set when it was refused. */
+  readonly reason?: string;
+}
+
+/** How feedback becomes outcomes. */
+export interface FeedbackRules {
+  readonly keys: Readonly<Record<string, FeedbackReading>> | undefined;
+  readonly tier: OutcomeTier | ((feedback: LangSmithFeedback) => OutcomeTier) | undefined;
+  readonly source: ((feedback: LangSmithFeedback) => string) | undefined;
+  readonly namespace:
+    | string
+    | readonly string[]
+    | ((feedback: LangSmithFeedback) => string | readonly string[] | undefined)
+    | undefined;
+}
+
+/**
+ * Records one feedback as the outcome of the run it is about, in every namespace that knows the run by its own id or by its
+ * trace's. Its idempotency key is its id, with the time of the edit for one that was edited.
+ *
+ * @throws the store's codes: what could not be recorded now must be tried again
+ */
+export async function recordFeedback(
+  internals: Internals,
+  feedback: LangSmithFeedback,
+  rules: FeedbackRules,
+): Promise<FeedbackReceipt> {
+  const { engine, log } = internals;
+  if (!engine.enabled) return { status: "ignored" };
+  const refuse = (error: unknown): FeedbackReceipt => {
+    const runId = runsOf(feedback)[0];
+    log("warn", "FEEDBACK_REFUSED", "A feedback of LangSmith cannot be used.", { ...(runId ? { runId } : {}), error });
+    return { status: "refused", reason: QavrError.isInstance(error) ? error.code : "INVALID_ARGUMENT" };
+  };
+  let outcome: OutcomeInput | undefined;
+  let namespaces: readonly string[];
+  try {
+    outcome = outcomeOf(feedback, rules);
+    if (!outcome) return { status: "silent" };
+    namespaces = namespacesOf(internals, feedback, rules);
+  } catch (error) {
+    return refuse(error);
+  }
+  const receipts: OutcomeReceipt[] = [];
+  for (const namespace of namespaces) {
+    try {
+      receipts.push(...(await reportIn(internals, feedback, outcome, namespace)));
+    } catch (error) {
+      if (!isAboutTheFeedback(error)) throw error;
+      return refuse(error);
+    }
+  }
+  if (receipts.length === 0) return { status: "unknown" };
+  return { status: receipts.some(({ status }) => status === "committed") ? "recorded" : "duplicate" };
+}
+
+function outcomeOf(feedback: LangSmithFeedback, { keys, tier, source }: FeedbackRules): OutcomeInput | undefined {
+  const { id, key, comment, created_at, modified_at = created_at } = feedback;
+  const reading = keys === undefined ? "score" : Object.hasOwn(keys, key) ? keys[key] : undefined;
+  if (reading === undefined) return undefined;
+  const read = readFeedback(
+    feedback,
+    reading,
+    typeof tier === "function" ? tier(feedback) : (tier ?? tierOf(feedback)),
+  );
+  return (
+    read && {
+      source: source ? source(feedback) : storableId(`langsmith:${key}`),
+      ...(comment ? { note: comment.slice(0, MAX_NOTE).toWellFormed() } : {}),
+      ...read,
+      idempotencyKey: `langsmith:${id}${modified_at === created_at ? "" : `@${modified_at}`}`,
+    }
+  );
+}
+
+/** An evaluator has checked; everybody else is a person who says so. */
+function tierOf({ feedback_source }: LangSmithFeedback): OutcomeTier {
+  return EVALUATORS.has(feedback_source?.type) ? "verified" : "user";
+}
+
+async function reportIn(
+  { engine }: Internals,
+  feedback: LangSmithFeedback,
+  outcome: OutcomeInput,
+  namespace: string,
+): Promise<OutcomeReceipt[]> {
+  for (const run of runsOf(feedback)) {
+    try {
+      return [await engine.report(run, outcome, { namespace })];
+    } catch (error) {
+      if (!QavrError.isInstance(error, "UNKNOWN_EPISODE")) throw error;
+    }
+  }
+  return [];
+}
+
+/** The run itself, which may be an episode of its own, then the trace it is part of. */
+function runsOf({ run_id, trace_id }: LangSmithFeedback): string[] {
+  return [...new Set([run_id, trace_id])].filter((id) => typeof id === "string" && id !== "") as string[];
+}
+
+function namespacesOf(internals: Internals, feedback: LangSmithFeedback, rules: FeedbackRules): readonly string[] {
+  const asked = typeof rules.namespace === "function" ? rules.namespace(feedback) : rules.namespace;
+  if (asked !== undefined) return typeof asked === "string" ? [asked] : asked;
+  const { metadata } = feedback.feedback_source ?? {};
+  const named = (metadata as Record<string, unknown> | null | undefined)?.[SCOPE_KEYS.namespace];
+  if (typeof named === "string" && named !== "") return [named];
+  const ran = runsOf(feedback).flatMap((run) => internals.runs.namespacesOf(run));
+  if (ran.length > 0) return [...new Set(ran)];
+  return [typeof internals.namespace === "string" ? internals.namespace : "default"];
+}
+
+/** True for what will not be better next time, and is not the store's fault. */
+function isAboutTheFeedback(error: unknown): boolean {
+  return (
+    [
+      "IDEMPOTENCY_CONFLICT",
+      "INVALID_ARGUMENT",
+      "INVALID_ID",
+      "INVALID_REWARD",
+      "LIMIT_EXCEEDED",
+      "NOT_SHOWN",
+      "OUTCOME_TOO_LATE",
+    ] as const
+  ).some((code) => QavrError.isInstance(error, code));
+}

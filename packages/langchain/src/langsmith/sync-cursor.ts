@@ -1,0 +1,31 @@
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/**
+ * Where a sync remembers how far it came: an ISO date, everything said before it is recorded. Losing it costs a longer next
+ * sync and nothing else, since the ledger knows which feedback it has.
+ */
+export interface SyncCursor {
+  read(): Promise<string | undefined>;
+  write(cursor: string): Promise<void>;
+}
+
+/** A cursor in a file, whose folder is made when needed. @throws from `write` what the file system throws */
+export function fileCursor(path: string): SyncCursor {
+  return {
+    async read() {
+      try {
+        return (await readFile(path, "utf8")).trim();
+      } catch (error) {
+        if ((error as { code?: unknown }).code === "ENOENT") return undefined;
+        throw error;
+      }
+    },
+    async write(cursor) {
+      await mkdir(dirname(path), { recursive: true });
+      // In one step: a process that dies leaves the old cursor or the new one.
+      await writeFile(`${path}.new`, `${cursor}\n`);
+      await rename(`${path}.new`, path);
+    },
+  };
+}

@@ -1,0 +1,229 @@
+import type { Document, DocumentInterface } from "@langchain/core/documents";
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { Runnable, type RunnableConfig } from "@langchain/core/runnables";
+import { QavrError } from "@qavr/core";
+import { type EpisodeOfRun, sortVotes } from "@qavr/core/adapter";
+import { isVectorStore } from "../host.js";
+import { type Internals, internalsOf } from "../internals.js";
+import type { Qavr } from "../memory.js";
+import { assertFunction, refuse } from "../ranking-options.js";
+import { scopeOf } from "../run-scope.js";
+import type { SettledRun } from "../settle-run.js";
+import type { RecalledMemory } from "../verdict.js";
+import { REFLECTION_LIMITS } from "./parameters.js";
+import { assertModel, type Reflection, reflect } from "./reflect.js";
+import type { ReflectedRun } from "./reflection-prompt.js";
+import { runText } from "./run-text.js";
+import { type ClaimIndex, type ClaimMetadata, type ClaimSink, claimDocuments, saveClaims } from "./save-claims.js";
+
+/** Marks the runs of reflections, which are not reflected on. */
+const REFLECTION_KEY = "qavr_reflection";
+
+/** Which ended runs are reflected on: those that failed (reward below 0.5), all, or those that a function picks. */
+export type ReflectOn = "failure" | "always" | ((run: SettledRun) => boolean);
+
+/** What a {@link Reflector} can be told. */
+export interface ReflectorOptions {
+  readonly memory: Qavr;
+  /** Any LangChain chat model; a small one will do. */
+  readonly model: BaseChatModel;
+  /** Where new claims go. Without it none are kept and only votes count. */
+  readonly saveTo?: ClaimSink;
+  /**
+   * Also reflects on tracked runs as they end, in the background; `memory.flush()` waits.
+   * @default undefined: only when it is invoked
+   */
+  readonly reflectOn?: ReflectOn;
+  /** True lets the end of a run wait for its reflection: where a process may stop right after it. @default false */
+  readonly wait?: boolean;
+  /** What a new memory is found by: the task that led to it, its own words, or both. @default "both" */
+  readonly indexBy?: ClaimIndex;
+  /** The task of a run as a query. @default its input as text; of messages the last one from a person */
+  readonly queryOf?: (run: ReflectedRun) => string;
+  /** How much the model's votes weigh, in (0, 1]: it judges its own kind. @default 1 */
+  readonly weight?: number;
+  /** False asks for JSON in plain text, for models whose tool calling is unreliable. @default true, where the model can */
+  readonly structured?: boolean;
+}
+
+/** A finished run to reflect on. */
+export interface ReflectionInput extends ReflectedRun {
+  /** The root run's id, or an episode's. Without it claims are learned and votes have no place. */
+  readonly runId?: string | undefined;
+  /** What it was shown: as `evaluate` gets it, or the documents that a retrieval of the memory returned. */
+  readonly memories?: readonly (RecalledMemory | DocumentInterface)[];
+  /** Scope of learning. @default the run's where this process ran it, else the memory's */
+  readonly namespace?: string;
+}
+
+/** What a reflection changed. */
+export interface ReflectionReport extends Reflection {
+  /** The claims as they were saved. */
+  readonly saved: readonly Document<ClaimMetadata>[];
+  /** How many votes were recorded. */
+  readonly votes: number;
+}
+
+/**
+ * Lets a model say what a finished run taught: its claims become memories, each with the query that led to it, and its votes on
+ * the memories shown become outcomes of the tier `self-reported`. An answer that is malformed changes nothing.
+ *
+ * A Runnable; with `reflectOn` it also follows the memory's tracked runs.
+ *
+ * @throws INVALID_ARGUMENT from the constructor; from `invoke` INVALID_MODEL_OUTPUT, UNKNOWN_EPISODE, what the model and the
+ * store of claims throw, and the ledger's codes
+ */
+export class Reflector extends Runnable<ReflectionInput, ReflectionReport> {
+  static override lc_name(): string {
+    return "QavrReflector";
+  }
+
+  override lc_namespace: string[] = ["langchain", "reflection", "qavr"];
+  readonly #options: ReflectorOptions;
+  readonly #internals: Internals;
+  #pending = 0;
+
+  constructor(options: ReflectorOptions) {
+    super();
+    assertOptions(options);
+    this.#internals = internalsOf(options.memory);
+    this.#options = options;
+    const { reflectOn } = options;
+    if (reflectOn !== undefined) this.#internals.afterRun.add((run) => this.#follow(run, reflectOn));
+  }
+
+  override invoke(input: ReflectionInput, options: Partial<RunnableConfig> = {}): Promise<ReflectionReport> {
+    const config = { ...options, metadata: { ...options.metadata, [REFLECTION_KEY]: true } };
+    return this._callWithConfig((run: ReflectionInput, inner) => this.#reflectOn(run, inner ?? {}), input, config);
+  }
+
+  async #reflectOn(run: ReflectionInput, config: RunnableConfig): Promise<ReflectionReport> {
+    if (typeof run !== "object" || run === null)
+      refuse("input", run, "must be a finished run: { runId, input, output, memories }");
+    const memories = (run.memories ?? []).map((memory) => this.#recalled(memory));
+    const namespaces = this.#namespacesOf(run);
+    const episodes = run.runId === undefined ? [] : await this.#episodesOf(run.runId, namespaces);
+    return this.#apply({ ...run, memories, episodes, namespace: namespaces[0] as string }, config);
+  }
+
+  /** Asks first and changes things afterwards: votes, which the ledger takes once however often they come, and then claims. */
+  async #apply(
+    run: ReflectedRun & {
+      readonly runId?: string | undefined;
+      readonly memories: readonly RecalledMemory[];
+      readonly episodes: readonly EpisodeOfRun[];
+      readonly namespace: string;
+    },
+    config: RunnableConfig,
+  ): Promise<ReflectionReport> {
+    const { model, structured, saveTo, indexBy = "both", queryOf } = this.#options;
+    const { engine } = this.#internals;
+    const reflection = await reflect({
+      model,
+      run,
+      memories: run.memories,
+      ...(structured === undefined ? {} : { structured }),
+      config: { ...config, metadata: { ...config.metadata, [REFLECTION_KEY]: true } },
+    });
+    const query = queryOf ? queryOf(run) : runText(run.input, "asked");
+    const about = { query, runId: run.runId, namespace: run.namespace };
+    const saved = saveTo ? claimDocuments(reflection.newClaims, about) : [];
+    const votes = engine.enabled ? await this.#vote(run.episodes, reflection) : 0;
+    if (saveTo) await saveClaims(saveTo, saved, indexBy);
+    return { ...reflection, saved, votes };
+  }
+
+  async #vote(episodes: readonly EpisodeOfRun[], reflection: Reflection): Promise<number> {
+    const { engine } = this.#internals;
+    const { weight } = this.#options;
+    const names = { helpful: reflection.helpfulMemories, harmful: reflection.harmfulMemories };
+    const { byEpisode, counted } = await sortVotes(engine, episodes, names);
+    for (const { episode, namespace, helpful, harmful } of byEpisode) {
+      if (helpful.length + harmful.length === 0) continue;
+      const said = { tier: "self-reported" as const, source: "reflection", reward: null, helpful, harmful };
+      await engine.report(episode, weight === undefined ? said : { ...said, weight }, { namespace });
+    }
+    return counted;
+  }
+
+  /** Never rejects and, unless the run's end is to wait, never delays it. */
+  async #follow(run: SettledRun, reflectOn: ReflectOn): Promise<void> {
+    const { log, underWay } = this.#internals;
+    const failed = (error: unknown): void => {
+      log("warn", "REFLECTION_FAILED", "A reflection on a run failed or was malformed.", { runId: run.runId, error });
+    };
+    try {
+      if (run.metadata[REFLECTION_KEY] === true || !isWanted(run, reflectOn)) return;
+    } catch (error) {
+      return failed(error);
+    }
+    if (this.#pending >= REFLECTION_LIMITS.pending) {
+      log("warn", "REFLECTION_SKIPPED", "Too many reflections are under way.", { runId: run.runId });
+      return;
+    }
+    this.#pending += 1;
+    const done = (): void => {
+      this.#pending -= 1;
+    };
+    const reflecting = underWay.track(this.#reflectOnSettled(run).catch(failed).finally(done));
+    if (this.#options.wait === true) await reflecting;
+  }
+
+  async #reflectOnSettled(run: SettledRun): Promise<void> {
+    const { runId, metadata, tags, input } = run;
+    const scope = () => scopeOf(this.#internals, { runId, metadata, tags, input }).namespace;
+    await this.#apply({ ...run, namespace: run.episodes[0]?.namespace ?? scope() }, { callbacks: [] });
+  }
+
+  #recalled(memory: RecalledMemory | DocumentInterface): RecalledMemory {
+    if ("document" in memory) return memory;
+    const shown = this.#internals.shown.get(memory);
+    if (shown) return { id: shown.item.id, handle: shown.item.handle, document: memory };
+    throw new QavrError(
+      "INVALID_ARGUMENT",
+      "memories holds a document that no retrieval of this memory returned. Pass what the run was shown, or { id, handle, document }.",
+    );
+  }
+
+  #namespacesOf({ runId, namespace, memories = [] }: ReflectionInput): readonly string[] {
+    if (namespace !== undefined) return [namespace];
+    const { runs, shown } = this.#internals;
+    const own = typeof this.#internals.namespace === "string" ? this.#internals.namespace : "default";
+    const ofMemories = memories.flatMap((memory) => {
+      const known = shown.get("document" in memory ? memory.document : memory);
+      return known ? [known.namespace] : [];
+    });
+    const ran = [...(runId === undefined ? [] : runs.namespacesOf(runId)), ...ofMemories];
+    return ran.length > 0 ? [...new Set(ran)] : [own];
+  }
+
+  async #episodesOf(runId: string, namespaces: readonly string[]): Promise<EpisodeOfRun[]> {
+    const { engine } = this.#internals;
+    const views = await Promise.all(namespaces.map((namespace) => engine.explain(runId, { namespace })));
+    return views.flatMap((view) => (view ? [{ namespace: view.namespace, episode: view.episode }] : []));
+  }
+}
+
+function isWanted(run: SettledRun, reflectOn: ReflectOn): boolean {
+  if (typeof reflectOn === "function") return reflectOn(run);
+  if (reflectOn === "always") return true;
+  return run.reward !== null && run.reward !== undefined && Number(run.reward) < 0.5;
+}
+
+function assertOptions(options: ReflectorOptions): void {
+  const { model, saveTo, reflectOn, indexBy, queryOf, weight } = options ?? {};
+  assertModel(model);
+  if (saveTo !== undefined && typeof saveTo !== "function" && !isVectorStore(saveTo)) {
+    refuse("saveTo", saveTo, "must be a vector store or a function that takes documents");
+  }
+  if (reflectOn !== undefined && typeof reflectOn !== "function" && reflectOn !== "failure" && reflectOn !== "always") {
+    refuse("reflectOn", reflectOn, 'must be "failure", "always" or a function');
+  }
+  if (indexBy !== undefined && !["both", "claim", "query"].includes(indexBy)) {
+    refuse("indexBy", indexBy, 'must be "both", "claim" or "query"');
+  }
+  assertFunction("queryOf", queryOf);
+  if (weight !== undefined && !(typeof weight === "number" && weight > 0 && weight <= 1)) {
+    refuse("weight", weight, "must lie in (0, 1]");
+  }
+}

@@ -1,0 +1,80 @@
+import { Document } from "@langchain/core/documents";
+import { sha256 } from "@langchain/core/utils/hash";
+import type { VectorStoreInterface } from "@langchain/core/vectorstores";
+import { isVectorStore, searchesByVector } from "../host.js";
+import { unwrapHost } from "../qavr-vector-store.js";
+import { SCOPE_KEYS } from "../run-scope.js";
+
+/** What a new memory is found by. */
+export type ClaimIndex = "both" | "claim" | "query";
+
+/** Where claims go: a vector store, or whatever a function does with them. */
+export type ClaimSink = VectorStoreInterface | ((documents: Document<ClaimMetadata>[]) => Promise<unknown> | unknown);
+
+/** What a memory that came from a reflection says about itself. */
+export interface ClaimMetadata extends Record<string, unknown> {
+  /** The task that led to it. */
+  query: string;
+  source: "reflection";
+  /** The root run that it was learned in, where that has an id. */
+  run_id?: string;
+}
+
+/**
+ * Each claim as a memory of its own, with the query that led to it. Its id is a hash of the claim in the form of a UUID, so that
+ * a store which replaces by id keeps a claim once.
+ */
+export function claimDocuments(
+  claims: readonly string[],
+  about: { readonly query: string; readonly runId?: string | undefined; readonly namespace: string },
+): Document<ClaimMetadata>[] {
+  const { query, runId, namespace } = about;
+  const metadata = {
+    query,
+    source: "reflection" as const,
+    [SCOPE_KEYS.namespace]: namespace,
+    ...(runId === undefined ? {} : { run_id: runId }),
+  };
+  return claims.map((claim) => new Document({ id: claimId(claim), pageContent: claim, metadata: { ...metadata } }));
+}
+
+/**
+ * Adds claims to their store. A memory is asked for in the words of a task as often as in its own, so it is indexed by both where
+ * the store searches by vectors that we can give it; elsewhere by its text.
+ *
+ * @throws what the store throws
+ */
+export async function saveClaims(
+  sink: ClaimSink,
+  documents: Document<ClaimMetadata>[],
+  indexBy: ClaimIndex,
+): Promise<void> {
+  if (documents.length === 0) return;
+  if (!isVectorStore(sink)) {
+    await (sink as (documents: Document[]) => unknown)(documents);
+    return;
+  }
+  const store = unwrapHost(sink, {}).host;
+  const options = { ids: documents.map(({ id }) => id as string) };
+  if (indexBy === "claim" || !searchesByVector(store)) {
+    await store.addDocuments(documents, options);
+    return;
+  }
+  const texts = documents.map(({ pageContent, metadata }) =>
+    indexBy === "query" ? metadata.query : `${metadata.query}\n${pageContent}`,
+  );
+  await store.addVectors(await store.embeddings.embedDocuments(texts), documents, options);
+}
+
+function claimId(claim: string): string {
+  const hash = sha256(claim);
+  // Version 8: a UUID whose bits are the application's own (RFC 9562).
+  const parts = [
+    hash.slice(0, 8),
+    hash.slice(8, 12),
+    `8${hash.slice(13, 16)}`,
+    `8${hash.slice(17, 20)}`,
+    hash.slice(20, 32),
+  ];
+  return parts.join("-");
+}
