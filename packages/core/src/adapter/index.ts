@@ -7,11 +7,13 @@ export {
   recordAgentReport,
   repairReport,
 } from "./agent-report.js";
+export { byRank } from "./by-rank.js";
 export { createLog, type LineFields, type Log } from "./coded-log.js";
 export { endOrReport } from "./end-or-report.js";
 export { lazyStore } from "./lazy-store.js";
 export { SHARED_LOG_CODES } from "./log-codes.js";
 export { DEFAULT_STORE_PATH, resolveStore, type StoreLoaders } from "./named-store.js";
+export { nearIdenticalTo } from "./near-identical.js";
 export { type Outcome, toOutcomeInput } from "./outcome.js";
 export { type EpisodeOfRun, sortVotes, type Votes } from "./sort-votes.js";
 export { storableId } from "./storable-id.js";
