@@ -1,0 +1,42 @@
+/** What a collection is asked. */
+export interface CollectionQuery {
+  /** The user's request. */
+  readonly text: string;
+  /** How many memories to return at most. */
+  readonly limit: number;
+  readonly threadId: string;
+  readonly resourceId: string | undefined;
+}
+
+/** One memory that a collection found. */
+export interface CollectionHit {
+  /** The same for the same memory in every search. */
+  readonly id: string;
+  readonly text: string;
+  /** Higher is better, finite, on the same scale in every search. */
+  readonly similarity: number;
+}
+
+/** A body of memories that are not messages: lessons, claims, procedures. */
+export interface MemoryCollection {
+  /** Names it in the ledger; not `messages`. */
+  readonly name: string;
+  /** The best matches, best first. */
+  search(query: CollectionQuery): Promise<readonly CollectionHit[]> | readonly CollectionHit[];
+}
+
+/** How one collection is recalled. */
+export interface CollectionOptions {
+  readonly collection: MemoryCollection;
+  /** How many memories to show. @default 3 */
+  readonly topK?: number;
+  /** Characters that its texts may take in the prompt; what does not fit is not shown. @default 2,000 */
+  readonly budget?: number;
+  /** The heading that the model reads above them. @default the collection's name */
+  readonly label?: string;
+}
+
+/** How many memories of a collection are shown when nobody says. */
+export const COLLECTION_TOP_K = 3;
+/** Characters of a collection's texts in a prompt when nobody says. */
+export const COLLECTION_BUDGET = 2_000;
