@@ -53,8 +53,12 @@ export function scriptedAgent(
 }
 
 /** Puts a text into the user's memory, as a turn that went well on a thread of its own. */
-export async function remember(memory: QavrMemory, text: string, thread: string = randomUUID()): Promise<void> {
-  await scriptedAgent(memory, [{ text: "noted" }]).generate(text, { memory: { thread, resource: USER } });
+export async function remember(
+  memory: QavrMemory,
+  text: string,
+  { thread = randomUUID(), resource = USER }: { readonly thread?: string; readonly resource?: string } = {},
+): Promise<void> {
+  await scriptedAgent(memory, [{ text: "noted" }]).generate(text, { memory: { thread, resource } });
 }
 
 /** What the ledger says of the thread's latest run. */
