@@ -108,6 +108,7 @@ export function messageQuery(
   const drops = text !== undefined && (echoes === "drop" || (echoes === "auto" && !showsAnswers));
   const isSame = drops ? nearIdenticalTo(text) : () => false;
   let echoed = false;
+  let present = 0;
   return {
     internals,
     scope,
@@ -121,14 +122,20 @@ export function messageQuery(
     },
     textOf,
     admits(result) {
-      if (inPrompt.has(idOf(result) ?? "")) return false;
+      if (inPrompt.has(idOf(result) ?? "")) {
+        present += 1;
+        return false;
+      }
       if (threshold !== undefined && result.score < threshold) return false;
       const echo = result.metadata?.role === "user" && isSame(textOf(result) ?? "");
       echoed ||= echo;
       return !echo;
     },
-    // Where the user's own questions filled the list, answers are what is missing.
-    askAgain: (asked) => (echoed ? { ...asked, filter: { ...asked.filter, role: "assistant" } } : undefined),
+    askAgain({ topK = 0, ...asked }) {
+      // Where the user's own questions filled the list, answers are what is missing.
+      if (echoed) return { ...asked, topK: topK + present, filter: { ...asked.filter, role: "assistant" } };
+      return present === 0 ? undefined : { ...asked, topK: topK + present };
+    },
     onRanked,
   };
 }
