@@ -22,6 +22,7 @@ export { QavrMemory, type QavrMemoryFields } from "./qavr-memory.js";
 export { type Learning, type QavrVector, type QavrVectorOptions, qavrVector } from "./qavr-vector.js";
 export type { ReportedRun, RunReference } from "./report-outcome.js";
 export { REPORT_TOOL_NAME, type ReportToolOptions } from "./report-outcome-tool.js";
+export type { ScorerLike } from "./reward-from.js";
 export type { RecalledMemory } from "./run-episode.js";
 export { CONTEXT_KEY } from "./run-lifecycle.js";
 export type { RunInfo, ScopeOption } from "./run-scope.js";

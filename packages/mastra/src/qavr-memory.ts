@@ -1,4 +1,3 @@
-import type { MastraScorer } from "@mastra/core/evals";
 import type { Mastra } from "@mastra/core/mastra";
 import type { MemoryConfigInternal } from "@mastra/core/memory";
 import type {
@@ -23,7 +22,7 @@ import { recallScopes } from "./recall-scope.js";
 import { locate, type ReportedRun, type RunReference, reportOutcome } from "./report-outcome.js";
 import { createReportTool, REPORT_TOOL_NAME } from "./report-outcome-tool.js";
 import { rerankingVector } from "./reranking-vector.js";
-import { rewardFrom } from "./reward-from.js";
+import { rewardFrom, type ScorerLike } from "./reward-from.js";
 import { scopeOf } from "./run-scope.js";
 import type { ToReward } from "./score-rewards.js";
 import { storageWarning, warnOfWiring } from "./wiring-warnings.js";
@@ -90,7 +89,7 @@ export class QavrMemory extends Memory {
    * @param toReward From the score to a reward in [0, 1]; undefined says nothing. Default: the score itself, where it lies there.
    * @throws INVALID_ARGUMENT for something that is no scorer
    */
-  rewardFrom<Scorer extends Pick<MastraScorer, "run">>(scorer: Scorer, toReward?: ToReward): Scorer {
+  rewardFrom<Scorer extends ScorerLike>(scorer: Scorer, toReward?: ToReward): Scorer {
     return rewardFrom(this.#internals, scorer, toReward);
   }
 

@@ -38,7 +38,6 @@ export function createReportTool(internals: Internals, options: ReportToolOption
   return createTool({
     id: name,
     description,
-    // Loose on purpose: what does not fit is repaired and named in the answer, where a validation error would cost a step.
     inputSchema: REPORT_SCHEMA as unknown as undefined,
     execute: async (input: unknown, caller: unknown) => {
       const { input: reported, problems } = repairReport(asRecord(input));

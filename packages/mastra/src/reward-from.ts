@@ -1,9 +1,14 @@
-import type { MastraScorer } from "@mastra/core/evals";
 import { QavrError } from "@qavr/core";
 import type { Outcome } from "@qavr/core/adapter";
 import { failOpen, type Internals } from "./internals.js";
 import { type RunReference, reportOutcome } from "./report-outcome.js";
 import { asReward, type ToReward } from "./score-rewards.js";
+
+/** What can be a reward: anything that `createScorer()` returns. */
+export interface ScorerLike {
+  readonly id: string;
+  run(input: never): Promise<unknown>;
+}
 
 interface ScorerRunShape {
   readonly runId?: string;
@@ -17,12 +22,12 @@ interface ScorerRunShape {
  *
  * @throws INVALID_ARGUMENT for something that cannot be run
  */
-export function rewardFrom<Scorer extends Pick<MastraScorer, "run">>(
+export function rewardFrom<Scorer extends ScorerLike>(
   internals: Internals,
   scorer: Scorer,
   toReward: ToReward = asReward,
 ): Scorer {
-  const id = (scorer as { readonly id?: unknown } | undefined)?.id;
+  const id: unknown = scorer?.id;
   if (typeof scorer?.run !== "function" || typeof id !== "string") {
     throw new QavrError("INVALID_ARGUMENT", "rewardFrom takes what createScorer() returned.");
   }

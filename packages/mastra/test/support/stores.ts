@@ -2,12 +2,19 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LibSQLStore, LibSQLVector } from "@mastra/libsql";
-import { onTestFinished } from "vitest";
+import { afterAll } from "vitest";
 
-/** A folder that goes with the test. */
+const folders: string[] = [];
+
+// Not earlier: LibSQL opens its files when it likes.
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A folder that goes when the file's tests are done. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "qavr-mastra-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  folders.push(folder);
   return folder;
 }
 
