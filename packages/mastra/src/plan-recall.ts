@@ -3,7 +3,7 @@ import type { QueryResult } from "@mastra/core/vector";
 import { nearIdenticalTo } from "@qavr/core/adapter";
 import { failOpen, type Internals } from "./internals.js";
 import type { MemoryContext } from "./memory-context.js";
-import type { QueryPlan } from "./ranked-query.js";
+import { DEFAULT_TOP_K, type QueryPlan } from "./ranked-query.js";
 import { requestText } from "./request-text.js";
 import { newRun, type RunEpisode } from "./run-episode.js";
 import { openRun } from "./run-lifecycle.js";
@@ -49,7 +49,8 @@ export function planRecall(
   args: ProcessInputArgs,
 ): RecallPlan | undefined {
   const { requestContext, messageList, messages, tracingContext } = args;
-  const { threadId, resourceId } = memory;
+  // A request context that several runs share says where the latest of them belongs; the messages know their own.
+  const { threadId = memory.threadId, resourceId = memory.resourceId } = messages.at(-1) ?? {};
   try {
     const info = { threadId, resourceId, requestContext };
     const scope = scopeOf(internals.options, info);
@@ -131,7 +132,7 @@ export function messageQuery(
       echoed ||= echo;
       return !echo;
     },
-    askAgain({ topK = 0, ...asked }) {
+    askAgain({ topK = DEFAULT_TOP_K, ...asked }) {
       // Where the user's own questions filled the list, answers are what is missing.
       if (echoed) return { ...asked, topK: topK + present, filter: { ...asked.filter, role: "assistant" } };
       return present === 0 ? undefined : { ...asked, topK: topK + present };

@@ -8,7 +8,7 @@ import { reopen } from "./run-lifecycle.js";
 import type { RunScope } from "./run-scope.js";
 
 /** How many results Mastra's stores return when nobody says. */
-const DEFAULT_TOP_K = 10;
+export const DEFAULT_TOP_K = 10;
 
 /** What one vector query is for. */
 export interface QueryPlan {
@@ -32,6 +32,8 @@ export interface QueryPlan {
   onRanked(ranking: Ranking, shown: readonly QueryResult[], candidates: number): void;
 }
 
+type Ask = (params: QueryVectorParams) => Promise<QueryResult[]>;
+
 interface Found {
   readonly results: QueryResult[];
   /** Parallel to `results`. */
@@ -42,24 +44,18 @@ interface Found {
  * Asks a vector store and returns the results in learned order. While nothing is known and nothing has to be left out, that is
  * the store's own call and its own answer. Errors of the store are the caller's; errors of learning are not.
  */
-export async function rankedQuery(
-  plan: QueryPlan,
-  ask: (params: QueryVectorParams) => Promise<QueryResult[]>,
-  params: QueryVectorParams,
-): Promise<QueryResult[]> {
+export async function rankedQuery(plan: QueryPlan, ask: Ask, params: QueryVectorParams): Promise<QueryResult[]> {
   const { topK = DEFAULT_TOP_K } = params;
-  const width = await fetchWidth(plan, topK);
-  let answer = await askWide(plan, ask, params, { ...params, topK: width });
+  const wide = { ...params, topK: await fetchWidth(plan, topK) };
+  const { answer, asked } = await askWide(plan, ask, params, wide);
   let found = admitted(plan, answer);
   if (found.results.length < topK && answer.length >= topK) {
-    const again = plan.askAgain({ ...params, topK: width });
-    if (again) {
-      answer = [...answer, ...(await askWide(plan, ask, undefined, again))];
+    const more = await askMore(plan, ask, asked);
+    if (more.length > 0)
       found = admitted(
         plan,
-        answer.sort((a, b) => b.score - a.score),
+        [...answer, ...more].sort((a, b) => b.score - a.score),
       );
-    }
   }
   if (found.results.length === 0) return [];
   try {
@@ -93,22 +89,32 @@ async function fetchWidth({ internals, scope }: QueryPlan, topK: number): Promis
   }
 }
 
-/**
- * Asks what the store's own caller did not ask. A store that refuses (some have limits, some cannot filter) is asked the
- * `fallback`; undefined: nothing.
- */
+/** Asks for the wide list. A store that refuses it (some have limits) is asked what its caller asked. */
 async function askWide(
   { internals }: QueryPlan,
-  ask: (params: QueryVectorParams) => Promise<QueryResult[]>,
-  fallback: QueryVectorParams | undefined,
+  ask: Ask,
+  params: QueryVectorParams,
   wide: QueryVectorParams,
-): Promise<QueryResult[]> {
-  if (fallback && wide.topK === (fallback.topK ?? DEFAULT_TOP_K)) return ask(fallback);
+): Promise<{ readonly answer: readonly QueryResult[]; readonly asked: QueryVectorParams }> {
+  if (wide.topK !== (params.topK ?? DEFAULT_TOP_K)) {
+    try {
+      return { answer: await ask(wide), asked: wide };
+    } catch (error) {
+      failOpen(internals, "RANKING_FAILED", "The vector store refused a longer list of candidates.", { error });
+    }
+  }
+  return { answer: await ask(params), asked: params };
+}
+
+/** Asks for what may fill the places that results left out have lost. A store that cannot answer that leaves them empty. */
+async function askMore(plan: QueryPlan, ask: Ask, asked: QueryVectorParams): Promise<readonly QueryResult[]> {
+  const again = plan.askAgain(asked);
+  if (!again) return [];
   try {
-    return await ask(wide);
+    return await ask(again);
   } catch (error) {
-    failOpen(internals, "RANKING_FAILED", "The vector store refused a longer list of candidates.", { error });
-    return fallback ? ask(fallback) : [];
+    failOpen(plan.internals, "RANKING_FAILED", "The vector store refused another question for candidates.", { error });
+    return [];
   }
 }
 
