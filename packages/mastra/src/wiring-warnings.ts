@@ -1,7 +1,7 @@
 import type { Logger } from "@qavr/core";
 import { warnOnce } from "@qavr/core/adapter";
 import { isLocalByDefault } from "./default-store.js";
-import type { QavrOptions } from "./memory-options.js";
+import { isEnabled, type QavrOptions } from "./memory-options.js";
 import { isRemote } from "./remote-storage.js";
 
 /** What is known of how a memory is wired up. */
@@ -43,6 +43,7 @@ export function storageWarning(options: QavrOptions): (storage: unknown) => void
       "Set qavr.store or QAVR_STORE to a shared store, or to a path if one instance is all there is.",
   );
   return (storage) => {
-    if (options.engine === undefined && isLocalByDefault(options.store) && isRemote(storage)) warn();
+    if (options.engine === undefined && isLocalByDefault(options.store) && isEnabled(options) && isRemote(storage))
+      warn();
   };
 }
