@@ -1,3 +1,8 @@
+import { assertName, QavrError } from "@qavr/core";
+
+/** The collection of messages in the ledger. */
+export const MESSAGES = "messages";
+
 /** What a collection is asked. */
 export interface CollectionQuery {
   /** The user's request. */
@@ -40,3 +45,29 @@ export interface CollectionOptions {
 export const COLLECTION_TOP_K = 3;
 /** Characters of a collection's texts in a prompt when nobody says. */
 export const COLLECTION_BUDGET = 2_000;
+
+/** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
+export function assertCollections(collections: readonly CollectionOptions[]): void {
+  if (!Array.isArray(collections)) throw refused("must be a list of { collection }");
+  const names = new Set<string>([MESSAGES]);
+  for (const {
+    collection,
+    topK = COLLECTION_TOP_K,
+    budget = COLLECTION_BUDGET,
+  } of collections as readonly CollectionOptions[]) {
+    if (typeof collection?.search !== "function") throw refused("needs a collection with a name and a search method");
+    const { name } = collection;
+    assertName(name, "collection's name");
+    if (names.has(name))
+      throw refused(`has two collections named ${name}; each needs a name of its own, and not "${MESSAGES}"`);
+    names.add(name);
+    for (const [option, value] of Object.entries({ topK, budget })) {
+      if (!Number.isInteger(value) || value < 1)
+        throw refused(`needs a ${option} that is a whole number of at least 1`);
+    }
+  }
+}
+
+function refused(rule: string): QavrError {
+  return new QavrError("INVALID_ARGUMENT", `qavr.collections ${rule}.`);
+}

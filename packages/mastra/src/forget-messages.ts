@@ -1,6 +1,6 @@
 import type { Memory } from "@mastra/memory";
+import { MESSAGES } from "./collections.js";
 import { failOpen, type Internals } from "./internals.js";
-import { MESSAGES } from "./plan-recall.js";
 import { scopeOf } from "./run-scope.js";
 import { storable } from "./storable.js";
 

@@ -1,11 +1,11 @@
 import { assertName, type Engine, type EngineOptions, QavrError, type Store } from "@qavr/core";
 import type { Verdict } from "@qavr/core/adapter";
-import type { CollectionOptions } from "./collections.js";
+import { assertCollections, type CollectionOptions } from "./collections.js";
 import { type FinishOutcomes, type FinishReason, finishOutcomes } from "./finish-reasons.js";
 import type { ReportToolOptions } from "./report-outcome-tool.js";
 import type { RecalledMemory } from "./run-episode.js";
 import type { RunInfo, ScopeOption } from "./run-scope.js";
-import type { FeedbackReward, ScoreRewards } from "./score-rewards.js";
+import { type FeedbackReward, isScoreRewards, type ScoreRewards } from "./score-rewards.js";
 
 /** Environment variable that switches learning off, whatever the code says: `1` or `true`. */
 export const DISABLED_VARIABLE = "QAVR_DISABLED";
@@ -112,6 +112,12 @@ export function assertQavrOptions(options: QavrOptions): void {
   assertOneOf("echoes", echoes, ["auto", "keep", "drop"]);
   assertOneOf("onError", onError, ["open", "throw"]);
   finishOutcomes(options.outcomes);
+  if (options.collections !== undefined) assertCollections(options.collections);
+  const { scores = [], reportTool = {} } = options;
+  if (!isScoreRewards(scores)) refuse("scores", scores, "must be a list of scorer ids, or functions by scorer id");
+  if (typeof reportTool !== "boolean" && reportTool.name !== undefined && !reportTool.name) {
+    refuse("reportTool.name", reportTool.name, "must be a string that is not empty");
+  }
 }
 
 /** The one switch: the option and the environment variable both turn learning off. */

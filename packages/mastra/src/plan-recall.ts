@@ -1,6 +1,7 @@
 import type { ProcessInputArgs } from "@mastra/core/processors";
 import type { QueryResult } from "@mastra/core/vector";
 import { nearIdenticalTo } from "@qavr/core/adapter";
+import { MESSAGES } from "./collections.js";
 import { failOpen, type Internals } from "./internals.js";
 import type { MemoryContext } from "./memory-context.js";
 import { DEFAULT_TOP_K, type QueryPlan } from "./ranked-query.js";
@@ -9,9 +10,6 @@ import { newRun, type RunEpisode } from "./run-episode.js";
 import { openRun } from "./run-lifecycle.js";
 import { type RunScope, scopeOf } from "./run-scope.js";
 import { storable } from "./storable.js";
-
-/** The collection of messages in the ledger. */
-export const MESSAGES = "messages";
 
 /** What one resolved memory configuration means for recall. */
 export interface RecallSettings {

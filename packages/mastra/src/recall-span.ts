@@ -1,4 +1,5 @@
 import type { ProcessInputArgs } from "@mastra/core/processors";
+import { MESSAGES } from "./collections.js";
 import type { RecallPlan } from "./plan-recall.js";
 
 /** Notes on the recall's span what was ranked and shown: counts and ids of this package, no text of anybody. */
@@ -9,7 +10,7 @@ export function describeRecall(tracing: ProcessInputArgs["tracingContext"], plan
       operationType: "recall",
       semanticRecallEnabled: true,
       vectorResultCount: candidates,
-      messageCount: run.memories.filter(({ collection }) => collection === "messages").length,
+      messageCount: run.memories.filter(({ collection }) => collection === MESSAGES).length,
       qavr: {
         episode: run.episode,
         namespace: run.namespace,

@@ -17,6 +17,14 @@ export function asReward(score: number): number | undefined {
   return score >= 0 && score <= 1 ? score : undefined;
 }
 
+/** Whether something names scorers as {@link ScoreRewards} does. */
+export function isScoreRewards(value: unknown): value is ScoreRewards {
+  if (Array.isArray(value)) return value.every((id) => typeof id === "string");
+  return (
+    typeof value === "object" && value !== null && Object.values(value).every((rule) => typeof rule === "function")
+  );
+}
+
 /** How a scorer's numbers become rewards; undefined for one that was not named. */
 export function rewardOf(rewards: ScoreRewards | undefined, scorerId: string): ToReward | undefined {
   if (rewards === undefined) return undefined;

@@ -1,4 +1,3 @@
-import { Agent, type AgentConfig } from "@mastra/core/agent";
 import type { RequestContext } from "@mastra/core/request-context";
 import type { LibSQLVector } from "@mastra/libsql";
 import { createVectorQueryTool } from "@mastra/rag";
@@ -6,7 +5,6 @@ import { memoryStore } from "@qavr/core";
 import { qavrVector } from "@qavr/mastra";
 import { beforeEach, describe, expect, it } from "vitest";
 import { bench, latest, scriptedAgent, USER } from "./support/bench.js";
-import { scriptedModel } from "./support/scripted-model.js";
 import { libsql } from "./support/stores.js";
 import { DIMENSION, wordEmbedder, wordVector } from "./support/word-embedder.js";
 
@@ -79,12 +77,8 @@ describe("a wrapped vector store", () => {
       model: wordEmbedder() as never,
       vectorStore: ({ requestContext }) => documents.inRun(requestContext as RequestContext),
     });
-    const { model } = scriptedModel([
-      { tool: "search", args: { queryText: QUESTION, topK: 1 } },
-      { error: new Error("that did not help") },
-    ]);
-    const config = { id: "agent", name: "agent", instructions: "", model, memory, maxRetries: 0, tools: { search } };
-    const agent = new Agent(config as unknown as AgentConfig);
+    const script = [{ tool: "search", args: { queryText: QUESTION, topK: 1 } }, { error: new Error("no help") }];
+    const agent = scriptedAgent(memory, script, { tools: { search } });
     await agent.generate(QUESTION, { memory: { thread: "task", resource: USER } }).catch(() => undefined);
     const episode = await latest(memory, "task");
     expect(episode).toMatchObject({
