@@ -38,7 +38,7 @@ const CORE_ROOMS = {
   learners: ["scoring", "credit", "embedding", "errors"],
   ledger: ["learners", "credit", "scoring", "embedding", "store", "errors"],
   engine: ["ledger", "learners", "credit", "scoring", "embedding", "store", "errors"],
-  adapter: ["engine", "store", "errors"],
+  adapter: ["engine", "embedding", "scoring", "store", "errors"],
 };
 
 const TEST = "\\.test(-d)?\\.ts$";

@@ -15,12 +15,15 @@ export default defineConfig({
       "@qavr/langchain/langsmith": source("packages/langchain/src/langsmith/index.ts"),
       "@qavr/langchain/reflection": source("packages/langchain/src/reflection/index.ts"),
       "@qavr/langchain": source("packages/langchain/src/index.ts"),
+      "@qavr/mastra": source("packages/mastra/src/index.ts"),
       "@qavr/bench": source("packages/bench/src/index.ts"),
     },
   },
   test: {
     reporters: process.env.CI ? ["default", ["json", { outputFile: "reports/tests.json" }]] : ["default"],
     include: ["packages/*/{src,test}/**/*.test.ts", "examples/*/test/**/*.test.ts"],
+    // Mastra reports its use to its makers unless told not to.
+    env: { MASTRA_TELEMETRY_DISABLED: "1" },
     // A limit for what hangs, not for what is slow: coverage on two busy cores multiplies times.
     testTimeout: 240_000,
     hookTimeout: 240_000,

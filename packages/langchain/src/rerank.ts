@@ -1,6 +1,7 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import { ERROR_CODES, type ErrorCode, QavrError, type Ranking, type RankRequest } from "@qavr/core";
+import { byRank } from "@qavr/core/adapter";
 import { documentId } from "./document-ids.js";
 import { spaceOf } from "./embedding-space.js";
 import type { RunSite } from "./find-run.js";
@@ -9,7 +10,7 @@ import type { Internals } from "./internals.js";
 import type { RankingOptions } from "./ranking-options.js";
 import { episodeOf, leaveEpisode } from "./run-episodes.js";
 import { type RunScope, scopeOf } from "./run-scope.js";
-import { byRank, toSimilarities } from "./similarities.js";
+import { toSimilarities } from "./similarities.js";
 import { traceRanking } from "./trace-ranking.js";
 
 /** What the parts around one retrieval agree on before the host is asked. */

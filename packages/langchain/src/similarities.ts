@@ -1,4 +1,5 @@
 import type { DocumentInterface } from "@langchain/core/documents";
+import { byRank } from "@qavr/core/adapter";
 import { isBestFirst, knownDirection } from "./score-directions.js";
 
 /**
@@ -42,11 +43,6 @@ export function toSimilarities(
   const direction = kind === "auto" ? directionOf(raw, store) : kind;
   if (direction === undefined) return byRank(raw.length);
   return direction === "distance" ? raw.map((distance) => 1 - distance) : [...raw];
-}
-
-/** `1 − place / count`: the best is 1. */
-export function byRank(count: number): number[] {
-  return Array.from({ length: count }, (_, place) => 1 - place / count);
 }
 
 function directionOf(scores: readonly number[], store: unknown): "similarity" | "distance" | undefined {

@@ -8,11 +8,13 @@ export {
   repairReport,
 } from "./agent-report.js";
 export { bareHandle } from "./bare-handle.js";
+export { byRank } from "./by-rank.js";
 export { createLog, type LineFields, type Log } from "./coded-log.js";
 export { endOrReport } from "./end-or-report.js";
 export { lazyStore } from "./lazy-store.js";
 export { SHARED_LOG_CODES } from "./log-codes.js";
 export { DEFAULT_STORE_PATH, resolveStore, type StoreLoaders } from "./named-store.js";
+export { nearIdenticalTo } from "./near-identical.js";
 export { type Outcome, toOutcomeInput } from "./outcome.js";
 export { outcomePerEpisode } from "./outcome-per-episode.js";
 export type { EpisodeOfRun } from "./shown-names.js";

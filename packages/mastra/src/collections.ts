@@ -1,0 +1,73 @@
+import { assertName, QavrError } from "@qavr/core";
+
+/** The collection of messages in the ledger. */
+export const MESSAGES = "messages";
+
+/** What a collection is asked. */
+export interface CollectionQuery {
+  /** The user's request. */
+  readonly text: string;
+  /** How many memories to return at most. */
+  readonly limit: number;
+  readonly threadId: string;
+  readonly resourceId: string | undefined;
+}
+
+/** One memory that a collection found. */
+export interface CollectionHit {
+  /** The same for the same memory in every search. */
+  readonly id: string;
+  readonly text: string;
+  /** Higher is better, finite, on the same scale in every search. */
+  readonly similarity: number;
+}
+
+/** A body of memories that are not messages: lessons, claims, procedures. */
+export interface MemoryCollection {
+  /** Names it in the ledger; not `messages`. */
+  readonly name: string;
+  /** The best matches, best first. */
+  search(query: CollectionQuery): Promise<readonly CollectionHit[]> | readonly CollectionHit[];
+}
+
+/** How one collection is recalled. */
+export interface CollectionOptions {
+  readonly collection: MemoryCollection;
+  /** How many memories to show. @default 3 */
+  readonly topK?: number;
+  /** Characters that its texts may take in the prompt; what does not fit is not shown. @default 2,000 */
+  readonly budget?: number;
+  /** The heading that the model reads above them. @default the collection's name */
+  readonly label?: string;
+}
+
+/** How many memories of a collection are shown when nobody says. */
+export const COLLECTION_TOP_K = 3;
+/** Characters of a collection's texts in a prompt when nobody says. */
+export const COLLECTION_BUDGET = 2_000;
+
+/** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
+export function assertCollections(collections: readonly CollectionOptions[]): void {
+  if (!Array.isArray(collections)) throw refused("must be a list of { collection }");
+  const names = new Set<string>([MESSAGES]);
+  for (const {
+    collection,
+    topK = COLLECTION_TOP_K,
+    budget = COLLECTION_BUDGET,
+  } of collections as readonly CollectionOptions[]) {
+    if (typeof collection?.search !== "function") throw refused("needs a collection with a name and a search method");
+    const { name } = collection;
+    assertName(name, "collection's name");
+    if (names.has(name))
+      throw refused(`has two collections named ${name}; each needs a name of its own, and not "${MESSAGES}"`);
+    names.add(name);
+    for (const [option, value] of Object.entries({ topK, budget })) {
+      if (!Number.isInteger(value) || value < 1)
+        throw refused(`needs a ${option} that is a whole number of at least 1`);
+    }
+  }
+}
+
+function refused(rule: string): QavrError {
+  return new QavrError("INVALID_ARGUMENT", `qavr.collections ${rule}.`);
+}

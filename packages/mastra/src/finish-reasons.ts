@@ -1,0 +1,61 @@
+import { OUTCOME_TIERS, type OutcomeInput, QavrError } from "@qavr/core";
+import { type Outcome, toOutcomeInput } from "@qavr/core/adapter";
+import { storable } from "./storable.js";
+
+/**
+ * How a run can end: Mastra's finish reasons, and `tool-error` for a run that ended by itself (`stop`) although a tool failed
+ * in the last of its steps that called any.
+ */
+export type FinishReason =
+  | "stop"
+  | "tool-error"
+  | "tool-calls"
+  | "error"
+  | "length"
+  | "content-filter"
+  | "tripwire"
+  | "aborted"
+  | "other"
+  | "unknown";
+
+/** What each end says about the memories that the run was shown; null says nothing. */
+export type FinishOutcomes = Readonly<Partial<Record<FinishReason, Outcome | null>>>;
+
+/**
+ * What an end says unless told otherwise. `stop` is nearly always true, also of an apology, so it counts little; so does a run
+ * that used up its steps (`tool-calls`). Blocked, cut off and aborted runs say nothing about memories.
+ */
+export const FINISH_OUTCOMES: Readonly<Record<FinishReason, OutcomeInput | null>> = {
+  stop: { reward: 1, tier: "completed" },
+  "tool-error": { reward: 0, tier: "completed" },
+  "tool-calls": { reward: 0, tier: "completed" },
+  error: { reward: 0, tier: "observed" },
+  length: null,
+  "content-filter": null,
+  tripwire: null,
+  aborted: null,
+  other: null,
+  unknown: null,
+};
+
+/** The default table with an application's own rows. @throws INVALID_ARGUMENT for a row that is no outcome */
+export function finishOutcomes(own: FinishOutcomes = {}): Readonly<Record<string, OutcomeInput | null>> {
+  const rows = Object.entries(own).map(([reason, outcome]) => {
+    if (!Object.hasOwn(FINISH_OUTCOMES, reason)) {
+      throw refused(reason, `is no finish reason. The reasons are ${Object.keys(FINISH_OUTCOMES).join(", ")}`);
+    }
+    if (outcome === null || outcome === undefined) return [reason, null] as const;
+    const row = toOutcomeInput(outcome, storable, { tier: "completed" });
+    const { reward, tier = "completed" } = row;
+    const legal =
+      reward === null || typeof reward === "boolean" || (typeof reward === "number" && reward >= 0 && reward <= 1);
+    if (!legal) throw refused(reason, "needs success or a reward in [0, 1]");
+    if (!OUTCOME_TIERS.includes(tier)) throw refused(reason, `needs one of the tiers ${OUTCOME_TIERS.join(", ")}`);
+    return [reason, row] as const;
+  });
+  return { ...FINISH_OUTCOMES, ...Object.fromEntries(rows) };
+}
+
+function refused(reason: string, rule: string): QavrError {
+  return new QavrError("INVALID_ARGUMENT", `qavr.outcomes: ${reason} ${rule}.`, { details: { reason } });
+}

@@ -1,0 +1,156 @@
+import type {
+  InputProcessor,
+  OutputProcessor,
+  ProcessInputArgs,
+  ProcessInputResult,
+  ProcessOutputResultArgs,
+  ProcessOutputStreamArgs,
+  Processor,
+  ProcessorMessageResult,
+} from "@mastra/core/processors";
+import { failOpen, type Internals } from "./internals.js";
+import type { MemoryContext } from "./memory-context.js";
+import { memoryContextOf } from "./memory-context.js";
+import { indexesTurn, planRecall, type RecallSettings } from "./plan-recall.js";
+import { recallCollections } from "./recall-collections.js";
+import { recallScopes } from "./recall-scope.js";
+import { describeRecall } from "./recall-span.js";
+import { BLOCK_TAG, handleBlock } from "./recalled-block.js";
+import type { RunEpisode } from "./run-episode.js";
+import { CONTEXT_KEY, identify, resumeRun, runOfContext } from "./run-lifecycle.js";
+import { settleRun } from "./settle-run.js";
+
+type Part = ProcessOutputStreamArgs["part"];
+
+/** Where a run is kept in the state that Mastra shares between the hooks of one processor; null: nothing is learned from it. */
+const STATE_KEY = "qavr";
+
+/** Mastra deduplicates its own semantic recall by this id. */
+export const SEMANTIC_RECALL_ID = "semantic-recall";
+
+/** What stands in for semantic recall where only collections are recalled. */
+export const COLLECTION_RECALL_ID = "qavr-recall";
+
+/**
+ * Wraps the semantic recall that Mastra builds: lets it search and embed as it does, and opens, watches and closes the run's
+ * episode around it. Every hook fails open, since a processor of the memory that throws rejects the run and loses the turn.
+ */
+export class LearnedRecall implements Processor {
+  readonly id: string;
+  readonly name = "LearnedRecall";
+  readonly spanType = "memory_operation" as NonNullable<Processor["spanType"]>;
+  readonly #inner: (InputProcessor & OutputProcessor) | undefined;
+  readonly #internals: Internals;
+  readonly #settings: RecallSettings;
+
+  constructor(inner: InputProcessor | OutputProcessor | undefined, internals: Internals, settings: RecallSettings) {
+    this.id = inner ? SEMANTIC_RECALL_ID : COLLECTION_RECALL_ID;
+    this.#inner = inner as (InputProcessor & OutputProcessor) | undefined;
+    this.#internals = internals;
+    this.#settings = settings;
+  }
+
+  spanName(phase: string): string {
+    return phase.startsWith("output") ? "memory: learn" : "memory: learned recall";
+  }
+
+  async processInput(args: ProcessInputArgs): Promise<ProcessInputResult> {
+    const { requestContext, state } = args;
+    const internals = this.#internals;
+    const memory = memoryContextOf(requestContext);
+    // What a client or an earlier run left there is nobody's word about this run.
+    if (!memory) requestContext?.delete(CONTEXT_KEY);
+    state[STATE_KEY] = null;
+    const plan = memory && planRecall(internals, this.#settings, memory, args);
+    if (!plan) return this.#recall(args);
+    const { run, query, text, record } = plan;
+    if (record) state[STATE_KEY] = run;
+    else requestContext?.delete(CONTEXT_KEY);
+    const recalled = await recallScopes.run(query, () => this.#recall(args));
+    try {
+      const shownMessages = [...run.memories];
+      const blocks = text === undefined ? [] : await recallCollections(internals, { run, text, record });
+      const handles =
+        record && this.#settings.reportTool ? handleBlock(this.#settings.reportTool, shownMessages) : undefined;
+      const block = [...blocks, ...(handles === undefined ? [] : [handles])].join("\n\n");
+      if (block !== "") args.messageList.addSystem({ role: "system", content: block }, BLOCK_TAG);
+      describeRecall(args.tracingContext, plan);
+    } catch (error) {
+      failOpen(internals, "RANKING_FAILED", "What was recalled could not be labelled.", { error });
+    }
+    return recalled;
+  }
+
+  async processOutputStream(args: ProcessOutputStreamArgs): Promise<Part> {
+    const { part, state } = args;
+    const known = state[STATE_KEY] as RunEpisode | null | undefined;
+    if (known === null || (known?.runId !== undefined && !tellsOfTools(part))) return part;
+    try {
+      const run = known ?? (await this.#findRun(args, part.runId));
+      state[STATE_KEY] = run ?? null;
+      if (run) this.#watch(run, part);
+    } catch (error) {
+      failOpen(this.#internals, "OUTCOME_NOT_RECORDED", "A run could not be watched.", { error });
+    }
+    return part;
+  }
+
+  async processOutputResult(args: ProcessOutputResultArgs): Promise<Awaited<ProcessorMessageResult>> {
+    const { result, requestContext, state } = args;
+    const internals = this.#internals;
+    const answered = await this.#index(args);
+    try {
+      const known = state[STATE_KEY] as RunEpisode | null | undefined;
+      const run = known === undefined ? await this.#findRun(args, undefined) : known;
+      if (run)
+        await settleRun(internals, run, { finishReason: result?.finishReason, text: result?.text, requestContext });
+    } catch (error) {
+      failOpen(internals, "OUTCOME_NOT_RECORDED", "The end of a run could not be recorded.", { error }, "error");
+    }
+    return answered;
+  }
+
+  async #recall(args: ProcessInputArgs): Promise<ProcessInputResult> {
+    return (await this.#inner?.processInput?.(args)) ?? args.messageList;
+  }
+
+  /** Lets Mastra embed the turn's messages. One that fails costs their recall, never the turn. */
+  async #index(args: ProcessOutputResultArgs): Promise<Awaited<ProcessorMessageResult>> {
+    const unchanged = args.messageList ?? args.messages;
+    if (!indexesTurn(this.#internals, args.result?.finishReason)) return unchanged;
+    try {
+      return (await this.#inner?.processOutputResult?.(args)) ?? unchanged;
+    } catch (error) {
+      failOpen(this.#internals, "OUTCOME_NOT_RECORDED", "A turn's messages could not be embedded.", { error });
+      return unchanged;
+    }
+  }
+
+  /** The run that a hook belongs to where Mastra's state does not say: one that is resumed, or runs durably. */
+  async #findRun(
+    { requestContext }: Pick<ProcessOutputStreamArgs, "requestContext">,
+    runId: string | undefined,
+  ): Promise<RunEpisode | undefined> {
+    const memory: MemoryContext | undefined = memoryContextOf(requestContext);
+    if (!memory) return undefined;
+    const open = this.#internals.runs.ofRunId(runId) ?? runOfContext(this.#internals, memory, requestContext);
+    if (open || runId === undefined) return open;
+    return resumeRun(this.#internals, memory, runId, requestContext);
+  }
+
+  #watch(run: RunEpisode, part: Part): void {
+    if (part.runId !== undefined) identify(this.#internals, run, part.runId);
+    if (part.type === "step-start") run.startsStep = true;
+    if (part.type !== "tool-error" && part.type !== "tool-result") return;
+    if (run.startsStep) run.lastToolsFailed = false;
+    run.startsStep = false;
+    if (part.type === "tool-error") {
+      run.lastToolsFailed = true;
+      run.failedCalls.add(part.payload.toolCallId);
+    }
+  }
+}
+
+function tellsOfTools({ type }: Part): boolean {
+  return type === "step-start" || type === "tool-error" || type === "tool-result";
+}

@@ -1,0 +1,26 @@
+import { type Log as CodedLog, SHARED_LOG_CODES } from "@qavr/core/adapter";
+
+const OWN = {
+  SEMANTIC_RECALL_OFF:
+    "Semantic recall is switched off, so no message is recalled and nothing is learned about messages.",
+  HISTORY_OFF: "Message history is switched off, so Mastra stores no messages and semantic recall will find none.",
+  LEDGER_BESIDE_REMOTE_STORAGE:
+    "The application's storage is remote but the ledger is a local file, so instances would learn apart.",
+  COLLECTION_FAILED: "A memory collection could not be searched; the run goes on without it.",
+  EPISODE_NOT_PARKED:
+    "The episode of a suspended run could not be recorded; a resume in another process will not find it.",
+  NOT_FORGOTTEN: "What was learned about deleted messages could not be forgotten.",
+  ALREADY_REWARDED: "A score or feedback arrived a second time with another value; the first one stands.",
+} as const;
+
+/**
+ * Every code that this package logs, with the one sentence that docs/reference/log-codes.md prints for it. No line above
+ * debug level carries anybody's text.
+ */
+export const LOG_CODES: typeof SHARED_LOG_CODES & typeof OWN = { ...SHARED_LOG_CODES, ...OWN };
+
+/** A stable identifier of one kind of log line. */
+export type LogCode = keyof typeof LOG_CODES;
+
+/** Writes one of this package's lines. */
+export type Log = CodedLog<LogCode>;

@@ -1,0 +1,148 @@
+import { assertName, type Engine, type EngineOptions, QavrError, type Store } from "@qavr/core";
+import type { Verdict } from "@qavr/core/adapter";
+import { assertCollections, type CollectionOptions } from "./collections.js";
+import { type FinishOutcomes, type FinishReason, finishOutcomes } from "./finish-reasons.js";
+import type { ReportToolOptions } from "./report-outcome-tool.js";
+import type { RecalledMemory } from "./run-episode.js";
+import type { RunInfo, ScopeOption } from "./run-scope.js";
+import { type FeedbackReward, isScoreRewards, type ScoreRewards } from "./score-rewards.js";
+
+/** Environment variable that switches learning off, whatever the code says: `1` or `true`. */
+export const DISABLED_VARIABLE = "QAVR_DISABLED";
+
+/** The widest list that a vector store is asked for. */
+export const MAX_FETCH_K = 1000;
+
+/** A finished run, as an {@link Evaluate} function sees it. */
+export interface FinishedRun extends RunInfo {
+  /** Undefined where Mastra did not tell it. */
+  readonly runId: string | undefined;
+  readonly finishReason: FinishReason;
+  /** What the agent answered, all steps together. */
+  readonly text: string;
+  /** Tool calls that failed inside the run, also when the agent went on. */
+  readonly toolErrors: number;
+  /** What was recalled in this process; a resumed run also has memories from before its suspension. */
+  readonly memories: readonly RecalledMemory[];
+}
+
+/**
+ * Judges a finished run. Its verdict is evidence of the tier `verified`. The run waits for it, so a slow judge belongs into a
+ * scorer or a later `memory.reportOutcome(…)` instead. Not asked about aborted runs.
+ */
+export type Evaluate = (run: FinishedRun) => Verdict | Promise<Verdict>;
+
+/** Where is learned, and in which scope. */
+export interface EngineFields extends Omit<EngineOptions, "store"> {
+  /**
+   * Where the ledger is kept: a path (SQLite), a `postgres://` URL, or a Store.
+   * @default the environment variable QAVR_STORE, else ".qavr/ledger.db"
+   */
+  readonly store?: string | Store;
+  /** An engine to share between memories; replaces `store` and the engine's own options. @default a new one */
+  readonly engine?: Engine;
+  /**
+   * How many candidates to ask the vector store for, 1 to 1000. More gives learning more to choose from: 4 × topK gives nearly
+   * all of the gain, 2 × topK loses a fifth of it. Leave it alone unless the store is slow for long lists.
+   * @default what the learner asks for, 4 × topK and at least 20
+   */
+  readonly fetchK?: number;
+  /** Scope of learning: runs that may learn from each other share one. @default "default" */
+  readonly namespace?: ScopeOption;
+  /** Kind of task: what memories do in one counts there in full and elsewhere in part. @default "default" */
+  readonly context?: ScopeOption;
+  /**
+   * What a failure of learning does: `open` logs it and goes on with the vector store's order, `throw` lets it reach the caller.
+   * Leave it alone outside tests.
+   * @default "open"
+   */
+  readonly onError?: "open" | "throw";
+}
+
+/** What the `qavr` field of a {@link QavrMemory} can be told. Everything has a default. */
+export interface QavrOptions extends EngineFields {
+  /** Judges each finished run. Without it the finish reason does. @default undefined */
+  readonly evaluate?: Evaluate;
+  /** What each way to end says about the memories shown; rows that are given replace the default's. @default FINISH_OUTCOMES */
+  readonly outcomes?: FinishOutcomes;
+  /**
+   * Scorers whose live scores count as rewards when they arrive through observability: their ids, or functions from the score to
+   * a reward in [0, 1]. Nothing is learned from a scorer that is not named, since only you know what its numbers mean.
+   * @default none
+   */
+  readonly scores?: ScoreRewards;
+  /** What feedback that arrives through observability says. @default thumbs: above 0 good, else bad; other types say nothing */
+  readonly feedback?: FeedbackReward;
+  /** The agent's tool for reporting on its own run; false leaves it out. @default report_memory_outcome */
+  readonly reportTool?: false | ReportToolOptions;
+  /**
+   * What happens to an earlier question of the user that is nearly the same as the current one. `auto` leaves it out where it
+   * would come without its answer (`messageRange.after` of 0): it would take the place of a memory and say nothing. `keep` never
+   * does, `drop` always.
+   * @default "auto"
+   */
+  readonly echoes?: "auto" | "keep" | "drop";
+  /** Whether the messages of a failed turn become candidates of later recalls. They are stored either way. @default false */
+  readonly rememberFailedTurns?: boolean;
+  /** Other bodies of memories to recall beside messages. @default none */
+  readonly collections?: readonly CollectionOptions[];
+  /** True for runs that are not to be learned from (plumbing of a network, a judge): they recall as learned and teach nothing. @default none */
+  readonly ignore?: (run: RunInfo) => boolean;
+}
+
+/** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
+export function assertQavrOptions(options: QavrOptions): void {
+  if (typeof options !== "object" || options === null) {
+    throw new QavrError("INVALID_ARGUMENT", "qavr must be an object of options, or absent.");
+  }
+  const { engine, store, fetchK, namespace, context, evaluate, ignore, feedback, echoes, onError } = options;
+  if (engine !== undefined && typeof (engine as Partial<Engine>)?.rank !== "function") {
+    refuse("engine", engine, "must be what createEngine() returned");
+  }
+  if (engine !== undefined && store !== undefined)
+    refuse("store", "both", "and engine are alternatives; an engine brings its own");
+  if (fetchK !== undefined && !(Number.isInteger(fetchK) && fetchK >= 1 && fetchK <= MAX_FETCH_K)) {
+    refuse("fetchK", fetchK, `must be a whole number from 1 to ${MAX_FETCH_K}`);
+  }
+  assertScope("namespace", namespace);
+  assertScope("context", context);
+  for (const [name, value] of Object.entries({ evaluate, ignore, feedback })) {
+    if (value !== undefined && typeof value !== "function") refuse(name, value, "must be a function");
+  }
+  assertOneOf("echoes", echoes, ["auto", "keep", "drop"]);
+  assertOneOf("onError", onError, ["open", "throw"]);
+  finishOutcomes(options.outcomes);
+  if (options.collections !== undefined) assertCollections(options.collections);
+  const { scores = [], reportTool = {} } = options;
+  if (!isScoreRewards(scores)) refuse("scores", scores, "must be a list of scorer ids, or functions by scorer id");
+  if (typeof reportTool !== "boolean" && reportTool.name !== undefined && !reportTool.name) {
+    refuse("reportTool.name", reportTool.name, "must be a string that is not empty");
+  }
+}
+
+/** The one switch: the option and the environment variable both turn learning off. */
+export function isEnabled({ enabled = true }: Pick<QavrOptions, "enabled">): boolean {
+  const disabled = process.env[DISABLED_VARIABLE]?.toLowerCase();
+  return enabled && disabled !== "1" && disabled !== "true";
+}
+
+/** @throws INVALID_ARGUMENT always */
+export function refuse(name: string, value: unknown, rule: string): never {
+  const received = typeof value === "number" || typeof value === "string" ? String(value) : typeof value;
+  throw new QavrError("INVALID_ARGUMENT", `qavr.${name} ${rule}. Received ${received || "an empty string"}.`, {
+    details: { option: name, received },
+  });
+}
+
+function assertScope(name: string, value: unknown): void {
+  if (value === undefined || typeof value === "function") return;
+  if (typeof value !== "string" || value === "")
+    refuse(name, value, "must be a string that is not empty, or a function");
+  assertName(value, name);
+}
+
+function assertOneOf(name: string, value: unknown, allowed: readonly string[]): void {
+  if (value !== undefined && !allowed.includes(value as string)) {
+    refuse(name, value, `must be one of ${allowed.join(", ")}`);
+  }
+}

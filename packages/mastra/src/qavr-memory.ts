@@ -1,0 +1,226 @@
+import type { Mastra } from "@mastra/core/mastra";
+import type { MemoryConfigInternal } from "@mastra/core/memory";
+import type {
+  InputProcessor,
+  InputProcessorOrWorkflow,
+  OutputProcessor,
+  OutputProcessorOrWorkflow,
+} from "@mastra/core/processors";
+import type { RequestContext } from "@mastra/core/request-context";
+import type { MastraVector } from "@mastra/core/vector";
+import { Memory } from "@mastra/memory";
+import type { Engine, EpisodeView, NamespaceStatus, OutcomeReceipt } from "@qavr/core";
+import { createInternals } from "./create-internals.js";
+import { forgetMessages, idsOf, threadMessages } from "./forget-messages.js";
+import { attachInternals, type Internals } from "./internals.js";
+import { COLLECTION_RECALL_ID, LearnedRecall, SEMANTIC_RECALL_ID } from "./learned-recall.js";
+import type { QavrOptions } from "./memory-options.js";
+import { outcomeExporter } from "./outcome-exporter.js";
+import { parkSuspended } from "./park-runs.js";
+import { messageQuery, type RecallSettings } from "./plan-recall.js";
+import { recallScopes } from "./recall-scope.js";
+import { locate, type ReportedRun, type RunReference, reportOutcome } from "./report-outcome.js";
+import { createReportTool, REPORT_TOOL_NAME } from "./report-outcome-tool.js";
+import { rerankingVector } from "./reranking-vector.js";
+import { rewardFrom, type ScorerLike } from "./reward-from.js";
+import { scopeOf } from "./run-scope.js";
+import type { ToReward } from "./score-rewards.js";
+import { storageWarning, warnOfWiring } from "./wiring-warnings.js";
+
+type MemoryFields = NonNullable<ConstructorParameters<typeof Memory>[0]>;
+type Tools = ReturnType<Memory["listTools"]>;
+
+/** What a {@link QavrMemory} is made from: everything that Mastra's `Memory` takes, and `qavr`. */
+export type QavrMemoryFields = MemoryFields & { readonly qavr?: QavrOptions };
+
+/**
+ * Mastra's memory whose semantic recall learns from how runs end. It is used as `Memory` is, and needs nothing else:
+ * `new Agent({ memory: new QavrMemory({ storage, vector, embedder }) })`. Semantic recall is on unless it is switched off.
+ *
+ * The ledger is opened by its first use, so this never fails for a file or a database; recalls go on without learning when it
+ * cannot be reached, reports reject.
+ *
+ * @throws INVALID_ARGUMENT for an option of `qavr`, and what `Memory` throws for its own
+ */
+export class QavrMemory extends Memory {
+  readonly #internals: Internals;
+  readonly #watched: WeakSet<object> = new WeakSet();
+  readonly #warnOfStorage: (storage: unknown) => void;
+
+  constructor({ qavr = {}, ...fields }: QavrMemoryFields = {}) {
+    const internals = createInternals(qavr);
+    const { vector, embedder, options } = fields;
+    const recalls = options?.semanticRecall ?? Boolean(vector && embedder);
+    super({
+      ...fields,
+      ...(vector && internals.engine.enabled ? { vector: rerankingVector(vector) } : {}),
+      options: { ...options, semanticRecall: recalls },
+    });
+    this.#internals = internals;
+    attachInternals(this, internals);
+    this.#warnOfStorage = storageWarning(qavr);
+    warnOfWiring(qavr.logger, {
+      semanticRecall: recalls,
+      lastMessages: options?.lastMessages,
+      hasVector: Boolean(vector && embedder),
+      hasCollections: (qavr.collections ?? []).length > 0,
+    });
+    this.#warnOfStorage(fields.storage);
+  }
+
+  /** The engine underneath, for replay, forgetting and evaluation. */
+  get engine(): Engine {
+    return this.#internals.engine;
+  }
+
+  /**
+   * Says how a run went, during it, right after it or up to 30 days later. The better tier of evidence counts; a report by a
+   * person (the default) overrules what the run's end said.
+   *
+   * @throws UNKNOWN_EPISODE, NOT_SHOWN, INVALID_ARGUMENT, INVALID_REWARD, OUTCOME_TOO_LATE, IDEMPOTENCY_CONFLICT and the store's codes
+   */
+  reportOutcome(reported: ReportedRun): Promise<OutcomeReceipt> {
+    return reportOutcome(this.#internals, reported);
+  }
+
+  /**
+   * The same scorer, whose live scores count as verified outcomes of the runs that they judge.
+   *
+   * @param toReward From the score to a reward in [0, 1]; undefined says nothing. Default: the score itself, where it lies there.
+   * @throws INVALID_ARGUMENT for something that is no scorer
+   */
+  rewardFrom<Scorer extends ScorerLike>(scorer: Scorer, toReward?: ToReward): Scorer {
+    return rewardFrom(this.#internals, scorer, toReward);
+  }
+
+  /** A run with everything it was shown and why; undefined if unknown. @throws INVALID_ARGUMENT */
+  async explain(run: RunReference): Promise<EpisodeView | undefined> {
+    const { alias, namespace } = locate(this.#internals, run);
+    return this.#internals.engine.explain(alias, { namespace });
+  }
+
+  /** Whether and what a namespace has learned. */
+  status({ namespace }: { readonly namespace?: string } = {}): Promise<NamespaceStatus> {
+    const { engine, options } = this.#internals;
+    const own = typeof options.namespace === "string" ? options.namespace : "default";
+    return engine.status({ namespace: namespace ?? own });
+  }
+
+  /** Waits for everything under way. */
+  flush(): Promise<void> {
+    return this.#internals.engine.flush();
+  }
+
+  /** Records what is open and closes the ledger; one that was handed over as `engine` stays open. */
+  close(): Promise<void> {
+    const { engine, options } = this.#internals;
+    return options.engine ? engine.flush() : engine.close();
+  }
+
+  override setVector(vector: MastraVector): void {
+    super.setVector(this.#internals.engine.enabled ? rerankingVector(vector) : vector);
+  }
+
+  override setStorage(storage: Parameters<Memory["setStorage"]>[0]): void {
+    super.setStorage(storage);
+    this.#warnOfStorage(storage);
+  }
+
+  override async getInputProcessors(
+    configured: InputProcessorOrWorkflow[] = [],
+    requestContext?: RequestContext,
+  ): Promise<InputProcessor[]> {
+    const own = await super.getInputProcessors(configured, requestContext);
+    return this.#wrap(own, requestContext, (recall) => [...own, recall]);
+  }
+
+  override async getOutputProcessors(
+    configured: OutputProcessorOrWorkflow[] = [],
+    requestContext?: RequestContext,
+  ): Promise<OutputProcessor[]> {
+    const own = await super.getOutputProcessors(configured, requestContext);
+    return this.#wrap(own, requestContext, (recall) => [recall, ...own]);
+  }
+
+  override listTools(config?: MemoryConfigInternal): Tools {
+    const tools: Tools = super.listTools(config);
+    const settings = this.#settings(config);
+    if (settings.reportTool === undefined || Object.hasOwn(tools, settings.reportTool)) return tools;
+    const { reportTool } = this.#internals.options;
+    return { ...tools, [settings.reportTool]: createReportTool(this.#internals, reportTool || {}) };
+  }
+
+  /** Ranked as learned; nothing is recorded, since no run is shown the result. */
+  override async recall(args: Parameters<Memory["recall"]>[0]): ReturnType<Memory["recall"]> {
+    const internals = this.#internals;
+    if (!internals.engine.enabled || args.vectorSearchString === undefined) return super.recall(args);
+    const { threadId, resourceId, threadConfig, vectorSearchString } = args;
+    const scope = scopeOf(internals.options, { threadId, resourceId, requestContext: undefined });
+    const plan = messageQuery(internals, { ...this.#settings(threadConfig), showsAnswers: true }, scope, {
+      run: undefined,
+      text: vectorSearchString,
+      inPrompt: new Set(),
+      onRanked() {},
+    });
+    return recallScopes.run(plan, () => super.recall(args));
+  }
+
+  override async saveMessages(args: Parameters<Memory["saveMessages"]>[0]): ReturnType<Memory["saveMessages"]> {
+    const saved = await super.saveMessages(args);
+    await parkSuspended(this.#internals, args.messages);
+    return saved;
+  }
+
+  override async deleteMessages(...args: Parameters<Memory["deleteMessages"]>): Promise<void> {
+    const messages = await idsOf(this, this.#internals, args[0]);
+    await super.deleteMessages(...args);
+    await forgetMessages(this.#internals, messages);
+  }
+
+  override async deleteThread(threadId: string): Promise<void> {
+    const messages = await threadMessages(this, this.#internals, threadId);
+    await super.deleteThread(threadId);
+    await forgetMessages(this.#internals, messages);
+  }
+
+  override __registerMastra(mastra: Mastra): void {
+    super.__registerMastra(mastra);
+    // Mastra calls this about ten times per run.
+    if (this.#watched.has(mastra) || !this.#internals.engine.enabled) return;
+    this.#watched.add(mastra);
+    mastra.observability?.getDefaultInstance?.()?.registerExporter?.(outcomeExporter(this.#internals));
+  }
+
+  /** Mastra's processors with the semantic recall wrapped; where there is none but collections are recalled, one more. */
+  #wrap<Kind extends InputProcessor | OutputProcessor>(
+    own: Kind[],
+    requestContext: RequestContext | undefined,
+    withRecall: (recall: Kind) => Kind[],
+  ): Kind[] {
+    const internals = this.#internals;
+    if (!internals.engine.enabled) return own;
+    const memory = requestContext?.get("MastraMemory") as { readonly memoryConfig?: MemoryConfigInternal } | undefined;
+    const learned = (inner?: Kind): Kind =>
+      new LearnedRecall(inner, internals, this.#settings(memory?.memoryConfig)) as unknown as Kind;
+    if (own.some(({ id }) => id === SEMANTIC_RECALL_ID)) {
+      return own.map((processor) => (processor.id === SEMANTIC_RECALL_ID ? learned(processor) : processor));
+    }
+    const hasCollections = (internals.options.collections ?? []).length > 0;
+    return hasCollections && !own.some(({ id }) => id === COLLECTION_RECALL_ID) ? withRecall(learned()) : own;
+  }
+
+  #settings(config: MemoryConfigInternal | undefined): RecallSettings {
+    const { semanticRecall, readOnly = false } = this.getMergedThreadConfig(config);
+    const { threshold, messageRange = 1 } = typeof semanticRecall === "object" ? semanticRecall : {};
+    const { engine, options } = this.#internals;
+    const { reportTool = {} } = options;
+    const reports = engine.enabled && reportTool !== false && !readOnly;
+    return {
+      threshold,
+      showsAnswers: (typeof messageRange === "number" ? messageRange : messageRange.after) > 0,
+      readOnly,
+      reportTool: reports ? (reportTool.name ?? REPORT_TOOL_NAME) : undefined,
+      model: (this.embedder as { readonly modelId?: string } | undefined)?.modelId,
+    };
+  }
+}

@@ -1,0 +1,139 @@
+import type { RequestContext } from "@mastra/core/request-context";
+import type { MastraVector, QueryResult, QueryVectorParams } from "@mastra/core/vector";
+import { assertName, type OutcomeReceipt, QavrError } from "@qavr/core";
+import { type Outcome, toOutcomeInput } from "@qavr/core/adapter";
+import { createInternals } from "./create-internals.js";
+import { type Internals, internalsOf } from "./internals.js";
+import { memoryContextOf } from "./memory-context.js";
+import { type EngineFields, refuse } from "./memory-options.js";
+import type { QavrMemory } from "./qavr-memory.js";
+import { type QueryPlan, rankedQuery } from "./ranked-query.js";
+import { recallScopes } from "./recall-scope.js";
+import { proxyVector } from "./reranking-vector.js";
+import type { RunEpisode } from "./run-episode.js";
+import { runOfContext } from "./run-lifecycle.js";
+import { scopeOf } from "./run-scope.js";
+import { storable } from "./storable.js";
+
+/** What a {@link QavrVector} is made from. */
+export interface QavrVectorOptions extends EngineFields {
+  /** The memory whose ledger, runs and settings it shares; replaces all other engine options. @default its own engine */
+  readonly memory?: QavrMemory;
+  /** Which body of memories the ids belong to. @default the name of the index that is asked */
+  readonly collection?: string;
+  /** True adds `qavr: { episode, handle }` to each result's metadata, for reports from where the results themselves do not reach. @default false */
+  readonly annotate?: boolean;
+}
+
+/** What a wrapped vector store can do besides all that it could before. */
+export interface Learning {
+  /**
+   * The same vector store inside an agent's run: what it shows belongs to the run's episode and is learned from with it. For
+   * `createVectorQueryTool({ vectorStore: ({ requestContext }) => documents.inRun(requestContext) })`. Outside a run of the
+   * memory, each query is an episode of its own.
+   */
+  inRun(requestContext: RequestContext | undefined): MastraVector;
+  /**
+   * Says how it went with what one query returned.
+   *
+   * @param shown A result of that query, or its episode's id.
+   * @throws UNKNOWN_EPISODE, NOT_SHOWN, INVALID_REWARD, OUTCOME_TOO_LATE, IDEMPOTENCY_CONFLICT and the store's codes
+   */
+  reportOutcome(shown: QueryResult | string, outcome: Outcome): Promise<OutcomeReceipt>;
+}
+
+/** A vector store whose queries come in learned order. */
+export type QavrVector<Vector extends MastraVector = MastraVector> = Vector & Learning;
+
+/**
+ * Wraps any vector store of Mastra, for RAG with or without a memory. A proxy: everything but `query` is the store's own.
+ *
+ * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
+ */
+export function qavrVector<Vector extends MastraVector>(
+  vector: Vector,
+  options: QavrVectorOptions = {},
+): QavrVector<Vector> {
+  if (typeof vector?.query !== "function") refuse("vector", vector, "must be a vector store with a query method");
+  const { memory, collection, annotate = false, ...engineOptions } = options;
+  if (collection !== undefined) assertName(collection, "collection");
+  const internals = memory ? internalsOf(memory) : createInternals(engineOptions);
+  const shown = new WeakMap<object, { readonly episode: string; readonly namespace: string }>();
+
+  const within = (run: RunEpisode | undefined): Vector =>
+    proxyVector(vector, async (params, ask) => {
+      // What a memory asks for is ranked by the memory.
+      if (!internals.engine.enabled || recallScopes.getStore()) return ask(params);
+      const seen: Seen = { results: [] };
+      const plan = queryPlan(internals, run, collection ?? params.indexName, seen);
+      const results = await rankedQuery(plan, ask, params);
+      if (seen.episode === undefined) return results;
+      const { episode } = seen;
+      return results.map((result, place) => {
+        const { handle } = seen.results[place] ?? { handle: "" };
+        const copy = annotate
+          ? { ...result, metadata: { ...result.metadata, qavr: { episode, handle } } }
+          : { ...result };
+        shown.set(copy, { episode, namespace: plan.scope.namespace });
+        return copy;
+      });
+    });
+
+  const learning: Learning = {
+    inRun: (requestContext) => within(runOfContext(internals, memoryContextOf(requestContext), requestContext)),
+    async reportOutcome(reference, outcome) {
+      const known =
+        typeof reference === "string"
+          ? { episode: reference, namespace: ownNamespace(internals) }
+          : shown.get(reference);
+      if (!known) {
+        throw new QavrError(
+          "UNKNOWN_EPISODE",
+          "This result was not returned by a recorded query. Pass the result itself, or the id of its episode.",
+        );
+      }
+      const { episode, namespace } = known;
+      return internals.engine.report(episode, toOutcomeInput(outcome, storable), { namespace });
+    },
+  };
+  return new Proxy(within(undefined) as QavrVector<Vector>, {
+    get: (target, name) =>
+      Object.hasOwn(learning, name) ? learning[name as keyof Learning] : Reflect.get(target, name, target),
+  });
+}
+
+/** What a query has shown. */
+interface Seen {
+  episode?: string;
+  results: { readonly handle: string }[];
+}
+
+function queryPlan(internals: Internals, run: RunEpisode | undefined, collection: string, seen: Seen): QueryPlan {
+  const { namespace, context } =
+    run ?? scopeOf(internals.options, { threadId: undefined, resourceId: undefined, requestContext: undefined });
+  return {
+    internals,
+    scope: { namespace, context },
+    run,
+    record: true,
+    collection,
+    model: undefined,
+    idOf: ({ id }) => (typeof id === "string" && id !== "" ? storable(id) : undefined),
+    textOf: ({ document, metadata }) => document ?? (typeof metadata?.text === "string" ? metadata.text : undefined),
+    admits: () => true,
+    askAgain: (_asked: QueryVectorParams) => undefined,
+    onRanked(ranking, results) {
+      if (ranking.episode === "") return;
+      seen.episode = ranking.episode;
+      seen.results = [...ranking.items];
+      ranking.items.forEach((item, place) => {
+        const text = this.textOf(results[place] as QueryResult);
+        run?.memories.push({ id: item.id, handle: item.handle, collection, text, item });
+      });
+    },
+  };
+}
+
+function ownNamespace({ options }: Internals): string {
+  return typeof options.namespace === "string" ? options.namespace : "default";
+}

@@ -1,0 +1,34 @@
+import type { ProcessInputArgs } from "@mastra/core/processors";
+import { MESSAGES } from "./collections.js";
+import type { RecallPlan } from "./plan-recall.js";
+
+/** Notes on the recall's span what was ranked and shown: counts and ids of this package, no text of anybody. */
+export function describeRecall(tracing: ProcessInputArgs["tracingContext"], plan: RecallPlan): void {
+  const { run, candidates, gate, learned, record } = plan;
+  tracing?.currentSpan?.update({
+    attributes: {
+      operationType: "recall",
+      semanticRecallEnabled: true,
+      vectorResultCount: candidates,
+      messageCount: run.memories.filter(({ collection }) => collection === MESSAGES).length,
+      qavr: {
+        episode: run.episode,
+        namespace: run.namespace,
+        context: run.context,
+        candidates,
+        shown: run.memories.length,
+        order: learned ? "learned" : "host",
+        recorded: record,
+        ...(gate === undefined ? {} : { gate }),
+        items: run.memories.map(({ handle, collection, item }) => ({
+          handle,
+          collection,
+          hostRank: item.index + 1,
+          similarity: item.similarity,
+          learned: item.learned,
+          evidence: item.evidence,
+        })),
+      },
+    } as object,
+  });
+}

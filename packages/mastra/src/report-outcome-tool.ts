@@ -1,0 +1,89 @@
+import { createTool, type ToolExecutionContext } from "@mastra/core/tools";
+import type { Memory } from "@mastra/memory";
+import { QavrError } from "@qavr/core";
+import {
+  type EpisodeOfRun,
+  REPORT_DESCRIPTION,
+  REPORT_SCHEMA,
+  recordAgentReport,
+  repairReport,
+} from "@qavr/core/adapter";
+import type { Internals } from "./internals.js";
+import { scopeOf } from "./run-scope.js";
+import { storable } from "./storable.js";
+
+/** What the report tool can be told. */
+export interface ReportToolOptions {
+  /** @default "report_memory_outcome" */
+  readonly name?: string;
+  /** Tells the model when to report. */
+  readonly description?: string;
+}
+
+/** The report tool's name when nobody says. A tool of the memory hides the agent's own of the same name, hence the long one. */
+export const REPORT_TOOL_NAME = "report_memory_outcome";
+
+/** A tool as Mastra takes it from a memory. */
+type MemoryTool = ReturnType<Memory["listTools"]>[string];
+
+/** The parts of Mastra's tool context that tell which run calls. */
+type Caller = Pick<ToolExecutionContext, "requestContext"> & {
+  readonly runId?: string;
+  readonly agent?: { readonly toolCallId?: string; readonly threadId?: string; readonly resourceId?: string };
+};
+
+/** The tool with which an agent reports on its own run. Its schema is JSON Schema: no zod is needed. */
+export function createReportTool(internals: Internals, options: ReportToolOptions = {}): MemoryTool {
+  const { name = REPORT_TOOL_NAME, description = REPORT_DESCRIPTION } = options;
+  return createTool({
+    id: name,
+    description,
+    inputSchema: REPORT_SCHEMA as unknown as undefined,
+    execute: async (input: unknown, caller: unknown) => {
+      const { input: reported, problems } = repairReport(asRecord(input));
+      const answer = await record(internals, reported, (caller ?? {}) as Caller);
+      return [answer, ...problems].join(" ");
+    },
+  }) as unknown as MemoryTool;
+}
+
+async function record(
+  internals: Internals,
+  reported: Parameters<typeof recordAgentReport>[2],
+  caller: Caller,
+): Promise<string> {
+  const { engine, log, throws } = internals;
+  try {
+    return await recordAgentReport(engine, await episodesOf(internals, caller), reported, caller.agent?.toolCallId);
+  } catch (error) {
+    if (throws) throw error;
+    const code = QavrError.isInstance(error) ? error.code : "unexpected error";
+    log("error", "OUTCOME_NOT_RECORDED", "An agent's report could not be recorded.", {
+      ...(caller.runId === undefined ? {} : { runId: caller.runId }),
+      error,
+    });
+    return `The report could not be recorded (${code}). Go on without it.`;
+  }
+}
+
+/** The caller's episode, by its run id alone: a request context is anybody's. */
+async function episodesOf(internals: Internals, { runId, agent, requestContext }: Caller): Promise<EpisodeOfRun[]> {
+  const { engine, options, runs } = internals;
+  const open = runs.ofRunId(runId);
+  if (open)
+    return open.memories.length === 0 && !open.resumed ? [] : [{ episode: open.episode, namespace: open.namespace }];
+  if (runId === undefined) return [];
+  const { namespace } = scopeOf(options, {
+    threadId: agent?.threadId,
+    resourceId: agent?.resourceId,
+    requestContext,
+  });
+  const known = await engine.explain(storable(runId), { namespace });
+  return known ? [{ episode: known.episode, namespace }] : [];
+}
+
+function asRecord(received: unknown): Record<string, unknown> {
+  return typeof received === "object" && received !== null && !Array.isArray(received)
+    ? (received as Record<string, unknown>)
+    : {};
+}

@@ -1,0 +1,54 @@
+import { type OutcomeReceipt, QavrError } from "@qavr/core";
+import { type Outcome, toOutcomeInput } from "@qavr/core/adapter";
+import type { Internals } from "./internals.js";
+import { threadAlias, traceAlias } from "./run-lifecycle.js";
+import { scopeOf } from "./run-scope.js";
+import { storable } from "./storable.js";
+
+/** Which run is meant: by exactly one of the four ids. */
+export interface RunReference {
+  readonly runId?: string;
+  readonly traceId?: string;
+  /** The latest run on this thread. */
+  readonly threadId?: string;
+  /** What a run's request context and an explanation call it. */
+  readonly episode?: string;
+  /** Needed for a run of another process whose namespace follows from more than its thread and resource. */
+  readonly namespace?: string;
+  /** Tells a namespace function of whose run it is, where `namespace` is not given. */
+  readonly resourceId?: string;
+}
+
+/** An outcome and the run that it is about. */
+export interface ReportedRun extends RunReference, Outcome {}
+
+/** @throws INVALID_ARGUMENT, UNKNOWN_EPISODE, NOT_SHOWN, INVALID_REWARD, OUTCOME_TOO_LATE, IDEMPOTENCY_CONFLICT and the store's codes */
+export async function reportOutcome(internals: Internals, reported: ReportedRun): Promise<OutcomeReceipt> {
+  if (typeof reported !== "object" || reported === null) {
+    throw new QavrError("INVALID_ARGUMENT", "reportOutcome takes an object such as { runId, success: true }.");
+  }
+  const { runId, traceId, threadId, episode, namespace, resourceId, ...outcome } = reported;
+  const target = locate(internals, reported);
+  return internals.engine.report(target.alias, toOutcomeInput(outcome, storable), { namespace: target.namespace });
+}
+
+/** A run in the engine's terms, and the namespace it was learned from. @throws INVALID_ARGUMENT */
+export function locate(
+  internals: Internals,
+  { runId, traceId, threadId, episode, namespace, resourceId }: RunReference,
+): { readonly alias: string; readonly namespace: string } {
+  const aliases = [
+    runId === undefined ? undefined : storable(runId),
+    traceId === undefined ? undefined : traceAlias(traceId),
+    threadId === undefined ? undefined : threadAlias(threadId),
+    episode,
+  ].filter((alias) => alias !== undefined);
+  const [alias] = aliases;
+  if (alias === undefined || aliases.length > 1) {
+    throw new QavrError("INVALID_ARGUMENT", "Name the run by one of runId, traceId, threadId and episode.", {
+      details: { given: aliases.length },
+    });
+  }
+  const own = (): string => scopeOf(internals.options, { threadId, resourceId, requestContext: undefined }).namespace;
+  return { alias, namespace: namespace ?? internals.runs.namespaceOf(alias) ?? own() };
+}

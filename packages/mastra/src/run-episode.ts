@@ -1,0 +1,58 @@
+import type { RankedItem } from "@qavr/core";
+import type { RunScope } from "./run-scope.js";
+
+/** A memory that a run was shown. */
+export interface RecalledMemory {
+  readonly id: string;
+  /** Short name for prompts and reports: `m1`. */
+  readonly handle: string;
+  /** Where it came from: `messages`, or a collection's name. */
+  readonly collection: string;
+  /** Its text, where the vector store keeps it. */
+  readonly text: string | undefined;
+  readonly item: RankedItem;
+}
+
+/** One agent run as this package sees it, from its input to its end. */
+export interface RunEpisode extends RunScope {
+  /** The engine's episode; another one when the engine has given up the first. */
+  episode: string;
+  readonly threadId: string;
+  readonly resourceId: string | undefined;
+  /** Mastra's id, known from the first part of the answer on. */
+  runId: string | undefined;
+  /** Memories shown in this process, in the order of their ranking. */
+  readonly memories: RecalledMemory[];
+  /** Ids of the tool calls that failed. */
+  readonly failedCalls: Set<string>;
+  /** True between the start of a step and its first tool result. */
+  startsStep: boolean;
+  /** Whether a tool failed in the last step that called any. */
+  lastToolsFailed: boolean;
+  /** True when another run under way uses the same request context: what that says may be the other's. */
+  sharesContext: boolean;
+  /** Where its episode waits while it is suspended. */
+  parkedAs: string | undefined;
+  /** True when it was taken up again from its suspension: it has memories from before. */
+  readonly resumed: boolean;
+  ended: boolean;
+}
+
+/** A run at its beginning. */
+export function newRun(
+  known: RunScope &
+    Pick<RunEpisode, "episode" | "threadId" | "resourceId" | "runId"> &
+    Partial<Pick<RunEpisode, "resumed">>,
+): RunEpisode {
+  return {
+    resumed: false,
+    ...known,
+    memories: [],
+    failedCalls: new Set(),
+    startsStep: false,
+    lastToolsFailed: false,
+    sharesContext: false,
+    parkedAs: undefined,
+    ended: false,
+  };
+}

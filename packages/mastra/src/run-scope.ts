@@ -1,0 +1,49 @@
+import type { RequestContext } from "@mastra/core/request-context";
+import { assertName, QavrError } from "@qavr/core";
+
+/** What a function that chooses a namespace, a context or a verdict may know of a run. */
+export interface RunInfo {
+  readonly threadId: string | undefined;
+  readonly resourceId: string | undefined;
+  /** The run's request context; undefined where a score or feedback arrives by itself. HTTP clients may have filled it. */
+  readonly requestContext: RequestContext | undefined;
+}
+
+/** A fixed name, or a function of the run; undefined means `default`. */
+export type ScopeOption = string | ((run: RunInfo) => string | undefined);
+
+/** The scope of learning of one run. */
+export interface RunScope {
+  readonly namespace: string;
+  readonly context: string;
+}
+
+/**
+ * Namespace and context of a run.
+ *
+ * @throws INVALID_ARGUMENT when a function gives something else than a string that is not empty, INVALID_ID or LIMIT_EXCEEDED
+ * for a string that no ledger can keep: falling back to a shared namespace would mix what must stay apart.
+ */
+export function scopeOf(
+  options: { readonly namespace?: ScopeOption | undefined; readonly context?: ScopeOption | undefined },
+  run: RunInfo,
+): RunScope {
+  return {
+    namespace: resolve("namespace", options.namespace, run),
+    context: resolve("context", options.context, run),
+  };
+}
+
+function resolve(what: "namespace" | "context", option: ScopeOption | undefined, run: RunInfo): string {
+  const named = typeof option === "function" ? option(run) : option;
+  if (named === undefined || named === null) return "default";
+  if (typeof named === "string" && named !== "") {
+    assertName(named, what);
+    return named;
+  }
+  throw new QavrError(
+    "INVALID_ARGUMENT",
+    `The ${what} of a run must be a string that is not empty. Received ${typeof named}.`,
+    { details: { what, received: typeof named } },
+  );
+}

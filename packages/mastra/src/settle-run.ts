@@ -1,0 +1,88 @@
+import type { RequestContext } from "@mastra/core/request-context";
+import { type OutcomeInput, QavrError } from "@qavr/core";
+import { endOrReport, fromVerdict } from "@qavr/core/adapter";
+import type { FinishReason } from "./finish-reasons.js";
+import { FINISH_OUTCOMES } from "./finish-reasons.js";
+import type { Internals } from "./internals.js";
+import type { FinishedRun } from "./memory-options.js";
+import type { RunEpisode } from "./run-episode.js";
+import { storable } from "./storable.js";
+
+/** What Mastra says about the end of a run. */
+export interface RunEnd {
+  readonly finishReason: string | undefined;
+  readonly text: string | undefined;
+  readonly requestContext: RequestContext | undefined;
+}
+
+/**
+ * Turns the end of a run into the outcome of its episode, once: marks the run as ended before anything is awaited.
+ *
+ * @throws the engine's and the store's codes
+ */
+export async function settleRun(internals: Internals, run: RunEpisode, end: RunEnd): Promise<void> {
+  if (run.ended) return;
+  run.ended = true;
+  internals.runs.remove(run);
+  const { engine } = internals;
+  const { namespace } = run;
+  const reason = reasonOf(run, end.finishReason);
+  const verdict = await judge(internals, run, reason, end);
+  // What waits as suspended is taken up again, so that it ends as ended.
+  if (run.parkedAs !== undefined) await engine.resume(run.parkedAs, { namespace });
+  const said = verdict ?? internals.outcomes[reason] ?? undefined;
+  // One run has one automatic outcome, however often its end is announced: also by two processes that ran it.
+  const keyed = (outcome: OutcomeInput | undefined): OutcomeInput | undefined =>
+    outcome && { idempotencyKey: `run:${run.episode}`, ...outcome };
+  try {
+    await endOrReport(engine, run.episode, keyed(said), { namespace });
+  } catch (error) {
+    if (!said && QavrError.isInstance(error, "UNKNOWN_EPISODE")) return;
+    // The verdict was refused; what was shown is recorded all the same.
+    if (verdict && isRefused(error)) await endOrReport(engine, run.episode, undefined, { namespace });
+    throw error;
+  }
+}
+
+/** Mastra's reason, refined; one that this package does not know is `other`. */
+function reasonOf(run: RunEpisode, finishReason: string | undefined): FinishReason {
+  if (finishReason === undefined) return "unknown";
+  if (finishReason === "stop" && run.lastToolsFailed) return "tool-error";
+  return Object.hasOwn(FINISH_OUTCOMES, finishReason) ? (finishReason as FinishReason) : "other";
+}
+
+async function judge(
+  { options: { evaluate }, log, throws }: Internals,
+  run: RunEpisode,
+  finishReason: FinishReason,
+  { text = "", requestContext }: RunEnd,
+): Promise<OutcomeInput | undefined> {
+  if (!evaluate || finishReason === "aborted") return undefined;
+  const { runId, threadId, resourceId, memories, failedCalls } = run;
+  const finished: FinishedRun = {
+    runId,
+    threadId,
+    resourceId,
+    requestContext,
+    finishReason,
+    text,
+    toolErrors: failedCalls.size,
+    memories,
+  };
+  try {
+    return fromVerdict(await evaluate(finished), storable);
+  } catch (error) {
+    if (throws) throw error;
+    log("warn", "EVALUATE_FAILED", "evaluate threw or returned something that is no verdict.", {
+      ...(runId === undefined ? {} : { runId }),
+      error,
+    });
+    return undefined;
+  }
+}
+
+function isRefused(error: unknown): boolean {
+  return (["NOT_SHOWN", "INVALID_REWARD", "INVALID_ARGUMENT", "INVALID_ID"] as const).some((code) =>
+    QavrError.isInstance(error, code),
+  );
+}

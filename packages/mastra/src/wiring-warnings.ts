@@ -1,0 +1,49 @@
+import type { Logger } from "@qavr/core";
+import { warnOnce } from "@qavr/core/adapter";
+import { isLocalByDefault } from "./default-store.js";
+import { isEnabled, type QavrOptions } from "./memory-options.js";
+import { isRemote } from "./remote-storage.js";
+
+/** What is known of how a memory is wired up. */
+export interface Wiring {
+  readonly semanticRecall: unknown;
+  readonly lastMessages: unknown;
+  readonly hasVector: boolean;
+  readonly hasCollections: boolean;
+}
+
+/** Says what can be seen at construction to keep a memory from learning. */
+export function warnOfWiring(logger: Logger | undefined, wiring: Wiring): void {
+  const { semanticRecall, lastMessages, hasVector, hasCollections } = wiring;
+  if (!semanticRecall && !hasCollections) {
+    const cause = hasVector
+      ? "Semantic recall is switched off"
+      : "There is no vector store and embedder, so semantic recall is off";
+    warnOnce(
+      logger,
+      "SEMANTIC_RECALL_OFF",
+      `${cause}: no message is recalled and nothing is learned. Give vector and embedder and leave semanticRecall out, or use @mastra/memory's Memory.`,
+    )();
+  }
+  if (semanticRecall && lastMessages === false) {
+    warnOnce(
+      logger,
+      "HISTORY_OFF",
+      "lastMessages is false: Mastra then stores no messages, and semantic recall finds none. Set lastMessages to 1 or more.",
+    )();
+  }
+}
+
+/** Warns once when the ledger is a file by default while the application's storage is shared between machines. */
+export function storageWarning(options: QavrOptions): (storage: unknown) => void {
+  const warn = warnOnce(
+    options.logger,
+    "LEDGER_BESIDE_REMOTE_STORAGE",
+    "The application's storage is remote, but the ledger is a local file: instances would learn apart, and a new one starts cold. " +
+      "Set qavr.store or QAVR_STORE to a shared store, or to a path if one instance is all there is.",
+  );
+  return (storage) => {
+    if (options.engine === undefined && isLocalByDefault(options.store) && isEnabled(options) && isRemote(storage))
+      warn();
+  };
+}

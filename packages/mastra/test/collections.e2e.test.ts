@@ -1,0 +1,76 @@
+import { memoryStore } from "@qavr/core";
+import type { CollectionHit, CollectionQuery, MemoryCollection } from "@qavr/mastra";
+import { QavrMemory } from "@qavr/mastra";
+import { describe, expect, it } from "vitest";
+import { bench, latest, scriptedAgent, USER } from "./support/bench.js";
+import { promptText, type Script } from "./support/scripted-model.js";
+import { libsql } from "./support/stores.js";
+
+/** Lessons in an array, all equally similar but for their order. */
+function lessons(texts: Readonly<Record<string, string>>, asked: CollectionQuery[] = []): MemoryCollection {
+  return {
+    name: "lessons",
+    search(query): CollectionHit[] {
+      asked.push(query);
+      return Object.entries(texts)
+        .map(([id, text], place) => ({ id, text, similarity: 0.9 - place / 100 }))
+        .slice(0, query.limit);
+    },
+  };
+}
+
+const TEXTS = { cache: "When a deploy fails,\nclear the cache.", permissions: "On EACCES, fix the permissions." };
+
+describe("a collection of memories", () => {
+  it("is recalled beside messages, in a labelled block with handles", async () => {
+    const asked: CollectionQuery[] = [];
+    const { memory } = bench({ collections: [{ collection: lessons(TEXTS, asked), label: "Lessons" }] });
+    const agent = scriptedAgent(memory, [{ text: "ok" }]);
+    await agent.generate("the deploy fails with EACCES", { memory: { thread: "task", resource: USER } });
+    expect(promptText(agent.prompts[0])).toContain(
+      "Lessons\n[m1] When a deploy fails,\n  clear the cache.\n[m2] On EACCES, fix the permissions.",
+    );
+    expect(asked).toEqual([{ text: "the deploy fails with EACCES", limit: 3, threadId: "task", resourceId: USER }]);
+    const [exposure] = (await latest(memory, "task"))?.exposures ?? [];
+    expect(exposure).toMatchObject({ collection: "lessons", items: [{ id: "cache" }, { id: "permissions" }] });
+  });
+
+  it("shows what fits into its budget, and credits no more than that", async () => {
+    const collection = lessons({ long: "x".repeat(50), short: "y".repeat(20), shorter: "z".repeat(10) });
+    const { memory } = bench({ collections: [{ collection, budget: 35 }] });
+    const agent = scriptedAgent(memory, [{ text: "ok" }]);
+    await agent.generate("anything", { memory: { thread: "task", resource: USER } });
+    const prompt = promptText(agent.prompts[0]);
+    expect([prompt.includes("xxx"), prompt.includes("yyy"), prompt.includes("zzz")]).toEqual([false, true, true]);
+    const [exposure] = (await latest(memory, "task"))?.exposures ?? [];
+    expect(exposure?.items.map(({ id }) => id)).toEqual(["short", "shorter"]);
+  });
+
+  it("learns: the lesson that helped comes first", async () => {
+    const { memory } = bench({ collections: [{ collection: lessons(TEXTS), topK: 1 }] });
+    const operator: Script = (prompt) =>
+      promptText(prompt).includes("fix the permissions") ? { text: "deployed" } : { error: new Error("EACCES") };
+    const agent = scriptedAgent(memory, operator);
+    const answers: string[] = [];
+    for (let run = 0; run < 6; run++) {
+      const on = { thread: `task-${run}`, resource: USER };
+      answers.push(
+        await agent.generate("the deploy fails with EACCES", { memory: on }).then(({ text }) => text, String),
+      );
+    }
+    expect(answers[0]).toContain("EACCES");
+    expect(answers.slice(4)).toEqual(["deployed", "deployed"]);
+  });
+
+  it("is recalled without a vector store too", async () => {
+    const { storage } = libsql();
+    const memory = new QavrMemory({
+      storage,
+      qavr: { store: memoryStore(), collections: [{ collection: lessons(TEXTS) }] },
+    });
+    const agent = scriptedAgent(memory, [{ text: "ok" }]);
+    await agent.generate("the deploy fails", { memory: { thread: "task", resource: USER } });
+    expect(promptText(agent.prompts[0])).toContain("[m1] When a deploy fails");
+    expect((await latest(memory, "task"))?.outcome).toMatchObject({ reward: 1, tier: "completed" });
+  });
+});

@@ -1,0 +1,145 @@
+import { RequestContext } from "@mastra/core/request-context";
+import { describe, expect, it } from "vitest";
+import { bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
+import { tools } from "./support/tools.js";
+
+const CONTEXT_KEY = "qavr";
+
+describe("two runs at the same time on one request context", () => {
+  it("are credited apart: each with what it was shown and how it ended", async () => {
+    const { memory } = bench();
+    await remember(memory, "deploy the service with helm upgrade");
+    await remember(memory, "restart the printer on the third floor");
+    const good = scriptedAgent(memory, [{ text: "a slow and good answer", delayMs: 10 }]);
+    const bad = scriptedAgent(memory, [{ error: new Error("down") }]);
+    const requestContext = new RequestContext();
+    await Promise.allSettled([
+      good.generate("how is the service deployed", { requestContext, memory: { thread: "good", resource: USER } }),
+      bad.generate("the printer does not start", { requestContext, memory: { thread: "bad", resource: USER } }),
+    ]);
+    const [first, second] = [await latest(memory, "good"), await latest(memory, "bad")];
+    expect(first?.outcome).toMatchObject({ reward: 1, tier: "completed" });
+    expect(second?.outcome).toMatchObject({ reward: 0, tier: "observed" });
+    const shown = [first, second].map((episode) => episode?.exposures[0]?.items[0]?.id);
+    expect(new Set(shown).size).toBe(2);
+  });
+
+  it("are reported apart by their run ids", async () => {
+    const { memory } = bench();
+    await remember(memory, "deploy the service with helm upgrade");
+    const agents = ["a", "b", "c"].map((id) => scriptedAgent(memory, [{ text: "one two three", delayMs: 5 }], { id }));
+    const requestContext = new RequestContext();
+    const runs = await Promise.all(
+      agents.map((agent, at) =>
+        agent.generate("how is the service deployed", { requestContext, memory: { thread: `t${at}`, resource: USER } }),
+      ),
+    );
+    await memory.reportOutcome({ runId: runs[1]?.runId as string, success: false });
+    const outcomes = await Promise.all(runs.map((_run, at) => latest(memory, `t${at}`)));
+    expect(outcomes.map((episode) => episode?.outcome?.tier)).toEqual(["completed", "user", "completed"]);
+  });
+});
+
+describe("a request context that a client has filled", () => {
+  it("cannot credit a run of somebody else", async () => {
+    const { memory } = bench();
+    await remember(memory, "deploy the service with helm upgrade");
+    const victim = scriptedAgent(memory, [{ tool: "needsApproval" }, { text: "done" }], { tools });
+    const waiting = await victim.stream("how is the service deployed", {
+      memory: { thread: "victim", resource: USER },
+    });
+    for await (const _part of waiting.fullStream);
+    const { episode } = (await latest(memory, "victim")) ?? {};
+
+    // An attacker knows the episode and hands it in, with and without a thread of its own, and through the report tool.
+    const forged = (): RequestContext => new RequestContext([[CONTEXT_KEY, { episode }]] as never);
+    const attacker = scriptedAgent(memory, [
+      { tool: "report_memory_outcome", args: { success: false, harmful: ["m1"] } },
+      { error: new Error("down") },
+    ]);
+    const attack = (memoryOf: object): Promise<unknown> =>
+      attacker.generate("how is it", { requestContext: forged(), ...memoryOf }).catch(() => undefined);
+    await attack({});
+    await attack({ memory: { thread: "attacker", resource: "attacker" } });
+    expect(await latest(memory, "victim")).toMatchObject({ state: "parked" });
+    expect((await latest(memory, "victim"))?.outcome).toBeUndefined();
+  });
+
+  it("loses what it says of an episode as soon as a run begins", async () => {
+    const { memory } = bench();
+    const requestContext = new RequestContext([[CONTEXT_KEY, { episode: "forged" }]] as never);
+    const agent = scriptedAgent(memory, [{ text: "hello" }]);
+    await agent.generate("hello", { requestContext });
+    expect(requestContext.get(CONTEXT_KEY)).toBeUndefined();
+    await agent.generate("hello", { requestContext, memory: { thread: "own", resource: USER } });
+    expect(requestContext.get(CONTEXT_KEY)).toEqual({ episode: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+  });
+});
+
+describe("what is not learned from", () => {
+  it("is what `ignore` names: it is ranked as learned and leaves nothing", async () => {
+    const { memory } = bench({ ignore: ({ threadId }) => threadId === "plumbing" });
+    await remember(memory, "deploy the service with helm upgrade");
+    const agent = scriptedAgent(memory, [{ text: "with helm" }]);
+    await agent.generate("how is the service deployed", { memory: { thread: "plumbing", resource: USER } });
+    expect(await latest(memory, "plumbing")).toBeUndefined();
+    expect((await memory.status()).episodes.open).toBe(0);
+  });
+});
+
+describe("the judge of an application", () => {
+  it("decides before the run's end does, and sees what was recalled", async () => {
+    const seen: unknown[] = [];
+    const { memory } = bench({
+      evaluate: (run) => {
+        seen.push([run.finishReason, run.text, run.toolErrors, run.threadId, run.memories.map(({ handle }) => handle)]);
+        return { success: false, harmful: ["m1"] };
+      },
+    });
+    await remember(memory, "deploy the service with helm upgrade", { thread: "seed" });
+    const agent = scriptedAgent(memory, [{ tool: "fails" }, { text: "sorry" }], { tools });
+    await agent.generate("how is the service deployed", { memory: { thread: "task", resource: USER } });
+    expect(seen.at(-1)).toEqual(["tool-error", "sorry", 1, "task", ["m1"]]);
+    expect((await latest(memory, "task"))?.outcome).toMatchObject({ reward: 0, tier: "verified" });
+  });
+
+  it("leaves the end's own word where it cannot tell or throws", async () => {
+    const { memory } = bench({
+      evaluate: ({ threadId }) => {
+        if (threadId === "throws") throw new Error("the judge is ill");
+        return undefined;
+      },
+    });
+    await remember(memory, "deploy the service with helm upgrade");
+    const agent = scriptedAgent(memory, [{ text: "with helm" }]);
+    for (const thread of ["throws", "shrugs"]) {
+      await agent.generate("how is the service deployed", { memory: { thread, resource: USER } });
+      expect((await latest(memory, thread))?.outcome).toMatchObject({ tier: "completed" });
+    }
+  });
+
+  it("is recorded without its verdict when it names memories that were not shown", async () => {
+    const { memory } = bench({ evaluate: () => ({ success: true, helpful: ["m9"] }) });
+    await remember(memory, "deploy the service with helm upgrade");
+    await scriptedAgent(memory, [{ text: "with helm" }]).generate("how is the service deployed", {
+      memory: { thread: "task", resource: USER },
+    });
+    expect(await latest(memory, "task")).toMatchObject({ state: "ended" });
+  });
+});
+
+describe("the table of finish reasons", () => {
+  it("may be changed row by row", async () => {
+    const { memory } = bench({ outcomes: { stop: null, error: { reward: 0.2, tier: "completed" } } });
+    await remember(memory, "deploy the service with helm upgrade");
+    const ask = async (thread: string, script: Parameters<typeof scriptedAgent>[1]): Promise<unknown> => {
+      const agent = scriptedAgent(memory, script);
+      await agent
+        .generate("how is the service deployed", { memory: { thread, resource: USER } })
+        .catch(() => undefined);
+      return (await latest(memory, thread))?.outcome;
+    };
+    expect(await ask("good", [{ text: "with helm" }])).toBeUndefined();
+    expect(await ask("bad", [{ error: new Error("down") }])).toMatchObject({ reward: 0.2, tier: "completed" });
+  });
+});

@@ -1,0 +1,160 @@
+import type { Logger, Store } from "@qavr/core";
+import { type Learner, memoryStore, similarity } from "@qavr/core";
+import { describe, expect, it } from "vitest";
+import { bench, remember, scriptedAgent, USER } from "./support/bench.js";
+import { promptText } from "./support/scripted-model.js";
+
+const NOTE = "deploy the service with helm upgrade";
+const QUESTION = "how is the service deployed";
+const on = { thread: "task", resource: USER };
+
+function collecting(): { logger: Logger; lines: { level: string; code: string; fields: object }[] } {
+  const lines: { level: string; code: string; fields: object }[] = [];
+  const write = (level: string) => (_message: string, fields: { code: string }) =>
+    lines.push({ level, code: fields.code, fields });
+  return { logger: { debug: write("debug"), warn: write("warn"), error: write("error") } as Logger, lines };
+}
+
+/** A store every method of which rejects. */
+function brokenStore(): Store {
+  const down = async (): Promise<never> => {
+    throw new Error("the store is down");
+  };
+  return {
+    ...memoryStore(),
+    commit: down,
+    readStates: down,
+    scanStates: down,
+    readEntries: down,
+    head: down,
+    namespaces: down,
+    replaceStates: down,
+    eraseNamespace: down,
+  } as unknown as Store;
+}
+
+const brokenLearner = (): Learner => ({
+  ...(similarity() as Learner),
+  id: "broken@1",
+  score: () => {
+    throw new Error("the learner is broken");
+  },
+});
+
+describe("a run whose learning fails", () => {
+  it.each([
+    ["store", { store: brokenStore() }],
+    ["learner", { learner: brokenLearner() }],
+    ["namespace function", { namespace: () => "" }],
+    [
+      "ignore function",
+      {
+        ignore: () => {
+          throw new Error("no");
+        },
+      },
+    ],
+    [
+      "collection",
+      {
+        collections: [
+          {
+            collection: {
+              name: "lessons",
+              search: () => {
+                throw new Error("no");
+              },
+            },
+          },
+        ],
+      },
+    ],
+    [
+      "judge",
+      {
+        evaluate: () => {
+          throw new Error("no");
+        },
+      },
+    ],
+  ])("by its %s answers all the same, recalls as Mastra does, and saves its turn", async (_what, broken) => {
+    const { logger } = collecting();
+    const { memory, storage } = bench({ ...broken, logger } as never);
+    await remember(memory, NOTE);
+    const agent = scriptedAgent(memory, [{ text: "with helm" }]);
+    const { text } = await agent.generate(QUESTION, { memory: on });
+    expect(text).toBe("with helm");
+    expect(promptText(agent.prompts[0])).toContain(NOTE);
+    const store = await storage.getStore("memory");
+    const saved = await store?.listMessages({ threadId: on.thread });
+    expect(saved?.messages.map(({ role }) => role).sort()).toEqual(["assistant", "user"]);
+  });
+
+  it("says so in coded lines, without anybody's text above debug level", async () => {
+    const { logger, lines } = collecting();
+    const { memory } = bench({ store: brokenStore(), logger });
+    await remember(memory, NOTE);
+    await scriptedAgent(memory, [{ text: "with helm" }]).generate(QUESTION, { memory: on });
+    expect(lines.map(({ code }) => code)).toEqual(expect.arrayContaining(["RANKING_DEGRADED", "OUTCOME_NOT_RECORDED"]));
+    const told = JSON.stringify(lines.filter(({ level }) => level !== "debug"));
+    expect(told).not.toMatch(/helm|deployed/);
+  });
+
+  it("reaches the caller when that is asked for", async () => {
+    const { memory } = bench({ store: brokenStore(), onError: "throw" });
+    const agent = scriptedAgent(memory, [{ text: "with helm" }]);
+    await remember(memory, NOTE).catch(() => undefined);
+    await expect(agent.generate(QUESTION, { memory: on })).rejects.toThrow();
+  });
+});
+
+describe("a vector store", () => {
+  it("that fails costs the recall, not the run or its turn", async () => {
+    const { memory, vector, storage } = bench();
+    await remember(memory, NOTE);
+    vector.query = async () => {
+      throw new Error("the vectors are down");
+    };
+    vector.upsert = async () => {
+      throw new Error("the vectors are down");
+    };
+    const { text } = await scriptedAgent(memory, [{ text: "anyway" }]).generate(QUESTION, { memory: on });
+    expect(text).toBe("anyway");
+    const store = await storage.getStore("memory");
+    expect((await store?.listMessages({ threadId: on.thread }))?.messages).toHaveLength(2);
+  });
+
+  it("that refuses long lists is asked its own question", async () => {
+    const { memory, vector } = bench();
+    await remember(memory, NOTE);
+    await scriptedAgent(memory, [{ text: "with helm" }]).generate(QUESTION, { memory: on }); // now something is known
+    const query = vector.query.bind(vector);
+    const asked: (number | undefined)[] = [];
+    vector.query = async (params) => {
+      asked.push(params.topK);
+      if ((params.topK ?? 0) > 1) throw new Error("topK is too large");
+      return query(params);
+    };
+    const agent = scriptedAgent(memory, [{ text: "with helm" }]);
+    await agent.generate("which tool upgrades the service", { memory: { thread: "second", resource: USER } });
+    expect(asked).toEqual([20, 1]);
+    expect(promptText(agent.prompts[0])).toContain("remembered");
+  });
+
+  it("that returns no numbers keeps its order", async () => {
+    const { memory, vector } = bench();
+    await remember(memory, NOTE);
+    const query = vector.query.bind(vector);
+    vector.query = async (params) => (await query(params)).map((result) => ({ ...result, score: Number.NaN }));
+    const agent = scriptedAgent(memory, [{ text: "with helm" }]);
+    await agent.generate(QUESTION, { memory: on });
+    expect(promptText(agent.prompts[0])).toContain(NOTE);
+  });
+});
+
+describe("reports", () => {
+  it("reject when they could not be recorded", async () => {
+    const { memory } = bench({ store: brokenStore() });
+    await expect(memory.reportOutcome({ runId: "any", success: true })).rejects.toThrow("the store is down");
+  });
+});

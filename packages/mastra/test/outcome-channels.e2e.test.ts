@@ -1,0 +1,224 @@
+import { createScorer } from "@mastra/core/evals";
+import { Mastra } from "@mastra/core/mastra";
+import { BaseExporter, Observability } from "@mastra/observability";
+import type { OutcomeReceipt } from "@qavr/core";
+import type { QavrOptions, ReportedRun } from "@qavr/mastra";
+import { describe, expect, it } from "vitest";
+import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
+import { promptText } from "./support/scripted-model.js";
+
+const THREAD = "task";
+const on = { thread: THREAD, resource: USER };
+const QUESTION = "how is the service deployed";
+
+/** A memory that knows one note, and a run that was shown it. */
+async function answered(qavr: QavrOptions = {}): Promise<Bench & { readonly runId: string }> {
+  const given = bench(qavr);
+  await remember(given.memory, "deploy the service with helm upgrade");
+  const { runId } = await scriptedAgent(given.memory, [{ text: "with helm" }]).generate(QUESTION, { memory: on });
+  return { ...given, runId: runId as string };
+}
+
+describe("reportOutcome", () => {
+  it.each<[string, (given: { runId: string; episode: string }) => ReportedRun]>([
+    ["the run's id", ({ runId }) => ({ runId, success: false })],
+    ["its thread's", () => ({ threadId: THREAD, success: false })],
+    ["its episode's", ({ episode }) => ({ episode, success: false })],
+  ])("finds a run by %s, and overrules what its end said", async (_what, report) => {
+    const { memory, runId } = await answered();
+    const { episode } = (await latest(memory, THREAD)) ?? { episode: "" };
+    await memory.reportOutcome(report({ runId, episode }));
+    expect((await memory.explain({ runId }))?.outcome).toMatchObject({ reward: 0, tier: "user" });
+    expect((await memory.status()).corrections).toBe(1);
+  });
+
+  it("takes votes by handle", async () => {
+    const { memory, runId } = await answered();
+    expect(await memory.reportOutcome({ runId, helpful: ["m1"] })).toMatchObject({ status: "committed" });
+    await expect(memory.reportOutcome({ runId, harmful: ["m7"] })).rejects.toMatchObject({ code: "NOT_SHOWN" });
+  });
+
+  it("counts the same key once and refuses another word under it", async () => {
+    const { memory, runId } = await answered();
+    const say = (success: boolean): Promise<OutcomeReceipt> =>
+      memory.reportOutcome({ runId, success, idempotencyKey: "ticket-7" });
+    expect((await say(true)).status).toBe("committed");
+    expect((await say(true)).status).toBe("duplicate");
+    await expect(say(false)).rejects.toMatchObject({ code: "IDEMPOTENCY_CONFLICT" });
+  });
+
+  it.each([
+    ["no run", {}],
+    ["two runs", { runId: "a", threadId: "b" }],
+  ])("refuses a report about %s", async (_what, reference) => {
+    const { memory } = bench();
+    await expect(memory.reportOutcome({ ...reference, success: true })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+    });
+  });
+
+  it("refuses a run that it does not know", async () => {
+    const { memory } = bench();
+    await expect(memory.reportOutcome({ runId: "nobody", success: true })).rejects.toMatchObject({
+      code: "UNKNOWN_EPISODE",
+    });
+  });
+
+  it("finds runs of a namespace that a function chose, in the same process", async () => {
+    const { memory, runId } = await answered({ namespace: ({ resourceId }) => `tenant-${resourceId}` });
+    await memory.reportOutcome({ runId, success: true });
+    expect((await memory.status({ namespace: `tenant-${USER}` })).outcomes.user).toBe(1);
+    expect((await memory.status({ namespace: "default" })).episodes.recorded).toBe(0);
+  });
+});
+
+describe("the report tool", () => {
+  const reporting = (args: unknown): Parameters<typeof scriptedAgent>[1] => [
+    { tool: "report_memory_outcome", args },
+    { text: "reported" },
+  ];
+
+  it("takes the agent's votes, by the handles that the prompt names", async () => {
+    const { memory } = await answered();
+    const agent = scriptedAgent(memory, reporting({ success: false, harmful: ["m1"], note: "outdated" }));
+    await agent.generate(QUESTION, { memory: { thread: "second", resource: USER } });
+    expect(promptText(agent.prompts[0])).toMatch(/\[m1\] /);
+    const episode = await latest(memory, "second");
+    expect(episode?.outcome).toMatchObject({ reward: 0, tier: "self-reported", note: "outdated" });
+  });
+
+  it("names what it ignores and keeps the rest", async () => {
+    const { memory } = await answered();
+    const agent = scriptedAgent(memory, reporting({ success: true, helpful: ["m1"], harmful: ["m9"] }));
+    await agent.generate(QUESTION, { memory: { thread: "second", resource: USER } });
+    const answer = JSON.stringify(agent.prompts[1]);
+    expect(answer).toContain("Recorded.");
+    expect(answer).toContain("Ignored m9: not shown in this run.");
+  });
+
+  it("says so when there is nothing to report about", async () => {
+    const { memory } = bench();
+    const agent = scriptedAgent(memory, reporting({ success: true }));
+    await agent.generate(QUESTION, { memory: on });
+    expect(JSON.stringify(agent.prompts[1])).toContain("no memory was recalled");
+  });
+
+  it("can be renamed and left out", async () => {
+    const renamed = bench({ reportTool: { name: "rate" } });
+    const without = bench({ reportTool: false });
+    expect(Object.keys(renamed.memory.listTools())).toEqual(["rate"]);
+    expect(Object.keys(without.memory.listTools())).toEqual([]);
+    expect(Object.keys(bench().memory.listTools({ readOnly: true }))).toEqual([]);
+  });
+});
+
+class Silent extends BaseExporter {
+  name = "silent";
+  override async _exportTracingEvent(): Promise<void> {}
+}
+
+const observability = (): Observability =>
+  new Observability({ configs: { default: { serviceName: "test", exporters: [new Silent()] } } });
+
+const half = createScorer({ id: "quality", description: "Half good.", type: "agent" }).generateScore(() => 0.5);
+
+/** A Mastra application whose agent is judged by a scorer after each run. */
+async function judged(
+  qavr: QavrOptions,
+  scorerOf: (given: Bench) => typeof half,
+  observed: boolean,
+): Promise<Bench & { readonly runId: string; readonly traceId: string | undefined; readonly mastra: Mastra }> {
+  const given = bench(qavr);
+  await remember(given.memory, "deploy the service with helm upgrade");
+  const scorer = scorerOf(given);
+  const agent = scriptedAgent(given.memory, [{ text: "with helm" }], {
+    scorers: { quality: { scorer, sampling: { type: "ratio", rate: 1 } } },
+  });
+  const mastra = new Mastra({
+    agents: { agent },
+    storage: given.storage,
+    logger: false,
+    ...(observed ? { observability: observability() } : {}),
+  });
+  const { runId, traceId } = await agent.generate(QUESTION, { memory: on });
+  return { ...given, runId: runId as string, traceId, mastra };
+}
+
+const rewardOf = async ({ memory }: Bench): Promise<unknown> => (await latest(memory, THREAD))?.outcome;
+
+describe("a scorer", () => {
+  it("that is a reward says how the run went, without any observability", async () => {
+    const given = await judged({}, ({ memory }) => memory.rewardFrom(half), false);
+    await expect.poll(() => rewardOf(given)).toMatchObject({ reward: 0.5, tier: "verified", source: "scorer:quality" });
+  });
+
+  it("may have its numbers turned into rewards", async () => {
+    const given = await judged({}, ({ memory }) => memory.rewardFrom(half, (score) => 1 - score / 2), false);
+    await expect.poll(() => rewardOf(given)).toMatchObject({ reward: 0.75 });
+  });
+
+  it("that is named counts when its scores arrive through observability", async () => {
+    const given = await judged({ scores: ["quality"] }, () => half, true);
+    await expect.poll(() => rewardOf(given)).toMatchObject({ reward: 0.5, tier: "verified", source: "scorer:quality" });
+    expect((await given.memory.status()).outcomes.verified).toBe(1);
+  });
+
+  it("that reports itself and arrives through observability too counts once", async () => {
+    const given = await judged({ scores: { quality: () => 1 } }, ({ memory }) => memory.rewardFrom(half), true);
+    await expect.poll(() => rewardOf(given)).toMatchObject({ reward: 0.5 });
+    await given.memory.flush();
+    expect((await given.memory.status()).outcomes.verified).toBe(1);
+  });
+
+  it("that nobody named teaches nothing", async () => {
+    const given = await judged({}, () => half, true);
+    await new Promise((done) => setTimeout(done, 100));
+    expect(await rewardOf(given)).toMatchObject({ tier: "completed" });
+  });
+
+  it("is refused when it is none", () => {
+    expect(() => bench().memory.rewardFrom({} as never)).toThrow(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
+  });
+
+  it("stays what it was in everything else", async () => {
+    const reward = bench().memory.rewardFrom(half);
+    expect([reward.id, reward.description]).toEqual([half.id, half.description]);
+    expect((await reward.run({ output: "x" } as never)).score).toBe(0.5);
+  });
+});
+
+describe("a thumb in Studio", () => {
+  it.each([
+    [1, { reward: 1, tier: "user" }],
+    [-1, { reward: 0, tier: "user" }],
+  ])("of %d is a person's word about the trace's run", async (value, outcome) => {
+    const given = await judged({}, () => half, true);
+    await (given.mastra.observability as unknown as { addFeedback(args: object): Promise<void> }).addFeedback({
+      traceId: given.traceId,
+      correlationContext: {},
+      feedback: { feedbackSource: "user", feedbackType: "thumbs", value },
+    });
+    await expect.poll(() => rewardOf(given)).toMatchObject(outcome);
+  });
+
+  it("may be read otherwise", async () => {
+    const given = await judged({ feedback: ({ value }) => ({ reward: Number(value) / 5 }) }, () => half, true);
+    await (given.mastra.observability as unknown as { addFeedback(args: object): Promise<void> }).addFeedback({
+      traceId: given.traceId,
+      correlationContext: { runId: given.runId, threadId: THREAD, resourceId: USER },
+      feedback: { feedbackSource: "user", feedbackType: "stars", value: 4 },
+    });
+    await expect.poll(() => rewardOf(given)).toMatchObject({ reward: 0.8, tier: "user" });
+  });
+});
+
+describe("channels together", () => {
+  it("let the better tier count, whatever comes first", async () => {
+    const given = await judged({}, ({ memory }) => memory.rewardFrom(half), false);
+    const { memory, runId } = given;
+    await expect.poll(() => rewardOf(given)).toMatchObject({ tier: "verified" });
+    await memory.reportOutcome({ runId, success: false });
+    expect(await rewardOf(given)).toMatchObject({ reward: 0.5, tier: "verified" });
+    expect((await memory.status()).taught).toBe(1);
+  });
+});

@@ -1,0 +1,127 @@
+import { Agent, type AgentConfig } from "@mastra/core/agent";
+import { noopLogger } from "@mastra/core/logger";
+import type { MastraCompositeStore } from "@mastra/core/storage";
+import type { LibSQLVector } from "@mastra/libsql";
+import { Memory } from "@mastra/memory";
+import { PostgresStore } from "@mastra/pg";
+import { QavrMemory, type QavrMemoryFields } from "@qavr/mastra";
+import { beforeAll, describe, expect, it } from "vitest";
+import { postgresUrl } from "./support/postgres.js";
+import { type Script, scriptedModel } from "./support/scripted-model.js";
+import { libsql } from "./support/stores.js";
+import { tools } from "./support/tools.js";
+import { wordEmbedder } from "./support/word-embedder.js";
+
+type Options = NonNullable<QavrMemoryFields["options"]>;
+
+/** One turn of a conversation. */
+interface Said {
+  readonly thread: string;
+  readonly resource: string;
+  readonly text: string;
+}
+
+const CONVERSATION: readonly Said[] = [
+  { thread: "a", resource: "ann", text: "the service is deployed with helm upgrade" },
+  { thread: "b", resource: "ann", text: "how is the service deployed" },
+  { thread: "b", resource: "ann", text: "and how is it rolled back, please use the tool" },
+  { thread: "c", resource: "bob", text: "how is the service deployed" },
+  { thread: "a", resource: "ann", text: "FAIL how is the service deployed" },
+  { thread: "d", resource: "ann", text: "how is the service deployed" },
+];
+
+const SCRIPT: Script = (prompt) => {
+  const asked = JSON.stringify(prompt.filter(({ role }) => role === "user").at(-1));
+  if (asked.includes("FAIL")) return { error: new Error("down") };
+  if (asked.includes("use the tool") && prompt.at(-1)?.role === "user") return { tool: "works" };
+  return { text: `answer ${prompt.length}` };
+};
+
+const OPTIONS: Readonly<Record<string, Options>> = {
+  "one message without neighbours": { lastMessages: 2, semanticRecall: { topK: 1, messageRange: 0 } },
+  "Mastra's defaults": { semanticRecall: true },
+  "one thread above a threshold": {
+    lastMessages: 1,
+    semanticRecall: { topK: 3, messageRange: { before: 0, after: 1 }, scope: "thread", threshold: 0.3 },
+  },
+  "working memory beside it": {
+    lastMessages: 2,
+    semanticRecall: { topK: 2, messageRange: 1 },
+    workingMemory: { enabled: true, template: "# Notes" },
+  },
+};
+
+/** Everything that can be told apart: what the model saw, which tools it was offered, what was stored and embedded. */
+async function record(
+  memory: Memory,
+  { storage, vector }: { storage: MastraCompositeStore; vector: LibSQLVector },
+): Promise<unknown> {
+  const { model, prompts, offered } = scriptedModel(SCRIPT);
+  // Noted on the way in: the store's own search is an approximate one.
+  const embedded: unknown[] = [];
+  const upsert = vector.upsert.bind(vector);
+  vector.upsert = (params) => {
+    embedded.push({ ...params, vectors: params.vectors.map((values) => values.join()) });
+    return upsert(params);
+  };
+  const config = { id: "agent", name: "agent", instructions: "Answer.", model, memory, maxRetries: 0, tools };
+  const agent = new Agent(config as unknown as AgentConfig);
+  agent.__setLogger(noopLogger as never);
+  for (const { thread, resource, text } of CONVERSATION) {
+    await agent.generate(text, { memory: { thread, resource } }).catch(() => undefined);
+  }
+  const store = await storage.getStore("memory");
+  const stored = [];
+  for (const threadId of ["a", "b", "c", "d"]) {
+    stored.push((await store?.listMessages({ threadId, perPage: false }))?.messages);
+  }
+  return comparable({ prompts, offered, stored, embedded, indexes: await vector.listIndexes() });
+}
+
+/** Without what differs between any two runs: times, and ids, which are numbered as they appear. */
+function comparable(value: unknown): unknown {
+  const ids = new Map<string, string>();
+  const text = JSON.stringify(value)
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, (id) => {
+      ids.set(id, ids.get(id) ?? `id-${ids.size}`);
+      return ids.get(id) as string;
+    })
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "time")
+    .replaceAll(/at \d+:\d\d [AP]M/g, "time")
+    .replaceAll(/"(createdAt|completedAt|startedAt)":\d+/g, '"$1":0')
+    .replaceAll(/"stack":"[^"]*"/g, '"stack":""');
+  return JSON.parse(text);
+}
+
+/** How a QavrMemory is told to leave everything as it is. */
+const OFF: QavrMemoryFields["qavr"] = { enabled: false };
+
+describe("with learning off, the same conversations give the same prompts, messages and vectors as Mastra's own memory", () => {
+  it.each(Object.entries(OPTIONS))("on LibSQL, with %s", async (what, options) => {
+    const [plain, learned] = [libsql(), libsql()];
+    const fields = { embedder: wordEmbedder(`parity-${what}`), options };
+    const expected = await record(new Memory({ ...fields, ...plain }), plain);
+    expect(await record(new QavrMemory({ ...fields, ...learned, qavr: OFF }), learned)).toEqual(expected);
+  });
+
+  describe("on PostgreSQL", () => {
+    let url: string;
+
+    beforeAll(async () => {
+      url = await postgresUrl();
+    });
+
+    it.each(Object.entries(OPTIONS).slice(0, 2))("with %s", async (what, options) => {
+      const [first, second] = [`plain_${what.length}`, `learned_${what.length}`];
+      const store = (schemaName: string): PostgresStore =>
+        new PostgresStore({ id: schemaName, connectionString: url, schemaName });
+      const [plain, learned] = [
+        { ...libsql(), storage: store(first) as unknown as MastraCompositeStore },
+        { ...libsql(), storage: store(second) as unknown as MastraCompositeStore },
+      ];
+      const fields = { embedder: wordEmbedder(), options };
+      const expected = await record(new Memory({ ...fields, ...plain }), plain);
+      expect(await record(new QavrMemory({ ...fields, ...learned, qavr: OFF }), learned)).toEqual(expected);
+    });
+  });
+});

@@ -1,0 +1,114 @@
+import type { RequestContext } from "@mastra/core/request-context";
+import type { LibSQLVector } from "@mastra/libsql";
+import { createVectorQueryTool } from "@mastra/rag";
+import { memoryStore } from "@qavr/core";
+import { qavrVector } from "@qavr/mastra";
+import { beforeEach, describe, expect, it } from "vitest";
+import { bench, latest, scriptedAgent, USER } from "./support/bench.js";
+import { libsql } from "./support/stores.js";
+import { DIMENSION, wordEmbedder, wordVector } from "./support/word-embedder.js";
+
+const INDEX = "documents";
+const TEXTS = {
+  cache: "when a deploy fails with EACCES clear the cache",
+  permissions: "on EACCES fix the permissions",
+  tea: "green tea takes three minutes",
+};
+const QUESTION = "deploy fails with EACCES";
+const query = { indexName: INDEX, queryVector: wordVector(QUESTION), topK: 1 };
+
+describe("a wrapped vector store", () => {
+  let vector: LibSQLVector;
+
+  beforeEach(async () => {
+    vector = libsql().vector;
+    await vector.createIndex({ indexName: INDEX, dimension: DIMENSION });
+    await vector.upsert({
+      indexName: INDEX,
+      ids: Object.keys(TEXTS),
+      vectors: Object.values(TEXTS).map(wordVector),
+      metadata: Object.values(TEXTS).map((text) => ({ text })),
+    });
+  });
+
+  it("learns from reports about its results", async () => {
+    const documents = qavrVector(vector, { store: memoryStore() });
+    const [wrong] = await documents.query(query);
+    expect(wrong?.id).toBe("cache");
+    await documents.reportOutcome(wrong as never, { success: false });
+    const [right] = await documents.query(query);
+    expect(right?.id).toBe("permissions");
+    await documents.reportOutcome(right as never, { success: true });
+    expect((await documents.query(query)).map(({ id }) => id)).toEqual(["permissions"]);
+  });
+
+  it("hands on an episode and a handle in the metadata when that is asked for", async () => {
+    const documents = qavrVector(vector, { store: memoryStore(), annotate: true });
+    const [result] = await documents.query(query);
+    const { episode, handle } = result?.metadata?.qavr ?? {};
+    expect(handle).toBe("m1");
+    expect((await documents.reportOutcome(episode, { helpful: ["m1"] })).status).toBe("committed");
+    expect(result?.metadata).toMatchObject({ text: TEXTS.cache });
+  });
+
+  it("is the store itself in everything else, and changes nothing in it", async () => {
+    const documents = qavrVector(vector, { store: memoryStore() });
+    expect(documents.id).toBe(vector.id);
+    expect(await documents.describeIndex({ indexName: INDEX })).toMatchObject({ count: 3, dimension: DIMENSION });
+    expect(await documents.listIndexes()).toEqual([INDEX]);
+    await documents.updateVector({ indexName: INDEX, id: "tea", update: { metadata: { text: "black tea" } } });
+    await documents.deleteVector({ indexName: INDEX, id: "tea" });
+    expect(await vector.describeIndex({ indexName: INDEX })).toMatchObject({ count: 2 });
+    const [own] = await vector.query(query);
+    expect((await documents.query(query))[0]).toEqual(own);
+  });
+
+  it("returns the store's own results when learning is off", async () => {
+    const documents = qavrVector(vector, { store: memoryStore(), enabled: false });
+    expect(await documents.query({ ...query, topK: 3 })).toEqual(await vector.query({ ...query, topK: 3 }));
+  });
+
+  it("belongs to the run of an agent whose tool asks it, beside what its memory recalls", async () => {
+    const { memory } = bench();
+    const documents = qavrVector(vector, { memory });
+    const search = createVectorQueryTool({
+      id: "search",
+      indexName: INDEX,
+      model: wordEmbedder() as never,
+      vectorStore: ({ requestContext }) => documents.inRun(requestContext as RequestContext),
+    });
+    const script = [{ tool: "search", args: { queryText: QUESTION, topK: 1 } }, { error: new Error("no help") }];
+    const agent = scriptedAgent(memory, script, { tools: { search } });
+    await agent.generate(QUESTION, { memory: { thread: "task", resource: USER } }).catch(() => undefined);
+    const episode = await latest(memory, "task");
+    expect(episode).toMatchObject({
+      outcome: { reward: 0, tier: "observed" },
+      exposures: [{ collection: INDEX, items: [{ id: "cache" }] }],
+    });
+    expect((await documents.query(query))[0]?.id).toBe("permissions");
+  });
+
+  it("does not rank what a memory around it ranks", async () => {
+    const { storage, vector: messages } = libsql();
+    const { memory } = bench({}, { storage, vector: qavrVector(messages, { store: memoryStore() }) });
+    const agent = scriptedAgent(memory, [{ text: "noted" }]);
+    await agent.generate("deploy with helm", { memory: { thread: "a", resource: USER } });
+    await agent.generate("how to deploy", { memory: { thread: "b", resource: USER } });
+    expect((await latest(memory, "b"))?.exposures[0]?.collection).toBe("messages");
+  });
+
+  it.each([
+    ["no vector store", () => qavrVector({} as never)],
+    ["a memory that is none", () => qavrVector(vector, { memory: {} as never })],
+    ["a collection without a name", () => qavrVector(vector, { collection: "" })],
+  ])("refuses %s", (_what, make) => {
+    expect(make).toThrow(expect.objectContaining({ code: expect.stringMatching(/^INVALID_/) }));
+  });
+
+  it("refuses reports about what it never returned", async () => {
+    const documents = qavrVector(vector, { store: memoryStore() });
+    await expect(documents.reportOutcome({ id: "cache", score: 1 }, { success: true })).rejects.toMatchObject({
+      code: "UNKNOWN_EPISODE",
+    });
+  });
+});

@@ -1,0 +1,67 @@
+import { randomUUID } from "node:crypto";
+import { Agent, type AgentConfig } from "@mastra/core/agent";
+import { noopLogger } from "@mastra/core/logger";
+import type { EpisodeView, Store } from "@qavr/core";
+import { memoryStore } from "@qavr/core";
+import { QavrMemory, type QavrMemoryFields, type QavrOptions } from "@qavr/mastra";
+import { type Script, scriptedModel } from "./scripted-model.js";
+import { libsql } from "./stores.js";
+import { wordEmbedder } from "./word-embedder.js";
+
+/** The user whose memories the tests share. */
+export const USER = "user";
+
+/** A memory with LibSQL files of its own, recalling one message without its neighbours. */
+export function bench(qavr: QavrOptions = {}, fields: Partial<QavrMemoryFields> = {}): Bench {
+  const { storage, vector } = libsql();
+  const ledger = memoryStore();
+  const memory = new QavrMemory({
+    storage,
+    vector,
+    embedder: wordEmbedder(),
+    options: { lastMessages: 2, semanticRecall: { topK: 1, messageRange: 0 } },
+    ...fields,
+    qavr: { ...(qavr.engine || qavr.store ? {} : { store: ledger }), ...qavr },
+  });
+  return { memory, storage, vector, ledger };
+}
+
+export interface Bench extends ReturnType<typeof libsql> {
+  readonly memory: QavrMemory;
+  readonly ledger: Store;
+}
+
+/** A silent agent that follows a script. */
+export function scriptedAgent(
+  memory: QavrMemory,
+  script: Script,
+  config: Partial<AgentConfig> & { readonly id?: string } = {},
+): Agent & Pick<ReturnType<typeof scriptedModel>, "prompts" | "offered"> {
+  const { model, prompts, offered } = scriptedModel(script);
+  const { id = "agent" } = config;
+  const agent = new Agent({
+    name: id,
+    instructions: "Answer.",
+    model,
+    memory,
+    maxRetries: 0,
+    ...config,
+    id,
+  } as AgentConfig);
+  agent.__setLogger(noopLogger as never);
+  return Object.assign(agent, { prompts, offered });
+}
+
+/** Puts a text into the user's memory, as a turn that went well on a thread of its own. */
+export async function remember(
+  memory: QavrMemory,
+  text: string,
+  { thread = randomUUID(), resource = USER }: { readonly thread?: string; readonly resource?: string } = {},
+): Promise<void> {
+  await scriptedAgent(memory, [{ text: "noted" }]).generate(text, { memory: { thread, resource } });
+}
+
+/** What the ledger says of the thread's latest run. */
+export function latest(memory: QavrMemory, threadId: string): Promise<EpisodeView | undefined> {
+  return memory.explain({ threadId });
+}

@@ -1,0 +1,127 @@
+import type { MastraModelConfig } from "@mastra/core/llm";
+
+/** What the model does when it is called once. */
+export type Turn =
+  | { readonly text: string; readonly delayMs?: number }
+  | { readonly tool: string; readonly args?: unknown }
+  | { readonly tools: readonly { readonly tool: string; readonly args?: unknown }[] }
+  /** The call rejects. */
+  | { readonly error: Error }
+  /** The stream carries an error part. */
+  | { readonly streamError: Error };
+
+/** One message of a prompt, as the AI SDK hands it to a model. */
+export interface PromptMessage {
+  readonly role: string;
+  readonly content: string | readonly { readonly type: string; readonly text?: string }[];
+}
+
+export type Script = readonly Turn[] | ((prompt: readonly PromptMessage[], call: number) => Turn);
+
+interface ScriptedModel {
+  readonly model: MastraModelConfig;
+  /** Every prompt that the model was given. */
+  readonly prompts: (readonly PromptMessage[])[];
+  /** Names of the tools that it was offered, per call. */
+  readonly offered: string[][];
+}
+
+const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+
+/** A language model of the AI SDK (v2) that follows a script: one turn per call, the last one for ever. */
+export function scriptedModel(script: Script): ScriptedModel {
+  const prompts: (readonly PromptMessage[])[] = [];
+  const offered: string[][] = [];
+  let call = 0;
+  const next = ({ prompt, tools }: CallOptions): Turn => {
+    prompts.push(prompt);
+    offered.push((tools ?? []).map(({ name }) => name));
+    const turn = typeof script === "function" ? script(prompt, call) : script[Math.min(call, script.length - 1)];
+    call += 1;
+    return turn as Turn;
+  };
+  const model = {
+    specificationVersion: "v2",
+    provider: "scripted",
+    modelId: "scripted",
+    supportedUrls: {},
+    async doGenerate(options: CallOptions) {
+      const turn = next(options);
+      if ("error" in turn) throw turn.error;
+      if ("streamError" in turn) throw turn.streamError;
+      const calls = callsOf(turn, call);
+      if (calls.length > 0) return { content: calls, finishReason: "tool-calls", usage, warnings: [] };
+      return { content: [{ type: "text", text: textOf(turn) }], finishReason: "stop", usage, warnings: [] };
+    },
+    async doStream(options: CallOptions) {
+      const turn = next(options);
+      if ("error" in turn) throw turn.error;
+      const calls = callsOf(turn, call);
+      const { abortSignal } = options;
+      const stream = new ReadableStream({
+        async start(controller) {
+          controller.enqueue({ type: "stream-start", warnings: [] });
+          controller.enqueue({
+            type: "response-metadata",
+            id: `r${call}`,
+            modelId: "scripted",
+            timestamp: new Date(0),
+          });
+          if ("streamError" in turn) {
+            controller.enqueue({ type: "error", error: turn.streamError });
+            controller.enqueue({ type: "finish", finishReason: "error", usage });
+            controller.close();
+            return;
+          }
+          for (const part of calls) controller.enqueue(part);
+          if (calls.length === 0) {
+            controller.enqueue({ type: "text-start", id: "1" });
+            for (const delta of textOf(turn).split(/(?<= )/)) {
+              if ("delayMs" in turn && turn.delayMs) await new Promise((done) => setTimeout(done, turn.delayMs));
+              if (abortSignal?.aborted) {
+                controller.error(new DOMException("aborted", "AbortError"));
+                return;
+              }
+              controller.enqueue({ type: "text-delta", id: "1", delta });
+            }
+            controller.enqueue({ type: "text-end", id: "1" });
+          }
+          controller.enqueue({ type: "finish", finishReason: calls.length > 0 ? "tool-calls" : "stop", usage });
+          controller.close();
+        },
+      });
+      return { stream };
+    },
+  };
+  return { model: model as unknown as MastraModelConfig, prompts, offered };
+}
+
+/** All that a prompt says, in one string. */
+export function promptText(prompt: readonly PromptMessage[] | undefined): string {
+  return (prompt ?? [])
+    .map(
+      ({ role, content }) =>
+        `${role}: ${typeof content === "string" ? content : content.map(({ text }) => text ?? "").join(" ")}`,
+    )
+    .join("\n");
+}
+
+interface CallOptions {
+  readonly prompt: readonly PromptMessage[];
+  readonly tools?: readonly { readonly name: string }[];
+  readonly abortSignal?: AbortSignal;
+}
+
+function callsOf(turn: Turn, call: number): object[] {
+  const tools = "tools" in turn ? turn.tools : "tool" in turn ? [turn] : [];
+  return tools.map(({ tool, args = {} }, place) => ({
+    type: "tool-call",
+    toolCallId: `call-${call}-${place}`,
+    toolName: tool,
+    input: JSON.stringify(args),
+  }));
+}
+
+function textOf(turn: Turn): string {
+  return "text" in turn ? turn.text : "";
+}

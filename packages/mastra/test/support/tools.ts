@@ -1,0 +1,34 @@
+import { createTool } from "@mastra/core/tools";
+
+const NO_INPUT = { type: "object", properties: {} } as unknown as undefined;
+
+type Tool = ReturnType<typeof createTool>;
+
+/** Tools that do one thing each, by the name that scripts call. */
+export const tools: Record<"works" | "fails" | "asks" | "needsApproval", Tool> = {
+  works: createTool({ id: "works", description: "Works.", inputSchema: NO_INPUT, execute: async () => ({ ok: true }) }),
+  fails: createTool({
+    id: "fails",
+    description: "Fails.",
+    inputSchema: NO_INPUT,
+    execute: async () => {
+      throw new Error("the tool failed");
+    },
+  }),
+  asks: createTool({
+    id: "asks",
+    description: "Suspends until somebody answers.",
+    inputSchema: NO_INPUT,
+    execute: async (
+      _input: unknown,
+      context: { agent?: { resumeData?: unknown; suspend(payload: unknown): unknown } },
+    ) => (context.agent?.resumeData ? { answered: true } : context.agent?.suspend({ why: "a person must answer" })),
+  } as never),
+  needsApproval: createTool({
+    id: "needsApproval",
+    description: "Runs when a person approves.",
+    inputSchema: NO_INPUT,
+    requireApproval: true,
+    execute: async () => ({ ok: true }),
+  }),
+};

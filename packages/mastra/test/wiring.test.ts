@@ -1,0 +1,150 @@
+import { InMemoryStore } from "@mastra/core/storage";
+import type { LogFields } from "@qavr/core";
+import { createEngine, memoryStore } from "@qavr/core";
+import { QavrMemory, type QavrMemoryFields, type QavrOptions } from "@qavr/mastra";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { libsql } from "./support/stores.js";
+import { wordEmbedder } from "./support/word-embedder.js";
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
+
+/** Codes of the warnings that the construction of a memory gives. */
+function warnings(fields: QavrMemoryFields): string[] {
+  const codes: string[] = [];
+  const logger = { warn: (_message: string, { code }: LogFields) => void codes.push(code) };
+  new QavrMemory({ ...fields, qavr: { store: memoryStore(), logger, ...fields.qavr } });
+  return codes;
+}
+
+class PostgresStore extends InMemoryStore {}
+
+describe("a memory that is made", () => {
+  it("recalls semantically unless told otherwise", () => {
+    const fields = { ...libsql(), embedder: wordEmbedder() };
+    expect(new QavrMemory(fields).getMergedThreadConfig({}).semanticRecall).toBe(true);
+    const topK = new QavrMemory({ ...fields, options: { semanticRecall: { topK: 7, messageRange: 1 } } });
+    expect(topK.getMergedThreadConfig({}).semanticRecall).toMatchObject({ topK: 7 });
+    expect(warnings(fields)).toEqual([]);
+  });
+
+  it.each<[string, QavrMemoryFields, string[]]>([
+    [
+      "semantic recall is switched off",
+      { ...libsqlFields(), options: { semanticRecall: false } },
+      ["SEMANTIC_RECALL_OFF"],
+    ],
+    ["there is nothing to recall with", { storage: new InMemoryStore() }, ["SEMANTIC_RECALL_OFF"]],
+    ["nothing is stored", { ...libsqlFields(), options: { lastMessages: false } }, ["HISTORY_OFF"]],
+    [
+      "only collections are recalled",
+      { storage: new InMemoryStore(), qavr: { collections: [{ collection: { name: "lessons", search: () => [] } }] } },
+      [],
+    ],
+  ])("warns when %s", (_when, fields, codes) => {
+    expect(warnings(fields)).toEqual(codes);
+  });
+
+  it("becomes a process warning where there is no logger", () => {
+    const emit = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+    new QavrMemory({ storage: new InMemoryStore(), qavr: { store: memoryStore() } });
+    expect(emit).toHaveBeenCalledWith(expect.stringContaining("semanticRecall"), {
+      type: "QavrWarning",
+      code: "SEMANTIC_RECALL_OFF",
+    });
+  });
+
+  describe("beside a storage", () => {
+    const remote = (qavr: QavrOptions): string[] => {
+      const codes: string[] = [];
+      const logger = { warn: (_message: string, { code }: LogFields) => void codes.push(code) };
+      new QavrMemory({ ...libsqlFields(), storage: new PostgresStore(), qavr: { logger, ...qavr } });
+      return codes;
+    };
+
+    it("on another machine warns that its ledger would stay behind", () => {
+      expect(remote({})).toEqual(["LEDGER_BESIDE_REMOTE_STORAGE"]);
+    });
+
+    it("is silent when somebody said where the ledger is", () => {
+      expect(remote({ store: memoryStore() })).toEqual([]);
+      expect(remote({ engine: createEngine({ store: memoryStore() }) })).toEqual([]);
+      expect(remote({ enabled: false })).toEqual([]);
+      vi.stubEnv("QAVR_STORE", "shared.db");
+      expect(remote({})).toEqual([]);
+    });
+
+    it("that Mastra hands over later is looked at too", () => {
+      const codes: string[] = [];
+      const logger = { warn: (_message: string, { code }: LogFields) => void codes.push(code) };
+      const { vector } = libsql();
+      const memory = new QavrMemory({ vector, embedder: wordEmbedder(), qavr: { logger } });
+      memory.setStorage(libsql().storage);
+      expect(codes).toEqual([]);
+      memory.setStorage(new PostgresStore());
+      memory.setStorage(new PostgresStore());
+      expect(codes).toEqual(["LEDGER_BESIDE_REMOTE_STORAGE"]);
+    });
+  });
+
+  it.each<[string, unknown]>([
+    ["options that are none", null],
+    ["a store that is none", { store: 7 }],
+    ["a store and an engine", { store: memoryStore(), engine: createEngine({ store: memoryStore() }) }],
+    ["an engine that is none", { engine: {} }],
+    ["a fetchK below one", { fetchK: 0 }],
+    ["a fetchK that is too large", { fetchK: 1001 }],
+    ["an empty namespace", { namespace: "" }],
+    ["a context that is a number", { context: 7 }],
+    ["a judge that is no function", { evaluate: true }],
+    ["an ignore that is no function", { ignore: "all" }],
+    ["feedback that is no function", { feedback: "thumbs" }],
+    ["echoes of another kind", { echoes: "some" }],
+    ["another way to fail", { onError: "shut" }],
+    ["an unknown finish reason", { outcomes: { stopp: { success: true } } }],
+    ["an outcome without a reward", { outcomes: { stop: { helpful: ["m1"] } } }],
+    ["a reward outside its range", { outcomes: { stop: { reward: 2 } } }],
+    ["an unknown tier", { outcomes: { stop: { reward: 1, tier: "certain" } } }],
+    ["scores that are none", { scores: 3 }],
+    ["a collection without a search", { collections: [{ collection: { name: "lessons" } }] }],
+    ["two collections of one name", { collections: [lessons(), lessons()] }],
+    ["a collection named as messages are", { collections: [{ collection: { name: "messages", search: () => [] } }] }],
+    ["a collection that shows nothing", { collections: [{ ...lessons(), topK: 0 }] }],
+    ["a collection without a budget", { collections: [{ ...lessons(), budget: 0 }] }],
+    ["a report tool without a name", { reportTool: { name: "" } }],
+    ["holdout outside its range", { holdout: 2, store: memoryStore() }],
+  ])("refuses %s", (_what, qavr) => {
+    expect(() => new QavrMemory({ ...libsqlFields(), qavr: qavr as QavrOptions })).toThrow(
+      expect.objectContaining({ code: "INVALID_ARGUMENT" }),
+    );
+  });
+
+  it("is switched off by the environment too", () => {
+    vi.stubEnv("QAVR_DISABLED", "true");
+    expect(new QavrMemory({ ...libsqlFields(), qavr: { store: memoryStore() } }).engine.enabled).toBe(false);
+  });
+});
+
+describe("a memory that shares an engine", () => {
+  it("leaves it open when it is closed itself", async () => {
+    const engine = createEngine({ store: memoryStore() });
+    await new QavrMemory({ ...libsqlFields(), qavr: { engine } }).close();
+    expect((await engine.status()).seq).toBe(0);
+  });
+
+  it("closes its own", async () => {
+    const memory = new QavrMemory({ ...libsqlFields(), qavr: { store: ":memory:" } });
+    await memory.close();
+    await expect(memory.status()).rejects.toMatchObject({ code: "STORE_CLOSED" });
+  });
+});
+
+function libsqlFields(): QavrMemoryFields {
+  return { ...libsql(), embedder: wordEmbedder() };
+}
+
+function lessons(): { collection: { name: string; search: () => [] } } {
+  return { collection: { name: "lessons", search: () => [] } };
+}
