@@ -1,7 +1,8 @@
 import { type Learner, memoryStore, QavrError, similarity } from "@qavr/core";
 import { describe, expect, it } from "vitest";
+import { resultLines } from "../src/report/speed-tables.js";
 import type { Measurement } from "../src/speed/measure.js";
-import { reportPage, resultLines, speedReport } from "../src/speed/report.js";
+import { reportPage, speedReport } from "../src/speed/report.js";
 import { PARTS, speedResults } from "../src/speed/targets.js";
 import { buildVectorIndex, INDEX } from "../src/speed/vector-index.js";
 import { FETCHED, warmEngine } from "../src/speed/warm-engine.js";
@@ -55,7 +56,7 @@ describe("the report", () => {
     const firstRow = page.slice(page.indexOf("|---|---|---|")).split("\n")[1];
     expect(firstRow).toContain("fetch 50 + rank (memory store)");
     expect(firstRow).toContain("1.300 ±0.000 | ≤ 1.25");
-    const lines = resultLines(report);
+    const lines = resultLines(report.results);
     expect(lines.find((line) => line.startsWith("scoring"))).toContain("within 0.15");
     expect(lines.find((line) => line.includes("(memory store) ÷"))).toContain("ABOVE 1.25");
   });

@@ -121,6 +121,20 @@ describe("handles", () => {
     expect([first.exposure, second.exposure]).toEqual([0, 1]);
   });
 
+  it("go on from the last one that is still in sight of the reader, also after a resume", async () => {
+    const { engine } = testEngine();
+    const episode = engine.open({ lastHandle: 7 });
+    const first = await engine.rank(request({ episode, topK: 2 }));
+    expect(first.items.map(({ handle }) => handle)).toEqual(["m8", "m9"]);
+    await engine.park(episode, { alias: "thread" });
+    await engine.resume("thread");
+    const third = { ...candidates(1)[0]!, id: "third" };
+    const second = await engine.rank(request({ episode, candidates: [third], topK: 1 }));
+    expect(second.items.map(({ handle }) => handle)).toEqual(["m10"]);
+    await engine.report(episode, { helpful: ["m9"] });
+    expect(() => engine.open({ lastHandle: -1 })).toThrow("lastHandle");
+  });
+
   it("differ for one id in two collections", async () => {
     const { engine } = testEngine();
     const first = await engine.rank(request({ topK: 1, collection: "a" }));

@@ -11,7 +11,9 @@ import { isWithin, type RunNode, type ShownExposure } from "./run-tree.js";
  */
 export function narrowToReturned(internals: Internals, run: RunNode, returned: readonly DocumentInterface[]): void {
   const exposures = run.root.exposures.filter((exposure) => isWithin(exposure.run, run));
-  if (exposures.length === 0) return;
+  const identical = new Set(returned);
+  // Nothing was lost on the way, as is usual: no need to recognise anything by its text.
+  if (exposures.every(({ items }) => items.every(({ document }) => identical.has(document)))) return;
   const kept = exposures.map((exposure) => survivors(exposure, returned));
   if (returned.length > 0 && kept.every((ids) => ids.length === 0)) return;
   exposures.forEach((exposure, i) => {

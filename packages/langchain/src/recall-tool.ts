@@ -2,6 +2,8 @@ import type { DocumentInterface } from "@langchain/core/documents";
 import { type DynamicStructuredTool, type ToolRunnableConfig, type ToolSchemaBase, tool } from "@langchain/core/tools";
 import type { JsonSchema7Type } from "@langchain/core/utils/json_schema";
 import { answering, problemsOf, type Repaired } from "./answering-tool.js";
+import { continueHandles } from "./conversation-handles.js";
+import { internalsOf } from "./internals.js";
 import type { Host, Qavr } from "./memory.js";
 import { QavrRetriever, qavrRetrieverOf, type RetrieverOptions } from "./qavr-retriever.js";
 import { assertText } from "./ranking-options.js";
@@ -38,12 +40,15 @@ export function createRecallTool(memory: Qavr, base: Host, options: RecallToolOp
   assertText("name", name);
   assertText("description", description);
   const retriever = qavrRetrieverOf(base) ?? new QavrRetriever({ ...rest, memory, base });
+  const internals = internalsOf(memory);
   const recall = async (
     input: { query: string },
     config: ToolRunnableConfig,
   ): Promise<[string, DocumentInterface[]]> => {
     const [problem] = problemsOf(input);
     if (problem !== undefined) return [problem, []];
+    const { state } = config as { readonly state?: { readonly messages?: unknown } };
+    continueHandles(internals, config.callbacks, state?.messages);
     const documents = await retriever.invoke(input.query, config.callbacks ? { callbacks: config.callbacks } : {});
     return [documents.length === 0 ? "No memory matches." : memory.format(documents), documents];
   };

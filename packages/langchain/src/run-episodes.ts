@@ -25,7 +25,7 @@ export function episodeOf(internals: Internals, root: RootRun, namespace: string
   const known = root.episodes.find((episode) => episode.namespace === namespace);
   if (known) return known.id;
   const id = resumeEpisode(internals, root, namespace).then(
-    (resumed) => resumed ?? internals.engine.open({ namespace, aliases: [root.id] }),
+    (resumed) => resumed ?? internals.engine.open({ namespace, aliases: [root.id], lastHandle: root.lastHandle }),
   );
   root.episodes.push({ namespace, id });
   return id;

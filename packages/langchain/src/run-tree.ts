@@ -56,6 +56,8 @@ export interface RootRun {
    */
   readonly episodes: RunEpisode[];
   thread: string | undefined;
+  /** Number of the last handle that earlier turns left in the conversation; its own memories get the ones after it. */
+  lastHandle: number;
   /** `announced` by LangGraph, or only `seen` as an error. */
   interrupted: "no" | "seen" | "announced";
   /** LangGraph announced that this run continues an interrupted one. */
@@ -186,6 +188,7 @@ function rootOf(run: StartedRun, now: number): RootRun {
     exposures: [],
     episodes: [],
     thread: undefined,
+    lastHandle: 0,
     interrupted: "no",
     resumes: false,
     toolErrors: 0,

@@ -1,4 +1,5 @@
 import { type Machine, machine, machineText } from "../report/machine.js";
+import { measurementTable, missedLine, resultTable } from "../report/speed-tables.js";
 import type { Measurement } from "./measure.js";
 import type { SpeedResult } from "./targets.js";
 import { INDEX } from "./vector-index.js";
@@ -18,9 +19,10 @@ export function speedReport(
   measurements: readonly Measurement[],
   results: readonly SpeedResult[],
   versions: Readonly<Record<string, string>>,
+  command = "pnpm bench:speed",
 ): SpeedReport {
   return {
-    command: "pnpm bench:speed",
+    command,
     date: new Date().toISOString().slice(0, 10),
     hardware: machine(),
     versions,
@@ -29,32 +31,18 @@ export function speedReport(
   };
 }
 
-/** Results as lines of equal width, for a terminal. */
-export function resultLines({ results }: SpeedReport): readonly string[] {
-  const width = Math.max(...results.map((result) => result.what.length));
-  return results.map(
-    (result) => `${result.what.padEnd(width)}  ${shownValue(result).padStart(15)}  ${verdict(result)}`,
-  );
-}
-
 /** The report as a Markdown page; what misses its target comes first. */
 export function reportPage(report: SpeedReport): string {
   const { hardware, results, measurements, versions } = report;
-  const missed = results.filter((result) => result.target !== undefined && result.value.mean > result.target);
-  const rows = [...missed, ...results.filter((result) => !missed.includes(result))];
   return `# Speed
 
-${missed.length === 0 ? "Every target is met in this run." : `**Missed in this run: ${missed.map((result) => result.what).join("; ")}.**`}
+${missedLine(results)}
 Ratios compare medians measured side by side in one process: every turn runs all parts in random order, each on a query of its own. Absolute times belong
 to the machine; trust the ratios.
 
-| measure | value (95 % interval over rounds) | target |
-|---|---|---|
-${rows.map((result) => `| ${result.what} | ${shownValue(result)} | ${result.target === undefined ? "–" : `≤ ${result.target}${result.unit === "µs" ? " µs" : ""}`} |`).join("\n")}
+${resultTable(results)}
 
-| part | median µs | p95 µs | calls |
-|---|---|---|---|
-${measurements.map((one) => `| ${one.name} | ${one.median.toFixed(1)} | ${one.p95.toFixed(1)} | ${one.calls.toLocaleString("en")} |`).join("\n")}
+${measurementTable(measurements)}
 
 ## How
 
@@ -67,14 +55,4 @@ ${measurements.map((one) => `| ${one.name} | ${one.median.toFixed(1)} | ${one.p9
   in memory.
 - Machine: ${machineText(hardware, versions)}; ${report.date}.
 `;
-}
-
-function shownValue({ unit, value }: SpeedResult): string {
-  if (unit === "µs") return `${value.mean.toFixed(1)} µs`;
-  return `${value.mean.toFixed(3)} ±${value.margin.toFixed(3)}`;
-}
-
-function verdict({ value, target }: SpeedResult): string {
-  if (target === undefined) return "";
-  return value.mean <= target ? `within ${target}` : `ABOVE ${target}`;
 }

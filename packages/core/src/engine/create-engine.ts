@@ -4,7 +4,7 @@ import { oar } from "../learners/oar/oar.js";
 import { EDIT_POLICIES } from "../ledger/events.js";
 import { ledgerReducer } from "../ledger/reducer.js";
 import { assertName } from "../store/validate.js";
-import { checkNames, DEFAULT_NAME, isLearner } from "./check.js";
+import { checkCount, checkNames, DEFAULT_NAME, isLearner } from "./check.js";
 import type { EngineContext } from "./context.js";
 import { createInspector } from "./inspect.js";
 import { createMaintainer } from "./maintain.js";
@@ -118,11 +118,13 @@ export function createEngine(options: EngineOptions): Engine {
       return ranker.rank(request);
     },
 
-    open({ namespace = DEFAULT_NAME, aliases = [] } = {}) {
+    open({ namespace = DEFAULT_NAME, aliases = [], lastHandle = 0 } = {}) {
       assertName(namespace, "namespace");
       checkNames(aliases, "aliases");
+      checkCount(lastHandle, "lastHandle");
       if (!enabled) return "";
       const episode = open.create(createId(), namespace, now());
+      episode.lastHandle = lastHandle;
       open.addAliases(episode, aliases);
       boundOpenEpisodes();
       return episode.id;

@@ -26,6 +26,8 @@ export interface OpenEpisode {
   readonly earlier: EpisodeRecord | undefined;
   /** Number of the short name of each memory shown so far, by collection and id. */
   readonly handles: Map<string, number>;
+  /** The number that was given last; the next memory gets the one after it. */
+  lastHandle: number;
   /** Entries whose commit failed: sent again first, unchanged, so that a commit that went through after all is recognised. */
   unsent: readonly LedgerEntry[];
   /** The outcome whose commit failed: the same words again are the same entry, so that a retry counts once. */
@@ -76,13 +78,17 @@ export class OpenEpisodes {
       recordedState: earlier && { state: earlier.state, parkedAs: earlier.parkedAs },
       earlier,
       handles: new Map(),
+      lastHandle: 0,
       unsent: [],
       unsentOutcome: undefined,
       touchedAt: now,
       closing: undefined,
     };
     for (const { collection, items } of earlier?.exposures ?? []) {
-      for (const item of items) episode.handles.set(handleKey(collection, item.id), item.handle);
+      for (const item of items) {
+        episode.handles.set(handleKey(collection, item.id), item.handle);
+        episode.lastHandle = Math.max(episode.lastHandle, item.handle);
+      }
     }
     this.#byId.set(id, episode);
     return episode;

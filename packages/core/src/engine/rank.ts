@@ -320,7 +320,7 @@ function handleOf(episode: OpenEpisode, collection: string, id: string): number 
   const key = handleKey(collection, id);
   const known = episode.handles.get(key);
   if (known !== undefined) return known;
-  const handle = episode.handles.size + 1;
-  episode.handles.set(key, handle);
-  return handle;
+  episode.lastHandle += 1;
+  episode.handles.set(key, episode.lastHandle);
+  return episode.lastHandle;
 }

@@ -242,8 +242,18 @@ export interface Engine {
    */
   rank(request: RankRequest): Promise<Ranking>;
 
-  /** Opens an episode before its first exposure and returns its id. */
-  open(options?: { readonly namespace?: string; readonly aliases?: readonly string[] }): string;
+  /**
+   * Opens an episode before its first exposure and returns its id.
+   *
+   * @param options.lastHandle Number of the last short name that is still in sight of the reader (`m7` of an earlier turn): the
+   * episode's memories get the names after it. @default 0
+   * @throws INVALID_ARGUMENT, INVALID_ID
+   */
+  open(options?: {
+    readonly namespace?: string;
+    readonly aliases?: readonly string[];
+    readonly lastHandle?: number;
+  }): string;
 
   /** Adds aliases to an open episode. @throws UNKNOWN_EPISODE */
   alias(episode: string, aliases: readonly string[]): void;

@@ -1,6 +1,7 @@
 import { SystemMessage } from "@langchain/core/messages";
 import { type AgentMiddleware, createMiddleware } from "langchain";
 import { z } from "zod";
+import { continueHandles } from "../conversation-handles.js";
 import { type Internals, internalsOf } from "../internals.js";
 import type { Qavr } from "../memory.js";
 import { narrowToReturned } from "../narrow-exposures.js";
@@ -70,6 +71,7 @@ async function memoriesFor(
   try {
     const query = await options.query(state);
     if (query === undefined || query.trim() === "") return [];
+    continueHandles(internals, undefined, state.messages);
     const runId = crypto.randomUUID();
     const documents = await retriever.invoke(query, { runId });
     const selected = await selectMemories(documents, internals.shown, options);

@@ -4,7 +4,7 @@ import { type AgentMiddleware, createAgent, createMiddleware, modelCallLimitMidd
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { type QavrMiddlewareFields, qavrMiddleware } from "../../src/agents/index.js";
-import { approval, calling, messageOf, recording, systemPrompts } from "../support/agent.js";
+import { approval, type Call, calling, messageOf, recording, systemPrompts } from "../support/agent.js";
 import { type Bench, bench, credit, nothingOpen } from "../support/bench.js";
 import { only } from "../support/corpus.js";
 
@@ -293,6 +293,45 @@ describe("a long chat", () => {
     expect(await credit(memory)).toEqual({ restart: 1, coffee: -1 });
     await memory.report(RUN_ID, { success: false });
     expect(await credit(memory)).toEqual({ restart: -1, coffee: -1 });
+  });
+
+  it("never takes a handle from an earlier turn for a memory of this one, also in another process", async () => {
+    const setup = await bench();
+    const recall = (query: string, id: string) => ({ name: "recall_memories", args: { query }, id });
+    const report = { name: "report_outcome", args: { harmful: ["m1", "m2"], success: true }, id: "c3" };
+    const checkpointer = new MemorySaver();
+    const turn = ({ memory, vectors }: Bench, steps: Call[][], middleware: AgentMiddleware[] = []) =>
+      memory.track(
+        createAgent({ model: recording(...steps), tools: memory.tools(vectors, { k: 1 }), middleware, checkpointer }),
+      );
+    const first = await turn(setup, [[recall("payment queue stuck", "c1")]]).invoke(say("help"), THREAD);
+    expect(messageOf(first, "recall_memories").text).toMatch(/^\[m1\] restart/);
+
+    // The conversation is all that the second process has of the first turn.
+    const later = await bench();
+    const middleware = [showing(later, { k: 1, query: () => "parking permits" })];
+    const steps = [[recall("office coffee", "c2")], [report]];
+    const second = await turn(later, steps, middleware).invoke(say("and now?"), THREAD);
+    const answers = second.messages.filter(({ type }) => type === "tool").map(({ text }) => text);
+    expect(answers[1]).toMatch(/^\[m3\] the office coffee machine/);
+    expect(answers[2]).toBe("Recorded. Ignored m1: not shown in this run.");
+    expect(await credit(later.memory)).toEqual({ parking: -1, coffee: 1 });
+  });
+
+  it("goes on with the handles in its recall tool's answers as well", async () => {
+    const { memory, vectors } = await bench();
+    const checkpointer = new MemorySaver();
+    const turn = async (query: string) => {
+      const model = recording([{ name: "recall_memories", args: { query }, id: query }]);
+      const agent = createAgent({ model, tools: memory.tools(vectors, { k: 1 }), checkpointer });
+      const { messages } = await memory.track(agent).invoke(say(query), THREAD);
+      return messages.findLast(({ type }) => type === "tool")?.text.slice(0, 4);
+    };
+    expect([await turn("payment queue stuck"), await turn("office coffee"), await turn("parking permits")]).toEqual([
+      "[m1]",
+      "[m2]",
+      "[m3]",
+    ]);
   });
 
   it("shows a turn's memories in that turn only", async () => {

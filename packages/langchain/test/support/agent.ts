@@ -9,10 +9,10 @@ export type Call = { name: string; args: Record<string, unknown>; id: string };
 export const calling = (...steps: Call[][]): FakeToolCallingModel =>
   new FakeToolCallingModel({ toolCalls: [...steps, []] });
 
-/** The same, and it records what it was asked in `calls`. */
+/** The same, and it records what it was asked in `calls`. Its messages have ids of their own, so that turns can follow each other. */
 export function recording(...steps: Call[][]): FakeBuiltModel {
   const model = fakeModel();
-  for (const step of steps) model.respondWithTools(step);
+  for (const tool_calls of steps) model.respond(new AIMessage({ content: "", tool_calls, id: crypto.randomUUID() }));
   return model.respond(new AIMessage("done"));
 }
 
