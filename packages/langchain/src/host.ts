@@ -17,6 +17,8 @@ export interface HostQuery {
   readonly text: string;
   /** How many will be returned. */
   readonly k: number;
+  /** What the host's own caller said, where that was nothing: a store with a search of its own may have a default of its own. */
+  readonly asked?: number | undefined;
   /** How many to ask for, at least `k`. */
   readonly fetchK: number;
   /** True to ask exactly as the store's own retriever would. */
@@ -52,7 +54,7 @@ export async function askForDocuments(store: VectorStoreInterface, query: HostQu
   const ownScores = !isBaseClassMethod(store, "similaritySearchWithScore");
   if (ownScores ? query.asHost : ownSearch) {
     const { text, filter, callbacks } = query;
-    return { documents: await store.similaritySearch(text, boundedBySize(store, query), filterOf(filter), callbacks) };
+    return { documents: await store.similaritySearch(text, askedOf(store, query), filterOf(filter), callbacks) };
   }
   return askForScores(store, query);
 }
@@ -63,10 +65,10 @@ export async function askForDocuments(store: VectorStoreInterface, query: HostQu
  */
 export async function askForScores(store: VectorStoreInterface, query: HostQuery): Promise<Found> {
   const { text, filter, callbacks } = query;
-  const fetchK = boundedBySize(store, query);
   if (!isBaseClassMethod(store, "similaritySearchWithScore")) {
-    return scored(await store.similaritySearchWithScore(text, fetchK, filterOf(filter), callbacks));
+    return scored(await store.similaritySearchWithScore(text, askedOf(store, query), filterOf(filter), callbacks));
   }
+  const fetchK = boundedBySize(store, query);
   const vector = await store.embeddings.embedQuery(text);
   return { ...scored(await store.similaritySearchVectorWithScore(vector, fetchK, filterOf(filter))), vector };
 }
@@ -85,6 +87,11 @@ export function scored(pairs: readonly (readonly [DocumentInterface, number])[])
 export function boundedBySize(store: VectorStoreInterface, { k, fetchK }: Pick<HostQuery, "k" | "fetchK">): number {
   if (fetchK === k) return k;
   return Math.max(k, Math.min(fetchK, storeSize(store) ?? fetchK));
+}
+
+/** The number that a store's own search is given. */
+function askedOf(store: VectorStoreInterface, query: HostQuery): number | undefined {
+  return query.asHost && "asked" in query ? query.asked : boundedBySize(store, query);
 }
 
 /** The filter's type belongs to the store; it is passed on untouched. */

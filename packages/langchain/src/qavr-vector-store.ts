@@ -12,6 +12,7 @@ import {
   askForScores,
   boundedBySize,
   type Found,
+  type HostQuery,
   isVectorStore,
   scored,
   searchesByVector,
@@ -96,9 +97,8 @@ export class QavrVectorStore<Store extends VectorStoreInterface = VectorStoreInt
     callbacks?: Callbacks,
   ): Promise<DocumentInterface[]> {
     if (!this.#internals.engine.enabled) return this.inner.similaritySearch(query, k, filter, callbacks);
-    const topK = k === undefined ? DEFAULT_K : k;
-    const { plan, width } = await this.#plan(callbacks, topK);
-    const found = await askForDocuments(this.inner, { text: query, k: topK, filter, callbacks, ...width });
+    const { plan, question, topK } = await this.#question(query, k, filter, callbacks);
+    const found = await askForDocuments(this.inner, question);
     return (await this.#rerank(plan, found, query, topK)).map(([document]) => document);
   }
 
@@ -109,9 +109,7 @@ export class QavrVectorStore<Store extends VectorStoreInterface = VectorStoreInt
     callbacks?: Callbacks,
   ): Promise<[DocumentInterface, number][]> {
     if (!this.#internals.engine.enabled) return this.inner.similaritySearchWithScore(query, k, filter, callbacks);
-    const topK = k === undefined ? DEFAULT_K : k;
-    const { plan, width } = await this.#plan(callbacks, topK);
-    const question = { text: query, k: topK, filter, callbacks, ...width };
+    const { plan, question, topK } = await this.#question(query, k, filter, callbacks);
     return this.#rerank(plan, await askForScores(this.inner, question), query, topK);
   }
 
@@ -142,6 +140,19 @@ export class QavrVectorStore<Store extends VectorStoreInterface = VectorStoreInt
     return pairs.map(([document]) => document);
   }
 
+  /** A text search as the store is asked for it, and how many of what it finds are returned: all, where it decides that itself. */
+  async #question(
+    text: string,
+    asked: number | undefined,
+    filter: unknown,
+    callbacks: Callbacks | undefined,
+  ): Promise<{ readonly plan: RerankPlan; readonly question: HostQuery; readonly topK: number | undefined }> {
+    const k = asked === undefined ? DEFAULT_K : asked;
+    const { plan, width } = await this.#plan(callbacks, k);
+    const question = { text, k, asked, filter, callbacks, ...width };
+    return { plan, question, topK: width.asHost ? asked : k };
+  }
+
   #plan(callbacks: Callbacks | undefined, k: number): Promise<SearchPlan> {
     return planSearch(this.#internals, this.#site(callbacks), this.options, k);
   }
@@ -156,7 +167,7 @@ export class QavrVectorStore<Store extends VectorStoreInterface = VectorStoreInt
     plan: RerankPlan,
     found: Found,
     text: string | undefined,
-    k: number,
+    k: number | undefined,
     keepOrder: boolean = false,
   ): Promise<[DocumentInterface, number][]> {
     const { options, inner: host } = this;

@@ -2,6 +2,7 @@ import type { DocumentInterface } from "@langchain/core/documents";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import { ERROR_CODES, type ErrorCode, QavrError, type Ranking, type RankRequest } from "@qavr/core";
 import { byRank } from "@qavr/core/adapter";
+import { bestFirst } from "./best-first.js";
 import { documentId } from "./document-ids.js";
 import { spaceOf } from "./embedding-space.js";
 import type { RunSite } from "./find-run.js";
@@ -10,6 +11,7 @@ import type { Internals } from "./internals.js";
 import type { RankingOptions } from "./ranking-options.js";
 import { episodeOf, leaveEpisode } from "./run-episodes.js";
 import { type RunScope, scopeOf } from "./run-scope.js";
+import { isBestFirst } from "./score-directions.js";
 import { toSimilarities } from "./similarities.js";
 import { traceRanking } from "./trace-ranking.js";
 
@@ -65,24 +67,42 @@ export function planRerank(internals: Internals, site: RunSite, options: Ranking
  * @throws only when failures of learning are to be thrown.
  */
 export async function rerank(internals: Internals, request: RerankRequest): Promise<Reranked> {
-  const { found, site, scope, options, k = found.documents.length } = request;
-  if (found.documents.length === 0 || !scope || site.over) return hostOrder(found, k);
+  const { site, scope, options, k = request.found.documents.length } = request;
+  const { found, similarities, places } = arranged(request, k);
+  const inHostsPlaces = (ranked: Reranked): Reranked => ({
+    ...ranked,
+    places: ranked.places.map((place) => places[place] as number),
+  });
+  if (found.documents.length === 0 || !scope || site.over) return inHostsPlaces(hostOrder(found, k));
   try {
-    const ranking = await rankInRun(internals, request, scope, k);
+    const ranking = await rankInRun(internals, { ...request, found }, similarities, scope, k);
     if (ranking.degraded && internals.throws) throw degradation(ranking.degraded);
-    return mapOut(internals, ranking, found, scope.namespace, site, options.annotate === true);
+    return inHostsPlaces(mapOut(internals, ranking, found, scope.namespace, site, options.annotate === true));
   } catch (error) {
     failOpen(internals, site, error);
-    return hostOrder(found, k);
+    return inHostsPlaces(hostOrder(found, k));
   }
 }
 
-async function rankInRun(internals: Internals, request: RerankRequest, scope: RunScope, k: number): Promise<Ranking> {
-  const { found, text, site, options, keepOrder = false, host, unrecorded } = request;
-  const { documents, scores, vector } = found;
+/** What was found with its similarities, in the host's order unless that is none and more was found than is wanted. */
+function arranged({ found, options, host }: RerankRequest, k: number): ReturnType<typeof bestFirst> {
+  const { documents, scores } = found;
   const similarities = scores
     ? toSimilarities(scores, options.scores ?? "auto", documents, host)
     : byRank(documents.length);
+  if (documents.length > k && !isBestFirst(host)) return bestFirst(found, similarities);
+  return { found, similarities, places: documents.map((_, place) => place) };
+}
+
+async function rankInRun(
+  internals: Internals,
+  request: RerankRequest,
+  similarities: readonly number[],
+  scope: RunScope,
+  k: number,
+): Promise<Ranking> {
+  const { found, text, site, options, keepOrder = false, host, unrecorded } = request;
+  const { documents, vector } = found;
   const ids = { idOf: options.idOf ?? internals.ids.idOf, idKey: options.idKey ?? internals.ids.idKey };
   const asked: RankRequest = {
     ...scope,

@@ -25,6 +25,7 @@ const DIRECTIONS: Readonly<Record<string, ScoreDirection>> = {
   voi: "distance",
   weaviate: "distance",
   astradb: "similarity",
+  azionEdgeSQL: "similarity",
   azure_aisearch: "similarity",
   cassandra: "similarity",
   closevector: "similarity",

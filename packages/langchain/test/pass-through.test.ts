@@ -1,11 +1,10 @@
 import type { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
 import type { HNSWLib } from "@langchain/community/vectorstores/hnswlib";
 import { Document } from "@langchain/core/documents";
-import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import { memoryStore } from "@qavr/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type Qavr, qavr } from "../src/index.js";
-import { corpus, hnswStore, ids, memoryVectorStore, type TrigramEmbeddings } from "./support/corpus.js";
+import { corpus, hnswStore, ids, memoryVectorStore } from "./support/corpus.js";
 import { HybridStore } from "./support/hybrid-store.js";
 
 const QUESTION = "payment queue stuck";
@@ -33,44 +32,6 @@ const memories: [string, () => Qavr][] = [
 
 describe.each(stores)("around %s", (_name, create) => {
   describe.each(memories)("when %s", (_when, start) => {
-    it("a retriever asks and answers as the store's own", async () => {
-      const memory = start();
-      const [plain, wrapped] = [await create(), await create()];
-      const expected = vi.spyOn(plain, "similaritySearchVectorWithScore");
-      const actual = vi.spyOn(wrapped, "similaritySearchVectorWithScore");
-      for (const options of [
-        { k: 3 },
-        { k: 1 },
-        { k: 2, filter: (document: Document) => document.id !== "restart" },
-        {},
-      ]) {
-        const own = await plain.asRetriever(options).invoke(QUESTION);
-        expect(await memory.retriever(wrapped, options).invoke(QUESTION)).toStrictEqual(own);
-      }
-      expect(actual.mock.calls).toEqual(expected.mock.calls);
-      const queries = (store: VectorStoreInterface): number => (store.embeddings as TrigramEmbeddings).queries;
-      expect(queries(wrapped)).toBe(queries(plain));
-    });
-
-    it("a vector store answers every search as the store itself", async () => {
-      const memory = start();
-      const plain = await create();
-      const inner = await create();
-      const store = memory.vectorStore(inner);
-      const vector = await plain.embeddings.embedQuery(QUESTION);
-      expect(await store.similaritySearch(QUESTION, 3)).toStrictEqual(await plain.similaritySearch(QUESTION, 3));
-      expect(await store.similaritySearchWithScore(QUESTION, 3)).toStrictEqual(
-        await plain.similaritySearchWithScore(QUESTION, 3),
-      );
-      expect(await store.similaritySearchVectorWithScore(vector, 2)).toStrictEqual(
-        await plain.similaritySearchVectorWithScore(vector, 2),
-      );
-      expect(await store.asRetriever(2).invoke(QUESTION)).toStrictEqual(await plain.asRetriever(2).invoke(QUESTION));
-      expect(typeof store.maxMarginalRelevanceSearch).toBe(
-        typeof (plain as VectorStoreInterface).maxMarginalRelevanceSearch,
-      );
-    });
-
     it("a compressor keeps the first, and a plain retriever all that it found", async () => {
       const memory = start();
       const plain = await create();
@@ -82,20 +43,6 @@ describe.each(stores)("around %s", (_name, create) => {
         await plain.asRetriever(3).invoke(QUESTION),
       );
     });
-  });
-
-  it("a vector store passes writes and everything else through in the store's own shape", async () => {
-    const inner = await create();
-    const store = qavr({ store: memoryStore(), logger: {} }).vectorStore(inner);
-    const added = new Document({ id: "new", pageContent: "refund a payment twice charged", metadata: {} });
-    const addDocuments = vi.spyOn(inner, "addDocuments");
-    await store.addDocuments([added], { ids: ["new"] });
-    expect(addDocuments).toHaveBeenCalledWith([added], { ids: ["new"] });
-    await store.addVectors([await inner.embeddings.embedQuery("x")], [new Document({ id: "x", pageContent: "x" })]);
-    expect(ids(await store.similaritySearch("refund a payment twice charged", 1))).toEqual(["new"]);
-    await expect(store.delete({ ids: ["new"] })).rejects.toThrow(
-      await inner.delete({ ids: ["new"] } as never).then(String, (error: Error) => error.message),
-    );
   });
 });
 

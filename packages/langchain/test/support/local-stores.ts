@@ -1,0 +1,88 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { LanceDB } from "@langchain/community/vectorstores/lancedb";
+import { LibSQLVectorStore } from "@langchain/community/vectorstores/libsql";
+import { type DistanceStrategy, PGVectorStore } from "@langchain/community/vectorstores/pgvector";
+import { USearch } from "@langchain/community/vectorstores/usearch";
+import type { Document } from "@langchain/core/documents";
+import { FakeVectorStore } from "@langchain/core/utils/testing";
+import type { VectorStoreInterface } from "@langchain/core/vectorstores";
+import { createClient } from "@libsql/client";
+import { onTestFinished } from "vitest";
+import { corpus, hnswStore, memoryVectorStore, TrigramEmbeddings } from "./corpus.js";
+import { scriptedPool } from "./scripted-pool.js";
+
+/** A real vector store of this machine, filled with the corpus. */
+export interface LocalStore {
+  readonly name: string;
+  /** What its scores are. */
+  readonly scores: "similarity" | "distance" | "none";
+  /** Where a document's id comes from: the one that was added, the store's own, or a hash of the text. */
+  readonly ids: "added" | "own" | "text";
+  create(documents?: Document[]): Promise<VectorStoreInterface>;
+}
+
+export const LOCAL_STORES: readonly LocalStore[] = [
+  { name: "HNSWLib", scores: "distance", ids: "added", create: hnswStore },
+  { name: "MemoryVectorStore", scores: "similarity", ids: "added", create: memoryVectorStore },
+  {
+    name: "FakeVectorStore",
+    scores: "similarity",
+    ids: "text",
+    create: (documents = corpus()) => FakeVectorStore.fromDocuments(documents, new TrigramEmbeddings()),
+  },
+  { name: "LibSQL", scores: "distance", ids: "own", create: libsqlStore },
+  {
+    name: "USearch",
+    scores: "distance",
+    ids: "added",
+    create: (documents = corpus()) => USearch.fromDocuments(documents, new TrigramEmbeddings()),
+  },
+  { name: "LanceDB", scores: "none", ids: "text", create: lanceStore },
+  ...(["cosine", "innerProduct", "euclidean"] as const).flatMap((strategy): LocalStore[] => [
+    pgvector(strategy, "distance"),
+    pgvector(strategy, "similarity"),
+  ]),
+];
+
+/** LibSQL's vector search wants an index of its own, in a file: an in-memory database loses it between two statements. */
+async function libsqlStore(documents: Document[] = corpus()): Promise<LibSQLVectorStore> {
+  const folder = await mkdtemp(join(tmpdir(), "qavr-libsql-"));
+  const db = createClient({ url: `file:${join(folder, "vectors.db")}` });
+  onTestFinished(async () => {
+    db.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  await db.batch([
+    "CREATE TABLE vectors (content TEXT, metadata JSON, embedding F32_BLOB(64))",
+    "CREATE INDEX idx_vectors_embedding ON vectors (libsql_vector_idx(embedding))",
+  ]);
+  const store = new LibSQLVectorStore(new TrigramEmbeddings(), { db });
+  await store.addDocuments(documents);
+  return store;
+}
+
+async function lanceStore(documents: Document[] = corpus()): Promise<LanceDB> {
+  const uri = await mkdtemp(join(tmpdir(), "qavr-lancedb-"));
+  onTestFinished(() => rm(uri, { recursive: true, force: true }));
+  return LanceDB.fromDocuments(documents, new TrigramEmbeddings(), { uri });
+}
+
+function pgvector(distanceStrategy: DistanceStrategy, scoreNormalization: "distance" | "similarity"): LocalStore {
+  return {
+    name: `PGVector (${distanceStrategy}, ${scoreNormalization})`,
+    scores: scoreNormalization,
+    ids: "added",
+    async create(documents = corpus()) {
+      const store = new PGVectorStore(new TrigramEmbeddings(), {
+        pool: scriptedPool() as never,
+        tableName: "vectors",
+        distanceStrategy,
+        scoreNormalization,
+      });
+      await store.addDocuments(documents, { ids: documents.map(({ id }) => id as string) });
+      return store;
+    },
+  };
+}
