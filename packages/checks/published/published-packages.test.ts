@@ -2,8 +2,9 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { command, pnpm } from "../src/command.js";
+import { command } from "../src/command.js";
 import { createConsumer } from "../src/consumer.js";
+import { packAll } from "../src/pack.js";
 import { type PublishedPackage, publishedPackages, readManifest } from "../src/published-packages.js";
 import { repositoryFile } from "../src/repository.js";
 
@@ -14,18 +15,11 @@ const packages = publishedPackages();
 
 describe("published packages", () => {
   let folder: string;
-  const tarballs = new Map<string, string>();
+  let tarballs: ReadonlyMap<string, string>;
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "qavr-published-"));
-    for (const { folder: source, manifest } of packages) {
-      const { exitCode, output } = await pnpm(["pack", "--pack-destination", folder], source);
-      expect(exitCode, output).toBe(0);
-      tarballs.set(
-        manifest.name,
-        join(folder, `${manifest.name.replace("@", "").replace("/", "-")}-${manifest.version}.tgz`),
-      );
-    }
+    tarballs = await packAll(folder);
   });
 
   afterAll(() => rm(folder, { recursive: true, force: true }));

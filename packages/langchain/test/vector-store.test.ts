@@ -27,6 +27,37 @@ describe("a QavrVectorStore", () => {
     expect("save" in memory.vectorStore(vectors)).toBe(false);
   });
 
+  it("hands adding and deleting through in whatever shape the wrapped store has, and its answers back", async () => {
+    const { memory, vectors } = await bench();
+    const received: unknown[][] = [];
+    const answers: unknown[] = [["id-1"], undefined, { upserted: 2 }];
+    let answered = 0;
+    const take = async (...args: unknown[]): Promise<unknown> => {
+      received.push(args);
+      return answers[answered++ % answers.length];
+    };
+    const inner = Object.assign(vectors, { addDocuments: take, addVectors: take, delete: take, deleteDocuments: take });
+    const store = memory.vectorStore(inner) as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+    const document = new Document({ pageContent: "x" });
+    const calls: [string, unknown[]][] = [
+      ["addDocuments", [[document], { ids: ["1"] }]],
+      ["addDocuments", [[document], { keys: ["doc:1"], batchSize: 10 }]],
+      ["addVectors", [[[1]], [document], { namespace: "n" }]],
+      ["addVectors", [[[1]], [document]]],
+      ["delete", [{ ids: ["1"] }]],
+      ["delete", [{ filter: { kind: "short" } }]],
+      ["delete", [["1", "2"]]],
+      ["delete", [{ deleteAll: true }, "and whatever comes next"]],
+      ["delete", []],
+      ["deleteDocuments", [["1"]]],
+    ];
+    for (const [place, [method, args]] of calls.entries()) {
+      expect(await store[method]?.(...args)).toEqual(answers[place % answers.length]);
+    }
+    expect(received).toEqual(calls.map(([, args]) => args));
+    expect(received[0]?.[0]).toBe(calls[0]?.[1][0]);
+  });
+
   it("leaks neither clients nor options into what LangChain serialises", async () => {
     const { memory, vectors } = await bench();
     const store = memory.vectorStore(vectors);
