@@ -1,5 +1,6 @@
 const EXAMPLES: Readonly<Record<string, () => Promise<unknown>>> = {
   "agent-middleware": () => import("./agent-middleware.js"),
+  "feedback-later": () => import("./feedback-later.js"),
   "langgraph-interrupt": () => import("./langgraph-interrupt.js"),
   "rag-chain": () => import("./rag-chain.js"),
 };
