@@ -120,6 +120,7 @@ async function openPool(connectionString: string, options: ResolvedOptions): Pro
     max: options.maxConnections,
     connectionTimeoutMillis: options.connectTimeout,
     statement_timeout: options.statementTimeout,
+    lock_timeout: options.lockTimeout,
     application_name: "qavr",
     allowExitOnIdle: true,
   });

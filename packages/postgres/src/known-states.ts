@@ -1,11 +1,27 @@
 import { ChangeLog, StateCache, type StateChanges, type StateRef, type StateWrite } from "@qavr/core";
-import { ABSENT } from "./ledger-sql.js";
+import { ABSENT, type NamespaceRow } from "./ledger-sql.js";
 
 /** What is known of a namespace. */
 interface Known {
   readonly revision: number;
+  /** Its last `seq`, known while nobody but this process has written to the namespace lately. */
+  readonly head?: number | undefined;
   /** When the server was asked, ms of a steady clock. */
   readonly askedAt: number;
+}
+
+/** A commit of this process. */
+export interface OwnCommit {
+  /** Revisions. */
+  readonly before: number;
+  readonly after: number;
+  /** The last `seq` after it. */
+  readonly head: number;
+  readonly states: readonly StateWrite[];
+  /** When it was asked for, ms of a steady clock. */
+  readonly askedAt: number;
+  /** Nobody else had written since this process had last known the namespace. */
+  readonly undisturbed: boolean;
 }
 
 /** Namespaces whose revision is remembered; the ones asked for longest ago are forgotten first, with their states. */
@@ -30,6 +46,12 @@ export class KnownStates {
     return this.#known.get(namespace)?.revision;
   }
 
+  /** Where a namespace stands that seems to be this process's own, undefined for any other. */
+  ownHead(namespace: string): NamespaceRow | undefined {
+    const { head, revision } = this.#known.get(namespace) ?? {};
+    return head === undefined || revision === undefined ? undefined : { head, revision };
+  }
+
   /** Whether the server was asked about a namespace at `since` or later. */
   askedSince(namespace: string, since: number): boolean {
     const known = this.#known.get(namespace);
@@ -47,7 +69,7 @@ export class KnownStates {
   observe(namespace: string, revision: number, askedAt: number): boolean {
     const known = this.#known.get(namespace);
     if (known?.revision === revision) {
-      this.#set(namespace, { revision, askedAt: Math.max(askedAt, known.askedAt) });
+      this.#set(namespace, { ...known, askedAt: Math.max(askedAt, known.askedAt) });
       return true;
     }
     // Overtaken on its way by the answer to a later question.
@@ -57,14 +79,14 @@ export class KnownStates {
     return true;
   }
 
-  /** Takes note of an own commit that went from one revision to the next. */
-  committed(namespace: string, before: number, after: number, writes: readonly StateWrite[], askedAt: number): void {
+  /** Takes note of an own commit. */
+  committed(namespace: string, { before, after, head, states, askedAt, undisturbed }: OwnCommit): void {
     const known = this.#known.get(namespace);
     if (known !== undefined && known.revision >= after) return;
     if (known?.revision !== before) this.forget(namespace);
-    for (const { scope, id, value } of writes) this.cache.write(namespace, scope, id, value ?? undefined);
-    this.#changes.add(namespace, writes);
-    this.#set(namespace, { revision: after, askedAt });
+    for (const { scope, id, value } of states) this.cache.write(namespace, scope, id, value ?? undefined);
+    this.#changes.add(namespace, states);
+    this.#set(namespace, { revision: after, askedAt, head: undisturbed ? head : undefined });
   }
 
   /** Takes note of another process's commit. That it came by says nothing about others that may not have come. */

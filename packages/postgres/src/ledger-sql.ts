@@ -28,6 +28,12 @@ export interface StatesRead {
   readonly values: (Uint8Array | undefined)[];
 }
 
+/** Which of some keys are taken at one moment. */
+export interface KeysRead {
+  readonly revision: number;
+  readonly taken: ReadonlyMap<string, KnownKey>;
+}
+
 /** The SQL of the ledger, for one schema. Each method is one statement on the connection and therefore sees one moment, unless it says otherwise. */
 export interface LedgerSql {
   revision(connection: Connection, namespace: string): Promise<number>;
@@ -42,8 +48,13 @@ export interface LedgerSql {
   lockedHead(rows: readonly Row[]): NamespaceRow | undefined;
   /** Adds an empty namespace if there is none. Waits for a transaction that is about to add or erase it. */
   addNamespace(connection: Connection, namespace: string): Promise<void>;
-  knownKeys(connection: Connection, namespace: string, keys: readonly string[]): Promise<Map<string, KnownKey>>;
-  /** Several statements: large commits are written in pieces. Rows are written in the order of their keys. */
+  knownKeys(connection: Connection, namespace: string, keys: readonly string[]): Promise<KeysRead>;
+  /**
+   * Writes a change as one statement, which does nothing and returns false if the namespace has moved on from the revision
+   * `before` or if one of the keys is taken. Only for a change that {@link fitsOneStatement}.
+   */
+  writeIfAt(connection: Connection, namespace: string, before: number, change: NamespaceChange): Promise<boolean>;
+  /** Several statements: large changes are written in pieces. For whoever holds the lock. */
   write(connection: Connection, namespace: string, change: NamespaceChange): Promise<void>;
   deleteStates(connection: Connection, namespace: string): Promise<void>;
   /** Several statements. */
@@ -84,9 +95,13 @@ export function ledgerSql(schemaName: string): LedgerSql {
     addNamespace: statement(`
       insert into ${schema}.namespace (id, name, head, revision)
       values ($1, $2, 0, (extract(epoch from clock_timestamp()) * 1000000)::bigint) on conflict (id) do nothing`),
-    knownKeys: statement(
-      `select key, seq, payload from ${schema}.entry where namespace = $1 and key = any ($2::bytea[])`,
-    ),
+    knownKeys: statement(`
+      select (select revision from ${schema}.namespace where id = $1) as revision, found.key, found.seq, found.payload
+      from (select) as one left join lateral (
+        select key, seq, payload from ${schema}.entry where namespace = $1 and key = any ($2::bytea[])
+      ) as found on true`),
+    writeIfAt: statement(writeIfAt(schema, false)),
+    writeAndRemoveIfAt: statement(writeIfAt(schema, true)),
     setHead: statement(`update ${schema}.namespace set head = $2, revision = $3 where id = $1`),
     appendEntries: statement(`
       insert into ${schema}.entry (namespace, seq, key, type, at, payload)
@@ -105,8 +120,7 @@ export function ledgerSql(schemaName: string): LedgerSql {
 
   return {
     async revision(connection, namespace) {
-      const [row] = await connection.rows(sql.revision, [nameId(namespace)]);
-      return (row?.revision as number | undefined) ?? ABSENT.revision;
+      return revisionOf(await connection.rows(sql.revision, [nameId(namespace)]));
     },
 
     async head(connection, namespace) {
@@ -130,7 +144,7 @@ export function ledgerSql(schemaName: string): LedgerSql {
       for (const { place, value } of rows) {
         if (place !== null) values[(place as number) - 1] = value as Uint8Array;
       }
-      return { revision: (rows[0]?.revision as number | null) ?? ABSENT.revision, values };
+      return { revision: revisionOf(rows), values };
     },
 
     async scan(connection, namespace, scope, { after, limit }) {
@@ -150,33 +164,35 @@ export function ledgerSql(schemaName: string): LedgerSql {
 
     async knownKeys(connection, namespace, keys) {
       const rows = await connection.rows(sql.knownKeys, [nameId(namespace), keys.map(toBytes)]);
-      return new Map(
-        rows.map(({ key, seq, payload }) => [
-          bytesToName(key as Uint8Array),
-          { seq: seq as number, payload: payload as Uint8Array },
-        ]),
-      );
+      const taken = new Map<string, KnownKey>();
+      for (const { key, seq, payload } of rows) {
+        if (key === null) continue;
+        taken.set(bytesToName(key as Uint8Array), { seq: seq as number, payload: payload as Uint8Array });
+      }
+      return { revision: revisionOf(rows), taken };
+    },
+
+    async writeIfAt(connection, namespace, before, { head, revision, entries, states }) {
+      const { kept, removed } = inKeyOrder(states);
+      const values = [nameId(namespace), before, head, revision, ...entryColumns(entries), ...stateColumns(kept)];
+      const rows =
+        removed.length === 0
+          ? await connection.rows(sql.writeIfAt, values)
+          : await connection.rows(sql.writeAndRemoveIfAt, [...values, ...addressColumns(removed)]);
+      return rows.length === 1;
     },
 
     async write(connection, namespace, { head, revision, entries, states }) {
       const id = nameId(namespace);
       for (const some of chunks(entries, ({ payload }) => payload.length)) {
-        await connection.rows(sql.appendEntries, [
-          id,
-          some.map(({ seq }) => seq),
-          some.map(({ key }) => toBytes(key)),
-          some.map(({ type }) => toBytes(type)),
-          some.map(({ at }) => at),
-          some.map(({ payload }) => toBuffer(payload)),
-        ]);
+        await connection.rows(sql.appendEntries, [id, ...entryColumns(some)]);
       }
       const { kept, removed } = inKeyOrder(states);
       for (const some of chunks(kept, ({ value }) => value.length)) {
-        const values = some.map(({ value }) => toBuffer(value));
-        await connection.rows(sql.writeStates, [id, some.map(({ scope }) => scope), some.map(({ id }) => id), values]);
+        await connection.rows(sql.writeStates, [id, ...stateColumns(some)]);
       }
       for (const some of chunks(removed, () => 0)) {
-        await connection.rows(sql.removeStates, [id, some.map(({ scope }) => scope), some.map(({ id }) => id)]);
+        await connection.rows(sql.removeStates, [id, ...addressColumns(some)]);
       }
       await connection.rows(sql.setHead, [id, head, revision]);
     },
@@ -194,15 +210,63 @@ export function ledgerSql(schemaName: string): LedgerSql {
   };
 }
 
+/** Whether a change can be written by one statement. */
+export function fitsOneStatement({ entries, states }: NamespaceChange): boolean {
+  const sizes = [...entries.map(({ payload }) => payload.length), ...states.map(({ value }) => value?.length ?? 0)];
+  return [...chunks(sizes, (size) => size)].length <= 1;
+}
+
+/** One statement, one round trip, one moment: the row of the namespace is locked by changing it, and found changed by all others. */
+function writeIfAt(schema: string, removing: boolean): string {
+  const removal = `,
+    removed as (
+      delete from ${schema}.state using unnest($13::uuid[], $14::bytea[]) as gone (scope, id)
+      where state.namespace = $1 and state.scope = gone.scope and state.id = gone.id and exists (select from moved))`;
+  return `
+    with moved as (
+      update ${schema}.namespace set head = $3, revision = $4 where id = $1 and revision = $2
+        and not exists (select from ${schema}.entry where namespace = $1 and key = any ($6::bytea[]))
+      returning id),
+    appended as (
+      insert into ${schema}.entry (namespace, seq, key, type, at, payload)
+      select $1, added.* from unnest($5::bigint[], $6::bytea[], $7::bytea[], $8::double precision[], $9::bytea[]) as added
+      where exists (select from moved)),
+    written as (
+      insert into ${schema}.state (namespace, scope, id, value)
+      select $1, kept.* from unnest($10::uuid[], $11::bytea[], $12::bytea[]) as kept where exists (select from moved)
+      on conflict (namespace, scope, id) do update set value = excluded.value)${removing ? removal : ""}
+    select id from moved`;
+}
+
 /** A state to write, its address as the table has it. */
 interface KeyedState {
   readonly scope: string;
   readonly id: Buffer;
 }
 
+type KeptState = KeyedState & { readonly value: Uint8Array };
+
+const addressColumns = (states: readonly KeyedState[]): unknown[] => [
+  states.map(({ scope }) => scope),
+  states.map(({ id }) => id),
+];
+
+const stateColumns = (states: readonly KeptState[]): unknown[] => [
+  ...addressColumns(states),
+  states.map(({ value }) => toBuffer(value)),
+];
+
+const entryColumns = (entries: readonly SequencedEntry[]): unknown[] => [
+  entries.map(({ seq }) => seq),
+  entries.map(({ key }) => toBytes(key)),
+  entries.map(({ type }) => toBytes(type)),
+  entries.map(({ at }) => at),
+  entries.map(({ payload }) => toBuffer(payload)),
+];
+
 /** Every transaction touches rows in one order, so that no two of them can wait for each other. */
 function inKeyOrder(states: readonly StateWrite[]): {
-  readonly kept: (KeyedState & { readonly value: Uint8Array })[];
+  readonly kept: KeptState[];
   readonly removed: KeyedState[];
 } {
   const scopes = new Map<string, string>();
@@ -218,6 +282,11 @@ function inKeyOrder(states: readonly StateWrite[]): {
     kept: keyed.flatMap(({ scope, id, value }) => (value === null ? [] : [{ scope, id, value }])),
     removed: keyed.filter(({ value }) => value === null),
   };
+}
+
+/** Of a namespace that is not there nothing is selected, or null. */
+function revisionOf([row]: readonly Row[]): number {
+  return (row?.revision as number | null | undefined) ?? ABSENT.revision;
 }
 
 function toEntry({ seq, key, type, at, payload }: Row): SequencedEntry {

@@ -10,7 +10,7 @@ import {
   type Store,
   stateAddress,
 } from "@qavr/core";
-import { type CommitCall, CommitGroup } from "./commit-group.js";
+import { type CommitCall, CommitGroup, type GroupCommit } from "./commit-group.js";
 import { type Connection, connections } from "./connections.js";
 import { KnownStates } from "./known-states.js";
 import { ledgerSql } from "./ledger-sql.js";
@@ -18,7 +18,7 @@ import { nameId } from "./name-id.js";
 import { namespaceQueue, type QueuedCall } from "./namespace-queue.js";
 import { type LockedNamespace, nameScope, withLockedNamespace } from "./namespace-transaction.js";
 import { type Notifications, notifications } from "./notifications.js";
-import { isConnectionLoss, toStoreError } from "./postgres-errors.js";
+import { isConnectionLoss, isTransient, toStoreError } from "./postgres-errors.js";
 import { type PostgresStoreOptions, resolveOptions } from "./postgres-options.js";
 import { prepareSchema } from "./schema.js";
 import { type ReadNamespace, stateReader } from "./state-reader.js";
@@ -54,13 +54,16 @@ export function postgresStore(options: string | PostgresStoreOptions): Store {
   const replica = resolved.replica && connections(resolved.replica, resolved);
   const sql = ledgerSql(schema);
   const states = new KnownStates(resolved.cacheBytes);
+  /** Whether commits may do without a transaction of several statements, which is where settings can be made. */
+  let lockless = false;
   let preparing: Promise<void> | undefined;
   let notices: Notifications | undefined;
   let closing: Promise<void> | undefined;
 
   const prepared = (): Promise<void> => {
     preparing ??= withSecondTry(() => prepareSchema(source, resolved)).then(
-      () => {
+      (server) => {
+        lockless = !rowLevelSecurity && server.synchronous;
         if (resolved.listen && !closing) notices = notifications(source, schema, states);
       },
       (error: unknown) => {
@@ -104,16 +107,29 @@ export function postgresStore(options: string | PostgresStoreOptions): Store {
   const announce = (namespace: string, before: number, after: number, written: readonly StateRef[] | undefined): void =>
     notices?.announce({ namespace, before, after, written });
 
+  /** Without the lock where that promises to work, else with it. */
+  const commitGroup = async (namespace: string, group: CommitGroup): Promise<GroupCommit> => {
+    let unknown = false;
+    if (lockless && states.ownHead(namespace)) {
+      try {
+        const done = await source.use((connection) => group.runAlone(connection));
+        if (done) return done;
+      } catch (error) {
+        unknown = isConnectionLoss(error);
+        if (!unknown && !isTransient(error)) throw error;
+      }
+    }
+    return withLockedNamespace(source, sql, resolved, namespace, (locked) => group.run(locked), unknown);
+  };
+
   const commitTogether = async (
     namespace: string,
     calls: readonly Extract<WriteCall, { alone: false }>[],
   ): Promise<void> => {
     const group = new CommitGroup(namespace, calls, sql, states);
-    const { answers, written } = await withLockedNamespace(source, sql, resolved, namespace, (locked) =>
-      group.run(locked),
-    );
+    const { answers, written } = await commitGroup(namespace, group);
     if (written) {
-      states.committed(namespace, written.before, written.after, written.states, written.askedAt);
+      states.committed(namespace, written);
       announce(namespace, written.before, written.after, written.states);
     }
     for (const [place, call] of calls.entries()) {

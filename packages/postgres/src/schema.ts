@@ -87,15 +87,23 @@ function policy(schema: string, table: "namespace" | "entry" | "state", partitio
   `;
 }
 
+/** What the store must know of the server. */
+export interface ServerFacts {
+  /** Commits wait for the disk by default. */
+  readonly synchronous: boolean;
+}
+
 /**
  * Makes sure that the schema holds a ledger of the version that this package knows, under an advisory lock: of several
  * processes one migrates and the others find the work done. In one transaction: it is migrated, or as it was.
  *
  * @throws STORE_FOREIGN, STORE_NEWER_SCHEMA, STORE_UNAVAILABLE when it is not there and may not be created, and what `pg` throws
  */
-export async function prepareSchema(source: Connections, options: ResolvedOptions): Promise<void> {
-  await source.use(async (connection) => {
-    if ((await inspect(connection, options)) === MIGRATIONS.length) return;
+export async function prepareSchema(source: Connections, options: ResolvedOptions): Promise<ServerFacts> {
+  return source.use(async (connection) => {
+    const [{ setting } = {}] = await connection.script("select current_setting('synchronous_commit') as setting");
+    const facts = { synchronous: setting !== "off" };
+    if ((await inspect(connection, options)) === MIGRATIONS.length) return facts;
     if (!options.migrate) throw notThere(options.place);
     try {
       await connection.script(`begin isolation level read committed; set local lock_timeout = ${options.lockTimeout};
@@ -106,6 +114,7 @@ export async function prepareSchema(source: Connections, options: ResolvedOption
       await connection.script("rollback").catch(() => {});
       throw error;
     }
+    return facts;
   });
 }
 
