@@ -11,9 +11,13 @@ export interface TestServer extends PostgresServer {
   readonly pool: Pool;
 }
 
-/** Starts a server for this test file, and stops it after the last test. Whether the disk keeps its word is not the question here. */
-export async function testServer(): Promise<TestServer> {
-  const server = await startServer({ settings: { fsync: "off", max_connections: "200" } });
+/**
+ * Starts a server for this test file, and stops it after the last test.
+ *
+ * @param settings of the server. By default it does not wait for the disk: what is tested survives a crash of the server without.
+ */
+export async function testServer(settings: Readonly<Record<string, string>> = {}): Promise<TestServer> {
+  const server = await startServer({ settings: { fsync: "off", max_connections: "200", ...settings } });
   let schemas = 0;
   const pool = new Pool({ connectionString: server.url(), max: 20 });
   pool.on("error", () => {});
