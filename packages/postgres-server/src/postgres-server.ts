@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { chownSync, lchownSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { chmod, cp, readdir, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,6 +26,11 @@ export interface PostgresServer {
   /** SIGSTOP and SIGCONT to the main process and to every session: the server is there and does not answer. */
   freeze(): void;
   thaw(): void;
+  /**
+   * Starts a streaming replica of it, on another port. The server is stopped for as long as copying its data takes: connect
+   * afterwards.
+   */
+  startReplica(): Promise<PostgresServer>;
   stop(): Promise<void>;
 }
 
@@ -40,6 +45,13 @@ const START_PAUSE = 100;
  * @throws Error with the server's log when it does not start
  */
 export async function startServer({ settings = {} }: ServerOptions = {}): Promise<PostgresServer> {
+  return serve(settings, async (folder, data, binaries, user) => initialise(binaries, user, folder, data));
+}
+
+async function serve(
+  settings: Readonly<Record<string, string>>,
+  fill: (folder: string, data: string, binaries: Binaries, user: ServerUser) => Promise<void>,
+): Promise<PostgresServer> {
   const user = serverUser();
   const binaries = await serverBinaries(user);
   const folder = mkdtempSync(join(tmpdir(), "qavr-postgres-"));
@@ -47,7 +59,7 @@ export async function startServer({ settings = {} }: ServerOptions = {}): Promis
   const data = join(folder, "data");
   const guard = guardAgainstOrphans(folder, data);
   try {
-    await initialise(binaries, user, folder, data);
+    await fill(folder, data, binaries, user);
     const port = await freePort();
     const flags = Object.entries({ listen_addresses: "localhost", unix_socket_directories: folder, ...settings });
     const start = (): Promise<ChildProcess> =>
@@ -71,6 +83,16 @@ export async function startServer({ settings = {} }: ServerOptions = {}): Promis
       },
       freeze: () => signalAll(running, "SIGSTOP"),
       thaw: () => signalAll(running, "SIGCONT"),
+      async startReplica() {
+        const primary = `host=localhost port=${port} user=${SUPERUSER.user} password='${SUPERUSER.password}'`;
+        await end("SIGINT");
+        const replica = await serve({ ...settings, primary_conninfo: primary }, async (_, copy) => {
+          await copyOwned(data, copy, user);
+          writeFileSync(join(copy, "standby.signal"), "");
+          running = await start();
+        });
+        return replica;
+      },
       async stop() {
         signalAll(running, "SIGCONT");
         await end("SIGINT");
@@ -112,12 +134,21 @@ async function initialise(binaries: Binaries, user: ServerUser, folder: string, 
   if (code !== 0) throw new Error(`initdb failed: ${log()}`);
 }
 
+/** Copies a server's data for the user that servers run as. */
+async function copyOwned(from: string, to: string, { uid, gid }: ServerUser): Promise<void> {
+  await cp(from, to, { recursive: true, verbatimSymlinks: true });
+  await chmod(to, 0o700);
+  if (uid === undefined) return;
+  chownSync(to, uid, gid as number);
+  for (const entry of await readdir(to, { recursive: true })) lchownSync(join(to, entry), uid, gid as number);
+}
+
 async function startOnce(postgres: string, flags: readonly string[], user: ServerUser): Promise<ChildProcess> {
   const server = spawn(postgres, flags, { ...user, stdio: ["ignore", "ignore", "pipe"] });
   const log = collect(server);
   await new Promise<void>((resolve, reject) => {
     server.stderr?.on("data", () => {
-      if (log().includes("database system is ready to accept connections")) resolve();
+      if (/database system is ready to accept (read-only )?connections/.test(log())) resolve();
     });
     server.once("error", reject);
     server.once("exit", () => reject(new Error(`PostgreSQL did not start: ${log()}`)));
