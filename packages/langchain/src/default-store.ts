@@ -37,7 +37,7 @@ function sqlite(path: string): Store {
 
 function postgres(url: string): Store {
   return lazyStore({ name: "postgres", capabilities: { durable: true, sharedBackend: true } }, async () => {
-    // Not a literal: bundlers must not look for a package that most applications do not install.
+    // Not a literal: bundlers must not look for an optional peer that most applications do not install.
     const name: string = ["@qavr", "postgres"].join("/");
     const { postgresStore } = (await loaded(name, () => import(name))) as { postgresStore: (url: string) => Store };
     return postgresStore(url);

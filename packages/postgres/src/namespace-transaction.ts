@@ -26,7 +26,7 @@ const RETRY_FOR = 3_000;
  * some one and a half seconds. After a commit whose answer was lost, the next try waits for the lock and then sees whether it was
  * kept: `work` must be able to tell, as it is with idempotency keys.
  *
- * @param unknown whether an earlier try may have been kept
+ * @param maybeKept whether an earlier try may have been kept
  * @throws STORE_COMMIT_UNKNOWN when that cannot be found out, what `work` throws, and what the server reports
  */
 export async function withLockedNamespace<Result>(
@@ -35,8 +35,9 @@ export async function withLockedNamespace<Result>(
   options: ResolvedOptions,
   namespace: string,
   work: (locked: LockedNamespace) => Promise<Result>,
-  unknown = false,
+  maybeKept = false,
 ): Promise<Result> {
+  let unknown = maybeKept;
   let giveUpAt = Number.POSITIVE_INFINITY;
   for (let attempt = 0; ; attempt++) {
     let committing = false;

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Store } from "@qavr/core";
+import type { Reduce, Store } from "@qavr/core";
 import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { postgresStore } from "../src/index.js";
@@ -91,11 +91,10 @@ describe("stores that listen to each other", () => {
       value: Uint8Array.of(1),
     }));
     // biome-ignore lint/correctness/useYield: a reduction that needs to see nothing
-    await everything(() =>
-      other.commit("n", [tally("b")], function* () {
-        return many;
-      }),
-    );
+    const writeMany: Reduce = function* () {
+      return many;
+    };
+    await everything(() => other.commit("n", [tally("b")], writeMany));
     await everything(() => other.eraseNamespace("n"));
     for (const each of [store, other]) await each.close();
   });
