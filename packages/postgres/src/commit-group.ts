@@ -4,7 +4,9 @@ import {
   type LedgerEntry,
   NamespaceDraft,
   type Reduce,
+  type Reduction,
   type StateRef,
+  stateAddress,
 } from "@qavr/core";
 import type { Connection } from "./connections.js";
 import type { KnownStates, OwnCommit } from "./known-states.js";
@@ -37,6 +39,8 @@ export class CommitGroup {
   readonly #calls: readonly CommitCall[];
   readonly #sql: LedgerSql;
   readonly #states: KnownStates;
+  /** States as this try has read them, by address. */
+  readonly #read = new Map<string, Uint8Array | undefined>();
   /** What the last try would have answered. */
   #tried: readonly CommitAnswer[] = [];
 
@@ -101,6 +105,8 @@ export class CommitGroup {
     { head, revision }: NamespaceRow,
     taken: ReadonlyMap<string, KnownKey>,
   ): Promise<{ readonly answers: readonly CommitAnswer[]; readonly change: NamespaceChange | undefined } | undefined> {
+    this.#read.clear();
+    await this.#readAhead(connection, { head, revision }, taken);
     const draft = new NamespaceDraft(head);
     const answers: CommitAnswer[] = [];
     for (const { entries, reduce } of this.#calls) {
@@ -119,47 +125,84 @@ export class CommitGroup {
     return { answers, change: { head: draft.head, revision: revision + 1, entries: draft.entries, states } };
   }
 
-  /** States of one revision, scope by scope; undefined when the namespace has another by now. */
+  /**
+   * Reads ahead for several entries: lets them be reduced side by side on the states as they are, and throws away what comes of
+   * it. Each round of all of them is one round trip then, and not one per entry. What an entry asks for may depend on the entries
+   * before it; then it is read when it is asked for.
+   */
+  async #readAhead(
+    connection: Connection,
+    { head, revision }: NamespaceRow,
+    taken: ReadonlyMap<string, KnownKey>,
+  ): Promise<void> {
+    const fresh = this.#calls.flatMap(({ entries, reduce }) =>
+      entries.filter(({ key }) => !taken.has(key)).map((entry) => ({ entry, reduce })),
+    );
+    if (fresh.length < 2) return;
+    let running = fresh.flatMap(({ entry, reduce }, place) => {
+      const reduction = reduce({ ...entry, seq: head + place + 1 });
+      return advanced(reduction, () => reduction.next());
+    });
+    for (let round = 0; round < ROUNDS_AHEAD && running.length > 0; round++) {
+      const refs = running.flatMap(({ wanted }) => wanted);
+      const values = await this.#load(connection, revision, refs);
+      if (!values) return;
+      let place = 0;
+      running = running.flatMap(({ reduction, wanted }) => {
+        const own = values.slice(place, place + wanted.length);
+        place += wanted.length;
+        return advanced(reduction, () => reduction.next(own));
+      });
+    }
+    for (const { reduction } of running) attempt(() => reduction.return([]));
+  }
+
+  /** States of one revision; undefined when the namespace has another by now. */
   async #load(
     connection: Connection,
     revision: number,
     refs: readonly StateRef[],
   ): Promise<readonly (Uint8Array | undefined)[] | undefined> {
-    const values = new Array<Uint8Array | undefined>(refs.length).fill(undefined);
-    const scopes = new Map<string, number[]>();
-    for (const [place, { scope }] of refs.entries()) {
-      if (!scopes.get(scope)?.push(place)) scopes.set(scope, [place]);
+    const cached = (): boolean => this.#states.revision(this.#namespace) === revision;
+    const usable = cached();
+    const missing = new Map<string, StateRef>();
+    for (const ref of refs) {
+      const address = stateAddress(ref);
+      if (this.#read.has(address)) continue;
+      const [value, known] = usable ? this.#cached(ref) : [undefined, false];
+      if (known) this.#read.set(address, value);
+      else missing.set(address, ref);
     }
-    for (const [scope, places] of scopes) {
-      const ids = places.map((place) => (refs[place] as StateRef).id);
-      const found = await this.#loadScope(connection, revision, scope, ids);
-      if (!found) return undefined;
-      for (const [i, place] of places.entries()) values[place] = found[i];
+    if (missing.size > 0) {
+      const found = await this.#sql.statesOf(connection, this.#namespace, [...missing.values()]);
+      if (found.revision !== revision) return undefined;
+      const keep = cached();
+      for (const [place, [address, { scope, id }]] of [...missing].entries()) {
+        const value = found.values[place];
+        this.#read.set(address, value);
+        if (keep) this.#states.cache.write(this.#namespace, scope, id, value);
+      }
     }
-    return values;
+    return refs.map((ref) => this.#read.get(stateAddress(ref)));
   }
 
-  async #loadScope(
-    connection: Connection,
-    revision: number,
-    scope: string,
-    ids: readonly string[],
-  ): Promise<readonly (Uint8Array | undefined)[] | undefined> {
-    const { cache } = this.#states;
-    const cached = (): boolean => this.#states.revision(this.#namespace) === revision;
-    const values = new Array<Uint8Array | undefined>(ids.length).fill(undefined);
-    const unknown = cached() ? cache.read(this.#namespace, scope, ids, values) : [...ids.keys()];
-    if (unknown.length === 0) return values;
-    const missing = unknown.map((place) => ids[place] as string);
-    const found = await this.#sql.states(connection, this.#namespace, scope, missing);
-    if (found.revision !== revision) return undefined;
-    const keep = cached();
-    for (const [i, place] of unknown.entries()) {
-      values[place] = found.values[i];
-      if (keep) cache.write(this.#namespace, scope, missing[i] as string, found.values[i]);
-    }
-    return values;
+  #cached({ scope, id }: StateRef): [value: Uint8Array | undefined, known: boolean] {
+    const values: (Uint8Array | undefined)[] = [];
+    const known = this.#states.cache.read(this.#namespace, scope, [id], values).length === 0;
+    return [values[0], known];
   }
+}
+
+/** Reductions look at an episode, and then at what it showed. */
+const ROUNDS_AHEAD = 3;
+
+/** A reduction that wants to see states, or nothing when it is over. */
+function advanced(
+  reduction: Reduction,
+  next: () => IteratorResult<readonly StateRef[], unknown>,
+): { readonly reduction: Reduction; readonly wanted: readonly StateRef[] }[] {
+  const step = attempt(next);
+  return "error" in step || step.done ? [] : [{ reduction, wanted: step.value }];
 }
 
 function ownCommit(

@@ -5,6 +5,7 @@ import {
   type ScannedState,
   type ScanOptions,
   type SequencedEntry,
+  type StateRef,
   type StateWrite,
 } from "@qavr/core";
 import { chunks } from "./chunks.js";
@@ -41,6 +42,8 @@ export interface LedgerSql {
   namespaces(connection: Connection, options: ScanOptions): Promise<string[]>;
   entries(connection: Connection, namespace: string, after: number, limit: number): Promise<SequencedEntry[]>;
   states(connection: Connection, namespace: string, scope: string, ids: readonly string[]): Promise<StatesRead>;
+  /** The same across scopes. */
+  statesOf(connection: Connection, namespace: string, refs: readonly StateRef[]): Promise<StatesRead>;
   scan(connection: Connection, namespace: string, scope: string, options: ScanOptions): Promise<ScannedState[]>;
   /** Statement that locks the namespace's head until the transaction ends, and selects it. */
   lockHead(namespace: string): string;
@@ -88,6 +91,13 @@ export function ledgerSql(schemaName: string): LedgerSql {
       from (select) as one left join lateral (
         select wanted.place, state.value from unnest($3::bytea[]) with ordinality as wanted (id, place)
         join ${schema}.state on state.namespace = $1 and state.scope = $2 and state.id = wanted.id
+      ) as found on true`),
+    statesOf: statement(`
+      select (select revision from ${schema}.namespace where id = $1) as revision, found.place, found.value
+      from (select) as one left join lateral (
+        select wanted.place, state.value
+        from unnest($2::uuid[], $3::bytea[]) with ordinality as wanted (scope, id, place)
+        join ${schema}.state on state.namespace = $1 and state.scope = wanted.scope and state.id = wanted.id
       ) as found on true`),
     scan: statement(`
       select id, value from ${schema}.state where namespace = $1 and scope = $2 and id > $3 order by id limit $4`),
@@ -140,11 +150,12 @@ export function ledgerSql(schemaName: string): LedgerSql {
 
     async states(connection, namespace, scope, ids) {
       const rows = await connection.rows(sql.states, [nameId(namespace), nameId(scope), ids.map(toBytes)]);
-      const values = new Array<Uint8Array | undefined>(ids.length).fill(undefined);
-      for (const { place, value } of rows) {
-        if (place !== null) values[(place as number) - 1] = value as Uint8Array;
-      }
-      return { revision: revisionOf(rows), values };
+      return toStates(rows, ids.length);
+    },
+
+    async statesOf(connection, namespace, refs) {
+      const addresses = [scopeIds(refs), refs.map(({ id }) => toBytes(id))];
+      return toStates(await connection.rows(sql.statesOf, [nameId(namespace), ...addresses]), refs.length);
     },
 
     async scan(connection, namespace, scope, { after, limit }) {
@@ -269,19 +280,33 @@ function inKeyOrder(states: readonly StateWrite[]): {
   readonly kept: KeptState[];
   readonly removed: KeyedState[];
 } {
-  const scopes = new Map<string, string>();
-  const scopeId = (scope: string): string => {
-    const known = scopes.get(scope) ?? nameId(scope);
-    scopes.set(scope, known);
-    return known;
-  };
+  const scopes = scopeIds(states);
   const keyed = states
-    .map(({ scope, id, value }) => ({ scope: scopeId(scope), id: toBytes(id), value }))
+    .map(({ id, value }, place) => ({ scope: scopes[place] as string, id: toBytes(id), value }))
     .sort((a, b) => (a.scope < b.scope ? -1 : a.scope > b.scope ? 1 : Buffer.compare(a.id, b.id)));
   return {
     kept: keyed.flatMap(({ scope, id, value }) => (value === null ? [] : [{ scope, id, value }])),
     removed: keyed.filter(({ value }) => value === null),
   };
+}
+
+/** Rows as values in the order that they were asked for in. */
+function toStates(rows: readonly Row[], count: number): StatesRead {
+  const values = new Array<Uint8Array | undefined>(count).fill(undefined);
+  for (const { place, value } of rows) {
+    if (place !== null) values[(place as number) - 1] = value as Uint8Array;
+  }
+  return { revision: revisionOf(rows), values };
+}
+
+/** Ids of the scopes of some states; few scopes, so each is hashed once. */
+function scopeIds(refs: readonly StateRef[]): string[] {
+  const known = new Map<string, string>();
+  return refs.map(({ scope }) => {
+    const id = known.get(scope) ?? nameId(scope);
+    known.set(scope, id);
+    return id;
+  });
 }
 
 /** Of a namespace that is not there nothing is selected, or null. */

@@ -38,7 +38,8 @@ export interface SequencedEntry extends LedgerEntry {
  * What one entry does to the state: a generator that yields the states it needs to see (in as many rounds as it likes),
  * receives their current bytes in the same order (`undefined` where there is none) and returns what to write.
  *
- * It must be pure: the same entry and the same states give the same bytes. It must not change an array it was given.
+ * It must be pure: the same entry and the same states give the same bytes. It must not change an array it was given. A store may
+ * begin it more than once for one entry, with what came of one try thrown away.
  */
 export type Reduction = Generator<readonly StateRef[], readonly StateWrite[], readonly (Uint8Array | undefined)[]>;
 
