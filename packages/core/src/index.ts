@@ -58,10 +58,15 @@ export { OUTCOME_TIERS, type OutcomeTier } from "./ledger/events.js";
 export { ledgerReducer } from "./ledger/reducer.js";
 export { ChangeLog, type StateChanges } from "./store/change-log.js";
 export { memoryStore } from "./store/memory-store.js";
+export { bytesToName, nameToBytes } from "./store/name-bytes.js";
+export { type DraftedCommit, type KnownKey, NamespaceDraft } from "./store/namespace-draft.js";
 export { stateAddress } from "./store/state-address.js";
+export { StateCache } from "./store/state-cache.js";
+export { StateOverlay } from "./store/state-overlay.js";
 export {
   type CommitReceipt,
   type LedgerEntry,
+  type ReadOptions,
   type Reduce,
   type Reduction,
   type ScannedState,

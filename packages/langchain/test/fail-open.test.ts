@@ -219,6 +219,9 @@ describe("when the host fails", () => {
 
 describe("the named store", () => {
   it("is opened by its first use only, and a missing driver fails open on retrieval and closed on reports", async () => {
+    vi.doMock("@qavr/postgres", () => {
+      throw new Error("Cannot find package '@qavr/postgres'");
+    });
     const lines: string[] = [];
     const memory = qavr({
       store: "postgres://localhost/qavr",
@@ -233,11 +236,15 @@ describe("the named store", () => {
       message: expect.stringContaining("Install it"),
     });
     await memory.close();
+    vi.doUnmock("@qavr/postgres");
   });
 
   it("is the one of the environment when the code names none", async () => {
-    vi.stubEnv("QAVR_STORE", "postgresql://localhost/qavr");
-    await expect(qavr().status()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    vi.stubEnv("QAVR_STORE", "postgresql://localhost:1/qavr");
+    await expect(qavr().status()).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      details: { place: "schema qavr at localhost:1/qavr" },
+    });
     expect((await qavr({ store: memoryStore() }).status()).seq).toBe(0);
   });
 

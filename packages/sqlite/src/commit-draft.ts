@@ -1,38 +1,29 @@
 import {
-  assertState,
   type CommitReceipt,
+  type KnownKey,
   type LedgerEntry,
+  NamespaceDraft,
   type Reduce,
-  type SequencedEntry,
   type StateRef,
   type StateWrite,
-  sameBytes,
 } from "@qavr/core";
-import type { KnownKey, LedgerTables } from "./ledger-tables.js";
-import { StateOverlay } from "./state-overlay.js";
+import type { LedgerTables } from "./ledger-tables.js";
 
 /** Reads states as they are in the file, through the cache. */
 export type LoadStates = (namespace: string, scope: string, ids: readonly string[]) => (Uint8Array | undefined)[];
 
 /** What a namespace gains in one transaction. */
-interface NamespaceDraft {
+interface DraftedNamespace {
   /** Row id, undefined for a namespace that is not in the file yet. */
   readonly id: number | undefined;
-  readonly name: string;
-  head: number;
-  readonly entries: SequencedEntry[];
-  readonly byKey: Map<string, SequencedEntry>;
-  readonly states: StateOverlay;
+  readonly draft: NamespaceDraft;
 }
 
-/**
- * The commits of one transaction, reduced in memory first: each entry is inserted and each state written once, however many
- * commits touched it, and a commit whose reduction throws leaves no trace without any savepoint. Lives under the write lock.
- */
+/** The commits of one transaction, reduced in memory first. Lives under the write lock. */
 export class CommitDraft {
   readonly #tables: LedgerTables;
   readonly #load: LoadStates;
-  readonly #namespaces = new Map<string, NamespaceDraft>();
+  readonly #namespaces = new Map<string, DraftedNamespace>();
 
   constructor(tables: LedgerTables, load: LoadStates) {
     this.#tables = tables;
@@ -40,27 +31,20 @@ export class CommitDraft {
   }
 
   /** Adds one commit on top of the earlier ones. @throws the reduction's error, or that of a refused write; nothing is added then. */
-  add(name: string, entries: readonly LedgerEntry[], reduce: Reduce): CommitReceipt[] {
-    const namespace = this.#namespace(name);
-    const call: NamespaceDraft = {
-      ...namespace,
-      entries: [],
-      byKey: new Map(),
-      states: new StateOverlay(namespace.states),
-    };
-    const receipts = entries.map((entry) => this.#reduce(namespace, call, entry, reduce));
-    namespace.head = call.head;
-    for (const entry of call.entries) {
-      namespace.entries.push(entry);
-      namespace.byKey.set(entry.key, entry);
-    }
-    namespace.states.add(call.states);
-    return receipts;
+  add(name: string, entries: readonly LedgerEntry[], reduce: Reduce): readonly CommitReceipt[] {
+    const { id, draft } = this.#namespace(name);
+    const known = (key: string): KnownKey | undefined =>
+      id === undefined ? undefined : this.#tables.knownKey(id, key);
+    const commit = draft.add(entries, reduce, known);
+    let step = commit.next();
+    while (!step.done) step = commit.next(this.#states(name, step.value));
+    return step.value;
   }
 
   /** Writes everything to the file. */
   write(): void {
-    for (const { name, head, entries, states } of this.#namespaces.values()) {
+    for (const [name, { draft }] of this.#namespaces) {
+      const { head, entries, states } = draft;
       if (entries.length === 0) continue;
       const id = this.#tables.setHead(name, head);
       for (const entry of entries) this.#tables.appendEntry(id, entry);
@@ -75,64 +59,29 @@ export class CommitDraft {
 
   /** The last write of every state, by namespace. */
   *written(): Iterable<{ readonly namespace: string; readonly states: readonly StateWrite[] }> {
-    for (const { name, states } of this.#namespaces.values()) {
-      yield { namespace: name, states: [...states.writes()] };
-    }
+    for (const [namespace, { draft }] of this.#namespaces) yield { namespace, states: [...draft.states.writes()] };
   }
 
-  #reduce(namespace: NamespaceDraft, call: NamespaceDraft, entry: LedgerEntry, reduce: Reduce): CommitReceipt {
-    const known = this.#knownKey(namespace, call, entry.key);
-    if (known) return { status: sameBytes(known.payload, entry.payload) ? "duplicate" : "conflict", seq: known.seq };
-    call.head += 1;
-    const { key, type, at, payload } = entry;
-    const sequenced: SequencedEntry = { key, type, at, payload, seq: call.head };
-    const reduction = reduce(sequenced);
-    let step = reduction.next();
-    while (!step.done) step = reduction.next(this.#states(call, step.value));
-    for (const write of step.value) {
-      assertState(write);
-      call.states.set(write);
-    }
-    call.entries.push(sequenced);
-    call.byKey.set(key, sequenced);
-    return { status: "committed", seq: sequenced.seq };
-  }
-
-  #knownKey(namespace: NamespaceDraft, call: NamespaceDraft, key: string): KnownKey | undefined {
-    const drafted = call.byKey.get(key) ?? namespace.byKey.get(key);
-    if (drafted || namespace.id === undefined) return drafted;
-    return this.#tables.knownKey(namespace.id, key);
-  }
-
-  /** States as the entry must see them: this call's writes over those of earlier calls over the file, read scope by scope. */
-  #states(call: NamespaceDraft, refs: readonly StateRef[]): (Uint8Array | undefined)[] {
+  /** Reads scope by scope. */
+  #states(namespace: string, refs: readonly StateRef[]): (Uint8Array | undefined)[] {
     const values = new Array<Uint8Array | undefined>(refs.length).fill(undefined);
     const unread = new Map<string, number[]>();
-    for (const [place, ref] of refs.entries()) {
-      const written = call.states.get(ref);
-      if (written !== undefined) values[place] = written ?? undefined;
-      else if (!unread.get(ref.scope)?.push(place)) unread.set(ref.scope, [place]);
+    for (const [place, { scope }] of refs.entries()) {
+      if (!unread.get(scope)?.push(place)) unread.set(scope, [place]);
     }
     for (const [scope, places] of unread) {
       const ids = places.map((place) => (refs[place] as StateRef).id);
-      for (const [i, value] of this.#load(call.name, scope, ids).entries()) values[places[i] as number] = value;
+      for (const [i, value] of this.#load(namespace, scope, ids).entries()) values[places[i] as number] = value;
     }
     return values;
   }
 
-  #namespace(name: string): NamespaceDraft {
+  #namespace(name: string): DraftedNamespace {
     const known = this.#namespaces.get(name);
     if (known) return known;
     const row = this.#tables.namespace(name);
-    const draft: NamespaceDraft = {
-      id: row?.id,
-      name,
-      head: row?.head ?? 0,
-      entries: [],
-      byKey: new Map(),
-      states: new StateOverlay(),
-    };
-    this.#namespaces.set(name, draft);
-    return draft;
+    const drafted: DraftedNamespace = { id: row?.id, draft: new NamespaceDraft(row?.head ?? 0) };
+    this.#namespaces.set(name, drafted);
+    return drafted;
   }
 }

@@ -1,13 +1,14 @@
 import type { DatabaseSync } from "node:sqlite";
-import { QavrError, type ScannedState, type ScanOptions, type SequencedEntry } from "@qavr/core";
+import {
+  bytesToName,
+  type KnownKey,
+  nameToBytes,
+  QavrError,
+  type ScannedState,
+  type ScanOptions,
+  type SequencedEntry,
+} from "@qavr/core";
 import { entryChecksum } from "./entry-checksum.js";
-import { bytesToName, nameToBytes } from "./names.js";
-
-/** A key that is taken. */
-export interface KnownKey {
-  readonly seq: number;
-  readonly payload: Uint8Array;
-}
 
 /** Where a namespace stands. */
 export interface NamespaceRow {

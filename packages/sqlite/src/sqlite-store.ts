@@ -7,6 +7,7 @@ import {
   assertState,
   ChangeLog,
   QavrError,
+  StateCache,
   type Store,
 } from "@qavr/core";
 import { CommitDraft } from "./commit-draft.js";
@@ -14,7 +15,6 @@ import { type LedgerTables, ledgerTables } from "./ledger-tables.js";
 import { openDatabase } from "./open-database.js";
 import { isBusy, toStoreError } from "./sqlite-errors.js";
 import { resolveOptions, type SqliteStoreOptions } from "./sqlite-options.js";
-import { StateCache } from "./state-cache.js";
 import { inSnapshot, withoutWaiting } from "./transaction.js";
 import { writeQueue } from "./write-queue.js";
 

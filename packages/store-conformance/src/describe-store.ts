@@ -48,5 +48,5 @@ function register(subject: StoreSubject, cases: readonly ConformanceCase[], abil
 }
 
 function applies({ needs }: ConformanceCase, abilities: StoreAbilities): boolean {
-  return needs === undefined || abilities[needs];
+  return needs === undefined || abilities[needs] === true;
 }

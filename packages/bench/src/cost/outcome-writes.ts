@@ -1,4 +1,4 @@
-import type { Store } from "@qavr/core";
+import type { StateWrite, Store } from "@qavr/core";
 
 /** What kind of state it is: memories that learned, the runs' own records, or the rest (the collection, counts, places of a ring). */
 export type StateKind = "memory" | "episode" | "other";
@@ -31,20 +31,19 @@ const NOTHING: OutcomeWrites = {
 /** Counts outcomes alone: what an exposure writes is the same for every learner. A removed state counts as a write of no bytes. */
 export function countOutcomeWrites(store: Store): CountingStore {
   let sum = NOTHING;
-  const commit: Store["commit"] = (namespace, entries, reduce) =>
-    store.commit(namespace, entries, function* count(entry) {
+  const commit: Store["commit"] = async (namespace, entries, reduce) => {
+    // By key: a store may begin a reduction more than once, and what it keeps is known afterwards.
+    const written = new Map<string, readonly StateWrite[]>();
+    const receipts = await store.commit(namespace, entries, function* watch(entry) {
       const writes = yield* reduce(entry);
-      if (entry.type === "outcome") {
-        const kinds = { ...sum.kinds };
-        for (const { scope, value } of writes) {
-          const kind = kindOf(scope);
-          const { states, bytes } = kinds[kind];
-          kinds[kind] = { states: states + 1, bytes: bytes + (value?.length ?? 0) };
-        }
-        sum = { outcomes: sum.outcomes + 1, kinds };
-      }
+      written.set(entry.key, writes);
       return writes;
     });
+    for (const [place, { key, type }] of entries.entries()) {
+      if (type === "outcome" && receipts[place]?.status === "committed") sum = plus(sum, written.get(key) ?? []);
+    }
+    return receipts;
+  };
   return {
     store: { ...store, commit },
     writes: () => sum,
@@ -52,6 +51,16 @@ export function countOutcomeWrites(store: Store): CountingStore {
       sum = NOTHING;
     },
   };
+}
+
+function plus({ outcomes, kinds: before }: OutcomeWrites, writes: readonly StateWrite[]): OutcomeWrites {
+  const kinds = { ...before };
+  for (const { scope, value } of writes) {
+    const kind = kindOf(scope);
+    const { states, bytes } = kinds[kind];
+    kinds[kind] = { states: states + 1, bytes: bytes + (value?.length ?? 0) };
+  }
+  return { outcomes: outcomes + 1, kinds };
 }
 
 function kindOf(scope: string): StateKind {

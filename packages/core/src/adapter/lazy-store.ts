@@ -32,6 +32,7 @@ export function lazyStore(identity: Pick<Store, "name" | "capabilities">, open: 
     ...identity,
     // A store that is not open yet, or keeps no log of changes: everything may have changed since any cursor.
     changesSince: (namespace, cursor) => store?.changesSince?.(namespace, cursor) ?? { cursor: 0, written: undefined },
+    refresh: async (...args) => (await opened()).refresh?.(...args),
     commit: async (...args) => (await opened()).commit(...args),
     readStates: async (...args) => (await opened()).readStates(...args),
     scanStates: async (...args) => (await opened()).scanStates(...args),

@@ -5,7 +5,7 @@ import { decodeSharedRecord, type SharedRecord } from "../ledger/shared-record.j
 import { memoryScope, SCOPES, statsRef, textOfValue } from "../ledger/state-keys.js";
 import { decodeStats, type StatsRecord } from "../ledger/stats-record.js";
 import { readable } from "../ledger/unreadable.js";
-import type { StateRef, Store } from "../store/store.js";
+import type { ReadOptions, StateRef, Store } from "../store/store.js";
 
 /** Decoded states are kept up to about this many bytes; the namespaces that were not used for longest go first. */
 const MAX_CACHED_BYTES = 64 * 1024 * 1024;
@@ -16,6 +16,9 @@ const ROW_BYTES = 128;
 const NO_ROW = -1;
 /** A row that is out of date is kept as this minus itself: to be filled again, found by the same look-up. */
 const STALE = -2;
+
+/** A ranking may be a little behind: outcomes of other processes are no more exact than their timing. */
+const LAGGING: ReadOptions = { mayLag: true };
 
 /** What scoring needs to know about a request's candidates. */
 export interface ScoringStates<Shared> {
@@ -62,11 +65,11 @@ export class StateReader<Shared, Memory> {
     this.#learner = learner;
   }
 
-  async stats(namespace: string): Promise<StatsRecord | undefined> {
-    const cache = this.#current(namespace);
+  async stats(namespace: string, options?: ReadOptions): Promise<StatsRecord | undefined> {
+    const cache = await this.#current(namespace, options);
     if (cache.stats !== null) return cache.stats;
     const { cursor } = cache;
-    const [bytes] = await this.#store.readStates(namespace, statsRef.scope, [statsRef.id]);
+    const [bytes] = await this.#store.readStates(namespace, statsRef.scope, [statsRef.id], options);
     const stats = bytes && decodeStats(bytes);
     if (cache.cursor === cursor) cache.stats = stats;
     return stats;
@@ -74,12 +77,12 @@ export class StateReader<Shared, Memory> {
 
   /** @throws LEARNER_MISMATCH */
   async shared(namespace: string, collection: string): Promise<SharedRecord<Shared> | undefined> {
-    return this.#shared(namespace, collection, this.#current(namespace));
+    return this.#shared(namespace, collection, await this.#current(namespace));
   }
 
-  /** @throws LEARNER_MISMATCH */
+  /** May be as old as the store's staleness allows. @throws LEARNER_MISMATCH */
   async scoring(namespace: string, collection: string, ids: readonly string[]): Promise<ScoringStates<Shared>> {
-    const cache = this.#current(namespace);
+    const cache = await this.#current(namespace, LAGGING);
     const known = this.#collection(cache, collection);
     const rows = new Int32Array(ids.length);
     const missing: number[] = [];
@@ -89,7 +92,7 @@ export class StateReader<Shared, Memory> {
       else rows[i] = row;
     }
     // First whose states these are: another learner's memories cannot be read.
-    const shared = known.shared === null ? await this.#shared(namespace, collection, cache) : known.shared;
+    const shared = known.shared === null ? await this.#shared(namespace, collection, cache, LAGGING) : known.shared;
     if (missing.length > 0) await this.#load(namespace, collection, cache, ids, missing, rows);
     return { shared, table: known.table, rows };
   }
@@ -118,11 +121,12 @@ export class StateReader<Shared, Memory> {
     namespace: string,
     collection: string,
     cache: CachedNamespace<Shared>,
+    options?: ReadOptions,
   ): Promise<SharedRecord<Shared> | undefined> {
     const known = this.#collection(cache, collection);
     if (known.shared !== null) return known.shared;
     const { cursor } = cache;
-    const [bytes] = await this.#store.readStates(namespace, SCOPES.shared, [collection]);
+    const [bytes] = await this.#store.readStates(namespace, SCOPES.shared, [collection], options);
     const shared = bytes && decodeSharedRecord(bytes, this.#learner);
     if (cache.cursor === cursor) known.shared = shared;
     return shared;
@@ -140,7 +144,7 @@ export class StateReader<Shared, Memory> {
     const known = this.#collection(cache, collection);
     const { cursor } = cache;
     const wanted = missing.map((i) => ids[i] as string);
-    const found = await this.#store.readStates(namespace, memoryScope(collection), wanted);
+    const found = await this.#store.readStates(namespace, memoryScope(collection), wanted, LAGGING);
     // What was read may be older than a change that another request has noticed meanwhile: good for this request, not to keep.
     const keep = cache.cursor === cursor && this.#namespaces.get(namespace) === cache;
     missing.forEach((place, i) => {
@@ -157,8 +161,9 @@ export class StateReader<Shared, Memory> {
   }
 
   /** The namespace's cache with everything marked that changed since it was last used. */
-  #current(namespace: string): CachedNamespace<Shared> {
+  async #current(namespace: string, options?: ReadOptions): Promise<CachedNamespace<Shared>> {
     if (!this.#store.changesSince) return emptyCache(0);
+    if (this.#store.refresh) await this.#store.refresh(namespace, options);
     const known = this.#namespaces.get(namespace);
     const { cursor, written } = this.#store.changesSince(namespace, known?.cursor ?? 0);
     if (known) this.#drop(namespace, known);

@@ -45,6 +45,18 @@ describe("ChangeLog", () => {
     expect(log.since("b", b).written).toBeUndefined();
   });
 
+  it("leaves namespaces that nobody wrote to alone when it forgets another", () => {
+    const log = new ChangeLog();
+    const [quiet, forgotten] = [log.since("quiet", 0).cursor, log.since("a", 0).cursor];
+    log.forget("a");
+    expect(idsOf(log.since("quiet", quiet))).toEqual([]);
+    expect(log.since("a", forgotten).written).toBeUndefined();
+    const { cursor } = log.since("a", forgotten);
+    expect(idsOf(log.since("a", cursor))).toEqual([]);
+    log.forget("a");
+    expect(log.since("a", cursor).written).toBeUndefined();
+  });
+
   it("never mistakes an old cursor for a current one, however many namespaces it had to forget", () => {
     const log = new ChangeLog();
     const cursors = new Map<string, number>();

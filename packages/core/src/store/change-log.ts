@@ -2,7 +2,7 @@ import type { StateRef } from "./store.js";
 
 /** Writes that are remembered per namespace; a reader that fell further behind reads everything again. */
 const CAPACITY = 4_096;
-/** Writes that are remembered altogether: with very many namespaces the ones written to longest ago are forgotten first. */
+/** Writes that are remembered altogether, a namespace counting as one more: with very many namespaces the ones written to longest ago are forgotten first. */
 const TOTAL_CAPACITY = 131_072;
 
 /** What changed in a namespace since a reader last asked. */
@@ -29,8 +29,10 @@ export class ChangeLog {
 
   /** Notes durable writes, in order. */
   add(namespace: string, refs: readonly StateRef[]): void {
-    const log = this.#logs.get(namespace) ?? { refs: [], first: this.#floor };
-    this.#logs.delete(namespace);
+    const known = this.#logs.get(namespace);
+    const log = known ?? { refs: [], first: this.#floor };
+    if (known) this.#logs.delete(namespace);
+    else this.#total += 1;
     this.#logs.set(namespace, log);
     for (const { scope, id } of refs) log.refs.push({ scope, id });
     this.#total += refs.length;
@@ -40,10 +42,7 @@ export class ChangeLog {
       log.first += dropped;
       this.#total -= dropped;
     }
-    for (const [name, oldest] of this.#logs) {
-      if (this.#total <= TOTAL_CAPACITY) return;
-      this.#drop(name, oldest);
-    }
+    this.#dropOldest();
   }
 
   since(namespace: string, cursor: number): StateChanges {
@@ -56,13 +55,30 @@ export class ChangeLog {
 
   /** Anything may have changed in a namespace (or in all of them): every cursor given out so far is too old. */
   forget(namespace?: string): void {
-    for (const [name, log] of this.#logs) if (namespace === undefined || name === namespace) this.#drop(name, log);
-    this.#floor += 1;
+    if (namespace === undefined) {
+      for (const [name, log] of this.#logs) this.#drop(name, log);
+      this.#floor += 1;
+      return;
+    }
+    const log = this.#logs.get(namespace);
+    const end = log ? log.first + log.refs.length : this.#floor;
+    if (log) this.#total -= log.refs.length + 1;
+    this.#logs.delete(namespace);
+    this.#logs.set(namespace, { refs: [], first: end + 1 });
+    this.#total += 1;
+    this.#dropOldest();
+  }
+
+  #dropOldest(): void {
+    for (const [name, oldest] of this.#logs) {
+      if (this.#total <= TOTAL_CAPACITY) return;
+      this.#drop(name, oldest);
+    }
   }
 
   #drop(namespace: string, log: Log): void {
     this.#logs.delete(namespace);
-    this.#total -= log.refs.length;
+    this.#total -= log.refs.length + 1;
     this.#floor = Math.max(this.#floor, log.first + log.refs.length + 1);
   }
 }

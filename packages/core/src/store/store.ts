@@ -38,7 +38,8 @@ export interface SequencedEntry extends LedgerEntry {
  * What one entry does to the state: a generator that yields the states it needs to see (in as many rounds as it likes),
  * receives their current bytes in the same order (`undefined` where there is none) and returns what to write.
  *
- * It must be pure: the same entry and the same states give the same bytes. It must not change an array it was given.
+ * It must be pure: the same entry and the same states give the same bytes. It must not change an array it was given. A store may
+ * begin it more than once for one entry, with what came of one try thrown away.
  */
 export type Reduction = Generator<readonly StateRef[], readonly StateWrite[], readonly (Uint8Array | undefined)[]>;
 
@@ -62,6 +63,20 @@ export interface StoreCapabilities {
   readonly durable: boolean;
   /** Several handles, in one or more processes, may use one backend at once. */
   readonly sharedBackend: boolean;
+  /**
+   * How old the answer to a read that may lag can be at most, in ms: what other handles had committed by then is in it. Own
+   * commits are always. Absent: such reads are as fresh as all others.
+   */
+  readonly staleness?: number;
+}
+
+/** How fresh a read must be. */
+export interface ReadOptions {
+  /**
+   * The answer may be as old as {@link StoreCapabilities}.staleness allows: for rankings, never for what is decided upon.
+   * Stores without staleness ignore it.
+   */
+  readonly mayLag?: boolean;
 }
 
 /** One page of a scan. `after` is the last id of the page before; the order is the store's own but stable. */
@@ -99,7 +114,18 @@ export interface Store {
    * The current bytes of `ids` in one scope, in the order given. Sees everything that was acknowledged before the call.
    * The arrays are shared and must not be changed.
    */
-  readStates(namespace: string, scope: string, ids: readonly string[]): Promise<readonly (Uint8Array | undefined)[]>;
+  readStates(
+    namespace: string,
+    scope: string,
+    ids: readonly string[],
+    options?: ReadOptions,
+  ): Promise<readonly (Uint8Array | undefined)[]>;
+
+  /**
+   * Learns what other handles have committed to a namespace: `changesSince` then names everything that was acknowledged before
+   * this call. Optional: without it, `changesSince` knows by itself.
+   */
+  refresh?(namespace: string, options?: ReadOptions): Promise<void>;
 
   /**
    * What may have changed in a namespace's states since `cursor` (0: never asked), by whomever. Lets a reader keep decoded

@@ -35,15 +35,13 @@ const eventsOf = (pool: readonly Script[]): fc.Arbitrary<LedgerEntry[]> =>
     { maxLength: 5 },
   );
 
-/** The scripted reduction, except that it throws at the n-th entry it sees. */
-const throwingAt = (place: number): Reduce => {
-  let seen = 0;
-  return function* (sequenced) {
+/** The scripted reduction, except that it throws at one entry, however often it is begun. */
+const throwingAt = (key: string | undefined): Reduce =>
+  function* (sequenced) {
     const result = yield* scriptedReduction(sequenced);
-    if (seen++ === place) throw new Error("The reduction failed on purpose.");
+    if (sequenced.key === key) throw new Error("The reduction failed on purpose.");
     return result;
   };
-};
 
 /** A command from one act that answers alike on every store; `touched` are compared whole afterwards. */
 function command(
@@ -101,8 +99,8 @@ const throwingCommits = (events: Events) =>
       [namespace],
       async ({ reference }, candidate) => {
         const [expected, actual] = await Promise.allSettled([
-          reference.commit(namespace, given, throwingAt(bad)),
-          pick(candidate, place).commit(namespace, given, throwingAt(bad)),
+          reference.commit(namespace, given, throwingAt(given[bad]?.key)),
+          pick(candidate, place).commit(namespace, given, throwingAt(given[bad]?.key)),
         ]);
         expect(actual).toEqual(expected);
       },

@@ -45,15 +45,14 @@ export const episodes: ConformanceTopic = {
     {
       title: "lets a reduction follow an alias that an earlier entry of the same call wrote",
       async run({ store }) {
-        const found: (Uint8Array | undefined)[] = [];
         await store.commit("n", [entry("write"), entry("follow")], function* (sequenced) {
           if (sequenced.key === "write") return yield* aliasing("e1", ["run-1"], Uint8Array.of(7))(sequenced);
           const [episode] = yield [{ scope: "alias", id: "run-1" }];
           const id = new TextDecoder().decode(episode);
-          found.push(...(yield [{ scope: "episode", id }]));
-          return [];
+          const [followed] = yield [{ scope: "episode", id }];
+          return [{ scope: "found", id: "episode", value: followed ?? null }];
         });
-        expect(found).toEqual([Uint8Array.of(7)]);
+        expect(await store.readStates("n", "found", ["episode"])).toEqual([Uint8Array.of(7)]);
       },
     },
     {

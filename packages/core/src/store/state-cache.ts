@@ -9,7 +9,8 @@ interface CachedState {
 }
 
 interface Scope {
-  readonly address: string;
+  readonly namespace: string;
+  readonly name: string;
   readonly states: Map<string, CachedState>;
 }
 
@@ -22,7 +23,8 @@ const ENTRY_BYTES = 160;
  */
 export class StateCache {
   readonly #capacity: number;
-  readonly #scopes = new Map<string, Scope>();
+  /** By namespace and name. */
+  readonly #scopes = new Map<string, Map<string, Scope>>();
   #oldest: CachedState | undefined;
   #newest: CachedState | undefined;
   #bytes = 0;
@@ -39,7 +41,7 @@ export class StateCache {
 
   /** Fills `values` (parallel to `ids`) with what is known and returns the places of what is not. */
   read(namespace: string, scope: string, ids: readonly string[], values: (Uint8Array | undefined)[]): number[] {
-    const states = this.#scopes.get(address(namespace, scope))?.states;
+    const states = this.#scopes.get(namespace)?.get(scope)?.states;
     const unknown: number[] = [];
     for (let place = 0; place < ids.length; place++) {
       const cached = states?.get(ids[place] as string);
@@ -56,17 +58,28 @@ export class StateCache {
   /** Notes the current value of a state; undefined: there is none. */
   write(namespace: string, scope: string, id: string, value: Uint8Array | undefined): void {
     const bytes = ENTRY_BYTES + 2 * id.length + (value?.byteLength ?? 0);
-    const at = address(namespace, scope);
-    const known = this.#scopes.get(at)?.states.get(id);
-    if (known) this.#remove(known);
+    const known = this.#scopes.get(namespace)?.get(scope)?.states.get(id);
+    if (known) this.#drop(known);
     if (bytes > this.#capacity) return;
-    const target: Scope = this.#scopes.get(at) ?? { address: at, states: new Map() };
-    this.#scopes.set(at, target);
+    const target = this.#scope(namespace, scope);
     const cached: CachedState = { scope: target, id, value, bytes, older: undefined, newer: undefined };
     target.states.set(id, cached);
     this.#append(cached);
     this.#bytes += bytes;
-    while (this.#bytes > this.#capacity) this.#remove(this.#oldest as CachedState);
+    while (this.#bytes > this.#capacity) this.#drop(this.#oldest as CachedState);
+  }
+
+  /** Forgets one state: whether there is one is not known any more. */
+  remove(namespace: string, scope: string, id: string): void {
+    const known = this.#scopes.get(namespace)?.get(scope)?.states.get(id);
+    if (known) this.#drop(known);
+  }
+
+  /** Forgets every state of a namespace. */
+  forget(namespace: string): void {
+    for (const { states } of this.#scopes.get(namespace)?.values() ?? []) {
+      for (const cached of states.values()) this.#drop(cached);
+    }
   }
 
   clear(): void {
@@ -82,12 +95,29 @@ export class StateCache {
     this.#append(cached);
   }
 
-  #remove(cached: CachedState): void {
+  #drop(cached: CachedState): void {
     this.#unlink(cached);
     this.#bytes -= cached.bytes;
-    const { address: at, states } = cached.scope;
+    const { namespace, name, states } = cached.scope;
     states.delete(cached.id);
-    if (states.size === 0) this.#scopes.delete(at);
+    if (states.size > 0) return;
+    const scopes = this.#scopes.get(namespace);
+    scopes?.delete(name);
+    if (scopes?.size === 0) this.#scopes.delete(namespace);
+  }
+
+  #scope(namespace: string, name: string): Scope {
+    let scopes = this.#scopes.get(namespace);
+    if (!scopes) {
+      scopes = new Map();
+      this.#scopes.set(namespace, scopes);
+    }
+    let scope = scopes.get(name);
+    if (!scope) {
+      scope = { namespace, name, states: new Map() };
+      scopes.set(name, scope);
+    }
+    return scope;
   }
 
   #append(cached: CachedState): void {
@@ -104,9 +134,4 @@ export class StateCache {
     if (cached.newer) cached.newer.older = cached.older;
     else this.#newest = cached.older;
   }
-}
-
-/** Namespace and scope as one string; the length makes it unambiguous. */
-function address(namespace: string, scope: string): string {
-  return `${namespace.length}:${namespace}${scope}`;
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { StateCache } from "../src/state-cache.js";
+import { StateCache } from "./state-cache.js";
 
 const kilobyte = (): Uint8Array => new Uint8Array(1024);
 
@@ -11,6 +11,21 @@ function known(cache: StateCache, ids: readonly string[]): string[] {
 }
 
 describe("StateCache", () => {
+  it("forgets one namespace with all its scopes and leaves the others, whatever they are called", () => {
+    const cache = new StateCache(100_000);
+    for (const namespace of ["n", "n1", ""]) {
+      for (const scope of ["s", "1s"]) cache.write(namespace, scope, "a", kilobyte());
+    }
+    const third = cache.bytes / 3;
+    cache.forget("n");
+    cache.forget("never seen");
+    const known = (namespace: string) => ["s", "1s"].filter((s) => cache.read(namespace, s, ["a"], []).length === 0);
+    expect([known("n"), known("n1"), known("")]).toEqual([[], ["s", "1s"], ["s", "1s"]]);
+    expect(cache.bytes).toBe(2 * third);
+    cache.write("n", "s", "a", undefined);
+    expect(known("n")).toEqual(["s"]);
+  });
+
   it("returns the array it was given, in the order asked for, and names the places it does not know", () => {
     const cache = new StateCache(100_000);
     const [a, b] = [kilobyte(), kilobyte()];

@@ -1,6 +1,6 @@
-import type { StateRef, StateWrite } from "@qavr/core";
+import type { StateRef, StateWrite } from "./store.js";
 
-/** States written but not yet in the file, by scope and id; the last write of a state counts. `null` is a removal. */
+/** States written but not yet in the backend, by scope and id; the last write of a state counts. `null` is a removal. */
 export class StateOverlay {
   readonly #below: StateOverlay | undefined;
   readonly #scopes = new Map<string, Map<string, Uint8Array | null>>();

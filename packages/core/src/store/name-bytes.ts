@@ -1,7 +1,8 @@
-/** Names are kept as UTF-8 bytes; see MIGRATIONS for why. A byte order mark is part of the name. */
+/** Databases keep names as UTF-8 bytes: their text types lose a NUL or refuse it, or compare by a collation. A byte order mark is part of the name. */
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
+/** A name as the bytes that a database keeps. It must be well-formed, see {@link assertName}. */
 export function nameToBytes(name: string): Uint8Array {
   return encoder.encode(name);
 }

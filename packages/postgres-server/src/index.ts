@@ -1,0 +1,1 @@
+export { type PostgresServer, type ServerOptions, startServer } from "./postgres-server.js";

@@ -1,0 +1,236 @@
+import {
+  type CommitReceipt,
+  type KnownKey,
+  type LedgerEntry,
+  NamespaceDraft,
+  type Reduce,
+  type Reduction,
+  type StateRef,
+  stateAddress,
+} from "@qavr/core";
+import type { Connection } from "./connections.js";
+import type { KnownStates, OwnCommit } from "./known-states.js";
+import { ABSENT, fitsOneStatement, type LedgerSql, type NamespaceChange, type NamespaceRow } from "./ledger-sql.js";
+import type { LockedNamespace } from "./namespace-transaction.js";
+
+/** One call of `commit`. */
+export interface CommitCall {
+  readonly entries: readonly LedgerEntry[];
+  readonly reduce: Reduce;
+}
+
+/** What became of one call: its receipts, or the error of its reduction. */
+export type CommitAnswer = { readonly receipts: readonly CommitReceipt[] } | { readonly error: unknown };
+
+/** What a group of commits did to its namespace. */
+export interface GroupCommit {
+  /** Parallel to the calls. */
+  readonly answers: readonly CommitAnswer[];
+  /** Undefined when nothing new was written. */
+  readonly written: OwnCommit | undefined;
+}
+
+/**
+ * Commits of one namespace in one transaction. Kept from one try of the transaction to the next: a try whose answer was lost has
+ * told each entry its place, and an entry that the next one finds in that very place was kept by it.
+ */
+export class CommitGroup {
+  readonly #namespace: string;
+  readonly #calls: readonly CommitCall[];
+  readonly #sql: LedgerSql;
+  readonly #states: KnownStates;
+  /** States as this try has read them, by address. */
+  readonly #read = new Map<string, Uint8Array | undefined>();
+  /** What the last try would have answered. */
+  #tried: readonly CommitAnswer[] = [];
+
+  constructor(namespace: string, calls: readonly CommitCall[], sql: LedgerSql, states: KnownStates) {
+    this.#namespace = namespace;
+    this.#calls = calls;
+    this.#sql = sql;
+    this.#states = states;
+  }
+
+  /**
+   * Tries to commit without a lock, in two round trips: for a namespace that nobody else seems to write to, so that reducing on
+   * what is known of it will not be in vain. Undefined when it was; nothing was kept then.
+   */
+  async runAlone(connection: Connection): Promise<GroupCommit | undefined> {
+    const row = this.#states.ownHead(this.#namespace);
+    if (!row) return undefined;
+    const { revision, taken } = await this.#sql.knownKeys(connection, this.#namespace, this.#keys());
+    if (revision !== row.revision) return undefined;
+    const reduced = await this.#reduce(connection, row, taken);
+    if (!reduced) return undefined;
+    const { answers, change } = reduced;
+    if (!change) return { answers, written: undefined };
+    if (!fitsOneStatement(change)) return undefined;
+    this.#tried = answers;
+    const askedAt = performance.now();
+    if (await this.#sql.writeIfAt(connection, this.#namespace, row.revision, change)) {
+      return { answers, written: ownCommit(row, change, askedAt, true) };
+    }
+    this.#tried = [];
+    return undefined;
+  }
+
+  /** Commits under the lock. */
+  async run({ connection, row: found, create, commit }: LockedNamespace): Promise<GroupCommit> {
+    const row = found ?? (await create());
+    const known = this.#states.revision(this.#namespace) ?? ABSENT.revision;
+    const undisturbed = known === (found ?? ABSENT).revision;
+    // Nobody else can change the namespace now, so what is cached of this revision is current.
+    this.#states.observe(this.#namespace, row.revision, performance.now());
+    // Asked after the lock was taken: the statement that waited for it does not see what its holder has written.
+    const { taken } = await this.#sql.knownKeys(connection, this.#namespace, this.#keys());
+    const reduced = await this.#reduce(connection, row, taken);
+    if (!reduced) throw new Error("The namespace moved on although its head is locked.");
+    const answers = reduced.answers.map((answer, place) => asFirst(answer, this.#tried[place]));
+    const { change } = reduced;
+    if (!change) return { answers, written: undefined };
+    if (!fitsOneStatement(change)) await this.#sql.write(connection, this.#namespace, change);
+    else await this.#sql.writeIfAt(connection, this.#namespace, row.revision, change);
+    this.#tried = answers;
+    const askedAt = await commit();
+    return { answers, written: ownCommit(row, change, askedAt, undisturbed) };
+  }
+
+  #keys(): string[] {
+    return [...new Set(this.#calls.flatMap(({ entries }) => entries.map(({ key }) => key)))];
+  }
+
+  /** Undefined when the states that a reduction asked for are of another revision. */
+  async #reduce(
+    connection: Connection,
+    { head, revision }: NamespaceRow,
+    taken: ReadonlyMap<string, KnownKey>,
+  ): Promise<{ readonly answers: readonly CommitAnswer[]; readonly change: NamespaceChange | undefined } | undefined> {
+    this.#read.clear();
+    await this.#readAhead(connection, { head, revision }, taken);
+    const draft = new NamespaceDraft(head);
+    const answers: CommitAnswer[] = [];
+    for (const { entries, reduce } of this.#calls) {
+      const commit = draft.add(entries, reduce, (key) => taken.get(key));
+      // What a reduction throws is its own call's affair, what the server throws concerns all.
+      let step = attempt(() => commit.next());
+      while (!("error" in step) && !step.done) {
+        const values = await this.#load(connection, revision, step.value);
+        if (!values) return undefined;
+        step = attempt(() => commit.next(values));
+      }
+      answers.push("error" in step ? step : { receipts: step.value as readonly CommitReceipt[] });
+    }
+    if (draft.entries.length === 0) return { answers, change: undefined };
+    const states = [...draft.states.writes()];
+    return { answers, change: { head: draft.head, revision: revision + 1, entries: draft.entries, states } };
+  }
+
+  /**
+   * Reads ahead for several entries: lets them be reduced side by side on the states as they are, and throws away what comes of
+   * it. Each round of all of them is one round trip then, and not one per entry. What an entry asks for may depend on the entries
+   * before it; then it is read when it is asked for.
+   */
+  async #readAhead(
+    connection: Connection,
+    { head, revision }: NamespaceRow,
+    taken: ReadonlyMap<string, KnownKey>,
+  ): Promise<void> {
+    const fresh = this.#calls.flatMap(({ entries, reduce }) =>
+      entries.filter(({ key }) => !taken.has(key)).map((entry) => ({ entry, reduce })),
+    );
+    if (fresh.length < 2) return;
+    let running = fresh.flatMap(({ entry, reduce }, place) => {
+      const reduction = reduce({ ...entry, seq: head + place + 1 });
+      return advanced(reduction, () => reduction.next());
+    });
+    for (let round = 0; round < ROUNDS_AHEAD && running.length > 0; round++) {
+      const refs = running.flatMap(({ wanted }) => wanted);
+      const values = await this.#load(connection, revision, refs);
+      if (!values) return;
+      let place = 0;
+      running = running.flatMap(({ reduction, wanted }) => {
+        const own = values.slice(place, place + wanted.length);
+        place += wanted.length;
+        return advanced(reduction, () => reduction.next(own));
+      });
+    }
+    for (const { reduction } of running) attempt(() => reduction.return([]));
+  }
+
+  /** States of one revision; undefined when the namespace has another by now. */
+  async #load(
+    connection: Connection,
+    revision: number,
+    refs: readonly StateRef[],
+  ): Promise<readonly (Uint8Array | undefined)[] | undefined> {
+    const cached = (): boolean => this.#states.revision(this.#namespace) === revision;
+    const usable = cached();
+    const missing = new Map<string, StateRef>();
+    for (const ref of refs) {
+      const address = stateAddress(ref);
+      if (this.#read.has(address)) continue;
+      const [value, known] = usable ? this.#cached(ref) : [undefined, false];
+      if (known) this.#read.set(address, value);
+      else missing.set(address, ref);
+    }
+    if (missing.size > 0) {
+      const found = await this.#sql.statesOf(connection, this.#namespace, [...missing.values()]);
+      if (found.revision !== revision) return undefined;
+      const keep = cached();
+      for (const [place, [address, { scope, id }]] of [...missing].entries()) {
+        const value = found.values[place];
+        this.#read.set(address, value);
+        if (keep) this.#states.cache.write(this.#namespace, scope, id, value);
+      }
+    }
+    return refs.map((ref) => this.#read.get(stateAddress(ref)));
+  }
+
+  #cached({ scope, id }: StateRef): [value: Uint8Array | undefined, known: boolean] {
+    const values: (Uint8Array | undefined)[] = [];
+    const known = this.#states.cache.read(this.#namespace, scope, [id], values).length === 0;
+    return [values[0], known];
+  }
+}
+
+/** Reductions look at an episode, and then at what it showed. */
+const ROUNDS_AHEAD = 3;
+
+/** A reduction that wants to see states, or nothing when it is over. */
+function advanced(
+  reduction: Reduction,
+  next: () => IteratorResult<readonly StateRef[], unknown>,
+): { readonly reduction: Reduction; readonly wanted: readonly StateRef[] }[] {
+  const step = attempt(next);
+  return "error" in step || step.done ? [] : [{ reduction, wanted: step.value }];
+}
+
+function ownCommit(
+  { revision: before }: NamespaceRow,
+  { revision: after, head, states }: NamespaceChange,
+  askedAt: number,
+  undisturbed: boolean,
+): OwnCommit {
+  return { before, after, head, states, askedAt, undisturbed };
+}
+
+/** What a step of a generator gives or throws. */
+function attempt<Step>(step: () => Step): Step | { readonly error: unknown } {
+  try {
+    return step();
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** A receipt as the first try would have given it: what it had committed is found again as a duplicate in the same place. */
+function asFirst(answer: CommitAnswer, tried: CommitAnswer | undefined): CommitAnswer {
+  if (!tried || !("receipts" in tried) || !("receipts" in answer)) return answer;
+  return {
+    receipts: answer.receipts.map((receipt, place) => {
+      const first = tried.receipts[place];
+      const kept = first?.status === "committed" && receipt.status === "duplicate" && receipt.seq === first.seq;
+      return kept ? first : receipt;
+    }),
+  };
+}

@@ -1,0 +1,143 @@
+import { createHash } from "node:crypto";
+import { QavrError } from "@qavr/core";
+import { decoding } from "./decode-value.js";
+import type { PgClient, PgPool, PgResult } from "./pg-pool.js";
+import { isConnectionLoss } from "./postgres-errors.js";
+import type { ResolvedOptions } from "./postgres-options.js";
+
+/** One statement with its place-holders, under a name to prepare it by. */
+export interface Statement {
+  readonly text: string;
+  readonly name: string;
+}
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** A connection that is taken. */
+export interface Connection {
+  /** Rows of a statement. */
+  rows(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]>;
+  /** Runs statements without values in one round trip, and returns the rows of the last one. */
+  script(text: string): Promise<readonly Row[]>;
+  /** Listens to a channel's notifications for as long as the connection is taken. */
+  onNotification(listener: (payload: string) => void): void;
+  onLoss(listener: () => void): void;
+}
+
+/** Where connections come from. */
+export interface Connections {
+  /** Runs `work` on a connection and gives it back; thrown away when `work` throws and `keep` does not want it. */
+  use<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>;
+  /** Ends what the store has opened by itself. */
+  close(): Promise<void>;
+}
+
+/** The server's own timeout should speak first: what it says is more exact. ms */
+const GRACE = 500;
+
+export function statement(text: string): Statement {
+  const flat = text.replace(/\s+/g, " ").trim();
+  return { text: flat, name: `qavr-${createHash("sha256").update(flat).digest("hex").slice(0, 16)}` };
+}
+
+/** Connections of the application's pool, or of one that is opened by the first use. */
+export function connections(source: PgPool | string, options: ResolvedOptions): Connections {
+  let opening: Promise<OwnPool> | undefined;
+  const pool = async (): Promise<PgPool> => {
+    if (typeof source !== "string") return source;
+    opening ??= openPool(source, options).catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    });
+    return opening;
+  };
+  const timeout = Math.max(options.statementTimeout, options.lockTimeout) + GRACE;
+
+  return {
+    async use(work) {
+      const client = await (await pool()).connect();
+      // A taken connection that breaks says so by an event, and an event that nobody hears ends the process.
+      let lost = false;
+      const losses: (() => void)[] = [];
+      const onError = (): void => {
+        lost = true;
+        for (const listener of losses) listener();
+      };
+      client.on("error", onError);
+      const notifications: ((event: { payload?: string }) => void)[] = [];
+      try {
+        return await work({
+          rows: async ({ text, name }, values) => {
+            const named = options.prepare ? { name } : {};
+            const query = { text, ...named, values: [...values], types: decoding, query_timeout: timeout };
+            return rowsOf(await client.query(query));
+          },
+          script: async (text) => rowsOf(await client.query({ text, types: decoding, query_timeout: timeout })),
+          onNotification(listener) {
+            const hear = ({ payload }: { payload?: string }): void => listener(payload ?? "");
+            notifications.push(hear);
+            client.on("notification", hear);
+          },
+          onLoss: (listener) => void losses.push(listener),
+        });
+      } catch (error) {
+        lost ||= isConnectionLoss(error) || QavrError.isInstance(error, "STORE_COMMIT_UNKNOWN");
+        throw error;
+      } finally {
+        for (const hear of notifications) client.removeListener("notification", hear);
+        giveBack(client, onError, lost);
+      }
+    },
+
+    async close() {
+      // A pool that nothing used was never opened; one that could not be opened is not there.
+      await (await opening?.catch(() => undefined))?.end();
+    },
+  };
+}
+
+function giveBack(client: PgClient, onError: () => void, lost: boolean): void {
+  if (lost) {
+    client.release(true);
+    return;
+  }
+  client.removeListener("error", onError);
+  client.release();
+}
+
+/** Of several statements, the last one's. */
+function rowsOf(result: PgResult | PgResult[]): readonly Row[] {
+  return (Array.isArray(result) ? result.at(-1) : result)?.rows ?? [];
+}
+
+type OwnPool = PgPool & { end(): Promise<void> };
+
+/** @throws STORE_UNAVAILABLE when `pg` is not installed */
+async function openPool(connectionString: string, options: ResolvedOptions): Promise<OwnPool> {
+  const { Pool } = await loadPg();
+  const pool = new Pool({
+    connectionString,
+    max: options.maxConnections,
+    connectionTimeoutMillis: options.connectTimeout,
+    statement_timeout: options.statementTimeout,
+    lock_timeout: options.lockTimeout,
+    application_name: "qavr",
+    allowExitOnIdle: true,
+  });
+  // An idle connection that breaks is replaced by the next use.
+  pool.on("error", () => {});
+  return pool as unknown as OwnPool;
+}
+
+async function loadPg(): Promise<Pick<typeof import("pg"), "Pool">> {
+  try {
+    // Older versions have no named exports for ESM.
+    const loaded = await import("pg");
+    return loaded.default ?? loaded;
+  } catch (cause) {
+    throw new QavrError("STORE_UNAVAILABLE", "The package pg could not be loaded. Install it beside @qavr/postgres.", {
+      details: { package: "pg" },
+      cause,
+    });
+  }
+}

@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest";
+import { KnownStates } from "./known-states.js";
+
+const ref = (id: string) => ({ scope: "s", id });
+const value = Uint8Array.of(1);
+const commit = (before: number, after: number, askedAt: number, ids = ["a"]) => ({
+  before,
+  after,
+  head: after,
+  askedAt,
+  undisturbed: true,
+  states: ids.map((id) => ({ ...ref(id), value })),
+});
+
+function known(): KnownStates {
+  const states = new KnownStates(100_000);
+  states.observe("n", 5, 1);
+  states.cache.write("n", "s", "a", value);
+  states.cache.write("n", "s", "b", value);
+  return states;
+}
+const cached = (states: KnownStates): string[] =>
+  ["a", "b", "c"].filter((id) => states.cache.read("n", "s", [id], []).length === 0);
+const written = (states: KnownStates, cursor: number): string[] | undefined =>
+  states.changesSince("n", cursor).written?.map(({ id }) => id);
+
+describe("KnownStates", () => {
+  it("keeps what it has while the revision stays, and forgets it when another one shows up", () => {
+    const states = known();
+    const { cursor } = states.changesSince("n", 0);
+    expect(states.observe("n", 5, 2)).toBe(true);
+    expect([cached(states), written(states, cursor)]).toEqual([["a", "b"], []]);
+    expect(states.observe("n", 6, 3)).toBe(true);
+    expect([cached(states), written(states, cursor), states.revision("n")]).toEqual([[], undefined, 6]);
+  });
+
+  it("lets an answer that comes late change nothing", () => {
+    const states = known();
+    states.observe("n", 6, 10);
+    expect(states.observe("n", 5, 9)).toBe(false);
+    expect(states.observe("n", 7, 9)).toBe(false);
+    expect(states.revision("n")).toBe(6);
+  });
+
+  it("takes a lower revision from a later question: the namespace was erased", () => {
+    const states = known();
+    expect(states.observe("n", 0, 2)).toBe(true);
+    expect([cached(states), states.revision("n")]).toEqual([[], 0]);
+  });
+
+  it("goes on from its own commit with everything it has, unless others came between", () => {
+    const states = known();
+    const { cursor } = states.changesSince("n", 0);
+    states.committed("n", commit(5, 6, 2, ["c"]));
+    expect([cached(states), written(states, cursor), states.revision("n")]).toEqual([["a", "b", "c"], ["c"], 6]);
+    expect(states.ownHead("n")).toEqual({ head: 6, revision: 6 });
+    states.committed("n", { ...commit(8, 9, 3, ["a"]), undisturbed: false });
+    expect([cached(states), written(states, cursor), states.revision("n")]).toEqual([["a"], undefined, 9]);
+    expect(states.ownHead("n")).toBeUndefined();
+  });
+
+  it("does not go back to an own commit that it has seen the result of already", () => {
+    const states = known();
+    states.observe("n", 7, 5);
+    states.committed("n", commit(5, 6, 4));
+    expect([states.revision("n"), cached(states)]).toEqual([7, []]);
+  });
+
+  it("loses what another process has changed, and everything when it does not know what that was", () => {
+    const states = known();
+    const { cursor } = states.changesSince("n", 0);
+    states.notified("n", 5, 6, [ref("b")]);
+    expect([cached(states), written(states, cursor), states.revision("n")]).toEqual([["a"], ["b"], 6]);
+    states.notified("n", 5, 6, [ref("a")]);
+    expect(cached(states)).toEqual(["a"]);
+    states.notified("n", 7, 8, [ref("b")]);
+    expect([cached(states), states.revision("n")]).toEqual([[], undefined]);
+    states.notified("never asked for", 1, 2, []);
+    expect(states.revision("never asked for")).toBeUndefined();
+  });
+
+  it("knows since when it is current, whatever it hears by the way", () => {
+    const states = known();
+    expect([states.askedSince("n", 1), states.askedSince("n", 2), states.askedSince("m", 0)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    states.notified("n", 5, 6, []);
+    expect(states.askedSince("n", 2)).toBe(false);
+    states.committed("n", commit(6, 7, 3));
+    expect(states.askedSince("n", 3)).toBe(true);
+  });
+
+  it("does not believe an older answer after it has erased the namespace", () => {
+    const states = known();
+    states.erased("n", 10);
+    expect(states.observe("n", 5, 9)).toBe(false);
+    expect([cached(states), states.revision("n")]).toEqual([[], 0]);
+  });
+});

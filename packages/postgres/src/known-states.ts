@@ -1,0 +1,125 @@
+import { ChangeLog, StateCache, type StateChanges, type StateRef, type StateWrite } from "@qavr/core";
+import { ABSENT, type NamespaceRow } from "./ledger-sql.js";
+
+/** What is known of a namespace. */
+interface Known {
+  readonly revision: number;
+  /** Its last `seq`, known while nobody but this process has written to the namespace lately. */
+  readonly head?: number | undefined;
+  /** When the server was asked, ms of a steady clock. */
+  readonly askedAt: number;
+}
+
+/** A commit of this process. */
+export interface OwnCommit {
+  /** Revisions. */
+  readonly before: number;
+  readonly after: number;
+  /** The last `seq` after it. */
+  readonly head: number;
+  readonly states: readonly StateWrite[];
+  /** When it was asked for, ms of a steady clock. */
+  readonly askedAt: number;
+  /** Nobody else had written since this process had last known the namespace. */
+  readonly undisturbed: boolean;
+}
+
+/** Namespaces whose revision is remembered; the ones asked for longest ago are forgotten first, with their states. */
+const MAX_NAMESPACES = 65_536;
+
+/**
+ * States of namespaces at the newest revision that this process has seen of each, and what changed on the way there. Answers of
+ * the server come in any order: an older one is never kept over a newer one.
+ */
+export class KnownStates {
+  readonly cache: StateCache;
+  readonly #changes = new ChangeLog();
+  /** Asked for longest ago first. */
+  readonly #known = new Map<string, Known>();
+
+  constructor(cacheBytes: number) {
+    this.cache = new StateCache(cacheBytes);
+  }
+
+  /** The revision that the cached states belong to, undefined when nothing is known. */
+  revision(namespace: string): number | undefined {
+    return this.#known.get(namespace)?.revision;
+  }
+
+  /** Where a namespace stands that seems to be this process's own, undefined for any other. */
+  ownHead(namespace: string): NamespaceRow | undefined {
+    const { head, revision } = this.#known.get(namespace) ?? {};
+    return head === undefined || revision === undefined ? undefined : { head, revision };
+  }
+
+  /** Whether the server was asked about a namespace at `since` or later. */
+  askedSince(namespace: string, since: number): boolean {
+    const known = this.#known.get(namespace);
+    return known !== undefined && known.askedAt >= since;
+  }
+
+  changesSince(namespace: string, cursor: number): StateChanges {
+    return this.#changes.since(namespace, cursor);
+  }
+
+  /**
+   * Takes note of the revision that the server gave to a question asked at `askedAt`. Returns whether the cached states are of
+   * that revision, so that others of it may join them.
+   */
+  observe(namespace: string, revision: number, askedAt: number): boolean {
+    const known = this.#known.get(namespace);
+    if (known?.revision === revision) {
+      this.#set(namespace, { ...known, askedAt: Math.max(askedAt, known.askedAt) });
+      return true;
+    }
+    // Overtaken on its way by the answer to a later question.
+    if (known !== undefined && askedAt < known.askedAt) return false;
+    this.forget(namespace);
+    this.#set(namespace, { revision, askedAt });
+    return true;
+  }
+
+  /** Takes note of an own commit. */
+  committed(namespace: string, { before, after, head, states, askedAt, undisturbed }: OwnCommit): void {
+    const known = this.#known.get(namespace);
+    if (known !== undefined && known.revision >= after) return;
+    if (known?.revision !== before) this.forget(namespace);
+    for (const { scope, id, value } of states) this.cache.write(namespace, scope, id, value ?? undefined);
+    this.#changes.add(namespace, states);
+    this.#set(namespace, { revision: after, askedAt, head: undisturbed ? head : undefined });
+  }
+
+  /** Takes note of another process's commit. That it came by says nothing about others that may not have come. */
+  notified(namespace: string, before: number, after: number, written: readonly StateRef[] | undefined): void {
+    const known = this.#known.get(namespace);
+    if (known === undefined || known.revision >= after) return;
+    if (known.revision !== before || written === undefined) {
+      this.forget(namespace);
+      return;
+    }
+    for (const { scope, id } of written) this.cache.remove(namespace, scope, id);
+    this.#changes.add(namespace, written);
+    this.#set(namespace, { revision: after, askedAt: known.askedAt });
+  }
+
+  /** Takes note that this process has erased a namespace. */
+  erased(namespace: string, askedAt: number): void {
+    this.forget(namespace);
+    this.#set(namespace, { revision: ABSENT.revision, askedAt });
+  }
+
+  /** Anything may have changed. */
+  forget(namespace: string): void {
+    this.#known.delete(namespace);
+    this.cache.forget(namespace);
+    this.#changes.forget(namespace);
+  }
+
+  #set(namespace: string, known: Known): void {
+    this.#known.delete(namespace);
+    this.#known.set(namespace, known);
+    if (this.#known.size <= MAX_NAMESPACES) return;
+    const [oldest] = this.#known.keys();
+    this.forget(oldest as string);
+  }
+}

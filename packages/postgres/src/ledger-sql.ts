@@ -1,0 +1,338 @@
+import {
+  bytesToName,
+  type KnownKey,
+  nameToBytes,
+  type ScannedState,
+  type ScanOptions,
+  type SequencedEntry,
+  type StateRef,
+  type StateWrite,
+} from "@qavr/core";
+import { chunks } from "./chunks.js";
+import { type Connection, type Row, type Statement, statement } from "./connections.js";
+import { nameId } from "./name-id.js";
+import { quoted } from "./quoting.js";
+
+/** Where a namespace stands. */
+export interface NamespaceRow {
+  readonly head: number;
+  /** Goes up with every change to the namespace's states, and never comes again: not even after it was erased. */
+  readonly revision: number;
+}
+
+/** A namespace that is not there. */
+export const ABSENT: NamespaceRow = { head: 0, revision: 0 };
+
+/** States of one moment. */
+export interface StatesRead {
+  readonly revision: number;
+  readonly values: (Uint8Array | undefined)[];
+}
+
+/** Which of some keys are taken at one moment. */
+export interface KeysRead {
+  readonly revision: number;
+  readonly taken: ReadonlyMap<string, KnownKey>;
+}
+
+/** The SQL of the ledger, for one schema. Each method is one statement on the connection and therefore sees one moment, unless it says otherwise. */
+export interface LedgerSql {
+  revision(connection: Connection, namespace: string): Promise<number>;
+  head(connection: Connection, namespace: string): Promise<number>;
+  namespaces(connection: Connection, options: ScanOptions): Promise<string[]>;
+  entries(connection: Connection, namespace: string, after: number, limit: number): Promise<SequencedEntry[]>;
+  states(connection: Connection, namespace: string, scope: string, ids: readonly string[]): Promise<StatesRead>;
+  /** The same across scopes. */
+  statesOf(connection: Connection, namespace: string, refs: readonly StateRef[]): Promise<StatesRead>;
+  scan(connection: Connection, namespace: string, scope: string, options: ScanOptions): Promise<ScannedState[]>;
+  /** Statement that locks the namespace's head until the transaction ends, and selects it. */
+  lockHead(namespace: string): string;
+  /** Reads what {@link lockHead} selected; undefined: there is no such namespace, and nothing is locked. */
+  lockedHead(rows: readonly Row[]): NamespaceRow | undefined;
+  /** Adds an empty namespace if there is none. Waits for a transaction that is about to add or erase it. */
+  addNamespace(connection: Connection, namespace: string): Promise<void>;
+  knownKeys(connection: Connection, namespace: string, keys: readonly string[]): Promise<KeysRead>;
+  /**
+   * Writes a change as one statement, which does nothing and returns false if the namespace has moved on from the revision
+   * `before` or if one of the keys is taken. Only for a change that {@link fitsOneStatement}.
+   */
+  writeIfAt(connection: Connection, namespace: string, before: number, change: NamespaceChange): Promise<boolean>;
+  /** Several statements: large changes are written in pieces. For whoever holds the lock. */
+  write(connection: Connection, namespace: string, change: NamespaceChange): Promise<void>;
+  deleteStates(connection: Connection, namespace: string): Promise<void>;
+  /** Several statements. */
+  deleteNamespace(connection: Connection, namespace: string): Promise<void>;
+}
+
+/** What a transaction writes. */
+export interface NamespaceChange {
+  readonly head: number;
+  readonly revision: number;
+  readonly entries: readonly SequencedEntry[];
+  readonly states: readonly StateWrite[];
+}
+
+const NOTHING = new Uint8Array();
+
+/** Prepares the text of every statement. */
+export function ledgerSql(schemaName: string): LedgerSql {
+  const schema = quoted(schemaName);
+  const sql = {
+    revision: statement(`select revision from ${schema}.namespace where id = $1`),
+    head: statement(`select head from ${schema}.namespace where id = $1`),
+    // An empty namespace is one whose first commit has not been made yet.
+    namespaces: statement(`select name from ${schema}.namespace where name > $1 and head > 0 order by name limit $2`),
+    entries: statement(
+      `select seq, key, type, at, payload from ${schema}.entry where namespace = $1 and seq > $2 order by seq limit $3`,
+    ),
+    // One row at least, so that the revision comes with the states of the same moment.
+    states: statement(`
+      select (select revision from ${schema}.namespace where id = $1) as revision, found.place, found.value
+      from (select) as one left join lateral (
+        select wanted.place, state.value from unnest($3::bytea[]) with ordinality as wanted (id, place)
+        join ${schema}.state on state.namespace = $1 and state.scope = $2 and state.id = wanted.id
+      ) as found on true`),
+    statesOf: statement(`
+      select (select revision from ${schema}.namespace where id = $1) as revision, found.place, found.value
+      from (select) as one left join lateral (
+        select wanted.place, state.value
+        from unnest($2::uuid[], $3::bytea[]) with ordinality as wanted (scope, id, place)
+        join ${schema}.state on state.namespace = $1 and state.scope = wanted.scope and state.id = wanted.id
+      ) as found on true`),
+    scan: statement(`
+      select id, value from ${schema}.state where namespace = $1 and scope = $2 and id > $3 order by id limit $4`),
+    // The first revision is the time in microseconds: above every revision that an erased namespace of this name ever had.
+    addNamespace: statement(`
+      insert into ${schema}.namespace (id, name, head, revision)
+      values ($1, $2, 0, (extract(epoch from clock_timestamp()) * 1000000)::bigint) on conflict (id) do nothing`),
+    knownKeys: statement(`
+      select (select revision from ${schema}.namespace where id = $1) as revision, found.key, found.seq, found.payload
+      from (select) as one left join lateral (
+        select key, seq, payload from ${schema}.entry where namespace = $1 and key = any ($2::bytea[])
+      ) as found on true`),
+    writeIfAt: statement(writeIfAt(schema, false)),
+    writeAndRemoveIfAt: statement(writeIfAt(schema, true)),
+    setHead: statement(`update ${schema}.namespace set head = $2, revision = $3 where id = $1`),
+    appendEntries: statement(`
+      insert into ${schema}.entry (namespace, seq, key, type, at, payload)
+      select $1, * from unnest($2::bigint[], $3::bytea[], $4::bytea[], $5::double precision[], $6::bytea[])`),
+    writeStates: statement(`
+      insert into ${schema}.state (namespace, scope, id, value)
+      select $1, * from unnest($2::uuid[], $3::bytea[], $4::bytea[])
+      on conflict (namespace, scope, id) do update set value = excluded.value`),
+    removeStates: statement(`
+      delete from ${schema}.state using unnest($2::uuid[], $3::bytea[]) as gone (scope, id)
+      where state.namespace = $1 and state.scope = gone.scope and state.id = gone.id`),
+    deleteStates: statement(`delete from ${schema}.state where namespace = $1`),
+    deleteEntries: statement(`delete from ${schema}.entry where namespace = $1`),
+    deleteNamespace: statement(`delete from ${schema}.namespace where id = $1`),
+  } satisfies Record<string, Statement>;
+
+  return {
+    async revision(connection, namespace) {
+      return revisionOf(await connection.rows(sql.revision, [nameId(namespace)]));
+    },
+
+    async head(connection, namespace) {
+      const [row] = await connection.rows(sql.head, [nameId(namespace)]);
+      return (row?.head as number | undefined) ?? ABSENT.head;
+    },
+
+    async namespaces(connection, { after, limit }) {
+      const rows = await connection.rows(sql.namespaces, [bytesAfter(after), limit]);
+      return rows.map(({ name }) => bytesToName(name as Uint8Array));
+    },
+
+    async entries(connection, namespace, after, limit) {
+      const rows = await connection.rows(sql.entries, [nameId(namespace), after, limit]);
+      return rows.map(toEntry);
+    },
+
+    async states(connection, namespace, scope, ids) {
+      const rows = await connection.rows(sql.states, [nameId(namespace), nameId(scope), ids.map(toBytes)]);
+      return toStates(rows, ids.length);
+    },
+
+    async statesOf(connection, namespace, refs) {
+      const addresses = [scopeIds(refs), refs.map(({ id }) => toBytes(id))];
+      return toStates(await connection.rows(sql.statesOf, [nameId(namespace), ...addresses]), refs.length);
+    },
+
+    async scan(connection, namespace, scope, { after, limit }) {
+      const values = [nameId(namespace), nameId(scope), bytesAfter(after), limit];
+      const rows = await connection.rows(sql.scan, values);
+      return rows.map(({ id, value }) => ({ id: bytesToName(id as Uint8Array), value: value as Uint8Array }));
+    },
+
+    lockHead: (namespace) =>
+      `select head, revision from ${schema}.namespace where id = '${nameId(namespace)}' for update`,
+
+    lockedHead: ([row]) => (row ? { head: row.head as number, revision: row.revision as number } : undefined),
+
+    async addNamespace(connection, namespace) {
+      await connection.rows(sql.addNamespace, [nameId(namespace), toBytes(namespace)]);
+    },
+
+    async knownKeys(connection, namespace, keys) {
+      const rows = await connection.rows(sql.knownKeys, [nameId(namespace), keys.map(toBytes)]);
+      const taken = new Map<string, KnownKey>();
+      for (const { key, seq, payload } of rows) {
+        if (key === null) continue;
+        taken.set(bytesToName(key as Uint8Array), { seq: seq as number, payload: payload as Uint8Array });
+      }
+      return { revision: revisionOf(rows), taken };
+    },
+
+    async writeIfAt(connection, namespace, before, { head, revision, entries, states }) {
+      const { kept, removed } = inKeyOrder(states);
+      const values = [nameId(namespace), before, head, revision, ...entryColumns(entries), ...stateColumns(kept)];
+      const rows =
+        removed.length === 0
+          ? await connection.rows(sql.writeIfAt, values)
+          : await connection.rows(sql.writeAndRemoveIfAt, [...values, ...addressColumns(removed)]);
+      return rows.length === 1;
+    },
+
+    async write(connection, namespace, { head, revision, entries, states }) {
+      const id = nameId(namespace);
+      for (const some of chunks(entries, ({ payload }) => payload.length)) {
+        await connection.rows(sql.appendEntries, [id, ...entryColumns(some)]);
+      }
+      const { kept, removed } = inKeyOrder(states);
+      for (const some of chunks(kept, ({ value }) => value.length)) {
+        await connection.rows(sql.writeStates, [id, ...stateColumns(some)]);
+      }
+      for (const some of chunks(removed, () => 0)) {
+        await connection.rows(sql.removeStates, [id, ...addressColumns(some)]);
+      }
+      await connection.rows(sql.setHead, [id, head, revision]);
+    },
+
+    async deleteStates(connection, namespace) {
+      await connection.rows(sql.deleteStates, [nameId(namespace)]);
+    },
+
+    async deleteNamespace(connection, namespace) {
+      const id = nameId(namespace);
+      for (const deletion of [sql.deleteStates, sql.deleteEntries, sql.deleteNamespace]) {
+        await connection.rows(deletion, [id]);
+      }
+    },
+  };
+}
+
+/** Whether a change can be written by one statement. */
+export function fitsOneStatement({ entries, states }: NamespaceChange): boolean {
+  const sizes = [...entries.map(({ payload }) => payload.length), ...states.map(({ value }) => value?.length ?? 0)];
+  return [...chunks(sizes, (size) => size)].length <= 1;
+}
+
+/** One statement, one round trip, one moment: the row of the namespace is locked by changing it, and found changed by all others. */
+function writeIfAt(schema: string, removing: boolean): string {
+  const removal = `,
+    removed as (
+      delete from ${schema}.state using unnest($13::uuid[], $14::bytea[]) as gone (scope, id)
+      where state.namespace = $1 and state.scope = gone.scope and state.id = gone.id and exists (select from moved))`;
+  return `
+    with moved as (
+      update ${schema}.namespace set head = $3, revision = $4 where id = $1 and revision = $2
+        and not exists (select from ${schema}.entry where namespace = $1 and key = any ($6::bytea[]))
+      returning id),
+    appended as (
+      insert into ${schema}.entry (namespace, seq, key, type, at, payload)
+      select $1, added.* from unnest($5::bigint[], $6::bytea[], $7::bytea[], $8::double precision[], $9::bytea[]) as added
+      where exists (select from moved)),
+    written as (
+      insert into ${schema}.state (namespace, scope, id, value)
+      select $1, kept.* from unnest($10::uuid[], $11::bytea[], $12::bytea[]) as kept where exists (select from moved)
+      on conflict (namespace, scope, id) do update set value = excluded.value)${removing ? removal : ""}
+    select id from moved`;
+}
+
+/** A state to write, its address as the table has it. */
+interface KeyedState {
+  readonly scope: string;
+  readonly id: Buffer;
+}
+
+type KeptState = KeyedState & { readonly value: Uint8Array };
+
+const addressColumns = (states: readonly KeyedState[]): unknown[] => [
+  states.map(({ scope }) => scope),
+  states.map(({ id }) => id),
+];
+
+const stateColumns = (states: readonly KeptState[]): unknown[] => [
+  ...addressColumns(states),
+  states.map(({ value }) => toBuffer(value)),
+];
+
+const entryColumns = (entries: readonly SequencedEntry[]): unknown[] => [
+  entries.map(({ seq }) => seq),
+  entries.map(({ key }) => toBytes(key)),
+  entries.map(({ type }) => toBytes(type)),
+  entries.map(({ at }) => at),
+  entries.map(({ payload }) => toBuffer(payload)),
+];
+
+/** Every transaction touches rows in one order, so that no two of them can wait for each other. */
+function inKeyOrder(states: readonly StateWrite[]): {
+  readonly kept: KeptState[];
+  readonly removed: KeyedState[];
+} {
+  const scopes = scopeIds(states);
+  const keyed = states
+    .map(({ id, value }, place) => ({ scope: scopes[place] as string, id: toBytes(id), value }))
+    .sort((a, b) => (a.scope < b.scope ? -1 : a.scope > b.scope ? 1 : Buffer.compare(a.id, b.id)));
+  return {
+    kept: keyed.flatMap(({ scope, id, value }) => (value === null ? [] : [{ scope, id, value }])),
+    removed: keyed.filter(({ value }) => value === null),
+  };
+}
+
+/** Rows as values in the order that they were asked for in. */
+function toStates(rows: readonly Row[], count: number): StatesRead {
+  const values = new Array<Uint8Array | undefined>(count).fill(undefined);
+  for (const { place, value } of rows) {
+    if (place !== null) values[(place as number) - 1] = value as Uint8Array;
+  }
+  return { revision: revisionOf(rows), values };
+}
+
+/** Ids of the scopes of some states; few scopes, so each is hashed once. */
+function scopeIds(refs: readonly StateRef[]): string[] {
+  const known = new Map<string, string>();
+  return refs.map(({ scope }) => {
+    const id = known.get(scope) ?? nameId(scope);
+    known.set(scope, id);
+    return id;
+  });
+}
+
+/** Of a namespace that is not there nothing is selected, or null. */
+function revisionOf([row]: readonly Row[]): number {
+  return (row?.revision as number | null | undefined) ?? ABSENT.revision;
+}
+
+function toEntry({ seq, key, type, at, payload }: Row): SequencedEntry {
+  return {
+    key: bytesToName(key as Uint8Array),
+    type: bytesToName(type as Uint8Array),
+    at: at as number,
+    payload: payload as Uint8Array,
+    seq: seq as number,
+  };
+}
+
+/** `pg` sends a Buffer as bytes, and any other array as a list. */
+function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
+function toBytes(name: string): Buffer {
+  return toBuffer(nameToBytes(name));
+}
+
+function bytesAfter(name: string | undefined): Buffer {
+  return toBuffer(name === undefined ? NOTHING : nameToBytes(name));
+}

@@ -1,0 +1,83 @@
+import { setImmediate as afterThisTick } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { namespaceQueue, type QueuedCall } from "./namespace-queue.js";
+
+interface Call extends QueuedCall {
+  readonly name: string;
+}
+
+/** A queue whose groups end when the test says so. */
+function controlled(lanes: number) {
+  const groups: { namespace: string; names: string[]; end: () => void }[] = [];
+  const queue = namespaceQueue<Call>(
+    lanes,
+    (namespace, calls) =>
+      new Promise<void>((resolve) => {
+        groups.push({ namespace, names: calls.map(({ name }) => name), end: resolve });
+      }),
+  );
+  const add = (namespace: string, name: string, alone = false): void => queue.add(namespace, { name, alone });
+  const begun = (): string[] => groups.map(({ namespace, names }) => `${namespace}: ${names.join(" ")}`);
+  return { queue, groups, add, begun };
+}
+
+describe("namespaceQueue", () => {
+  it("does the calls of one tick together, and those that come meanwhile together afterwards", async () => {
+    const { groups, add, begun } = controlled(4);
+    add("n", "a");
+    add("n", "b");
+    await afterThisTick();
+    add("n", "c");
+    add("n", "d");
+    await afterThisTick();
+    expect(begun()).toEqual(["n: a b"]);
+    groups[0]?.end();
+    await afterThisTick();
+    await afterThisTick();
+    expect(begun()).toEqual(["n: a b", "n: c d"]);
+  });
+
+  it("does namespaces side by side, as many as it has lanes, and the others in the order they came", async () => {
+    const { groups, add, begun } = controlled(2);
+    for (const namespace of ["w", "x", "y", "z"]) add(namespace, "a");
+    await afterThisTick();
+    expect(begun()).toEqual(["w: a", "x: a"]);
+    groups[1]?.end();
+    await afterThisTick();
+    await afterThisTick();
+    expect(begun()).toEqual(["w: a", "x: a", "y: a"]);
+  });
+
+  it("does a call that wants to be alone by itself, in its place", async () => {
+    const { groups, add, begun } = controlled(1);
+    add("n", "a");
+    add("n", "erase", true);
+    add("n", "b");
+    add("n", "c");
+    for (let group = 0; group < 3; group++) {
+      await afterThisTick();
+      await afterThisTick();
+      groups[group]?.end();
+    }
+    expect(begun()).toEqual(["n: a", "n: erase", "n: b c"]);
+  });
+
+  it("is drained when nothing waits or is under way", async () => {
+    const { queue, groups, add } = controlled(1);
+    await queue.drained();
+    add("n", "a");
+    add("m", "b");
+    let drained = false;
+    const done = queue.drained().then(() => {
+      drained = true;
+    });
+    await afterThisTick();
+    groups[0]?.end();
+    await afterThisTick();
+    await afterThisTick();
+    expect(drained).toBe(false);
+    groups[1]?.end();
+    await done;
+    expect(drained).toBe(true);
+  });
+});

@@ -1,0 +1,108 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Connection, Connections } from "./connections.js";
+import type { LedgerSql, NamespaceRow } from "./ledger-sql.js";
+import { nameId } from "./name-id.js";
+import { commitUnknown, isConnectionLoss, isTransient, toStoreError } from "./postgres-errors.js";
+import type { ResolvedOptions } from "./postgres-options.js";
+
+/** A transaction that holds the lock of one namespace's head. */
+export interface LockedNamespace {
+  readonly connection: Connection;
+  /** Where the namespace stands, undefined when there is none; then nothing is locked. */
+  readonly row: NamespaceRow | undefined;
+  /** Locks a namespace that was not there by adding it, empty. */
+  create(): Promise<NamespaceRow>;
+  /** Commits, and returns when that was asked for, ms of a steady clock. Without it everything is rolled back. */
+  commit(): Promise<number>;
+}
+
+/** Pauses before a transaction is tried again, in ms: long enough for a server that was restarted. */
+const PAUSES = [25, 100, 400, 1_000];
+/** No other try is begun later than this after the first failure, in ms: a server that does not answer takes its time with each. */
+const RETRY_FOR = 3_000;
+
+/**
+ * Runs `work` with the namespace locked, again and again while the connection breaks or the server gives the transaction up, for
+ * some one and a half seconds. After a commit whose answer was lost, the next try waits for the lock and then sees whether it was
+ * kept: `work` must be able to tell, as it is with idempotency keys.
+ *
+ * @param maybeKept whether an earlier try may have been kept
+ * @throws STORE_COMMIT_UNKNOWN when that cannot be found out, what `work` throws, and what the server reports
+ */
+export async function withLockedNamespace<Result>(
+  source: Connections,
+  sql: LedgerSql,
+  options: ResolvedOptions,
+  namespace: string,
+  work: (locked: LockedNamespace) => Promise<Result>,
+  maybeKept = false,
+): Promise<Result> {
+  let unknown = maybeKept;
+  let giveUpAt = Number.POSITIVE_INFINITY;
+  for (let attempt = 0; ; attempt++) {
+    let committing = false;
+    try {
+      return await source.use(async (connection) => {
+        try {
+          const rows = await connection.script(`${begin(options, namespace)}; ${sql.lockHead(namespace)}`);
+          let done = false;
+          const result = await work({
+            connection,
+            row: sql.lockedHead(rows),
+            create: () => createLocked(connection, sql, namespace),
+            async commit() {
+              const askedAt = performance.now();
+              committing = true;
+              await connection.script("commit");
+              committing = false;
+              done = true;
+              return askedAt;
+            },
+          });
+          if (!done) await connection.script("rollback");
+          return result;
+        } catch (error) {
+          if (!isConnectionLoss(error)) await connection.script("rollback").catch(() => {});
+          throw error;
+        }
+      });
+    } catch (error) {
+      const lost = isConnectionLoss(error);
+      unknown ||= committing && lost;
+      giveUpAt = Math.min(giveUpAt, performance.now() + RETRY_FOR);
+      const wait = performance.now() < giveUpAt ? PAUSES[attempt] : undefined;
+      if (wait !== undefined && (lost || isTransient(error))) {
+        // Not all at the same time again.
+        await pause(wait * (0.5 + Math.random()));
+        continue;
+      }
+      throw unknown ? commitUnknown(error, options.place) : toStoreError(error, options.place);
+    }
+  }
+}
+
+/** One round trip together with the lock that follows. Only an acknowledgement that survives a crash is one. */
+function begin({ statementTimeout, lockTimeout, rowLevelSecurity }: ResolvedOptions, namespace: string): string {
+  const settings = [
+    "begin isolation level read committed",
+    `set local statement_timeout = ${statementTimeout}`,
+    `set local lock_timeout = ${lockTimeout}`,
+    "select set_config('synchronous_commit', 'on', true) where current_setting('synchronous_commit') = 'off'",
+    ...(rowLevelSecurity ? [nameScope(nameId(namespace))] : []),
+  ];
+  return settings.join("; ");
+}
+
+/** Statement that tells row-level security which namespace the transaction is about; `*` lists all names. */
+export function nameScope(id: string): string {
+  return `select set_config('qavr.namespace', '${id}', true)`;
+}
+
+/** Between adding and locking somebody may erase it again; then once more. */
+async function createLocked(connection: Connection, sql: LedgerSql, namespace: string): Promise<NamespaceRow> {
+  for (;;) {
+    await sql.addNamespace(connection, namespace);
+    const row = sql.lockedHead(await connection.script(sql.lockHead(namespace)));
+    if (row) return row;
+  }
+}

@@ -1,0 +1,114 @@
+import { createHash, randomUUID } from "node:crypto";
+import type { StateRef } from "@qavr/core";
+import { type Connections, statement } from "./connections.js";
+import type { KnownStates } from "./known-states.js";
+import { quoted } from "./quoting.js";
+
+/** A commit, as other stores are told of it. */
+export interface Announcement {
+  readonly namespace: string;
+  readonly before: number;
+  readonly after: number;
+  /** Undefined: anything may have changed. */
+  readonly written: readonly StateRef[] | undefined;
+}
+
+export interface Notifications {
+  /** Tells others, some time soon. Nothing waits for it, and it may be lost. */
+  announce(announcement: Announcement): void;
+  close(): Promise<void>;
+}
+
+/** PostgreSQL refuses longer payloads than 7,999 bytes. */
+const MAX_PAYLOAD_BYTES = 7_900;
+/** Announcements that wait while others are being sent; beyond them readers find out by asking. */
+const MAX_WAITING = 1_000;
+/** Pause before listening again after the connection was lost, in ms. */
+const RECONNECT = 1_000;
+
+const NOTIFY = statement("select pg_notify($1, payload) from unnest($2::text[]) as payload");
+
+/**
+ * Tells other stores on the same schema what was committed, by NOTIFY, and listens to them. Sent after the commit and not with it:
+ * PostgreSQL lets transactions that notify commit one after the other only, each with its own wait for the disk.
+ */
+export function notifications(source: Connections, schema: string, states: KnownStates): Notifications {
+  const channel = `qavr_${createHash("sha256").update(schema).digest("hex").slice(0, 16)}`;
+  const sender = randomUUID();
+  const waiting: string[] = [];
+  let sending: Promise<void> | undefined;
+  let stop = (): void => {};
+  let stopped = false;
+
+  const hear = (payload: string): void => {
+    const heard = decode(payload);
+    if (!heard || heard.sender === sender) return;
+    states.notified(heard.namespace, heard.before, heard.after, heard.written);
+  };
+
+  const send = async (): Promise<void> => {
+    while (waiting.length > 0 && !stopped) {
+      const payloads = waiting.splice(0);
+      await source.use((connection) => connection.rows(NOTIFY, [channel, payloads])).catch(() => {});
+    }
+    sending = undefined;
+  };
+
+  const listen = async (): Promise<void> => {
+    while (!stopped) {
+      const ended = source.use(async (connection) => {
+        const over = new Promise<void>((resolve) => {
+          connection.onLoss(resolve);
+          stop = resolve;
+        });
+        connection.onNotification(hear);
+        await connection.script(`listen ${quoted(channel)}`);
+        if (!stopped) await over;
+        await connection.script(`unlisten ${quoted(channel)}`);
+      });
+      await ended.catch(() => {});
+      if (!stopped) {
+        await new Promise<void>((resolve) => {
+          stop = resolve;
+          setTimeout(resolve, RECONNECT).unref();
+        });
+      }
+    }
+  };
+  const listening = listen();
+
+  return {
+    announce(announcement) {
+      if (stopped || waiting.length >= MAX_WAITING) return;
+      waiting.push(encode(sender, announcement));
+      sending ??= send();
+    },
+    async close() {
+      await sending;
+      stopped = true;
+      stop();
+      await listening;
+    },
+  };
+}
+
+/** As JSON, whose escapes keep NUL out of the text. */
+function encode(sender: string, { namespace, before, after, written }: Announcement): string {
+  const refs = written?.map(({ scope, id }) => [scope, id]);
+  const payload = JSON.stringify([sender, namespace, before, after, refs ?? null]);
+  return Buffer.byteLength(payload) <= MAX_PAYLOAD_BYTES
+    ? payload
+    : JSON.stringify([sender, namespace, before, after, null]);
+}
+
+/** Undefined for what no store has sent. */
+function decode(payload: string): (Announcement & { readonly sender: string }) | undefined {
+  try {
+    const [sender, namespace, before, after, refs] = JSON.parse(payload);
+    if (typeof namespace !== "string" || !Number.isFinite(before) || !Number.isFinite(after)) return undefined;
+    const written = Array.isArray(refs) ? refs.map(([scope, id]): StateRef => ({ scope, id })) : undefined;
+    return { sender, namespace, before, after, written };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,90 @@
+import { type ErrorCode, QavrError } from "@qavr/core";
+
+/** SQLSTATEs that mean something to a user of the store, whole or by class. https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const CODES: Readonly<Record<string, ErrorCode>> = {
+  "08": "STORE_UNAVAILABLE", // connection exception
+  "25006": "STORE_UNWRITABLE", // read only transaction: a replica
+  "28": "STORE_DENIED", // invalid authorization: unknown login, wrong password
+  "3D000": "STORE_UNAVAILABLE", // no such database
+  "3F000": "STORE_CORRUPT", // no such schema
+  "40001": "STORE_BUSY", // serialization failure
+  "40P01": "STORE_BUSY", // deadlock
+  "42501": "STORE_DENIED", // missing rights
+  "42703": "STORE_CORRUPT", // no such column
+  "42P01": "STORE_CORRUPT", // no such table
+  "53100": "STORE_UNWRITABLE", // disk full
+  "53300": "STORE_UNAVAILABLE", // too many connections
+  "55P03": "STORE_BUSY", // lock not available in time
+  "57014": "STORE_BUSY", // statement timeout
+  "57P": "STORE_UNAVAILABLE", // shutdown, crash, still starting
+  XX001: "STORE_CORRUPT", // data corrupted
+  XX002: "STORE_CORRUPT", // index corrupted
+};
+
+/** Errors of Node's sockets and resolver. */
+const UNREACHABLE = new Set([
+  ...["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN"],
+  ...["EHOSTUNREACH", "ENETUNREACH", "ENOENT"],
+]);
+
+/** What `pg` says, without a code, about a connection that is gone, never came about or does not answer. */
+const LOST =
+  /connection terminated|connection ended|connection error and is not queryable|client was closed|timeout exceeded when trying to connect|server closed the connection|query read timeout|connection is closed/i;
+
+const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
+  STORE_UNAVAILABLE: "Check the address, that the server runs, and how many connections it allows.",
+  STORE_DENIED: "Check the login and its rights on the schema.",
+  STORE_UNWRITABLE: "Name the primary server, and check the free space on its disk.",
+  STORE_BUSY: "The call changed nothing and may be repeated.",
+  STORE_CORRUPT: "Restore a backup, or name another schema.",
+};
+
+/** SQLSTATE, if the server sent one. */
+function sqlState(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && !UNREACHABLE.has(code) ? code : undefined;
+}
+
+/** The code of one of `pg`'s errors, undefined for one that somebody else threw. */
+function codeOf(error: unknown): ErrorCode | undefined {
+  const state = sqlState(error);
+  if (state) return CODES[state] ?? CODES[state.slice(0, 3)] ?? CODES[state.slice(0, 2)] ?? "STORE_FAILED";
+  if (!(error instanceof Error)) return undefined;
+  const { code } = error as { code?: unknown };
+  return (typeof code === "string" && UNREACHABLE.has(code)) || LOST.test(error.message)
+    ? "STORE_UNAVAILABLE"
+    : undefined;
+}
+
+/** True when the connection is gone or useless, so that another one may fare better. */
+export function isConnectionLoss(error: unknown): boolean {
+  return !QavrError.isInstance(error) && codeOf(error) === "STORE_UNAVAILABLE" && sqlState(error) !== "3D000";
+}
+
+/** True when the server gave up a transaction that may well succeed when it is repeated: serialization failure, deadlock. */
+export function isTransient(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === "40001" || state === "40P01";
+}
+
+/** An error of `pg` as the QavrError that a user can act on. A QavrError passes as it is. */
+export function toStoreError(cause: unknown, place: string): QavrError {
+  if (QavrError.isInstance(cause)) return cause;
+  const code = codeOf(cause) ?? "STORE_FAILED";
+  const state = sqlState(cause);
+  const reason = cause instanceof Error && cause.message ? cause.message : String((cause as { code?: unknown })?.code);
+  const advice = ADVICE[code] ?? "The cause says more.";
+  return new QavrError(code, `The ledger in ${place} could not be used: ${reason}. ${advice}`, {
+    details: { place, ...(state ? { sqlState: state } : {}) },
+    cause,
+  });
+}
+
+/** For a commit whose answer never came. */
+export function commitUnknown(cause: unknown, place: string): QavrError {
+  return new QavrError(
+    "STORE_COMMIT_UNKNOWN",
+    `The connection to the ledger in ${place} was lost during a commit, and could not be made again to find out whether it was kept. Repeat the call: what was kept is not counted twice.`,
+    { details: { place }, cause },
+  );
+}

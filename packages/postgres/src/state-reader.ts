@@ -1,0 +1,106 @@
+import type { Connection } from "./connections.js";
+import type { KnownStates } from "./known-states.js";
+import { ABSENT, type LedgerSql, type StatesRead } from "./ledger-sql.js";
+
+/** Runs a read of one namespace on a connection. */
+export type ReadNamespace = <Result>(
+  namespace: string,
+  read: (connection: Connection) => Promise<Result>,
+) => Promise<Result>;
+
+export interface StateReader {
+  /** @param mayLag accept what was asked for within the staleness */
+  read(
+    namespace: string,
+    scope: string,
+    ids: readonly string[],
+    mayLag: boolean,
+  ): Promise<readonly (Uint8Array | undefined)[]>;
+  /** Makes sure that what is known of a namespace is current, or no older than the staleness. */
+  refresh(namespace: string, mayLag: boolean): Promise<void>;
+}
+
+interface Sources {
+  readonly sql: LedgerSql;
+  readonly states: KnownStates;
+  readonly primary: ReadNamespace;
+  readonly replica: ReadNamespace | undefined;
+  /** ms */
+  readonly staleness: number;
+}
+
+/**
+ * Reads states through the cache. Whatever is cached counts only at the revision that it was read at: an exact read asks the
+ * server for that revision, which is one short look-up, and for the states only when they are not there or out of date.
+ */
+export function stateReader({ sql, states, primary, replica, staleness }: Sources): StateReader {
+  const isFresh = (namespace: string): boolean => states.askedSince(namespace, performance.now() - staleness);
+
+  /** Asks for the current revision; true if the cached states are of it. */
+  const verify = async (namespace: string): Promise<boolean> => {
+    const askedAt = performance.now();
+    const revision = await primary(namespace, (connection) => sql.revision(connection, namespace));
+    return states.observe(namespace, revision, askedAt);
+  };
+
+  const readPrimary = async (namespace: string, scope: string, ids: readonly string[]): Promise<StatesRead> => {
+    const askedAt = performance.now();
+    const found = await primary(namespace, (connection) => sql.states(connection, namespace, scope, ids));
+    if (states.observe(namespace, found.revision, askedAt)) remember(namespace, scope, ids, found);
+    return found;
+  };
+
+  /** States from the replica, undefined when it is behind what is known of the namespace or cannot be asked. */
+  const readReplica = async (
+    namespace: string,
+    scope: string,
+    ids: readonly string[],
+  ): Promise<StatesRead | undefined> => {
+    if (!replica) return undefined;
+    if (!isFresh(namespace)) await verify(namespace);
+    const known = states.revision(namespace);
+    // Of a namespace that was erased the replica may still have everything.
+    if (known === undefined || known === ABSENT.revision) return undefined;
+    const found = await replica(namespace, (connection) => sql.states(connection, namespace, scope, ids)).catch(
+      () => undefined,
+    );
+    if (!found || found.revision < known) return undefined;
+    // Of a later revision only a question to the primary server may tell: what was erased may still be there.
+    if (found.revision === states.revision(namespace)) remember(namespace, scope, ids, found);
+    return found;
+  };
+
+  const remember = (namespace: string, scope: string, ids: readonly string[], { values }: StatesRead): void => {
+    for (const [place, id] of ids.entries()) states.cache.write(namespace, scope, id, values[place]);
+  };
+
+  return {
+    async read(namespace, scope, ids, mayLag) {
+      if (ids.length === 0) return [];
+      const revision = states.revision(namespace);
+      const values = new Array<Uint8Array | undefined>(ids.length).fill(undefined);
+      const unknown = revision === undefined ? [...ids.keys()] : states.cache.read(namespace, scope, ids, values);
+      if (unknown.length === 0) {
+        if (mayLag && isFresh(namespace)) return values;
+        await verify(namespace);
+        if (states.revision(namespace) === revision) return values;
+      } else if (unknown.length < ids.length) {
+        const missing = unknown.map((place) => ids[place] as string);
+        const found =
+          (mayLag ? await readReplica(namespace, scope, missing) : undefined) ??
+          (await readPrimary(namespace, scope, missing));
+        for (const [i, place] of unknown.entries()) values[place] = found.values[i];
+        if (found.revision === revision) return values;
+      }
+      // What was cached and what was read do not belong together: all at one moment.
+      const all =
+        (mayLag ? await readReplica(namespace, scope, ids) : undefined) ?? (await readPrimary(namespace, scope, ids));
+      return all.values;
+    },
+
+    async refresh(namespace, mayLag) {
+      if (mayLag && isFresh(namespace)) return;
+      await verify(namespace);
+    },
+  };
+}

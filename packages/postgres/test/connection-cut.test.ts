@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { postgresStore } from "../src/index.js";
+import { countIn, counting, tally } from "./support/counting.js";
+import { type CuttingProxy, cuttingProxy } from "./support/cutting-proxy.js";
+import { testServer } from "./support/server.js";
+
+const server = await testServer();
+
+/** What commits send last: under the lock, and without it. Statements that were prepared before are known by their names only. */
+const COMMIT = "commit";
+const LOCKLESS = "with moved as";
+
+describe("a commit whose connection is cut", () => {
+  let proxy: CuttingProxy;
+  const open = (schema: string) =>
+    postgresStore({ connectionString: proxy.url(server.url()), schema, prepare: false, maxConnections: 2 });
+  beforeAll(async () => {
+    proxy = await cuttingProxy(server.port);
+  });
+  afterAll(() => proxy.close());
+
+  it.each(["answered", "unsent"] as const)(
+    "under the lock, %s, is kept once and acknowledged in its place",
+    async (moment) => {
+      const store = open(server.schema());
+      await store.head("n");
+      const cutsBefore = proxy.cuts;
+      proxy.cut(COMMIT, moment);
+      const receipts = await Promise.all([
+        store.commit("n", [tally("a"), tally("b")], counting),
+        store.commit("n", [tally("b"), tally("c")], counting),
+      ]);
+      expect(proxy.cuts).toBe(cutsBefore + 1);
+      expect(receipts).toEqual([
+        [
+          { status: "committed", seq: 1 },
+          { status: "committed", seq: 2 },
+        ],
+        [
+          { status: "duplicate", seq: 2 },
+          { status: "committed", seq: 3 },
+        ],
+      ]);
+      expect([await countIn(store), await store.head("n")]).toEqual([3, 3]);
+      await store.close();
+    },
+  );
+
+  it.each(["answered", "unsent"] as const)(
+    "without the lock, %s, is kept once and acknowledged in its place",
+    async (moment) => {
+      const store = open(server.schema());
+      await store.commit("n", [tally("a")], counting);
+      const cutsBefore = proxy.cuts;
+      proxy.cut(LOCKLESS, moment);
+      expect(await store.commit("n", [tally("b")], counting)).toEqual([{ status: "committed", seq: 2 }]);
+      expect(proxy.cuts).toBe(cutsBefore + 1);
+      expect([await countIn(store), await store.head("n")]).toEqual([2, 2]);
+      await store.close();
+    },
+  );
+
+  it("says that its result is unknown when the server cannot be asked, and repeating it counts it once", async () => {
+    const store = open(server.schema());
+    await store.commit("n", [tally("a")], counting);
+    proxy.cut(LOCKLESS, "answered");
+    const refused = store.commit("n", [tally("b")], counting);
+    const cutsBefore = proxy.cuts;
+    while (proxy.cuts === cutsBefore) await new Promise((resolve) => setTimeout(resolve, 1));
+    proxy.block(true);
+    await expect(refused).rejects.toMatchObject({ code: "STORE_COMMIT_UNKNOWN" });
+    // Nothing of this one can have been kept: no connection came about.
+    await expect(store.commit("n", [tally("c")], counting)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    await expect(store.head("n")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    proxy.block(false);
+    expect(await store.commit("n", [tally("b")], counting)).toEqual([{ status: "duplicate", seq: 2 }]);
+    expect(await store.commit("n", [tally("c")], counting)).toEqual([{ status: "committed", seq: 3 }]);
+    expect(await countIn(store)).toBe(3);
+    await store.close();
+  });
+
+  it("goes through on another connection when the one at hand had broken while nobody looked", async () => {
+    const store = open(server.schema());
+    await store.commit("n", [tally("a")], counting);
+    await server.pool.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'qavr'");
+    expect(await store.commit("n", [tally("b")], counting)).toEqual([{ status: "committed", seq: 2 }]);
+    await server.pool.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'qavr'");
+    expect(await countIn(store)).toBe(2);
+    await store.close();
+  });
+});

@@ -1,0 +1,192 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Reduce, Store } from "@qavr/core";
+import { Pool } from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { postgresStore } from "../src/index.js";
+import { countIn, counting, tally } from "./support/counting.js";
+import { testServer } from "./support/server.js";
+
+const server = await testServer();
+const connectionString = server.url();
+const lagging = { mayLag: true };
+const idsOf = (store: Store, cursor: number): string[] | undefined =>
+  store.changesSince?.("n", cursor).written?.map(({ id }) => id);
+
+describe("a store that may be a little behind", () => {
+  it("answers rankings from what it knows until its staleness is over, and everything else exactly", async () => {
+    const schema = server.schema();
+    const store = postgresStore({ connectionString, schema, staleness: 60_000, listen: false });
+    const other = postgresStore({ connectionString, schema });
+    await store.commit("n", [tally("a")], counting);
+    await other.commit("n", [tally("b")], counting);
+    await store.refresh?.("n", lagging);
+    expect(await countIn(store, "n", lagging)).toBe(1);
+    expect(await countIn(store)).toBe(2);
+    expect(await countIn(store, "n", lagging)).toBe(2);
+    await other.commit("n", [tally("c")], counting);
+    await store.refresh?.("n");
+    expect(await countIn(store, "n", lagging)).toBe(3);
+    for (const each of [store, other]) await each.close();
+  });
+
+  it("sees its own commits at once", async () => {
+    const store = postgresStore({ connectionString, schema: server.schema(), staleness: 60_000, listen: false });
+    for (let n = 1; n <= 5; n++) {
+      await store.commit("n", [tally(`k${n}`)], counting);
+      expect(await countIn(store, "n", lagging)).toBe(n);
+    }
+    await store.eraseNamespace("n");
+    expect(await countIn(store, "n", lagging)).toBe(0);
+    await store.close();
+  });
+
+  it("is never behind for longer than its staleness", async () => {
+    const schema = server.schema();
+    const store = postgresStore({ connectionString, schema, staleness: 40, listen: false });
+    const other = postgresStore({ connectionString, schema });
+    for (let n = 1; n <= 5; n++) {
+      await other.commit("n", [tally(`k${n}`)], counting);
+      await pause(60);
+      await store.refresh?.("n", lagging);
+      expect(await countIn(store, "n", lagging)).toBe(n);
+    }
+    for (const each of [store, other]) await each.close();
+  });
+});
+
+describe("stores that listen to each other", () => {
+  const open = (schema: string, staleness: number): Store =>
+    postgresStore({ connectionString, schema, staleness, listen: true });
+
+  it("learn what others have committed without asking, and lose only what changed", async () => {
+    const schema = server.schema();
+    const [store, other] = [open(schema, 600_000), open(schema, 600_000)];
+    await other.commit("n", [tally("a")], counting);
+    expect(await countIn(store)).toBe(1);
+    const cursor = store.changesSince?.("n", 0).cursor as number;
+    await listening(2);
+    await other.commit("n", [tally("b")], counting);
+    await expect.poll(() => idsOf(store, cursor)).toEqual(["count"]);
+    expect(await countIn(store, "n", lagging)).toBe(2);
+    for (const each of [store, other]) await each.close();
+  });
+
+  it("hear that anything may have changed when a namespace was replaced, erased, or changed in very many places", async () => {
+    const schema = server.schema();
+    const [store, other] = [open(schema, 600_000), open(schema, 600_000)];
+    await other.commit("n", [tally("a")], counting);
+    await countIn(store);
+    await listening(2);
+    const everything = async (act: () => Promise<unknown>): Promise<void> => {
+      await countIn(store);
+      const cursor = store.changesSince?.("n", 0).cursor as number;
+      expect(idsOf(store, cursor)).toEqual([]);
+      await act();
+      await expect.poll(() => store.changesSince?.("n", cursor).written === undefined).toBe(true);
+    };
+    await everything(() => other.replaceStates("n", 1, []));
+    const many = Array.from({ length: 500 }, (_, i) => ({
+      scope: "memory:docs",
+      id: `m${i}`,
+      value: Uint8Array.of(1),
+    }));
+    // biome-ignore lint/correctness/useYield: a reduction that needs to see nothing
+    const writeMany: Reduce = function* () {
+      return many;
+    };
+    await everything(() => other.commit("n", [tally("b")], writeMany));
+    await everything(() => other.eraseNamespace("n"));
+    for (const each of [store, other]) await each.close();
+  });
+
+  it("listen again after their connection was lost", async () => {
+    const schema = server.schema();
+    const [store, other] = [open(schema, 600_000), open(schema, 600_000)];
+    await other.commit("n", [tally("a")], counting);
+    await countIn(store);
+    await listening(2);
+    await server.pool.query("select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen %'");
+    await pause(100);
+    await listening(2);
+    const cursor = store.changesSince?.("n", 0).cursor as number;
+    await other.commit("n", [tally("b")], counting);
+    await expect.poll(() => idsOf(store, cursor)).toEqual(["count"]);
+    for (const each of [store, other]) await each.close();
+  });
+
+  /** Waits until so many connections listen, on whatever channel: tests of this file run one after the other. */
+  async function listening(count: number): Promise<void> {
+    const query = "select 1 from pg_stat_activity where query like 'listen %'";
+    await expect.poll(async () => (await server.pool.query(query)).rowCount, { timeout: 10_000 }).toBe(count);
+  }
+});
+
+describe("a store with a replica", () => {
+  let replica: Awaited<ReturnType<typeof server.startReplica>>;
+  let pool: Pool;
+  let reads = 0;
+  beforeAll(async () => {
+    replica = await server.startReplica();
+    pool = new Pool({ connectionString: replica.url(), max: 4 });
+  });
+  afterAll(async () => {
+    await pool.end();
+    await replica.stop();
+  });
+  const counted = {
+    connect: () => {
+      reads += 1;
+      return pool.connect();
+    },
+  };
+  const replayed = (): Promise<unknown> =>
+    expect
+      .poll(async () => {
+        const { rows } = await server.pool.query("select pg_current_wal_lsn() as lsn");
+        return (await pool.query("select pg_last_wal_replay_lsn() >= $1 as there", [rows[0].lsn])).rows[0].there;
+      })
+      .toBe(true);
+
+  it("reads states for rankings there, and nothing else", async () => {
+    const schema = server.schema();
+    const writer = postgresStore({ connectionString, schema });
+    await writer.commit("n", [tally("a")], counting);
+    await replayed();
+    reads = 0;
+    const store = postgresStore({ connectionString, schema, staleness: 60_000, listen: false, replica: counted });
+    expect(await countIn(store)).toBe(1);
+    expect(reads).toBe(0);
+    const [absent] = await store.readStates("n", "stats", ["other"], lagging);
+    expect([absent, reads]).toEqual([undefined, 1]);
+    for (const each of [writer, store]) await each.close();
+  });
+
+  it("passes the replica over while that is behind what is known, and when it is gone", async () => {
+    const schema = server.schema();
+    const store = postgresStore({
+      connectionString,
+      schema,
+      staleness: 60_000,
+      listen: false,
+      replica: counted,
+      cacheBytes: 0,
+    });
+    await store.commit("n", [tally("a")], counting);
+    await replayed();
+    await pool.query("select pg_wal_replay_pause()");
+    await store.commit("n", [tally("b")], counting);
+    reads = 0;
+    expect(await countIn(store, "n", lagging)).toBe(2);
+    expect(reads).toBe(1);
+    await store.eraseNamespace("n");
+    expect(await countIn(store, "n", lagging)).toBe(0);
+    await store.commit("n", [tally("c")], counting);
+    expect(await countIn(store, "n", lagging)).toBe(1);
+    await pool.query("select pg_wal_replay_resume()");
+    pool.on("error", () => {});
+    await replica.kill();
+    expect(await countIn(store, "n", lagging)).toBe(1);
+    await replica.restart();
+    await store.close();
+  });
+});

@@ -1,0 +1,56 @@
+import { Pool } from "pg";
+import { describe, expect, it } from "vitest";
+import { type PostgresStoreOptions, postgresStore } from "../src/index.js";
+
+const connectionString = "postgres://nobody@localhost:1/none";
+const pool = new Pool({ connectionString });
+
+describe("postgresStore", () => {
+  it.each<[string, PostgresStoreOptions]>([
+    ["neither a pool nor a URL", {}],
+    ["both a pool and a URL", { pool, connectionString }],
+    ["something else than a pool", { pool: {} as Pool }],
+    ["a URL of something else", { connectionString: "mysql://localhost/qavr" }],
+    ["a schema without a name", { pool, schema: "" }],
+    ["a schema with a NUL", { pool, schema: "a\0" }],
+    ["a schema with a name that PostgreSQL would cut", { pool, schema: "é".repeat(32) }],
+    ["no writer", { pool, writers: 0 }],
+    ["part of a writer", { pool, writers: 1.5 }],
+    ["a negative number of partitions", { pool, partitions: -1 }],
+    ["too many partitions", { pool, partitions: 257 }],
+    ["no connection", { connectionString, maxConnections: 0 }],
+    ["no time for a statement", { pool, statementTimeout: 0 }],
+    ["an endless wait for a lock", { pool, lockTimeout: Number.POSITIVE_INFINITY }],
+    ["a negative staleness", { pool, staleness: -1 }],
+    ["a negative cache", { pool, cacheBytes: -1 }],
+    ["a replica without staleness", { pool, replica: pool }],
+    ["something else than a replica's pool", { pool, staleness: 1, replica: "postgres://" as never }],
+    ["words for a switch", { pool, migrate: "no" as never }],
+    ["a number for a switch", { pool, listen: 1 as never }],
+  ])("refuses %s", (_, options) => {
+    expect(() => postgresStore(options)).toThrowError(
+      expect.objectContaining({ name: "QavrError", code: "INVALID_ARGUMENT" }),
+    );
+  });
+
+  it("does not repeat a URL that it refuses, which may hold a password", () => {
+    expect(() => postgresStore("mysql://app:secret@localhost")).toThrowError(/^(?!.*secret)/);
+  });
+
+  it("takes an option that is there but undefined for absent, and tells of a staleness that it has", () => {
+    const options = { pool, schema: undefined, staleness: undefined } as unknown as PostgresStoreOptions;
+    expect(postgresStore(options).capabilities).toEqual({ durable: true, sharedBackend: true });
+    expect(postgresStore({ pool, staleness: 200 }).capabilities).toEqual({
+      durable: true,
+      sharedBackend: true,
+      staleness: 200,
+    });
+  });
+
+  it("connects to nothing before it is used", async () => {
+    const store = postgresStore({ pool });
+    await store.close();
+    expect(pool.totalCount).toBe(0);
+    await expect(store.head("n")).rejects.toMatchObject({ code: "STORE_CLOSED" });
+  });
+});

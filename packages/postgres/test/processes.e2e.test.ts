@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { postgresStore } from "../src/index.js";
+import { runChild } from "./support/child.js";
+import { countIn, counting, tally } from "./support/counting.js";
+import { deadlocks, expectExactCounts } from "./support/exact-counts.js";
+import { testServer } from "./support/server.js";
+
+const server = await testServer();
+const connectionString = server.url();
+
+describe("several processes on one ledger", () => {
+  it("create it together: one migrates, all go on", async () => {
+    const schema = server.schema();
+    const moment = String(Date.now() + 500);
+    const children = await Promise.all(
+      Array.from({ length: 6 }, (_, child) =>
+        runChild("count.mjs", [connectionString, schema, `p${child}`, "5", "1", moment]),
+      ),
+    );
+    expect(children).toEqual(Array(6).fill({ code: 0, stdout: "5\n", stderr: "" }));
+    const store = postgresStore({ connectionString, schema });
+    expect(await countIn(store)).toBe(30);
+    await store.close();
+  });
+
+  it("count every outcome exactly once, although two of them send it, and never lock each other out", async () => {
+    await expectExactCounts(server, 4, 150);
+  });
+});
+
+describe("two handles that write to many namespaces at once", () => {
+  it("never deadlock, and keep one order per namespace", async () => {
+    const schema = server.schema();
+    const handles = [0, 1].map(() => postgresStore({ connectionString, schema, writers: 6 }));
+    const calls = Array.from({ length: 600 }, (_, call) =>
+      handles[call % 2]?.commit(`n${(call * 7) % 12}`, [tally(`k${call}`)], counting),
+    );
+    await Promise.all(calls);
+    for (const namespace of await (handles[0] as (typeof handles)[0]).namespaces({ limit: 100 })) {
+      const entries = await handles[1]?.readEntries(namespace, { limit: 1_000 });
+      expect(entries?.map(({ seq }) => seq)).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));
+      for (const handle of handles) expect(await countIn(handle, namespace)).toBe(50);
+    }
+    expect(await deadlocks(server)).toBe(0);
+    for (const handle of handles) await handle.close();
+  });
+
+  it("show a reader that has seen an entry all entries before it, and the state of at least that moment", async () => {
+    const schema = server.schema();
+    const [first, second, third] = [0, 1, 2].map(() => postgresStore({ connectionString, schema }));
+    if (!first || !second || !third) throw new Error("three handles");
+    let writing = true;
+    const write = async (store: typeof first, name: string): Promise<void> => {
+      for (let n = 0; n < 60; n++) await store.commit("n", [tally(`${name}-${n}`)], counting);
+    };
+    const writers = Promise.all([write(first, "a"), write(second, "b")]).finally(() => {
+      writing = false;
+    });
+    let looks = 0;
+    while (writing) {
+      const entries = await third.readEntries("n", { limit: 1_000 });
+      expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, i) => i + 1));
+      expect(await countIn(third)).toBeGreaterThanOrEqual(entries.length);
+      expect(await third.head("n")).toBeGreaterThanOrEqual(entries.length);
+      looks += 1;
+    }
+    await writers;
+    expect(looks).toBeGreaterThan(3);
+    expect(await countIn(third)).toBe(120);
+    for (const handle of [first, second, third]) await handle.close();
+  });
+});

@@ -1,0 +1,133 @@
+import { describe, expect, it } from "vitest";
+import { postgresStore } from "../src/index.js";
+import { countIn, counting, tally } from "./support/counting.js";
+import { refusalOf } from "./support/refusal.js";
+import { testServer } from "./support/server.js";
+
+const server = await testServer();
+const { pool } = server;
+
+const tablesOf = async (schema: string): Promise<string[]> => {
+  const { rows } = await pool.query("select tablename from pg_tables where schemaname = $1 order by 1", [schema]);
+  return rows.map(({ tablename }) => tablename);
+};
+
+describe("the tables of a PostgreSQL store", () => {
+  it("are split by namespace into 16 partitions, all of which get their share", async () => {
+    const schema = server.schema();
+    const store = postgresStore({ pool, schema });
+    for (let n = 0; n < 200; n++) await store.commit(`n${n}`, [tally("a")], counting);
+    expect(await tablesOf(schema)).toHaveLength(1 + 3 * 17);
+    for (const table of ["namespace", "entry", "state"]) {
+      const { rows } = await pool.query(`select tableoid, count(*)::int from ${schema}.${table} group by 1`);
+      expect(rows).toHaveLength(16);
+      expect(rows.reduce((sum, { count }) => sum + count, 0)).toBe(200);
+    }
+    await store.close();
+  });
+
+  it("are plain tables for engines that distribute them by themselves", async () => {
+    const schema = server.schema();
+    const store = postgresStore({ pool, schema, partitions: 0 });
+    await store.commit("n", [tally("a")], counting);
+    expect(await tablesOf(schema)).toEqual(["entry", "ledger", "namespace", "state"]);
+    expect(await countIn(store)).toBe(1);
+    await store.close();
+  });
+
+  it("may live in a schema of any name", async () => {
+    const schema = `it's "odd"\\`;
+    const store = postgresStore({ pool, schema });
+    await store.commit("n", [tally("a")], counting);
+    const other = postgresStore({ pool, schema });
+    expect(await countIn(other)).toBe(1);
+    for (const each of [store, other]) await each.close();
+  });
+
+  it("begin their keys with the namespace, all of them", async () => {
+    const schema = server.schema();
+    const store = postgresStore({ pool, schema, partitions: 0 });
+    await store.head("n");
+    const { rows } = await pool.query(
+      `select indexdef from pg_indexes where schemaname = $1 and tablename in ('entry', 'state')`,
+      [schema],
+    );
+    expect(rows).toHaveLength(3);
+    for (const { indexdef } of rows) expect(indexdef).toMatch(/\(namespace, /);
+    await store.close();
+  });
+});
+
+describe("opening a PostgreSQL store", () => {
+  it("refuses a schema with tables of another application, and leaves it as it was", async () => {
+    const schema = server.schema();
+    await pool.query(`create schema ${schema}; create table ${schema}.entry (id int)`);
+    const store = postgresStore({ pool, schema });
+    expect(await refusalOf(store.head("n"))).toMatchObject({ code: "STORE_FOREIGN" });
+    await pool.query(`create table ${schema}.ledger (name text)`);
+    expect(await refusalOf(store.head("n"))).toMatchObject({ code: "STORE_FOREIGN" });
+    expect(await tablesOf(schema)).toEqual(["entry", "ledger"]);
+    await store.close();
+  });
+
+  it("refuses a ledger of a newer version", async () => {
+    const schema = server.schema();
+    const store = postgresStore({ pool, schema });
+    await store.commit("n", [tally("a")], counting);
+    await pool.query(`update ${schema}.ledger set version = 99`);
+    const newer = postgresStore({ pool, schema });
+    const details = { schema: 99, known: 1 };
+    expect(await refusalOf(newer.head("n"))).toMatchObject({ code: "STORE_NEWER_SCHEMA", details });
+    for (const each of [store, newer]) await each.close();
+  });
+
+  it("creates nothing when it may not, and finds what somebody else has created", async () => {
+    const schema = server.schema();
+    const store = postgresStore({ pool, schema, migrate: false });
+    expect(await refusalOf(store.head("n"))).toMatchObject({ code: "STORE_UNAVAILABLE" });
+    expect(await tablesOf(schema)).toEqual([]);
+    const other = postgresStore({ pool, schema });
+    await other.head("n");
+    expect(await store.commit("n", [tally("a")], counting)).toEqual([{ status: "committed", seq: 1 }]);
+    for (const each of [store, other]) await each.close();
+  });
+
+  it("keeps nothing of a migration that fails on its way", async () => {
+    const schema = server.schema();
+    await pool.query(`create schema ${schema}; create table ${schema}.state_7 (id int)`);
+    const store = postgresStore({ pool, schema });
+    expect(await refusalOf(store.head("n"))).toMatchObject({ code: "STORE_FAILED", details: { sqlState: "42P07" } });
+    expect(await tablesOf(schema)).toEqual(["state_7"]);
+    await pool.query(`drop table ${schema}.state_7`);
+    expect(await store.head("n")).toBe(0);
+    await store.close();
+  });
+
+  it("works for many handles at the same moment", async () => {
+    const schema = server.schema();
+    const stores = Array.from({ length: 12 }, () => postgresStore({ pool, schema }));
+    await Promise.all(stores.map((store, i) => store.commit("n", [tally(`k${i}`)], counting)));
+    expect(await countIn(stores[0] as (typeof stores)[0])).toBe(12);
+    for (const store of stores) await store.close();
+  });
+});
+
+describe("a server whose commits do not wait for the disk", () => {
+  it("waits for it in a store's commits all the same", async () => {
+    const schema = server.schema();
+    await pool.query("create role hasty login superuser password 'secret'");
+    await pool.query("alter role hasty set synchronous_commit = off");
+    const store = postgresStore({ connectionString: server.url({ user: "hasty", password: "secret" }), schema });
+    await store.head("n");
+    await pool.query(`
+      create table ${schema}.seen (setting text);
+      create function ${schema}.look() returns trigger language plpgsql as $$ begin
+        insert into ${schema}.seen values (current_setting('synchronous_commit')); return new;
+      end $$;
+      create trigger look before insert on ${schema}.entry for each row execute function ${schema}.look()`);
+    for (const key of ["a", "b", "c", "d"]) await store.commit("n", [tally(key)], counting);
+    const { rows } = await pool.query(`select setting from ${schema}.seen`);
+    expect(rows).toEqual(Array(4).fill({ setting: "on" }));
+    await store.close();
+  });
+});

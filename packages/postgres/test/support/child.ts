@@ -1,0 +1,20 @@
+import { spawn } from "node:child_process";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+
+export interface ChildResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a fixture in a process of its own to its end. Fixtures import the built packages: build them before these tests. */
+export function runChild(name: string, args: readonly string[]): Promise<ChildResult> {
+  const path = fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [path, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+    const [stdout, stderr] = [text(child.stdout), text(child.stderr)];
+    child.on("error", reject);
+    child.on("close", async (code) => resolve({ code, stdout: await stdout, stderr: await stderr }));
+  });
+}

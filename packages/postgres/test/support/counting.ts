@@ -1,0 +1,19 @@
+import type { LedgerEntry, Reduction, Store } from "@qavr/core";
+
+/** An outcome in the smallest form: adds one to a count. */
+export function tally(key: string): LedgerEntry {
+  return { key, type: "tally", at: 1_700_000_000_000, payload: new TextEncoder().encode(key) };
+}
+
+/** Counts entries in one state, as text. */
+export function* counting(): Reduction {
+  const [bytes] = yield [{ scope: "stats", id: "count" }];
+  const count = bytes === undefined ? 1 : Number(new TextDecoder().decode(bytes)) + 1;
+  return [{ scope: "stats", id: "count", value: new TextEncoder().encode(String(count)) }];
+}
+
+/** What {@link counting} has counted. */
+export async function countIn(store: Store, namespace = "n", options: { mayLag?: boolean } = {}): Promise<number> {
+  const [bytes] = await store.readStates(namespace, "stats", ["count"], options);
+  return bytes === undefined ? 0 : Number(new TextDecoder().decode(bytes));
+}

@@ -1,0 +1,82 @@
+import { once } from "node:events";
+import { createConnection, createServer, type Socket } from "node:net";
+
+/** A network between a store and its server that can be cut. */
+export interface CuttingProxy {
+  /** The server's URL by way of the proxy. */
+  url(server: string): string;
+  /**
+   * Cuts the connection that next sends a message with this text: after the server has answered it, so that it has been done, or
+   * before the server gets it.
+   */
+  cut(text: string, moment: "answered" | "unsent"): void;
+  /** Lets nobody through any more, or again. */
+  block(blocked: boolean): void;
+  /** How often something was cut. */
+  readonly cuts: number;
+  close(): Promise<void>;
+}
+
+export async function cuttingProxy(serverPort: number): Promise<CuttingProxy> {
+  let planned: { text: string; moment: "answered" | "unsent" } | undefined;
+  let blocked = false;
+  let cuts = 0;
+  const sockets = new Set<Socket>();
+  const proxy = createServer((client) => {
+    if (blocked) {
+      client.destroy();
+      return;
+    }
+    const upstream = createConnection(serverPort, "localhost");
+    let cutting = false;
+    const end = (): void => {
+      client.destroy();
+      upstream.destroy();
+    };
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on("error", end);
+      socket.on("close", () => {
+        sockets.delete(socket);
+        end();
+      });
+    }
+    client.on("data", (chunk: Buffer) => {
+      if (planned && chunk.includes(planned.text)) {
+        cuts += 1;
+        cutting = true;
+        const { moment } = planned;
+        planned = undefined;
+        if (moment === "unsent") {
+          end();
+          return;
+        }
+      }
+      upstream.write(chunk);
+    });
+    upstream.on("data", (chunk: Buffer) => {
+      if (cutting) end();
+      else client.write(chunk);
+    });
+  }).listen(0, "localhost");
+  await once(proxy, "listening");
+  const { port } = proxy.address() as { port: number };
+  return {
+    url: (server) => server.replace(/:\d+\//, `:${port}/`),
+    cut(text, moment) {
+      planned = { text, moment };
+    },
+    block(now) {
+      blocked = now;
+      if (now) for (const socket of sockets) socket.destroy();
+    },
+    get cuts() {
+      return cuts;
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      proxy.close();
+      await once(proxy, "close");
+    },
+  };
+}
