@@ -170,6 +170,20 @@ describe("an interrupted graph", () => {
     expect(await memory.explain(RUN_ID)).toMatchObject({ state: "ended", outcome: { tier: "completed" } });
   });
 
+  it("is a part's own matter where that runs on another thread than the run as a whole", async () => {
+    const tools = await bench();
+    const compiled = graph(tools, () => ({ answer: "done" }));
+    const whole = compiled.compile({ checkpointer: new MemorySaver() });
+    const part = compiled.compile({ checkpointer: new MemorySaver(), interruptBefore: ["respond"] });
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      await whole.invoke({ question }, { ...config, configurable: { thread_id: "T1" } });
+      await part.invoke({ question }, { ...config, configurable: { thread_id: "its own" } });
+      return "went on";
+    });
+    expect(await tools.memory.track(chain).invoke(QUESTION, { runId: RUN_ID })).toBe("went on");
+    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "ended", outcome: { tier: "completed" } });
+  });
+
   it("is not made by an error that only bears its name", async () => {
     const { memory, retriever } = await bench();
     const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
