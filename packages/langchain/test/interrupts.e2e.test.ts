@@ -170,6 +170,55 @@ describe("an interrupted graph", () => {
     expect(await memory.explain(RUN_ID)).toMatchObject({ state: "ended", outcome: { tier: "completed" } });
   });
 
+  it("is a part's own matter where that runs on another thread than the run as a whole", async () => {
+    const tools = await bench();
+    const compiled = graph(tools, () => ({ answer: "done" }));
+    const whole = compiled.compile({ checkpointer: new MemorySaver() });
+    const part = compiled.compile({ checkpointer: new MemorySaver(), interruptBefore: ["respond"] });
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      await whole.invoke({ question }, { ...config, configurable: { thread_id: "T1" } });
+      await part.invoke({ question }, { ...config, configurable: { thread_id: "its own" } });
+      return "went on";
+    });
+    expect(await tools.memory.track(chain).invoke(QUESTION, { runId: RUN_ID })).toBe("went on");
+    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "ended", outcome: { tier: "completed" } });
+  });
+
+  it("is not made by an error that only bears its name", async () => {
+    const { memory, retriever } = await bench();
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      await retriever.invoke(question, config);
+      throw Object.assign(new Error("boom"), { name: "GraphInterrupt" });
+    });
+    const config = { metadata: { thread_id: "T1" }, runId: RUN_ID };
+    await expect(memory.track(chain).invoke(QUESTION, config)).rejects.toThrow("boom");
+    expect(await memory.explain(RUN_ID)).toMatchObject({ state: "ended", outcome: { tier: "observed", reward: 0 } });
+
+    // The application goes on after such an error in one of its parts.
+    const part = RunnableLambda.from(() => {
+      throw Object.assign(new Error("boom"), { name: "GraphInterrupt" });
+    });
+    const whole = RunnableLambda.from(async (question: string, inner: RunnableConfig) => {
+      await retriever.invoke(question, inner);
+      return part.invoke("", inner).catch(() => "went on");
+    });
+    expect(await memory.track(whole).invoke(QUESTION, { ...config, runId: NEXT_RUN_ID })).toBe("went on");
+    expect(await memory.explain(NEXT_RUN_ID)).toMatchObject({ state: "ended", outcome: { tier: "completed" } });
+  });
+
+  it("without a thread ends without a verdict, since nothing will ever continue it", async () => {
+    const { memory, retriever, codes } = await bench();
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      await retriever.invoke(question, config);
+      throw Object.assign(new Error("interrupted"), { name: "GraphInterrupt", is_bubble_up: true });
+    });
+    await expect(memory.track(chain).invoke(QUESTION, { runId: RUN_ID })).rejects.toThrow("interrupted");
+    expect(await memory.explain(RUN_ID)).toMatchObject({ state: "ended" });
+    expect((await memory.explain(RUN_ID))?.outcome).toBeUndefined();
+    expect(await memory.status()).toMatchObject({ episodes: { parked: 0, open: 0 }, outcomes: { observed: 0 } });
+    expect(codes()).toEqual([]);
+  });
+
   it("settles with the run that resumes it, also where that run retrieved before it reached the graph", async () => {
     const tools = await bench();
     const ask = () => ({ answer: interrupt("go on?") as string });

@@ -1,8 +1,10 @@
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
+import { tool } from "@langchain/core/tools";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type FinishedRun, OutcomeHandler } from "../src/index.js";
 import { bench, credit, nothingOpen } from "./support/bench.js";
 import { only } from "./support/corpus.js";
+import { failing } from "./support/graph.js";
 import { sleep } from "./support/sleep.js";
 
 const RUN_ID = "55555555-5555-4555-8555-555555555555";
@@ -24,6 +26,19 @@ describe("the outcome handler", () => {
     expect(status.outcomes.completed).toBe(1);
     expect((await memory.explain(RUN_ID))?.exposures).toHaveLength(1);
     expect(await nothingOpen(memory)).toBe(true);
+  });
+
+  it("judges a run once, and counts what failed in it once, however often it is registered", async () => {
+    const judged: number[] = [];
+    const { memory, retriever } = await bench({ evaluate: ({ toolErrors }) => void judged.push(toolErrors) });
+    const broken = tool(failing, { name: "broken", schema: { type: "object", properties: {} } });
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      await retriever.invoke(question, config);
+      await broken.invoke({}, config).catch(() => undefined);
+    });
+    const again = new OutcomeHandler({ memory });
+    await memory.track(chain).invoke("payment", { callbacks: [memory.handler, again] });
+    expect(judged).toEqual([1]);
   });
 
   it("has recorded the outcome when invoke returns, also where callbacks run in the background", async () => {

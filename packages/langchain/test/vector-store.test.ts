@@ -66,6 +66,7 @@ describe("a QavrVectorStore", () => {
       type: "not_implemented",
       id: ["langchain", "vectorstores", "qavr", "QavrVectorStore"],
     });
+    expect(store.lc_kwargs).toEqual({});
     expect(store._vectorstoreType()).toBe("qavr");
     expect(memory.retriever(vectors).toJSON()).toEqual({
       lc: 1,
