@@ -1,0 +1,202 @@
+import {
+  type BaseStore,
+  Command,
+  END,
+  type LangGraphRunnableConfig,
+  MemorySaver,
+  MessagesAnnotation,
+  START,
+  StateGraph,
+} from "@langchain/langgraph";
+import { createAgent, tool } from "langchain";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { qavrMiddleware, withAgents } from "../../src/agents/index.js";
+import { QavrStore } from "../../src/langgraph/index.js";
+import { approval, type Call, recording, systemPrompts } from "../support/agent.js";
+import { type Bench, bench, credit, nothingOpen } from "../support/bench.js";
+import { failing } from "../support/graph.js";
+import { itemId, itemStore, PREFIX } from "../support/item-store.js";
+import { sleep } from "../support/sleep.js";
+
+const QUESTION = { messages: [{ role: "user" as const, content: "payment queue stuck" }] };
+const RUN_ID = "99999999-9999-4999-8999-999999999991";
+const THREAD = { configurable: { thread_id: "T" } };
+const both = { restart: 1, scale: 1 } as const;
+
+const act = (work: () => unknown = () => "acted") =>
+  tool(async () => String(await work()), { name: "act", description: "acts", schema: z.object({}) });
+const calls = (...names: string[]): Call[] => names.map((name, i) => ({ name, args: {}, id: `${name}-${i}` }));
+
+/** A tracked agent that is shown two memories. */
+function agentOf({ memory, vectors }: Bench, steps: Call[][] = [], tools = [act()]) {
+  return withAgents(memory, { base: vectors, k: 2 }).agent({ model: recording(...steps), tools });
+}
+
+describe("how the run of an agent with memories may end", () => {
+  it.each([
+    ["aborted", () => ({ signal: AbortSignal.timeout(60) })],
+    ["timed out", () => ({ timeout: 60 })],
+  ])("%s: nothing is learned, and nothing stays open", async (_what, config) => {
+    const setup = await bench();
+    const agent = agentOf(setup, [calls("act")], [act(() => sleep(200))]);
+    await expect(agent.invoke(QUESTION, { ...config(), runId: RUN_ID })).rejects.toThrow();
+    await sleep(250);
+    expect(await credit(setup.memory)).toEqual({});
+    expect(await setup.memory.explain(RUN_ID)).toMatchObject({ state: "ended" });
+    expect(await nothingOpen(setup.memory)).toBe(true);
+  });
+
+  it("at the recursion limit: it has failed", async () => {
+    const setup = await bench();
+    const agent = agentOf(
+      setup,
+      Array.from({ length: 9 }, () => calls("act")),
+    );
+    await expect(agent.invoke(QUESTION, { recursionLimit: 5 })).rejects.toThrow("Recursion limit");
+    expect(await credit(setup.memory)).toEqual({ restart: -1, scale: -1 });
+  });
+
+  it("with a stream that was read to its end: it has ended", async () => {
+    const setup = await bench();
+    for await (const _chunk of await agentOf(setup).stream(QUESTION)) {
+      // Read on.
+    }
+    expect(await credit(setup.memory)).toEqual(both);
+    expect(await nothingOpen(setup.memory)).toBe(true);
+  });
+
+  it("with a stream that its reader left: it is given up, and no failure", async () => {
+    let now = 1_000_000;
+    const setup = await bench({ clock: () => now, episodeTtl: 60_000 });
+    const agent = agentOf(setup, [calls("act"), calls("act")], [act(() => sleep(20))]);
+    for await (const _chunk of await agent.stream(QUESTION)) break;
+    await sleep(120);
+    now += 120_000;
+    await agentOf(setup).invoke(QUESTION);
+    await setup.memory.flush();
+    const { episodes, outcomes } = await setup.memory.status();
+    expect(episodes).toMatchObject({ open: 0, abandoned: 1 });
+    expect(outcomes).toMatchObject({ completed: 1, observed: 0 });
+  });
+
+  it("with one of two parallel tool calls failed: it has ended all the same", async () => {
+    const setup = await bench();
+    const broken = tool(failing, { name: "broken", description: "fails", schema: z.object({}) });
+    const agent = agentOf(setup, [calls("act", "broken")], [act(), broken as unknown as ReturnType<typeof act>]);
+    await agent.invoke(QUESTION, { runId: RUN_ID });
+    expect((await setup.memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 1, tier: "completed" });
+    expect(await credit(setup.memory)).toEqual(both);
+  });
+});
+
+describe("an agent with memories inside another run", () => {
+  it("is part of it, as a subgraph: its memories are credited once, by the graph's end", async () => {
+    const setup = await bench({ evaluate: ({ output }) => (output as { messages: unknown[] }).messages.length > 99 });
+    const inner = createAgent({
+      model: recording(),
+      middleware: [qavrMiddleware({ ...setup, base: setup.vectors, k: 2 })],
+    });
+    const outer = new StateGraph(MessagesAnnotation)
+      .addNode("agent", async (state) => ({ messages: (await inner.invoke(state)).messages.slice(-1) }))
+      .addEdge(START, "agent")
+      .addEdge("agent", END)
+      .compile();
+    await setup.memory.track(outer).invoke(QUESTION, { runId: RUN_ID });
+    expect((await setup.memory.explain(RUN_ID))?.exposures).toHaveLength(1);
+    expect(await credit(setup.memory)).toEqual({ restart: -1, scale: -1 });
+    expect((await setup.memory.status()).episodes).toMatchObject({ recorded: 1, open: 0 });
+  });
+
+  it("is part of it, in a tool, also when both are tracked: one episode, whose handles go on", async () => {
+    const setup = await bench();
+    const model = recording();
+    const inner = withAgents(setup.memory, { base: setup.vectors, k: 1, query: () => "office coffee" }).agent({
+      model,
+    });
+    const delegate = act(async () => (await inner.invoke(QUESTION)).messages.length);
+    await agentOf(setup, [calls("act")], [delegate]).invoke(QUESTION, { runId: RUN_ID });
+    expect(systemPrompts(model)[0]).toContain("[m3] the office coffee machine");
+    expect((await setup.memory.explain(RUN_ID))?.exposures).toHaveLength(2);
+    expect(await credit(setup.memory)).toEqual({ ...both, coffee: 1 });
+    expect((await setup.memory.status()).episodes).toMatchObject({ recorded: 1, open: 0 });
+  });
+
+  it("is not credited by the success of a run that went on without it", async () => {
+    const setup = await bench();
+    const model = recording();
+    model.alwaysThrow(new Error("inner model is down"));
+    const inner = withAgents(setup.memory, { base: setup.vectors, k: 1, query: () => "office coffee" }).agent({
+      model,
+    });
+    const delegate = act(async () => (await inner.invoke(QUESTION)).messages.length);
+    await agentOf(setup, [calls("act")], [delegate]).invoke(QUESTION);
+    expect(await credit(setup.memory)).toEqual(both);
+  });
+
+  it("waits with its memories when it is interrupted there, and is settled by the run that resumes the graph", async () => {
+    const setup = await bench();
+    const model = recording(calls("act"));
+    const middleware = [qavrMiddleware({ ...setup, base: setup.vectors, k: 2 }), approval()];
+    const inner = createAgent({ model, tools: [act()], middleware });
+    const compiled = new StateGraph(MessagesAnnotation)
+      .addNode("agent", async (state) => ({ messages: (await inner.invoke(state)).messages.slice(-1) }))
+      .addEdge(START, "agent")
+      .addEdge("agent", END)
+      .compile({ checkpointer: new MemorySaver() });
+    const graph = setup.memory.track(compiled);
+    await graph.invoke(QUESTION, { ...THREAD, runId: RUN_ID });
+    expect(await setup.memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
+    await graph.invoke(new Command({ resume: { decisions: [{ type: "approve" }] } }), THREAD);
+    const [before, after] = systemPrompts(model);
+    expect(after).toBe(before);
+    expect(await credit(setup.memory)).toEqual(both);
+    expect((await setup.memory.status()).episodes).toMatchObject({ recorded: 1, parked: 0, open: 0 });
+  });
+});
+
+describe("a graph's store", () => {
+  it("is part of the run in subgraphs and attempts that a retry policy replaced, like any retrieval", async () => {
+    const setup = await bench();
+    const store = new QavrStore({ memory: setup.memory, store: await itemStore() });
+    const attempts = ["office coffee machine", "restart the payment service"];
+    const look = async (_state: unknown, config: LangGraphRunnableConfig) => {
+      const query = attempts.shift() as string;
+      await setup.memory.search(config.store as BaseStore, PREFIX, query, config, { limit: 1 });
+      return query.startsWith("office") ? failing() : {};
+    };
+    const subgraph = new StateGraph(MessagesAnnotation)
+      .addNode("look", look, { retryPolicy: { maxAttempts: 2, initialInterval: 1, logWarning: false } })
+      .addEdge(START, "look")
+      .addEdge("look", END)
+      .compile();
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("sub", subgraph)
+      .addEdge(START, "sub")
+      .addEdge("sub", END)
+      .compile({ store });
+    await setup.memory.track(graph).invoke(QUESTION);
+    expect(await credit(setup.memory)).toEqual({ [itemId("restart")]: 1 });
+  });
+
+  it("ranks in the memory's own namespace, since a batch may serve the runs of several", async () => {
+    const setup = await bench();
+    const inner = await itemStore();
+    const store = new QavrStore({ memory: setup.memory, store: inner });
+    const [wrong] = await setup.memory.search(inner, PREFIX, "payment queue stuck", undefined, { limit: 1 });
+    for (let run = 0; run < 4; run++) await setup.memory.report(wrong?.episode as string, { success: false });
+    const keysSeen: string[] = [];
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("look", async (_state, config: LangGraphRunnableConfig) => {
+        const found = await (config.store as BaseStore).search(PREFIX, { query: "payment queue stuck", limit: 1 });
+        keysSeen.push(...found.map(({ key }) => key));
+        return {};
+      })
+      .addEdge(START, "look")
+      .addEdge("look", END)
+      .compile({ store });
+    await setup.memory.track(graph).invoke(QUESTION, { metadata: { qavr_namespace: "acme" } });
+    expect(wrong?.key).toBe("restart");
+    expect(keysSeen).not.toEqual(["restart"]);
+  });
+});
