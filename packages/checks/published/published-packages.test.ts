@@ -19,7 +19,7 @@ describe("published packages", () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "qavr-published-"));
-    tarballs = await packAll(folder);
+    tarballs = await packAll(packages, folder);
   });
 
   afterAll(() => rm(folder, { recursive: true, force: true }));

@@ -1,4 +1,4 @@
-// Uses each entry of the package once, as an application does. Compiled and run with the lowest and the latest peers.
+// An application of the main entry, feedback and reflection, without `langchain`: compiled and run at the ends of the peer ranges.
 import type { Document } from "@langchain/core/documents";
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { FakeListChatModel, FakeVectorStore, SyntheticEmbeddings } from "@langchain/core/utils/testing";
