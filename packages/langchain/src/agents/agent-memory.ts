@@ -34,7 +34,8 @@ export function qavr({ memories, ...options }: AgentMemoryOptions = {}): AgentQa
 }
 
 /**
- * Gives a memory that exists already its {@link AgentQavr.agent}.
+ * A memory that exists already, with an {@link AgentQavr.agent}. The memory itself stays as it is, so that each kind of agent may
+ * have memories of its own.
  *
  * @throws INVALID_ARGUMENT
  */
@@ -42,7 +43,7 @@ export function withAgents(memory: Qavr, memories?: AgentMemories): AgentQavr {
   const own = memories === undefined ? [] : [qavrMiddleware({ ...optionsOf(memories), memory })];
   const agent = (params: Parameters<typeof createAgent>[0]): unknown =>
     memory.track(createAgent({ ...params, middleware: [...(params.middleware ?? []), ...own] }));
-  return Object.assign(memory, { agent: agent as typeof createAgent });
+  return Object.create(memory, { agent: { value: agent, enumerable: true } }) as AgentQavr;
 }
 
 function optionsOf(memories: AgentMemories): MiddlewareOptions {

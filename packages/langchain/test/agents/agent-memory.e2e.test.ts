@@ -39,6 +39,14 @@ describe("memory.agent", () => {
     expect(await credit(memory)).toEqual({ coffee: 1 });
   });
 
+  it("may show each kind of agent memories of its own, and stays one memory", async () => {
+    const { memory, showing } = await bench();
+    const [ops, office] = [withAgents(memory, showing("restart")), withAgents(memory, showing("coffee"))];
+    for (const agents of [ops, office]) await agents.agent({ model: recording() }).invoke(QUESTION);
+    expect(await credit(office)).toEqual({ restart: 1, coffee: 1 });
+    expect([office.handler, "agent" in memory]).toEqual([memory.handler, false]);
+  });
+
   it("watches its agents also without any memories to show", async () => {
     const { memory, vectors } = await bench();
     const recall = { name: "recall_memories", args: { query: "payment queue stuck" }, id: "c1" };
