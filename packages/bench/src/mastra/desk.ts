@@ -59,7 +59,7 @@ export interface Desk {
   ticket(run: number): Ticket;
 }
 
-/** How customers write: in words of their own, or from a form, where only the place differs. */
+/** How customers write: in words of their own, or from a form, where only the tenant's number differs. */
 export type Wording = "own words" | "form";
 
 /** @param seed draws the order of the notes, the tickets and their luck, whatever an agent does with them */
@@ -70,14 +70,16 @@ export function createDesk(seed: number, wording: Wording = "own words"): Desk {
   ]);
   const pick = <T>(list: readonly T[], run: number, draw: number): T =>
     list[Math.floor(uniformAt(seed, run, draw) * list.length)] as T;
-  const free = <T>(list: readonly T[], run: number, draw: number): T =>
-    wording === "form" ? (list[0] as T) : pick(list, run, draw);
   return {
     notes: shuffle(notes, seededRandom(seed)),
     ticket(run) {
       const { thing, symptom, wrong, right } = pick(TROUBLES, run, 0);
+      const text =
+        wording === "form"
+          ? `tenant ${100 + run}: the ${thing} ${symptom}, what should I do`
+          : `${pick(LEADS, run, 1)} the ${thing} ${symptom} ${pick(PLACES, run, 2)}, ${pick(TAILS, run, 3)}`;
       return {
-        text: `${free(LEADS, run, 1)} the ${thing} ${symptom} ${pick(PLACES, run, 2)}, ${free(TAILS, run, 3)}`,
+        text,
         answer(prompt) {
           const [hasRight, hasWrong] = [prompt.includes(right), prompt.includes(wrong)];
           const chance = SUCCESS[hasRight ? (hasWrong ? "both" : "right") : hasWrong ? "wrong" : "neither"];
