@@ -9,9 +9,10 @@ const page = readFileSync(`${folder}README.md`, "utf8");
 
 /** What the page says that a program prints: the text block below its command. */
 function shown(name: string): string | undefined {
-  return new RegExp(`node examples/mastra/${name}/main\\.ts\\n\`\`\`\\n\\n\`\`\`txt\\n(.*?)\\n\`\`\``, "s").exec(
-    page,
-  )?.[1];
+  return new RegExp(
+    `pnpm exec node examples/mastra/${name}/main\\.ts\\n\`\`\`\\n\\n\`\`\`txt\\n(.*?)\\n\`\`\``,
+    "s",
+  ).exec(page)?.[1];
 }
 
 describe("the example", () => {
