@@ -176,7 +176,8 @@ export default {
       name: "unresolvable",
       comment: "The import names nothing that exists.",
       severity: "error",
-      from: { path: "/(src|test|published)/" },
+      // A fixture runs where it is copied to.
+      from: { path: "/(src|test|published)/", pathNot: "/fixtures/" },
       to: { couldNotResolve: true, pathNot: "^@qavr/" },
     },
   ],

@@ -13,6 +13,8 @@ export default defineConfig({
       "src/stores/open-probe.ts",
       "src/learning/main.ts",
       "src/learning/worker.ts",
+      "src/mastra/index.ts",
+      "src/mastra/main.ts",
     ],
   }),
   format: ["esm"],

@@ -1,0 +1,73 @@
+import { join } from "node:path";
+import { Agent } from "@mastra/core/agent";
+import { noopLogger } from "@mastra/core/logger";
+import { LibSQLStore, LibSQLVector } from "@mastra/libsql";
+import { Memory } from "@mastra/memory";
+import { QavrMemory, type QavrOptions } from "@qavr/mastra";
+import type { Desk } from "./desk.js";
+import { hashedEmbedder } from "./hashed-embedder.js";
+import { scriptedModel } from "./scripted-model.js";
+
+/** How a memory is wired up. */
+export interface Wiring {
+  /** Undefined for Mastra's own memory. */
+  readonly qavr: QavrOptions | undefined;
+  /** Messages before and after each that is recalled. Mastra's own default is 1. @default 1 */
+  readonly messageRange?: number;
+}
+
+/** Mastra's default is 4; fewer make ranking matter. */
+const TOP_K = 2;
+const DESK = "desk";
+
+/** An agent at a desk, with a memory of its own. */
+export interface DeskAgent {
+  /** Works on a ticket on a thread of its own. True when that went well. */
+  work(run: number): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/**
+ * Sits an agent down and tells it the desk's notes.
+ *
+ * @param folder where its storage and vectors are kept: LibSQL files
+ */
+export async function createDeskAgent(
+  desk: Desk,
+  folder: string,
+  { qavr, messageRange = 1 }: Wiring,
+): Promise<DeskAgent> {
+  const fields = {
+    storage: new LibSQLStore({ id: "storage", url: `file:${join(folder, "storage.db")}` }),
+    vector: new LibSQLVector({ id: "vectors", url: `file:${join(folder, "vectors.db")}` }),
+    embedder: hashedEmbedder(),
+    options: { lastMessages: 2, semanticRecall: { topK: TOP_K, messageRange } },
+  };
+  const memory = qavr ? new QavrMemory({ ...fields, qavr }) : new Memory(fields);
+  let current: number | undefined;
+  const model = scriptedModel((prompt) => {
+    const text = current === undefined ? "Noted." : desk.ticket(current).answer(prompt);
+    return text === undefined ? { error: new Error("the fix did not help") } : { text };
+  });
+  const agent = new Agent({ id: DESK, name: DESK, instructions: "Solve tickets.", model, memory, maxRetries: 0 });
+  agent.__setLogger(noopLogger as never);
+  const say = async (text: string, thread: string): Promise<boolean> => {
+    try {
+      const output = await agent.stream(text, { memory: { thread, resource: DESK } });
+      await output.consumeStream();
+      return output.status === "success";
+    } catch {
+      return false;
+    }
+  };
+  for (const [place, note] of desk.notes.entries()) await say(note, `note-${place}`);
+  return {
+    work(run) {
+      current = run;
+      return say(desk.ticket(run).text, `ticket-${run}`);
+    },
+    async close() {
+      if (memory instanceof QavrMemory) await memory.close();
+    },
+  };
+}

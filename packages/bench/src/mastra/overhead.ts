@@ -1,0 +1,59 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { memoryStore } from "@qavr/core";
+import type { QavrOptions } from "@qavr/mastra";
+import { type Measured, type Measurement, type MeasureOptions, measureInterleaved } from "../speed/measure.js";
+import { createDesk, type Desk } from "./desk.js";
+import { createDeskAgent, type DeskAgent } from "./desk-agent.js";
+
+/** Names of the measured agents. */
+export const ARMS = {
+  plain: "Memory",
+  off: "QavrMemory, learning off",
+  memory: "QavrMemory, ledger in memory",
+  sqlite: "QavrMemory, ledger in SQLite",
+} as const;
+
+/** Words that the model streams in each run. */
+export const ANSWER_WORDS = 180;
+
+/** Times whole runs of agents that differ in nothing but their memory, side by side; the model costs nothing. */
+export async function measureOverhead(options: MeasureOptions): Promise<readonly Measurement[]> {
+  const folder = await mkdtemp(join(tmpdir(), "qavr-overhead-"));
+  const qavr: Readonly<Record<keyof typeof ARMS, QavrOptions | undefined>> = {
+    plain: undefined,
+    off: { store: memoryStore(), enabled: false },
+    memory: { store: memoryStore() },
+    sqlite: { store: join(folder, "ledger.db") },
+  };
+  const agents: DeskAgent[] = [];
+  try {
+    const parts: Measured[] = [];
+    for (const [arm, name] of Object.entries(ARMS) as [keyof typeof ARMS, string][]) {
+      const agent = await createDeskAgent(talkative(createDesk(1)), await mkdtemp(join(folder, "agent-")), {
+        qavr: qavr[arm],
+      });
+      agents.push(agent);
+      let run = 0;
+      parts.push({ name, run: () => agent.work(run++) });
+    }
+    return await measureInterleaved(parts, options);
+  } finally {
+    for (const agent of agents) await agent.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A desk where every ticket is solved, in many words. */
+function talkative(desk: Desk): Desk {
+  const answer = (text: string): string =>
+    Array.from({ length: ANSWER_WORDS }, (_, at) => `${text.length}${at}`).join(" ");
+  return {
+    notes: desk.notes,
+    ticket(run) {
+      const { text } = desk.ticket(run);
+      return { text, answer: () => answer(text) };
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import type { LearningPlan } from "./learning.js";
+
+/** What is compared, by the name that the page gives it. */
+export interface Comparison {
+  readonly name: string;
+  readonly plan: LearningPlan;
+}
+
+const seedsTo = (last: number): number[] => Array.from({ length: last }, (_, place) => place + 1);
+
+/** @param quick the guard of continuous integration: one desk, a few runs */
+export function comparisons(quick: boolean): readonly Comparison[] {
+  const main: LearningPlan = { seeds: seedsTo(5), runs: 300, block: 100, control: undefined, treated: {} };
+  if (quick) return [{ name: "Memory → QavrMemory", plan: { ...main, seeds: [1], runs: 40, block: 20 } }];
+  const guard = { seeds: seedsTo(3), runs: 120, block: 120 };
+  return [
+    { name: "Memory → QavrMemory", plan: main },
+    {
+      name: "failed turns remembered → left out (the default)",
+      plan: { ...guard, control: { rememberFailedTurns: true }, treated: {} },
+    },
+    {
+      name: "echoes kept → left out (the default), messageRange 0, tickets from a form",
+      plan: { ...guard, wording: "form", messageRange: 0, control: { echoes: "keep" }, treated: {} },
+    },
+  ];
+}

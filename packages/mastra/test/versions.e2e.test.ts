@@ -1,0 +1,50 @@
+import { spawn } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const packageFolder = fileURLToPath(new URL("..", import.meta.url));
+
+/** Runs the fixture with the built package copied beside another set of peers, where Node then finds those. */
+async function runBeside(peers: string): Promise<unknown> {
+  const folder = join(peers, "node_modules", ".cache", "qavr-mastra-versions");
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  cpSync(join(packageFolder, "dist"), join(folder, "qavr-mastra"), { recursive: true });
+  cpSync(join(packageFolder, "test", "fixtures", "every-version.mjs"), join(folder, "every-version.mjs"));
+  const child = spawn(process.execPath, [join(folder, "every-version.mjs")], { stdio: ["ignore", "pipe", "inherit"] });
+  return JSON.parse(await text(child.stdout));
+}
+
+function version(peers: string, name: string): string {
+  return JSON.parse(readFileSync(join(peers, "node_modules", name, "package.json"), "utf8")).version as string;
+}
+
+describe.each([
+  ["the oldest Mastra of the peer ranges", join(packageFolder, "floor")],
+  ["the newest", packageFolder],
+])("on %s", (_which, peers) => {
+  it("runs are credited alike", async () => {
+    expect(await runBeside(peers)).toEqual({
+      good: "ended 1 completed 1",
+      byRunId: "ended 1 completed 1",
+      bad: "ended 0 observed 1",
+      reported: "ended 0 self-reported 1",
+      waiting: "parked   1",
+      resumed: "ended 1 completed 1",
+    });
+  });
+});
+
+describe("the peer ranges", () => {
+  it("begin where they are tested", () => {
+    const { peerDependencies } = JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8"));
+    const floor = join(packageFolder, "floor");
+    expect(peerDependencies).toEqual({
+      "@mastra/core": `>=${version(floor, "@mastra/core")}-0 <2.0.0-0`,
+      "@mastra/memory": `>=${version(floor, "@mastra/memory")}-0 <2.0.0-0`,
+    });
+  });
+});
