@@ -41,19 +41,22 @@ describe("an interrupted graph", () => {
     expect((await tools.memory.status()).episodes).toMatchObject({ parked: 0, recorded: 1 });
   });
 
-  it("settles a static interrupt too, which no error announces", async () => {
-    const tools = await bench();
-    const compiled = graph(tools, () => ({ answer: "x" })).compile({
-      checkpointer: new MemorySaver(),
-      interruptBefore: ["respond"],
-    });
-    const run = tools.memory.track(compiled);
-    await run.invoke({ question: QUESTION }, { ...THREAD, runId: RUN_ID });
-    expect(await credit(tools.memory)).toEqual({});
-    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
-    await run.invoke(null, THREAD);
-    expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
-  });
+  it.each([{ interruptBefore: ["respond" as const] }, { interruptAfter: ["retrieve" as const] }])(
+    "settles a static interrupt too, which no error announces: %j",
+    async (breakpoint) => {
+      const tools = await bench();
+      const compiled = graph(tools, () => ({ answer: "x" })).compile({
+        checkpointer: new MemorySaver(),
+        ...breakpoint,
+      });
+      const run = tools.memory.track(compiled);
+      await run.invoke({ question: QUESTION }, { ...THREAD, runId: RUN_ID });
+      expect(await credit(tools.memory)).toEqual({});
+      expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
+      await run.invoke(null, THREAD);
+      expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
+    },
+  );
 
   it("debits what was shown before the interrupt, when the resumed run fails", async () => {
     const tools = await bench();

@@ -217,6 +217,20 @@ describe("an agent whose memories cannot be had", () => {
     expect(await nothingOpen(setup.memory)).toBe(true);
   });
 
+  it.each([
+    ["an abort", Object.assign(new Error("stop"), { name: "AbortError" })],
+    ["the graph's own control flow", Object.assign(new Error("stop"), { name: "GraphDrained", is_bubble_up: true })],
+  ])("is stopped by %s, which is not a failure of its memories", async (_what, error) => {
+    const setup = await bench();
+    const model = recording();
+    const base = { invoke: () => Promise.reject(error) } as never;
+    await createAgent({ model, middleware: [showing(setup, { base })] })
+      .invoke(QUESTION)
+      .catch(() => undefined);
+    expect(model.callCount).toBe(0);
+    expect(setup.codes()).not.toContain("MEMORIES_UNAVAILABLE");
+  });
+
   it("fails in tests that ask for it", async () => {
     const setup = await bench({ onError: "throw" });
     const base = { invoke: () => Promise.reject(new Error("store is down")) } as never;
