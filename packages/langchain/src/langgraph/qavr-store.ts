@@ -9,9 +9,11 @@ import { refuse } from "../ranking-options.js";
 import { type RerankPlan, rerank } from "../rerank.js";
 import { planSearch } from "../search.js";
 import { foundIn } from "./item-documents.js";
+import { itemTexts } from "./item-texts.js";
 import { blocksOf, type PageWindow, pageWindow } from "./page-window.js";
 import { assertStoreOptions, DEFAULT_LIMIT, rankingOptionsOf, type StoreOptions } from "./store-options.js";
 import type { StoredItem } from "./stored-item.js";
+import { withoutBatching } from "./without-batching.js";
 
 /** Fields of a {@link QavrStore}. */
 export interface QavrStoreFields extends StoreOptions {
@@ -47,12 +49,13 @@ export class QavrStore extends BaseStore {
   constructor({ memory, store, ...options }: QavrStoreFields) {
     super();
     this.#internals = internalsOf(memory);
-    if (typeof store?.batch !== "function") refuse("store", store, "must be a LangGraph store");
+    const inner = withoutBatching(store);
+    if (typeof inner?.batch !== "function") refuse("store", store, "must be a LangGraph store");
     assertStoreOptions(options);
     mark(this, MARKS.langGraphStore, this);
-    this.inner = store;
+    this.inner = inner;
     this.options = options;
-    delegateMembers(this, store);
+    delegateMembers(this, inner);
   }
 
   /** The one method that LangGraph calls inside graphs; all others are made of it. */
@@ -94,7 +97,7 @@ export class QavrStore extends BaseStore {
     const blocks = blocksOf(items, window.block).map(async (block) => {
       const { places } = await rerank(this.#internals, {
         ...plan,
-        found: foundIn(block, this.options),
+        found: foundIn(block, itemTexts(this.#internals, NO_RUN, block, this.options)),
         text: query,
         k: limit,
         options: rankingOptionsOf(this.options),

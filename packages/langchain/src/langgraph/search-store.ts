@@ -7,8 +7,10 @@ import { rerank } from "../rerank.js";
 import { planSearch } from "../search.js";
 import type { ShownDocument } from "../shown-documents.js";
 import { foundIn } from "./item-documents.js";
-import { assertStoreOptions, DEFAULT_LIMIT, itemText, rankingOptionsOf, type StoreOptions } from "./store-options.js";
+import { itemTexts } from "./item-texts.js";
+import { assertStoreOptions, DEFAULT_LIMIT, rankingOptionsOf, type StoreOptions } from "./store-options.js";
 import type { FoundItem, GivenStore, SearchableStore, StoredItem } from "./stored-item.js";
+import { withoutBatching } from "./without-batching.js";
 
 /** What `memory.search` can be told besides where and what to look for. */
 export interface StoreSearchOptions extends StoreOptions {
@@ -43,30 +45,32 @@ export async function searchStore(
   assertStoreOptions(options, limit);
   const ask = (count: number): Promise<StoredItem[]> =>
     inner.search([...namespace], { query, limit: count, ...(filter ? { filter } : {}) });
-  if (!internals.engine.enabled) return (await ask(limit)).map((item) => found(item, undefined, options));
-
   const site = findRun(internals.runs, runtime?.callbacks);
+  if (!internals.engine.enabled) {
+    const items = await ask(limit);
+    const texts = itemTexts(internals, site, items, options);
+    return items.map((item, i) => found(item, texts[i] as string, undefined));
+  }
   if (!site.tracked) internals.warnUntracked();
   const ranking = rankingOptionsOf(options);
   const { plan, width } = await planSearch(internals, site, ranking, limit);
   const items = await ask(width.fetchK);
-  const request = { ...plan, found: foundIn(items, options), text: query, k: limit, options: ranking };
+  const texts = itemTexts(internals, site, items, options);
+  const request = { ...plan, found: foundIn(items, texts), text: query, k: limit, options: ranking };
   const { documents, places } = await rerank(internals, request);
-  return documents.map((document, i) =>
-    found(items[places[i] as number] as StoredItem, internals.shown.get(document), options),
-  );
+  return documents.map((document, i) => {
+    const place = places[i] as number;
+    return found(items[place] as StoredItem, texts[place] as string, internals.shown.get(document));
+  });
 }
 
-function found(item: StoredItem, shown: ShownDocument | undefined, options: StoreOptions): FoundItem {
-  return { ...item, text: itemText(item, options), handle: shown?.item.handle, episode: shown?.episode };
+function found(item: StoredItem, text: string, shown: ShownDocument | undefined): FoundItem {
+  return { ...item, text, handle: shown?.item.handle, episode: shown?.episode };
 }
 
 /** The store inside one of ours, also where a graph has put its batching around it. The call's options go before the wrapper's. */
 function unwrapped(store: SearchableStore, given: StoreOptions): WrappedStore {
-  const { lg_name: kind, store: batched } = store as { lg_name?: unknown; store?: unknown };
-  const wrapped =
-    markOf(store, MARKS.langGraphStore) ??
-    (kind === "AsyncBatchedStore" ? markOf(batched, MARKS.langGraphStore) : undefined);
+  const wrapped = markOf(withoutBatching(store), MARKS.langGraphStore);
   if (!wrapped) return { inner: store, options: given };
   const { inner, options } = wrapped as WrappedStore;
   return { inner, options: { ...options, ...given } };

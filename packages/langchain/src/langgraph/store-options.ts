@@ -28,11 +28,3 @@ export function assertStoreOptions({ textOf, ...options }: StoreOptions, limit?:
 export function rankingOptionsOf({ textOf: _, ...options }: StoreOptions): RankingOptions {
   return { collection: DEFAULT_COLLECTION, ...options, idOf: ({ id }) => id };
 }
-
-/** An item's text for people and models. */
-export function itemText(item: StoredItem, { textOf }: StoreOptions): string {
-  if (textOf) return textOf(item);
-  const fields = Object.values(item.value ?? {});
-  const [only] = fields;
-  return fields.length === 1 && typeof only === "string" ? only : JSON.stringify(item.value ?? null);
-}

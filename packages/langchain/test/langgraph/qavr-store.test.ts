@@ -1,4 +1,5 @@
 import {
+  AsyncBatchedStore,
   BaseStore,
   InMemoryStore,
   type Operation,
@@ -101,6 +102,14 @@ describe("a wrapped LangGraph store", () => {
     expect(await store.listNamespaces({ prefix: ["ops"] })).toEqual([PREFIX]);
     await store.delete(["other"], "hidden");
     expect(await store.get(["other"], "hidden")).toBeNull();
+  });
+
+  it("takes the store that a graph hands its nodes for the one inside", async () => {
+    const { memory } = await bench();
+    const inner = await itemStore();
+    const store = new QavrStore({ memory, store: new AsyncBatchedStore(inner) });
+    expect(store.inner).toBe(inner);
+    expect(keys(await store.search(PREFIX, { query: QUERY, limit: 1 }))).toEqual(["restart"]);
   });
 
   it("starts and stops the wrapped store", async () => {

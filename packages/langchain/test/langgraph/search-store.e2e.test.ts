@@ -142,6 +142,22 @@ describe("memory.search", () => {
     expect(texts).toEqual(["only a text", '{"note":"a text","kind":2}']);
   });
 
+  it.each([
+    ["throws", () => failing()],
+    ["returns no text", () => 7 as never],
+  ])("takes the plain text of an item where textOf %s, also in searches through the store", async (_what, textOf) => {
+    const { memory, codes } = await bench();
+    const inner = new InMemoryStore();
+    const store = new QavrStore({ memory, store: inner, textOf });
+    await store.put(PREFIX, "one", { note: "only a text" });
+    await store.put(PREFIX, "two", { count: 2n });
+    const found = await memory.search(store, PREFIX, "text");
+    expect(found.map(({ text }) => text)).toEqual(["only a text", "[object Object]"]);
+    await memory.report(found[0]?.episode as string, { success: true });
+    expect(keys(await store.search(PREFIX, { query: "text" }))).toEqual(["one", "two"]);
+    expect(codes().filter((code) => code === "RANKING_FAILED")).toHaveLength(4);
+  });
+
   it("says once that nobody will see how it ends, outside any tracked run", async () => {
     const setup: Bench = await bench();
     await setup.memory.search(await itemStore(), PREFIX, QUERY);
