@@ -40,17 +40,19 @@ describe("a process that exits as soon as it has answered", () => {
   });
 });
 
+/** Since Node 24 a context that was entered does not leave the asynchronous function that entered it. */
+const KEEPS_CONTEXTS_APART = Number(process.versions.node.split(".")[0]) >= 24;
+
 describe("an attached memory", () => {
+  const limits: [what: string, flags: string[], at: string, reached: number][] = [
+    ["is not reached from an asynchronous function", [], "async", 0],
+    ["is not reached from a module that node --import loads", ["--import", fixture("attached.mjs")], "preload", 0],
+  ];
   it.each([
-    ["is reached by what the entry module starts", [], { at: "top", top: 1, timer: 1, server: 1 }],
-    ["is not reached from an asynchronous function", [], { at: "async", top: 0, timer: 0, server: 0 }],
-    [
-      "is not reached from a module that node --import loads",
-      ["--import", fixture("attached.mjs")],
-      { at: "preload", top: 0, timer: 0, server: 0 },
-    ],
-  ])("%s", async (_what, flags, { at, ...expected }) => {
+    ["is reached by what the entry module starts", [], "top", 1] as (typeof limits)[number],
+    ...(KEEPS_CONTEXTS_APART ? limits : []),
+  ])("%s", async (_what, flags, at, reached) => {
     const stdout = await runNode([...flags, fixture("attached-application.mjs")], { ATTACH: at });
-    expect(JSON.parse(stdout)).toEqual(expected);
+    expect(JSON.parse(stdout)).toEqual({ top: reached, timer: reached, server: reached });
   });
 });

@@ -5,7 +5,7 @@ import type { Qavr } from "../memory.js";
 /**
  * Attaches a memory's outcome handler to every run that starts in this asynchronous context, without touching the code that
  * starts it. LangChain keeps its hooks in an AsyncLocalStorage, so call it at the top level of the entry module, before a server
- * or a timer is started: what was started before, and what `node --import` loads, is not reached. A run that has the handler
+ * or a timer is started: what was started before, and what `node --import` loads, is not reached (Node 24). A run that has the handler
  * already is counted once.
  *
  * It also switches on LangChain's own passing of configs to nested runs, as importing LangGraph does.
