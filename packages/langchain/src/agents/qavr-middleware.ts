@@ -1,3 +1,4 @@
+import type { DocumentInterface } from "@langchain/core/documents";
 import { SystemMessage } from "@langchain/core/messages";
 import { type AgentMiddleware, createMiddleware } from "langchain";
 import { z } from "zod";
@@ -68,20 +69,23 @@ async function memoriesFor(
   options: typeof MIDDLEWARE_DEFAULTS,
   state: AgentState,
 ): Promise<PromptMemory[]> {
+  const runId = crypto.randomUUID();
+  /** What was retrieved and is not shown after all earns nothing. */
+  const narrowTo = (shown: readonly DocumentInterface[]): void => {
+    const run = internals.runs.find(runId);
+    if (run) narrowToReturned(internals, run, shown);
+  };
   try {
     const query = await options.query(state);
     if (query === undefined || query.trim() === "") return [];
     continueHandles(internals, undefined, state.messages);
-    const runId = crypto.randomUUID();
     const documents = await retriever.invoke(query, { runId });
     const selected = await selectMemories(documents, internals.shown, options);
-    const run = internals.runs.find(runId);
-    // What does not fit was not shown after all, and earns nothing.
-    const shown = selected.map(({ document }) => document);
-    if (run && shown.length < documents.length) narrowToReturned(internals, run, shown);
+    if (selected.length < documents.length) narrowTo(selected.map(({ document }) => document));
     return selected.map(({ memory }) => memory);
   } catch (error) {
     if (internals.throws || isControlFlow(error) || isAbort(error)) throw error;
+    narrowTo([]);
     internals.log(
       "warn",
       "MEMORIES_UNAVAILABLE",

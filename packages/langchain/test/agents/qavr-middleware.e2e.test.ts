@@ -214,6 +214,7 @@ describe("an agent whose memories cannot be had", () => {
     expect((await agent.invoke(QUESTION)).messages).toHaveLength(2);
     expect(systemPrompts(model)).toEqual([""]);
     expect(setup.codes()).toContain("MEMORIES_UNAVAILABLE");
+    expect(await credit(setup.memory)).toEqual({});
     expect(await nothingOpen(setup.memory)).toBe(true);
   });
 
