@@ -2,6 +2,7 @@ import { ContextualCompressionRetriever } from "@langchain/classic/retrievers/co
 import { DocumentCompressorPipeline } from "@langchain/classic/retrievers/document_compressors";
 import { EnsembleRetriever } from "@langchain/classic/retrievers/ensemble";
 import { MultiQueryRetriever } from "@langchain/classic/retrievers/multi_query";
+import { ScoreThresholdRetriever } from "@langchain/classic/retrievers/score_threshold";
 import { Document } from "@langchain/core/documents";
 import { BaseRetriever } from "@langchain/core/retrievers";
 import { BaseDocumentCompressor } from "@langchain/core/retrievers/document_compressors";
@@ -67,6 +68,18 @@ describe("retrievers around a QavrRetriever", () => {
     const found = await answer(memory, MultiQueryRetriever.fromLLM({ llm, retriever }));
     expect(Object.keys(await credit(memory)).sort()).toEqual([...found].sort());
     expect(found.length).toBeGreaterThan(2);
+  });
+
+  it("may have one inside that announces nothing", async () => {
+    const { memory, vectors } = await bench();
+    // Overrides invoke, so that no callback hears of it.
+    const silent = ScoreThresholdRetriever.fromVectorStore(vectors, {
+      minSimilarityScore: 0.5,
+      maxK: 3,
+      kIncrement: 3,
+    });
+    expect(await answer(memory, memory.retriever(silent, { k: 2 }))).toEqual(["restart", "scale"]);
+    expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
   });
 
   it("leave everything shown when the outer one returns something else in its place", async () => {
