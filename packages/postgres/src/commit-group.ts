@@ -3,6 +3,7 @@ import {
   type KnownKey,
   type LedgerEntry,
   NamespaceDraft,
+  QavrError,
   type Reduce,
   type Reduction,
   type StateRef,
@@ -84,12 +85,12 @@ export class CommitGroup {
     // Asked after the lock was taken: the statement that waited for it does not see what its holder has written.
     const { taken } = await this.#sql.knownKeys(connection, this.#namespace, this.#keys());
     const reduced = await this.#reduce(connection, row, taken);
-    if (!reduced) throw new Error("The namespace moved on although its head is locked.");
+    if (!reduced) throw movedOn();
     const answers = reduced.answers.map((answer, place) => asFirst(answer, this.#tried[place]));
     const { change } = reduced;
     if (!change) return { answers, written: undefined };
     if (!fitsOneStatement(change)) await this.#sql.write(connection, this.#namespace, change);
-    else await this.#sql.writeIfAt(connection, this.#namespace, row.revision, change);
+    else if (!(await this.#sql.writeIfAt(connection, this.#namespace, row.revision, change))) throw movedOn();
     this.#tried = answers;
     const askedAt = await commit();
     return { answers, written: ownCommit(row, change, askedAt, undisturbed) };
@@ -203,6 +204,11 @@ function advanced(
 ): { readonly reduction: Reduction; readonly wanted: readonly StateRef[] }[] {
   const step = attempt(next);
   return "error" in step || step.done ? [] : [{ reduction, wanted: step.value }];
+}
+
+/** Cannot be: somebody changed the tables past the lock. */
+function movedOn(): QavrError {
+  return new QavrError("STORE_FAILED", "The namespace moved on although its head is locked. Nothing was kept.");
 }
 
 function ownCommit(
