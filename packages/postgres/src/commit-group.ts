@@ -49,6 +49,11 @@ export class CommitGroup {
     this.#states = states;
   }
 
+  /** Whether something was asked to be kept, and the answer is not known to be no. */
+  get hasAsked(): boolean {
+    return this.#tried.length > 0;
+  }
+
   /**
    * Tries to commit without a lock, in two round trips: for a namespace that nobody else seems to write to, so that reducing on
    * what is known of it will not be in vain. Undefined when it was; nothing was kept then.
