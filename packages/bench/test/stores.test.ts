@@ -188,6 +188,7 @@ describe("the page of the stores bench", () => {
     const page = reportPage(report);
     for (const part of [
       throughputTable(throughput),
+      engineTable(engine),
       readTable(reads),
       sizeTable(sizes),
       "PostgreSQL 18.4",
