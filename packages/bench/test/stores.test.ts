@@ -3,12 +3,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { memoryStore } from "@qavr/core";
 import { type PostgresServer, startServer } from "@qavr/postgres-server";
+import { sqliteStore } from "@qavr/sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Measurement } from "../src/speed/measure.js";
+import { measureEngineOutcomes } from "../src/stores/engine-outcome.js";
 import { MEMORY_SCOPE, OUTCOME, OUTCOME_BYTES, outcomeWorkload } from "../src/stores/outcome-workload.js";
 import { fillMemories, readPart } from "../src/stores/reading.js";
 import { recording } from "../src/stores/recording.js";
-import { lossLines, readTable, reportPage, sizeTable, storesReport, throughputTable } from "../src/stores/report.js";
+import {
+  engineTable,
+  lossLines,
+  readTable,
+  reportPage,
+  sizeTable,
+  storesReport,
+  throughputTable,
+} from "../src/stores/report.js";
 import { measureThroughput, type Throughput } from "../src/stores/throughput.js";
 
 describe("an outcome of the workload", () => {
@@ -94,6 +104,19 @@ describe("the cases of the stores bench", () => {
   });
 });
 
+describe("an outcome of the engine", () => {
+  it("writes the same on every store", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "qavr-bench-engine-"));
+    const stores = { memory: memoryStore(), file: sqliteStore(join(folder, "ledger.db")) };
+    const [memory, file] = await measureEngineOutcomes(stores, { rounds: 2, turns: 3, warmup: 0 });
+    expect(memory?.states).toBeGreaterThan(7);
+    expect([file?.states, file?.bytes]).toEqual([memory?.states, memory?.bytes]);
+    expect([memory?.measurement.name, file?.measurement.calls]).toEqual(["memory", 6]);
+    for (const store of Object.values(stores)) await store.close();
+    rmSync(folder, { recursive: true });
+  });
+});
+
 describe("a read of the bench", () => {
   it("finds all fifty states", async () => {
     const store = memoryStore();
@@ -137,7 +160,8 @@ describe("the page of the stores bench", () => {
     rounds: [median],
     calls: 100,
   });
-  const reads = [read("file", 50), read("server", 500)];
+  const reads = [read("SQLite, cached", 50), read("PostgreSQL, cached", 500)];
+  const engine = [{ states: 8, bytes: 8_588, measurement: read("PostgreSQL", 700) }];
   const sizes = [
     { store: "SQLite" as const, memories: 1_000, filled: 1, disk: 1_400_000, opened: { open: 5, memory: 2e6 } },
   ];
@@ -145,7 +169,7 @@ describe("the page of the stores bench", () => {
   it("says first where stores are slower than what they are measured by", () => {
     expect(lossLines({ throughput, reads })).toEqual([
       "store: 0.40 of the rate of a bare insert of the same bytes.",
-      "server: 10 times as long as file.",
+      "Reading 50 states, PostgreSQL, cached: 10.0 times as long as SQLite.",
     ]);
   });
 
@@ -158,11 +182,13 @@ describe("the page of the stores bench", () => {
       duration: 1_500,
       throughput,
       reads,
+      engine,
       sizes,
     });
     const page = reportPage(report);
     for (const part of [
       throughputTable(throughput),
+      engineTable(engine),
       readTable(reads),
       sizeTable(sizes),
       "PostgreSQL 18.4",

@@ -45,6 +45,18 @@ export const violations: readonly Planted[] = [
     source: 'import "better-sqlite3";',
   },
   {
+    what: "a store importing another store",
+    rule: "postgres-to-other-package",
+    file: "packages/postgres/src/a.ts",
+    source: 'import "@qavr/sqlite";',
+  },
+  {
+    what: "a store importing another database client than its own",
+    rule: "postgres-to-outside",
+    file: "packages/postgres/src/b.ts",
+    source: 'import "postgres";',
+  },
+  {
     what: "the conformance suite importing a store",
     rule: "store-conformance-to-other-package",
     file: "packages/store-conformance/src/a.ts",
@@ -220,6 +232,7 @@ export const legal: Readonly<Record<string, string>> = {
   "packages/core/src/engine/legal.ts": 'import "../ledger/a.js"; import "../learners/a.js"; import "../store/a.js";',
   "packages/core/src/engine/legal.test.ts": 'import "node:fs"; import "../learners/a.js";',
   "packages/sqlite/src/legal.ts": 'import "node:sqlite"; import "@qavr/core";',
+  "packages/postgres/src/legal.ts": 'import "node:crypto"; import "@qavr/core";',
   "packages/langchain/src/legal.ts": 'import "./default-store.js"; import "@qavr/core";',
   "packages/langchain/src/agents/legal.ts": 'import "../legal.js";',
   "packages/langchain/test/legal.test.ts": 'import "@qavr/sqlite"; import "@qavr/store-conformance";',

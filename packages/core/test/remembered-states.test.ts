@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Engine, memoryStore, type Ranking, type Store } from "../src/index.js";
+import { ChangeLog, type Engine, memoryStore, type Ranking, type Store } from "../src/index.js";
 import { request, testEngine } from "./support/test-engine.js";
 
 /** A store whose reads of one scope can be held back: they answer late, with what was true when they were asked. */
@@ -25,6 +25,24 @@ function lateStore(inner: Store): { readonly store: Store; hold(scope: string): 
       held = undefined;
     },
   };
+}
+
+/** A store that learns of others' commits by asking for them only, as one over a network does. Notes whether an answer might lag. */
+function distantStore(inner: Store): { readonly store: Store; readonly asked: boolean[]; cutOff: boolean } {
+  const known = new ChangeLog();
+  const distant = { asked: [] as boolean[], cutOff: false };
+  let cursor = 0;
+  const refresh: NonNullable<Store["refresh"]> = async (namespace, { mayLag = false } = {}) => {
+    distant.asked.push(mayLag);
+    if (distant.cutOff) throw new Error("connection refused");
+    const changes = inner.changesSince?.(namespace, cursor);
+    cursor = changes?.cursor ?? 0;
+    if (changes?.written) known.add(namespace, changes.written);
+    else known.forget(namespace);
+  };
+  return Object.assign(distant, {
+    store: { ...inner, refresh, changesSince: (namespace: string, since: number) => known.since(namespace, since) },
+  });
 }
 
 async function fail(engine: Engine, runs: number): Promise<void> {
@@ -64,6 +82,24 @@ describe("the states that an engine remembers", () => {
       expect(await reader.fetchSize({ topK: 3 })).toBe(20);
     },
   );
+
+  it("follow a store that must ask what others have committed, which a ranking lets lag and a report does not", async () => {
+    const inner = memoryStore();
+    const writer = testEngine({ store: inner, prefix: "writer" }).engine;
+    const distant = distantStore(inner);
+    const reader = testEngine({ store: distant.store, prefix: "reader" }).engine;
+    for (let round = 0; round < 3; round++) {
+      await fail(writer, 5);
+      const fresh = testEngine({ store: inner, prefix: "fresh" }).engine;
+      expect(await preview(reader)).toEqual(await preview(fresh));
+    }
+    expect(new Set(distant.asked)).toEqual(new Set([true]));
+    distant.asked.length = 0;
+    expect((await reader.status()).taught).toBe(15);
+    expect(new Set(distant.asked)).toEqual(new Set([false]));
+    distant.cutOff = true;
+    expect(await preview(reader)).toMatchObject({ order: "host", degraded: { code: "STORE_FAILED" } });
+  });
 
   it("cost no read while nothing changes, and only what changed afterwards", async () => {
     const inner = memoryStore();

@@ -3,15 +3,15 @@ import {
   type KnownKey,
   type LedgerEntry,
   NamespaceDraft,
+  QavrError,
   type Reduce,
-  type Reduction,
-  type StateRef,
-  stateAddress,
 } from "@qavr/core";
+import { attempt } from "./attempt.js";
 import type { Connection } from "./connections.js";
 import type { KnownStates, OwnCommit } from "./known-states.js";
 import { ABSENT, fitsOneStatement, type LedgerSql, type NamespaceChange, type NamespaceRow } from "./ledger-sql.js";
 import type { LockedNamespace } from "./namespace-transaction.js";
+import { StatesAtRevision } from "./states-at-revision.js";
 
 /** One call of `commit`. */
 export interface CommitCall {
@@ -39,8 +39,6 @@ export class CommitGroup {
   readonly #calls: readonly CommitCall[];
   readonly #sql: LedgerSql;
   readonly #states: KnownStates;
-  /** States as this try has read them, by address. */
-  readonly #read = new Map<string, Uint8Array | undefined>();
   /** What the last try would have answered. */
   #tried: readonly CommitAnswer[] = [];
 
@@ -49,6 +47,11 @@ export class CommitGroup {
     this.#calls = calls;
     this.#sql = sql;
     this.#states = states;
+  }
+
+  /** Whether something was asked to be kept, and the answer is not known to be no. */
+  get hasAsked(): boolean {
+    return this.#tried.length > 0;
   }
 
   /**
@@ -84,12 +87,12 @@ export class CommitGroup {
     // Asked after the lock was taken: the statement that waited for it does not see what its holder has written.
     const { taken } = await this.#sql.knownKeys(connection, this.#namespace, this.#keys());
     const reduced = await this.#reduce(connection, row, taken);
-    if (!reduced) throw new Error("The namespace moved on although its head is locked.");
+    if (!reduced) throw movedOn();
     const answers = reduced.answers.map((answer, place) => asFirst(answer, this.#tried[place]));
     const { change } = reduced;
     if (!change) return { answers, written: undefined };
     if (!fitsOneStatement(change)) await this.#sql.write(connection, this.#namespace, change);
-    else await this.#sql.writeIfAt(connection, this.#namespace, row.revision, change);
+    else if (!(await this.#sql.writeIfAt(connection, this.#namespace, row.revision, change))) throw movedOn();
     this.#tried = answers;
     const askedAt = await commit();
     return { answers, written: ownCommit(row, change, askedAt, undisturbed) };
@@ -105,8 +108,8 @@ export class CommitGroup {
     { head, revision }: NamespaceRow,
     taken: ReadonlyMap<string, KnownKey>,
   ): Promise<{ readonly answers: readonly CommitAnswer[]; readonly change: NamespaceChange | undefined } | undefined> {
-    this.#read.clear();
-    await this.#readAhead(connection, { head, revision }, taken);
+    const states = new StatesAtRevision(connection, this.#namespace, revision, this.#sql, this.#states);
+    await states.readAhead(this.#calls, head, taken);
     const draft = new NamespaceDraft(head);
     const answers: CommitAnswer[] = [];
     for (const { entries, reduce } of this.#calls) {
@@ -114,95 +117,21 @@ export class CommitGroup {
       // What a reduction throws is its own call's affair, what the server throws concerns all.
       let step = attempt(() => commit.next());
       while (!("error" in step) && !step.done) {
-        const values = await this.#load(connection, revision, step.value);
+        const values = await states.load(step.value);
         if (!values) return undefined;
         step = attempt(() => commit.next(values));
       }
       answers.push("error" in step ? step : { receipts: step.value as readonly CommitReceipt[] });
     }
     if (draft.entries.length === 0) return { answers, change: undefined };
-    const states = [...draft.states.writes()];
-    return { answers, change: { head: draft.head, revision: revision + 1, entries: draft.entries, states } };
-  }
-
-  /**
-   * Reads ahead for several entries: lets them be reduced side by side on the states as they are, and throws away what comes of
-   * it. Each round of all of them is one round trip then, and not one per entry. What an entry asks for may depend on the entries
-   * before it; then it is read when it is asked for.
-   */
-  async #readAhead(
-    connection: Connection,
-    { head, revision }: NamespaceRow,
-    taken: ReadonlyMap<string, KnownKey>,
-  ): Promise<void> {
-    const fresh = this.#calls.flatMap(({ entries, reduce }) =>
-      entries.filter(({ key }) => !taken.has(key)).map((entry) => ({ entry, reduce })),
-    );
-    if (fresh.length < 2) return;
-    let running = fresh.flatMap(({ entry, reduce }, place) => {
-      const reduction = reduce({ ...entry, seq: head + place + 1 });
-      return advanced(reduction, () => reduction.next());
-    });
-    for (let round = 0; round < ROUNDS_AHEAD && running.length > 0; round++) {
-      const refs = running.flatMap(({ wanted }) => wanted);
-      const values = await this.#load(connection, revision, refs);
-      if (!values) return;
-      let place = 0;
-      running = running.flatMap(({ reduction, wanted }) => {
-        const own = values.slice(place, place + wanted.length);
-        place += wanted.length;
-        return advanced(reduction, () => reduction.next(own));
-      });
-    }
-    for (const { reduction } of running) attempt(() => reduction.return([]));
-  }
-
-  /** States of one revision; undefined when the namespace has another by now. */
-  async #load(
-    connection: Connection,
-    revision: number,
-    refs: readonly StateRef[],
-  ): Promise<readonly (Uint8Array | undefined)[] | undefined> {
-    const cached = (): boolean => this.#states.revision(this.#namespace) === revision;
-    const usable = cached();
-    const missing = new Map<string, StateRef>();
-    for (const ref of refs) {
-      const address = stateAddress(ref);
-      if (this.#read.has(address)) continue;
-      const [value, known] = usable ? this.#cached(ref) : [undefined, false];
-      if (known) this.#read.set(address, value);
-      else missing.set(address, ref);
-    }
-    if (missing.size > 0) {
-      const found = await this.#sql.statesOf(connection, this.#namespace, [...missing.values()]);
-      if (found.revision !== revision) return undefined;
-      const keep = cached();
-      for (const [place, [address, { scope, id }]] of [...missing].entries()) {
-        const value = found.values[place];
-        this.#read.set(address, value);
-        if (keep) this.#states.cache.write(this.#namespace, scope, id, value);
-      }
-    }
-    return refs.map((ref) => this.#read.get(stateAddress(ref)));
-  }
-
-  #cached({ scope, id }: StateRef): [value: Uint8Array | undefined, known: boolean] {
-    const values: (Uint8Array | undefined)[] = [];
-    const known = this.#states.cache.read(this.#namespace, scope, [id], values).length === 0;
-    return [values[0], known];
+    const written = [...draft.states.writes()];
+    return { answers, change: { head: draft.head, revision: revision + 1, entries: draft.entries, states: written } };
   }
 }
 
-/** Reductions look at an episode, and then at what it showed. */
-const ROUNDS_AHEAD = 3;
-
-/** A reduction that wants to see states, or nothing when it is over. */
-function advanced(
-  reduction: Reduction,
-  next: () => IteratorResult<readonly StateRef[], unknown>,
-): { readonly reduction: Reduction; readonly wanted: readonly StateRef[] }[] {
-  const step = attempt(next);
-  return "error" in step || step.done ? [] : [{ reduction, wanted: step.value }];
+/** Cannot be: somebody changed the tables past the lock. */
+function movedOn(): QavrError {
+  return new QavrError("STORE_FAILED", "The namespace moved on although its head is locked. Nothing was kept.");
 }
 
 function ownCommit(
@@ -212,15 +141,6 @@ function ownCommit(
   undisturbed: boolean,
 ): OwnCommit {
   return { before, after, head, states, askedAt, undisturbed };
-}
-
-/** What a step of a generator gives or throws. */
-function attempt<Step>(step: () => Step): Step | { readonly error: unknown } {
-  try {
-    return step();
-  } catch (error) {
-    return { error };
-  }
 }
 
 /** A receipt as the first try would have given it: what it had committed is found again as a duplicate in the same place. */

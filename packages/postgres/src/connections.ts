@@ -19,15 +19,21 @@ export interface Connection {
   rows(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]>;
   /** Runs statements without values in one round trip, and returns the rows of the last one. */
   script(text: string): Promise<readonly Row[]>;
-  /** Listens to a channel's notifications for as long as the connection is taken. */
+  /** Hears notifications for as long as the connection is taken; meanwhile it does not keep the process alive. */
   onNotification(listener: (payload: string) => void): void;
   onLoss(listener: () => void): void;
+  /** Has it thrown away when it is given back. */
+  discard(): void;
 }
 
 /** Where connections come from. */
 export interface Connections {
-  /** Runs `work` on a connection and gives it back; thrown away when `work` throws and `keep` does not want it. */
-  use<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>;
+  /**
+   * Runs `work` on a connection and gives it back, or throws it away if it broke.
+   *
+   * @param timeout how long the server may be silent, ms; by default what the options say
+   */
+  use<Result>(work: (connection: Connection) => Promise<Result>, timeout?: number): Promise<Result>;
   /** Ends what the store has opened by itself. */
   close(): Promise<void>;
 }
@@ -51,10 +57,10 @@ export function connections(source: PgPool | string, options: ResolvedOptions): 
     });
     return opening;
   };
-  const timeout = Math.max(options.statementTimeout, options.lockTimeout) + GRACE;
+  const usual = Math.max(options.statementTimeout, options.lockTimeout);
 
   return {
-    async use(work) {
+    async use(work, timeout = usual) {
       const client = await (await pool()).connect();
       // A taken connection that breaks says so by an event, and an event that nobody hears ends the process.
       let lost = false;
@@ -64,27 +70,33 @@ export function connections(source: PgPool | string, options: ResolvedOptions): 
         for (const listener of losses) listener();
       };
       client.on("error", onError);
-      const notifications: ((event: { payload?: string }) => void)[] = [];
+      let hear: ((event: { payload?: string }) => void) | undefined;
+      const query = { types: decoding, query_timeout: timeout + GRACE };
       try {
         return await work({
           rows: async ({ text, name }, values) => {
             const named = options.prepare ? { name } : {};
-            const query = { text, ...named, values: [...values], types: decoding, query_timeout: timeout };
-            return rowsOf(await client.query(query));
+            return rowsOf(await client.query({ ...query, ...named, text, values: [...values] }));
           },
-          script: async (text) => rowsOf(await client.query({ text, types: decoding, query_timeout: timeout })),
+          script: async (text) => rowsOf(await client.query({ ...query, text })),
           onNotification(listener) {
-            const hear = ({ payload }: { payload?: string }): void => listener(payload ?? "");
-            notifications.push(hear);
+            hear = ({ payload }) => listener(payload ?? "");
             client.on("notification", hear);
+            client.unref?.();
           },
           onLoss: (listener) => void losses.push(listener),
+          discard() {
+            lost = true;
+          },
         });
       } catch (error) {
-        lost ||= isConnectionLoss(error) || QavrError.isInstance(error, "STORE_COMMIT_UNKNOWN");
+        lost ||= isConnectionLoss(error);
         throw error;
       } finally {
-        for (const hear of notifications) client.removeListener("notification", hear);
+        if (hear) {
+          client.removeListener("notification", hear);
+          client.ref?.();
+        }
         giveBack(client, onError, lost);
       }
     },

@@ -75,6 +75,9 @@ describe("KnownStates", () => {
     expect(cached(states)).toEqual(["a"]);
     states.notified("n", 7, 8, [ref("b")]);
     expect([cached(states), states.revision("n")]).toEqual([[], undefined]);
+    states.observe("n", 8, 2);
+    states.notified("n", 8, 1_000, []);
+    expect(states.revision("n")).toBeUndefined();
     states.notified("never asked for", 1, 2, []);
     expect(states.revision("never asked for")).toBeUndefined();
   });

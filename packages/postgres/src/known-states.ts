@@ -93,7 +93,8 @@ export class KnownStates {
   notified(namespace: string, before: number, after: number, written: readonly StateRef[] | undefined): void {
     const known = this.#known.get(namespace);
     if (known === undefined || known.revision >= after) return;
-    if (known.revision !== before || written === undefined) {
+    // Anybody who may connect can notify: a leap is no commit.
+    if (known.revision !== before || after !== before + 1 || written === undefined) {
       this.forget(namespace);
       return;
     }

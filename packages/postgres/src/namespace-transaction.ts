@@ -3,7 +3,7 @@ import type { Connection, Connections } from "./connections.js";
 import type { LedgerSql, NamespaceRow } from "./ledger-sql.js";
 import { nameId } from "./name-id.js";
 import { commitUnknown, isConnectionLoss, isTransient, toStoreError } from "./postgres-errors.js";
-import type { ResolvedOptions } from "./postgres-options.js";
+import { inTransaction } from "./transaction.js";
 
 /** A transaction that holds the lock of one namespace's head. */
 export interface LockedNamespace {
@@ -14,6 +14,19 @@ export interface LockedNamespace {
   create(): Promise<NamespaceRow>;
   /** Commits, and returns when that was asked for, ms of a steady clock. Without it everything is rolled back. */
   commit(): Promise<number>;
+}
+
+/** How namespaces are locked. */
+export interface LockingOptions {
+  readonly source: Connections;
+  readonly sql: LedgerSql;
+  /** For messages. */
+  readonly place: string;
+  /** ms */
+  readonly lockTimeout: number;
+  /** ms */
+  readonly statementTimeout: number;
+  readonly rowLevelSecurity: boolean;
 }
 
 /** Pauses before a transaction is tried again, in ms: long enough for a server that was restarted. */
@@ -30,42 +43,33 @@ const RETRY_FOR = 3_000;
  * @throws STORE_COMMIT_UNKNOWN when that cannot be found out, what `work` throws, and what the server reports
  */
 export async function withLockedNamespace<Result>(
-  source: Connections,
-  sql: LedgerSql,
-  options: ResolvedOptions,
+  { source, sql, place, lockTimeout, statementTimeout, rowLevelSecurity }: LockingOptions,
   namespace: string,
   work: (locked: LockedNamespace) => Promise<Result>,
   maybeKept = false,
 ): Promise<Result> {
+  const begin = `${beginning(lockTimeout, statementTimeout)}${rowLevelSecurity ? nameScope(nameId(namespace)) : ""}`;
   let unknown = maybeKept;
   let giveUpAt = Number.POSITIVE_INFINITY;
   for (let attempt = 0; ; attempt++) {
     let committing = false;
     try {
-      return await source.use(async (connection) => {
-        try {
-          const rows = await connection.script(`${begin(options, namespace)}; ${sql.lockHead(namespace)}`);
-          let done = false;
-          const result = await work({
+      const tryOnce = (connection: Connection): Promise<Result> =>
+        inTransaction(connection, `${begin}${sql.lockHead(namespace)}`, (rows, commit) =>
+          work({
             connection,
             row: sql.lockedHead(rows),
             create: () => createLocked(connection, sql, namespace),
             async commit() {
               const askedAt = performance.now();
               committing = true;
-              await connection.script("commit");
+              await commit();
               committing = false;
-              done = true;
               return askedAt;
             },
-          });
-          if (!done) await connection.script("rollback");
-          return result;
-        } catch (error) {
-          if (!isConnectionLoss(error)) await connection.script("rollback").catch(() => {});
-          throw error;
-        }
-      });
+          }),
+        );
+      return await source.use(tryOnce, Math.max(lockTimeout, statementTimeout));
     } catch (error) {
       const lost = isConnectionLoss(error);
       unknown ||= committing && lost;
@@ -76,26 +80,22 @@ export async function withLockedNamespace<Result>(
         await pause(wait * (0.5 + Math.random()));
         continue;
       }
-      throw unknown ? commitUnknown(error, options.place) : toStoreError(error, options.place);
+      throw unknown ? commitUnknown(error, place) : toStoreError(error, place);
     }
   }
 }
 
 /** One round trip together with the lock that follows. Only an acknowledgement that survives a crash is one. */
-function begin({ statementTimeout, lockTimeout, rowLevelSecurity }: ResolvedOptions, namespace: string): string {
-  const settings = [
-    "begin isolation level read committed",
-    `set local statement_timeout = ${statementTimeout}`,
-    `set local lock_timeout = ${lockTimeout}`,
-    "select set_config('synchronous_commit', 'on', true) where current_setting('synchronous_commit') = 'off'",
-    ...(rowLevelSecurity ? [nameScope(nameId(namespace))] : []),
-  ];
-  return settings.join("; ");
+function beginning(lockTimeout: number, statementTimeout: number): string {
+  return `begin isolation level read committed;
+    set local statement_timeout = ${statementTimeout};
+    set local lock_timeout = ${lockTimeout};
+    select set_config('synchronous_commit', 'on', true) where current_setting('synchronous_commit') = 'off';`;
 }
 
 /** Statement that tells row-level security which namespace the transaction is about; `*` lists all names. */
 export function nameScope(id: string): string {
-  return `select set_config('qavr.namespace', '${id}', true)`;
+  return `select set_config('qavr.namespace', '${id}', true);`;
 }
 
 /** Between adding and locking somebody may erase it again; then once more. */

@@ -10,6 +10,9 @@ export interface PgClient {
   release(destroy?: boolean): void;
   on(event: "error" | "notification", listener: PgListener): unknown;
   removeListener(event: "error" | "notification", listener: PgListener): unknown;
+  /** Whether the connection keeps the process alive. */
+  ref?(): void;
+  unref?(): void;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: as Node's event emitters declare it

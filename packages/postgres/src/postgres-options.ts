@@ -27,7 +27,7 @@ export interface PostgresStoreOptions {
    */
   readonly partitions?: number;
   /**
-   * Puts row-level security on the tables when they are created: a statement then sees the rows of one namespace, the one that
+   * Puts row-level security on the tables when they are created; tables that are there say for themselves. A statement then sees the rows of one namespace, the one that
    * its transaction names, whatever it asks for. Costs two round trips per read. It binds no superuser.
    * @default false
    */
@@ -36,7 +36,10 @@ export interface PostgresStoreOptions {
   readonly writers?: number;
   /** How long a commit waits for another process that writes to the same namespace before STORE_BUSY. ms. @default 5000 */
   readonly lockTimeout?: number;
-  /** How long one statement may take, and the server may stay silent. ms. @default 10000 */
+  /**
+   * How long one statement may take, and the server may stay silent. ms. Replacing and erasing a whole namespace may take
+   * longer. @default 10000
+   */
   readonly statementTimeout?: number;
   /** How long to wait for a connection of the store's own pool. ms. @default 5000 */
   readonly connectTimeout?: number;

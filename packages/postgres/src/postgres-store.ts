@@ -1,39 +1,16 @@
-import {
-  assertBatch,
-  assertEntry,
-  assertLimit,
-  assertName,
-  assertState,
-  type CommitReceipt,
-  QavrError,
-  type StateRef,
-  type Store,
-  stateAddress,
-} from "@qavr/core";
-import { type CommitCall, CommitGroup, type GroupCommit } from "./commit-group.js";
-import { type Connection, connections } from "./connections.js";
+import { assertBatch, assertEntry, assertLimit, assertName, assertState, QavrError, type Store } from "@qavr/core";
+import { type Connection, type Connections, connections } from "./connections.js";
 import { KnownStates } from "./known-states.js";
 import { ledgerSql } from "./ledger-sql.js";
 import { nameId } from "./name-id.js";
-import { namespaceQueue, type QueuedCall } from "./namespace-queue.js";
-import { type LockedNamespace, nameScope, withLockedNamespace } from "./namespace-transaction.js";
+import { nameScope } from "./namespace-transaction.js";
 import { type Notifications, notifications } from "./notifications.js";
-import { isConnectionLoss, isTransient, toStoreError } from "./postgres-errors.js";
+import { isConnectionLoss, toStoreError } from "./postgres-errors.js";
 import { type PostgresStoreOptions, resolveOptions } from "./postgres-options.js";
-import { prepareSchema } from "./schema.js";
+import { prepareSchema, type ServerFacts } from "./schema.js";
 import { type ReadNamespace, stateReader } from "./state-reader.js";
-
-/** A call that writes: one of the commits that share a transaction, or work that has one of its own. */
-type WriteCall = QueuedCall & {
-  reject(error: unknown): void;
-} & (
-    | (CommitCall & { readonly alone: false; resolve(receipts: readonly CommitReceipt[]): void })
-    | {
-        readonly alone: true;
-        readonly work: (locked: LockedNamespace) => Promise<unknown>;
-        resolve(result: unknown): void;
-      }
-  );
+import { inTransaction } from "./transaction.js";
+import { writer } from "./writer.js";
 
 /**
  * A ledger and its state in PostgreSQL, for many processes and machines, through `pg`. Nothing is connected, and nothing created,
@@ -49,22 +26,20 @@ type WriteCall = QueuedCall & {
  */
 export function postgresStore(options: string | PostgresStoreOptions): Store {
   const resolved = resolveOptions(options);
-  const { place, staleness, rowLevelSecurity, schema } = resolved;
+  const { place, staleness, schema } = resolved;
   const source = connections(resolved.source, resolved);
   const replica = resolved.replica && connections(resolved.replica, resolved);
   const sql = ledgerSql(schema);
   const states = new KnownStates(resolved.cacheBytes);
-  /** Whether commits may do without a transaction of several statements, which is where settings can be made. */
-  let lockless = false;
-  let preparing: Promise<void> | undefined;
+  let preparing: Promise<ServerFacts> | undefined;
   let notices: Notifications | undefined;
   let closing: Promise<void> | undefined;
 
-  const prepared = (): Promise<void> => {
+  const prepared = (): Promise<ServerFacts> => {
     preparing ??= withSecondTry(() => prepareSchema(source, resolved)).then(
-      (server) => {
-        lockless = !rowLevelSecurity && server.synchronous;
+      (facts) => {
         if (resolved.listen && !closing) notices = notifications(source, schema, states);
+        return facts;
       },
       (error: unknown) => {
         preparing = undefined;
@@ -74,87 +49,35 @@ export function postgresStore(options: string | PostgresStoreOptions): Store {
     return preparing;
   };
 
-  /** Runs a read; with row-level security inside a transaction that names its namespace. */
-  const reader =
-    (from: typeof source): ReadNamespace =>
-    (namespace, read) =>
-      inScope(from, nameId(namespace), read);
-  const inScope = async <Result>(
-    from: typeof source,
+  /** Runs a read; with row-level security inside a transaction that names its namespace, `*` for the names of all. */
+  const readFrom = async <Result>(
+    from: Connections,
     id: string,
     read: (connection: Connection) => Promise<Result>,
   ): Promise<Result> => {
-    await prepared();
+    const { rowLevelSecurity } = await prepared();
+    const scoped = (connection: Connection): Promise<Result> =>
+      rowLevelSecurity
+        ? inTransaction(connection, `begin; ${nameScope(id)}`, () => read(connection))
+        : read(connection);
     try {
-      return await withSecondTry(() =>
-        from.use(async (connection) => {
-          if (!rowLevelSecurity) return read(connection);
-          try {
-            await connection.script(`begin; ${nameScope(id)}`);
-            return await read(connection);
-          } finally {
-            await connection.script("rollback");
-          }
-        }),
-      );
+      return await withSecondTry(() => from.use(scoped));
     } catch (error) {
       throw toStoreError(error, place);
     }
   };
-  const read = reader(source);
-  const reads = stateReader({ sql, states, primary: read, replica: replica && reader(replica), staleness });
-
-  const announce = (namespace: string, before: number, after: number, written: readonly StateRef[] | undefined): void =>
-    notices?.announce({ namespace, before, after, written });
-
-  /** Without the lock where that promises to work, else with it. */
-  const commitGroup = async (namespace: string, group: CommitGroup): Promise<GroupCommit> => {
-    let unknown = false;
-    if (lockless && states.ownHead(namespace)) {
-      try {
-        const done = await source.use((connection) => group.runAlone(connection));
-        if (done) return done;
-      } catch (error) {
-        unknown = isConnectionLoss(error);
-        if (!unknown && !isTransient(error)) throw error;
-      }
-    }
-    return withLockedNamespace(source, sql, resolved, namespace, (locked) => group.run(locked), unknown);
-  };
-
-  const commitTogether = async (
-    namespace: string,
-    calls: readonly Extract<WriteCall, { alone: false }>[],
-  ): Promise<void> => {
-    const group = new CommitGroup(namespace, calls, sql, states);
-    const { answers, written } = await commitGroup(namespace, group);
-    if (written) {
-      states.committed(namespace, written);
-      announce(namespace, written.before, written.after, written.states);
-    }
-    for (const [place, call] of calls.entries()) {
-      const answer = answers[place];
-      if (answer && "receipts" in answer) call.resolve(answer.receipts);
-      else call.reject(answer?.error);
-    }
-  };
-
-  const queue = namespaceQueue<WriteCall>(resolved.writers, async (namespace, calls) => {
-    try {
-      await prepared();
-      const [first] = calls;
-      if (first?.alone) first.resolve(await withLockedNamespace(source, sql, resolved, namespace, first.work));
-      else await commitTogether(namespace, calls as readonly Extract<WriteCall, { alone: false }>[]);
-    } catch (error) {
-      // A commit that failed, as far as anybody knows, may have been kept all the same.
-      states.forget(namespace);
-      for (const call of calls) call.reject(toStoreError(error, place));
-    }
+  const read: ReadNamespace = (namespace, work) => readFrom(source, nameId(namespace), work);
+  const readReplica: ReadNamespace | undefined =
+    replica && ((namespace, work) => readFrom(replica, nameId(namespace), work));
+  const reads = stateReader({ sql, states, primary: read, replica: readReplica, staleness });
+  const writes = writer({
+    ...resolved,
+    source,
+    sql,
+    states,
+    prepared,
+    announce: (announcement) => notices?.announce(announcement),
   });
-  const alone = <Result>(namespace: string, work: (locked: LockedNamespace) => Promise<Result>): Promise<Result> =>
-    new Promise<Result>((resolve, reject) => {
-      queue.add(namespace, { alone: true, work, resolve: resolve as (result: unknown) => void, reject });
-    });
 
   const enter = (namespace?: string): void => {
     if (closing)
@@ -170,10 +93,7 @@ export function postgresStore(options: string | PostgresStoreOptions): Store {
       enter(namespace);
       assertBatch(entries.length, "commit");
       for (const entry of entries) assertEntry(entry);
-      if (entries.length === 0) return [];
-      return new Promise<readonly CommitReceipt[]>((resolve, reject) => {
-        queue.add(namespace, { alone: false, entries, reduce, resolve, reject });
-      });
+      return entries.length === 0 ? [] : writes.commit(namespace, entries, reduce);
     },
 
     async readStates(namespace, scope, ids, { mayLag = false } = {}) {
@@ -215,39 +135,22 @@ export function postgresStore(options: string | PostgresStoreOptions): Store {
     async namespaces(page) {
       enter();
       assertLimit(page.limit);
-      return inScope(source, "*", (connection) => sql.namespaces(connection, page));
+      return readFrom(source, "*", (connection) => sql.namespaces(connection, page));
     },
 
     async replaceStates(namespace, head, replacement) {
       enter(namespace);
       for (const state of replacement) assertState(state);
-      return alone(namespace, async ({ connection, row, commit }) => {
-        if ((row?.head ?? 0) !== head) return false;
-        if (!row || head === 0) return true;
-        const after = row.revision + 1;
-        await sql.deleteStates(connection, namespace);
-        const last = new Map(replacement.map((state) => [stateAddress(state), state]));
-        await sql.write(connection, namespace, { head, revision: after, entries: [], states: [...last.values()] });
-        const askedAt = await commit();
-        states.forget(namespace);
-        states.observe(namespace, after, askedAt);
-        announce(namespace, row.revision, after, undefined);
-        return true;
-      });
+      return writes.replaceStates(namespace, head, replacement);
     },
 
     async eraseNamespace(namespace) {
       enter(namespace);
-      await alone(namespace, async ({ connection, row, commit }) => {
-        if (row) await sql.deleteNamespace(connection, namespace);
-        const askedAt = await commit();
-        states.erased(namespace, askedAt);
-        if (row) announce(namespace, row.revision, row.revision + 1, undefined);
-      });
+      await writes.eraseNamespace(namespace);
     },
 
     close() {
-      closing ??= queue.drained().then(async () => {
+      closing ??= writes.drained().then(async () => {
         await notices?.close();
         await source.close();
         await replica?.close();

@@ -2,6 +2,7 @@ import { QavrError } from "@qavr/core";
 import type { Connection, Connections } from "./connections.js";
 import type { ResolvedOptions } from "./postgres-options.js";
 import { quoted, quotedText } from "./quoting.js";
+import { inTransaction } from "./transaction.js";
 
 /** "qavr" in ASCII: first key of the advisory lock that migrations are made under. */
 const LOCK = 0x71617672;
@@ -91,6 +92,8 @@ function policy(schema: string, table: "namespace" | "entry" | "state", partitio
 export interface ServerFacts {
   /** Commits wait for the disk by default. */
   readonly synchronous: boolean;
+  /** The tables were created with row-level security. */
+  readonly rowLevelSecurity: boolean;
 }
 
 /**
@@ -101,20 +104,21 @@ export interface ServerFacts {
  */
 export async function prepareSchema(source: Connections, options: ResolvedOptions): Promise<ServerFacts> {
   return source.use(async (connection) => {
-    const [{ setting } = {}] = await connection.script("select current_setting('synchronous_commit') as setting");
-    const facts = { synchronous: setting !== "off" };
-    if ((await inspect(connection, options)) === MIGRATIONS.length) return facts;
-    if (!options.migrate) throw notThere(options.place);
-    try {
-      await connection.script(`begin isolation level read committed; set local lock_timeout = ${options.lockTimeout};
-        select pg_advisory_xact_lock(${LOCK}, hashtext(${quotedText(options.schema)}))`);
-      await migrate(connection, options);
-      await connection.script("commit");
-    } catch (error) {
-      await connection.script("rollback").catch(() => {});
-      throw error;
+    if ((await inspect(connection, options)) !== MIGRATIONS.length) {
+      if (!options.migrate) throw notThere(options.place);
+      const lock = `begin isolation level read committed; set local lock_timeout = ${options.lockTimeout};
+        select pg_advisory_xact_lock(${LOCK}, hashtext(${quotedText(options.schema)}))`;
+      await inTransaction(connection, lock, async (_, commit) => {
+        await migrate(connection, options);
+        await commit();
+      });
     }
-    return facts;
+    const [facts] = await connection.script(
+      `select current_setting('synchronous_commit') as synchronous, relrowsecurity::int as secured
+       from pg_catalog.pg_class join pg_catalog.pg_namespace on pg_namespace.oid = relnamespace
+       where nspname = ${quotedText(options.schema)} and relname = 'namespace'`,
+    );
+    return { synchronous: facts?.synchronous !== "off", rowLevelSecurity: facts?.secured === 1 };
   });
 }
 

@@ -40,6 +40,13 @@ describe("row-level security", () => {
     expect(await store.namespaces({ limit: 10 })).toEqual(["a", "b"]);
   });
 
+  it("is found by a store that was not told of it", async () => {
+    const other = postgresStore({ connectionString: server.url({ user: "app", password: "secret" }), schema });
+    expect(await countIn(other, "a")).toBe(2);
+    expect(await other.commit("a", [tally("l")], counting)).toEqual([{ status: "duplicate", seq: 2 }]);
+    await other.close();
+  });
+
   it("shows a statement that names no namespace nothing, also when it asks a partition", async () => {
     for (const table of ["namespace", "entry", "state", "namespace_0", "entry_0", "entry_1", "state_0", "state_1"]) {
       expect(await count(table)).toBe(0);

@@ -44,7 +44,7 @@ export interface CaseContext {
 }
 
 /** What a store may offer beyond what every store does: its declared capabilities and the optional methods that it has. */
-export interface StoreAbilities extends StoreCapabilities {
+export interface StoreAbilities extends Pick<StoreCapabilities, "durable" | "sharedBackend"> {
   readonly changesSince: boolean;
 }
 
@@ -69,7 +69,8 @@ export async function abilitiesOf(subject: StoreSubject): Promise<StoreAbilities
   await runCase(subject, {
     title: "declares its abilities",
     async run({ store }) {
-      found = { ...store.capabilities, changesSince: store.changesSince !== undefined };
+      const { durable, sharedBackend } = store.capabilities;
+      found = { durable, sharedBackend, changesSince: store.changesSince !== undefined };
     },
   });
   return found as StoreAbilities;

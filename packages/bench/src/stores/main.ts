@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Store } from "@qavr/core";
+import { memoryStore, type Store } from "@qavr/core";
 import { postgresStore } from "@qavr/postgres";
 import { startServer } from "@qavr/postgres-server";
 import { sqliteStore } from "@qavr/sqlite";
@@ -11,9 +11,10 @@ import { Client } from "pg";
 import { type Measured, type Measurement, measureInterleaved } from "../speed/measure.js";
 import { parseFlags, UsageError } from "../terminal/command-line.js";
 import { startProgress } from "../terminal/progress.js";
+import { type EngineOutcome, measureEngineOutcomes } from "./engine-outcome.js";
 import { fillMemories, READ_MEMORIES, READ_NAMESPACE, readPart } from "./reading.js";
 import { recording } from "./recording.js";
-import { FILES, readTable, reportPage, sizeTable, storesReport, throughputTable } from "./report.js";
+import { engineTable, FILES, readTable, reportPage, sizeTable, storesReport, throughputTable } from "./report.js";
 import { postgresBytes, probeOpening, type StoreSize, sqliteBytes } from "./size.js";
 import { measureThroughput, type Throughput } from "./throughput.js";
 
@@ -84,6 +85,21 @@ async function measureReading(folder: string, url: string): Promise<readonly Mea
   }
 }
 
+async function measureEngine(folder: string, url: string): Promise<readonly EngineOutcome[]> {
+  const stores: Record<string, Store> = {
+    "in memory": memoryStore(),
+    SQLite: sqliteStore(join(folder, "engine.db")),
+    PostgreSQL: postgresStore({ connectionString: url, schema: "engine" }),
+  };
+  const progress = startProgress("outcomes of the engine", process.stderr);
+  try {
+    return await measureEngineOutcomes(stores, { turns: 40, warmup: 1, onProgress: progress.update });
+  } finally {
+    progress.clear();
+    for (const store of Object.values(stores)) await store.close();
+  }
+}
+
 async function measureSizes(folder: string, url: string, memories: number): Promise<readonly StoreSize[]> {
   const namespace = "large";
   const path = join(folder, "large.db");
@@ -146,6 +162,7 @@ async function main(): Promise<void> {
   try {
     const throughput = await measureRecording(folder, server.url(), plan);
     const reads = await measureReading(folder, server.url());
+    const engine = await measureEngine(folder, server.url());
     const sizes = await measureSizes(folder, sizeServer.url(), plan.memories);
     const report = storesReport({
       command: flags.full ? `${COMMAND} --full` : COMMAND,
@@ -154,9 +171,11 @@ async function main(): Promise<void> {
       duration: plan.duration,
       throughput,
       reads,
+      engine,
       sizes,
     });
-    process.stdout.write(`${[throughputTable(throughput), readTable(reads), sizeTable(sizes)].join("\n\n")}\n`);
+    const tables = [throughputTable(throughput), engineTable(engine), readTable(reads), sizeTable(sizes)];
+    process.stdout.write(`${tables.join("\n\n")}\n`);
     if (!flags.full) return;
     await mkdir(DOCS, { recursive: true });
     await writeFile(join(DOCS, FILES.page), reportPage(report));

@@ -23,8 +23,10 @@ export async function fillMemories(
   for (let first = 0; first < memories; first += FILL) {
     const places = Array.from({ length: Math.min(FILL, memories - first) }, (_, i) => first + i);
     const entry = { key: `fill ${first}`, type: "fill", at: 0, payload: new Uint8Array() };
+    const states = places.map((place) => ({ scope: MEMORY_SCOPE, id: memoryId(place), value: bytes(OUTCOME.memory) }));
     await store.commit(namespace, [entry], function* () {
-      return places.map((place) => ({ scope: MEMORY_SCOPE, id: memoryId(place), value: bytes(OUTCOME.memory) }));
+      yield [];
+      return states;
     });
     onProgress?.(Math.min(1, (first + FILL) / memories));
   }

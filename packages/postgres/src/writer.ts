@@ -1,0 +1,151 @@
+import { type CommitReceipt, type StateWrite, type Store, stateAddress } from "@qavr/core";
+import { type CommitCall, CommitGroup, type GroupCommit } from "./commit-group.js";
+import type { Connections } from "./connections.js";
+import type { KnownStates } from "./known-states.js";
+import type { LedgerSql } from "./ledger-sql.js";
+import { namespaceQueue } from "./namespace-queue.js";
+import { type LockedNamespace, type LockingOptions, withLockedNamespace } from "./namespace-transaction.js";
+import type { Announcement } from "./notifications.js";
+import { isConnectionLoss, isTransient, toStoreError } from "./postgres-errors.js";
+import type { ServerFacts } from "./schema.js";
+
+/** Everything that writes, one transaction per namespace at a time. */
+export interface Writer extends Pick<Store, "commit" | "replaceStates" | "eraseNamespace"> {
+  /** Resolves when nothing is waiting or under way. */
+  drained(): Promise<void>;
+}
+
+interface WriterOptions {
+  readonly source: Connections;
+  readonly sql: LedgerSql;
+  readonly states: KnownStates;
+  readonly place: string;
+  readonly writers: number;
+  /** ms */
+  readonly lockTimeout: number;
+  /** ms */
+  readonly statementTimeout: number;
+  prepared(): Promise<ServerFacts>;
+  announce(announcement: Announcement): void;
+}
+
+/** One of the commits that share a transaction. */
+interface WaitingCommit extends CommitCall {
+  readonly alone: false;
+  resolve(receipts: readonly CommitReceipt[]): void;
+  reject(error: unknown): void;
+}
+
+/** Work that has a transaction of its own. */
+interface WaitingWork {
+  readonly alone: true;
+  readonly work: (locked: LockedNamespace) => Promise<unknown>;
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** Replacing or erasing a whole namespace may take long: one statement deletes all of its rows. ms */
+const WHOLE_NAMESPACE_TIMEOUT = 3_600_000;
+
+export function writer({ source, sql, states, writers, prepared, announce, ...options }: WriterOptions): Writer {
+  const { place } = options;
+
+  const queue = namespaceQueue<WaitingCommit | WaitingWork>(writers, async (namespace, calls) => {
+    try {
+      const facts = await prepared();
+      const locking: LockingOptions = { ...options, ...facts, source, sql };
+      const [first] = calls;
+      if (first?.alone) first.resolve(await runAlone(locking, namespace, first.work));
+      else await commitTogether(locking, facts, namespace, calls as readonly WaitingCommit[]);
+    } catch (error) {
+      // A commit that failed, as far as anybody knows, may have been kept all the same.
+      states.forget(namespace);
+      for (const call of calls) call.reject(toStoreError(error, place));
+    }
+  });
+
+  const runAlone = (locking: LockingOptions, namespace: string, work: WaitingWork["work"]): Promise<unknown> =>
+    withLockedNamespace({ ...locking, statementTimeout: WHOLE_NAMESPACE_TIMEOUT }, namespace, work);
+
+  const commitTogether = async (
+    locking: LockingOptions,
+    { synchronous, rowLevelSecurity }: ServerFacts,
+    namespace: string,
+    calls: readonly WaitingCommit[],
+  ): Promise<void> => {
+    const group = new CommitGroup(namespace, calls, sql, states);
+    // Settings are made in a transaction of several statements.
+    const lockless = synchronous && !rowLevelSecurity && states.ownHead(namespace) !== undefined;
+    const { answers, written } = await commitGroup(locking, namespace, group, lockless);
+    if (written) {
+      states.committed(namespace, written);
+      announce({ namespace, before: written.before, after: written.after, written: written.states });
+    }
+    for (const [place, call] of calls.entries()) {
+      const answer = answers[place];
+      if (answer && "receipts" in answer) call.resolve(answer.receipts);
+      else call.reject(answer?.error);
+    }
+  };
+
+  /** Without the lock where that promises to work, else with it. */
+  const commitGroup = async (
+    locking: LockingOptions,
+    namespace: string,
+    group: CommitGroup,
+    lockless: boolean,
+  ): Promise<GroupCommit> => {
+    let maybeKept = false;
+    if (lockless) {
+      try {
+        const done = await source.use((connection) => group.runAlone(connection));
+        if (done) return done;
+      } catch (error) {
+        if (!isConnectionLoss(error) && !isTransient(error)) throw error;
+        maybeKept = isConnectionLoss(error) && group.hasAsked;
+      }
+    }
+    return withLockedNamespace(locking, namespace, (locked) => group.run(locked), maybeKept);
+  };
+
+  const alone = <Result>(namespace: string, work: (locked: LockedNamespace) => Promise<Result>): Promise<Result> =>
+    new Promise<Result>((resolve, reject) => {
+      queue.add(namespace, { alone: true, work, resolve: resolve as (result: unknown) => void, reject });
+    });
+
+  return {
+    commit: (namespace, entries, reduce) =>
+      new Promise<readonly CommitReceipt[]>((resolve, reject) => {
+        queue.add(namespace, { alone: false, entries, reduce, resolve, reject });
+      }),
+
+    replaceStates: (namespace, head, replacement) =>
+      alone(namespace, async ({ connection, row, commit }) => {
+        if ((row?.head ?? 0) !== head) return false;
+        if (!row || head === 0) return true;
+        const after = row.revision + 1;
+        await sql.deleteStates(connection, namespace);
+        await sql.write(connection, namespace, { head, revision: after, entries: [], states: lastOfEach(replacement) });
+        const askedAt = await commit();
+        states.forget(namespace);
+        states.observe(namespace, after, askedAt);
+        announce({ namespace, before: row.revision, after, written: undefined });
+        return true;
+      }),
+
+    eraseNamespace: (namespace) =>
+      alone(namespace, async ({ connection, row, commit }) => {
+        if (row) await sql.deleteNamespace(connection, namespace);
+        const askedAt = await commit();
+        states.erased(namespace, askedAt);
+        if (row) announce({ namespace, before: row.revision, after: row.revision + 1, written: undefined });
+      }),
+
+    drained: () => queue.drained(),
+  };
+}
+
+/** The last write of each state: one statement writes a row once. */
+function lastOfEach(states: readonly StateWrite[]): StateWrite[] {
+  return [...new Map(states.map((state) => [stateAddress(state), state])).values()];
+}
