@@ -1,8 +1,10 @@
 export { HASHED_DIMS, hashedVector } from "./embedding/hashed-vector.js";
 export { contentHash } from "./embedding/text-hash.js";
 export { createEngine, ENGINE_DEFAULTS } from "./engine/create-engine.js";
+export type { SetTimer } from "./engine/deadline.js";
 export type {
   ContextStatus,
+  EngineHealth,
   LiftReport,
   NamespaceStatus,
   PolicyEstimate,
@@ -58,6 +60,7 @@ export { OUTCOME_TIERS, type OutcomeTier } from "./ledger/events.js";
 export { ledgerReducer } from "./ledger/reducer.js";
 export { ChangeLog, type StateChanges } from "./store/change-log.js";
 export { memoryStore } from "./store/memory-store.js";
+export type { Spool, SpooledCommit, WaitingCommit } from "./store/spool.js";
 export { stateAddress } from "./store/state-address.js";
 export {
   type CommitReceipt,

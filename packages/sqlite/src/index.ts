@@ -1,2 +1,3 @@
 export { SQLITE_DEFAULTS, type SqliteStoreOptions } from "./sqlite-options.js";
+export { SPOOL_DEFAULTS, type SqliteSpoolOptions, sqliteSpool } from "./sqlite-spool.js";
 export { sqliteStore } from "./sqlite-store.js";

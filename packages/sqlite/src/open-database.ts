@@ -3,14 +3,22 @@ import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { QavrError } from "@qavr/core";
 import { createDurableFolder } from "./ledger-folder.js";
-import { type FileKind, inspect, migrate } from "./schema.js";
+import { type FileFormat, type FileKind, inspect, LEDGER, migrate } from "./schema.js";
 import { isBusy, toStoreError } from "./sqlite-errors.js";
 import { loadSqlite, sqliteVersion } from "./sqlite-module.js";
 import type { ResolvedOptions } from "./sqlite-options.js";
 import { allowsSharedWal } from "./sqlite-version.js";
 import { inSnapshot } from "./transaction.js";
 
-/** A connection whose file is known to be a ledger of the newest schema. */
+/** How to open a file. */
+export interface OpenOptions {
+  /** @default a ledger */
+  readonly format?: FileFormat;
+  /** Whether several connections are safe with this SQLite. @default from its version */
+  readonly sharable?: boolean;
+}
+
+/** A connection whose file is known to be of its format and newest schema. */
 export interface OpenedDatabase {
   readonly db: DatabaseSync;
   /** False: this connection keeps the file locked for itself. */
@@ -25,11 +33,14 @@ const PAGE_CACHE_KIB = 8 * 1024;
 /**
  * Opens the file, looks at it before anything is written, and brings it to the newest schema.
  *
- * @param sharable whether several connections are safe with this SQLite; by default from its version. If not, the file is
- *   locked for this connection alone until it is closed.
+ * Where several connections are not safe, the file is locked for this one alone until it is closed.
+ *
  * @throws STORE_UNWRITABLE, STORE_FOREIGN, STORE_CORRUPT, STORE_NEWER_SCHEMA, STORE_BUSY, STORE_UNAVAILABLE, STORE_FAILED
  */
-export function openDatabase(options: ResolvedOptions, sharable?: boolean): OpenedDatabase {
+export function openDatabase(
+  options: ResolvedOptions,
+  { format = LEDGER, sharable }: OpenOptions = {},
+): OpenedDatabase {
   const sqlite = loadSqlite();
   if (!options.inMemory) assertUsable(options);
   const version = sqliteVersion(sqlite);
@@ -38,7 +49,7 @@ export function openDatabase(options: ResolvedOptions, sharable?: boolean): Open
   try {
     db = new sqlite.DatabaseSync(options.path, { readOnly: options.readOnly });
     const connection = db;
-    retryWhileBusy(options.busyTimeout, () => prepare(connection, shared, options));
+    retryWhileBusy(options.busyTimeout, () => prepare(connection, shared, options, format));
     return { db, shared };
   } catch (error) {
     db?.close();
@@ -46,13 +57,13 @@ export function openDatabase(options: ResolvedOptions, sharable?: boolean): Open
   }
 }
 
-function prepare(db: DatabaseSync, shared: boolean, options: ResolvedOptions): void {
+function prepare(db: DatabaseSync, shared: boolean, options: ResolvedOptions, format: FileFormat): void {
   const { path, inMemory, readOnly, synchronous, busyTimeout } = options;
   db.exec(`PRAGMA busy_timeout = ${Math.ceil(busyTimeout)}`);
   // Before the file is read for the first time: afterwards it would not lock others out until the first write.
   if (!shared && !inMemory) db.exec("PRAGMA locking_mode = EXCLUSIVE");
   // At one moment: between two looks another process may create the ledger.
-  const kind = inSnapshot(db, () => inspect(db, path));
+  const kind = inSnapshot(db, () => inspect(db, path, format));
   if (readOnly) {
     if (kind !== "current") throw notReadable(path, kind);
     return;
@@ -63,7 +74,7 @@ function prepare(db: DatabaseSync, shared: boolean, options: ResolvedOptions): v
   db.exec("PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
   db.exec(`PRAGMA journal_size_limit = ${WAL_BYTES_KEPT}; PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
   if (!inMemory) useWriteAheadLog(db, path);
-  if (kind !== "current") migrate(db, path);
+  if (kind !== "current") migrate(db, path, format);
 }
 
 function useWriteAheadLog(db: DatabaseSync, path: string): void {

@@ -10,8 +10,8 @@ import { type CheckedRequest, checkCount, checkRequest, DEFAULT_NAME } from "./c
 import type { EngineContext } from "./context.js";
 import { drawHoldout } from "./holdout.js";
 import { handleKey, type OpenEpisode } from "./open-episodes.js";
-import { asStoreError } from "./recorder.js";
 import type { ScoringStates } from "./state-reader.js";
+import { asStoreError } from "./store-failure.js";
 import type { Candidate, RankedItem, Ranking, RankRequest } from "./types.js";
 
 /** Most candidates that the engine asks a host for. */
@@ -32,7 +32,8 @@ export interface Ranker {
 }
 
 export function createRanker(context: EngineContext): Ranker {
-  const { learner, states, open, store } = context;
+  const { learner, open, store } = context;
+  const states = context.scoringStates;
   const warnedSpaces = new Set<string>();
   const texts = new HashedTexts();
 
@@ -214,9 +215,11 @@ export function createRanker(context: EngineContext): Ranker {
   }
 }
 
-/** Logs why learning was left out. */
+/** Counts and logs that learning was left out, and why; in a low voice while the store is left alone, which was said when it began. */
 function degrade(context: EngineContext, failure: QavrError, namespace: string): void {
-  context.log("warn", `Ranking without learning: ${failure.message}`, {
+  context.counters.degraded += 1;
+  const level = failure.code === "STORE_SUSPENDED" ? "debug" : "warn";
+  context.log(level, `Ranking without learning: ${failure.message}`, {
     code: "RANKING_DEGRADED",
     reason: failure.code,
     namespace,

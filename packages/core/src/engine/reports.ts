@@ -73,6 +73,23 @@ export interface LiftReport {
   readonly lift: "not enough" | { readonly difference: number; readonly low: number; readonly high: number };
 }
 
+/** What an engine has seen of its store since it was made. */
+export interface EngineHealth {
+  /** True while rankings do without a store that keeps failing. */
+  readonly readsSuspended: boolean;
+  /** True while outcomes go to the spool without asking the store. */
+  readonly writesSuspended: boolean;
+  /** Rankings that had to do without learning. */
+  readonly degradedRankings: number;
+  readonly openEpisodes: number;
+  /** Episodes that could not be recorded and were let go, to keep memory bounded. */
+  readonly lostEpisodes: number;
+  /** Outcomes (with their exposures) that wait in the spool. */
+  readonly spooled: number;
+  /** Outcomes that were refused because neither the store nor the spool could take them. */
+  readonly rejected: number;
+}
+
 export interface ReplayReport {
   readonly namespace: string;
   readonly entries: number;

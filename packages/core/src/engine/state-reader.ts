@@ -17,6 +17,9 @@ const NO_ROW = -1;
 /** A row that is out of date is kept as this minus itself: to be filled again, found by the same look-up. */
 const STALE = -2;
 
+/** The part of a store that states are read from. */
+export type StateSource = Pick<Store, "readStates" | "changesSince">;
+
 /** What scoring needs to know about a request's candidates. */
 export interface ScoringStates<Shared> {
   /** Undefined before the collection's first exposure. */
@@ -50,14 +53,14 @@ interface CachedNamespace<Shared> {
  * all; elsewhere each request reads what it needs.
  */
 export class StateReader<Shared, Memory> {
-  readonly #store: Store;
+  readonly #store: StateSource;
   readonly #learner: Learner<Shared, Memory>;
   /** Least recently used first. */
   readonly #namespaces = new Map<string, CachedNamespace<Shared>>();
   /** Of all kept tables, in bytes. */
   #size = 0;
 
-  constructor(store: Store, learner: Learner<Shared, Memory>) {
+  constructor(store: StateSource, learner: Learner<Shared, Memory>) {
     this.#store = store;
     this.#learner = learner;
   }

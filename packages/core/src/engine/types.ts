@@ -1,7 +1,9 @@
 import type { Learner } from "../learners/learner.js";
 import type { OutcomeTier } from "../ledger/events.js";
+import type { Spool } from "../store/spool.js";
 import type { Store } from "../store/store.js";
-import type { NamespaceStatus, PolicyReport, ReplayReport, RevocationReport } from "./reports.js";
+import type { SetTimer } from "./deadline.js";
+import type { EngineHealth, NamespaceStatus, PolicyReport, ReplayReport, RevocationReport } from "./reports.js";
 
 /** Receives coded diagnostics. Never gets memory text. All methods are optional. */
 export interface Logger {
@@ -51,8 +53,25 @@ export interface EngineOptions {
    * shares one. @default undefined, no cap
    */
   readonly sourceCaps?: { readonly weight: number; readonly window: number };
+  /**
+   * How long a ranking waits for the store before it does without learning. Ms. Raise it for a store that is far away: what the
+   * answer costs is the host's time. @default 50
+   */
+  readonly readDeadline?: number;
+  /**
+   * How long everything that acknowledges or reports waits for one answer of the store. Ms. Keep it above the store's own timeouts,
+   * whose errors say more. @default 10,000
+   */
+  readonly writeDeadline?: number;
+  /**
+   * Where outcomes wait while the store is out of reach; the engine passes them on with the next write after it is back. Give one
+   * when the store is another machine's. The engine owns it, as it does the store. @default none: outcomes are refused then
+   */
+  readonly spool?: Spool;
   /** Unix ms. @default Date.now */
   readonly clock?: () => number;
+  /** Runs something after so many ms, and returns how to call it off: for the deadlines. @default setTimeout */
+  readonly setTimer?: SetTimer;
   /** New episode ids. @default crypto.randomUUID */
   readonly createId?: () => string;
   /** @default silent */
@@ -159,10 +178,13 @@ export interface OutcomeInput {
 }
 
 export interface OutcomeReceipt {
-  /** `ignored`: the engine is disabled and nothing was written. */
-  readonly status: "committed" | "duplicate" | "ignored";
+  /**
+   * `spooled`: the store is out of reach, and the outcome is safe in the spool. `ignored`: the engine is disabled and nothing was
+   * written.
+   */
+  readonly status: "committed" | "duplicate" | "spooled" | "ignored";
   readonly episode: string;
-  /** Place in the namespace's ledger. */
+  /** Place in the namespace's ledger; 0 while it has none. */
   readonly seq: number;
 }
 
@@ -268,6 +290,9 @@ export interface Engine {
   explain(reference: string, options?: { readonly namespace?: string }): Promise<EpisodeView | undefined>;
 
   status(options?: { readonly namespace?: string }): Promise<NamespaceStatus>;
+
+  /** How this engine gets on with its store. Asks nobody: it answers also while the store does not. */
+  health(): EngineHealth;
 
   /** With ids: their learned state goes and a reused id starts cold. Without: the namespace is erased physically. */
   forget(options: {

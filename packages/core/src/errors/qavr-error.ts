@@ -22,7 +22,10 @@ export const ERROR_CODES = {
   STORE_CORRUPT: "The file is damaged or is not a database.",
   STORE_NEWER_SCHEMA: "The file was written by a newer version of the store.",
   STORE_BUSY: "Another process held the store's lock for longer than the busy timeout.",
+  STORE_TIMEOUT: "The store did not answer within the engine's deadline.",
+  STORE_SUSPENDED: "The store kept failing and is left alone for a few seconds.",
   STORE_FAILED: "The store's backend reported an unexpected failure.",
+  SPOOL_FULL: "The store is out of reach, and the spool for outcomes holds as many as it may.",
   UNSUPPORTED: "The wrapped object does not offer the operation that was asked for.",
 } as const;
 
