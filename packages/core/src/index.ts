@@ -3,18 +3,22 @@ export { contentHash } from "./embedding/text-hash.js";
 export { createEngine, ENGINE_DEFAULTS } from "./engine/create-engine.js";
 export type { SetTimer } from "./engine/deadline.js";
 export type {
+  CompactionReport,
   ContextStatus,
   EngineHealth,
   LiftReport,
   NamespaceStatus,
   PolicyEstimate,
   PolicyReport,
+  RepairReport,
   ReplayReport,
   RevocationReport,
   SourceStatus,
+  VerifyReport,
 } from "./engine/reports.js";
 export type {
   Candidate,
+  CompactOptions,
   EndOptions,
   Engine,
   EngineOptions,
@@ -63,7 +67,11 @@ export { memoryStore } from "./store/memory-store.js";
 export type { Spool, SpooledCommit, WaitingCommit } from "./store/spool.js";
 export { stateAddress } from "./store/state-address.js";
 export {
+  type Checkpoint,
   type CommitReceipt,
+  type Compaction,
+  type LedgerCheck,
+  type LedgerDamage,
   type LedgerEntry,
   type Reduce,
   type Reduction,
@@ -79,6 +87,7 @@ export {
 export {
   assertBatch,
   assertBytes,
+  assertCompaction,
   assertEntry,
   assertLimit,
   assertName,

@@ -8,7 +8,8 @@ import {
   type StateWrite,
   sameBytes,
 } from "@qavr/core";
-import type { KnownKey, LedgerTables } from "./ledger-tables.js";
+import { digestOf } from "./entry-digest.js";
+import type { LedgerTables, NamespaceRow } from "./ledger-tables.js";
 import { StateOverlay } from "./state-overlay.js";
 
 /** Reads states as they are in the file, through the cache. */
@@ -16,8 +17,8 @@ export type LoadStates = (namespace: string, scope: string, ids: readonly string
 
 /** What a namespace gains in one transaction. */
 interface NamespaceDraft {
-  /** Row id, undefined for a namespace that is not in the file yet. */
-  readonly id: number | undefined;
+  /** Undefined for a namespace that is not in the file yet. */
+  readonly row: NamespaceRow | undefined;
   readonly name: string;
   head: number;
   readonly entries: SequencedEntry[];
@@ -60,10 +61,9 @@ export class CommitDraft {
 
   /** Writes everything to the file. */
   write(): void {
-    for (const { name, head, entries, states } of this.#namespaces.values()) {
+    for (const { name, row, entries, states } of this.#namespaces.values()) {
       if (entries.length === 0) continue;
-      const id = this.#tables.setHead(name, head);
-      for (const entry of entries) this.#tables.appendEntry(id, entry);
+      const id = this.#tables.append(name, row, entries);
       const scopeIds = new Map<string, number>();
       for (const { scope, id: state, value } of states.writes()) {
         const scopeId = scopeIds.get(scope) ?? this.#tables.scopeId(id, scope);
@@ -81,8 +81,8 @@ export class CommitDraft {
   }
 
   #reduce(namespace: NamespaceDraft, call: NamespaceDraft, entry: LedgerEntry, reduce: Reduce): CommitReceipt {
-    const known = this.#knownKey(namespace, call, entry.key);
-    if (known) return { status: sameBytes(known.payload, entry.payload) ? "duplicate" : "conflict", seq: known.seq };
+    const known = this.#knownKey(namespace, call, entry);
+    if (known) return known;
     call.head += 1;
     const { key, type, at, payload } = entry;
     const sequenced: SequencedEntry = { key, type, at, payload, seq: call.head };
@@ -98,10 +98,18 @@ export class CommitDraft {
     return { status: "committed", seq: sequenced.seq };
   }
 
-  #knownKey(namespace: NamespaceDraft, call: NamespaceDraft, key: string): KnownKey | undefined {
-    const drafted = call.byKey.get(key) ?? namespace.byKey.get(key);
-    if (drafted || namespace.id === undefined) return drafted;
-    return this.#tables.knownKey(namespace.id, key);
+  /** What to answer for a key that is taken; undefined for a new one. */
+  #knownKey(
+    { row, byKey }: NamespaceDraft,
+    call: NamespaceDraft,
+    { key, payload }: LedgerEntry,
+  ): CommitReceipt | undefined {
+    const known = call.byKey.get(key) ?? byKey.get(key) ?? (row && this.#tables.knownKey(row.id, key));
+    if (known) return { status: sameBytes(known.payload, payload) ? "duplicate" : "conflict", seq: known.seq };
+    const compacted = row && row.base > 0 ? this.#tables.compactedKey(row.id, key) : undefined;
+    if (!compacted) return undefined;
+    const isSame = sameBytes(compacted.payloadDigest, digestOf(payload));
+    return { status: isSame ? "duplicate" : "conflict", seq: compacted.seq };
   }
 
   /** States as the entry must see them: this call's writes over those of earlier calls over the file, read scope by scope. */
@@ -125,7 +133,7 @@ export class CommitDraft {
     if (known) return known;
     const row = this.#tables.namespace(name);
     const draft: NamespaceDraft = {
-      id: row?.id,
+      row,
       name,
       head: row?.head ?? 0,
       entries: [],

@@ -1,6 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import { QavrError } from "@qavr/core";
+import { chainEntries } from "./chain-entries.js";
 import { rollBack } from "./transaction.js";
+
+/** One step from a schema to the next: SQL, or what SQL cannot say. */
+export type Migration = string | ((db: DatabaseSync, path: string) => void);
 
 /** "qavr" in ASCII. */
 export const APPLICATION_ID = 0x71617672;
@@ -12,7 +16,7 @@ export const APPLICATION_ID = 0x71617672;
  * whatever the collation. `state` keeps a rowid: with values of about 1 KB a WITHOUT ROWID table spills every row to an
  * overflow page (measured: 3.3 times the size, a batch of 50 reads 7 times slower).
  */
-export const MIGRATIONS: readonly string[] = [
+export const MIGRATIONS: readonly Migration[] = [
   `
   CREATE TABLE namespace (
     id   INTEGER PRIMARY KEY,
@@ -47,6 +51,35 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (scope, id)
   ) STRICT;
   `,
+
+  // Digests instead of checksums, each covering the one before; `base` is the last entry that was compacted away.
+  `
+  ALTER TABLE namespace ADD COLUMN digest            BLOB    NOT NULL DEFAULT x'';
+  ALTER TABLE namespace ADD COLUMN base              INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE namespace ADD COLUMN base_digest       BLOB    NOT NULL DEFAULT x'';
+  ALTER TABLE namespace ADD COLUMN checkpoint_digest BLOB    NOT NULL DEFAULT x'';
+  ALTER TABLE entry     ADD COLUMN digest            BLOB    NOT NULL DEFAULT x'';
+
+  CREATE TABLE checkpoint_state (
+    namespace INTEGER NOT NULL,
+    place     INTEGER NOT NULL,
+    scope     BLOB    NOT NULL,
+    id        BLOB    NOT NULL,
+    value     BLOB    NOT NULL,
+    PRIMARY KEY (namespace, place)
+  ) STRICT;
+
+  CREATE TABLE compacted_key (
+    namespace      INTEGER NOT NULL,
+    key            BLOB    NOT NULL,
+    seq            INTEGER NOT NULL,
+    payload_digest BLOB    NOT NULL,
+    digest         BLOB    NOT NULL,
+    PRIMARY KEY (namespace, key)
+  ) STRICT, WITHOUT ROWID;
+  `,
+  chainEntries,
+  "ALTER TABLE entry DROP COLUMN checksum",
 ];
 
 /** A kind of file that this package keeps. */
@@ -55,7 +88,7 @@ export interface FileFormat {
   readonly what: string;
   /** In the header of every such file: what tells it from another application's database. */
   readonly applicationId: number;
-  readonly migrations: readonly string[];
+  readonly migrations: readonly Migration[];
 }
 
 export const LEDGER: FileFormat = { what: "ledger", applicationId: APPLICATION_ID, migrations: MIGRATIONS };
@@ -102,7 +135,10 @@ export function migrate(db: DatabaseSync, path: string, format: FileFormat = LED
   db.exec("BEGIN IMMEDIATE");
   try {
     if (inspect(db, path, format) !== "current") {
-      for (const migration of migrations.slice(pragma(db, "user_version"))) db.exec(migration);
+      for (const migration of migrations.slice(pragma(db, "user_version"))) {
+        if (typeof migration === "string") db.exec(migration);
+        else migration(db, path);
+      }
       db.exec(`PRAGMA application_id = ${applicationId}`);
       db.exec(`PRAGMA user_version = ${migrations.length}`);
     }

@@ -9,16 +9,16 @@ export function rollBack(db: DatabaseSync): void {
   }
 }
 
-/** Runs several reads on one state of the file: commits of other connections become visible after it only. */
+/**
+ * Runs several reads on one state of the file: commits of other connections become visible after it only. Rolled back at the end:
+ * there is nothing to keep, and a COMMIT would fail where the reads have met damage.
+ */
 export function inSnapshot<Result>(db: DatabaseSync, read: () => Result): Result {
   db.exec("BEGIN");
   try {
-    const result = read();
-    db.exec("COMMIT");
-    return result;
-  } catch (error) {
+    return read();
+  } finally {
     rollBack(db);
-    throw error;
   }
 }
 

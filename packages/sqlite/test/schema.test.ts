@@ -29,7 +29,7 @@ describe("migrate", () => {
     const db = new DatabaseSync(tempLedger());
     expect(inspect(db, "x")).toBe("new");
     migrate(db, "x");
-    expect(tables(db)).toEqual(["entry", "namespace", "scope", "state"]);
+    expect(tables(db)).toEqual(["checkpoint_state", "compacted_key", "entry", "namespace", "scope", "state"]);
     expect(header(db)).toEqual([APPLICATION_ID, MIGRATIONS.length]);
     expect(inspect(db, "x")).toBe("current");
     db.close();

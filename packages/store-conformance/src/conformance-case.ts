@@ -46,6 +46,7 @@ export interface CaseContext {
 /** What a store may offer beyond what every store does: its declared capabilities and the optional methods that it has. */
 export interface StoreAbilities extends StoreCapabilities {
   readonly changesSince: boolean;
+  readonly compact: boolean;
 }
 
 /** One sentence of the contract and its proof. */
@@ -69,7 +70,11 @@ export async function abilitiesOf(subject: StoreSubject): Promise<StoreAbilities
   await runCase(subject, {
     title: "declares its abilities",
     async run({ store }) {
-      found = { ...store.capabilities, changesSince: store.changesSince !== undefined };
+      found = {
+        ...store.capabilities,
+        changesSince: store.changesSince !== undefined,
+        compact: store.compact !== undefined,
+      };
     },
   });
   return found as StoreAbilities;

@@ -6,10 +6,12 @@ import { ledgerReducer } from "../ledger/reducer.js";
 import { assertName } from "../store/validate.js";
 import { checkNames, DEFAULT_NAME, isLearner } from "./check.js";
 import { CircuitBreaker } from "./circuit-breaker.js";
+import { createCompactor } from "./compact.js";
 import type { EngineContext, EngineCounters } from "./context.js";
 import { platformTimer } from "./deadline.js";
 import { impatientReads, patientStore } from "./guarded-store.js";
 import { createInspector } from "./inspect.js";
+import { createIntegrity } from "./integrity.js";
 import { createMaintainer } from "./maintain.js";
 import { replayPolicy } from "./off-policy.js";
 import { OpenEpisodes } from "./open-episodes.js";
@@ -115,6 +117,8 @@ export function createEngine(options: EngineOptions): Engine {
   const inspector = createInspector(context);
   const maintainer = createMaintainer(context);
   const rebuilder = createRebuilder(context);
+  const integrity = createIntegrity(context, rebuilder);
+  const compact = createCompactor(context);
   const underWay = new Set<Promise<unknown>>();
   const track = <T>(work: Promise<T>): Promise<T> => {
     underWay.add(work);
@@ -201,6 +205,9 @@ export function createEngine(options: EngineOptions): Engine {
         ? rebuilder.replay(replayOptions)
         : replayPolicy(store, { ...replayOptions, learner: replayOptions.learner })) as Engine["replay"],
     revoke: (revokeOptions) => track(rebuilder.revoke(revokeOptions)),
+    compact: (compactOptions) => track(compact(compactOptions)),
+    verify: (verifyOptions) => integrity.verify(verifyOptions),
+    repair: (repairOptions) => track(integrity.repair(repairOptions)),
 
     async flush() {
       await outcomes.sweep();

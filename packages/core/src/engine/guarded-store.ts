@@ -40,8 +40,19 @@ export function patientStore(store: Store, { deadline, setTimer }: PatientStoreO
     replaceStates: (...given) => store.replaceStates(...given),
     eraseNamespace: (...given) => store.eraseNamespace(...given),
     close: () => bounded(() => store.close()),
-    ...(store.changesSince ? { changesSince: (...given) => changesSince(store, ...given) } : {}),
+    ...optional(store),
   };
+}
+
+/** What a store may offer beyond the contract, as far as this one does. */
+function optional(store: Store): Partial<Store> {
+  const methods = ["changesSince", "compact", "readCheckpoint", "verify", "repair"] as const;
+  return Object.fromEntries(
+    methods.flatMap((method) => {
+      const offered = store[method];
+      return offered ? [[method, (...given: never[]) => Reflect.apply(offered, store, given)]] : [];
+    }),
+  );
 }
 
 export interface ImpatientReadsOptions extends PatientStoreOptions {
@@ -57,8 +68,9 @@ export interface ImpatientReadsOptions extends PatientStoreOptions {
  */
 export function impatientReads(store: Store, options: ImpatientReadsOptions): StateSource {
   const { deadline, setTimer, breaker, now, onChange } = options;
+  const { changesSince } = optional(store);
   return {
-    ...(store.changesSince ? { changesSince: (...given) => changesSince(store, ...given) } : {}),
+    ...(changesSince ? { changesSince } : {}),
     async readStates(namespace, scope, ids) {
       if (!breaker.admits(now())) throw suspended(store.name);
       try {
@@ -75,10 +87,6 @@ export function impatientReads(store: Store, options: ImpatientReadsOptions): St
       }
     },
   };
-}
-
-function changesSince(store: Store, namespace: string, cursor: number): ReturnType<NonNullable<Store["changesSince"]>> {
-  return (store.changesSince as NonNullable<Store["changesSince"]>)(namespace, cursor);
 }
 
 function timeout(store: string, deadline: number): QavrError {

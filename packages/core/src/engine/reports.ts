@@ -1,10 +1,13 @@
 import type { OutcomeTier } from "../ledger/events.js";
+import type { LedgerDamage } from "../store/store.js";
 
 export interface NamespaceStatus {
   readonly namespace: string;
   readonly learner: string;
   /** Last place in the ledger. */
   readonly seq: number;
+  /** Place of the last entry that was compacted away; 0 for a whole ledger. */
+  readonly checkpoint: number;
   readonly episodes: {
     readonly open: number;
     readonly recorded: number;
@@ -92,6 +95,9 @@ export interface EngineHealth {
 
 export interface ReplayReport {
   readonly namespace: string;
+  /** Place of the last entry that was compacted away: what came before is taken from the checkpoint. 0 for a whole ledger. */
+  readonly checkpoint: number;
+  /** Entries that there are or were: the head. */
   readonly entries: number;
   readonly states: number;
   /** States whose stored bytes differ from the fold of the ledger; at most 100 are named. */
@@ -106,6 +112,8 @@ export interface PolicyReport {
   readonly namespace: string;
   /** Id of the learner that was asked about. */
   readonly learner: string;
+  /** Place of the last entry that was compacted away: nobody knows what it would have made of those. 0 for a whole ledger. */
+  readonly checkpoint: number;
   readonly entries: number;
   /** Episodes and exposures that were compared: those that showed something. */
   readonly episodes: number;
@@ -134,6 +142,8 @@ export interface PolicyEstimate {
 
 export interface RevocationReport {
   readonly namespace: string;
+  /** Place of the last entry that was compacted away: outcomes up to there stay in what was learned. 0 for a whole ledger. */
+  readonly checkpoint: number;
   /** Outcomes that counted or waited as evidence until now, and the episodes that they were about. */
   readonly outcomes: number;
   readonly episodes: number;
@@ -142,4 +152,41 @@ export interface RevocationReport {
   /** Place of the revocation in the ledger; 0 for a dry run or an empty namespace. */
   readonly seq: number;
   readonly dryRun: boolean;
+}
+
+/** What is left of a namespace's ledger. */
+export interface CompactionReport {
+  readonly namespace: string;
+  /** Place of the last entry that is gone. */
+  readonly checkpoint: number;
+  /** Entries that went now, and those that are left. */
+  readonly dropped: number;
+  readonly entries: number;
+  /** Records of episodes that accept no outcome any more and went with them. */
+  readonly episodes: number;
+}
+
+/** Whether a ledger is as it was written, and the states are what follows from it. */
+export interface VerifyReport {
+  /** Nothing is damaged and no state differs. */
+  readonly ok: boolean;
+  readonly namespaces: number;
+  readonly entries: number;
+  /** Hexadecimal; stands for all entries in their places. Absent for a store that keeps no digests. */
+  readonly digest?: string;
+  /** Damage that the store found, of which at most 100 are named. */
+  readonly damaged: number;
+  readonly damage: readonly LedgerDamage[];
+  /** Namespaces whose states are not what follows from their ledger, at most 100 with at most 100 states each. */
+  readonly differing: readonly { readonly namespace: string; readonly states: readonly string[] }[];
+  /** Namespaces whose states could not be compared, and the code of why: damage, or another learner's. At most 100. */
+  readonly unchecked: readonly { readonly namespace: string; readonly reason: string }[];
+}
+
+/** What a repair has done, and what it leaves. */
+export interface RepairReport {
+  /** Namespaces whose states were built again from their ledger. */
+  readonly rebuilt: readonly string[];
+  /** What verifying finds afterwards. */
+  readonly after: VerifyReport;
 }

@@ -3,7 +3,16 @@ import type { OutcomeTier } from "../ledger/events.js";
 import type { Spool } from "../store/spool.js";
 import type { Store } from "../store/store.js";
 import type { SetTimer } from "./deadline.js";
-import type { EngineHealth, NamespaceStatus, PolicyReport, ReplayReport, RevocationReport } from "./reports.js";
+import type {
+  CompactionReport,
+  EngineHealth,
+  NamespaceStatus,
+  PolicyReport,
+  RepairReport,
+  ReplayReport,
+  RevocationReport,
+  VerifyReport,
+} from "./reports.js";
 
 /** Receives coded diagnostics. Never gets memory text. All methods are optional. */
 export interface Logger {
@@ -203,6 +212,8 @@ export interface EpisodeView {
   readonly namespace: string;
   readonly state: "open" | "parked" | "ended" | "abandoned";
   readonly exposures: readonly ExposureView[];
+  /** True when some of its exposures lie before the ledger's checkpoint: what they showed is known no more. */
+  readonly compacted?: boolean;
   /** The outcome that counts, if any. */
   readonly outcome?: {
     readonly reward: number | null;
@@ -247,6 +258,16 @@ export interface RevokeOptions {
   readonly toSeq?: number;
   /** Only says what would change. @default false */
   readonly dryRun?: boolean;
+}
+
+/** Which part of a ledger to drop. */
+export interface CompactOptions {
+  readonly namespace: string;
+  /**
+   * Entries that are older than this go, ms. What comes before the new beginning can be neither revoked nor asked about any more.
+   * @default the engine's outcomeWindow, 30 days
+   */
+  readonly olderThan?: number;
 }
 
 export interface Engine {
@@ -327,6 +348,28 @@ export interface Engine {
    * @throws INVALID_ARGUMENT, INVALID_ID, LEARNER_MISMATCH, STORE_BUSY (then it is recorded, and `replay({ write: true })` completes it)
    */
   revoke(options: RevokeOptions): Promise<RevocationReport>;
+
+  /**
+   * Drops the beginning of a namespace's ledger and keeps the states that it led to as a checkpoint; what was learned stays bit for
+   * bit. Replay, revocation and evaluation reach back to the checkpoint from then on. Records of episodes that accept no outcome any
+   * more go, too.
+   * @throws INVALID_ARGUMENT, INVALID_ID, INVALID_STATE when the states do not follow from the ledger, STORE_BUSY, UNSUPPORTED
+   */
+  compact(options: CompactOptions): Promise<CompactionReport>;
+
+  /**
+   * Reads a namespace's ledger, or every one, holds each entry against its digest (where the store keeps them) and folds it again to
+   * hold the states against it. Reads only, and tells of damage instead of rejecting for it.
+   * @throws INVALID_ID, and what a store throws that cannot be reached
+   */
+  verify(options?: { readonly namespace?: string }): Promise<VerifyReport>;
+
+  /**
+   * Builds again what can be built from an undamaged ledger: indexes, and states that do not follow from it. Damaged entries need a
+   * backup.
+   * @throws INVALID_ID, STORE_BUSY, and what a store throws that cannot be written
+   */
+  repair(options?: { readonly namespace?: string }): Promise<RepairReport>;
 
   /** Waits for everything under way and records episodes that are past their time. */
   flush(): Promise<void>;
