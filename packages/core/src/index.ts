@@ -13,9 +13,17 @@ export type {
   RepairReport,
   ReplayReport,
   RevocationReport,
+  SourceFlag,
   SourceStatus,
   VerifyReport,
 } from "./engine/reports.js";
+export {
+  createRunTokens,
+  type RemoteOutcome,
+  type RunGrant,
+  type RunTokens,
+  type RunTokensOptions,
+} from "./engine/run-tokens.js";
 export type {
   Candidate,
   CompactOptions,

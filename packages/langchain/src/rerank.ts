@@ -87,6 +87,7 @@ async function rankInRun(internals: Internals, request: RerankRequest, scope: Ru
       id: documentId(document, ids),
       similarity: similarities[place] as number,
       text: document.pageContent,
+      ...(options.unverified?.(document) ? { unverified: true } : {}),
     })),
     topK: k,
     keepOrder,

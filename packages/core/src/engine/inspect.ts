@@ -1,10 +1,9 @@
-import { trustOf } from "../credit/trust.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { ContextCounts } from "../ledger/context-counts.js";
 import { similaritiesOf } from "../ledger/episode-exposure.js";
 import type { EpisodeRecord, Standing } from "../ledger/episode-record.js";
 import { decodeEvent } from "../ledger/event-codec.js";
-import { decodeSource } from "../ledger/source-record.js";
+import { decodeSource, type SourceRecord } from "../ledger/source-record.js";
 import { memoryScope, rebuildRef, SCOPES } from "../ledger/state-keys.js";
 import { emptyStats, type StatsRecord } from "../ledger/stats-record.js";
 import { scanAll } from "../store/scan-all.js";
@@ -16,6 +15,7 @@ import { liftOf } from "./lift.js";
 import type { OpenEpisode, OpenExposure } from "./open-episodes.js";
 import { toRankedItem } from "./rank.js";
 import type { ContextStatus, NamespaceStatus, SourceStatus } from "./reports.js";
+import { describeSources } from "./source-flags.js";
 import type { EpisodeView, ExposureView } from "./types.js";
 
 /** Length of the lists of best and worst memories. */
@@ -87,14 +87,12 @@ export function createInspector(context: EngineContext): Inspector {
   }
 
   async function sources(namespace: string): Promise<SourceStatus[]> {
-    const found: SourceStatus[] = [];
-    for await (const { id, value } of scanAll(store, namespace, SCOPES.source)) {
-      const { trust, audits } = decodeSource(value);
-      if (audits === 0) continue;
-      const agreement = trust.agreed / (trust.agreed + trust.disagreed);
-      found.push({ source: id, trust: trustOf(trust), audits, agreement });
-    }
-    return found.sort((a, b) => b.audits - a.audits || (a.source < b.source ? -1 : 1)).slice(0, LISTED_SOURCES);
+    const records = new Map<string, SourceRecord>();
+    for await (const { id, value } of scanAll(store, namespace, SCOPES.source)) records.set(id, decodeSource(value));
+    return describeSources(records, context.sourceCaps, context.now())
+      .filter(({ audits, credited }) => audits > 0 || credited > 0)
+      .sort((a, b) => b.flags.length - a.flags.length || b.audits - a.audits || (a.source < b.source ? -1 : 1))
+      .slice(0, LISTED_SOURCES);
   }
 
   async function memories(

@@ -5,6 +5,7 @@ import { QavrError } from "../errors/qavr-error.js";
 import type { Scores } from "../learners/learner.js";
 import type { ShownItem } from "../ledger/events.js";
 import { bestFirst } from "../scoring/order.js";
+import { boundUnverified } from "../scoring/unverified.js";
 import { assertName } from "../store/validate.js";
 import { type CheckedRequest, checkCount, checkRequest, DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
@@ -161,7 +162,7 @@ export function createRanker(context: EngineContext): Ranker {
       const degraded = { code: failure.code, message: failure.message };
       return { order: host, host, scores: undefined, moved: false, notes: { degraded } };
     }
-    const { shared, table, rows } = known;
+    const { shared, table, rows, confirmed } = known;
     const usable = vector && shared ? sameSpace(request, checked, vector, shared) : false;
     const scores = learner.score({
       shared: shared?.state,
@@ -173,6 +174,8 @@ export function createRanker(context: EngineContext): Ranker {
       topK,
       now: context.now(),
     });
+    const unverified = scores.unchanged ? undefined : unverifiedIn(request.candidates, confirmed);
+    if (unverified) boundUnverified(scores.score, similarities, unverified);
     const moved = !scores.unchanged && !request.keepOrder;
     return {
       order: moved ? bestFirst(scores.score, topK, scores.movable) : host,
@@ -304,6 +307,18 @@ function showsOthers(a: readonly number[], b: readonly number[], ids: readonly s
   if (a === b) return false;
   const shown = new Set(b.map((index) => ids[index]));
   return a.some((index) => !shown.has(ids[index])) || new Set(a.map((index) => ids[index])).size !== shown.size;
+}
+
+/** Which candidates nobody has verified: written so, and not confirmed since. Undefined where there are none. */
+function unverifiedIn(candidates: readonly Candidate[], confirmed: ReadonlySet<string>): Uint8Array | undefined {
+  let found: Uint8Array | undefined;
+  for (let place = 0; place < candidates.length; place++) {
+    const { id, unverified } = candidates[place] as Candidate;
+    if (!unverified || confirmed.has(id)) continue;
+    found ??= new Uint8Array(candidates.length);
+    found[place] = 1;
+  }
+  return found;
 }
 
 function hostOrder(count: number, topK: number): number[] {

@@ -29,7 +29,7 @@ export interface NamespaceStatus {
   readonly otherContexts?: { readonly episodes: number; readonly taught: number };
   /** Credits to a memory that were beyond the cap of their source. */
   readonly cappedCredits: number;
-  /** Sources whose claims were held against better evidence: at most 100, the most audited first. */
+  /** Sources whose claims were held against better evidence, or that caps bind: at most 100, flagged ones first, then the most audited. */
   readonly sources: readonly SourceStatus[];
   /** Absent before an episode was drawn with `holdout` above 0. */
   readonly lift?: LiftReport;
@@ -56,7 +56,15 @@ export interface ContextStatus {
   readonly state: "cold" | "warm";
 }
 
-/** How well a source's claims agreed with better evidence. Kept whatever `EngineOptions.trust` says. */
+/**
+ * What should make somebody look at a source:
+ * - `contradicted`: better evidence mostly said otherwise, in five audits or more
+ * - `capped`: it has used up its cap for some memory in the present window
+ * - `dominant`: more than 30 % of what capped sources have credited in the present window is its own
+ */
+export type SourceFlag = "contradicted" | "capped" | "dominant";
+
+/** How well a source's claims agreed with better evidence, and how much it has credited. Kept whatever `EngineOptions.trust` says. */
 export interface SourceStatus {
   readonly source: string;
   /** In [0, 1]: how far its outcomes count with `trust: "audited"`. */
@@ -64,6 +72,9 @@ export interface SourceStatus {
   readonly audits: number;
   /** Recent share of agreement, in [0, 1]; 0.5 before any audit. */
   readonly agreement: number;
+  /** Sum of weights that it has credited to memories in the present window, with `EngineOptions.sourceCaps`; 0 without. */
+  readonly credited: number;
+  readonly flags: readonly SourceFlag[];
 }
 
 /** What learning is worth, measured on the episodes that were drawn while a share of them was held out. */

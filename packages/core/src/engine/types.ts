@@ -95,6 +95,11 @@ export interface Candidate {
   readonly similarity: number;
   /** The memory's text. Lends its words to a request that is given as a text; only its hash is kept, to notice edits. */
   readonly text?: string;
+  /**
+   * True for what an agent has written, or an import: rewards then lift it by no more than a quarter of a standard deviation and
+   * past no verified memory, until three verified successes have confirmed it. Failures count in full. @default false
+   */
+  readonly unverified?: boolean;
 }
 
 export interface RankRequest {

@@ -11,6 +11,7 @@ export const ERROR_CODES = {
   UNKNOWN_EPISODE: "No open or recorded episode has this id or alias in this namespace.",
   NOT_SHOWN: "An outcome names a memory that its episode never showed.",
   OUTCOME_TOO_LATE: "The episode ended longer ago than outcomes are accepted for.",
+  INVALID_TOKEN: "A run token is not genuine, or past its time.",
   IDEMPOTENCY_CONFLICT: "The idempotency key was used before with another payload.",
   LEARNER_MISMATCH: "The stored state was written by another learner than the engine's.",
   INVALID_STATE: "Stored or imported state cannot be read.",
