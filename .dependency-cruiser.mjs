@@ -10,6 +10,7 @@ const PACKAGES = {
   "store-conformance": { workspace: ["core"], outside: ["vitest", "fast-check"] },
   langchain: { workspace: ["core"], outside: ["@langchain/core", "node:"] },
   bench: { workspace: ["core", "sqlite", "store-conformance", "langchain"], outside: undefined },
+  faults: { workspace: ["core", "sqlite", "bench"], outside: undefined },
 };
 
 /** The one file of an adapter that may load its default store, and only lazily: users who bring a store never load SQLite. */

@@ -13,6 +13,7 @@ export default defineConfig({
       "@qavr/store-conformance": source("packages/store-conformance/src/index.ts"),
       "@qavr/langchain": source("packages/langchain/src/index.ts"),
       "@qavr/bench": source("packages/bench/src/index.ts"),
+      "@qavr/faults": source("packages/faults/src/index.ts"),
     },
   },
   test: {
@@ -26,7 +27,7 @@ export default defineConfig({
       provider: "v8",
       reportOnFailure: true,
       include: ["packages/*/src/**/*.ts"],
-      exclude: ["**/*.test.ts", "packages/bench/**", "packages/checks/**"],
+      exclude: ["**/*.test.ts", "packages/bench/**", "packages/checks/**", "packages/faults/**"],
       reporter: ["text-summary", "json-summary"],
       thresholds: { statements: 80, branches: 80, functions: 80, lines: 80 },
     },

@@ -1,6 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { type EngineOptions, memoryStore, similarity } from "../src/index.js";
 import { faultyStore } from "./support/faulty-store.js";
+import { handTimer } from "./support/hand-timer.js";
 import { memorySpool } from "./support/memory-spool.js";
 import { request, snapshot, testEngine } from "./support/test-engine.js";
 
@@ -180,6 +181,20 @@ describe("a spool that fails", () => {
     expect(before).toMatchObject({ head: 0 });
     world.faults.commit = "none";
     expect(await world.engine.end(episode, { reward: true })).toMatchObject({ status: "committed", seq: 2 });
+  });
+
+  it("by never answering does not keep an episode closing for ever", async () => {
+    const timer = handTimer();
+    const world = spooling({ setTimer: timer.setTimer });
+    world.faults.commit = "before";
+    const { episode } = await world.engine.rank(request());
+    const silent = vi.spyOn(world.spool, "append").mockReturnValue(new Promise(() => undefined));
+    const ending = world.engine.end(episode, { reward: true });
+    const refused = expect(ending).rejects.toMatchObject({ code: "STORE_TIMEOUT", details: { store: "memory spool" } });
+    await timer.advance(10_001);
+    await refused;
+    silent.mockRestore();
+    expect(await world.engine.end(episode, { reward: true })).toMatchObject({ status: "spooled" });
   });
 
   it("is no spool without its methods", () => {

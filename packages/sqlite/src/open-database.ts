@@ -27,6 +27,8 @@ export interface OpenedDatabase {
 
 /** Log beyond this is cut off after a checkpoint, in bytes. A long reader can make it grow past it. */
 const WAL_BYTES_KEPT = 64 * 1024 * 1024;
+/** One page of the smallest size, in bytes. */
+const SMALLEST_DATABASE = 512;
 /** SQLite's own page cache, in KiB: the indexes' upper levels; hot states have a cache of their own. */
 const PAGE_CACHE_KIB = 8 * 1024;
 
@@ -91,6 +93,13 @@ function useWriteAheadLog(db: DatabaseSync, path: string): void {
 function assertUsable({ path, readOnly }: ResolvedOptions): void {
   const kind = kindOf(path);
   if (kind === "folder") throw unwritable(path, "is a folder", "Name a file in it, such as ledger.db.");
+  if (kind === "stub") {
+    throw new QavrError(
+      "STORE_CORRUPT",
+      `The file ${path} is too short for a database: it was cut off. Move it away and restore a backup.`,
+      { details: { path } },
+    );
+  }
   if (readOnly) {
     if (kind === "missing") throw notReadable(path, "new");
     return;
@@ -105,9 +114,12 @@ function assertUsable({ path, readOnly }: ResolvedOptions): void {
   }
 }
 
-function kindOf(path: string): "file" | "folder" | "missing" {
+/** `stub`: SQLite would take what is shorter than any database for an empty one, and write over it. */
+function kindOf(path: string): "file" | "folder" | "stub" | "missing" {
   try {
-    return statSync(path).isDirectory() ? "folder" : "file";
+    const found = statSync(path);
+    if (found.isDirectory()) return "folder";
+    return found.isFile() && found.size > 0 && found.size < SMALLEST_DATABASE ? "stub" : "file";
   } catch {
     // Whatever keeps it from being seen also keeps it from being created, with a better error.
     return "missing";

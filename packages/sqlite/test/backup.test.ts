@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { restoreBackup, sqliteStore } from "../src/index.js";
 import { runChild } from "./support/child.js";
 import { counting, tally } from "./support/counting.js";
-import { learnedLedger } from "./support/flips.js";
+import { learnedLedger } from "./support/learned-ledger.js";
 import { SHARES_FILES } from "./support/sharing.js";
 import { tempFolder, tempLedger } from "./support/temp-folder.js";
 

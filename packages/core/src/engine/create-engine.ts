@@ -9,7 +9,7 @@ import { CircuitBreaker } from "./circuit-breaker.js";
 import { createCompactor } from "./compact.js";
 import type { EngineContext, EngineCounters } from "./context.js";
 import { platformTimer } from "./deadline.js";
-import { impatientReads, patientStore } from "./guarded-store.js";
+import { impatientReads, patientSpool, patientStore } from "./guarded-store.js";
 import { createInspector } from "./inspect.js";
 import { createIntegrity } from "./integrity.js";
 import { createMaintainer } from "./maintain.js";
@@ -80,7 +80,8 @@ export function createEngine(options: EngineOptions): Engine {
       // A diagnosis that cannot be written must not cost the caller its ranking or its acknowledgement.
     }
   };
-  const store = patientStore(options.store, { deadline: settings.writeDeadline, setTimer });
+  const patience = { deadline: settings.writeDeadline, setTimer };
+  const store = patientStore(options.store, patience);
   const reading = new CircuitBreaker();
   const writing = new CircuitBreaker();
   const counters: EngineCounters = { degraded: 0, lost: 0, spooled: 0, rejected: 0 };
@@ -92,7 +93,16 @@ export function createEngine(options: EngineOptions): Engine {
     onChange: (suspended, cause) => reportSuspension(log, suspended, cause),
   });
   const spool =
-    options.spool && createOutcomeSpool({ store, spool: options.spool, breaker: writing, reduce, now, log, counters });
+    options.spool &&
+    createOutcomeSpool({
+      store,
+      spool: patientSpool(options.spool, patience),
+      breaker: writing,
+      reduce,
+      now,
+      log,
+      counters,
+    });
   const context: EngineContext = {
     store,
     learner,

@@ -1,11 +1,12 @@
 import { QavrError } from "../errors/qavr-error.js";
+import type { Spool } from "../store/spool.js";
 import type { Store } from "../store/store.js";
 import type { CircuitBreaker } from "./circuit-breaker.js";
 import { type SetTimer, withDeadline } from "./deadline.js";
 import type { StateSource } from "./state-reader.js";
 import { asStoreError, isOutOfReach } from "./store-failure.js";
 
-export interface PatientStoreOptions {
+export interface PatientOptions {
   /** How long each call may take, ms. */
   readonly deadline: number;
   readonly setTimer: SetTimer;
@@ -18,15 +19,8 @@ export interface PatientStoreOptions {
  *
  * @throws STORE_TIMEOUT, and the store's own failures with a code
  */
-export function patientStore(store: Store, { deadline, setTimer }: PatientStoreOptions): Store {
-  const late = (): QavrError => timeout(store.name, deadline);
-  const bounded = async <Result>(call: () => Promise<Result>): Promise<Result> => {
-    try {
-      return await withDeadline(call(), deadline, setTimer, late);
-    } catch (error) {
-      throw asStoreError(error, store.name);
-    }
-  };
+export function patientStore(store: Store, options: PatientOptions): Store {
+  const bounded = within(store.name, options);
   // Method by method: a store may be an instance of a class, which neither a spread nor a prototype would carry over.
   return {
     name: store.name,
@@ -44,6 +38,33 @@ export function patientStore(store: Store, { deadline, setTimer }: PatientStoreO
   };
 }
 
+/** A spool whose calls answer or fail within the deadline, as those of {@link patientStore} do. A commit that is kept twice counts once. */
+export function patientSpool(spool: Spool, options: PatientOptions): Spool {
+  const bounded = within(spool.name, options);
+  return {
+    name: spool.name,
+    append: (...given) => bounded(() => spool.append(...given)),
+    read: (...given) => bounded(() => spool.read(...given)),
+    remove: (...given) => bounded(() => spool.remove(...given)),
+    size: () => bounded(() => spool.size()),
+    close: () => bounded(() => spool.close()),
+  };
+}
+
+/** Waits for calls no longer than the deadline, and gives every failure a code. */
+function within(
+  name: string,
+  { deadline, setTimer }: PatientOptions,
+): <Result>(call: () => Promise<Result>) => Promise<Result> {
+  return async (call) => {
+    try {
+      return await withDeadline(call(), deadline, setTimer, () => timeout(name, deadline));
+    } catch (error) {
+      throw asStoreError(error, name);
+    }
+  };
+}
+
 /** What a store may offer beyond the contract, as far as this one does. */
 function optional(store: Store): Partial<Store> {
   const methods = ["changesSince", "compact", "readCheckpoint", "verify", "repair"] as const;
@@ -55,7 +76,7 @@ function optional(store: Store): Partial<Store> {
   );
 }
 
-export interface ImpatientReadsOptions extends PatientStoreOptions {
+export interface ImpatientReadsOptions extends PatientOptions {
   readonly breaker: CircuitBreaker;
   readonly now: () => number;
   /** Told when the store is left alone from here on, and when it has answered again. */
