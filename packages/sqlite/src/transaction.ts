@@ -9,15 +9,21 @@ export function rollBack(db: DatabaseSync): void {
   }
 }
 
-/**
- * Runs several reads on one state of the file: commits of other connections become visible after it only. Rolled back at the end:
- * there is nothing to keep, and a COMMIT would fail where the reads have met damage.
- */
+/** Runs several reads on one state of the file: commits of other connections become visible after it only. */
 export function inSnapshot<Result>(db: DatabaseSync, read: () => Result): Result {
   db.exec("BEGIN");
   try {
     return read();
   } finally {
+    endSnapshot(db);
+  }
+}
+
+/** There is nothing to keep: where the reads have met damage a COMMIT fails, and what they have found stands all the same. */
+function endSnapshot(db: DatabaseSync): void {
+  try {
+    db.exec("COMMIT");
+  } catch {
     rollBack(db);
   }
 }

@@ -159,7 +159,7 @@ export class StateReader<Shared, Memory> {
       const row = learned && learned.length > 0 ? readable(() => known.table.put(learned, reusable)) : NO_ROW;
       rows[place] = row;
       if (bytes && confirmationsIn(bytes) >= CONFIRMATIONS) known.confirmed.add(id);
-      else known.confirmed.delete(id);
+      else if (known.confirmed.size > 0) known.confirmed.delete(id);
       if (keep) known.rows.set(id, row);
     });
     this.#weigh(namespace, cache);
