@@ -19,6 +19,21 @@ async function days({ engine, clock }: World, from: number, to: number, prefix =
   }
 }
 
+const visiting = { trust: "audited", outcomeWindow: 5 * DAY } as const;
+
+/** Ends one run a day: claims of one source and verdicts by turns. */
+async function claims({ engine, clock }: World, count: number): Promise<void> {
+  for (let day = 0; day < count; day++) {
+    clock.now += DAY;
+    const { episode } = await engine.rank(request({ keepOrder: true }));
+    if (day % 2 === 0) await engine.end(episode, { reward: true, tier: "verified", source: "checker" });
+    else {
+      await engine.end(episode, { reward: day % 4 === 1, source: "ann" });
+      if (day % 8 === 1) await engine.report(episode, { reward: true, tier: "verified", source: "checker" });
+    }
+  }
+}
+
 async function learnedIn({ store, engine }: World): Promise<unknown> {
   return {
     exported: await engine.exportState(),
@@ -134,6 +149,37 @@ describe("compacting a ledger", () => {
       expect.anything(),
     ]);
     expect(await world.engine.status()).toMatchObject({ episodes: { parked: 1 } });
+  });
+
+  it("keeps what is visited again: the next outcomes teach the same as if nothing had been dropped", async () => {
+    const [plain, compacted] = [testEngine(visiting), testEngine(visiting)];
+    for (const world of [plain, compacted]) await claims(world, 40);
+    const report = await compacted.engine.compact({ namespace: "default", olderThan: 5 * DAY });
+    // Claims are weighed again, verdicts are not.
+    expect(report).toMatchObject({ dropped: 73, episodes: 15 });
+    for (const world of [plain, compacted]) await claims(world, 20);
+    expect(await learnedIn(compacted)).toEqual(await learnedIn(plain));
+    expect(await compacted.engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("may come between two pages of a replay, which begins again at the new checkpoint", async () => {
+    const inner = memoryStore();
+    const world = testEngine({ store: inner });
+    await days(world, 0, 20);
+    let isFirst = true;
+    const store: Store = {
+      ...inner,
+      async readEntries(...call) {
+        if (isFirst) {
+          isFirst = false;
+          await compactAll(world);
+          await days(world, 20, 22);
+        }
+        return inner.readEntries(...call);
+      },
+    };
+    const replaying = testEngine({ store, prefix: "replaying" });
+    expect(await replaying.engine.replay()).toMatchObject({ identical: true, checkpoint: 40, entries: 44 });
   });
 
   it("keeps the record of an episode to which an outcome came against the clock", async () => {

@@ -59,6 +59,28 @@ describe("a ranking on a store that does not answer", () => {
     expect(lastChances).toBeGreaterThan(0);
   });
 
+  it("calls its timer off when the answer comes after some waiting, a failure too", async () => {
+    const inner = memoryStore();
+    const { changesSince: _, ...rest } = inner;
+    const timer = handTimer();
+    let fails = false;
+    const later = <T>(answer: () => Promise<T>): Promise<T> =>
+      new Promise((resolve) => setImmediate(resolve)).then(() =>
+        fails ? Promise.reject(new Error("refused")) : answer(),
+      );
+    const { engine } = testEngine({
+      store: { ...rest, readStates: (...call) => later(() => inner.readStates(...call)) },
+      setTimer: timer.setTimer,
+    });
+    for (const failing of [false, true]) {
+      fails = failing;
+      const ranking = engine.rank(request());
+      await new Promise((resolve) => queueMicrotask(() => queueMicrotask(() => resolve(undefined))));
+      expect(((await ranking).degraded !== undefined) === failing).toBe(true);
+      expect(timer.pending()).toBe(0);
+    }
+  });
+
   it("is not tried any more after five failures, and tried again within seconds; what comes back ranks as before", async () => {
     const { engine, faults, timer, clock, logs } = await learned();
     const before = ids(await engine.rank(request()));

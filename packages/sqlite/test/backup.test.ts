@@ -95,7 +95,10 @@ describe("a backup", () => {
       heads.push(entries);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
-    expect((await all).map(({ code }) => code)).toEqual([0, 0]);
+    expect(await all).toMatchObject([
+      { code: 0, stderr: "" },
+      { code: 0, stderr: "" },
+    ]);
     expect(new Set(heads).size).toBeGreaterThan(2);
     expect(await store.head("n")).toBe(301);
     await store.close();
