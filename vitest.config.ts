@@ -19,6 +19,7 @@ export default defineConfig({
       "@qavr/langchain": source("packages/langchain/src/index.ts"),
       "@qavr/mastra": source("packages/mastra/src/index.ts"),
       "@qavr/bench": source("packages/bench/src/index.ts"),
+      "@qavr/faults": source("packages/faults/src/index.ts"),
     },
   },
   test: {
@@ -34,7 +35,13 @@ export default defineConfig({
       provider: "v8",
       reportOnFailure: true,
       include: ["packages/*/src/**/*.ts"],
-      exclude: ["**/*.test.ts", "packages/bench/**", "packages/checks/**", "packages/postgres-server/**"],
+      exclude: [
+        "**/*.test.ts",
+        "packages/bench/**",
+        "packages/checks/**",
+        "packages/faults/**",
+        "packages/postgres-server/**",
+      ],
       reporter: ["text-summary", "json-summary"],
       thresholds: { statements: 80, branches: 80, functions: 80, lines: 80 },
     },

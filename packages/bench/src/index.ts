@@ -5,6 +5,8 @@ export { type Embed, fitLsa, type LsaModel, type LsaOptions, lsaEmbedder } from 
 export { cachedLsa, type LsaCacheOptions } from "./embedding/lsa-cache.js";
 export { type LinePlot, linePlot, PLOT_STYLES, type PlotPoint, type PlotSeries } from "./plot/line-plot.js";
 export { normal, type Random, seededRandom, shuffle, uniformAt } from "./random/seeded-random.js";
+export { installedVersions, type Machine, machine } from "./report/machine.js";
+export { markdownTable, plain, signed } from "./report/markdown-table.js";
 export { type Interval, interval, mean, median, pairedInterval, studentQuantile } from "./statistics/interval.js";
 export { parseFlags, UsageError } from "./terminal/command-line.js";
 export { type Progress, startProgress } from "./terminal/progress.js";

@@ -1,18 +1,32 @@
 export { HASHED_DIMS, hashedVector } from "./embedding/hashed-vector.js";
 export { contentHash } from "./embedding/text-hash.js";
 export { createEngine, ENGINE_DEFAULTS } from "./engine/create-engine.js";
+export type { SetTimer } from "./engine/deadline.js";
 export type {
+  CompactionReport,
   ContextStatus,
+  EngineHealth,
   LiftReport,
   NamespaceStatus,
   PolicyEstimate,
   PolicyReport,
+  RepairReport,
   ReplayReport,
   RevocationReport,
+  SourceFlag,
   SourceStatus,
+  VerifyReport,
 } from "./engine/reports.js";
+export {
+  createRunTokens,
+  type RemoteOutcome,
+  type RunGrant,
+  type RunTokens,
+  type RunTokensOptions,
+} from "./engine/run-tokens.js";
 export type {
   Candidate,
+  CompactOptions,
   EndOptions,
   Engine,
   EngineOptions,
@@ -59,12 +73,17 @@ export { ledgerReducer } from "./ledger/reducer.js";
 export { ChangeLog, type StateChanges } from "./store/change-log.js";
 export { memoryStore } from "./store/memory-store.js";
 export { bytesToName, nameToBytes } from "./store/name-bytes.js";
-export { type DraftedCommit, type KnownKey, NamespaceDraft } from "./store/namespace-draft.js";
+export { type DraftedCommit, type DroppedKey, type KnownKey, NamespaceDraft } from "./store/namespace-draft.js";
+export type { Spool, SpooledCommit, WaitingCommit } from "./store/spool.js";
 export { stateAddress } from "./store/state-address.js";
 export { StateCache } from "./store/state-cache.js";
 export { StateOverlay } from "./store/state-overlay.js";
 export {
+  type Checkpoint,
   type CommitReceipt,
+  type Compaction,
+  type LedgerCheck,
+  type LedgerDamage,
   type LedgerEntry,
   type ReadOptions,
   type Reduce,
@@ -81,6 +100,7 @@ export {
 export {
   assertBatch,
   assertBytes,
+  assertCompaction,
   assertEntry,
   assertLimit,
   assertName,

@@ -117,6 +117,7 @@ describe("replay", () => {
     const { engine } = testEngine();
     expect(await engine.replay({ namespace: "nobody", write: true })).toEqual({
       namespace: "nobody",
+      checkpoint: 0,
       entries: 0,
       states: 0,
       differences: [],

@@ -227,6 +227,8 @@ describe("createEngine", () => {
       recordedCandidates: 50,
       holdout: 0,
       trust: "off",
+      readDeadline: 50,
+      writeDeadline: 10_000,
     });
   });
 

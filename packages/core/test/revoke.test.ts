@@ -26,7 +26,15 @@ describe("revoking a source", () => {
     await past(told, "liar");
     const lied = ids(await told.engine.rank(request({ record: false })));
     const report = await told.engine.revoke({ namespace: "default", source: "liar" });
-    expect(report).toEqual({ namespace: "default", outcomes: 10, episodes: 10, memories: 3, seq: 31, dryRun: false });
+    expect(report).toEqual({
+      namespace: "default",
+      checkpoint: 0,
+      outcomes: 10,
+      episodes: 10,
+      memories: 3,
+      seq: 31,
+      dryRun: false,
+    });
 
     const never = testEngine();
     for (let run = 0; run < 10; run++) {
@@ -147,6 +155,7 @@ describe("a dry run", () => {
     const before = await snapshot(told.store);
     expect(await told.engine.revoke({ namespace: "default", source: "liar", dryRun: true })).toEqual({
       namespace: "default",
+      checkpoint: 0,
       outcomes: 10,
       episodes: 10,
       memories: 3,

@@ -6,6 +6,7 @@ describe("status", () => {
     const { engine } = testEngine();
     expect(await engine.status({ namespace: "nobody" })).toEqual({
       namespace: "nobody",
+      checkpoint: 0,
       learner: "oar@1",
       seq: 0,
       episodes: { open: 0, recorded: 0, parked: 0, abandoned: 0 },

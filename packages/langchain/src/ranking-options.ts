@@ -1,3 +1,4 @@
+import type { DocumentInterface } from "@langchain/core/documents";
 import { assertName, QavrError } from "@qavr/core";
 import type { DocumentIdOptions } from "./document-ids.js";
 import type { ScopeOption } from "./run-scope.js";
@@ -21,6 +22,11 @@ export interface RankingOptions extends DocumentIdOptions {
   readonly namespace?: ScopeOption;
   /** Kind of task; overrides the memory's. @default the memory's */
   readonly context?: ScopeOption;
+  /**
+   * Which documents nobody has verified: what an agent has written, or an import. Rewards lift them by little and past no verified one,
+   * until verified successes have confirmed them. Name it wherever agents write into the store. @default none
+   */
+  readonly unverified?: (document: DocumentInterface) => boolean;
   /** True adds the ranking to each document's metadata, under `qavr`. For debugging, and for documents that pass a checkpoint. @default false */
   readonly annotate?: boolean;
 }
@@ -59,6 +65,7 @@ export function assertRankingOptions(
   assertStorable("space", space);
   assertText("idKey", idKey);
   assertFunction("idOf", idOf);
+  assertFunction("unverified", options.unverified);
   assertScope("namespace", options.namespace);
   assertScope("context", options.context);
 }

@@ -111,6 +111,7 @@ async function rankInRun(
       id: documentId(document, ids),
       similarity: similarities[place] as number,
       text: document.pageContent,
+      ...(options.unverified?.(document) ? { unverified: true } : {}),
     })),
     topK: k,
     keepOrder,

@@ -1,21 +1,24 @@
 import {
   type CommitReceipt,
+  type DroppedKey,
   type KnownKey,
   type LedgerEntry,
   NamespaceDraft,
   type Reduce,
   type StateRef,
   type StateWrite,
+  sameBytes,
 } from "@qavr/core";
-import type { LedgerTables } from "./ledger-tables.js";
+import { digestOf } from "./entry-digest.js";
+import type { LedgerTables, NamespaceRow } from "./ledger-tables.js";
 
 /** Reads states as they are in the file, through the cache. */
 export type LoadStates = (namespace: string, scope: string, ids: readonly string[]) => (Uint8Array | undefined)[];
 
 /** What a namespace gains in one transaction. */
 interface DraftedNamespace {
-  /** Row id, undefined for a namespace that is not in the file yet. */
-  readonly id: number | undefined;
+  /** Undefined for a namespace that is not in the file yet. */
+  readonly row: NamespaceRow | undefined;
   readonly draft: NamespaceDraft;
 }
 
@@ -32,9 +35,8 @@ export class CommitDraft {
 
   /** Adds one commit on top of the earlier ones. @throws the reduction's error, or that of a refused write; nothing is added then. */
   add(name: string, entries: readonly LedgerEntry[], reduce: Reduce): readonly CommitReceipt[] {
-    const { id, draft } = this.#namespace(name);
-    const known = (key: string): KnownKey | undefined =>
-      id === undefined ? undefined : this.#tables.knownKey(id, key);
+    const { row, draft } = this.#namespace(name);
+    const known = (key: string): KnownKey | DroppedKey | undefined => row && this.#knownKey(row, key);
     const commit = draft.add(entries, reduce, known);
     let step = commit.next();
     while (!step.done) step = commit.next(this.#states(name, step.value));
@@ -43,11 +45,10 @@ export class CommitDraft {
 
   /** Writes everything to the file. */
   write(): void {
-    for (const [name, { draft }] of this.#namespaces) {
-      const { head, entries, states } = draft;
+    for (const [name, { row, draft }] of this.#namespaces) {
+      const { entries, states } = draft;
       if (entries.length === 0) continue;
-      const id = this.#tables.setHead(name, head);
-      for (const entry of entries) this.#tables.appendEntry(id, entry);
+      const id = this.#tables.append(name, row, entries);
       const scopeIds = new Map<string, number>();
       for (const { scope, id: state, value } of states.writes()) {
         const scopeId = scopeIds.get(scope) ?? this.#tables.scopeId(id, scope);
@@ -60,6 +61,19 @@ export class CommitDraft {
   /** The last write of every state, by namespace. */
   *written(): Iterable<{ readonly namespace: string; readonly states: readonly StateWrite[] }> {
     for (const [namespace, { draft }] of this.#namespaces) yield { namespace, states: [...draft.states.writes()] };
+  }
+
+  /** A key that is taken; undefined for a new one. */
+  #knownKey({ id, base }: NamespaceRow, key: string): KnownKey | DroppedKey | undefined {
+    const known = this.#tables.knownKey(id, key);
+    if (known || base === 0) return known;
+    const compacted = this.#tables.compactedKey(id, key);
+    return (
+      compacted && {
+        seq: compacted.seq,
+        hasPayload: (payload) => sameBytes(compacted.payloadDigest, digestOf(payload)),
+      }
+    );
   }
 
   /** Reads scope by scope. */
@@ -80,7 +94,7 @@ export class CommitDraft {
     const known = this.#namespaces.get(name);
     if (known) return known;
     const row = this.#tables.namespace(name);
-    const drafted: DraftedNamespace = { id: row?.id, draft: new NamespaceDraft(row?.head ?? 0) };
+    const drafted: DraftedNamespace = { row, draft: new NamespaceDraft(row?.head ?? 0) };
     this.#namespaces.set(name, drafted);
     return drafted;
   }

@@ -1,20 +1,8 @@
 import { crc32 } from "node:zlib";
+import type { EntryColumns } from "./entry-digest.js";
 
-/** The columns of an entry that its checksum covers. */
-export interface ChecksummedEntry {
-  readonly seq: number;
-  readonly key: Uint8Array;
-  readonly type: Uint8Array;
-  readonly at: number;
-  readonly payload: Uint8Array;
-}
-
-/**
- * CRC-32 over an entry's columns. SQLite notices damage to its own structures only: a flipped bit inside a value reads as
- * another value. The ledger is the truth that state is rebuilt from, so its rows are checked; states are not, a replay
- * finds and mends them.
- */
-export function entryChecksum({ seq, key, type, at, payload }: ChecksummedEntry): number {
+/** CRC-32 over an entry's columns: of entries that stand alone, in no ledger's chain. */
+export function entryChecksum({ seq, key, type, at, payload }: EntryColumns): number {
   const numbers = new Uint8Array(24);
   const view = new DataView(numbers.buffer);
   view.setFloat64(0, seq);

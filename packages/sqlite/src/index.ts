@@ -1,2 +1,4 @@
+export { type BackupReport, restoreBackup } from "./backup.js";
 export { SQLITE_DEFAULTS, type SqliteStoreOptions } from "./sqlite-options.js";
-export { sqliteStore } from "./sqlite-store.js";
+export { SPOOL_DEFAULTS, type SqliteSpoolOptions, sqliteSpool } from "./sqlite-spool.js";
+export { type SqliteStore, sqliteStore } from "./sqlite-store.js";

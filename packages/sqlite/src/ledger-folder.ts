@@ -16,8 +16,8 @@ export function createDurableFolder(folder: string): void {
   }
 }
 
-/** Best effort: some platforms (Windows) cannot open a folder, and keep its entries safe by themselves. */
-function syncFolder(folder: string): void {
+/** Makes the names in a folder survive power loss. Best effort: some platforms (Windows) cannot open a folder, and keep its entries safe by themselves. */
+export function syncFolder(folder: string): void {
   try {
     const descriptor = openSync(folder, "r");
     try {

@@ -7,25 +7,37 @@ import {
   type ScannedState,
   type ScanOptions,
   type SequencedEntry,
+  sameBytes,
 } from "@qavr/core";
-import { entryChecksum } from "./entry-checksum.js";
+import { type EntryColumns, entryDigest, firstDigest } from "./entry-digest.js";
+
+/** The key of an entry that was compacted away. */
+export interface CompactedKey {
+  readonly seq: number;
+  /** Of the payload that it was used with. */
+  readonly payloadDigest: Uint8Array;
+}
 
 /** Where a namespace stands. */
 export interface NamespaceRow {
   readonly id: number;
+  readonly name: Uint8Array;
   readonly head: number;
+  /** Of the entry at the head. */
+  readonly digest: Uint8Array;
+  /** Place of the last entry that was compacted away, and its digest: the chain goes on from there. */
+  readonly base: number;
+  readonly base_digest: Uint8Array;
+  /** Of the states at the base. */
+  readonly checkpoint_digest: Uint8Array;
 }
 
-interface EntryRow {
-  readonly seq: number;
-  readonly key: Uint8Array;
-  readonly type: Uint8Array;
-  readonly at: number;
-  readonly payload: Uint8Array;
-  readonly checksum: number;
+/** An entry with the digest that it was written with. */
+export interface EntryRow extends EntryColumns {
+  readonly digest: Uint8Array;
 }
 
-/** The SQL of the ledger. Every method is one statement and therefore sees one moment; none opens a transaction. */
+/** The SQL of the ledger. None of the methods opens a transaction; `entries` and what writes are several statements, the others one. */
 export interface LedgerTables {
   /** A number that changes when another connection has committed; own commits leave it alone. */
   dataVersion(): number;
@@ -35,9 +47,9 @@ export interface LedgerTables {
   states(namespace: string, scope: string, ids: readonly string[]): (Uint8Array | undefined)[];
   scan(namespace: string, scope: string, options: ScanOptions): ScannedState[];
   knownKey(namespaceId: number, key: string): KnownKey | undefined;
-  /** Sets the head, adding the namespace when it is new. Returns its row id. */
-  setHead(namespace: string, head: number): number;
-  appendEntry(namespaceId: number, entry: SequencedEntry): void;
+  compactedKey(namespaceId: number, key: string): CompactedKey | undefined;
+  /** Appends entries in order after the head, adding the namespace when it is new. Returns its row id. */
+  append(namespace: string, known: NamespaceRow | undefined, entries: readonly SequencedEntry[]): number;
   /** Row id of a scope, which is added when it is new. */
   scopeId(namespaceId: number, scope: string): number;
   writeState(scopeId: number, id: string, value: Uint8Array | null): void;
@@ -45,17 +57,17 @@ export interface LedgerTables {
   deleteNamespace(namespaceId: number): void;
 }
 
-const NAMESPACE_ID = "(SELECT id FROM namespace WHERE name = ?)";
-const SCOPE_ID = `(SELECT id FROM scope WHERE namespace = ${NAMESPACE_ID} AND name = ?)`;
+const SCOPE_ID = "(SELECT id FROM scope WHERE namespace = (SELECT id FROM namespace WHERE name = ?) AND name = ?)";
 const NOTHING = new Uint8Array();
 
 /** Prepares every statement. @throws SQLite's error if a table is missing. */
 export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
   const dataVersion = db.prepare("PRAGMA data_version");
-  const namespace = db.prepare("SELECT id, head FROM namespace WHERE name = ?");
+  const namespace = db.prepare("SELECT * FROM namespace WHERE name = ?");
   const namespaces = db.prepare("SELECT name FROM namespace WHERE name > ? ORDER BY name LIMIT ?");
+  // From the one before on: its digest is what the first one's builds on.
   const entries = db.prepare(
-    `SELECT seq, key, type, at, payload, checksum FROM entry WHERE namespace = ${NAMESPACE_ID} AND seq > ? ORDER BY seq LIMIT ?`,
+    "SELECT seq, key, type, at, payload, digest FROM entry WHERE namespace = ? AND seq >= ? ORDER BY seq LIMIT ?",
   );
   // One statement for any number of ids. json_each numbers them, so that no id has to be read back.
   const states = db.prepare(
@@ -64,11 +76,15 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
   );
   const scan = db.prepare(`SELECT id, value FROM state WHERE scope = ${SCOPE_ID} AND id > ? ORDER BY id LIMIT ?`);
   const knownKey = db.prepare("SELECT seq, payload FROM entry WHERE namespace = ? AND key = ?");
-  const setHead = db.prepare(
-    "INSERT INTO namespace (name, head) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET head = excluded.head RETURNING id",
+  const compactedKey = db.prepare(
+    "SELECT seq, payload_digest AS payloadDigest FROM compacted_key WHERE namespace = ? AND key = ?",
+  );
+  const setHead = db.prepare("UPDATE namespace SET head = ?, digest = ? WHERE id = ?");
+  const addNamespace = db.prepare(
+    "INSERT INTO namespace (name, head, digest, base_digest) VALUES (?, ?, ?, ?) RETURNING id",
   );
   const appendEntry = db.prepare(
-    "INSERT INTO entry (namespace, seq, key, type, at, payload, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO entry (namespace, seq, key, type, at, payload, digest) VALUES (?, ?, ?, ?, ?, ?, ?)",
   );
   const scopeId = db.prepare("SELECT id FROM scope WHERE namespace = ? AND name = ?");
   const addScope = db.prepare("INSERT INTO scope (namespace, name) VALUES (?, ?) RETURNING id");
@@ -77,13 +93,18 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
   );
   const removeState = db.prepare("DELETE FROM state WHERE scope = ? AND id = ?");
   const deleteStates = db.prepare("DELETE FROM state WHERE scope IN (SELECT id FROM scope WHERE namespace = ?)");
-  const deletions = ["scope WHERE namespace", "entry WHERE namespace", "namespace WHERE id"].map((where) =>
-    db.prepare(`DELETE FROM ${where} = ?`),
-  );
+  const deletions = [
+    "scope WHERE namespace",
+    "entry WHERE namespace",
+    "checkpoint_state WHERE namespace",
+    "compacted_key WHERE namespace",
+    "namespace WHERE id",
+  ].map((where) => db.prepare(`DELETE FROM ${where} = ?`));
 
-  const toEntry = (row: EntryRow): SequencedEntry => {
+  /** @throws STORE_CORRUPT for an entry that does not follow from the one before it */
+  const toEntry = (row: EntryRow, before: { readonly seq: number; readonly digest: Uint8Array }): SequencedEntry => {
     const { seq, at, payload } = row;
-    if (entryChecksum(row) !== row.checksum) {
+    if (seq !== before.seq + 1 || !sameBytes(entryDigest(before.digest, row), row.digest)) {
       throw new QavrError("STORE_CORRUPT", `Entry ${seq} in the ledger ${path} is damaged. Restore a backup.`, {
         details: { path, seq },
       });
@@ -101,8 +122,26 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
         .all(after === undefined ? NOTHING : nameToBytes(after), limit)
         .map((row) => bytesToName(row.name as Uint8Array)),
 
-    entries: (name, after, limit) =>
-      (entries.all(nameToBytes(name), after, limit) as unknown as EntryRow[]).map(toEntry),
+    entries(name, after, limit) {
+      const known = namespace.get(nameToBytes(name)) as NamespaceRow | undefined;
+      if (!known || after >= known.head) return [];
+      const isInside = after > known.base;
+      const rows = entries.all(known.id, after, isInside ? limit + 1 : limit) as unknown as EntryRow[];
+      let before: { readonly seq: number; readonly digest: Uint8Array } = {
+        seq: known.base,
+        digest: known.base_digest,
+      };
+      if (isInside) {
+        const first = rows.shift();
+        // Without it the next one cannot be checked: then it is the damaged one.
+        before = first?.seq === after ? first : { seq: after, digest: NOTHING };
+      }
+      return rows.map((row) => {
+        const entry = toEntry(row, before);
+        before = row;
+        return entry;
+      });
+    },
 
     states(name, scope, ids) {
       const values = new Array<Uint8Array | undefined>(ids.length).fill(undefined);
@@ -119,13 +158,22 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
 
     knownKey: (namespaceId, key) => knownKey.get(namespaceId, nameToBytes(key)) as KnownKey | undefined,
 
-    setHead: (name, head) => setHead.get(nameToBytes(name), head)?.id as number,
+    compactedKey: (namespaceId, key) =>
+      compactedKey.get(namespaceId, nameToBytes(key)) as unknown as CompactedKey | undefined,
 
-    appendEntry(namespaceId, entry) {
-      const { seq, at, payload } = entry;
-      const [key, type] = [nameToBytes(entry.key), nameToBytes(entry.type)];
-      const checksum = entryChecksum({ seq, key, type, at, payload });
-      appendEntry.run(namespaceId, seq, key, type, at, payload, checksum);
+    append(name, known, appended) {
+      const first = known?.base_digest ?? firstDigest(name);
+      let digest = known?.digest ?? first;
+      const rows = appended.map(({ seq, at, payload, ...entry }) => {
+        const row = { seq, key: nameToBytes(entry.key), type: nameToBytes(entry.type), at, payload };
+        digest = entryDigest(digest, row);
+        return { ...row, digest };
+      });
+      const head = (appended.at(-1) as SequencedEntry).seq;
+      if (known) setHead.run(head, digest, known.id);
+      const id = known?.id ?? (addNamespace.get(nameToBytes(name), head, digest, first)?.id as number);
+      for (const row of rows) appendEntry.run(id, row.seq, row.key, row.type, row.at, row.payload, row.digest);
+      return id;
     },
 
     scopeId(namespaceId, scope) {

@@ -3,14 +3,22 @@ import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { QavrError } from "@qavr/core";
 import { createDurableFolder } from "./ledger-folder.js";
-import { type FileKind, inspect, migrate } from "./schema.js";
+import { type FileFormat, type FileKind, inspect, LEDGER, migrate } from "./schema.js";
 import { isBusy, toStoreError } from "./sqlite-errors.js";
 import { loadSqlite, sqliteVersion } from "./sqlite-module.js";
 import type { ResolvedOptions } from "./sqlite-options.js";
 import { allowsSharedWal } from "./sqlite-version.js";
 import { inSnapshot } from "./transaction.js";
 
-/** A connection whose file is known to be a ledger of the newest schema. */
+/** How to open a file. */
+export interface OpenOptions {
+  /** @default a ledger */
+  readonly format?: FileFormat;
+  /** Whether several connections are safe with this SQLite. @default from its version */
+  readonly sharable?: boolean;
+}
+
+/** A connection whose file is known to be of its format and newest schema. */
 export interface OpenedDatabase {
   readonly db: DatabaseSync;
   /** False: this connection keeps the file locked for itself. */
@@ -19,17 +27,22 @@ export interface OpenedDatabase {
 
 /** Log beyond this is cut off after a checkpoint, in bytes. A long reader can make it grow past it. */
 const WAL_BYTES_KEPT = 64 * 1024 * 1024;
+/** One page of the smallest size, in bytes. */
+const SMALLEST_DATABASE = 512;
 /** SQLite's own page cache, in KiB: the indexes' upper levels; hot states have a cache of their own. */
 const PAGE_CACHE_KIB = 8 * 1024;
 
 /**
  * Opens the file, looks at it before anything is written, and brings it to the newest schema.
  *
- * @param sharable whether several connections are safe with this SQLite; by default from its version. If not, the file is
- *   locked for this connection alone until it is closed.
+ * Where several connections are not safe, the file is locked for this one alone until it is closed.
+ *
  * @throws STORE_UNWRITABLE, STORE_FOREIGN, STORE_CORRUPT, STORE_NEWER_SCHEMA, STORE_BUSY, STORE_UNAVAILABLE, STORE_FAILED
  */
-export function openDatabase(options: ResolvedOptions, sharable?: boolean): OpenedDatabase {
+export function openDatabase(
+  options: ResolvedOptions,
+  { format = LEDGER, sharable }: OpenOptions = {},
+): OpenedDatabase {
   const sqlite = loadSqlite();
   if (!options.inMemory) assertUsable(options);
   const version = sqliteVersion(sqlite);
@@ -38,7 +51,7 @@ export function openDatabase(options: ResolvedOptions, sharable?: boolean): Open
   try {
     db = new sqlite.DatabaseSync(options.path, { readOnly: options.readOnly });
     const connection = db;
-    retryWhileBusy(options.busyTimeout, () => prepare(connection, shared, options));
+    retryWhileBusy(options.busyTimeout, () => prepare(connection, shared, options, format));
     return { db, shared };
   } catch (error) {
     db?.close();
@@ -46,13 +59,13 @@ export function openDatabase(options: ResolvedOptions, sharable?: boolean): Open
   }
 }
 
-function prepare(db: DatabaseSync, shared: boolean, options: ResolvedOptions): void {
+function prepare(db: DatabaseSync, shared: boolean, options: ResolvedOptions, format: FileFormat): void {
   const { path, inMemory, readOnly, synchronous, busyTimeout } = options;
   db.exec(`PRAGMA busy_timeout = ${Math.ceil(busyTimeout)}`);
   // Before the file is read for the first time: afterwards it would not lock others out until the first write.
   if (!shared && !inMemory) db.exec("PRAGMA locking_mode = EXCLUSIVE");
   // At one moment: between two looks another process may create the ledger.
-  const kind = inSnapshot(db, () => inspect(db, path));
+  const kind = inSnapshot(db, () => inspect(db, path, format));
   if (readOnly) {
     if (kind !== "current") throw notReadable(path, kind);
     return;
@@ -63,7 +76,7 @@ function prepare(db: DatabaseSync, shared: boolean, options: ResolvedOptions): v
   db.exec("PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
   db.exec(`PRAGMA journal_size_limit = ${WAL_BYTES_KEPT}; PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
   if (!inMemory) useWriteAheadLog(db, path);
-  if (kind !== "current") migrate(db, path);
+  if (kind !== "current") migrate(db, path, format);
 }
 
 function useWriteAheadLog(db: DatabaseSync, path: string): void {
@@ -80,6 +93,13 @@ function useWriteAheadLog(db: DatabaseSync, path: string): void {
 function assertUsable({ path, readOnly }: ResolvedOptions): void {
   const kind = kindOf(path);
   if (kind === "folder") throw unwritable(path, "is a folder", "Name a file in it, such as ledger.db.");
+  if (kind === "stub") {
+    throw new QavrError(
+      "STORE_CORRUPT",
+      `The file ${path} is too short for a database: it was cut off. Move it away and restore a backup.`,
+      { details: { path } },
+    );
+  }
   if (readOnly) {
     if (kind === "missing") throw notReadable(path, "new");
     return;
@@ -94,9 +114,12 @@ function assertUsable({ path, readOnly }: ResolvedOptions): void {
   }
 }
 
-function kindOf(path: string): "file" | "folder" | "missing" {
+/** `stub`: SQLite would take what is shorter than any database for an empty one, and write over it. */
+function kindOf(path: string): "file" | "folder" | "stub" | "missing" {
   try {
-    return statSync(path).isDirectory() ? "folder" : "file";
+    const found = statSync(path);
+    if (found.isDirectory()) return "folder";
+    return found.isFile() && found.size > 0 && found.size < SMALLEST_DATABASE ? "stub" : "file";
   } catch {
     // Whatever keeps it from being seen also keeps it from being created, with a better error.
     return "missing";

@@ -1,8 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
 import { QavrError } from "@qavr/core";
+import { chainEntries } from "./chain-entries.js";
 import { rollBack } from "./transaction.js";
 
-/** "qavr" in ASCII, in the header of every ledger: what tells it from another application's database. */
+/** One step from a schema to the next: SQL, or what SQL cannot say. */
+export type Migration = string | ((db: DatabaseSync, path: string) => void);
+
+/** "qavr" in ASCII. */
 export const APPLICATION_ID = 0x71617672;
 
 /**
@@ -12,7 +16,7 @@ export const APPLICATION_ID = 0x71617672;
  * whatever the collation. `state` keeps a rowid: with values of about 1 KB a WITHOUT ROWID table spills every row to an
  * overflow page (measured: 3.3 times the size, a batch of 50 reads 7 times slower).
  */
-export const MIGRATIONS: readonly string[] = [
+export const MIGRATIONS: readonly Migration[] = [
   `
   CREATE TABLE namespace (
     id   INTEGER PRIMARY KEY,
@@ -47,7 +51,47 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (scope, id)
   ) STRICT;
   `,
+
+  // Digests instead of checksums, each covering the one before; `base` is the last entry that was compacted away.
+  `
+  ALTER TABLE namespace ADD COLUMN digest            BLOB    NOT NULL DEFAULT x'';
+  ALTER TABLE namespace ADD COLUMN base              INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE namespace ADD COLUMN base_digest       BLOB    NOT NULL DEFAULT x'';
+  ALTER TABLE namespace ADD COLUMN checkpoint_digest BLOB    NOT NULL DEFAULT x'';
+  ALTER TABLE entry     ADD COLUMN digest            BLOB    NOT NULL DEFAULT x'';
+
+  CREATE TABLE checkpoint_state (
+    namespace INTEGER NOT NULL,
+    place     INTEGER NOT NULL,
+    scope     BLOB    NOT NULL,
+    id        BLOB    NOT NULL,
+    value     BLOB    NOT NULL,
+    PRIMARY KEY (namespace, place)
+  ) STRICT;
+
+  CREATE TABLE compacted_key (
+    namespace      INTEGER NOT NULL,
+    key            BLOB    NOT NULL,
+    seq            INTEGER NOT NULL,
+    payload_digest BLOB    NOT NULL,
+    digest         BLOB    NOT NULL,
+    PRIMARY KEY (namespace, key)
+  ) STRICT, WITHOUT ROWID;
+  `,
+  chainEntries,
+  "ALTER TABLE entry DROP COLUMN checksum",
 ];
+
+/** A kind of file that this package keeps. */
+export interface FileFormat {
+  /** For messages: what such a file is to its user. */
+  readonly what: string;
+  /** In the header of every such file: what tells it from another application's database. */
+  readonly applicationId: number;
+  readonly migrations: readonly Migration[];
+}
+
+export const LEDGER: FileFormat = { what: "ledger", applicationId: APPLICATION_ID, migrations: MIGRATIONS };
 
 /** What a file is, judged before anything is written to it. */
 export type FileKind = "new" | "current" | "older";
@@ -55,24 +99,25 @@ export type FileKind = "new" | "current" | "older";
 /**
  * Looks at an open database without changing it. Several statements: call it inside a transaction.
  *
- * @throws STORE_FOREIGN for another application's database, STORE_NEWER_SCHEMA for a ledger of a newer version of this package.
+ * @throws STORE_FOREIGN for another application's database, STORE_NEWER_SCHEMA for a file of a newer version of this package.
  */
-export function inspect(db: DatabaseSync, path: string, migrations: readonly string[] = MIGRATIONS): FileKind {
+export function inspect(db: DatabaseSync, path: string, format: FileFormat = LEDGER): FileKind {
+  const { what, migrations } = format;
   const applicationId = pragma(db, "application_id");
   const version = pragma(db, "user_version");
   const objects = Number(db.prepare("SELECT count(*) AS n FROM sqlite_schema").get()?.n);
   if (applicationId === 0 && version === 0 && objects === 0) return "new";
-  if (applicationId !== APPLICATION_ID) {
+  if (applicationId !== format.applicationId) {
     throw new QavrError(
       "STORE_FOREIGN",
-      `The file ${path} is the database of another application. Choose another path for the ledger.`,
+      `The file ${path} is the database of another application. Choose another path for the ${what}.`,
       { details: { path, applicationId } },
     );
   }
   if (version > migrations.length) {
     throw new QavrError(
       "STORE_NEWER_SCHEMA",
-      `The ledger ${path} has schema ${version}; this version of @qavr/sqlite knows schemas up to ${migrations.length}. Upgrade @qavr/sqlite.`,
+      `The ${what} ${path} has schema ${version}; this version of @qavr/sqlite knows schemas up to ${migrations.length}. Upgrade @qavr/sqlite.`,
       { details: { path, schema: version, known: migrations.length } },
     );
   }
@@ -80,17 +125,21 @@ export function inspect(db: DatabaseSync, path: string, migrations: readonly str
 }
 
 /**
- * Brings a ledger to the newest schema in one transaction: it is migrated, or as it was. Looks again under the write lock, so
+ * Brings a file to the newest schema in one transaction: it is migrated, or as it was. Looks again under the write lock, so
  * that of several processes one migrates and the others find the work done.
  *
  * @throws what {@link inspect} throws, and what SQLite throws.
  */
-export function migrate(db: DatabaseSync, path: string, migrations: readonly string[] = MIGRATIONS): void {
+export function migrate(db: DatabaseSync, path: string, format: FileFormat = LEDGER): void {
+  const { applicationId, migrations } = format;
   db.exec("BEGIN IMMEDIATE");
   try {
-    if (inspect(db, path, migrations) !== "current") {
-      for (const migration of migrations.slice(pragma(db, "user_version"))) db.exec(migration);
-      db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+    if (inspect(db, path, format) !== "current") {
+      for (const migration of migrations.slice(pragma(db, "user_version"))) {
+        if (typeof migration === "string") db.exec(migration);
+        else migration(db, path);
+      }
+      db.exec(`PRAGMA application_id = ${applicationId}`);
       db.exec(`PRAGMA user_version = ${migrations.length}`);
     }
     db.exec("COMMIT");

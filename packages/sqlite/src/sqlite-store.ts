@@ -1,22 +1,39 @@
 import type { DatabaseSync } from "node:sqlite";
 import {
   assertBatch,
+  assertCompaction,
   assertEntry,
   assertLimit,
   assertName,
   assertState,
   ChangeLog,
+  nameToBytes,
   QavrError,
   StateCache,
+  type StateWrite,
   type Store,
 } from "@qavr/core";
+import { type BackupReport, copyLedger } from "./backup.js";
+import { checkpointTables } from "./checkpoint-tables.js";
 import { CommitDraft } from "./commit-draft.js";
-import { type LedgerTables, ledgerTables } from "./ledger-tables.js";
+import { ledgerTables } from "./ledger-tables.js";
 import { openDatabase } from "./open-database.js";
 import { isBusy, toStoreError } from "./sqlite-errors.js";
 import { resolveOptions, type SqliteStoreOptions } from "./sqlite-options.js";
 import { inSnapshot, withoutWaiting } from "./transaction.js";
+import { verifyLedger } from "./verify-ledger.js";
 import { writeQueue } from "./write-queue.js";
+
+/** A store that owns its file: everything that a store may offer, and copies of itself. */
+export interface SqliteStore extends Required<Omit<Store, "refresh">> {
+  /**
+   * Copies the ledger as it is at this moment to a new file, while this and other processes may go on writing, and reads the copy
+   * back. The event loop waits for it: about 0.3 s for 60 MB. {@link restoreBackup} makes a ledger of it again.
+   *
+   * @throws STORE_UNWRITABLE when there is a file already, or none can be made; STORE_CORRUPT when what was copied is damaged
+   */
+  backup(path: string): Promise<BackupReport>;
+}
 
 /**
  * A ledger and its state in one SQLite file, through Node's own `node:sqlite`. Opens synchronously; every fault of the file is
@@ -30,11 +47,12 @@ import { writeQueue } from "./write-queue.js";
  * @example
  * const store = sqliteStore(".qavr/ledger.db");
  */
-export function sqliteStore(options: string | SqliteStoreOptions): Store {
+export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
   const resolved = resolveOptions(options);
   const { path, readOnly, inMemory, cacheBytes } = resolved;
   const { db, shared } = openDatabase(resolved);
-  const tables = prepareTables(db, path);
+  const tables = prepareTables(db, path, () => ledgerTables(db, path));
+  const checkpoints = prepareTables(db, path, () => checkpointTables(db, path, tables));
   const cache = new StateCache(cacheBytes);
   const changes = new ChangeLog();
   let version = tables.dataVersion();
@@ -87,7 +105,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): Store {
     if (closing) throw new QavrError("STORE_CLOSED", `The ledger ${path} was closed before this call. Open it again.`);
     if (namespace !== undefined) assertName(namespace, "namespace");
   };
-  const enterForWriting = (namespace: string): void => {
+  const enterForWriting = (namespace?: string): void => {
     enter(namespace);
     if (!readOnly) return;
     throw new QavrError("STORE_UNWRITABLE", `The ledger ${path} was opened for reading only.`, { details: { path } });
@@ -98,6 +116,14 @@ export function sqliteStore(options: string | SqliteStoreOptions): Store {
     } catch (error) {
       throw toStoreError(error, path);
     }
+  };
+
+  /** Puts other states in the place of all that a namespace has. */
+  const replace = (id: number, namespace: string, states: readonly StateWrite[]): void => {
+    tables.deleteStates(id);
+    for (const state of states) tables.writeState(tables.scopeId(id, state.scope), state.id, state.value);
+    cache.clear();
+    changes.forget(namespace);
   };
 
   return {
@@ -143,7 +169,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): Store {
     async readEntries(namespace, { after = 0, limit }) {
       enter(namespace);
       assertLimit(limit);
-      return reading(() => tables.entries(namespace, after, limit));
+      return reading(() => inSnapshot(db, () => tables.entries(namespace, after, limit)));
     },
 
     async head(namespace) {
@@ -164,12 +190,51 @@ export function sqliteStore(options: string | SqliteStoreOptions): Store {
         const row = tables.namespace(namespace);
         if ((row?.head ?? 0) !== head) return false;
         if (!row) return true;
-        tables.deleteStates(row.id);
-        for (const { scope, id, value } of states) tables.writeState(tables.scopeId(row.id, scope), id, value);
-        cache.clear();
-        changes.forget(namespace);
+        replace(row.id, namespace, states);
         return true;
       });
+    },
+
+    async compact(namespace, compaction) {
+      enterForWriting(namespace);
+      assertCompaction(
+        compaction,
+        reading(() => tables.namespace(namespace)?.base ?? 0),
+      );
+      return queue.alone(() => {
+        const row = tables.namespace(namespace);
+        if (!row || row.head !== compaction.head) return false;
+        assertCompaction(compaction, row.base);
+        checkpoints.write(row, compaction);
+        replace(row.id, namespace, compaction.states);
+        return true;
+      });
+    },
+
+    async readCheckpoint(namespace) {
+      enter(namespace);
+      return reading(() =>
+        inSnapshot(db, () => {
+          const row = tables.namespace(namespace);
+          return row && checkpoints.read(row);
+        }),
+      );
+    },
+
+    async verify(namespace) {
+      enter(namespace);
+      const only = namespace === undefined ? undefined : nameToBytes(namespace);
+      return reading(() => inSnapshot(db, () => verifyLedger(db, checkpoints, only)));
+    },
+
+    async repair() {
+      enterForWriting();
+      await queue.alone(() => db.exec("REINDEX"));
+    },
+
+    async backup(to) {
+      enter();
+      return reading(() => copyLedger(db, to));
     },
 
     async eraseNamespace(namespace) {
@@ -199,9 +264,9 @@ function emptyLog(db: DatabaseSync, busyTimeout: number): void {
 }
 
 /** @throws STORE_CORRUPT: the header says that the file is a ledger, so a table that is missing is damage. */
-function prepareTables(db: DatabaseSync, path: string): LedgerTables {
+function prepareTables<Tables>(db: DatabaseSync, path: string, prepare: () => Tables): Tables {
   try {
-    return ledgerTables(db, path);
+    return prepare();
   } catch (cause) {
     db.close();
     if (isBusy(cause)) throw toStoreError(cause, path);

@@ -13,12 +13,18 @@ export function rollBack(db: DatabaseSync): void {
 export function inSnapshot<Result>(db: DatabaseSync, read: () => Result): Result {
   db.exec("BEGIN");
   try {
-    const result = read();
+    return read();
+  } finally {
+    endSnapshot(db);
+  }
+}
+
+/** There is nothing to keep: where the reads have met damage a COMMIT fails, and what they have found stands all the same. */
+function endSnapshot(db: DatabaseSync): void {
+  try {
     db.exec("COMMIT");
-    return result;
-  } catch (error) {
+  } catch {
     rollBack(db);
-    throw error;
   }
 }
 

@@ -7,21 +7,21 @@ import { tempLedger } from "./support/temp-folder.js";
 describe("a ledger on a SQLite whose WAL cannot be shared", () => {
   it("is locked for the first handle until it closes", () => {
     const options = resolveOptions({ path: tempLedger(), busyTimeout: 30 });
-    const first = openDatabase(options, false);
+    const first = openDatabase(options, { sharable: false });
     expect(first.shared).toBe(false);
-    const refusal = refusalOf(() => openDatabase(options, false));
+    const refusal = refusalOf(() => openDatabase(options, { sharable: false }));
     expect(refusal.code).toBe("STORE_BUSY");
     expect(refusal.message).toContain("3.51.3 or newer");
-    expect(refusalOf(() => openDatabase(options, true)).code).toBe("STORE_BUSY");
+    expect(refusalOf(() => openDatabase(options, { sharable: true })).code).toBe("STORE_BUSY");
     first.db.close();
-    openDatabase(options, false).db.close();
+    openDatabase(options, { sharable: false }).db.close();
   });
 
   it("is refused while a handle of another process may share it", () => {
     const options = resolveOptions({ path: tempLedger(), busyTimeout: 30 });
-    const sharing = openDatabase(options, true);
-    expect(refusalOf(() => openDatabase(options, false)).code).toBe("STORE_BUSY");
+    const sharing = openDatabase(options, { sharable: true });
+    expect(refusalOf(() => openDatabase(options, { sharable: false })).code).toBe("STORE_BUSY");
     sharing.db.close();
-    openDatabase(options, false).db.close();
+    openDatabase(options, { sharable: false }).db.close();
   });
 });

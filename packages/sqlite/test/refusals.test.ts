@@ -36,6 +36,14 @@ async function refusalOfNobody(path: string): Promise<unknown> {
 }
 
 describe("sqliteStore refuses, when it is opened,", () => {
+  it.each([1, 99, 511])("what is left of a ledger that was cut to %i bytes, and leaves it alone", async (length) => {
+    const path = await filledLedger();
+    truncateSync(path, length);
+    expect(refusalOf(() => sqliteStore(path)).code).toBe("STORE_CORRUPT");
+    expect(refusalOf(() => sqliteStore({ path, readOnly: true })).code).toBe("STORE_CORRUPT");
+    expect(readFileSync(path)).toHaveLength(length);
+  });
+
   it.each<[string, unknown]>([
     ["an empty path", ""],
     ["a path of spaces", "  "],
@@ -112,7 +120,6 @@ describe("sqliteStore refuses, when it is opened,", () => {
 
   it.each([
     ["text", "These are the notes of somebody, and no database at all.\n".repeat(40)],
-    ["a few bytes", "abc"],
     ["a damaged header", `SQLite format 3\0${"\xff".repeat(4096)}`],
   ])("a file of %s with STORE_CORRUPT, leaving it as it was", (_case, content) => {
     const path = tempLedger();

@@ -46,6 +46,7 @@ export interface CaseContext {
 /** What a store may offer beyond what every store does: its declared capabilities and the optional methods that it has. */
 export interface StoreAbilities extends Pick<StoreCapabilities, "durable" | "sharedBackend"> {
   readonly changesSince: boolean;
+  readonly compact: boolean;
 }
 
 /** One sentence of the contract and its proof. */
@@ -70,7 +71,12 @@ export async function abilitiesOf(subject: StoreSubject): Promise<StoreAbilities
     title: "declares its abilities",
     async run({ store }) {
       const { durable, sharedBackend } = store.capabilities;
-      found = { durable, sharedBackend, changesSince: store.changesSince !== undefined };
+      found = {
+        durable,
+        sharedBackend,
+        changesSince: store.changesSince !== undefined,
+        compact: store.compact !== undefined,
+      };
     },
   });
   return found as StoreAbilities;

@@ -2,6 +2,7 @@ import type { ConformanceTopic } from "./conformance-case.js";
 import { changes } from "./spec/changes.js";
 import { close } from "./spec/close.js";
 import { commit } from "./spec/commit.js";
+import { compact } from "./spec/compact.js";
 import { durability } from "./spec/durability.js";
 import { episodes } from "./spec/episodes.js";
 import { erase } from "./spec/erase.js";
@@ -27,6 +28,7 @@ export const conformanceTopics: readonly ConformanceTopic[] = [
   namespaces,
   limits,
   replaceStates,
+  compact,
   erase,
   close,
   durability,

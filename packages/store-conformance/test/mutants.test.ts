@@ -43,7 +43,7 @@ describe("the conformance suite", () => {
   it("catches by its model alone every fault that the model's commands can express", async () => {
     const missed: string[] = [];
     for (const { fault, createBackend } of mutants) {
-      const subject = { name: fault, createBackend, model: { runs: 15, seed: 7, shrink: false } };
+      const subject = { name: fault, createBackend, model: { runs: 25, seed: 7, shrink: false } };
       if ((await rejections(subject, "model")).length === 0) missed.push(fault);
     }
     expect(missed).toEqual([

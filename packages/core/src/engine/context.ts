@@ -6,6 +6,18 @@ import type { Recorder } from "./recorder.js";
 import type { StateReader } from "./state-reader.js";
 import type { LogFields, Logger } from "./types.js";
 
+/** What has happened since the engine was made. */
+export interface EngineCounters {
+  /** Rankings without learning. */
+  degraded: number;
+  /** Episodes that could not be recorded and were let go. */
+  lost: number;
+  /** Commits in the spool, as far as this engine knows. */
+  spooled: number;
+  /** Commits that neither the store nor the spool had room for. */
+  rejected: number;
+}
+
 /** What the parts of one engine share. */
 export interface EngineContext {
   readonly store: Store;
@@ -13,8 +25,11 @@ export interface EngineContext {
   readonly enabled: boolean;
   readonly reduce: Reduce;
   readonly states: StateReader<unknown, unknown>;
+  /** The states for ranking, which cannot wait: short deadline, no reads from a store that keeps failing. */
+  readonly scoringStates: StateReader<unknown, unknown>;
   readonly open: OpenEpisodes;
   readonly recorder: Recorder;
+  readonly counters: EngineCounters;
   /** Share of episodes, in [0, 1]. */
   readonly holdout: number;
   readonly trust: "off" | "audited";

@@ -5,11 +5,17 @@ import { EDIT_POLICIES } from "../ledger/events.js";
 import { ledgerReducer } from "../ledger/reducer.js";
 import { assertName } from "../store/validate.js";
 import { checkCount, checkNames, DEFAULT_NAME, isLearner } from "./check.js";
-import type { EngineContext } from "./context.js";
+import { CircuitBreaker } from "./circuit-breaker.js";
+import { createCompactor } from "./compact.js";
+import type { EngineContext, EngineCounters } from "./context.js";
+import { platformTimer } from "./deadline.js";
+import { impatientReads, patientSpool, patientStore } from "./guarded-store.js";
 import { createInspector } from "./inspect.js";
+import { createIntegrity } from "./integrity.js";
 import { createMaintainer } from "./maintain.js";
 import { replayPolicy } from "./off-policy.js";
 import { OpenEpisodes } from "./open-episodes.js";
+import { createOutcomeSpool } from "./outcome-spool.js";
 import { createOutcomes, loseEpisode } from "./outcomes.js";
 import { createRanker, openEpisode } from "./rank.js";
 import { createRebuilder } from "./rebuild.js";
@@ -31,6 +37,8 @@ type EngineSettings = Required<
     | "recordedCandidates"
     | "holdout"
     | "trust"
+    | "readDeadline"
+    | "writeDeadline"
   >
 > &
   Pick<EngineOptions, "sourceCaps">;
@@ -45,42 +53,73 @@ export const ENGINE_DEFAULTS: EngineSettings = {
   recordedCandidates: 50,
   holdout: 0,
   trust: "off",
+  readDeadline: 50,
+  writeDeadline: 10_000,
 };
+
+/** Open episodes beyond the limit that may wait to be recorded; what comes on top is let go. */
+const OVERFLOW = 1_000;
 
 /**
  * The loop in one object: rank candidates, note what was shown, learn from how the run ended.
  *
- * The engine owns its store: `close()` closes it.
+ * The engine owns its store and its spool: `close()` closes them.
  *
  * @throws INVALID_ARGUMENT for an option outside its range
  */
 export function createEngine(options: EngineOptions): Engine {
   const settings = resolve(options);
-  const { store, logger, clock: now = Date.now, createId = () => crypto.randomUUID() } = options;
+  const { logger, clock: now = Date.now, createId = () => crypto.randomUUID(), setTimer = platformTimer } = options;
   const learner: Learner = options.learner ?? (oar() as Learner);
   const reduce = ledgerReducer(learner);
   const { enabled, onEdit, outcomeWindow, recordedCandidates } = settings;
+  const log: EngineContext["log"] = (level, message, fields) => {
+    try {
+      logger?.[level]?.(message, fields);
+    } catch {
+      // A diagnosis that cannot be written must not cost the caller its ranking or its acknowledgement.
+    }
+  };
+  const patience = { deadline: settings.writeDeadline, setTimer };
+  const store = patientStore(options.store, patience);
+  const reading = new CircuitBreaker();
+  const writing = new CircuitBreaker();
+  const counters: EngineCounters = { degraded: 0, lost: 0, spooled: 0, rejected: 0 };
+  const scoringReads = impatientReads(options.store, {
+    deadline: settings.readDeadline,
+    setTimer,
+    breaker: reading,
+    now,
+    onChange: (suspended, cause) => reportSuspension(log, suspended, cause),
+  });
+  const spool =
+    options.spool &&
+    createOutcomeSpool({
+      store,
+      spool: patientSpool(options.spool, patience),
+      breaker: writing,
+      reduce,
+      now,
+      log,
+      counters,
+    });
   const context: EngineContext = {
     store,
     learner,
     enabled,
     reduce,
     states: new StateReader(store, learner),
+    scoringStates: new StateReader(scoringReads, learner),
     open: new OpenEpisodes({ limit: settings.maxOpenEpisodes, ttl: settings.episodeTtl }),
-    recorder: createRecorder({ store, reduce, onEdit, recordedCandidates, now, createId }),
+    recorder: createRecorder({ store, spool, reduce, onEdit, recordedCandidates, now, createId }),
+    counters,
     holdout: settings.holdout,
     trust: settings.trust,
     sourceCaps: settings.sourceCaps,
     outcomeWindow,
     now,
     createId,
-    log(level, message, fields) {
-      try {
-        logger?.[level]?.(message, fields);
-      } catch {
-        // A diagnosis that cannot be written must not cost the caller its ranking or its acknowledgement.
-      }
-    },
+    log,
   };
   const { open } = context;
   const ranker = createRanker(context);
@@ -88,6 +127,8 @@ export function createEngine(options: EngineOptions): Engine {
   const inspector = createInspector(context);
   const maintainer = createMaintainer(context);
   const rebuilder = createRebuilder(context);
+  const integrity = createIntegrity(context, rebuilder);
+  const compact = createCompactor(context);
   const underWay = new Set<Promise<unknown>>();
   const track = <T>(work: Promise<T>): Promise<T> => {
     underWay.add(work);
@@ -100,7 +141,11 @@ export function createEngine(options: EngineOptions): Engine {
   let bounding = false;
   /** A process that only opens and reads must not collect runs for ever: the limit holds without a write to hang the sweep on. */
   const boundOpenEpisodes = (): void => {
-    if (bounding || open.size <= settings.maxOpenEpisodes) return;
+    if (open.size <= settings.maxOpenEpisodes) return;
+    // A store that is slower than the runs, or does not answer, must not decide how much memory they take.
+    const excess = open.size - settings.maxOpenEpisodes - OVERFLOW;
+    for (const episode of open.oldest(excess)) loseEpisode(context, episode, tooManyOpen(settings.maxOpenEpisodes));
+    if (bounding) return;
     bounding = true;
     const sweepAll = async (): Promise<void> => {
       while (open.overdue(now()).length > 0) await outcomes.sweep();
@@ -153,6 +198,15 @@ export function createEngine(options: EngineOptions): Engine {
     resume: (alias, resumeOptions) => outcomes.resume(alias, resumeOptions),
     explain: (reference, explainOptions) => inspector.explain(reference, explainOptions),
     status: (statusOptions) => inspector.status(statusOptions),
+    health: () => ({
+      readsSuspended: reading.isOpen,
+      writesSuspended: writing.isOpen,
+      degradedRankings: counters.degraded,
+      openEpisodes: open.size,
+      lostEpisodes: counters.lost,
+      spooled: counters.spooled,
+      rejected: counters.rejected,
+    }),
     forget: (forgetOptions) => track(maintainer.forget(forgetOptions)),
     importState: (state) => track(maintainer.importState(state)),
     exportState: (exportOptions) => maintainer.exportState(exportOptions),
@@ -163,25 +217,42 @@ export function createEngine(options: EngineOptions): Engine {
         ? rebuilder.replay(replayOptions)
         : replayPolicy(store, { ...replayOptions, learner: replayOptions.learner })) as Engine["replay"],
     revoke: (revokeOptions) => track(rebuilder.revoke(revokeOptions)),
+    compact: (compactOptions) => track(compact(compactOptions)),
+    verify: (verifyOptions) => integrity.verify(verifyOptions),
+    repair: (repairOptions) => track(integrity.repair(repairOptions)),
 
     async flush() {
       await outcomes.sweep();
       while (underWay.size > 0) await Promise.allSettled(underWay);
+      await spool?.drain();
     },
 
     async close() {
       while (underWay.size > 0) await Promise.allSettled(underWay);
-      for (const episode of open.all()) {
-        try {
-          await context.recorder.record(episode, "abandoned");
-          open.remove(episode);
-        } catch (error) {
-          loseEpisode(context, episode, error);
-        }
+      await outcomes.abandonAll();
+      await spool?.drain();
+      try {
+        await store.close();
+      } finally {
+        await spool?.close();
       }
-      await store.close();
     },
   };
+}
+
+function reportSuspension(log: EngineContext["log"], suspended: boolean, cause: QavrError | undefined): void {
+  if (suspended) {
+    log("warn", "The store keeps failing: rankings do without it, and it is asked again every few seconds.", {
+      code: "STORE_SUSPENDED",
+      reason: cause?.code,
+    });
+  } else log("info", "The store answers again: rankings learn again.", { code: "STORE_RECOVERED" });
+}
+
+function tooManyOpen(limit: number): QavrError {
+  return new QavrError("LIMIT_EXCEEDED", `More than ${limit} episodes are open, and the store cannot keep up.`, {
+    details: { limit },
+  });
 }
 
 /** Options with defaults filled in (an option that is there but undefined counts as absent) and ranges checked. */
@@ -194,9 +265,12 @@ function resolve(options: EngineOptions): EngineSettings {
   if (typeof options?.store?.commit !== "function") {
     refuse("store", "a Store, such as memoryStore() or sqliteStore(path)", options?.store);
   }
+  if (options.spool !== undefined && typeof options.spool?.append !== "function") {
+    refuse("spool", "a Spool, such as sqliteSpool(path)", options.spool);
+  }
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   const settings: EngineSettings = { ...ENGINE_DEFAULTS, ...given };
-  for (const option of ["episodeTtl", "outcomeWindow"] as const) {
+  for (const option of ["episodeTtl", "outcomeWindow", "readDeadline", "writeDeadline"] as const) {
     if (!(settings[option] > 0)) refuse(option, "a positive number of milliseconds", settings[option]);
   }
   for (const option of ["maxOpenEpisodes", "recordedCandidates"] as const) {

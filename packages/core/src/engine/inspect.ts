@@ -1,13 +1,13 @@
-import { trustOf } from "../credit/trust.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { ContextCounts } from "../ledger/context-counts.js";
 import { similaritiesOf } from "../ledger/episode-exposure.js";
 import type { EpisodeRecord, Standing } from "../ledger/episode-record.js";
 import { decodeEvent } from "../ledger/event-codec.js";
-import { decodeSource } from "../ledger/source-record.js";
+import { decodeSource, type SourceRecord } from "../ledger/source-record.js";
 import { memoryScope, rebuildRef, SCOPES } from "../ledger/state-keys.js";
 import { emptyStats, type StatsRecord } from "../ledger/stats-record.js";
 import { scanAll } from "../store/scan-all.js";
+import type { Store } from "../store/store.js";
 import { assertName } from "../store/validate.js";
 import { DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
@@ -15,6 +15,7 @@ import { liftOf } from "./lift.js";
 import type { OpenEpisode, OpenExposure } from "./open-episodes.js";
 import { toRankedItem } from "./rank.js";
 import type { ContextStatus, NamespaceStatus, SourceStatus } from "./reports.js";
+import { describeSources } from "./source-flags.js";
 import type { EpisodeView, ExposureView } from "./types.js";
 
 /** Length of the lists of best and worst memories. */
@@ -52,6 +53,7 @@ export function createInspector(context: EngineContext): Inspector {
         namespace,
         learner: stats.learner,
         seq: await store.head(namespace),
+        checkpoint: await checkpointOf(store, namespace),
         episodes: {
           open: open.count(namespace),
           recorded: stats.episodes,
@@ -85,14 +87,12 @@ export function createInspector(context: EngineContext): Inspector {
   }
 
   async function sources(namespace: string): Promise<SourceStatus[]> {
-    const found: SourceStatus[] = [];
-    for await (const { id, value } of scanAll(store, namespace, SCOPES.source)) {
-      const { trust, audits } = decodeSource(value);
-      if (audits === 0) continue;
-      const agreement = trust.agreed / (trust.agreed + trust.disagreed);
-      found.push({ source: id, trust: trustOf(trust), audits, agreement });
-    }
-    return found.sort((a, b) => b.audits - a.audits || (a.source < b.source ? -1 : 1)).slice(0, LISTED_SOURCES);
+    const records = new Map<string, SourceRecord>();
+    for await (const { id, value } of scanAll(store, namespace, SCOPES.source)) records.set(id, decodeSource(value));
+    return describeSources(records, context.sourceCaps, context.now())
+      .filter(({ audits, credited }) => audits > 0 || credited > 0)
+      .sort((a, b) => b.flags.length - a.flags.length || b.audits - a.audits || (a.source < b.source ? -1 : 1))
+      .slice(0, LISTED_SOURCES);
   }
 
   async function memories(
@@ -124,20 +124,23 @@ export function createInspector(context: EngineContext): Inspector {
 
   async function viewOfOpen({ id, namespace, earlier, exposures }: OpenEpisode): Promise<EpisodeView> {
     // A resumed episode showed some of its memories before it was parked.
-    const before = earlier ? (await viewOfRecorded(namespace, id, earlier)).exposures : [];
+    const before = earlier && (await viewOfRecorded(namespace, id, earlier));
     return {
-      episode: id,
-      namespace,
+      ...(before ?? { episode: id, namespace }),
       state: "open",
-      exposures: [...before, ...exposures.map(viewOfExposure)],
-      ...outcomeOf(earlier),
+      exposures: [...(before?.exposures ?? []), ...exposures.map(viewOfExposure)],
     };
   }
 
   async function viewOfRecorded(namespace: string, id: string, record: EpisodeRecord): Promise<EpisodeView> {
     const exposures: ExposureView[] = [];
+    let compacted = false;
     for (const seq of new Set(record.exposures.map((exposure) => exposure.seq))) {
       const [entry] = await store.readEntries(namespace, { after: seq - 1, limit: 1 });
+      if (entry?.seq !== seq && seq <= (await checkpointOf(store, namespace))) {
+        compacted = true;
+        continue;
+      }
       const event = entry && decodeEvent(entry.type, entry.payload);
       if (event?.type !== "exposure") {
         throw new QavrError(
@@ -151,8 +154,15 @@ export function createInspector(context: EngineContext): Inspector {
         exposures.push(viewOfExposure({ ...exposure, ids, similarities }));
       }
     }
-    return { episode: id, namespace, state: record.state, exposures, ...outcomeOf(record) };
+    const view = { episode: id, namespace, state: record.state, exposures, ...outcomeOf(record) };
+    return compacted ? { ...view, compacted } : view;
   }
+}
+
+/** Place of the last entry that was compacted away, 0 for a whole ledger. */
+async function checkpointOf(store: Store, namespace: string): Promise<number> {
+  const [first] = await store.readEntries(namespace, { limit: 1 });
+  return first ? first.seq - 1 : store.head(namespace);
 }
 
 function viewOfExposure(exposure: Omit<OpenExposure, "at" | "space" | "length" | "vector">): ExposureView {

@@ -3,7 +3,6 @@ import type { Learner } from "../learners/learner.js";
 import { decodeEpisode } from "../ledger/episode-record.js";
 import { decodeEvent } from "../ledger/event-codec.js";
 import type { HoldoutDraw, RecordedExposure } from "../ledger/events.js";
-import { ledgerReducer } from "../ledger/reducer.js";
 import { type Fold, LedgerReplay } from "../ledger/replay.js";
 import { episodeRef } from "../ledger/state-keys.js";
 import { effectiveSampleSize, weighedDifference, weighedMean } from "../scoring/propensity.js";
@@ -52,9 +51,10 @@ export async function replayPolicy(
     );
   }
   const comparison = new PolicyComparison(learner);
-  const replay = new LedgerReplay(store, namespace, ledgerReducer(learner));
+  const replay = new LedgerReplay({ store, namespace, learner });
   const fold = await replay.advance((entry, current) => comparison.see(entry, current));
-  return { namespace, learner: learner.id, entries: fold.entries, ...comparison.report(fold) };
+  const { checkpoint } = replay;
+  return { namespace, learner: learner.id, checkpoint, entries: fold.entries, ...comparison.report(fold) };
 }
 
 class PolicyComparison {

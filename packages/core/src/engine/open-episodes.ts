@@ -67,6 +67,16 @@ export class OpenEpisodes {
     return [...this.#byId.values()];
   }
 
+  /** The `count` that were touched longest ago and are not being written; none for a count below 1. */
+  oldest(count: number): OpenEpisode[] {
+    const found: OpenEpisode[] = [];
+    for (const episode of this.#byId.values()) {
+      if (found.length >= count) break;
+      if (!episode.closing) found.push(episode);
+    }
+    return found;
+  }
+
   create(id: string, namespace: string, now: number, earlier?: EpisodeRecord): OpenEpisode {
     const episode: OpenEpisode = {
       id,

@@ -1,11 +1,12 @@
 import { QavrError } from "../errors/qavr-error.js";
 import type { EpisodeRecord } from "../ledger/episode-record.js";
 import { AUDITED_TIERS, CAPPED_TIERS, type OutcomeEvent, type OutcomeTier } from "../ledger/events.js";
-import type { CommitReceipt, LedgerEntry } from "../store/store.js";
+import type { LedgerEntry } from "../store/store.js";
 import { assertName, sameBytes } from "../store/validate.js";
 import { type CheckedOutcome, checkObject, checkOutcome, DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
 import type { OpenEpisode } from "./open-episodes.js";
+import type { RecordReceipt } from "./outcome-spool.js";
 import { openEpisode } from "./rank.js";
 import { toEntry } from "./recorder.js";
 import type { EndOptions, OutcomeInput, OutcomeReceipt } from "./types.js";
@@ -17,6 +18,8 @@ export interface Outcomes {
   resume(alias: string, options?: { readonly namespace?: string }): Promise<string | undefined>;
   /** Records episodes past their time. Never rejects. */
   sweep(): Promise<void>;
+  /** Records every open episode as abandoned. Never rejects. */
+  abandonAll(): Promise<void>;
 }
 
 /** A memory that an episode showed, by its id and its short name. */
@@ -24,6 +27,9 @@ interface Shown {
   readonly id: string;
   readonly handle: string;
 }
+
+/** Episodes past their time that are recorded at once. */
+const SWEPT_TOGETHER = 100;
 
 export function createOutcomes(context: EngineContext): Outcomes {
   const { open, recorder, states } = context;
@@ -64,7 +70,7 @@ export function createOutcomes(context: EngineContext): Outcomes {
       if (!found) throw unknownEpisode(reference, namespace);
       assertInTime(found.id, found.record);
       const entry = outcomeEntry(found.id, checked, shownInRecord(found.record));
-      const receipt = await recorder.commit(namespace, entry);
+      const receipt = await recorder.commitOutcome(namespace, entry);
       await this.sweep();
       return answer(namespace, checked, found.id, receipt);
     },
@@ -92,35 +98,57 @@ export function createOutcomes(context: EngineContext): Outcomes {
     },
 
     async sweep() {
-      for (const episode of open.overdue(context.now())) {
-        const isOpen = (): boolean => open.get(episode.id) === episode;
-        // Ended, or taken up by another sweep, while the ones before it were written.
-        if (episode.closing || !isOpen()) continue;
-        try {
-          await close(episode, "abandoned");
-          context.log("debug", "An episode was never ended and is recorded as abandoned.", {
-            code: "EPISODE_ABANDONED",
-            episode: episode.id,
-            namespace: episode.namespace,
-          });
-        } catch (error) {
-          if (!isOpen()) continue;
-          // Bounded memory comes first: what cannot be written now is lost, and said so.
-          loseEpisode(context, episode, error);
-        }
-      }
+      await abandonSome(open.overdue(context.now()));
+    },
+
+    async abandonAll() {
+      for (const episode of await abandonSome(open.all())) loseEpisode(context, episode, outOfReach());
     },
   };
+
+  /**
+   * Records episodes as abandoned: together, so that they share transactions, and a few at a time, so that a store is not asked for
+   * all of them at once. Stops where the store is out of reach and returns those that are left.
+   */
+  async function abandonSome(episodes: readonly OpenEpisode[]): Promise<readonly OpenEpisode[]> {
+    for (let start = 0; start < episodes.length; start += SWEPT_TOGETHER) {
+      const end = start + SWEPT_TOGETHER;
+      const lost = await Promise.all(episodes.slice(start, end).map(abandon));
+      if (lost.every(Boolean)) return episodes.slice(end);
+    }
+    return [];
+  }
+
+  /** Records an episode as abandoned, or lets go of it and returns true. Never rejects. */
+  async function abandon(episode: OpenEpisode): Promise<boolean> {
+    const isOpen = (): boolean => open.get(episode.id) === episode;
+    // Ended, or taken up by another sweep, while the ones before it were written.
+    if (episode.closing || !isOpen()) return false;
+    try {
+      await close(episode, "abandoned");
+      context.log("debug", "An episode was never ended and is recorded as abandoned.", {
+        code: "EPISODE_ABANDONED",
+        episode: episode.id,
+        namespace: episode.namespace,
+      });
+      return false;
+    } catch (error) {
+      if (!isOpen()) return false;
+      // Bounded memory comes first: what cannot be written now is lost, and said so.
+      loseEpisode(context, episode, error);
+      return true;
+    }
+  }
 
   async function answer(
     namespace: string,
     outcome: CheckedOutcome,
     episode: string,
-    receipt: CommitReceipt | undefined,
+    receipt: RecordReceipt | undefined,
   ): Promise<OutcomeReceipt> {
-    const answered = { status: committed(receipt?.status), episode, seq: receipt?.seq ?? 0 };
-    await noteCaps(namespace, answered, outcome);
-    return answered;
+    const answer = { status: answered(receipt?.status), episode, seq: receipt?.seq ?? 0 };
+    await noteCaps(namespace, answer, outcome);
+    return answer;
   }
 
   /** Writes what is left of an episode; it leaves the open ones when the store has acknowledged. */
@@ -237,14 +265,19 @@ export function createOutcomes(context: EngineContext): Outcomes {
 }
 
 /** Lets go of an episode that could not be recorded, and says so. */
-export function loseEpisode({ open, log }: EngineContext, episode: OpenEpisode, error: unknown): void {
+export function loseEpisode({ open, log, counters }: EngineContext, episode: OpenEpisode, error: unknown): void {
   open.remove(episode);
+  counters.lost += 1;
   log("error", "An abandoned episode could not be recorded.", {
     code: "EPISODE_LOST",
     episode: episode.id,
     namespace: episode.namespace,
     reason: QavrError.isInstance(error) ? error.code : String(error),
   });
+}
+
+function outOfReach(): QavrError {
+  return new QavrError("STORE_UNAVAILABLE", "The store could not be reached for the episodes before this one either.");
 }
 
 function shownIn(episode: OpenEpisode): Shown[] {
@@ -280,6 +313,6 @@ function unknownEpisode(reference: string, namespace: string): QavrError {
   );
 }
 
-function committed(status: "committed" | "duplicate" | "conflict" | undefined): "committed" | "duplicate" {
-  return status === "duplicate" ? "duplicate" : "committed";
+function answered(status: RecordReceipt["status"] | undefined): "committed" | "duplicate" | "spooled" {
+  return status === "duplicate" || status === "spooled" ? status : "committed";
 }

@@ -5,13 +5,14 @@ import { QavrError } from "../errors/qavr-error.js";
 import type { Scores } from "../learners/learner.js";
 import type { ShownItem } from "../ledger/events.js";
 import { bestFirst } from "../scoring/order.js";
+import { boundUnverified } from "../scoring/unverified.js";
 import { assertName } from "../store/validate.js";
 import { type CheckedRequest, checkCount, checkRequest, DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
 import { drawHoldout } from "./holdout.js";
 import { handleKey, type OpenEpisode } from "./open-episodes.js";
-import { asStoreError } from "./recorder.js";
 import type { ScoringStates } from "./state-reader.js";
+import { asStoreError } from "./store-failure.js";
 import type { Candidate, RankedItem, Ranking, RankRequest } from "./types.js";
 
 /** Most candidates that the engine asks a host for. */
@@ -32,7 +33,8 @@ export interface Ranker {
 }
 
 export function createRanker(context: EngineContext): Ranker {
-  const { learner, states, open, store } = context;
+  const { learner, open, store } = context;
+  const states = context.scoringStates;
   const warnedSpaces = new Set<string>();
   const texts = new HashedTexts();
 
@@ -163,7 +165,7 @@ export function createRanker(context: EngineContext): Ranker {
       const degraded = { code: failure.code, message: failure.message };
       return { order: host, host, scores: undefined, moved: false, notes: { degraded } };
     }
-    const { shared, table, rows } = known;
+    const { shared, table, rows, confirmed } = known;
     const usable = vector && shared ? sameSpace(request, checked, vector, shared) : false;
     const scores = learner.score({
       shared: shared?.state,
@@ -175,6 +177,8 @@ export function createRanker(context: EngineContext): Ranker {
       topK,
       now: context.now(),
     });
+    const unverified = scores.unchanged ? undefined : unverifiedIn(request.candidates, confirmed);
+    if (unverified) boundUnverified(scores.score, similarities, unverified);
     const moved = !scores.unchanged && !request.keepOrder;
     return {
       order: moved ? bestFirst(scores.score, returned, scores.movable) : host,
@@ -217,9 +221,11 @@ export function createRanker(context: EngineContext): Ranker {
   }
 }
 
-/** Logs why learning was left out. */
+/** Counts and logs that learning was left out, and why; in a low voice while the store is left alone, which was said when it began. */
 function degrade(context: EngineContext, failure: QavrError, namespace: string): void {
-  context.log("warn", `Ranking without learning: ${failure.message}`, {
+  context.counters.degraded += 1;
+  const level = failure.code === "STORE_SUSPENDED" ? "debug" : "warn";
+  context.log(level, `Ranking without learning: ${failure.message}`, {
     code: "RANKING_DEGRADED",
     reason: failure.code,
     namespace,
@@ -304,6 +310,18 @@ function showsOthers(a: readonly number[], b: readonly number[], ids: readonly s
   if (a === b) return false;
   const shown = new Set(b.map((index) => ids[index]));
   return a.some((index) => !shown.has(ids[index])) || new Set(a.map((index) => ids[index])).size !== shown.size;
+}
+
+/** Which candidates nobody has verified: written so, and not confirmed since. Undefined where there are none. */
+function unverifiedIn(candidates: readonly Candidate[], confirmed: ReadonlySet<string>): Uint8Array | undefined {
+  let found: Uint8Array | undefined;
+  for (let place = 0; place < candidates.length; place++) {
+    const { id, unverified } = candidates[place] as Candidate;
+    if (!unverified || confirmed.has(id)) continue;
+    found ??= new Uint8Array(candidates.length);
+    found[place] = 1;
+  }
+  return found;
 }
 
 function hostOrder(count: number, topK: number): number[] {

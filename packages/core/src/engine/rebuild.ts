@@ -3,20 +3,19 @@ import type { RevokeEvent } from "../ledger/events.js";
 import { type Fold, LedgerReplay } from "../ledger/replay.js";
 import type { Revocation } from "../ledger/revocation.js";
 import { learnerMismatch } from "../ledger/shared-record.js";
-import { memoryScope, SCOPES } from "../ledger/state-keys.js";
-import { scanAll } from "../store/scan-all.js";
-import { assertName, sameBytes } from "../store/validate.js";
+import { SCOPES } from "../ledger/state-keys.js";
+import type { StateRef } from "../store/store.js";
+import { assertName } from "../store/validate.js";
 import { checkObject, DEFAULT_NAME } from "./check.js";
 import { checkRevocation } from "./check-revocation.js";
 import type { EngineContext } from "./context.js";
+import { differencesIn } from "./differences.js";
 import { toEntry } from "./recorder.js";
 import type { ReplayReport, RevocationReport } from "./reports.js";
 import type { RevokeOptions } from "./types.js";
 
 /** Differences that a report names. */
 const NAMED_DIFFERENCES = 100;
-/** Scopes that every namespace may have, whatever its collections are called. */
-const FIXED_SCOPES = [SCOPES.episode, SCOPES.alias, SCOPES.shared, SCOPES.stats, SCOPES.source, SCOPES.revisit];
 /** How often a rebuild starts again because the ledger grew under it. */
 const ATTEMPTS = 5;
 
@@ -27,14 +26,16 @@ export interface Rebuilder {
 
 /** Computes states from the ledger again: to check them, to replace them, or to do without some of it. */
 export function createRebuilder(context: EngineContext): Rebuilder {
-  const { store, states, recorder, reduce, learner, log } = context;
+  const { store, states, recorder, learner, log } = context;
 
   return {
     async replay({ namespace = DEFAULT_NAME, write = false } = {}) {
       assertName(namespace, "namespace");
-      const { fold, differences } = await rebuild(namespace, new LedgerReplay(store, namespace, reduce), write);
+      const replay = new LedgerReplay({ store, namespace, learner });
+      const { fold, differences } = await rebuild(namespace, replay, write);
       return {
         namespace,
+        checkpoint: replay.checkpoint,
         entries: fold.entries,
         states: fold.states.length,
         differences: differences.slice(0, NAMED_DIFFERENCES).map(({ scope, id }) => `${scope}/${id}`),
@@ -49,15 +50,16 @@ export function createRebuilder(context: EngineContext): Rebuilder {
       assertName(namespace, "namespace");
       const event = checkRevocation(options);
       const stats = await states.stats(namespace);
-      if (!stats) return { namespace, outcomes: 0, episodes: 0, memories: 0, seq: 0, dryRun };
+      if (!stats) return { namespace, checkpoint: 0, outcomes: 0, episodes: 0, memories: 0, seq: 0, dryRun };
       if (stats.learner !== learner.id) throw learnerMismatch(stats.learner, learner.id);
       const seq = dryRun ? Number.POSITIVE_INFINITY : await record(namespace, event);
       const planned: Revocation = { event, seq };
-      const replay = new LedgerReplay(store, namespace, reduce, planned);
+      const replay = new LedgerReplay({ store, namespace, learner, planned });
       const { differences } = await rebuild(namespace, replay, !dryRun);
       const revoked = replay.revocations.revokedBy(seq);
       const report = {
         namespace,
+        checkpoint: replay.checkpoint,
         outcomes: revoked?.outcomes ?? 0,
         episodes: revoked?.episodes.size ?? 0,
         memories: differences.filter(({ scope }) => scope.startsWith(SCOPES.memory)).length,
@@ -83,10 +85,10 @@ export function createRebuilder(context: EngineContext): Rebuilder {
     namespace: string,
     replay: LedgerReplay,
     write: boolean,
-  ): Promise<{ readonly fold: Fold; readonly differences: readonly Difference[] }> {
+  ): Promise<{ readonly fold: Fold; readonly differences: readonly StateRef[] }> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const fold = await replay.advance();
-      const differences = await compare(namespace, fold);
+      const differences = await differencesIn(store, namespace, fold.states);
       // The ledger grew while it was read: states and fold would differ for that alone.
       if ((await store.head(namespace)) !== fold.entries) continue;
       if (write && !(await store.replaceStates(namespace, fold.entries, fold.states))) continue;
@@ -98,27 +100,4 @@ export function createRebuilder(context: EngineContext): Rebuilder {
       { details: { namespace } },
     );
   }
-
-  /** States that differ from the fold, in either direction. */
-  async function compare(namespace: string, fold: Fold): Promise<Difference[]> {
-    const differences: Difference[] = [];
-    const byScope = Map.groupBy(fold.states, ({ scope }) => scope);
-    const scopes = new Set([...FIXED_SCOPES, ...byScope.keys()]);
-    for await (const { id } of scanAll(store, namespace, SCOPES.shared)) scopes.add(memoryScope(id));
-    for (const scope of scopes) {
-      const expected = new Map(byScope.get(scope)?.map(({ id, value }) => [id, value]));
-      for await (const { id, value } of scanAll(store, namespace, scope)) {
-        const bytes = expected.get(id);
-        if (!bytes || !sameBytes(bytes, value)) differences.push({ scope, id });
-        expected.delete(id);
-      }
-      for (const id of expected.keys()) differences.push({ scope, id });
-    }
-    return differences;
-  }
-}
-
-interface Difference {
-  readonly scope: string;
-  readonly id: string;
 }

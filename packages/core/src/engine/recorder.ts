@@ -3,6 +3,7 @@ import { encodeEvent } from "../ledger/event-codec.js";
 import type { EditPolicy, EpisodeState, LedgerEvent, RecordedExposure } from "../ledger/events.js";
 import type { CommitReceipt, LedgerEntry, Reduce, Store } from "../store/store.js";
 import type { OpenEpisode, OpenExposure } from "./open-episodes.js";
+import type { OutcomeSpool, RecordReceipt } from "./outcome-spool.js";
 
 /** Turns what is open into ledger entries and commits them. */
 export interface Recorder {
@@ -15,13 +16,17 @@ export interface Recorder {
     state: EpisodeState,
     last?: LedgerEntry,
     parkedAs?: string,
-  ): Promise<CommitReceipt | undefined>;
-  /** Commits one entry and turns a conflict into its error. */
+  ): Promise<RecordReceipt | undefined>;
+  /** Commits one entry to the store and turns a conflict into its error. */
   commit(namespace: string, entry: LedgerEntry): Promise<CommitReceipt>;
+  /** The same for an outcome: while the store is out of reach it may wait in the spool. */
+  commitOutcome(namespace: string, entry: LedgerEntry): Promise<RecordReceipt>;
 }
 
 export interface RecorderOptions {
   readonly store: Store;
+  /** Where outcomes wait while the store is out of reach; undefined: nowhere, and they are refused. */
+  readonly spool: OutcomeSpool | undefined;
   readonly reduce: Reduce;
   readonly onEdit: EditPolicy;
   readonly recordedCandidates: number;
@@ -30,15 +35,13 @@ export interface RecorderOptions {
 }
 
 export function createRecorder(options: RecorderOptions): Recorder {
-  const { store, reduce, onEdit, recordedCandidates, now, createId } = options;
+  const { store, spool, reduce, onEdit, recordedCandidates, now, createId } = options;
 
-  async function commitAll(namespace: string, entries: readonly LedgerEntry[]): Promise<readonly CommitReceipt[]> {
-    try {
-      return await store.commit(namespace, entries, reduce);
-    } catch (error) {
-      throw asStoreError(error, store.name);
-    }
-  }
+  const commitAll = (namespace: string, entries: readonly LedgerEntry[]): Promise<readonly CommitReceipt[]> =>
+    store.commit(namespace, entries, reduce);
+
+  const commitOrSpool = (namespace: string, entries: readonly LedgerEntry[]): Promise<readonly RecordReceipt[]> =>
+    spool ? spool.commit(namespace, entries) : commitAll(namespace, entries);
 
   return {
     async record(episode, state, last, parkedAs) {
@@ -69,7 +72,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
       }
       const entries = last ? [...episode.unsent, last] : episode.unsent;
       if (entries.length === 0) return undefined;
-      const receipts = await commitAll(episode.namespace, entries);
+      // Who parks an episode wants to find it again from another process: in a spool of this one nobody would.
+      const receipts = await (state === "parked" ? commitAll : commitOrSpool)(episode.namespace, entries);
       episode.unsent = episode.unsent.filter((entry) => !entries.includes(entry));
       const receipt = last && receipts.at(-1);
       if (receipt) assertNoConflict(receipt, last);
@@ -81,6 +85,12 @@ export function createRecorder(options: RecorderOptions): Recorder {
       assertNoConflict(receipt as CommitReceipt, entry);
       return receipt as CommitReceipt;
     },
+
+    async commitOutcome(namespace, entry) {
+      const [receipt] = await commitOrSpool(namespace, [entry]);
+      assertNoConflict(receipt as RecordReceipt, entry);
+      return receipt as RecordReceipt;
+    },
   };
 }
 
@@ -88,14 +98,7 @@ export function toEntry(key: string, event: LedgerEvent, at: number): LedgerEntr
   return { key, type: event.type, at, payload: encodeEvent(event) };
 }
 
-/** A store's failure with a code, whatever the store threw. */
-export function asStoreError(error: unknown, store: string): QavrError {
-  if (QavrError.isInstance(error)) return error;
-  const reason = error instanceof Error ? error.message : String(error);
-  return new QavrError("STORE_FAILED", `The ${store} store failed: ${reason}`, { cause: error, details: { store } });
-}
-
-function assertNoConflict(receipt: CommitReceipt, entry: LedgerEntry): void {
+function assertNoConflict(receipt: RecordReceipt, entry: LedgerEntry): void {
   if (receipt.status !== "conflict") return;
   throw new QavrError(
     "IDEMPOTENCY_CONFLICT",

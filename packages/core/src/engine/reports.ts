@@ -1,10 +1,13 @@
 import type { OutcomeTier } from "../ledger/events.js";
+import type { LedgerDamage } from "../store/store.js";
 
 export interface NamespaceStatus {
   readonly namespace: string;
   readonly learner: string;
   /** Last place in the ledger. */
   readonly seq: number;
+  /** Place of the last entry that was compacted away; 0 for a whole ledger. */
+  readonly checkpoint: number;
   readonly episodes: {
     readonly open: number;
     readonly recorded: number;
@@ -26,7 +29,7 @@ export interface NamespaceStatus {
   readonly otherContexts?: { readonly episodes: number; readonly taught: number };
   /** Credits to a memory that were beyond the cap of their source. */
   readonly cappedCredits: number;
-  /** Sources whose claims were held against better evidence: at most 100, the most audited first. */
+  /** Sources whose claims were held against better evidence, or that caps bind: at most 100, flagged ones first, then the most audited. */
   readonly sources: readonly SourceStatus[];
   /** Absent before an episode was drawn with `holdout` above 0. */
   readonly lift?: LiftReport;
@@ -53,7 +56,15 @@ export interface ContextStatus {
   readonly state: "cold" | "warm";
 }
 
-/** How well a source's claims agreed with better evidence. Kept whatever `EngineOptions.trust` says. */
+/**
+ * What should make somebody look at a source:
+ * - `contradicted`: better evidence mostly said otherwise, in five audits or more
+ * - `capped`: it has used up its cap for some memory in the present window
+ * - `dominant`: more than 30 % of what capped sources have credited in the present window is its own
+ */
+export type SourceFlag = "contradicted" | "capped" | "dominant";
+
+/** How well a source's claims agreed with better evidence, and how much it has credited. Kept whatever `EngineOptions.trust` says. */
 export interface SourceStatus {
   readonly source: string;
   /** In [0, 1]: how far its outcomes count with `trust: "audited"`. */
@@ -61,6 +72,9 @@ export interface SourceStatus {
   readonly audits: number;
   /** Recent share of agreement, in [0, 1]; 0.5 before any audit. */
   readonly agreement: number;
+  /** Sum of weights that it has credited to memories in the present window, with `EngineOptions.sourceCaps`; 0 without. */
+  readonly credited: number;
+  readonly flags: readonly SourceFlag[];
 }
 
 /** What learning is worth, measured on the episodes that were drawn while a share of them was held out. */
@@ -73,8 +87,28 @@ export interface LiftReport {
   readonly lift: "not enough" | { readonly difference: number; readonly low: number; readonly high: number };
 }
 
+/** What an engine has seen of its store since it was made. */
+export interface EngineHealth {
+  /** True while rankings do without a store that keeps failing. */
+  readonly readsSuspended: boolean;
+  /** True while outcomes go to the spool without asking the store. */
+  readonly writesSuspended: boolean;
+  /** Rankings that had to do without learning. */
+  readonly degradedRankings: number;
+  readonly openEpisodes: number;
+  /** Episodes that could not be recorded and were let go, to keep memory bounded. */
+  readonly lostEpisodes: number;
+  /** Outcomes (with their exposures) that wait in the spool. */
+  readonly spooled: number;
+  /** Outcomes that were refused because neither the store nor the spool could take them. */
+  readonly rejected: number;
+}
+
 export interface ReplayReport {
   readonly namespace: string;
+  /** Place of the last entry that was compacted away: what came before is taken from the checkpoint. 0 for a whole ledger. */
+  readonly checkpoint: number;
+  /** Entries that there are or were: the head. */
   readonly entries: number;
   readonly states: number;
   /** States whose stored bytes differ from the fold of the ledger; at most 100 are named. */
@@ -89,6 +123,8 @@ export interface PolicyReport {
   readonly namespace: string;
   /** Id of the learner that was asked about. */
   readonly learner: string;
+  /** Place of the last entry that was compacted away: nobody knows what it would have made of those. 0 for a whole ledger. */
+  readonly checkpoint: number;
   readonly entries: number;
   /** Episodes and exposures that were compared: those that showed something. */
   readonly episodes: number;
@@ -117,6 +153,8 @@ export interface PolicyEstimate {
 
 export interface RevocationReport {
   readonly namespace: string;
+  /** Place of the last entry that was compacted away: outcomes up to there stay in what was learned. 0 for a whole ledger. */
+  readonly checkpoint: number;
   /** Outcomes that counted or waited as evidence until now, and the episodes that they were about. */
   readonly outcomes: number;
   readonly episodes: number;
@@ -125,4 +163,41 @@ export interface RevocationReport {
   /** Place of the revocation in the ledger; 0 for a dry run or an empty namespace. */
   readonly seq: number;
   readonly dryRun: boolean;
+}
+
+/** What is left of a namespace's ledger. */
+export interface CompactionReport {
+  readonly namespace: string;
+  /** Place of the last entry that is gone. */
+  readonly checkpoint: number;
+  /** Entries that went now, and those that are left. */
+  readonly dropped: number;
+  readonly entries: number;
+  /** Records of episodes that accept no outcome any more and went with them. */
+  readonly episodes: number;
+}
+
+/** Whether a ledger is as it was written, and the states are what follows from it. */
+export interface VerifyReport {
+  /** Nothing is damaged and no state differs. */
+  readonly ok: boolean;
+  readonly namespaces: number;
+  readonly entries: number;
+  /** Hexadecimal; stands for all entries in their places. Absent for a store that keeps no digests. */
+  readonly digest?: string;
+  /** Damage that the store found, of which at most 100 are named. */
+  readonly damaged: number;
+  readonly damage: readonly LedgerDamage[];
+  /** Namespaces whose states are not what follows from their ledger, at most 100 with at most 100 states each. */
+  readonly differing: readonly { readonly namespace: string; readonly states: readonly string[] }[];
+  /** Namespaces whose states could not be compared, and the code of why: damage, or another learner's. At most 100. */
+  readonly unchecked: readonly { readonly namespace: string; readonly reason: string }[];
+}
+
+/** What a repair has done, and what it leaves. */
+export interface RepairReport {
+  /** Namespaces whose states were built again from their ledger. */
+  readonly rebuilt: readonly string[];
+  /** What verifying finds afterwards. */
+  readonly after: VerifyReport;
 }

@@ -1,10 +1,11 @@
 import type { Learner, MemoryTable } from "../learners/learner.js";
 import { decodeEpisode, type EpisodeRecord } from "../ledger/episode-record.js";
-import { learnedBytes, MemoryRecord } from "../ledger/memory-record.js";
+import { confirmationsIn, learnedBytes, MemoryRecord } from "../ledger/memory-record.js";
 import { decodeSharedRecord, type SharedRecord } from "../ledger/shared-record.js";
 import { memoryScope, SCOPES, statsRef, textOfValue } from "../ledger/state-keys.js";
 import { decodeStats, type StatsRecord } from "../ledger/stats-record.js";
 import { readable } from "../ledger/unreadable.js";
+import { CONFIRMATIONS } from "../scoring/unverified.js";
 import type { ReadOptions, StateRef, Store } from "../store/store.js";
 
 /** Decoded states are kept up to about this many bytes; the namespaces that were not used for longest go first. */
@@ -20,6 +21,9 @@ const STALE = -2;
 /** A ranking may be a little behind: outcomes of other processes are no more exact than their timing. */
 const LAGGING: ReadOptions = { mayLag: true };
 
+/** The part of a store that states are read from. */
+export type StateSource = Pick<Store, "readStates" | "changesSince" | "refresh">;
+
 /** What scoring needs to know about a request's candidates. */
 export interface ScoringStates<Shared> {
   /** Undefined before the collection's first exposure. */
@@ -27,6 +31,8 @@ export interface ScoringStates<Shared> {
   readonly table: MemoryTable;
   /** Parallel to the ids asked for. */
   readonly rows: Int32Array;
+  /** Those of the ids asked for, and others, that verified successes have confirmed often enough. */
+  readonly confirmed: ReadonlySet<string>;
 }
 
 /** Decoded states of one collection. */
@@ -36,6 +42,7 @@ interface CachedCollection<Shared> {
   readonly table: MemoryTable;
   /** By memory id: a row, NO_ROW, or at most STALE for a row that is out of date. */
   readonly rows: Map<string, number>;
+  readonly confirmed: Set<string>;
 }
 
 /** Decoded states of one namespace, up to date as of `cursor` but for what is marked. */
@@ -53,14 +60,14 @@ interface CachedNamespace<Shared> {
  * all; elsewhere each request reads what it needs.
  */
 export class StateReader<Shared, Memory> {
-  readonly #store: Store;
+  readonly #store: StateSource;
   readonly #learner: Learner<Shared, Memory>;
   /** Least recently used first. */
   readonly #namespaces = new Map<string, CachedNamespace<Shared>>();
   /** Of all kept tables, in bytes. */
   #size = 0;
 
-  constructor(store: Store, learner: Learner<Shared, Memory>) {
+  constructor(store: StateSource, learner: Learner<Shared, Memory>) {
     this.#store = store;
     this.#learner = learner;
   }
@@ -94,7 +101,7 @@ export class StateReader<Shared, Memory> {
     // First whose states these are: another learner's memories cannot be read.
     const shared = known.shared === null ? await this.#shared(namespace, collection, cache, LAGGING) : known.shared;
     if (missing.length > 0) await this.#load(namespace, collection, cache, ids, missing, rows);
-    return { shared, table: known.table, rows };
+    return { shared, table: known.table, rows, confirmed: known.confirmed };
   }
 
   memory(bytes: Uint8Array): MemoryRecord<Memory> {
@@ -155,6 +162,8 @@ export class StateReader<Shared, Memory> {
       const reusable = !keep || before === NO_ROW ? undefined : before <= STALE ? STALE - before : before;
       const row = learned && learned.length > 0 ? readable(() => known.table.put(learned, reusable)) : NO_ROW;
       rows[place] = row;
+      if (bytes && confirmationsIn(bytes) >= CONFIRMATIONS) known.confirmed.add(id);
+      else if (known.confirmed.size > 0) known.confirmed.delete(id);
       if (keep) known.rows.set(id, row);
     });
     this.#weigh(namespace, cache);
@@ -200,6 +209,7 @@ export class StateReader<Shared, Memory> {
       shared: null,
       table: this.#learner.createTable(),
       rows: new Map(),
+      confirmed: new Set(),
     };
     cache.collections.set(collection, fresh);
     return fresh;

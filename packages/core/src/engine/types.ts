@@ -1,7 +1,18 @@
 import type { Learner } from "../learners/learner.js";
 import type { OutcomeTier } from "../ledger/events.js";
+import type { Spool } from "../store/spool.js";
 import type { Store } from "../store/store.js";
-import type { NamespaceStatus, PolicyReport, ReplayReport, RevocationReport } from "./reports.js";
+import type { SetTimer } from "./deadline.js";
+import type {
+  CompactionReport,
+  EngineHealth,
+  NamespaceStatus,
+  PolicyReport,
+  RepairReport,
+  ReplayReport,
+  RevocationReport,
+  VerifyReport,
+} from "./reports.js";
 
 /** Receives coded diagnostics. Never gets memory text. All methods are optional. */
 export interface Logger {
@@ -51,8 +62,25 @@ export interface EngineOptions {
    * shares one. @default undefined, no cap
    */
   readonly sourceCaps?: { readonly weight: number; readonly window: number };
+  /**
+   * How long a ranking waits for the store before it does without learning. Ms. Raise it for a store that is far away: what the
+   * answer costs is the host's time. @default 50
+   */
+  readonly readDeadline?: number;
+  /**
+   * How long everything that acknowledges or reports waits for one answer of the store. Ms. Keep it above the store's own timeouts,
+   * whose errors say more. @default 10,000
+   */
+  readonly writeDeadline?: number;
+  /**
+   * Where outcomes wait while the store is out of reach; the engine passes them on with the next write after it is back. Give one
+   * when the store is another machine's. The engine owns it, as it does the store. @default none: outcomes are refused then
+   */
+  readonly spool?: Spool;
   /** Unix ms. @default Date.now */
   readonly clock?: () => number;
+  /** Runs something after so many ms, and returns how to call it off: for the deadlines. @default setTimeout */
+  readonly setTimer?: SetTimer;
   /** New episode ids. @default crypto.randomUUID */
   readonly createId?: () => string;
   /** @default silent */
@@ -67,6 +95,11 @@ export interface Candidate {
   readonly similarity: number;
   /** The memory's text. Lends its words to a request that is given as a text; only its hash is kept, to notice edits. */
   readonly text?: string;
+  /**
+   * True for what an agent has written, or an import: rewards then lift it by no more than a quarter of a standard deviation and
+   * past no verified memory, until three verified successes have confirmed it. Failures count in full. @default false
+   */
+  readonly unverified?: boolean;
 }
 
 export interface RankRequest {
@@ -161,10 +194,13 @@ export interface OutcomeInput {
 }
 
 export interface OutcomeReceipt {
-  /** `ignored`: the engine is disabled and nothing was written. */
-  readonly status: "committed" | "duplicate" | "ignored";
+  /**
+   * `spooled`: the store is out of reach, and the outcome is safe in the spool. `ignored`: the engine is disabled and nothing was
+   * written.
+   */
+  readonly status: "committed" | "duplicate" | "spooled" | "ignored";
   readonly episode: string;
-  /** Place in the namespace's ledger. */
+  /** Place in the namespace's ledger; 0 while it has none. */
   readonly seq: number;
 }
 
@@ -183,6 +219,8 @@ export interface EpisodeView {
   readonly namespace: string;
   readonly state: "open" | "parked" | "ended" | "abandoned";
   readonly exposures: readonly ExposureView[];
+  /** True when some of its exposures lie before the ledger's checkpoint: what they showed is known no more. */
+  readonly compacted?: boolean;
   /** The outcome that counts, if any. */
   readonly outcome?: {
     readonly reward: number | null;
@@ -227,6 +265,16 @@ export interface RevokeOptions {
   readonly toSeq?: number;
   /** Only says what would change. @default false */
   readonly dryRun?: boolean;
+}
+
+/** Which part of a ledger to drop. */
+export interface CompactOptions {
+  readonly namespace: string;
+  /**
+   * Entries that are older than this go, ms. What comes before the new beginning can be neither revoked nor asked about any more.
+   * @default the engine's outcomeWindow, 30 days
+   */
+  readonly olderThan?: number;
 }
 
 export interface Engine {
@@ -281,6 +329,9 @@ export interface Engine {
 
   status(options?: { readonly namespace?: string }): Promise<NamespaceStatus>;
 
+  /** How this engine gets on with its store. Asks nobody: it answers also while the store does not. */
+  health(): EngineHealth;
+
   /** With ids: their learned state goes and a reused id starts cold. Without: the namespace is erased physically. */
   forget(options: {
     readonly namespace: string;
@@ -314,6 +365,28 @@ export interface Engine {
    * @throws INVALID_ARGUMENT, INVALID_ID, LEARNER_MISMATCH, STORE_BUSY (then it is recorded, and `replay({ write: true })` completes it)
    */
   revoke(options: RevokeOptions): Promise<RevocationReport>;
+
+  /**
+   * Drops the beginning of a namespace's ledger and keeps the states that it led to as a checkpoint; what was learned stays bit for
+   * bit. Replay, revocation and evaluation reach back to the checkpoint from then on. Records of episodes that accept no outcome any
+   * more go, too.
+   * @throws INVALID_ARGUMENT, INVALID_ID, INVALID_STATE when the states do not follow from the ledger, STORE_BUSY, UNSUPPORTED
+   */
+  compact(options: CompactOptions): Promise<CompactionReport>;
+
+  /**
+   * Reads a namespace's ledger, or every one, holds each entry against its digest (where the store keeps them) and folds it again to
+   * hold the states against it. Reads only, and tells of damage instead of rejecting for it.
+   * @throws INVALID_ID, and what a store throws that cannot be reached
+   */
+  verify(options?: { readonly namespace?: string }): Promise<VerifyReport>;
+
+  /**
+   * Builds again what can be built from an undamaged ledger: indexes, and states that do not follow from it. Damaged entries need a
+   * backup.
+   * @throws INVALID_ID, STORE_BUSY, and what a store throws that cannot be written
+   */
+  repair(options?: { readonly namespace?: string }): Promise<RepairReport>;
 
   /** Waits for everything under way and records episodes that are past their time. */
   flush(): Promise<void>;

@@ -11,6 +11,7 @@ export const ERROR_CODES = {
   UNKNOWN_EPISODE: "No open or recorded episode has this id or alias in this namespace.",
   NOT_SHOWN: "An outcome names a memory that its episode never showed.",
   OUTCOME_TOO_LATE: "The episode ended longer ago than outcomes are accepted for.",
+  INVALID_TOKEN: "A run token is not genuine, or past its time.",
   IDEMPOTENCY_CONFLICT: "The idempotency key was used before with another payload.",
   INVALID_MODEL_OUTPUT: "A language model's answer does not have the form that was asked for.",
   LEARNER_MISMATCH: "The stored state was written by another learner than the engine's.",
@@ -25,7 +26,10 @@ export const ERROR_CODES = {
   STORE_NEWER_SCHEMA: "The file or schema was written by a newer version of the store.",
   STORE_BUSY: "Another process held the store's lock for longer than the busy timeout.",
   STORE_COMMIT_UNKNOWN: "The connection was lost during a commit; whether it was kept is not known.",
+  STORE_TIMEOUT: "The store did not answer within the engine's deadline.",
+  STORE_SUSPENDED: "The store kept failing and is left alone for a few seconds.",
   STORE_FAILED: "The store's backend reported an unexpected failure.",
+  SPOOL_FULL: "The store is out of reach, and the spool for outcomes holds as many as it may.",
   UNSUPPORTED: "The wrapped object does not offer the operation that was asked for.",
 } as const;
 

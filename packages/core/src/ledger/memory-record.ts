@@ -3,18 +3,26 @@ import { aligned, ByteReader, privateCopy } from "./bytes.js";
 import { readable } from "./unreadable.js";
 
 const HEADER_BYTES = 16;
+const SHOWN_AT = 4;
+const CONFIRMED_AT = 7;
+/** Exposures are counted up to here … */
+const MAX_SHOWN = 0xff_ffff;
+/** … and confirmations up to here. */
+const MAX_CONFIRMED = 0xff;
 
 /**
  * What is kept for one memory: 16 bytes that the ledger needs whatever the learner, then the learner's own bytes (none
  * before the memory taught), which are decoded when they are first asked for.
  *
- *     u32 content hash | u32 times shown | f64 seq of the entry that forgot it | learner…
+ *     u32 content hash | u24 times shown | u8 confirmations | f64 seq of the entry that forgot it | learner…
  */
 export class MemoryRecord<Memory> {
   /** Fingerprint of the text when it was last shown, 0 if unknown. */
   contentHash = 0;
   /** Exposures that showed it. */
   shown = 0;
+  /** Verified successes of episodes that showed it. */
+  confirmed = 0;
   /** Place in the ledger at which it was last forgotten (or reset by an edit), 0 for never. Exposures up to it no longer reach it. */
   forgottenAt = 0;
   readonly #codec: StateCodec<Memory>;
@@ -29,7 +37,9 @@ export class MemoryRecord<Memory> {
     const start = aligned(bytes);
     const header = new ByteReader(start);
     this.contentHash = header.u32();
-    this.shown = header.u32();
+    const counts = header.u32();
+    this.shown = counts & MAX_SHOWN;
+    this.confirmed = counts >>> 24;
     this.forgottenAt = header.f64();
     if (start.length > HEADER_BYTES) this.#bytes = start.subarray(HEADER_BYTES);
   }
@@ -61,7 +71,8 @@ export class MemoryRecord<Memory> {
     const bytes = this.#draft === undefined ? this.#untouched() : this.#codec.encode(this.#draft, HEADER_BYTES);
     const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES);
     view.setUint32(0, this.contentHash, true);
-    view.setUint32(4, this.shown, true);
+    view.setUint32(SHOWN_AT, Math.min(this.shown, MAX_SHOWN), true);
+    view.setUint8(CONFIRMED_AT, Math.min(this.confirmed, MAX_CONFIRMED));
     view.setFloat64(8, this.forgottenAt, true);
     return bytes;
   }
@@ -76,4 +87,9 @@ export class MemoryRecord<Memory> {
 /** The learner's part of an encoded record, empty where nothing was learned. */
 export function learnedBytes(bytes: Uint8Array): Uint8Array {
   return aligned(bytes).subarray(HEADER_BYTES);
+}
+
+/** Verified successes of episodes that showed an encoded record's memory, at most 255. */
+export function confirmationsIn(bytes: Uint8Array): number {
+  return bytes[CONFIRMED_AT] ?? 0;
 }

@@ -71,7 +71,7 @@ describe("a memory's record", () => {
   it("comes back as it was, with the learner's state or without one", () => {
     fc.assert(
       fc.property(
-        fc.record({ contentHash: fc.nat(), shown: fc.nat(), forgottenAt: fc.nat() }),
+        fc.record({ contentHash: fc.nat(), shown: fc.nat(0xff_ffff), confirmed: fc.nat(255), forgottenAt: fc.nat() }),
         fc.option(cavMemory, { nil: undefined }),
         fc.nat(7),
         (header, learned, offset) => {

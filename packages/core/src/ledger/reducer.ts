@@ -1,6 +1,7 @@
 import type { Learner } from "../learners/learner.js";
 import type { Reduce, Reduction, SequencedEntry } from "../store/store.js";
 import { auditClaims, setAside } from "./audits.js";
+import { countConfirmations } from "./confirmations.js";
 import { countEpisode } from "./context-counts.js";
 import { Draft, type Loading } from "./draft.js";
 import { drawOf, similaritiesOf, toEpisodeExposure } from "./episode-exposure.js";
@@ -84,6 +85,7 @@ function* foldExposures<Shared, Memory>(draft: Draft<Shared, Memory>, event: Exp
   countReward(stats, episode, -1);
   const settled = episode.reward !== undefined || episode.votes !== undefined;
   yield* draft.loadStates(settled ? [...episode.exposures, ...added] : added);
+  if (event.exposures.length > 0) countConfirmations(draft, episode, -1);
   // Taken back before anything else changes; settled again with the new exposures below.
   const taught = episode.contribution !== undefined;
   if (taught && event.exposures.length > 0) takeBack(draft, episode);
@@ -97,6 +99,7 @@ function* foldExposures<Shared, Memory>(draft: Draft<Shared, Memory>, event: Exp
   if (episode.exposures.length === 0) episode.holdout = drawOf(event.exposures);
   countEpisode(stats, episode.exposures, added);
   episode.exposures.push(...added);
+  if (event.exposures.length > 0) countConfirmations(draft, episode, 1);
   if (added.length === episode.exposures.length) noteDraw(stats, episode);
   countReward(stats, episode, 1);
   episode.state = event.state;
@@ -156,8 +159,10 @@ function* foldOutcome<Shared, Memory>(draft: Draft<Shared, Memory>, event: Outco
   if (rewarded && event.reward !== null) {
     const { tier, reward, weight, source, note } = event;
     countReward(stats, episode, -1);
+    countConfirmations(draft, episode, -1);
     episode.reward = { tier, reward, weight, source, note, at: draft.at, standing };
     countReward(stats, episode, 1);
+    countConfirmations(draft, episode, 1);
   }
   if (voted) {
     const { tier, weight, helpful, harmful, used } = event;
@@ -175,6 +180,7 @@ function foldForget<Shared, Memory>(draft: Draft<Shared, Memory>, event: ForgetE
     const record = draft.memory(event.collection, id);
     record.contentHash = 0;
     record.shown = 0;
+    record.confirmed = 0;
     record.forgottenAt = draft.seq;
     record.learned = undefined;
   }
@@ -199,6 +205,8 @@ function observe<Shared, Memory>(draft: Draft<Shared, Memory>, exposure: Recorde
     record.shown += 1;
     if (item.contentHash !== 0 && item.contentHash !== record.contentHash) {
       const keep = KEPT_AFTER_EDIT[onEdit];
+      // Nobody has verified the new text.
+      if (record.contentHash !== 0 && keep < 1) record.confirmed = 0;
       if (record.contentHash !== 0 && keep === 0) {
         record.learned = undefined;
         // Outcomes of what the old text did no longer reach it; those of this entry do.

@@ -1,15 +1,24 @@
+import type { Learner } from "../learners/learner.js";
 import { stateAddress } from "../store/state-address.js";
-import type { Reduce, SequencedEntry, StateRef, StateWrite, Store } from "../store/store.js";
+import type { Checkpoint, Reduce, SequencedEntry, StateRef, StateWrite, Store } from "../store/store.js";
 import { decodeEvent } from "./event-codec.js";
+import { ledgerReducer } from "./reducer.js";
 import { type Revocation, Revocations } from "./revocation.js";
-import { rebuildRef } from "./state-keys.js";
+import { rebuildRef, statsRef } from "./state-keys.js";
+import { decodeStats } from "./stats-record.js";
 
 const PAGE = 1_000;
 
 /** A fold of entries in memory: state is a cache, and this is how it is computed from nothing. */
 export class Fold {
   readonly #states = new Map<string, StateWrite & { readonly value: Uint8Array }>();
-  #entries = 0;
+  #entries: number;
+
+  /** @param checkpoint where it begins; undefined: at the ledger's first entry */
+  constructor(checkpoint?: Checkpoint) {
+    this.#entries = checkpoint?.seq ?? 0;
+    for (const state of checkpoint?.states ?? []) this.#write(state);
+  }
 
   /** Entries seen, those that were left out included: the place of the last one. */
   get entries(): number {
@@ -30,10 +39,7 @@ export class Fold {
     const reduction = reduce(entry);
     let step = reduction.next();
     while (!step.done) step = reduction.next(step.value.map((ref) => this.state(ref)));
-    for (const { scope, id, value } of step.value) {
-      if (value === null) this.#states.delete(stateAddress({ scope, id }));
-      else this.#states.set(stateAddress({ scope, id }), { scope, id, value });
-    }
+    for (const write of step.value) this.#write(write);
   }
 
   /** Passes an entry over: its place stays empty. */
@@ -44,25 +50,47 @@ export class Fold {
   drop(ref: StateRef): void {
     this.#states.delete(stateAddress(ref));
   }
+
+  #write({ scope, id, value }: StateWrite): void {
+    if (value === null) this.#states.delete(stateAddress({ scope, id }));
+    else this.#states.set(stateAddress({ scope, id }), { scope, id, value });
+  }
+}
+
+export interface LedgerReplayOptions {
+  readonly store: Store;
+  readonly namespace: string;
+  /** By whose arithmetic. */
+  readonly learner: Learner;
+  /** Treated as if it stood at the end of the ledger. */
+  readonly planned?: Revocation;
 }
 
 /**
- * A fold of a namespace's whole ledger without the outcomes that were revoked. Entries keep their places: what was revoked leaves
+ * A fold of a namespace's whole ledger (of what a compaction has left of it, on its checkpoint) without the outcomes that were revoked. Entries keep their places: what was revoked leaves
  * its own empty, so that everything which names a place (an exposure of an episode, a forgetting) names the same one as before.
  */
 export class LedgerReplay {
   readonly #store: Store;
   readonly #namespace: string;
+  readonly #learner: Learner;
   readonly #reduce: Reduce;
   readonly #revocations = new Revocations();
-  #fold = new Fold();
+  #checkpoint: Checkpoint | undefined;
+  /** Undefined before the beginning of the ledger is known, and when it has to be folded again. */
+  #fold: Fold | undefined;
 
-  /** @param planned treated as if it stood at the end of the ledger */
-  constructor(store: Store, namespace: string, reduce: Reduce, planned?: Revocation) {
+  constructor({ store, namespace, learner, planned }: LedgerReplayOptions) {
     this.#store = store;
     this.#namespace = namespace;
-    this.#reduce = reduce;
+    this.#learner = learner;
+    this.#reduce = ledgerReducer(learner);
     if (planned) this.#revocations.add([planned]);
+  }
+
+  /** Place of the last entry that this fold cannot take apart any more; 0 for a ledger that is whole. */
+  get checkpoint(): number {
+    return this.#checkpoint?.seq ?? 0;
   }
 
   get revocations(): Revocations {
@@ -72,18 +100,25 @@ export class LedgerReplay {
   /** Folds what was appended since the last call. `before` is shown each entry before it is folded; none that is left out. */
   async advance(before?: (entry: SequencedEntry, fold: Fold) => void): Promise<Fold> {
     for (;;) {
-      const entries = await this.#read(this.#fold.entries);
-      if (entries.length === 0) return this.#fold;
+      const fold = this.#fold ?? (await this.#begin());
+      this.#fold = fold;
+      const entries = await this.#read(fold.entries);
+      if (entries.length === 0) return fold;
+      // Compacted in the meantime: what is missing is in the new checkpoint.
+      if (entries[0]?.seq !== fold.entries + 1) {
+        this.#fold = undefined;
+        continue;
+      }
       if (await this.#learnOfRevocations(entries)) continue;
       for (const entry of entries) {
         if (this.#revocations.takesOut(entry)) {
-          this.#fold.skip();
+          fold.skip();
           continue;
         }
-        before?.(entry, this.#fold);
-        this.#fold.add(entry, this.#reduce);
+        before?.(entry, fold);
+        fold.add(entry, this.#reduce);
         // What a revocation asks for has been done here.
-        if (entry.type === "revoke") this.#fold.drop(rebuildRef);
+        if (entry.type === "revoke") fold.drop(rebuildRef);
       }
     }
   }
@@ -100,8 +135,18 @@ export class LedgerReplay {
       }
     }
     this.#revocations.add(found);
-    this.#fold = new Fold();
+    this.#fold = undefined;
     return true;
+  }
+
+  /** Another learner can make nothing of a checkpoint's states: it begins there and knows nothing of what came before. */
+  async #begin(): Promise<Fold> {
+    this.#checkpoint = await this.#store.readCheckpoint?.(this.#namespace);
+    if (!this.#checkpoint) return new Fold();
+    const { seq, states } = this.#checkpoint;
+    const stats = states.find(({ scope, id }) => scope === statsRef.scope && id === statsRef.id)?.value;
+    const isReadable = stats !== undefined && stats !== null && decodeStats(stats).learner === this.#learner.id;
+    return new Fold({ seq, states: isReadable ? states : [] });
   }
 
   async #read(after: number): Promise<readonly SequencedEntry[]> {

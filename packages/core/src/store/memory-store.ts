@@ -2,6 +2,7 @@ import { QavrError } from "../errors/qavr-error.js";
 import { ChangeLog } from "./change-log.js";
 import { stateAddress } from "./state-address.js";
 import type {
+  Checkpoint,
   CommitReceipt,
   LedgerEntry,
   Reduce,
@@ -12,14 +13,25 @@ import type {
   StateWrite,
   Store,
 } from "./store.js";
-import { assertBatch, assertEntry, assertLimit, assertName, assertState, sameBytes } from "./validate.js";
+import {
+  assertBatch,
+  assertCompaction,
+  assertEntry,
+  assertLimit,
+  assertName,
+  assertState,
+  sameBytes,
+} from "./validate.js";
 
 type Scopes = Map<string, Map<string, Uint8Array>>;
 
 interface Space {
+  /** Those after the checkpoint. */
   readonly entries: SequencedEntry[];
+  /** All that ever were. */
   readonly byKey: Map<string, SequencedEntry>;
   scopes: Scopes;
+  checkpoint: Checkpoint | undefined;
 }
 
 /**
@@ -43,12 +55,17 @@ export function memoryStore(): Store {
       enter(namespace);
       assertBatch(entries.length, "commit");
       for (const entry of entries) assertEntry(entry);
-      const target: Space = spaces.get(namespace) ?? { entries: [], byKey: new Map(), scopes: new Map() };
+      const target: Space = spaces.get(namespace) ?? {
+        entries: [],
+        byKey: new Map(),
+        scopes: new Map(),
+        checkpoint: undefined,
+      };
       const draft = new Draft(target);
       const receipts = entries.map((entry) => draft.add(entry, reduce));
       changes.add(namespace, draft.publish());
       // Only now: a commit that was refused must not make its namespace known.
-      if (target.entries.length > 0) spaces.set(namespace, target);
+      if (headOf(target) > 0) spaces.set(namespace, target);
       return receipts;
     },
 
@@ -73,12 +90,14 @@ export function memoryStore(): Store {
     async readEntries(namespace, { after = 0, limit }) {
       enter(namespace);
       assertLimit(limit);
-      return (spaces.get(namespace)?.entries ?? []).slice(after, after + limit);
+      const space = spaces.get(namespace);
+      const start = Math.max(0, after - (space?.checkpoint?.seq ?? 0));
+      return (space?.entries ?? []).slice(start, start + limit);
     },
 
     async head(namespace) {
       enter(namespace);
-      return spaces.get(namespace)?.entries.length ?? 0;
+      return headOf(spaces.get(namespace));
     },
 
     async namespaces(options) {
@@ -90,14 +109,30 @@ export function memoryStore(): Store {
       enter(namespace);
       for (const state of states) assertState(state);
       const target = spaces.get(namespace);
-      if ((target?.entries.length ?? 0) !== head) return false;
+      if (headOf(target) !== head) return false;
       if (target) {
-        const scopes: Scopes = new Map();
-        for (const state of states) write(scopes, state);
-        target.scopes = scopes;
+        target.scopes = scopesOf(states);
         changes.forget(namespace);
       }
       return true;
+    },
+
+    async compact(namespace, compaction) {
+      enter(namespace);
+      const target = spaces.get(namespace);
+      assertCompaction(compaction, target?.checkpoint?.seq ?? 0);
+      const { head, through, checkpoint, states } = compaction;
+      if (!target || headOf(target) !== head) return false;
+      target.entries.splice(0, through - (target.checkpoint?.seq ?? 0));
+      target.checkpoint = { seq: through, states: checkpoint.filter(({ value }) => value !== null) };
+      target.scopes = scopesOf(states);
+      changes.forget(namespace);
+      return true;
+    },
+
+    async readCheckpoint(namespace) {
+      enter(namespace);
+      return spaces.get(namespace)?.checkpoint;
     },
 
     async eraseNamespace(namespace) {
@@ -135,7 +170,7 @@ class Draft {
       type,
       at,
       payload,
-      seq: this.#space.entries.length + this.#entries.length + 1,
+      seq: headOf(this.#space) + this.#entries.length + 1,
     };
     this.#entries.push(sequenced);
     this.#byKey.set(key, sequenced);
@@ -164,6 +199,16 @@ class Draft {
     const written = this.#writes.get(stateAddress(ref));
     return written ? (written.value ?? undefined) : this.#space.scopes.get(ref.scope)?.get(ref.id);
   }
+}
+
+function headOf(space: Space | undefined): number {
+  return space ? (space.checkpoint?.seq ?? 0) + space.entries.length : 0;
+}
+
+function scopesOf(states: readonly StateWrite[]): Scopes {
+  const scopes: Scopes = new Map();
+  for (const state of states) write(scopes, state);
+  return scopes;
 }
 
 function write(scopes: Scopes, state: StateWrite): void {

@@ -8,6 +8,13 @@ export interface KnownKey {
   readonly payload: Uint8Array;
 }
 
+/** The key of an entry that is gone: it stays taken, and is told again by what is kept of its payload. */
+export interface DroppedKey {
+  readonly seq: number;
+  /** Whether it was used with this payload. */
+  hasPayload(payload: Uint8Array): boolean;
+}
+
 /** A commit under way: yields the states that it needs from the backend, receives them in the same order, ends with its receipts. */
 export type DraftedCommit = Generator<
   readonly StateRef[],
@@ -38,7 +45,11 @@ export class NamespaceDraft {
    * @param known looks a key up in the backend
    * @throws the reduction's error, or that of a refused write; nothing is added then
    */
-  *add(entries: readonly LedgerEntry[], reduce: Reduce, known: (key: string) => KnownKey | undefined): DraftedCommit {
+  *add(
+    entries: readonly LedgerEntry[],
+    reduce: Reduce,
+    known: (key: string) => KnownKey | DroppedKey | undefined,
+  ): DraftedCommit {
     const call = new CommitDraft(this.head, this.states);
     const receipts: CommitReceipt[] = [];
     for (const entry of entries) {
@@ -103,6 +114,7 @@ class CommitDraft {
   }
 }
 
-function repeated({ seq, payload }: KnownKey, entry: LedgerEntry): CommitReceipt {
-  return { status: sameBytes(payload, entry.payload) ? "duplicate" : "conflict", seq };
+function repeated(taken: KnownKey | DroppedKey, { payload }: LedgerEntry): CommitReceipt {
+  const isSame = "payload" in taken ? sameBytes(taken.payload, payload) : taken.hasPayload(payload);
+  return { status: isSame ? "duplicate" : "conflict", seq: taken.seq };
 }

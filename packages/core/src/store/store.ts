@@ -92,6 +92,47 @@ export interface ScannedState {
   readonly value: Uint8Array;
 }
 
+/** Where a compacted ledger begins: the states that its first entry is folded on. */
+export interface Checkpoint {
+  /** Place of the last entry that is gone. */
+  readonly seq: number;
+  readonly states: readonly StateWrite[];
+}
+
+/** What a namespace becomes when the beginning of its ledger is dropped. */
+export interface Compaction {
+  /** The head that all of this was computed at. */
+  readonly head: number;
+  /** Entries up to this place go: above the last checkpoint, at most the head. */
+  readonly through: number;
+  /** The states as they were at `through`. */
+  readonly checkpoint: readonly StateWrite[];
+  /** The states as of the head. */
+  readonly states: readonly StateWrite[];
+}
+
+/** Something in a store's files that is not as it was written. */
+export interface LedgerDamage {
+  /** Undefined when it cannot be said. */
+  readonly namespace?: string;
+  /** Place of the first entry that is not as it was written. */
+  readonly seq?: number;
+  /** What is wrong, in words for people. */
+  readonly problem: string;
+}
+
+/** What {@link Store.verify} found. */
+export interface LedgerCheck {
+  readonly namespaces: number;
+  /** Entries that were read and found as they were written. */
+  readonly entries: number;
+  /** Hexadecimal; stands for every entry in its place. Two ledgers with one digest hold the same. */
+  readonly digest: string;
+  /** All of it, of which `damage` names at most 100. */
+  readonly damaged: number;
+  readonly damage: readonly LedgerDamage[];
+}
+
 /**
  * A namespace's ledger and state.
  *
@@ -136,7 +177,7 @@ export interface Store {
   /** One page of the states of a scope. */
   scanStates(namespace: string, scope: string, options: ScanOptions): Promise<readonly ScannedState[]>;
 
-  /** Entries with `seq > after`, ascending, at most `limit` (1..10,000). */
+  /** Entries with `seq > after`, ascending, at most `limit` (1..10,000). Those before a checkpoint are gone: the first one says so by its place. */
   readEntries(
     namespace: string,
     options: { readonly after?: number; readonly limit: number },
@@ -153,6 +194,24 @@ export interface Store {
    * moved on. Used by replay: state is a cache and may be rebuilt at any time.
    */
   replaceStates(namespace: string, head: number, states: readonly StateWrite[]): Promise<boolean>;
+
+  /**
+   * Drops the beginning of a namespace's ledger and replaces its states, if the head still is `head`. Resolves to false, having
+   * changed nothing, if it moved on. Keys of dropped entries stay taken, for ever, and answer as before. Optional.
+   */
+  compact?(namespace: string, compaction: Compaction): Promise<boolean>;
+
+  /** Where a namespace's ledger begins, undefined while it is whole. There when {@link Store.compact} is. */
+  readCheckpoint?(namespace: string): Promise<Checkpoint | undefined>;
+
+  /**
+   * Reads everything and holds each entry against the digest that it was written with, which covers its place and all entries before
+   * it. Resolves also for damage, however much. Optional: for stores that own their files.
+   */
+  verify?(namespace?: string): Promise<LedgerCheck>;
+
+  /** Builds again what follows from entries and states, such as indexes. Optional. */
+  repair?(): Promise<void>;
 
   /** Removes a namespace's entries, keys and states physically. */
   eraseNamespace(namespace: string): Promise<void>;

@@ -1,13 +1,14 @@
 import { memoryStore, type Store } from "../../src/index.js";
 
-type Fault = "none" | "before" | "after";
+type Fault = "none" | "before" | "after" | "never" | "unheard";
 
 export interface FaultyStore {
   readonly store: Store;
   /** The store behind it, for looking at what really happened. */
   readonly inner: Store;
   /**
-   * What the next calls of a method do: `before` fails without effect, `after` takes effect and loses the answer.
+   * What the next calls of a method do: `before` fails without effect, `after` takes effect and loses the answer, `never` has no
+   * effect and does not answer, `unheard` takes effect and does not answer.
    */
   readonly faults: { commit: Fault; readStates: Fault };
   /** States of scopes that start with this come back cut short. */
@@ -21,7 +22,9 @@ export function faultyStore(): FaultyStore {
   const damage: FaultyStore["damage"] = { scope: undefined };
   const around = async <T>(fault: Fault, call: () => Promise<T>): Promise<T> => {
     if (fault === "before") throw new Error("connection refused");
+    if (fault === "never") return new Promise(() => undefined);
     const result = await call();
+    if (fault === "unheard") return new Promise(() => undefined);
     if (fault === "after") throw new Error("connection lost");
     return result;
   };

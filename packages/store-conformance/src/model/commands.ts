@@ -1,6 +1,7 @@
-import type { LedgerEntry, Reduce, StateRef, StateWrite, StoreCapabilities } from "@qavr/core";
+import type { LedgerEntry, Reduce, StateRef, StateWrite } from "@qavr/core";
 import fc from "fast-check";
 import { expect } from "vitest";
+import type { StoreAbilities } from "../conformance-case.js";
 import { entry, type Script, scriptedReduction } from "../fixtures/scripted-reduction.js";
 import { type Candidate, expectEqual, MODEL_IDS, MODEL_NAMESPACES, MODEL_SCOPES, type Model } from "./model-state.js";
 
@@ -122,6 +123,37 @@ const replacements = fc
     ),
   );
 
+/** Through any place, mostly with the head as it is; what is refused must be refused by both. */
+const compactions = fc
+  .tuple(namespaces, handle, writes, writes, fc.nat({ max: 8 }), fc.constantFrom(0, 0, 0, 1))
+  .map(([namespace, place, checkpoint, states, through, shift]) =>
+    command(
+      `compact(${show(namespace)}, handle ${place}, through ${through}, head ${shift}, ${show([checkpoint, states])})`,
+      [namespace],
+      async ({ reference }, candidate) => {
+        const head = (await reference.head(namespace)) + shift;
+        const given = {
+          head,
+          through,
+          checkpoint: [...new Map(checkpoint.map((c) => [show([c.scope, c.id]), c])).values()],
+          states,
+        };
+        const [expected, actual] = await Promise.allSettled([
+          reference.compact?.(namespace, given),
+          pick(candidate, place).compact?.(namespace, given),
+        ]);
+        expect(outcome(actual)).toEqual(outcome(expected));
+        const checkpoints = [reference, ...candidate.handles].map((store) => store.readCheckpoint?.(namespace));
+        const [first, ...others] = await Promise.all(checkpoints);
+        for (const other of others) expect(other).toEqual(first);
+      },
+    ),
+  );
+
+/** What a call came to: its result, or the code of its refusal. */
+const outcome = (settled: PromiseSettledResult<unknown>): unknown =>
+  settled.status === "fulfilled" ? settled.value : (settled.reason as { code?: unknown }).code;
+
 const erasures = fc.tuple(namespaces, handle).map(([namespace, place]) =>
   command(`eraseNamespace(${show(namespace)}, handle ${place})`, MODEL_NAMESPACES, async ({ reference }, candidate) => {
     await reference.eraseNamespace(namespace);
@@ -151,15 +183,15 @@ const reopenings = fc.constant(
   }),
 );
 
-/** The commands that a store with these capabilities can be asked to do, over the events of one pool. */
+/** The commands that a store with these abilities can be asked to do, over the events of one pool. */
 export function commandArbitraries(
-  { durable }: StoreCapabilities,
+  { durable, compact }: Pick<StoreAbilities, "durable" | "compact">,
   pool: readonly Script[],
 ): fc.Arbitrary<ModelCommand>[] {
   const events = eventsOf(pool);
   const frequent = [commits(events), commits(events), commits(events)];
   const rare = [simultaneousCommits(events), throwingCommits(events), replacements, erasures, pages];
-  return [...frequent, ...rare, ...(durable ? [reopenings] : [])];
+  return [...frequent, ...rare, ...(compact ? [compactions] : []), ...(durable ? [reopenings] : [])];
 }
 
 function describeEntry({ key, payload }: LedgerEntry): string {

@@ -17,7 +17,10 @@ export const model: ConformanceTopic = {
           return { model: { reference: memoryStore() }, real: { handles, mirrors: new Map(), open } };
         };
         const sequences = scriptPools.chain((pool) =>
-          fc.commands(commandArbitraries({ durable, sharedBackend }, pool), { maxCommands: 25, size: "max" }),
+          fc.commands(commandArbitraries({ durable, compact: store.compact !== undefined }, pool), {
+            maxCommands: 25,
+            size: "max",
+          }),
         );
         await fc.assert(
           fc.asyncProperty(sequences, (commands) => fc.asyncModelRun(setup, commands)),

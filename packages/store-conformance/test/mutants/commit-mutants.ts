@@ -179,6 +179,38 @@ export const commitMutants: readonly Mutant[] = [
     };
   }),
 
+  mutant("compacts although the head has moved", "compact", (store) => ({
+    compact: async (namespace, compaction) =>
+      store.compact?.(namespace, { ...compaction, head: await store.head(namespace) }) ?? false,
+  })),
+
+  mutant("forgets the keys of entries that it compacts away", "compact", (store) => {
+    const dropped = new Set<string>();
+    let calls = 0;
+    return {
+      async compact(namespace, compaction) {
+        for (const { key, seq } of await store.readEntries(namespace, { limit: 10_000 })) {
+          if (seq <= compaction.through) dropped.add(address(namespace, key));
+        }
+        return store.compact?.(namespace, compaction) ?? false;
+      },
+      commit: (namespace, entries, reduce) =>
+        store.commit(
+          namespace,
+          entries.map((entry) =>
+            dropped.has(address(namespace, entry.key)) ? { ...entry, key: `${entry.key}#${calls++}` } : entry,
+          ),
+          reduce,
+        ),
+    };
+  }),
+
+  mutant("begins to count again after a compaction", "compact", (store) => ({
+    async head(namespace) {
+      return (await store.readEntries(namespace, { limit: 10_000 })).length;
+    },
+  })),
+
   mutant("erases the state of a namespace but keeps its ledger", "eraseNamespace", (store) => ({
     async eraseNamespace(namespace) {
       await store.replaceStates(namespace, await store.head(namespace), []);

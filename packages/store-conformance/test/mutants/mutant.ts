@@ -52,6 +52,8 @@ export function sharedMemoryBackend(
         namespaces: guard(backend.namespaces),
         replaceStates: guard(backend.replaceStates),
         eraseNamespace: guard(backend.eraseNamespace),
+        compact: guard(backend.compact as NonNullable<Store["compact"]>),
+        readCheckpoint: guard(backend.readCheckpoint as NonNullable<Store["readCheckpoint"]>),
         changesSince: (namespace, cursor) =>
           backend.changesSince?.(namespace, cursor) ?? { cursor, written: undefined },
         async close() {

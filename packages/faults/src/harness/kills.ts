@@ -1,25 +1,16 @@
+import { join } from "node:path";
+import { type Random, seededRandom } from "@qavr/bench";
 import { createEngine, type Engine, type OutcomeReceipt, QavrError } from "@qavr/core";
-import { describe, expect, it } from "vitest";
-import { sqliteStore } from "../src/index.js";
-import { type KilledRun, killWhileRecording } from "./support/kill-run.js";
-import { tempLedger } from "./support/temp-folder.js";
+import { sqliteStore } from "@qavr/sqlite";
+import type { CheckResult, Harness } from "./check.js";
+import { type Recorded, recordInProcess } from "./recording-process.js";
+import { inFolder } from "./workspace.js";
 
-const KILLS = 300;
+const KILLS = { quick: 40, full: 1_000 } as const;
 /** Several ledgers, so that some kills meet the creation of the file. */
 const KILLS_PER_LEDGER = 15;
 /** At the same time, on ledgers of their own. */
 const LANES = 2;
-
-/** Numbers in [0, 1), the same for the same seed (mulberry32). */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const outcomeOf = (run: number) => ({ reward: run % 3 !== 0, idempotencyKey: `run-${run}` });
 
@@ -42,7 +33,7 @@ async function record(engine: Engine, run: number): Promise<OutcomeReceipt | und
   return engine.end(episode, outcomeOf(run));
 }
 
-interface Tally {
+export interface KillTally {
   kills: number;
   acknowledged: number;
   /** Acknowledged, and not in the ledger afterwards. */
@@ -51,10 +42,14 @@ interface Tally {
   unheard: number;
   /** Retries that were not answered with the first place. */
   doubled: number;
+  /** Ledgers that did not verify, or whose outcomes did not add up, at the end. */
+  broken: number;
 }
 
+const emptyTally = (): KillTally => ({ kills: 0, acknowledged: 0, lost: 0, unheard: 0, doubled: 0, broken: 0 });
+
 /** Opens the ledger after a kill, asks for every outcome again and completes what was cut off. */
-async function recover(path: string, { started, acknowledged }: KilledRun, tally: Tally): Promise<void> {
+async function recover(path: string, { started, acknowledged }: Recorded, tally: KillTally): Promise<void> {
   const engine = createEngine({ store: sqliteStore(path) });
   for (const run of started) {
     const known = await retry(engine, run);
@@ -73,58 +68,97 @@ async function recover(path: string, { started, acknowledged }: KilledRun, tally
 }
 
 /** Kills processes that record into one ledger, one after the other, and checks the whole ledger at the end. */
-async function killRepeatedly(path: string, kills: number, random: () => number, tally: Tally): Promise<void> {
+async function killRepeatedly(path: string, kills: number, random: Random, tally: KillTally): Promise<void> {
   let next = 0;
   for (let kill = 0; kill < kills; kill++) {
     // The first kill, and now and then a later one, comes at any moment of the start: loading, creating, migrating, recovering.
     const early = kill === 0 || random() < 0.1;
-    const run = await killWhileRecording({
+    const run = await recordInProcess({
       path,
       first: next,
       after: early ? "start" : "first acknowledgement",
       delay: early ? 20 + 100 * random() : 25 * random(),
+      interrupt: (pid) => process.kill(pid, "SIGKILL"),
+      // A third of the processes also compact the ledger and back it up.
+      ...(random() < 0.33 ? { mode: "compact" } : {}),
     });
     await recover(path, run, tally);
     next = Math.max(next, ...run.started.map((started) => started + 1));
   }
   const engine = createEngine({ store: sqliteStore(path) });
   const { outcomes, taught } = await engine.status();
-  expect({ outcomes: outcomes.user, taught }).toEqual({ outcomes: next, taught: next });
-  expect(await engine.replay()).toMatchObject({ identical: true, differences: [] });
+  if (outcomes.user !== next || taught !== next || !(await engine.verify()).ok) tally.broken++;
   await engine.close();
 }
 
-describe("a process killed with SIGKILL while it records outcomes", () => {
-  it(`loses no acknowledged outcome and lets none count twice, in ${KILLS} kills`, { timeout: 600_000 }, async () => {
-    const tally: Tally = { kills: 0, acknowledged: 0, lost: 0, unheard: 0, doubled: 0 };
-    const ledgers = Array.from({ length: KILLS / KILLS_PER_LEDGER }, (_, seed) => ({ path: tempLedger(), seed }));
+/** Kills that many processes with SIGKILL while they record outcomes. */
+export async function killProcesses(kills: number): Promise<KillTally> {
+  const tally = emptyTally();
+  await inFolder(async (folder) => {
+    const ledgers = Array.from({ length: Math.ceil(kills / KILLS_PER_LEDGER) }, (_, seed) => ({
+      path: join(folder, `${seed}.db`),
+      seed,
+      kills: Math.min(KILLS_PER_LEDGER, kills - seed * KILLS_PER_LEDGER),
+    }));
     const lane = async (): Promise<void> => {
       for (let ledger = ledgers.pop(); ledger; ledger = ledgers.pop()) {
-        await killRepeatedly(ledger.path, KILLS_PER_LEDGER, randomNumbers(ledger.seed), tally);
+        await killRepeatedly(ledger.path, ledger.kills, seededRandom(ledger.seed), tally);
       }
     };
     await Promise.all(Array.from({ length: LANES }, lane));
-    expect(tally).toMatchObject({ kills: KILLS, lost: 0, doubled: 0 });
-    // Otherwise the kills came too early or too late to prove anything.
-    expect(tally.acknowledged).toBeGreaterThan(KILLS);
-    expect(tally.unheard).toBeGreaterThan(0);
-    console.info(tally);
   });
+  return tally;
+}
 
-  it("is seen to lose outcomes when its store acknowledges before it commits", { timeout: 240_000 }, async () => {
-    const tally: Tally = { kills: 0, acknowledged: 0, lost: 0, unheard: 0, doubled: 0 };
-    const random = randomNumbers(1);
-    while (tally.lost === 0 && tally.kills < 200) {
-      const path = tempLedger();
-      const run = await killWhileRecording({
+/** Kills processes whose store acknowledges before it commits, until one is seen to have lost something. */
+export async function killEarlyAcknowledgers(limit: number): Promise<KillTally> {
+  const tally = emptyTally();
+  const random = seededRandom(1);
+  while (tally.lost === 0 && tally.kills < limit) {
+    await inFolder(async (folder) => {
+      const path = join(folder, "ledger.db");
+      const run = await recordInProcess({
         path,
         first: 0,
         after: "first acknowledgement",
         delay: 15 * random(),
         mode: "early",
+        interrupt: (pid) => process.kill(pid, "SIGKILL"),
       });
       await recover(path, run, tally);
-    }
-    expect(tally.lost).toBeGreaterThan(0);
-  });
-});
+    });
+  }
+  return tally;
+}
+
+export const kills: Harness = {
+  name: "process kills",
+  async run(size): Promise<readonly CheckResult[]> {
+    const tally = await killProcesses(KILLS[size]);
+    const mutant = await killEarlyAcknowledgers(200);
+    return [
+      {
+        promise: "R1",
+        what: "SIGKILL while recording, compacting and backing up (SQLite)",
+        tried: `${tally.kills} kills, ${tally.acknowledged} acknowledged outcomes`,
+        seen: `${tally.lost} lost, ${tally.broken} ledgers that do not verify or add up`,
+        held: tally.lost === 0 && tally.broken === 0 && tally.acknowledged > tally.kills,
+      },
+      {
+        promise: "R4",
+        what: "asking again after a kill",
+        tried: `${tally.unheard} outcomes that were recorded and whose process never heard so`,
+        seen: `${tally.doubled} counted twice`,
+        held: tally.doubled === 0 && tally.unheard > 0,
+      },
+      {
+        promise: "R25",
+        what: "mutant: acknowledges before it commits",
+        tried: `${mutant.kills} kills`,
+        seen: `${mutant.lost} lost outcomes seen`,
+        held: mutant.lost > 0,
+        mutant: true,
+      },
+    ];
+  },
+};

@@ -1,0 +1,186 @@
+import { QavrError } from "../errors/qavr-error.js";
+import type { Spool, WaitingCommit } from "../store/spool.js";
+import type { CommitReceipt, LedgerEntry } from "../store/store.js";
+import type { CircuitBreaker } from "./circuit-breaker.js";
+import type { EngineContext } from "./context.js";
+import { asStoreError, isOutOfReach } from "./store-failure.js";
+
+/** Commits that are passed on at once: they share transactions. */
+const PAGE = 100;
+
+/** What became of an entry: in the ledger at `seq`, or safe in the spool, without a place yet. */
+export type RecordReceipt = CommitReceipt | { readonly status: "spooled"; readonly seq: 0 };
+
+export interface OutcomeSpool {
+  /**
+   * Commits to the store or, while that is out of reach, to the spool: what is acknowledged is durable in one of them.
+   * @throws SPOOL_FULL when neither has room, and what the store refuses
+   */
+  commit(namespace: string, entries: readonly LedgerEntry[]): Promise<readonly RecordReceipt[]>;
+  /** Passes on what waits, if the store can be reached. Never rejects. */
+  drain(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface OutcomeSpoolOptions extends Pick<EngineContext, "store" | "reduce" | "now" | "log" | "counters"> {
+  readonly spool: Spool;
+  readonly breaker: CircuitBreaker;
+}
+
+export function createOutcomeSpool(options: OutcomeSpoolOptions): OutcomeSpool {
+  const { store, reduce, spool, breaker, now, log, counters } = options;
+  /** Commits that the store refuses for good: they stay, and are not tried again by this engine. */
+  const refused = new Set<number>();
+  let waiting: number | undefined;
+  let draining: Promise<void> | undefined;
+
+  /** What the spool does, or undefined: a spool that fails must not keep outcomes from a store that works. */
+  const asking = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work();
+    } catch (error) {
+      const { code, message } = asStoreError(error, spool.name);
+      log("error", `The spool cannot be read: ${message}`, { code: "SPOOL_FAILED", reason: code });
+      return undefined;
+    }
+  };
+
+  const recount = async (): Promise<void> => {
+    waiting = (await asking(() => spool.size())) ?? 0;
+    counters.spooled = waiting;
+  };
+
+  /** Everything that waits, oldest first: an episode's exposures must come before its end. One run at a time. @throws when out of reach */
+  const passOn = (): Promise<void> => {
+    draining ??= (async () => {
+      if (waiting === undefined) await recount();
+      if ((waiting ?? 0) <= refused.size) return;
+      try {
+        await passOnAll(options, refused, asking);
+      } finally {
+        await recount();
+      }
+    })().finally(() => {
+      draining = undefined;
+    });
+    return draining;
+  };
+
+  /** @throws the store's failure when it is out of reach; the breaker knows then */
+  const tryStore = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      const result = await work();
+      breaker.succeeded();
+      return result;
+    } catch (error) {
+      const failure = asStoreError(error, store.name);
+      if (isOutOfReach(failure)) breaker.failed(now());
+      else breaker.succeeded();
+      throw failure;
+    }
+  };
+
+  const keep = async (
+    namespace: string,
+    entries: readonly LedgerEntry[],
+    failure: QavrError | undefined,
+  ): Promise<readonly RecordReceipt[]> => {
+    try {
+      await spool.append({ namespace, entries });
+    } catch (error) {
+      counters.rejected += 1;
+      throw asStoreError(error, spool.name);
+    }
+    waiting = (waiting ?? 0) + 1;
+    counters.spooled = waiting;
+    log("warn", "The store is out of reach: an outcome waits in the spool.", {
+      code: "OUTCOME_SPOOLED",
+      namespace,
+      waiting,
+      reason: failure?.code ?? "STORE_SUSPENDED",
+    });
+    return entries.map(() => ({ status: "spooled", seq: 0 }));
+  };
+
+  return {
+    async commit(namespace, entries) {
+      if (!breaker.admits(now())) return keep(namespace, entries, undefined);
+      try {
+        return await tryStore(async () => {
+          await passOn();
+          return store.commit(namespace, entries, reduce);
+        });
+      } catch (error) {
+        if (QavrError.isInstance(error) && isOutOfReach(error)) return keep(namespace, entries, error);
+        throw error;
+      }
+    },
+
+    async drain() {
+      if (!breaker.admits(now())) return;
+      await tryStore(passOn).catch(() => undefined);
+    },
+
+    close: () => spool.close(),
+  };
+}
+
+async function passOnAll(
+  { store, reduce, spool, log }: OutcomeSpoolOptions,
+  refused: Set<number>,
+  asking: <T>(work: () => Promise<T>) => Promise<T | undefined>,
+): Promise<void> {
+  let passed = 0;
+  for (let after = 0; ; ) {
+    const page = await asking(() => spool.read({ after, limit: PAGE }));
+    if (!page || page.length === 0) break;
+    after = (page.at(-1) as WaitingCommit).id;
+    const byNamespace = Map.groupBy(
+      page.filter(({ id }) => !refused.has(id)),
+      ({ namespace }) => namespace,
+    );
+    const sent = (await Promise.all([...byNamespace.values()].map(inOrder))).flat();
+    await asking(() => spool.remove(sent));
+    passed += sent.length;
+  }
+  if (passed === 0) return;
+  log("info", "What waited in the spool has reached the store.", { code: "SPOOL_DRAINED", commits: passed });
+
+  /** The commits of one namespace, all at once if the store takes them so, else one by one. Returns the ids of those it has. */
+  async function inOrder(commits: readonly WaitingCommit[]): Promise<number[]> {
+    if (commits.length > 1 && (await send(commits))) return commits.map(({ id }) => id);
+    const sent: number[] = [];
+    for (const commit of commits) {
+      if (await send([commit])) sent.push(commit.id);
+      else refused.add(commit.id);
+    }
+    return sent;
+  }
+
+  /** False when the store refuses them. @throws when it is out of reach */
+  async function send(commits: readonly WaitingCommit[]): Promise<boolean> {
+    const { namespace } = commits[0] as WaitingCommit;
+    const entries = commits.flatMap((commit) => commit.entries);
+    try {
+      const receipts = await store.commit(namespace, entries, reduce);
+      receipts.forEach(({ status }, i) => {
+        if (status === "conflict") complain(namespace, "IDEMPOTENCY_CONFLICT", entries[i] as LedgerEntry);
+      });
+      return true;
+    } catch (error) {
+      const failure = asStoreError(error, store.name);
+      if (isOutOfReach(failure)) throw failure;
+      if (commits.length === 1) complain(namespace, failure.code, entries[0] as LedgerEntry);
+      return false;
+    }
+  }
+
+  function complain(namespace: string, reason: string, { key }: LedgerEntry): void {
+    log("error", "The store refuses an outcome that had waited in the spool.", {
+      code: "SPOOL_REFUSED",
+      namespace,
+      reason,
+      key,
+    });
+  }
+}

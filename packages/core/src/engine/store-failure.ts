@@ -1,0 +1,24 @@
+import { type ErrorCode, QavrError } from "../errors/qavr-error.js";
+
+/** Failures of the store itself: the same call may succeed later. All others would fail again. */
+const OUT_OF_REACH: readonly ErrorCode[] = [
+  "STORE_UNAVAILABLE",
+  "STORE_UNWRITABLE",
+  "STORE_CORRUPT",
+  "STORE_BUSY",
+  "STORE_FAILED",
+  "STORE_TIMEOUT",
+  "STORE_SUSPENDED",
+];
+
+/** A store's failure with a code, whatever the store threw. */
+export function asStoreError(error: unknown, store: string): QavrError {
+  if (QavrError.isInstance(error)) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new QavrError("STORE_FAILED", `The ${store} store failed: ${reason}`, { cause: error, details: { store } });
+}
+
+/** Whether the store could not do its part, as against a call that it refused or a state that cannot be read. */
+export function isOutOfReach(error: QavrError): boolean {
+  return OUT_OF_REACH.includes(error.code);
+}

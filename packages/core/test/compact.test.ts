@@ -1,0 +1,270 @@
+import { describe, expect, it } from "vitest";
+import { memoryStore, qavr, type Store, similarity } from "../src/index.js";
+import { DAY, request, snapshot, testEngine } from "./support/test-engine.js";
+
+type World = ReturnType<typeof testEngine>;
+
+/** Ends one run a day, from the first day on. */
+async function days({ engine, clock }: World, from: number, to: number, prefix = "run"): Promise<void> {
+  for (let day = from; day < to; day++) {
+    clock.now += DAY;
+    const { episode } = await engine.rank(
+      request({ keepOrder: true, aliases: [`${prefix}-${day}`], vector: [Math.sin(day), 1, 0, day % 3] }),
+    );
+    await engine.end(episode, {
+      reward: day % 2 === 0,
+      source: day % 3 === 0 ? "ann" : "bob",
+      idempotencyKey: `${prefix}-${day}`,
+    });
+  }
+}
+
+const visiting = { trust: "audited", outcomeWindow: 5 * DAY } as const;
+
+/** Ends one run a day: claims of one source and verdicts by turns. */
+async function claims({ engine, clock }: World, count: number): Promise<void> {
+  for (let day = 0; day < count; day++) {
+    clock.now += DAY;
+    const { episode } = await engine.rank(request({ keepOrder: true }));
+    if (day % 2 === 0) await engine.end(episode, { reward: true, tier: "verified", source: "checker" });
+    else {
+      await engine.end(episode, { reward: day % 4 === 1, source: "ann" });
+      if (day % 8 === 1) await engine.report(episode, { reward: true, tier: "verified", source: "checker" });
+    }
+  }
+}
+
+async function learnedIn({ store, engine }: World): Promise<unknown> {
+  return {
+    exported: await engine.exportState(),
+    memories: await store.scanStates("default", "memory:default", { limit: 10_000 }),
+  };
+}
+
+/** Compacts everything there is. */
+function compactAll({ engine, clock }: World): ReturnType<World["engine"]["compact"]> {
+  clock.now += 1;
+  return engine.compact({ namespace: "default", olderThan: 0 });
+}
+
+describe("compacting a ledger", () => {
+  it("drops what is older than the window and keeps what was learned, bit for bit", async () => {
+    const world = testEngine();
+    await days(world, 0, 100);
+    const before = await learnedIn(world);
+    const report = await world.engine.compact({ namespace: "default" });
+    // Two entries a day; the last thirty days stay, and so do records for thirty days more.
+    expect(report).toEqual({ namespace: "default", checkpoint: 138, dropped: 138, entries: 62, episodes: 39 });
+    expect(await learnedIn(world)).toEqual(before);
+    expect(await world.engine.replay()).toMatchObject({ identical: true, checkpoint: 138, entries: 200 });
+    expect(await world.engine.status()).toMatchObject({ seq: 200, checkpoint: 138, taught: 100 });
+    expect(world.logs.at(-1)).toMatchObject({ level: "info", fields: { code: "LEDGER_COMPACTED", dropped: 138 } });
+  });
+
+  it("goes on as if it had not been: the next outcomes lead to the same states", async () => {
+    const [plain, compacted] = [testEngine(), testEngine()];
+    for (const world of [plain, compacted]) await days(world, 0, 40);
+    await compacted.engine.compact({ namespace: "default", olderThan: 5 * DAY });
+    for (const world of [plain, compacted]) await days(world, 40, 60);
+    await compacted.engine.compact({ namespace: "default", olderThan: 5 * DAY });
+    expect(await learnedIn(compacted)).toEqual(await learnedIn(plain));
+    expect(await compacted.engine.replay()).toMatchObject({ identical: true, checkpoint: 108 });
+  });
+
+  it("keeps every key taken, and answers as before", async () => {
+    const world = testEngine();
+    await days(world, 0, 10);
+    const first = await world.engine.report("run-2", { reward: true, idempotencyKey: "late" });
+    await compactAll(world);
+    expect(await world.store.readEntries("default", { limit: 10 })).toEqual([]);
+    expect(await world.engine.report("run-2", { reward: true, idempotencyKey: "late" })).toEqual({
+      ...first,
+      status: "duplicate",
+    });
+    await expect(world.engine.report("run-2", { reward: false, idempotencyKey: "late" })).rejects.toMatchObject({
+      code: "IDEMPOTENCY_CONFLICT",
+    });
+    expect(await world.engine.report("run-2", { reward: false })).toMatchObject({ status: "committed", seq: 22 });
+  });
+
+  it("lets revocation reach back to the checkpoint, and says so beyond it", async () => {
+    const [plain, compacted] = [testEngine(), testEngine()];
+    for (const world of [plain, compacted]) await days(world, 0, 30);
+    await compacted.engine.compact({ namespace: "default", olderThan: 10 * DAY });
+    const all = await plain.engine.revoke({ namespace: "default", source: "ann", dryRun: true });
+    const rest = await compacted.engine.revoke({ namespace: "default", source: "ann", dryRun: true });
+    expect([all.checkpoint, all.outcomes]).toEqual([0, 10]);
+    expect([rest.checkpoint, rest.outcomes]).toEqual([38, 3]);
+    await compacted.engine.revoke({ namespace: "default", source: "ann" });
+    await plain.engine.revoke({ namespace: "default", source: "ann", fromSeq: 39 });
+    expect(await learnedIn(compacted)).toEqual(await learnedIn(plain));
+    expect(await compacted.engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("keeps the effect of a revocation that came before it", async () => {
+    const world = testEngine();
+    await days(world, 0, 20);
+    await world.engine.revoke({ namespace: "default", source: "ann" });
+    const before = await learnedIn(world);
+    await world.engine.compact({ namespace: "default", olderThan: 10 * DAY });
+    expect(await learnedIn(world)).toEqual(before);
+    expect(await world.engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("leaves nothing to ask another learner about before the checkpoint, and says so", async () => {
+    const world = testEngine();
+    await days(world, 0, 30);
+    await world.engine.compact({ namespace: "default", olderThan: 10 * DAY });
+    expect(await world.engine.replay({ learner: qavr() as never })).toMatchObject({ checkpoint: 38, episodes: 11 });
+    const changed = testEngine({ store: world.store, learner: similarity(), prefix: "changed" });
+    expect(await changed.engine.replay({ write: true })).toMatchObject({ written: true, checkpoint: 38 });
+    expect(await changed.engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("says of an episode before the checkpoint that what it showed is gone", async () => {
+    const world = testEngine();
+    await days(world, 0, 10);
+    await world.engine.compact({ namespace: "default", olderThan: 3 * DAY });
+    expect(await world.engine.explain("run-1")).toMatchObject({
+      compacted: true,
+      exposures: [],
+      outcome: { reward: 0 },
+    });
+    const young = await world.engine.explain("run-9");
+    expect(young?.exposures).toHaveLength(1);
+    expect(young).not.toHaveProperty("compacted");
+  });
+
+  it("keeps parked episodes and those that learners visit again, and lets the others go when nothing can come to them", async () => {
+    const world = testEngine({ outcomeWindow: 10 * DAY });
+    const { episode } = await world.engine.rank(request());
+    await world.engine.park(episode, { alias: "thread" });
+    await days(world, 0, 60);
+    await world.engine.compact({ namespace: "default", olderThan: 10 * DAY });
+    const kept = (await world.store.scanStates("default", "episode", { limit: 10_000 })).map(({ id }) => id);
+    expect(kept).toContain(episode);
+    expect(await world.store.readStates("default", "alias", ["thread", "run-0", "run-59"])).toEqual([
+      expect.anything(),
+      undefined,
+      expect.anything(),
+    ]);
+    expect(await world.engine.status()).toMatchObject({ episodes: { parked: 1 } });
+  });
+
+  it("keeps what is visited again: the next outcomes teach the same as if nothing had been dropped", async () => {
+    const [plain, compacted] = [testEngine(visiting), testEngine(visiting)];
+    for (const world of [plain, compacted]) await claims(world, 40);
+    const report = await compacted.engine.compact({ namespace: "default", olderThan: 5 * DAY });
+    // Claims are weighed again, verdicts are not.
+    expect(report).toMatchObject({ dropped: 73, episodes: 15 });
+    for (const world of [plain, compacted]) await claims(world, 20);
+    expect(await learnedIn(compacted)).toEqual(await learnedIn(plain));
+    expect(await compacted.engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("may come between two pages of a replay, which begins again at the new checkpoint", async () => {
+    const inner = memoryStore();
+    const world = testEngine({ store: inner });
+    await days(world, 0, 20);
+    let isFirst = true;
+    const store: Store = {
+      ...inner,
+      async readEntries(...call) {
+        if (isFirst) {
+          isFirst = false;
+          await compactAll(world);
+          await days(world, 20, 22);
+        }
+        return inner.readEntries(...call);
+      },
+    };
+    const replaying = testEngine({ store, prefix: "replaying" });
+    expect(await replaying.engine.replay()).toMatchObject({ identical: true, checkpoint: 40, entries: 44 });
+  });
+
+  it("keeps the record of an episode to which an outcome came against the clock", async () => {
+    const world = testEngine({ outcomeWindow: 10 * DAY });
+    await days(world, 0, 1);
+    await days(world, 1, 40);
+    // A machine whose clock is far behind reports on the first day's run.
+    world.clock.now -= 39 * DAY;
+    await world.engine.report("run-0", { reward: false });
+    world.clock.now += 39 * DAY;
+    await days(world, 40, 41);
+    const before = await learnedIn(world);
+    expect(await world.engine.compact({ namespace: "default", olderThan: 10 * DAY })).toMatchObject({ episodes: 0 });
+    expect(await learnedIn(world)).toEqual(before);
+    expect(await world.engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("does nothing where nothing is old, and on an empty ledger", async () => {
+    const world = testEngine();
+    expect(await world.engine.compact({ namespace: "default" })).toMatchObject({
+      checkpoint: 0,
+      dropped: 0,
+      entries: 0,
+    });
+    await days(world, 0, 3);
+    const before = await snapshot(world.store);
+    expect(await world.engine.compact({ namespace: "default" })).toMatchObject({
+      checkpoint: 0,
+      dropped: 0,
+      entries: 6,
+    });
+    await compactAll(world);
+    expect(await compactAll(world)).toMatchObject({
+      checkpoint: 6,
+      dropped: 0,
+    });
+    expect(JSON.stringify(await snapshot(world.store))).toHaveLength(JSON.stringify(before).length);
+  });
+
+  it("refuses to drop the ledger of states that do not follow from it", async () => {
+    const world = testEngine();
+    await days(world, 0, 10);
+    const head = await world.store.head("default");
+    await world.store.replaceStates("default", head, []);
+    const compacting = compactAll(world);
+    await expect(compacting).rejects.toMatchObject({ code: "INVALID_STATE" });
+    expect(await world.store.readEntries("default", { limit: 100 })).toHaveLength(20);
+    await world.engine.repair();
+    expect(await compactAll(world)).toMatchObject({ dropped: 20 });
+  });
+
+  it("goes on when the ledger grows under it, and gives up when it never stands still", async () => {
+    const inner = memoryStore();
+    let grow = 0;
+    const tested = testEngine({ store: inner });
+    await days(tested, 0, 10);
+    const writer = testEngine({ store: inner, prefix: "writer" });
+    const store: Store = {
+      ...inner,
+      async head(namespace) {
+        if (grow-- > 0) {
+          const { episode } = await writer.engine.rank(request());
+          await writer.engine.end(episode, { reward: true });
+        }
+        return inner.head(namespace);
+      },
+    };
+    const compactor = testEngine({ store, prefix: "compactor" });
+    compactor.clock.now = tested.clock.now;
+    grow = 2;
+    expect(await compactAll(compactor)).toMatchObject({ dropped: 20 });
+    grow = 1_000;
+    await expect(compactAll(compactor)).rejects.toMatchObject({ code: "STORE_BUSY" });
+  });
+
+  it("refuses wrong options, and stores that cannot", async () => {
+    const { engine } = testEngine();
+    for (const olderThan of [-1, Number.NaN, "1"]) {
+      await expect(engine.compact({ namespace: "default", olderThan: olderThan as number })).rejects.toMatchObject({
+        code: "INVALID_ARGUMENT",
+      });
+    }
+    const { compact: _, ...plain } = memoryStore();
+    await expect(testEngine({ store: plain }).engine.compact({ namespace: "default" })).rejects.toMatchObject({
+      code: "UNSUPPORTED",
+    });
+  });
+});

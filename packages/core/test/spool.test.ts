@@ -1,0 +1,215 @@
+import { describe, expect, it, vi } from "vitest";
+import { type EngineOptions, memoryStore, similarity } from "../src/index.js";
+import { faultyStore } from "./support/faulty-store.js";
+import { handTimer } from "./support/hand-timer.js";
+import { memorySpool } from "./support/memory-spool.js";
+import { request, snapshot, testEngine } from "./support/test-engine.js";
+
+function spooling(options: Partial<EngineOptions> & { readonly cap?: number } = {}) {
+  const { cap, ...engineOptions } = options;
+  const spool = memorySpool(cap);
+  const faulty = faultyStore();
+  return { spool, ...faulty, ...testEngine({ store: faulty.store, spool, ...engineOptions }) };
+}
+
+/** Ends `count` runs with an outcome each. */
+async function runs({ engine }: Pick<ReturnType<typeof testEngine>, "engine">, count: number): Promise<string[]> {
+  const statuses: string[] = [];
+  for (let run = 0; run < count; run++) {
+    const { episode } = await engine.rank(request());
+    const receipt = await engine.end(episode, { reward: run % 2 === 0, idempotencyKey: `run-${run}` });
+    statuses.push(receipt?.status as string);
+  }
+  return statuses;
+}
+
+describe("an outcome while the store is out of reach", () => {
+  it("is acknowledged from the spool, and is in the store exactly once and in order when that is back", async () => {
+    const world = spooling();
+    const { engine, spool, faults, clock, logs } = world;
+    faults.commit = "before";
+    expect(await runs(world, 10)).toEqual(Array(10).fill("spooled"));
+    expect(spool.waiting).toHaveLength(10);
+    expect(engine.health()).toMatchObject({ spooled: 10, writesSuspended: true, openEpisodes: 0, rejected: 0 });
+    expect(logs.find(({ fields }) => fields.code === "OUTCOME_SPOOLED")).toMatchObject({
+      level: "warn",
+      fields: { reason: "STORE_FAILED", waiting: 1 },
+    });
+    faults.commit = "none";
+    clock.now += 4_000;
+    const { episode } = await engine.rank(request());
+    expect(await engine.end(episode, { reward: true })).toEqual({ status: "committed", episode, seq: 22 });
+    expect([spool.waiting.length, engine.health().spooled]).toEqual([0, 0]);
+    expect(await engine.status()).toMatchObject({ outcomes: { user: 11 }, taught: 11 });
+    expect(await engine.replay()).toMatchObject({ identical: true, entries: 22 });
+    expect(logs.find(({ fields }) => fields.code === "SPOOL_DRAINED")).toMatchObject({ fields: { commits: 10 } });
+  });
+
+  it("whose answer was lost is not counted twice by the spool", async () => {
+    const world = spooling();
+    world.faults.commit = "after";
+    await runs(world, 3);
+    world.faults.commit = "none";
+    await world.engine.flush();
+    expect(await world.engine.status()).toMatchObject({ outcomes: { user: 3 }, corrections: 0, seq: 6 });
+  });
+
+  it("gives the same state as if the store had never been away", async () => {
+    const shown = async ({ engine }: Pick<ReturnType<typeof testEngine>, "engine">): Promise<void> => {
+      const { episode } = await engine.rank(request({ keepOrder: true }));
+      await engine.end(episode, { reward: episode.length % 2 === 0, source: "ann" });
+    };
+    const [away, plain] = [spooling(), testEngine({ store: memoryStore() })];
+    for (let run = 0; run < 12; run++) {
+      away.faults.commit = run < 5 ? "none" : "before";
+      await shown(away);
+      await shown(plain);
+    }
+    away.faults.commit = "none";
+    away.clock.now += 4_000;
+    await away.engine.flush();
+    expect(await snapshot(away.inner)).toEqual(await snapshot(plain.store));
+    expect(await away.engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("beyond the spool's cap is refused and counted, and can be said again later", async () => {
+    const world = spooling({ cap: 3 });
+    world.faults.commit = "before";
+    await runs(world, 3);
+    const { episode } = await world.engine.rank(request());
+    await expect(world.engine.end(episode, { reward: true })).rejects.toMatchObject({ code: "SPOOL_FULL" });
+    expect(world.engine.health()).toMatchObject({ spooled: 3, rejected: 1, openEpisodes: 1 });
+    world.faults.commit = "none";
+    world.clock.now += 4_000;
+    expect(await world.engine.end(episode, { reward: true })).toMatchObject({ status: "committed" });
+    expect(await world.engine.status()).toMatchObject({ outcomes: { user: 4 } });
+  });
+
+  it("about a recorded episode is spooled as long as the episode can be read, and refused when it cannot", async () => {
+    const world = spooling();
+    const { episode } = await world.engine.rank(request());
+    await world.engine.end(episode);
+    world.faults.commit = "before";
+    expect(await world.engine.report(episode, { reward: true })).toEqual({ status: "spooled", episode, seq: 0 });
+    world.faults.readStates = "before";
+    await expect(world.engine.report(episode, { reward: true })).rejects.toMatchObject({ code: "STORE_FAILED" });
+    world.faults.commit = "none";
+    world.faults.readStates = "none";
+    await world.engine.flush();
+    expect(await world.engine.explain(episode)).toMatchObject({ outcome: { reward: 1 } });
+  });
+
+  it("waits for nobody once the store is known to be away", async () => {
+    const world = spooling();
+    let calls = 0;
+    const { commit } = world.inner;
+    world.inner.commit = (...call) => {
+      calls += 1;
+      return commit(...call);
+    };
+    world.faults.commit = "after";
+    await runs(world, 50);
+    expect(calls).toBe(5);
+  });
+
+  it("that the store refuses for good stays in the spool, is said so once, and holds nobody up", async () => {
+    const world = spooling();
+    const { engine, spool, logs } = world;
+    world.faults.commit = "before";
+    await runs(world, 2);
+    const mine = await engine.rank(request({ namespace: "taken" }));
+    await engine.end(mine.episode, { reward: true });
+    // An engine with another learner begins the namespace meanwhile.
+    const other = testEngine({ store: world.inner, learner: similarity(), prefix: "other" });
+    const { episode } = await other.engine.rank(request({ namespace: "taken" }));
+    await other.engine.end(episode, { reward: true });
+    world.faults.commit = "none";
+    world.clock.now += 4_000;
+    await engine.flush();
+    expect(spool.waiting.map(({ namespace }) => namespace)).toEqual(["taken"]);
+    const { episode: next } = await engine.rank(request());
+    expect(await engine.end(next, { reward: true })).toMatchObject({ status: "committed", seq: 6 });
+    expect(engine.health().spooled).toBe(1);
+    expect(logs.filter(({ fields }) => fields.code === "SPOOL_REFUSED")).toMatchObject([
+      { level: "error", fields: { namespace: "taken", reason: "LEARNER_MISMATCH" } },
+    ]);
+  });
+
+  it("whose key was taken meanwhile is dropped, and said so", async () => {
+    const world = spooling();
+    const { episode } = await world.engine.rank(request());
+    await world.engine.end(episode);
+    world.faults.commit = "before";
+    await world.engine.report(episode, { reward: true, idempotencyKey: "k" });
+    const other = testEngine({ store: world.inner, prefix: "other" });
+    await other.engine.report(episode, { reward: false, idempotencyKey: "k" });
+    world.faults.commit = "none";
+    await world.engine.flush();
+    expect(world.spool.waiting).toEqual([]);
+    expect(world.logs.at(-2)).toMatchObject({
+      level: "error",
+      fields: { code: "SPOOL_REFUSED", reason: "IDEMPOTENCY_CONFLICT", key: "outcome:key:k" },
+    });
+  });
+
+  it("that an earlier process left in the spool is passed on by the next one", async () => {
+    const world = spooling();
+    world.faults.commit = "before";
+    await runs(world, 2);
+    const heir = testEngine({ store: world.inner, spool: world.spool, prefix: "heir" });
+    await heir.engine.flush();
+    expect(world.spool.waiting).toEqual([]);
+    expect(await heir.engine.status()).toMatchObject({ outcomes: { user: 2 } });
+  });
+});
+
+describe("a spool that fails", () => {
+  it("keeps no outcome from a store that works", async () => {
+    const world = spooling();
+    world.spool.failure = new Error("bad sector");
+    expect(await runs(world, 2)).toEqual(["committed", "committed"]);
+    expect(world.logs.find(({ fields }) => fields.code === "SPOOL_FAILED")).toMatchObject({ level: "error" });
+  });
+
+  it("makes an outcome fail that neither can take, and the retry counts once", async () => {
+    const world = spooling();
+    world.spool.failure = new Error("bad sector");
+    world.faults.commit = "before";
+    const { episode } = await world.engine.rank(request());
+    await expect(world.engine.end(episode, { reward: true })).rejects.toMatchObject({ code: "STORE_FAILED" });
+    const before = await snapshot(world.inner);
+    expect(before).toMatchObject({ head: 0 });
+    world.faults.commit = "none";
+    expect(await world.engine.end(episode, { reward: true })).toMatchObject({ status: "committed", seq: 2 });
+  });
+
+  it("by never answering does not keep an episode closing for ever", async () => {
+    const timer = handTimer();
+    const world = spooling({ setTimer: timer.setTimer });
+    world.faults.commit = "before";
+    const { episode } = await world.engine.rank(request());
+    const silent = vi.spyOn(world.spool, "append").mockReturnValue(new Promise(() => undefined));
+    const ending = world.engine.end(episode, { reward: true });
+    const refused = expect(ending).rejects.toMatchObject({ code: "STORE_TIMEOUT", details: { store: "memory spool" } });
+    await timer.advance(10_001);
+    await refused;
+    silent.mockRestore();
+    expect(await world.engine.end(episode, { reward: true })).toMatchObject({ status: "spooled" });
+  });
+
+  it("is no spool without its methods", () => {
+    expect(() => testEngine({ spool: {} as never })).toThrowError(
+      expect.objectContaining({ code: "INVALID_ARGUMENT", message: expect.stringContaining("spool") }),
+    );
+  });
+});
+
+describe("parking while the store is out of reach", () => {
+  it("is refused: nobody could resume from the spool", async () => {
+    const world = spooling();
+    const { episode } = await world.engine.rank(request());
+    world.faults.commit = "before";
+    await expect(world.engine.park(episode, { alias: "thread" })).rejects.toMatchObject({ code: "STORE_FAILED" });
+    expect(world.spool.waiting).toEqual([]);
+  });
+});

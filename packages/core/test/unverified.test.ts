@@ -1,0 +1,111 @@
+import { describe, expect, it } from "vitest";
+import type { Candidate, OutcomeInput } from "../src/index.js";
+import { spread } from "../src/scoring/spread.js";
+import { candidates, ids, request, testEngine } from "./support/test-engine.js";
+
+/** Ten candidates of which those named were written by an agent. */
+const written = (...names: readonly string[]): Candidate[] =>
+  candidates(10).map((candidate) => (names.includes(candidate.id) ? { ...candidate, unverified: true } : candidate));
+
+const SIGMA = spread(Float64Array.from(candidates(10), ({ similarity }) => similarity));
+
+/** Shows one memory alone and says how it went, `count` times. */
+async function praise(
+  { engine }: ReturnType<typeof testEngine>,
+  id: string,
+  count: number,
+  outcome: OutcomeInput,
+): Promise<string[]> {
+  const episodes: string[] = [];
+  for (let run = 0; run < count; run++) {
+    const { episode } = await engine.rank(request({ candidates: written(id).filter((one) => one.id === id), topK: 1 }));
+    await engine.end(episode, outcome);
+    episodes.push(episode);
+  }
+  return episodes;
+}
+
+/** What a memory gets on top of its similarity among all ten, and the order. */
+async function judged({ engine }: ReturnType<typeof testEngine>, id: string) {
+  const { items } = await engine.rank(request({ candidates: written(id), topK: 10, record: false }));
+  return { learned: items.find((item) => item.id === id)?.learned as number, order: ids({ items }) };
+}
+
+/** An engine on which failures of others have opened the gate. */
+async function experienced() {
+  const world = testEngine();
+  for (let run = 0; run < 40; run++) {
+    const { episode, items } = await world.engine.rank(request({ keepOrder: true }));
+    await world.engine.end(episode, { reward: false, tier: "verified", harmful: [items[0]?.id as string] });
+    await praise(world, "d9", 1, { reward: true, tier: "verified" });
+  }
+  return world;
+}
+
+describe("a memory that nobody has verified", () => {
+  it("gains at most a quarter of a standard deviation by any number of unverified rewards, and passes no verified one", async () => {
+    const world = await experienced();
+    await praise(world, "d5", 300, { reward: true, source: "agent", tier: "self-reported", helpful: ["m1"] });
+    const free = await world.engine.rank(request({ topK: 10, record: false }));
+    const unbounded = free.items.find(({ id }) => id === "d5")?.learned as number;
+    expect(unbounded).toBeGreaterThan(0.5 * SIGMA);
+    const { learned, order } = await judged(world, "d5");
+    expect(learned).toBeLessThanOrEqual(0.25 * SIGMA + 1e-12);
+    for (const rival of ["d1", "d2", "d3", "d4"]) expect(order.indexOf(rival)).toBeLessThan(order.indexOf("d5"));
+  });
+
+  it("ranks like any other from three verified successes on, and no longer when one is taken back or its text changes", async () => {
+    const world = await experienced();
+    await praise(world, "d5", 100, { reward: true, tier: "self-reported" });
+    const episodes = await praise(world, "d5", 2, { reward: true, tier: "verified" });
+    expect((await judged(world, "d5")).learned).toBeLessThanOrEqual(0.25 * SIGMA + 1e-12);
+    episodes.push(...(await praise(world, "d5", 1, { reward: true, tier: "verified" })));
+    expect((await judged(world, "d5")).learned).toBeGreaterThan(0.5 * SIGMA);
+    await world.engine.report(episodes[0] as string, { reward: false, tier: "verified" });
+    expect((await judged(world, "d5")).learned).toBeLessThanOrEqual(0.25 * SIGMA + 1e-12);
+    await praise(world, "d5", 5, { reward: true, tier: "verified" });
+    expect((await judged(world, "d5")).learned).toBeGreaterThan(0.5 * SIGMA);
+    for (const text of ["as it was", "as somebody has changed it"]) {
+      const { episode } = await world.engine.rank(
+        request({ candidates: [{ id: "d5", similarity: 1, text }], topK: 1 }),
+      );
+      await world.engine.end(episode);
+    }
+    expect((await judged(world, "d5")).learned).toBeLessThanOrEqual(0.25 * SIGMA + 1e-12);
+    expect(await world.engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("is confirmed by no failure, no user and no exposure that was not credited, and starts again when it was forgotten", async () => {
+    const world = await experienced();
+    await praise(world, "d5", 100, { reward: true });
+    await praise(world, "d5", 3, { reward: 0.4, tier: "verified" });
+    await praise(world, "d5", 50, { reward: true, tier: "completed" });
+    expect((await judged(world, "d5")).learned).toBeLessThanOrEqual(0.25 * SIGMA + 1e-12);
+    await praise(world, "d5", 3, { reward: true, tier: "verified" });
+    expect((await judged(world, "d5")).learned).toBeGreaterThan(0.25 * SIGMA);
+    await world.engine.forget({ namespace: "default", ids: ["d5"] });
+    await praise(world, "d5", 100, { reward: true });
+    expect((await judged(world, "d5")).learned).toBeLessThanOrEqual(0.25 * SIGMA + 1e-12);
+  });
+
+  it("counts an episode once, when its verdict comes before another exposure, too", async () => {
+    const world = await experienced();
+    await praise(world, "d5", 100, { reward: true });
+    const one = [{ id: "d5", similarity: 1 }];
+    const { episode } = await world.engine.rank(request({ candidates: one, topK: 1 }));
+    await world.engine.report(episode, { reward: true, tier: "verified" });
+    for (let i = 0; i < 4; i++) await world.engine.rank(request({ candidates: one, topK: 1, episode }));
+    await world.engine.end(episode);
+    expect((await judged(world, "d5")).learned).toBeLessThanOrEqual(0.25 * SIGMA + 1e-12);
+    expect(await world.engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("loses without limit, like any other", async () => {
+    const world = await experienced();
+    await praise(world, "d1", 100, { reward: false });
+    const { items } = await world.engine.rank(request({ topK: 10, record: false }));
+    const free = items.find(({ id }) => id === "d1")?.learned as number;
+    expect(free).toBeLessThan(0);
+    expect((await judged(world, "d1")).learned).toBe(free);
+  });
+});

@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { memoryStore, type Store, similarity } from "../src/index.js";
+import { faultyStore } from "./support/faulty-store.js";
+import { request, testEngine } from "./support/test-engine.js";
+
+async function taught(store: Store, namespaces: readonly string[]): Promise<ReturnType<typeof testEngine>> {
+  const world = testEngine({ store });
+  for (const namespace of namespaces) {
+    const { episode } = await world.engine.rank(request({ namespace }));
+    await world.engine.end(episode, { reward: true });
+  }
+  return world;
+}
+
+describe("verifying", () => {
+  it("finds an untouched store in order", async () => {
+    const world = await taught(memoryStore(), ["a", "b"]);
+    expect(await world.engine.verify()).toEqual({
+      ok: true,
+      namespaces: 2,
+      entries: 4,
+      damaged: 0,
+      damage: [],
+      differing: [],
+      unchecked: [],
+    });
+    expect(world.logs).toEqual([]);
+  });
+
+  it("names states that do not follow from the ledger, and repairing builds them again", async () => {
+    const store = memoryStore();
+    const world = await taught(store, ["a", "b", "c"]);
+    await store.replaceStates("b", 2, [{ scope: "memory:default", id: "d0", value: Uint8Array.of(1, 2, 3) }]);
+    const report = await world.engine.verify();
+    expect(report).toMatchObject({ ok: false, differing: [{ namespace: "b" }], unchecked: [] });
+    expect(report.differing[0]?.states).toContain("memory:default/d0");
+    expect(world.logs.at(-1)).toMatchObject({ level: "error", fields: { code: "VERIFY_FAILED", differing: 1 } });
+    expect(await world.engine.verify({ namespace: "a" })).toMatchObject({ ok: true, namespaces: 1 });
+    expect(await world.engine.repair()).toMatchObject({ rebuilt: ["b"], after: { ok: true, namespaces: 3 } });
+    expect(await world.engine.repair()).toMatchObject({ rebuilt: [], after: { ok: true } });
+  });
+
+  it("does not take another learner's states for damage, and leaves them alone", async () => {
+    const store = memoryStore();
+    await taught(store, ["a"]);
+    const other = testEngine({ store, learner: similarity(), prefix: "other" });
+    const before = await store.scanStates("a", "memory:default", { limit: 100 });
+    expect(await other.engine.verify()).toMatchObject({
+      ok: false,
+      unchecked: [{ namespace: "a", reason: "LEARNER_MISMATCH" }],
+    });
+    expect(await other.engine.repair()).toMatchObject({ rebuilt: [] });
+    expect(await store.scanStates("a", "memory:default", { limit: 100 })).toEqual(before);
+  });
+
+  it("does not take a ledger that cannot be read for one that can be repaired", async () => {
+    const inner = memoryStore();
+    const world = await taught(inner, ["a"]);
+    const store: Store = {
+      ...inner,
+      readEntries: async (...call) =>
+        (await inner.readEntries(...call)).map((entry) => ({ ...entry, payload: entry.payload.slice(0, 3) })),
+    };
+    const broken = testEngine({ store, prefix: "broken" });
+    expect(await broken.engine.repair()).toMatchObject({
+      rebuilt: [],
+      after: { ok: false, unchecked: [{ namespace: "a", reason: "INVALID_STATE" }] },
+    });
+    expect(await world.engine.verify()).toMatchObject({ ok: true });
+  });
+
+  it("rejects when the store cannot be reached: that is no damage", async () => {
+    const { store, faults } = faultyStore();
+    const world = testEngine({ store: { ...store, namespaces: async () => Promise.reject(new Error("refused")) } });
+    await expect(world.engine.verify()).rejects.toMatchObject({ code: "STORE_FAILED" });
+    faults.commit = "none";
+  });
+});

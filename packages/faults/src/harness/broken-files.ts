@@ -1,0 +1,206 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { type Random, seededRandom } from "@qavr/bench";
+import { createEngine, type Engine, QavrError } from "@qavr/core";
+import { sqliteStore } from "@qavr/sqlite";
+import type { CheckResult, Harness } from "./check.js";
+import { inFolder } from "./workspace.js";
+
+const FLIPS = { quick: 40, full: 1_000 } as const;
+const RUNS = 60;
+const NAMESPACES = ["default", "tenant"];
+const NOW = 1_767_225_600_000;
+const SCOPES = ["stats", "shared", "episode", "alias", "source", "revisit", "memory:default"];
+
+/** Records runs with outcomes and votes in two namespaces, compacts one of them, and closes the ledger. */
+async function learnedLedger(path: string): Promise<void> {
+  let now = NOW;
+  const engine = createEngine({ store: sqliteStore(path), clock: () => now });
+  for (let run = 0; run < RUNS; run++) {
+    now += 1_000;
+    const candidates = Array.from({ length: 8 }, (_, i) => ({
+      id: `m${(run * 5 + i * 3) % 40}`,
+      similarity: 0.9 - i / 20,
+    }));
+    const { episode } = await engine.rank({
+      namespace: NAMESPACES[run % 2] as string,
+      text: `request ${run % 17}`,
+      candidates,
+      topK: 4,
+      aliases: [`run-${run}`],
+    });
+    await engine.end(episode, {
+      reward: run % 3 !== 0,
+      source: `source-${run % 5}`,
+      helpful: ["m1"],
+      idempotencyKey: `run-${run}`,
+    });
+  }
+  await engine.compact({ namespace: "tenant", olderThan: (1_000 * RUNS) / 2 });
+  await engine.close();
+}
+
+/** Everything that a ledger says. */
+async function readAll(engine: Engine, path: string): Promise<string> {
+  const store = sqliteStore({ path, readOnly: true });
+  try {
+    const said: unknown[] = [];
+    for (const name of await store.namespaces({ limit: 100 })) {
+      said.push(
+        name,
+        await store.head(name),
+        await store.readEntries(name, { limit: 1_000 }),
+        await store.readCheckpoint(name),
+      );
+      for (const scope of SCOPES) said.push(scope, await store.scanStates(name, scope, { limit: 1_000 }));
+      said.push(await engine.status({ namespace: name }));
+    }
+    // Keys of what was compacted away answer, too.
+    for (let run = 0; run < RUNS; run++)
+      said.push((await engine.explain(`run-${run}`, { namespace: NAMESPACES[run % 2] as string }))?.outcome);
+    return JSON.stringify(said);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Opens and verifies a file with these bytes; what it says is empty when it does not verify. @throws what opening throws */
+async function inspect(bytes: Uint8Array, path: string): Promise<{ readonly ok: boolean; readonly said: string }> {
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
+  writeFileSync(path, bytes);
+  const engine = createEngine({ store: sqliteStore(path), clock: () => NOW });
+  try {
+    const { ok } = await engine.verify();
+    return { ok, said: ok ? await readAll(engine, path) : "" };
+  } finally {
+    await engine.close();
+  }
+}
+
+export interface FlipTally {
+  found: number;
+  /** All that can be read is as it was. */
+  harmless: number;
+  missed: number;
+  /** Of those found, how many SQLite's own check finds. */
+  foundBySqlite: number;
+}
+
+/** Flips one bit at a time in a ledger's file, and verifies it. */
+export async function flipBits(flips: number): Promise<FlipTally> {
+  const tally: FlipTally = { found: 0, harmless: 0, missed: 0, foundBySqlite: 0 };
+  const random = seededRandom(5);
+  await inFolder(async (folder) => {
+    const [source, path] = [join(folder, "source.db"), join(folder, "flipped.db")];
+    await learnedLedger(source);
+    const original = readFileSync(source);
+    const { said } = await inspect(original, path);
+    for (let flip = 0; flip < flips; flip++) {
+      const flipped = flipped1(original, random);
+      const after = await inspect(flipped, path).catch((error: unknown) => {
+        if (!QavrError.isInstance(error)) throw error;
+        return undefined;
+      });
+      if (after?.ok) tally[after.said === said ? "harmless" : "missed"] += 1;
+      else {
+        tally.found += 1;
+        if (sqliteFinds(flipped, path)) tally.foundBySqlite += 1;
+      }
+    }
+  });
+  return tally;
+}
+
+function flipped1(original: Buffer, random: Random): Buffer {
+  const flipped = Buffer.from(original);
+  const at = Math.floor(random() * flipped.length);
+  flipped[at] = (flipped[at] as number) ^ (1 << Math.floor(random() * 8));
+  return flipped;
+}
+
+function sqliteFinds(bytes: Uint8Array, path: string): boolean {
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
+  writeFileSync(path, bytes);
+  try {
+    const db = new DatabaseSync(path);
+    try {
+      return db.prepare("PRAGMA integrity_check").get()?.integrity_check !== "ok";
+    } finally {
+      db.close();
+    }
+  } catch {
+    return true;
+  }
+}
+
+/** Files that are no ledger (any more), and what the store should say of each. */
+async function strangeFiles(): Promise<readonly CheckResult[]> {
+  return inFolder(async (folder) => {
+    const [source, path] = [join(folder, "source.db"), join(folder, "strange.db")];
+    await learnedLedger(source);
+    const whole = readFileSync(source);
+    const foreign = join(folder, "foreign.db");
+    const other = new DatabaseSync(foreign);
+    other.exec("CREATE TABLE notes (text); INSERT INTO notes VALUES ('mine')");
+    other.close();
+    const noise = Buffer.from(Array.from({ length: 8_192 }, (_, i) => (i * 7_919 + 13) % 251));
+    const files: readonly { readonly what: string; readonly bytes: Buffer; readonly codes: readonly string[] }[] = [
+      ...[1, 99, 100, 4_095, 4_096, 12_288, whole.length - 4_096, whole.length - 1].map((length) => ({
+        what: `cut to ${length} bytes`,
+        bytes: whole.subarray(0, length),
+        codes: ["STORE_CORRUPT", "STORE_FOREIGN", "damage"],
+      })),
+      { what: "noise", bytes: noise, codes: ["STORE_CORRUPT"] },
+      { what: "text", bytes: Buffer.from("# notes\n".repeat(900)), codes: ["STORE_CORRUPT"] },
+      { what: "another application's database", bytes: readFileSync(foreign), codes: ["STORE_FOREIGN"] },
+      {
+        what: "pages of zeros behind the first",
+        bytes: Buffer.concat([whole.subarray(0, 4_096), Buffer.alloc(whole.length - 4_096)]),
+        codes: ["STORE_CORRUPT", "damage"],
+      },
+    ];
+    const wrong: string[] = [];
+    for (const { what, bytes, codes } of files) {
+      const answer = await inspect(bytes, path).then(
+        ({ ok }) => (ok ? "no complaint" : "damage"),
+        (error: unknown) => (QavrError.isInstance(error) ? error.code : String(error)),
+      );
+      if (!codes.includes(answer)) wrong.push(`${what}: ${answer}`);
+    }
+    return [
+      {
+        promise: "R13",
+        what: "truncated, foreign and garbage files",
+        tried: `${files.length} files`,
+        seen: wrong.length === 0 ? "each refused or reported, none crashed" : wrong.join("; "),
+        held: wrong.length === 0,
+      },
+    ];
+  });
+}
+
+export const brokenFiles: Harness = {
+  name: "broken files",
+  async run(size): Promise<readonly CheckResult[]> {
+    const { found, harmless, missed, foundBySqlite } = await flipBits(FLIPS[size]);
+    return [
+      {
+        promise: "R13",
+        what: "one flipped bit in the file, then verify",
+        tried: `${FLIPS[size]} flips, ${harmless} without effect`,
+        seen: `${found} of ${found + missed} found`,
+        held: found / (found + missed) >= 0.99,
+      },
+      {
+        promise: "R25",
+        what: "mutant: SQLite's own check instead of verify",
+        tried: `${found + missed} flips with an effect`,
+        seen: `${foundBySqlite} found`,
+        held: foundBySqlite < 0.99 * (found + missed),
+        mutant: true,
+      },
+      ...(await strangeFiles()),
+    ];
+  },
+};

@@ -1,0 +1,24 @@
+/** How much a harness tries: a subset in the test suite, all of it by command. */
+export type Size = "quick" | "full";
+
+/** One line of the results. */
+export interface CheckResult {
+  /** Number of the promise that it is about. */
+  readonly promise: string;
+  readonly what: string;
+  /** How often, or how much, it was tried. */
+  readonly tried: string;
+  /** What came of it, in numbers. */
+  readonly seen: string;
+  readonly held: boolean;
+  /** True for a deliberate fault, which holds when it is found. */
+  readonly mutant?: boolean;
+}
+
+/** A way to make things go wrong, and to look at what is left. */
+export interface Harness {
+  readonly name: string;
+  /** Why it cannot run on this machine; undefined when it can. */
+  obstacle?(): string | undefined;
+  run(size: Size): Promise<readonly CheckResult[]>;
+}

@@ -1,0 +1,148 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createEngine, QavrError } from "@qavr/core";
+import { sqliteStore } from "@qavr/sqlite";
+import type { CheckResult, Harness } from "./check.js";
+import { recordInProcess } from "./recording-process.js";
+import { has, inFolder, mayMount, system } from "./workspace.js";
+
+/** Runs that a process records while one of its calls into the kernel fails. */
+const RUNS = 30;
+/** The n-th call of a kind fails, for every n up to this. */
+const CALLS = { quick: 2, full: 60 } as const;
+
+/** Outcomes that were acknowledged and are not in the ledger, or the other way round with a wrong place. */
+async function missing(
+  path: string,
+  acknowledged: ReadonlyMap<number, number>,
+): Promise<{ readonly lost: number; readonly ok: boolean }> {
+  const engine = createEngine({ store: sqliteStore(path) });
+  let lost = 0;
+  for (const [run, seq] of acknowledged) {
+    const answer = await engine
+      .report(`run-${run}`, { reward: run % 3 !== 0, idempotencyKey: `run-${run}` })
+      .catch(() => undefined);
+    if (answer?.status !== "duplicate" || answer.seq !== seq) lost += 1;
+  }
+  const { ok } = await engine.verify();
+  await engine.close();
+  return { lost, ok };
+}
+
+/** Fills a small file system, frees it, and goes on. */
+export const fullDisk: Harness = {
+  name: "full disk",
+  obstacle: () => (mayMount() ? undefined : "needs root and mounts"),
+  async run(): Promise<readonly CheckResult[]> {
+    return inFolder(async (folder) => {
+      const mounted = join(folder, "small");
+      mkdirSync(mounted);
+      system("mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", mounted);
+      try {
+        const path = join(mounted, "ledger.db");
+        const ballast = join(mounted, "ballast");
+        writeFileSync(ballast, new Uint8Array(4 * 1024 * 1024));
+        const engine = createEngine({ store: sqliteStore(path) });
+        const codes = new Set<string>();
+        let [acknowledged, refused, ranked] = [0, 0, 0];
+        const run = async (n: number): Promise<void> => {
+          const candidates = Array.from({ length: 20 }, (_, i) => ({
+            id: `m${(n + i) % 60}`,
+            similarity: 0.9 - i / 40,
+          }));
+          const { episode, items } = await engine.rank({ text: `request ${n}`, candidates, topK: 4 });
+          if (items.length === 4) ranked += 1;
+          try {
+            await engine.end(episode, { reward: n % 2 === 0 });
+            acknowledged += 1;
+          } catch (error) {
+            refused += 1;
+            codes.add(QavrError.isInstance(error) ? error.code : String(error));
+          }
+        };
+        let n = 0;
+        while (refused < 20 && n < 5_000) await run(n++);
+        const [stored, said] = [(await engine.status()).outcomes.user, acknowledged];
+        rmSync(ballast);
+        const refusedBefore = refused;
+        for (let more = 0; more < 20; more++) await run(n++);
+        const resumed = refused === refusedBefore;
+        const { ok } = await engine.verify();
+        await engine.close();
+        return [
+          {
+            promise: "R14",
+            what: "disk full on an 8 MiB tmpfs, then space again",
+            tried: `${n} runs, ${refused} outcomes refused with ${[...codes].join(", ")}`,
+            seen: `${stored} stored of ${said} acknowledged, ${n - ranked} rankings failed, writes ${resumed ? "resumed" : "did not resume"}`,
+            held:
+              refused > 0 &&
+              stored === said &&
+              resumed &&
+              ok &&
+              ranked === n &&
+              [...codes].join() === "STORE_UNWRITABLE",
+          },
+        ];
+      } finally {
+        system("umount", mounted);
+      }
+    });
+  },
+};
+
+const SYSCALLS = [
+  { call: "pwrite64", error: "EIO" },
+  { call: "pwrite64", error: "ENOSPC" },
+  { call: "fsync,fdatasync", error: "EIO" },
+] as const;
+
+/** Lets one call into the kernel fail, the n-th of its kind, for every n. */
+export const ioErrors: Harness = {
+  name: "I/O errors",
+  obstacle: () => (has("strace", "-f", "-e", "trace=none", "true") ? undefined : "needs strace and the right to trace"),
+  async run(size): Promise<readonly CheckResult[]> {
+    const results: CheckResult[] = [];
+    for (const { call, error } of SYSCALLS) {
+      let [acknowledged, refused, lost, broken, died] = [0, 0, 0, 0, 0];
+      for (let nth = 1; nth <= CALLS[size]; nth++) {
+        await inFolder(async (folder) => {
+          const path = join(folder, "ledger.db");
+          const under = [
+            "strace",
+            "-f",
+            "-qq",
+            "-o",
+            "/dev/null",
+            "-P",
+            path,
+            "-P",
+            `${path}-wal`,
+            "-e",
+            `inject=${call}:error=${error}:when=${nth}`,
+          ];
+          await sqliteStore(path).close();
+          const recorded = await recordInProcess({ path, first: 0, count: RUNS, under }).catch(() => undefined);
+          if (!recorded) {
+            died += 1;
+            return;
+          }
+          acknowledged += recorded.acknowledged.size;
+          refused += recorded.refused.length;
+          const after = await missing(path, recorded.acknowledged);
+          lost += after.lost;
+          if (!after.ok) broken += 1;
+        });
+      }
+      results.push({
+        promise: "R14",
+        what: `${error} from the n-th ${call} (strace), each n up to ${CALLS[size]}`,
+        tried: `${CALLS[size]} processes, ${acknowledged} acknowledged, ${refused} refused`,
+        seen: `${lost} lost, ${broken} ledgers that do not verify, ${died} processes that could not open the ledger`,
+        // Otherwise nothing was hit.
+        held: lost === 0 && broken === 0 && acknowledged > 0 && refused + died > 0,
+      });
+    }
+    return results;
+  },
+};

@@ -1,0 +1,80 @@
+import { spawn } from "node:child_process";
+import { fixture } from "./workspace.js";
+
+/** What a process that was stopped had begun and what it had been told is safe. */
+export interface Recorded {
+  readonly started: readonly number[];
+  /** Place in the ledger by run number. */
+  readonly acknowledged: ReadonlyMap<number, number>;
+  /** Codes of outcomes that were refused. */
+  readonly refused: readonly string[];
+}
+
+export interface RecordingPlan {
+  readonly path: string;
+  /** Number of the first run to record. */
+  readonly first: number;
+  /** What else the process does, or does wrongly; see the fixture. */
+  readonly mode?: "early" | "normal" | "compact";
+  /** Runs after which it stops by itself. */
+  readonly count?: number;
+  /** A program that starts Node, with its own arguments. */
+  readonly under?: readonly string[];
+  /** Called once, after `delay` ms from the start of the process or from its first acknowledgement. */
+  readonly interrupt?: (pid: number, sofar: () => Recorded) => void;
+  readonly after?: "start" | "first acknowledgement";
+  readonly delay?: number;
+}
+
+/** Lets a process record outcomes until it ends or is killed. @throws if it ends by itself without having been told to */
+export function recordInProcess(plan: RecordingPlan): Promise<Recorded> {
+  const { path, first, mode = "", count, under = [], interrupt, after = "start", delay = 0 } = plan;
+  return new Promise((resolve, reject) => {
+    const own = [
+      process.execPath,
+      fixture("record-outcomes.mjs"),
+      path,
+      String(first),
+      mode,
+      ...(count ? [String(count)] : []),
+    ];
+    const [command, ...given] = [...under, ...own] as [string, ...string[]];
+    const child = spawn(command, given, { stdio: ["ignore", "pipe", "pipe"] });
+    let [output, errors] = ["", ""];
+    let armed = interrupt === undefined;
+    const arm = (): void => {
+      if (armed) return;
+      armed = true;
+      setTimeout(() => interrupt?.(child.pid as number, () => parse(output)), delay);
+    };
+    if (after === "start") arm();
+    child.stdout.on("data", (text: Buffer) => {
+      output += text;
+      if (output.includes("done ")) arm();
+    });
+    child.stderr.on("data", (text: Buffer) => {
+      errors += text;
+    });
+    child.on("error", reject);
+    child.on("close", (code, signal) => {
+      if (signal === "SIGKILL" || (count !== undefined && code === 0)) resolve(parse(output));
+      else
+        reject(new Error(`The recording process ended with ${code ?? signal} (build the packages first?): ${errors}`));
+    });
+  });
+}
+
+function parse(output: string): Recorded {
+  // The end may have cut the last line.
+  const lines = output.slice(0, output.lastIndexOf("\n") + 1).split("\n");
+  const started: number[] = [];
+  const acknowledged = new Map<number, number>();
+  const refused: string[] = [];
+  for (const line of lines) {
+    const [word, run, what] = line.split(" ");
+    if (word === "start") started.push(Number(run));
+    if (word === "done") acknowledged.set(Number(run), Number(what));
+    if (word === "refused") refused.push(what as string);
+  }
+  return { started, acknowledged, refused };
+}

@@ -1,0 +1,125 @@
+import { assertEntry, assertName, QavrError, type Spool, type SpooledCommit } from "@qavr/core";
+import { openDatabase } from "./open-database.js";
+import { SPOOL, spoolTables } from "./spool-tables.js";
+import { toStoreError } from "./sqlite-errors.js";
+import { resolveOptions } from "./sqlite-options.js";
+import { inSnapshot } from "./transaction.js";
+import { writeQueue } from "./write-queue.js";
+
+/** Where outcomes wait, and how many may. */
+export interface SqliteSpoolOptions {
+  /** File of the spool, on a local disk, relative to the working folder; missing folders are created. */
+  readonly path: string;
+  /** Outcomes (with their exposures) that may wait. Raise it for longer outages of a busy application. @default 10,000 */
+  readonly maxCommits?: number;
+  /** Bytes of entries that may wait. @default 67,108,864 (64 MiB) */
+  readonly maxBytes?: number;
+}
+
+/** What applies when an option is left out. */
+export const SPOOL_DEFAULTS: Required<Omit<SqliteSpoolOptions, "path">> = {
+  maxCommits: 10_000,
+  maxBytes: 64 * 1024 * 1024,
+};
+
+/**
+ * Keeps outcomes in a local SQLite file while an engine's store is out of reach; for `createEngine({ spool })`. What is kept
+ * survives power loss. Put it on another disk than the store, or on this machine when the store is another's.
+ *
+ * @param options the file's path, or all options
+ * @throws INVALID_ARGUMENT, STORE_UNWRITABLE, STORE_FOREIGN, STORE_CORRUPT, STORE_NEWER_SCHEMA, STORE_BUSY, STORE_UNAVAILABLE
+ * @example
+ * const engine = createEngine({ store, spool: sqliteSpool(".qavr/spool.db") });
+ */
+export function sqliteSpool(options: string | SqliteSpoolOptions): Spool {
+  const { maxCommits, maxBytes, ...file } = withDefaults(options);
+  const resolved = resolveOptions(file);
+  const { path } = resolved;
+  const { db } = openDatabase(resolved, { format: SPOOL });
+  const tables = spoolTables(db, path);
+  const queue = writeQueue<undefined>(db, resolved, {
+    begin: () => undefined,
+    write: () => undefined,
+    committed: () => undefined,
+    abandoned: () => undefined,
+  });
+  let closing: Promise<void> | undefined;
+
+  const enter = (): void => {
+    if (closing) throw new QavrError("STORE_CLOSED", `The spool ${path} was closed before this call. Open it again.`);
+  };
+  const reading = <Result>(read: () => Result): Result => {
+    try {
+      return inSnapshot(db, read);
+    } catch (error) {
+      throw toStoreError(error, path);
+    }
+  };
+
+  return {
+    name: "sqlite spool",
+
+    async append(commit) {
+      enter();
+      assertName(commit.namespace, "namespace");
+      for (const entry of commit.entries) assertEntry(entry);
+      const bytes = sizeOf(commit);
+      await queue.together(() => {
+        const waiting = tables.extent();
+        if (waiting.commits >= maxCommits || waiting.bytes + bytes > maxBytes) throw full(path, waiting.commits);
+        tables.add(commit, bytes);
+      });
+    },
+
+    async read({ after = 0, limit }) {
+      enter();
+      return reading(() => tables.read(after, limit));
+    },
+
+    async remove(ids) {
+      enter();
+      if (ids.length === 0) return;
+      await queue.together(() => {
+        for (const id of ids) tables.remove(id);
+      });
+    },
+
+    async size() {
+      enter();
+      return reading(() => tables.extent().commits);
+    },
+
+    close() {
+      closing ??= queue.drained().then(() => db.close());
+      return closing;
+    },
+  };
+}
+
+/** @throws INVALID_ARGUMENT */
+function withDefaults(given: string | SqliteSpoolOptions): Required<SqliteSpoolOptions> {
+  const named = typeof given === "string" ? { path: given } : given;
+  const known = Object.fromEntries(Object.entries(named ?? {}).filter(([, value]) => value !== undefined));
+  const options = { ...SPOOL_DEFAULTS, ...(known as unknown as SqliteSpoolOptions) };
+  for (const option of ["maxCommits", "maxBytes"] as const) {
+    if (Number.isInteger(options[option]) && options[option] >= 1) continue;
+    throw new QavrError(
+      "INVALID_ARGUMENT",
+      `The option ${option} must be a whole number of at least 1. Received ${String(options[option])}.`,
+      { details: { option, received: String(options[option]) } },
+    );
+  }
+  return options;
+}
+
+function sizeOf({ entries }: SpooledCommit): number {
+  return entries.reduce((bytes, { key, payload }) => bytes + key.length + payload.length, 0);
+}
+
+function full(path: string, waiting: number): QavrError {
+  return new QavrError(
+    "SPOOL_FULL",
+    `The spool ${path} holds ${waiting} outcomes, as many as it may. Bring the store back, or raise maxCommits and maxBytes.`,
+    { details: { path, waiting } },
+  );
+}

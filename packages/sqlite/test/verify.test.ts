@@ -1,0 +1,165 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { createEngine, QavrError } from "@qavr/core";
+import { describe, expect, it } from "vitest";
+import { sqliteStore } from "../src/index.js";
+import { counting, tally } from "./support/counting.js";
+import { learnedLedger } from "./support/learned-ledger.js";
+import { tempLedger } from "./support/temp-folder.js";
+
+/** Changes a ledger behind the store's back, as a program with a bug would: SQLite itself finds nothing wrong. */
+async function tampered(sql: string, entries = 5): Promise<string> {
+  const path = tempLedger();
+  const store = sqliteStore(path);
+  for (let i = 0; i < entries; i++) await store.commit("n", [tally(`k${i}`)], counting);
+  await store.compact("n", {
+    head: entries,
+    through: 2,
+    checkpoint: [{ scope: "stats", id: "count", value: Uint8Array.of(50) }],
+    states: [],
+  });
+  await store.close();
+  const db = new DatabaseSync(path);
+  db.exec(sql);
+  db.close();
+  return path;
+}
+
+describe("verify", () => {
+  it("finds an untouched ledger in order, and gives two with the same entries the same digest", async () => {
+    const [one, two] = [sqliteStore(tempLedger()), sqliteStore(":memory:")];
+    for (const store of [one, two]) {
+      await store.commit("n", [tally("a"), tally("b")], counting);
+      await store.commit("m", [tally("a")], counting);
+    }
+    const check = await one.verify();
+    expect(check).toEqual({
+      namespaces: 2,
+      entries: 3,
+      digest: expect.stringMatching(/^[0-9a-f]{32}$/),
+      damaged: 0,
+      damage: [],
+    });
+    expect(await two.verify()).toEqual(check);
+    const [n, m] = [await one.verify("n"), await one.verify("m")];
+    expect(new Set([check.digest, n.digest, m.digest]).size).toBe(3);
+    await two.commit("n", [tally("c")], counting);
+    expect((await two.verify()).digest).not.toBe(check.digest);
+    expect((await two.verify("m")).digest).toBe(m.digest);
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  it.each([
+    ["an entry that is gone", "DELETE FROM entry WHERE seq = 4", /place 5/, 4],
+    ["the last entry gone", "DELETE FROM entry WHERE seq = 5", /ends before its head/, 5],
+    [
+      "the last entry gone with its place",
+      "DELETE FROM entry WHERE seq = 5; UPDATE namespace SET head = 4",
+      /last entry is not/,
+      5,
+    ],
+    [
+      "two entries that changed places",
+      "UPDATE entry SET seq = 9 WHERE seq = 3; UPDATE entry SET seq = 3 WHERE seq = 4; UPDATE entry SET seq = 4 WHERE seq = 9",
+      /digest/,
+      3,
+    ],
+    ["another time", "UPDATE entry SET at = at + 1 WHERE seq = 4", /digest/, 4],
+    ["another key", "UPDATE entry SET key = x'61' WHERE seq = 4", /digest/, 4],
+    ["another type", "UPDATE entry SET type = x'61' WHERE seq = 4", /digest/, 4],
+    ["another name", "UPDATE namespace SET name = x'61'", /states of the checkpoint|compacted entry|digest/, undefined],
+    ["another state in the checkpoint", "UPDATE checkpoint_state SET value = x'00'", /checkpoint/, 2],
+    ["no state in the checkpoint", "DELETE FROM checkpoint_state", /checkpoint/, 2],
+    ["a compacted key that is gone", "DELETE FROM compacted_key WHERE seq = 2", /1 keys/, undefined],
+    [
+      "another compacted payload",
+      "UPDATE compacted_key SET payload_digest = x'00' WHERE seq = 2",
+      /key of a compacted/,
+      2,
+    ],
+  ])("finds %s", async (_what, sql, problem, seq) => {
+    const store = sqliteStore(await tampered(sql));
+    const check = await store.verify();
+    expect(check.damaged).toBeGreaterThan(0);
+    expect(check.damage[0]?.problem).toMatch(problem);
+    if (seq !== undefined) expect(check.damage[0]).toMatchObject({ namespace: "n", seq });
+    expect((await store.verify(check.damage[0]?.namespace)).damaged).toBe(check.damaged);
+    await store.close();
+  });
+
+  it("does not follow a chain into a namespace of another name", async () => {
+    const path = tempLedger();
+    const store = sqliteStore(path);
+    await store.commit("n", [tally("a")], counting);
+    await store.close();
+    const db = new DatabaseSync(path);
+    db.exec("UPDATE namespace SET name = x'6d'");
+    db.close();
+    const renamed = sqliteStore(path);
+    expect((await renamed.verify()).damage).toMatchObject([
+      { namespace: "m", problem: expect.stringContaining("first digest") },
+    ]);
+    await renamed.close();
+  });
+
+  it("reports a file that SQLite cannot read through, instead of throwing", async () => {
+    const path = tempLedger();
+    const store = sqliteStore(path);
+    const entries = Array.from({ length: 300 }, (_, i) => ({
+      ...tally(`k${i}`),
+      payload: new Uint8Array(900).fill(i),
+    }));
+    await store.commit("n", entries, counting);
+    await store.close();
+    const bytes = readFileSync(path);
+    bytes.fill(0xa5, 4096 * 8);
+    writeFileSync(path, bytes);
+    const damaged = sqliteStore(path);
+    const check = await damaged.verify();
+    expect(check.damaged).toBeGreaterThan(0);
+    expect(check.damage.length).toBeLessThanOrEqual(100);
+    await damaged.close();
+  });
+});
+
+describe("repair", () => {
+  it("builds states and indexes again from an undamaged ledger", async () => {
+    const path = tempLedger();
+    await learnedLedger(path, 20);
+    const db = new DatabaseSync(path);
+    db.exec(
+      "UPDATE state SET value = zeroblob(length(value)) WHERE rowid % 3 = 0; DELETE FROM state WHERE rowid % 7 = 0",
+    );
+    db.close();
+    const engine = createEngine({ store: sqliteStore(path) });
+    expect(await engine.verify()).toMatchObject({
+      ok: false,
+      damaged: 0,
+      differing: [{ namespace: "default" }, { namespace: "tenant" }],
+    });
+    expect(await engine.repair()).toMatchObject({ rebuilt: ["default", "tenant"], after: { ok: true } });
+    await engine.close();
+  });
+
+  it("leaves a damaged ledger alone, and says so", async () => {
+    const path = tempLedger();
+    await learnedLedger(path, 20);
+    const db = new DatabaseSync(path);
+    db.exec("UPDATE entry SET payload = zeroblob(length(payload)) WHERE seq = 7 AND namespace = 1");
+    db.close();
+    const engine = createEngine({ store: sqliteStore(path) });
+    expect(await engine.repair()).toMatchObject({
+      rebuilt: [],
+      after: {
+        ok: false,
+        damaged: 1,
+        damage: [{ namespace: "default", seq: 7 }],
+        unchecked: [{ namespace: "default", reason: "STORE_CORRUPT" }],
+      },
+    });
+    expect(
+      QavrError.isInstance(await engine.replay({ write: true }).catch((error: unknown) => error), "STORE_CORRUPT"),
+    ).toBe(true);
+    await engine.close();
+  });
+});
