@@ -70,8 +70,8 @@ export interface ReflectionReport extends Reflection {
  *
  * A Runnable; with `reflectOn` it also follows the memory's tracked runs.
  *
- * @throws INVALID_ARGUMENT from the constructor; from `invoke` INVALID_MODEL_OUTPUT, UNKNOWN_EPISODE, what the model and the
- * store of claims throw, and the ledger's codes
+ * @throws INVALID_ARGUMENT from the constructor; from `invoke` INVALID_MODEL_OUTPUT, what the model and the store of claims
+ * throw, and the ledger's codes
  */
 export class Reflector extends Runnable<ReflectionInput, ReflectionReport> {
   static override lc_name(): string {

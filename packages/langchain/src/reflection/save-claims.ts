@@ -21,8 +21,8 @@ export interface ClaimMetadata extends Record<string, unknown> {
 }
 
 /**
- * Each claim as a memory of its own, with the query that led to it. Its id is a hash of the claim in the form of a UUID, so that
- * a store which replaces by id keeps a claim once.
+ * Each claim as a memory of its own, with the query that led to it. Its id is a hash of namespace and claim in the form of
+ * a UUID, so that a store which replaces by id keeps a claim once for each namespace.
  */
 export function claimDocuments(
   claims: readonly string[],
@@ -35,7 +35,9 @@ export function claimDocuments(
     [SCOPE_KEYS.namespace]: namespace,
     ...(runId === undefined ? {} : { run_id: runId }),
   };
-  return claims.map((claim) => new Document({ id: claimId(claim), pageContent: claim, metadata: { ...metadata } }));
+  return claims.map(
+    (claim) => new Document({ id: claimId(namespace, claim), pageContent: claim, metadata: { ...metadata } }),
+  );
 }
 
 /**
@@ -66,8 +68,8 @@ export async function saveClaims(
   await store.addVectors(await store.embeddings.embedDocuments(texts), documents, options);
 }
 
-function claimId(claim: string): string {
-  const hash = sha256(claim);
+function claimId(namespace: string, claim: string): string {
+  const hash = sha256(JSON.stringify([namespace, claim]));
   // Version 8: a UUID whose bits are the application's own (RFC 9562).
   const parts = [
     hash.slice(0, 8),

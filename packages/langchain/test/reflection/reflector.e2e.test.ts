@@ -87,6 +87,15 @@ describe("a reflector as a runnable", () => {
     expect(new Set(ids(saved)).size).toBe(2);
   });
 
+  it("gives the same claim the same id again, and another one in another namespace", async () => {
+    const { memory, vectors } = await bench();
+    const reflector = new Reflector({ memory, model: scripted(answer({ newClaims: [CLAIM] })), saveTo: vectors });
+    const idIn = async (namespace: string) => (await reflector.invoke({ input: "x", namespace })).saved[0]?.id;
+    const first = await idIn("acme");
+    expect(await idIn("acme")).toBe(first);
+    expect(await idIn("globex")).not.toBe(first);
+  });
+
   it.each(["both", "claim", "query"] as const)("indexes a claim by %s", async (indexBy) => {
     const { memory } = await bench();
     const vectors = await hnswStore();
