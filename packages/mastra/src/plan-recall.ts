@@ -139,11 +139,6 @@ export function messageQuery(
   };
 }
 
-/** A failed turn is stored, but no later run is shown it for a memory. */
-export function indexesTurn({ options }: Internals, finishReason: string | undefined): boolean {
-  return finishReason !== "error" || options.rememberFailedTurns === true;
-}
-
 function idOf({ metadata }: QueryResult): string | undefined {
   const id: unknown = metadata?.message_id;
   return typeof id === "string" && id !== "" ? id : undefined;
