@@ -9,7 +9,6 @@ import type {
   ProcessorMessageResult,
 } from "@mastra/core/processors";
 import { failOpen, type Internals } from "./internals.js";
-import type { MemoryContext } from "./memory-context.js";
 import { memoryContextOf } from "./memory-context.js";
 import { planRecall, type RecallSettings } from "./plan-recall.js";
 import { recallCollections } from "./recall-collections.js";
@@ -140,7 +139,7 @@ export class LearnedRecall implements Processor {
     { requestContext }: Pick<ProcessOutputStreamArgs, "requestContext">,
     runId: string | undefined,
   ): Promise<RunEpisode | undefined> {
-    const memory: MemoryContext | undefined = memoryContextOf(requestContext);
+    const memory = memoryContextOf(requestContext);
     if (!memory) return undefined;
     const open = this.#internals.runs.ofRunId(runId) ?? runOfContext(this.#internals, memory, requestContext);
     if (open || runId === undefined) return open;
