@@ -9,46 +9,13 @@ import { Runs } from "./runs.js";
 /** Checks the options and builds what the parts of a memory share. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export function createInternals(options: QavrOptions): Internals {
   assertQavrOptions(options);
-  const { engine, store, logger, maxOpenEpisodes, onError } = options;
-  const {
-    onEdit,
-    learner,
-    episodeTtl,
-    outcomeWindow,
-    recordedCandidates,
-    holdout,
-    trust,
-    sourceCaps,
-    clock,
-    createId,
-  } = options;
+  const { engine, store, logger, outcomes, onError, maxOpenEpisodes = ENGINE_DEFAULTS.maxOpenEpisodes } = options;
   return {
-    engine:
-      engine ??
-      createEngine({
-        ...Object.fromEntries(
-          Object.entries({
-            onEdit,
-            learner,
-            episodeTtl,
-            outcomeWindow,
-            recordedCandidates,
-            holdout,
-            trust,
-            sourceCaps,
-            clock,
-            createId,
-            logger,
-            maxOpenEpisodes,
-          }).filter(([, value]) => value !== undefined),
-        ),
-        enabled: isEnabled(options),
-        store: defaultStore(store),
-      }),
+    engine: engine ?? createEngine({ ...options, enabled: isEnabled(options), store: defaultStore(store) }),
     options,
-    runs: new Runs(maxOpenEpisodes ?? ENGINE_DEFAULTS.maxOpenEpisodes),
+    runs: new Runs(maxOpenEpisodes),
     log: createLog(logger),
-    outcomes: finishOutcomes(options.outcomes),
+    outcomes: finishOutcomes(outcomes),
     reporting: new Set(),
     throws: onError === "throw",
   };

@@ -12,6 +12,7 @@ export { FINISH_OUTCOMES, type FinishOutcomes, type FinishReason } from "./finis
 export { LOG_CODES, type LogCode } from "./log-codes.js";
 export {
   DISABLED_VARIABLE,
+  type EndedTurn,
   type EngineFields,
   type Evaluate,
   type FinishedRun,

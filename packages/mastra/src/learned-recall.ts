@@ -9,9 +9,8 @@ import type {
   ProcessorMessageResult,
 } from "@mastra/core/processors";
 import { failOpen, type Internals } from "./internals.js";
-import type { MemoryContext } from "./memory-context.js";
 import { memoryContextOf } from "./memory-context.js";
-import { indexesTurn, planRecall, type RecallSettings } from "./plan-recall.js";
+import { planRecall, type RecallSettings } from "./plan-recall.js";
 import { recallCollections } from "./recall-collections.js";
 import { recallScopes } from "./recall-scope.js";
 import { describeRecall } from "./recall-span.js";
@@ -117,8 +116,8 @@ export class LearnedRecall implements Processor {
   /** Lets Mastra embed the turn's messages. One that fails costs their recall, never the turn. */
   async #index(args: ProcessOutputResultArgs): Promise<Awaited<ProcessorMessageResult>> {
     const unchanged = args.messageList ?? args.messages;
-    if (!indexesTurn(this.#internals, args.result?.finishReason)) return unchanged;
     try {
+      if (!this.#remembers(args)) return unchanged;
       return (await this.#inner?.processOutputResult?.(args)) ?? unchanged;
     } catch (error) {
       failOpen(this.#internals, "OUTCOME_NOT_RECORDED", "A turn's messages could not be embedded.", { error });
@@ -126,12 +125,21 @@ export class LearnedRecall implements Processor {
     }
   }
 
+  /** Whether a turn may be shown to later runs. */
+  #remembers({ result, requestContext, messages }: ProcessOutputResultArgs): boolean {
+    const { rememberTurns = "unfailed" } = this.#internals.options;
+    const finishReason = result?.finishReason;
+    if (typeof rememberTurns !== "function") return rememberTurns === "all" || finishReason !== "error";
+    const { threadId, resourceId } = { ...memoryContextOf(requestContext), ...messages.at(-1) };
+    return rememberTurns({ finishReason, threadId, resourceId, requestContext });
+  }
+
   /** The run that a hook belongs to where Mastra's state does not say: one that is resumed, or runs durably. */
   async #findRun(
     { requestContext }: Pick<ProcessOutputStreamArgs, "requestContext">,
     runId: string | undefined,
   ): Promise<RunEpisode | undefined> {
-    const memory: MemoryContext | undefined = memoryContextOf(requestContext);
+    const memory = memoryContextOf(requestContext);
     if (!memory) return undefined;
     const open = this.#internals.runs.ofRunId(runId) ?? runOfContext(this.#internals, memory, requestContext);
     if (open || runId === undefined) return open;

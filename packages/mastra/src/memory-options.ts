@@ -59,6 +59,11 @@ export interface EngineFields extends Omit<EngineOptions, "store"> {
   readonly onError?: "open" | "throw";
 }
 
+/** A turn whose messages may become candidates of later recalls. */
+export interface EndedTurn extends RunInfo {
+  readonly finishReason: string | undefined;
+}
+
 /** What the `qavr` field of a {@link QavrMemory} can be told. Everything has a default. */
 export interface QavrOptions extends EngineFields {
   /** Judges each finished run. Without it the finish reason does. @default undefined */
@@ -82,8 +87,12 @@ export interface QavrOptions extends EngineFields {
    * @default "auto"
    */
   readonly echoes?: "auto" | "keep" | "drop";
-  /** Whether the messages of a failed turn become candidates of later recalls. They are stored either way. @default false */
-  readonly rememberFailedTurns?: boolean;
+  /**
+   * Which turns become candidates of later recalls: those that did not fail, all, or those that a function chooses. Every turn is
+   * stored and shown in its thread's history. Choose where notes are what should be recalled and daily work only crowds them out.
+   * @default "unfailed"
+   */
+  readonly rememberTurns?: "unfailed" | "all" | ((turn: EndedTurn) => boolean);
   /** Other bodies of memories to recall beside messages. @default none */
   readonly collections?: readonly CollectionOptions[];
   /** True for runs that are not to be learned from (plumbing of a network, a judge): they recall as learned and teach nothing. @default none */
@@ -111,6 +120,9 @@ export function assertQavrOptions(options: QavrOptions): void {
   }
   assertOneOf("echoes", echoes, ["auto", "keep", "drop"]);
   assertOneOf("onError", onError, ["open", "throw"]);
+  if (typeof options.rememberTurns !== "function") {
+    assertOneOf("rememberTurns", options.rememberTurns, ["unfailed", "all"]);
+  }
   finishOutcomes(options.outcomes);
   if (options.collections !== undefined) assertCollections(options.collections);
   const { scores = [], reportTool = {} } = options;

@@ -69,12 +69,12 @@ export function planRecall(
           plan.candidates += candidates;
           plan.gate = ranking.gate;
           plan.learned ||= ranking.order === "learned";
-          for (const item of ranking.items) {
-            const result = shown[ranking.items.indexOf(item)] as QueryResult;
+          ranking.items.forEach((item, place) => {
+            const result = shown[place] as QueryResult;
             run.memories.push({ id: item.id, handle: item.handle, collection: MESSAGES, text: textOf(result), item });
             // One that a further query of this recall finds again is there already.
             inPrompt.add(idOf(result) ?? "");
-          }
+          });
         },
       }),
       text,
@@ -137,11 +137,6 @@ export function messageQuery(
     },
     onRanked,
   };
-}
-
-/** A failed turn is stored, but no later run is shown it for a memory. */
-export function indexesTurn({ options }: Internals, finishReason: string | undefined): boolean {
-  return finishReason !== "error" || options.rememberFailedTurns === true;
 }
 
 function idOf({ metadata }: QueryResult): string | undefined {

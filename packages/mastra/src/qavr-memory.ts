@@ -12,12 +12,13 @@ import { Memory } from "@mastra/memory";
 import type { Engine, EpisodeView, NamespaceStatus, OutcomeReceipt } from "@qavr/core";
 import { createInternals } from "./create-internals.js";
 import { forgetMessages, idsOf, threadMessages } from "./forget-messages.js";
-import { attachInternals, type Internals } from "./internals.js";
+import { attachInternals, failOpen, type Internals } from "./internals.js";
 import { COLLECTION_RECALL_ID, LearnedRecall, SEMANTIC_RECALL_ID } from "./learned-recall.js";
 import type { QavrOptions } from "./memory-options.js";
 import { outcomeExporter } from "./outcome-exporter.js";
 import { parkSuspended } from "./park-runs.js";
 import { messageQuery, type RecallSettings } from "./plan-recall.js";
+import type { QueryPlan } from "./ranked-query.js";
 import { recallScopes } from "./recall-scope.js";
 import { locate, type ReportedRun, type RunReference, reportOutcome } from "./report-outcome.js";
 import { createReportTool, REPORT_TOOL_NAME } from "./report-outcome-tool.js";
@@ -59,12 +60,14 @@ export class QavrMemory extends Memory {
     this.#internals = internals;
     attachInternals(this, internals);
     this.#warnOfStorage = storageWarning(qavr);
-    warnOfWiring(qavr.logger, {
-      semanticRecall: recalls,
-      lastMessages: options?.lastMessages,
-      hasVector: Boolean(vector && embedder),
-      hasCollections: (qavr.collections ?? []).length > 0,
-    });
+    if (internals.engine.enabled) {
+      warnOfWiring(qavr.logger, {
+        semanticRecall: recalls,
+        lastMessages: options?.lastMessages,
+        hasVector: Boolean(vector && embedder),
+        hasCollections: (qavr.collections ?? []).length > 0,
+      });
+    }
     this.#warnOfStorage(fields.storage);
   }
 
@@ -154,15 +157,8 @@ export class QavrMemory extends Memory {
   override async recall(args: Parameters<Memory["recall"]>[0]): ReturnType<Memory["recall"]> {
     const internals = this.#internals;
     if (!internals.engine.enabled || args.vectorSearchString === undefined) return super.recall(args);
-    const { threadId, resourceId, threadConfig, vectorSearchString } = args;
-    const scope = scopeOf(internals.options, { threadId, resourceId, requestContext: undefined });
-    const plan = messageQuery(internals, { ...this.#settings(threadConfig), showsAnswers: true }, scope, {
-      run: undefined,
-      text: vectorSearchString,
-      inPrompt: new Set(),
-      onRanked() {},
-    });
-    return recallScopes.run(plan, () => super.recall(args));
+    const plan = this.#searchPlan(args);
+    return plan ? recallScopes.run(plan, () => super.recall(args)) : super.recall(args);
   }
 
   override async saveMessages(args: Parameters<Memory["saveMessages"]>[0]): ReturnType<Memory["saveMessages"]> {
@@ -207,6 +203,29 @@ export class QavrMemory extends Memory {
     }
     const hasCollections = (internals.options.collections ?? []).length > 0;
     return hasCollections && !own.some(({ id }) => id === COLLECTION_RECALL_ID) ? withRecall(learned()) : own;
+  }
+
+  /** How a search outside any run is ranked; undefined when that cannot be told. */
+  #searchPlan({
+    threadId,
+    resourceId,
+    threadConfig,
+    vectorSearchString,
+  }: Parameters<Memory["recall"]>[0]): QueryPlan | undefined {
+    const internals = this.#internals;
+    try {
+      const scope = scopeOf(internals.options, { threadId, resourceId, requestContext: undefined });
+      // Whoever searches for a question wants to find it.
+      return messageQuery(internals, { ...this.#settings(threadConfig), showsAnswers: true }, scope, {
+        run: undefined,
+        text: vectorSearchString,
+        inPrompt: new Set(),
+        onRanked() {},
+      });
+    } catch (error) {
+      failOpen(internals, "RANKING_FAILED", "A search could not be ranked.", { error });
+      return undefined;
+    }
   }
 
   #settings(config: MemoryConfigInternal | undefined): RecallSettings {

@@ -1,8 +1,7 @@
 import type { RequestContext } from "@mastra/core/request-context";
 import { type OutcomeInput, QavrError } from "@qavr/core";
 import { endOrReport, fromVerdict } from "@qavr/core/adapter";
-import type { FinishReason } from "./finish-reasons.js";
-import { FINISH_OUTCOMES } from "./finish-reasons.js";
+import { FINISH_OUTCOMES, type FinishReason } from "./finish-reasons.js";
 import type { Internals } from "./internals.js";
 import type { FinishedRun } from "./memory-options.js";
 import type { RunEpisode } from "./run-episode.js";

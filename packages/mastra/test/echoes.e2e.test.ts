@@ -62,8 +62,16 @@ describe("a failed turn", () => {
     expect((await store?.listMessages({ threadId: "first" }))?.messages.length).toBeGreaterThan(0);
   });
 
+  it("is not the only kind that may be left out", async () => {
+    const given = bench({ rememberTurns: ({ threadId }) => threadId === "notes" });
+    await ask(given, "roll out the billing service with docker", "daily work", "done");
+    await ask(given, "roll out the billing service with helm", "notes", "noted");
+    const shown = await ask(given, "roll out billing, the service", "second", "ok");
+    expect([shown.includes("docker"), shown.includes("helm")]).toEqual([false, true]);
+  });
+
   it("is shown when that is asked for", async () => {
-    const given = bench({ rememberFailedTurns: true });
+    const given = bench({ rememberTurns: "all" });
     await ask(given, "roll out the billing service with docker", "first", new Error("down"));
     expect(await ask(given, "what about billing, roll it out", "second", "ok")).toContain("docker");
   });

@@ -96,6 +96,19 @@ describe("the report tool", () => {
     expect(answer).toContain("Ignored m9: not shown in this run.");
   });
 
+  it("finds the agent's run in the ledger when this process does not know it any more", async () => {
+    const { memory, runId } = await answered();
+    const tool = memory.listTools().report_memory_outcome as unknown as {
+      execute(input: unknown, context: unknown): Promise<string>;
+    };
+    const call = (context: object): Promise<string> => tool.execute({ success: false, harmful: ["m1"] }, context);
+    expect(await call({ runId, agent: { toolCallId: "late" } })).toBe("Recorded.");
+    expect((await memory.explain({ runId }))?.outcome).toMatchObject({ reward: 0, tier: "self-reported" });
+    expect(await call({ agent: {} })).toContain("no memory was recalled");
+    await memory.close();
+    expect(await call({ runId, agent: {} })).toContain("could not be recorded");
+  });
+
   it("says so when there is nothing to report about", async () => {
     const { memory } = bench();
     const agent = scriptedAgent(memory, reporting({ success: true }));
@@ -178,6 +191,21 @@ describe("a scorer", () => {
 
   it("is refused when it is none", () => {
     expect(() => bench().memory.rewardFrom({} as never)).toThrow(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
+  });
+
+  it("that changes its mind about a run is heard once, and the second word is named", async () => {
+    const codes: string[] = [];
+    const logger = { warn: (_message: string, { code }: { code: string }) => void codes.push(code) };
+    const { memory, runId } = await answered({ logger });
+    let score = 0.2;
+    const moody = createScorer({ id: "moody", description: "Moody.", type: "agent" }).generateScore(() => score);
+    const reward = memory.rewardFrom(moody);
+    await reward.run({ runId, output: [] } as never);
+    score = 0.9;
+    await reward.run({ runId, output: [] } as never);
+    await reward.run({ runId: "nobody's", output: [] } as never);
+    expect((await memory.explain({ runId }))?.outcome).toMatchObject({ reward: 0.2, source: "scorer:moody" });
+    expect(codes).toEqual(["ALREADY_REWARDED"]);
   });
 
   it("stays what it was in everything else", async () => {

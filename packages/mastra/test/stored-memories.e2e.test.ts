@@ -40,6 +40,18 @@ describe("memory.recall(), which Studio's search asks", () => {
     expect((await memory.status()).episodes).toEqual(before.episodes);
   });
 
+  it("is answered unranked where no namespace can be told", async () => {
+    const { memory } = bench({
+      namespace: ({ requestContext }) => {
+        if (!requestContext) throw new Error("no request");
+        return "tenant";
+      },
+    });
+    await remember(memory, RIGHT, { thread: "right" });
+    const { messages } = await memory.recall({ threadId: "right", resourceId: USER, vectorSearchString: "helm" });
+    expect(JSON.stringify(messages)).toContain("helm upgrade");
+  });
+
   it("lists messages as ever without a search", async () => {
     const { memory } = await experienced();
     const { messages } = await memory.recall({ threadId: "right", resourceId: USER });

@@ -11,8 +11,9 @@ const packageFolder = fileURLToPath(new URL("..", import.meta.url));
 async function runBeside(peers: string): Promise<unknown> {
   const folder = join(peers, "node_modules", ".cache", "qavr-mastra-versions");
   rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  cpSync(join(packageFolder, "dist"), join(folder, "qavr-mastra"), { recursive: true });
+  const copy = join(folder, "node_modules", "@qavr", "mastra");
+  mkdirSync(copy, { recursive: true });
+  for (const part of ["package.json", "dist"]) cpSync(join(packageFolder, part), join(copy, part), { recursive: true });
   cpSync(join(packageFolder, "test", "fixtures", "every-version.mjs"), join(folder, "every-version.mjs"));
   const child = spawn(process.execPath, [join(folder, "every-version.mjs")], { stdio: ["ignore", "pipe", "inherit"] });
   return JSON.parse(await text(child.stdout));

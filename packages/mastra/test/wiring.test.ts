@@ -101,6 +101,7 @@ describe("a memory that is made", () => {
     ["a judge that is no function", { evaluate: true }],
     ["an ignore that is no function", { ignore: "all" }],
     ["feedback that is no function", { feedback: "thumbs" }],
+    ["turns of another kind", { rememberTurns: "some" }],
     ["echoes of another kind", { echoes: "some" }],
     ["another way to fail", { onError: "shut" }],
     ["an unknown finish reason", { outcomes: { stopp: { success: true } } }],

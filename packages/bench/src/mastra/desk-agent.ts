@@ -12,12 +12,12 @@ import { scriptedModel } from "./scripted-model.js";
 export interface Wiring {
   /** Undefined for Mastra's own memory. */
   readonly qavr: QavrOptions | undefined;
-  /** Messages before and after each that is recalled. Mastra's own default is 1. @default 1 */
+  /** Messages before and after each that is recalled. @default 1, as in Mastra */
   readonly messageRange?: number;
+  /** How many messages are recalled. @default 4, as in Mastra */
+  readonly topK?: number;
 }
 
-/** Mastra's default is 4; fewer make ranking matter. */
-const TOP_K = 2;
 const DESK = "desk";
 
 /** An agent at a desk, with a memory of its own. */
@@ -35,13 +35,13 @@ export interface DeskAgent {
 export async function createDeskAgent(
   desk: Desk,
   folder: string,
-  { qavr, messageRange = 1 }: Wiring,
+  { qavr, messageRange = 1, topK = 4 }: Wiring,
 ): Promise<DeskAgent> {
   const fields = {
     storage: new LibSQLStore({ id: "storage", url: `file:${join(folder, "storage.db")}` }),
     vector: new LibSQLVector({ id: "vectors", url: `file:${join(folder, "vectors.db")}` }),
     embedder: hashedEmbedder(),
-    options: { lastMessages: 2, semanticRecall: { topK: TOP_K, messageRange } },
+    options: { lastMessages: 2, semanticRecall: { topK, messageRange } },
   };
   const memory = qavr ? new QavrMemory({ ...fields, qavr }) : new Memory(fields);
   let current: number | undefined;

@@ -7,6 +7,9 @@ import { type Interval, mean, pairedInterval } from "../statistics/interval.js";
 import { createDesk, type Wording } from "./desk.js";
 import { createDeskAgent, type Wiring } from "./desk-agent.js";
 
+/** Fewer than Mastra's default of 4 make it matter which. */
+const TOP_K = 2;
+
 /** Which desks are watched, for how long, and what the two agents at each have for a memory. */
 export interface LearningPlan {
   readonly seeds: readonly number[];
@@ -66,7 +69,7 @@ async function watch(
   qavr: QavrOptions | undefined,
 ): Promise<boolean[]> {
   const folder = await mkdtemp(join(tmpdir(), "qavr-desk-"));
-  const wiring: Wiring = { messageRange, qavr: qavr && { ...qavr, store: memoryStore() } };
+  const wiring: Wiring = { topK: TOP_K, messageRange, qavr: qavr && { ...qavr, store: memoryStore() } };
   try {
     const agent = await createDeskAgent(createDesk(seed, wording), folder, wiring);
     const done: boolean[] = [];

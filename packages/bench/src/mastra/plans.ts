@@ -17,7 +17,7 @@ export function comparisons(quick: boolean): readonly Comparison[] {
     { name: "Memory → QavrMemory", plan: main },
     {
       name: "failed turns remembered → left out (the default)",
-      plan: { ...guard, control: { rememberFailedTurns: true }, treated: {} },
+      plan: { ...guard, control: { rememberTurns: "all" }, treated: {} },
     },
     {
       name: "echoes kept → left out (the default), messageRange 0, tickets from a form",

@@ -64,8 +64,7 @@ Whole agent runs on the real packages: an agent of \`@mastra/core\`, LibSQL file
 A support desk hears of ten kinds of trouble again and again. For each it has been told a right fix and a wrong one, and the wrong
 one says what the tickets say. A run succeeds with probability 0.95 when the right fix is in the prompt, 0.1 with the wrong one,
 0.55 with both and 0.35 with neither; luck is drawn by seed and run, so both agents of a pair share it. A run that fails throws:
-nobody reports anything. Solved tickets become memories themselves, which is why both agents get better. Two memories are recalled, with a
-neighbour each way.
+nobody reports anything. Solved tickets become memories themselves, which is why both agents get better.
 
 | comparison | runs | before | after | gain, 95 % interval over seeds |
 |---|---|---|---|---|
@@ -82,7 +81,8 @@ ${learning
 
 ## Cost of a run
 
-A run streams ${ANSWER_WORDS} words from a model that costs nothing, so this is the dearest it can look. The target is at most ${OVERHEAD_TARGET} with
+A run recalls as Mastra does by default (four messages with a neighbour each way) and streams ${ANSWER_WORDS} words from a model that costs
+nothing, so this is the dearest it can look. A busy machine makes the ledger's durable commit wait for the disk. The target is at most ${OVERHEAD_TARGET} with
 the ledger in SQLite.
 
 | memory | median of a run | ratio to \`Memory\`, 95 % interval over rounds |
@@ -92,6 +92,8 @@ ${overhead.map((one) => `| ${one.name} | ${one.medianMs.toFixed(1)} ms | ${shown
 ## How
 
 - Command: \`${report.command}\`. Raw results: [mastra.json](mastra.json).
+- Two memories are recalled where success is measured, with a neighbour each way; the guards are named in the
+  [reference](../reference/mastra.md#what-is-recalled).
 - Runs are timed interleaved in random order, one agent after the other in each turn; a ratio is one of medians per round.
 - Embeddings: hashed words and character runs, 256 dimensions. They know no meaning; a real model finds more.
 - Machine: ${machineText(hardware, versions)}; ${report.date}.

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Agent, type AgentConfig } from "@mastra/core/agent";
 import { noopLogger } from "@mastra/core/logger";
+import type { Memory } from "@mastra/memory";
 import type { EpisodeView, Store } from "@qavr/core";
 import { memoryStore } from "@qavr/core";
 import { QavrMemory, type QavrMemoryFields, type QavrOptions } from "@qavr/mastra";
@@ -33,7 +34,7 @@ export interface Bench extends ReturnType<typeof libsql> {
 
 /** A silent agent that follows a script. */
 export function scriptedAgent(
-  memory: QavrMemory,
+  memory: Memory,
   script: Script,
   config: Partial<AgentConfig> & { readonly id?: string } = {},
 ): Agent & Pick<ReturnType<typeof scriptedModel>, "prompts" | "offered"> {
@@ -54,7 +55,7 @@ export function scriptedAgent(
 
 /** Puts a text into the user's memory, as a turn that went well on a thread of its own. */
 export async function remember(
-  memory: QavrMemory,
+  memory: Memory,
   text: string,
   { thread = randomUUID(), resource = USER }: { readonly thread?: string; readonly resource?: string } = {},
 ): Promise<void> {

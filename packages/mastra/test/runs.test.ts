@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import { newRun, type RunEpisode } from "../src/run-episode.js";
+import { Runs } from "../src/runs.js";
+
+const run = (episode: string): RunEpisode =>
+  newRun({
+    episode,
+    namespace: `ns-${episode}`,
+    context: "default",
+    threadId: "t",
+    resourceId: undefined,
+    runId: undefined,
+  });
+
+describe("the runs under way", () => {
+  it("are found by episode and, once it is known, by run id, until they end", () => {
+    const runs = new Runs(10);
+    const one = run("e1");
+    runs.add(one, ["thread:t"]);
+    expect(runs.ofRunId("r1")).toBeUndefined();
+    runs.identify(one, "r1");
+    expect([runs.ofEpisode("e1"), runs.ofRunId("r1")]).toEqual([one, one]);
+    runs.remove(one);
+    expect([runs.ofEpisode("e1"), runs.ofRunId("r1"), runs.size]).toEqual([undefined, undefined, 0]);
+  });
+
+  it("leave their namespaces behind, for what is reported later", () => {
+    const runs = new Runs(10);
+    const one = run("e1");
+    runs.add(one, ["thread:t"]);
+    runs.identify(one, "r1");
+    runs.remove(one);
+    expect(["e1", "r1", "thread:t", "e2"].map((alias) => runs.namespaceOf(alias))).toEqual([
+      "ns-e1",
+      "ns-e1",
+      "ns-e1",
+      undefined,
+    ]);
+  });
+
+  it("are bounded: the oldest are let go of, and so are their names", () => {
+    const runs = new Runs(2);
+    const all = ["e1", "e2", "e3"].map(run);
+    for (const [at, one] of all.entries()) {
+      runs.add(one, []);
+      runs.identify(one, `r${at + 1}`);
+    }
+    expect(runs.size).toBe(2);
+    expect(runs.ofRunId("r1")).toBeUndefined();
+    expect(runs.ofRunId("r3")).toBe(all[2]);
+    for (let at = 0; at < 20; at++) runs.add(run(`later-${at}`), []);
+    expect(runs.namespaceOf("r1")).toBeUndefined();
+  });
+});
