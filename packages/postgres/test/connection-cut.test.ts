@@ -105,7 +105,11 @@ describe("a commit whose connection is cut", () => {
       goOn = resolve;
     });
     const other = postgresStore({ pool: server.pool, schema });
-    const store = postgresStore({ pool: stoppingBefore(COMMIT, server.pool, stopped), schema, statementTimeout: 300 });
+    const store = postgresStore({
+      pool: stoppingBefore(COMMIT, server.pool, stopped),
+      schema,
+      statementTimeout: 1_500,
+    });
     await other.head("n");
     const late = store.commit("n", [tally("late")], counting);
     await new Promise((resolve) => setTimeout(resolve, 50));
