@@ -85,11 +85,12 @@ export async function withLockedNamespace<Result>(
   }
 }
 
-/** One round trip together with the lock that follows. Only an acknowledgement that survives a crash is one. */
+/** One round trip together with the lock that follows. A process that stops in the middle must not keep the lock. Only an acknowledgement that survives a crash is one. */
 function beginning(lockTimeout: number, statementTimeout: number): string {
   return `begin isolation level read committed;
     set local statement_timeout = ${statementTimeout};
     set local lock_timeout = ${lockTimeout};
+    set local idle_in_transaction_session_timeout = ${statementTimeout};
     select set_config('synchronous_commit', 'on', true) where current_setting('synchronous_commit') = 'off';`;
 }
 

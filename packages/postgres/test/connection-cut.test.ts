@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { postgresStore } from "../src/index.js";
+import { type PgClient, type PgPool, postgresStore } from "../src/index.js";
 import { countIn, counting, tally } from "./support/counting.js";
 import { type CuttingProxy, cuttingProxy } from "./support/cutting-proxy.js";
 import { testServer } from "./support/server.js";
@@ -9,6 +9,25 @@ const server = await testServer();
 /** What commits send last: under the lock, and without it. Statements that were prepared before are known by their names only. */
 const COMMIT = "commit";
 const LOCKLESS = "with moved as";
+
+/** A pool that does not send a statement until it is told to, as in a process that was stopped. */
+function stoppingBefore(text: string, pool: PgPool, stopped: Promise<void>): PgPool {
+  return {
+    async connect() {
+      const client = await pool.connect();
+      const query: PgClient["query"] = async (sent) => {
+        if (sent.text === text) await stopped;
+        return client.query(sent);
+      };
+      return {
+        query,
+        release: (destroy) => client.release(destroy),
+        on: (event, listener) => client.on(event, listener),
+        removeListener: (event, listener) => client.removeListener(event, listener),
+      };
+    },
+  };
+}
 
 describe("a commit whose connection is cut", () => {
   let proxy: CuttingProxy;
@@ -77,6 +96,28 @@ describe("a commit whose connection is cut", () => {
     expect(await store.commit("n", [tally("c")], counting)).toEqual([{ status: "committed", seq: 3 }]);
     expect(await countIn(store)).toBe(3);
     await store.close();
+  });
+
+  it("lets go of the lock when its process stops in the middle, and is kept once when that goes on", async () => {
+    const schema = server.schema();
+    let goOn = (): void => {};
+    const stopped = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const other = postgresStore({ pool: server.pool, schema });
+    const store = postgresStore({
+      pool: stoppingBefore(COMMIT, server.pool, stopped),
+      schema,
+      statementTimeout: 1_500,
+    });
+    await other.head("n");
+    const late = store.commit("n", [tally("late")], counting);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await other.commit("n", [tally("other")], counting)).toEqual([{ status: "committed", seq: 1 }]);
+    goOn();
+    expect(await late).toEqual([{ status: "committed", seq: 2 }]);
+    expect(await countIn(other)).toBe(2);
+    for (const each of [store, other]) await each.close();
   });
 
   it("goes through on another connection when the one at hand had broken while nobody looked", async () => {

@@ -8,6 +8,8 @@ import { testServer } from "./support/server.js";
 
 const server = await testServer();
 const connectionString = server.url();
+/** Long enough for a busy machine. */
+const SOON = { timeout: 20_000 };
 const lagging = { mayLag: true };
 const idsOf = (store: Store, cursor: number): string[] | undefined =>
   store.changesSince?.("n", cursor).written?.map(({ id }) => id);
@@ -66,7 +68,7 @@ describe("stores that listen to each other", () => {
     const cursor = store.changesSince?.("n", 0).cursor as number;
     await listening(2);
     await other.commit("n", [tally("b")], counting);
-    await expect.poll(() => idsOf(store, cursor)).toEqual(["count"]);
+    await expect.poll(() => idsOf(store, cursor), SOON).toEqual(["count"]);
     expect(await countIn(store, "n", lagging)).toBe(2);
     for (const each of [store, other]) await each.close();
   });
@@ -82,7 +84,7 @@ describe("stores that listen to each other", () => {
       const cursor = store.changesSince?.("n", 0).cursor as number;
       expect(idsOf(store, cursor)).toEqual([]);
       await act();
-      await expect.poll(() => store.changesSince?.("n", cursor).written === undefined).toBe(true);
+      await expect.poll(() => store.changesSince?.("n", cursor).written === undefined, SOON).toBe(true);
     };
     await everything(() => other.replaceStates("n", 1, []));
     const many = Array.from({ length: 500 }, (_, i) => ({
@@ -110,14 +112,14 @@ describe("stores that listen to each other", () => {
     await listening(2);
     const cursor = store.changesSince?.("n", 0).cursor as number;
     await other.commit("n", [tally("b")], counting);
-    await expect.poll(() => idsOf(store, cursor)).toEqual(["count"]);
+    await expect.poll(() => idsOf(store, cursor), SOON).toEqual(["count"]);
     for (const each of [store, other]) await each.close();
   });
 
   /** Waits until so many connections listen, on whatever channel: tests of this file run one after the other. */
   async function listening(count: number): Promise<void> {
     const query = "select 1 from pg_stat_activity where query like 'listen %'";
-    await expect.poll(async () => (await server.pool.query(query)).rowCount, { timeout: 10_000 }).toBe(count);
+    await expect.poll(async () => (await server.pool.query(query)).rowCount, SOON).toBe(count);
   }
 });
 
@@ -144,7 +146,7 @@ describe("a store with a replica", () => {
       .poll(async () => {
         const { rows } = await server.pool.query("select pg_current_wal_lsn() as lsn");
         return (await pool.query("select pg_last_wal_replay_lsn() >= $1 as there", [rows[0].lsn])).rows[0].there;
-      })
+      }, SOON)
       .toBe(true);
 
   it("reads states for rankings there, and nothing else", async () => {

@@ -96,15 +96,13 @@ describe("a PostgreSQL store tells by code", () => {
 
   it("that the server does not answer, and goes on when it does", async () => {
     const schema = server.schema();
+    const creator = postgresStore({ pool: server.pool, schema });
+    await creator.commit("n", [tally("a")], counting);
+    await creator.close();
     const connectionString = server.url();
-    const store = postgresStore({
-      connectionString,
-      schema,
-      statementTimeout: 200,
-      lockTimeout: 200,
-      connectTimeout: 200,
-    });
-    await store.commit("n", [tally("a")], counting);
+    const [statementTimeout, lockTimeout, connectTimeout] = [1_500, 1_500, 1_500];
+    const store = postgresStore({ connectionString, schema, statementTimeout, lockTimeout, connectTimeout });
+    expect(await countIn(store)).toBe(1);
     server.freeze();
     try {
       expect(await refusalOf(store.head("n"))).toMatchObject({ code: "STORE_UNAVAILABLE" });
@@ -175,6 +173,6 @@ describe("the pool of a PostgreSQL store", () => {
     expect(await commits).toHaveLength(2);
     const open = async () =>
       (await server.pool.query("select 1 from pg_stat_activity where application_name = 'own'")).rowCount;
-    await expect.poll(open).toBe(0);
+    await expect.poll(open, { timeout: 10_000 }).toBe(0);
   });
 });

@@ -143,7 +143,7 @@ process's resident set by opening and a hundred reads of fifty states; that of t
 - Reads: side by side, every turn runs all parts in random order.
 - Servers: PostgreSQL on the same machine, over the loopback, as it comes (\`fsync\` and \`synchronous_commit\` on, 128 MB of shared
   buffers); SQLite with \`synchronous\` full. A network adds its round trip: two per commit where one process writes a namespace, four
-  where several do, one per ranking without staleness.
+  where several do; two per retrieval without staleness, one to ask how many to fetch and one to rank.
 - Machine: ${machineText(hardware, versions)}; ${date}.
 `;
 }
