@@ -183,6 +183,30 @@ describe("a spool that fails", () => {
     expect(await world.engine.end(episode, { reward: true })).toMatchObject({ status: "committed", seq: 2 });
   });
 
+  it("to say how many wait is asked again: what waits is not forgotten", async () => {
+    const world = spooling();
+    world.faults.commit = "before";
+    await runs(world, 2);
+    world.spool.failure = new Error("bad sector");
+    world.faults.commit = "none";
+    world.clock.now += 4_000;
+    await runs(world, 1);
+    world.spool.failure = undefined;
+    await world.engine.flush();
+    expect(world.spool.waiting).toEqual([]);
+    expect(world.engine.health().spooled).toBe(0);
+  });
+
+  it("is asked by flush() also while the store is in its pause", async () => {
+    const world = spooling();
+    world.faults.commit = "before";
+    await runs(world, 8);
+    world.faults.commit = "none";
+    expect(world.engine.health().writesSuspended).toBe(true);
+    await world.engine.flush();
+    expect([world.spool.waiting.length, world.engine.health().writesSuspended]).toEqual([0, false]);
+  });
+
   it("by never answering does not keep an episode closing for ever", async () => {
     const timer = handTimer();
     const world = spooling({ setTimer: timer.setTimer });

@@ -17,7 +17,7 @@ export interface OutcomeSpool {
    * @throws SPOOL_FULL when neither has room, and what the store refuses
    */
   commit(namespace: string, entries: readonly LedgerEntry[]): Promise<readonly RecordReceipt[]>;
-  /** Passes on what waits, if the store can be reached. Never rejects. */
+  /** Passes on what waits, if the store can be reached: asks it also in a pause, since somebody wants to know. Never rejects. */
   drain(): Promise<void>;
   close(): Promise<void>;
 }
@@ -45,16 +45,17 @@ export function createOutcomeSpool(options: OutcomeSpoolOptions): OutcomeSpool {
     }
   };
 
+  /** Undefined when the spool does not say: then some may wait. */
   const recount = async (): Promise<void> => {
-    waiting = (await asking(() => spool.size())) ?? 0;
-    counters.spooled = waiting;
+    waiting = await asking(() => spool.size());
+    counters.spooled = waiting ?? counters.spooled;
   };
 
   /** Everything that waits, oldest first: an episode's exposures must come before its end. One run at a time. @throws when out of reach */
   const passOn = (): Promise<void> => {
     draining ??= (async () => {
       if (waiting === undefined) await recount();
-      if ((waiting ?? 0) <= refused.size) return;
+      if (waiting !== undefined && waiting <= refused.size) return;
       try {
         await passOnAll(options, refused, asking);
       } finally {
@@ -91,12 +92,13 @@ export function createOutcomeSpool(options: OutcomeSpoolOptions): OutcomeSpool {
       counters.rejected += 1;
       throw asStoreError(error, spool.name);
     }
-    waiting = (waiting ?? 0) + 1;
-    counters.spooled = waiting;
+    // A count that is not known stays so: there may be more than this one.
+    if (waiting !== undefined) waiting += 1;
+    counters.spooled = waiting ?? counters.spooled + 1;
     log("warn", "The store is out of reach: an outcome waits in the spool.", {
       code: "OUTCOME_SPOOLED",
       namespace,
-      waiting,
+      waiting: counters.spooled,
       reason: failure?.code ?? "STORE_SUSPENDED",
     });
     return entries.map(() => ({ status: "spooled", seq: 0 }));
@@ -117,7 +119,8 @@ export function createOutcomeSpool(options: OutcomeSpoolOptions): OutcomeSpool {
     },
 
     async drain() {
-      if (!breaker.admits(now())) return;
+      // One that began while the store was away says nothing about now.
+      await draining?.catch(() => undefined);
       await tryStore(passOn).catch(() => undefined);
     },
 

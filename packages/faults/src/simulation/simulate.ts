@@ -181,9 +181,8 @@ async function judge(
 ): Promise<string[]> {
   const problems: string[] = [];
   for (const { engine } of processes) {
-    const { openEpisodes, lostEpisodes } = engine.health();
+    const { openEpisodes } = engine.health();
     if (openEpisodes > 0) problems.push(`${openEpisodes} episodes are still open after close()`);
-    if (lostEpisodes > 0) problems.push(`${lostEpisodes} episodes were lost in good weather`);
   }
   if (disk.spooled.length > 0) problems.push(`${disk.spooled.length} commits were left in the spool`);
   const entries = await disk.backend.readEntries("default", { limit: 10_000 });
