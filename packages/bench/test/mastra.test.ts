@@ -35,15 +35,20 @@ describe("the comparison of two memories at a desk", () => {
     const result = await measureLearning(plan);
     expect(result.blocks.map(({ runs }) => runs)).toEqual([5, 10]);
     const parts = ["Memory", "QavrMemory, ledger in SQLite"].map((name, place) => ({
-      name,
-      median: 40_000 + place * 4_000,
-      p95: 50_000,
-      rounds: [40_000 + place * 4_000, 41_000 + place * 4_100],
-      calls: 2,
+      wall: {
+        name,
+        median: 40_000 + place * 4_000,
+        p95: 50_000,
+        rounds: [40_000 + place * 4_000, 41_000 + place * 4_100],
+        calls: 2,
+      },
+      cpuMs: 30 + place * 3,
     }));
     const report = mastraReport([{ name: "Memory → QavrMemory", plan, result }], parts);
-    expect(reportLines(report).at(-1)).toBe("QavrMemory, ledger in SQLite: 44.0 ms, 1.100 ±0.000 × Memory");
-    expect(reportPage(report)).toContain("| QavrMemory, ledger in SQLite | 44.0 ms | 1.100 ±0.000 |");
+    expect(reportLines(report).at(-1)).toBe(
+      "QavrMemory, ledger in SQLite: 44.0 ms, 1.100 ±0.000 × Memory; processor 1.100 ×",
+    );
+    expect(reportPage(report)).toContain("| QavrMemory, ledger in SQLite | 44.0 ms | 1.100 ±0.000 | 33.0 ms | 1.100 |");
     expect(reportPage(report)).not.toContain("Missed");
   });
 });

@@ -40,9 +40,14 @@ export class LearnedRecall implements Processor {
   readonly spanType = "memory_operation" as NonNullable<Processor["spanType"]>;
   readonly #inner: (InputProcessor & OutputProcessor) | undefined;
   readonly #internals: Internals;
-  readonly #settings: RecallSettings;
+  /** Asked once per run: Mastra makes five of these for each. */
+  readonly #settings: () => RecallSettings;
 
-  constructor(inner: InputProcessor | OutputProcessor | undefined, internals: Internals, settings: RecallSettings) {
+  constructor(
+    inner: InputProcessor | OutputProcessor | undefined,
+    internals: Internals,
+    settings: () => RecallSettings,
+  ) {
     this.id = inner ? SEMANTIC_RECALL_ID : COLLECTION_RECALL_ID;
     this.#inner = inner as (InputProcessor & OutputProcessor) | undefined;
     this.#internals = internals;
@@ -60,7 +65,8 @@ export class LearnedRecall implements Processor {
     // What a client or an earlier run left there is nobody's word about this run.
     if (!memory) requestContext?.delete(CONTEXT_KEY);
     state[STATE_KEY] = null;
-    const plan = memory && planRecall(internals, this.#settings, memory, args);
+    const settings = memory && this.#settings();
+    const plan = settings && planRecall(internals, settings, memory, args);
     if (!plan) return this.#recall(args);
     const { run, query, text, record } = plan;
     if (record) state[STATE_KEY] = run;
@@ -69,8 +75,7 @@ export class LearnedRecall implements Processor {
     try {
       const shownMessages = [...run.memories];
       const blocks = text === undefined ? [] : await recallCollections(internals, { run, text, record });
-      const handles =
-        record && this.#settings.reportTool ? handleBlock(this.#settings.reportTool, shownMessages) : undefined;
+      const handles = record && settings.reportTool ? handleBlock(settings.reportTool, shownMessages) : undefined;
       const block = [...blocks, ...(handles === undefined ? [] : [handles])].join("\n\n");
       if (block !== "") args.messageList.addSystem({ role: "system", content: block }, BLOCK_TAG);
       describeRecall(args.tracingContext, plan);

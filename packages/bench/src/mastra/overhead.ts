@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { memoryStore } from "@qavr/core";
 import type { QavrOptions } from "@qavr/mastra";
 import { type Measured, type Measurement, type MeasureOptions, measureInterleaved } from "../speed/measure.js";
+import { median } from "../statistics/interval.js";
 import { createDesk, type Desk } from "./desk.js";
 import { createDeskAgent, type DeskAgent } from "./desk-agent.js";
 
@@ -18,8 +19,15 @@ export const ARMS = {
 /** Words that the model streams in each run. */
 export const ANSWER_WORDS = 180;
 
+/** What the runs of one agent took. */
+export interface Overhead {
+  readonly wall: Measurement;
+  /** Median processor time of a run, ms. Waits for the disk are not in it, and a busy machine does not stretch it. */
+  readonly cpuMs: number;
+}
+
 /** Times whole runs of agents that differ in nothing but their memory, side by side; the model costs nothing. */
-export async function measureOverhead(options: MeasureOptions): Promise<readonly Measurement[]> {
+export async function measureOverhead(options: MeasureOptions): Promise<readonly Overhead[]> {
   const folder = await mkdtemp(join(tmpdir(), "qavr-overhead-"));
   const qavr: Readonly<Record<keyof typeof ARMS, QavrOptions | undefined>> = {
     plain: undefined,
@@ -28,6 +36,7 @@ export async function measureOverhead(options: MeasureOptions): Promise<readonly
     sqlite: { store: join(folder, "ledger.db") },
   };
   const agents: DeskAgent[] = [];
+  const spent: number[][] = [];
   try {
     const parts: Measured[] = [];
     for (const [arm, name] of Object.entries(ARMS) as [keyof typeof ARMS, string][]) {
@@ -35,10 +44,21 @@ export async function measureOverhead(options: MeasureOptions): Promise<readonly
         qavr: qavr[arm],
       });
       agents.push(agent);
+      const own: number[] = [];
+      spent.push(own);
       let run = 0;
-      parts.push({ name, run: () => agent.work(run++) });
+      parts.push({
+        name,
+        async run() {
+          const before = process.cpuUsage();
+          await agent.work(run++);
+          const { user, system } = process.cpuUsage(before);
+          own.push((user + system) / 1000);
+        },
+      });
     }
-    return await measureInterleaved(parts, options);
+    const measurements = await measureInterleaved(parts, options);
+    return measurements.map((wall, place) => ({ wall, cpuMs: median((spent[place] as number[]).slice(-wall.calls)) }));
   } finally {
     for (const agent of agents) await agent.close();
     await rm(folder, { recursive: true, force: true });
