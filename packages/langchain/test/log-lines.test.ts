@@ -45,7 +45,12 @@ describe("log lines", () => {
       { store: leaking("commit") },
       { error: "QavrError", reason: "STORE_FAILED" },
     ],
-    ["EPISODE_NOT_RESUMED", "the store refuses a read", { store: leaking("readStates") }, { error: "Error" }],
+    [
+      "EPISODE_NOT_RESUMED",
+      "the store refuses a read",
+      { store: leaking("readStates") },
+      { error: "QavrError", reason: "STORE_FAILED" },
+    ],
   ];
 
   it.each(failures)("of %s, when %s, name the error and keep its message for the debug level", async (...failure) => {

@@ -1,5 +1,5 @@
 import { createRunTokens, type OutcomeInput, QavrError } from "@qavr/core";
-import { AttackedWorld, BEST, type Layer, TARGET } from "./world.js";
+import { AttackedWorld, BEST, type Layer, type Standing, TARGET } from "./world.js";
 
 /** How large an attack is. */
 export interface AttackSize {
@@ -33,23 +33,34 @@ export interface Attack {
   run(layer: Layer, size: AttackSize, seed: number): Promise<AttackResult>;
 }
 
-/** A memory's final score may move by so much, in standard deviations of the similarities. */
+/** A memory's final score may rise by so much, in standard deviations of the similarities. */
 const MOVED = 0.25;
 
-/** Lets `report` loose on a world with a history, and says how far the target has come. */
+/** Another memory for the same requests: praise of it is none of the target. */
+const DECOY = "0 plain";
+
+/**
+ * Lets fake praise loose on a world with a history, and says how far up it has brought the target: further than in the same world
+ * where the same praise goes to another memory. New claims also make the ledger weigh honest old ones again, by what
+ * their sources are trusted by now, which moves memories whomever the claims are about.
+ */
 async function moved(
   layer: Layer,
   { honest }: AttackSize,
   seed: number,
-  attack: (world: AttackedWorld) => Promise<void>,
+  attack: (world: AttackedWorld, on: string) => Promise<void>,
 ): Promise<AttackResult> {
-  const world = new AttackedWorld(layer, seed);
-  await world.live(honest);
-  const before = await world.standing(TARGET);
-  await attack(world);
-  const after = await world.standing(TARGET);
-  const worst = Math.abs(after.lift - before.lift);
-  return { worst, unit: "σ", held: worst <= MOVED && after.aboveBest <= before.aboveBest };
+  const [attacked, control] = await Promise.all(
+    [TARGET, DECOY].map(async (on) => {
+      const world = new AttackedWorld(layer, seed);
+      await world.live(honest);
+      await attack(world, on);
+      return world.standing(TARGET);
+    }),
+  );
+  const [after, otherwise] = [attacked, control] as [Standing, Standing];
+  const worst = Math.max(0, after.lift - otherwise.lift);
+  return { worst, unit: "σ", held: worst <= MOVED && after.aboveBest <= otherwise.aboveBest };
 }
 
 async function report(world: AttackedWorld, id: string, outcome: OutcomeInput, times: number): Promise<void> {
@@ -113,17 +124,17 @@ export const ATTACKS: readonly Attack[] = [
   {
     id: "S3",
     title: "one source, thousands of fake successes",
-    promise: `the target moves by at most ${MOVED} σ and passes no verified memory`,
+    promise: `the target rises by at most ${MOVED} σ and passes no verified memory`,
     run: (layer, size, seed) =>
-      moved(layer, size, seed, (world) => report(world, TARGET, success("attacker"), size.fakes)),
+      moved(layer, size, seed, (world, on) => report(world, on, success("attacker"), size.fakes)),
   },
   {
     id: "S4",
     title: "made-up sources with ten fake successes each",
-    promise: `the target moves by at most ${MOVED} σ and passes no verified memory`,
+    promise: `the target rises by at most ${MOVED} σ and passes no verified memory`,
     run: (layer, size, seed) =>
-      moved(layer, size, seed, async (world) => {
-        for (let sybil = 0; sybil < size.sybils; sybil++) await report(world, TARGET, success(`sybil ${sybil}`), 10);
+      moved(layer, size, seed, async (world, on) => {
+        for (let sybil = 0; sybil < size.sybils; sybil++) await report(world, on, success(`sybil ${sybil}`), 10);
       }),
   },
   {
