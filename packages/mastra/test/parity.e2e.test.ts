@@ -5,8 +5,8 @@ import type { LibSQLVector } from "@mastra/libsql";
 import { Memory } from "@mastra/memory";
 import { PostgresStore } from "@mastra/pg";
 import { QavrMemory, type QavrMemoryFields } from "@qavr/mastra";
-import { beforeAll, describe, expect, it } from "vitest";
-import { postgresUrl } from "./support/postgres.js";
+import { type PostgresServer, startServer } from "@qavr/postgres-server";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Script, scriptedModel } from "./support/scripted-model.js";
 import { libsql } from "./support/stores.js";
 import { tools } from "./support/tools.js";
@@ -105,16 +105,18 @@ describe("with learning off, the same conversations give the same prompts, messa
   });
 
   describe("on PostgreSQL", () => {
-    let url: string;
+    let server: PostgresServer;
 
     beforeAll(async () => {
-      url = await postgresUrl();
+      server = await startServer({ settings: { fsync: "off" } });
     });
+
+    afterAll(() => server.stop());
 
     it.each(Object.entries(OPTIONS).slice(0, 2))("with %s", async (what, options) => {
       const [first, second] = [`plain_${what.length}`, `learned_${what.length}`];
       const store = (schemaName: string): PostgresStore =>
-        new PostgresStore({ id: schemaName, connectionString: url, schemaName });
+        new PostgresStore({ id: schemaName, connectionString: server.url(), schemaName });
       const [plain, learned] = [
         { ...libsql(), storage: store(first) as unknown as MastraCompositeStore },
         { ...libsql(), storage: store(second) as unknown as MastraCompositeStore },
