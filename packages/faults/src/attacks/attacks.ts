@@ -36,35 +36,34 @@ export interface Attack {
 /** A memory's final score may rise by so much, in standard deviations of the similarities. */
 const MOVED = 0.25;
 
-/** Another memory for the same requests: praise of it is none of the target. */
-const DECOY = "0 plain";
+/** Praises a memory in runs made up for it. */
+type Praise = (world: AttackedWorld, collection?: string) => Promise<void>;
 
 /**
  * Lets fake praise loose on a world with a history, and says how far up it has brought the target: further than in the same world
- * where the same praise goes to another memory. New claims also make the ledger weigh honest old ones again, by what
- * their sources are trusted by now, which moves memories whomever the claims are about.
+ * where the same praise goes to another collection. New claims also make the ledger weigh honest old ones again, by what their
+ * sources are trusted by now, which moves memories whomever the claims are about.
  */
-async function moved(
-  layer: Layer,
-  { honest }: AttackSize,
-  seed: number,
-  attack: (world: AttackedWorld, on: string) => Promise<void>,
-): Promise<AttackResult> {
-  const [attacked, control] = await Promise.all(
-    [TARGET, DECOY].map(async (on) => {
-      const world = new AttackedWorld(layer, seed);
-      await world.live(honest);
-      await attack(world, on);
-      return world.standing(TARGET);
-    }),
-  );
-  const [after, otherwise] = [attacked, control] as [Standing, Standing];
+async function moved(layer: Layer, { honest }: AttackSize, seed: number, praise: Praise): Promise<AttackResult> {
+  const standingAfter = async (collection?: string): Promise<Standing> => {
+    const world = new AttackedWorld(layer, seed);
+    await world.live(honest);
+    await praise(world, collection);
+    return world.standing(TARGET);
+  };
+  const [after, otherwise] = [await standingAfter(), await standingAfter("elsewhere")];
   const worst = Math.max(0, after.lift - otherwise.lift);
   return { worst, unit: "σ", held: worst <= MOVED && after.aboveBest <= otherwise.aboveBest };
 }
 
-async function report(world: AttackedWorld, id: string, outcome: OutcomeInput, times: number): Promise<void> {
-  for (let i = 0; i < times; i++) await world.engine.end(await world.show(id), outcome);
+async function report(
+  world: AttackedWorld,
+  id: string,
+  outcome: OutcomeInput,
+  times: number,
+  collection?: string,
+): Promise<void> {
+  for (let i = 0; i < times; i++) await world.engine.end(await world.show(id, collection), outcome);
 }
 
 const success = (source: string): OutcomeInput => ({ reward: true, source, helpful: ["m1"] });
@@ -126,15 +125,19 @@ export const ATTACKS: readonly Attack[] = [
     title: "one source, thousands of fake successes",
     promise: `the target rises by at most ${MOVED} σ and passes no verified memory`,
     run: (layer, size, seed) =>
-      moved(layer, size, seed, (world, on) => report(world, on, success("attacker"), size.fakes)),
+      moved(layer, size, seed, (world, collection) =>
+        report(world, TARGET, success("attacker"), size.fakes, collection),
+      ),
   },
   {
     id: "S4",
     title: "made-up sources with ten fake successes each",
     promise: `the target rises by at most ${MOVED} σ and passes no verified memory`,
     run: (layer, size, seed) =>
-      moved(layer, size, seed, async (world, on) => {
-        for (let sybil = 0; sybil < size.sybils; sybil++) await report(world, on, success(`sybil ${sybil}`), 10);
+      moved(layer, size, seed, async (world, collection) => {
+        for (let sybil = 0; sybil < size.sybils; sybil++) {
+          await report(world, TARGET, success(`sybil ${sybil}`), 10, collection);
+        }
       }),
   },
   {

@@ -120,12 +120,17 @@ export class AttackedWorld {
     return { vector, candidates: bestFirst([...candidates, ...planted]) };
   }
 
-  /** Shows one memory alone, in a run that an attacker has made up, and returns the episode. */
-  async show(id: string): Promise<string> {
+  /**
+   * Shows one memory alone, in a run that an attacker has made up, and returns the episode.
+   *
+   * @param collection another one than that of the honest runs holds none of their memories
+   */
+  async show(id: string, collection?: string): Promise<string> {
     this.clock.now += 1_000;
     const { candidates, vector } = this.attackedRequest();
     const alone = candidates.filter((candidate) => candidate.id === id);
-    return (await this.engine.rank({ candidates: alone, vector, topK: 1 })).episode;
+    const place = collection === undefined ? {} : { collection };
+    return (await this.engine.rank({ candidates: alone, vector, topK: 1, ...place })).episode;
   }
 
   async standing(id: string): Promise<Standing> {
