@@ -1,9 +1,6 @@
 import { getEnvironmentVariable } from "@langchain/core/utils/env";
 import type { Store } from "@qavr/core";
-import { resolveStore, type StoreLoaders } from "@qavr/core/adapter";
-
-/** Environment variable that names the store for applications that name none: a path or a URL. */
-export const STORE_VARIABLE = "QAVR_STORE";
+import { resolveStore, STORE_VARIABLE, type StoreLoaders } from "@qavr/core/adapter";
 
 const LOADERS: StoreLoaders = {
   sqlite: () => import("@qavr/sqlite"),

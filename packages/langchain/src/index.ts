@@ -1,5 +1,10 @@
-export { DEFAULT_STORE_PATH, type Outcome, type ReportedOutcome, type Verdict } from "@qavr/core/adapter";
-export { STORE_VARIABLE } from "./default-store.js";
+export {
+  DEFAULT_STORE_PATH,
+  type Outcome,
+  type ReportedOutcome,
+  STORE_VARIABLE,
+  type Verdict,
+} from "@qavr/core/adapter";
 export type { DocumentIdOptions, IdOf } from "./document-ids.js";
 export type { DocumentExplanation } from "./explain-document.js";
 export type { SearchRuntime, StoreSearchOptions } from "./langgraph/search-store.js";

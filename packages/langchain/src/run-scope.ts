@@ -1,4 +1,4 @@
-import { assertName, QavrError } from "@qavr/core";
+import { scopeName } from "@qavr/core/adapter";
 
 /** What a function that chooses a namespace, a context or a verdict may know of a run. */
 export interface RunInfo {
@@ -43,18 +43,6 @@ export function scopeOf(
   };
 }
 
-function resolve(what: keyof typeof SCOPE_KEYS, option: ScopeOption | undefined, run: RunInfo): string {
-  const named = typeof option === "function" ? option(run) : (run.metadata[SCOPE_KEYS[what]] ?? option);
-  if (named === undefined || named === null) return "default";
-  if (typeof named === "string" && named !== "") {
-    assertName(named, what);
-    return named;
-  }
-  throw new QavrError(
-    "INVALID_ARGUMENT",
-    `The ${what} of a run must be a string that is not empty. Received ${typeof named}.`,
-    {
-      details: { what, received: typeof named },
-    },
-  );
+function resolve(what: keyof RunScope, option: ScopeOption | undefined, run: RunInfo): string {
+  return scopeName(what, typeof option === "function" ? option(run) : (run.metadata[SCOPE_KEYS[what]] ?? option));
 }

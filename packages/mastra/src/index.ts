@@ -1,4 +1,4 @@
-export { DEFAULT_STORE_PATH, type Outcome, type Verdict } from "@qavr/core/adapter";
+export { DEFAULT_STORE_PATH, type Outcome, STORE_VARIABLE, type Verdict } from "@qavr/core/adapter";
 export {
   COLLECTION_BUDGET,
   COLLECTION_TOP_K,
@@ -7,7 +7,6 @@ export {
   type CollectionQuery,
   type MemoryCollection,
 } from "./collections.js";
-export { STORE_VARIABLE } from "./default-store.js";
 export { FINISH_OUTCOMES, type FinishOutcomes, type FinishReason } from "./finish-reasons.js";
 export { LOG_CODES, type LogCode } from "./log-codes.js";
 export {

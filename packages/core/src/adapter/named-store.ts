@@ -5,6 +5,9 @@ import { lazyStore } from "./lazy-store.js";
 /** Where the ledger is kept when nothing else is said. */
 export const DEFAULT_STORE_PATH = ".qavr/ledger.db";
 
+/** Environment variable that names the store for applications that name none: a path or a URL. */
+export const STORE_VARIABLE = "QAVR_STORE";
+
 /** Loads the package of a store. The adapter imports it, since core knows no package. */
 export interface StoreLoaders {
   readonly sqlite: () => Promise<{ readonly sqliteStore: (path: string) => Store }>;
@@ -17,7 +20,7 @@ const POSTGRES_URL = /^postgres(ql)?:\/\//i;
  * The store of a memory: the one given, or one named by a path (SQLite), a `postgres://` URL, the environment or the default
  * path. A named store is opened by its first use.
  *
- * @param environment What the variable `QAVR_STORE` says; an empty one was never filled in.
+ * @param environment What {@link STORE_VARIABLE} says; an empty one was never filled in.
  * @throws INVALID_ARGUMENT
  */
 export function resolveStore(
