@@ -3,14 +3,22 @@ import { brokenFiles } from "../src/harness/broken-files.js";
 import type { Harness } from "../src/harness/check.js";
 import { clockWalks } from "../src/harness/clock-walks.js";
 import { fullDisk, ioErrors } from "../src/harness/disk-faults.js";
+import { exactCounts } from "../src/harness/exact-counts.js";
 import { kills } from "../src/harness/kills.js";
 import { migrations } from "../src/harness/migrations.js";
 import { powerCuts } from "../src/harness/power-cuts.js";
+import { promotion } from "../src/harness/promotion.js";
 import { schedules } from "../src/harness/schedules.js";
+import { serverKills } from "../src/harness/server-kills.js";
+import { unreachableServer } from "../src/harness/unreachable-server.js";
 
 /** Memory bounds need a process of their own, whose garbage can be collected: `pnpm faults`. */
 const harnesses: readonly Harness[] = [
   kills,
+  serverKills,
+  promotion,
+  exactCounts,
+  unreachableServer,
   powerCuts,
   fullDisk,
   ioErrors,
