@@ -17,7 +17,7 @@ describe("the tables of a PostgreSQL store", () => {
     const schema = server.schema();
     const store = postgresStore({ pool, schema });
     for (let n = 0; n < 200; n++) await store.commit(`n${n}`, [tally("a")], counting);
-    expect(await tablesOf(schema)).toHaveLength(1 + 3 * 17);
+    expect(await tablesOf(schema)).toHaveLength(1 + 4 * 17);
     for (const table of ["namespace", "entry", "state"]) {
       const { rows } = await pool.query(`select tableoid, count(*)::int from ${schema}.${table} group by 1`);
       expect(rows).toHaveLength(16);
@@ -30,7 +30,7 @@ describe("the tables of a PostgreSQL store", () => {
     const schema = server.schema();
     const store = postgresStore({ pool, schema, partitions: 0 });
     await store.commit("n", [tally("a")], counting);
-    expect(await tablesOf(schema)).toEqual(["entry", "ledger", "namespace", "state"]);
+    expect(await tablesOf(schema)).toEqual(["checkpoint_state", "entry", "ledger", "namespace", "state"]);
     expect(await countIn(store)).toBe(1);
     await store.close();
   });
@@ -76,7 +76,7 @@ describe("opening a PostgreSQL store", () => {
     await store.commit("n", [tally("a")], counting);
     await pool.query(`update ${schema}.ledger set version = 99`);
     const newer = postgresStore({ pool, schema });
-    const details = { schema: 99, known: 1 };
+    const details = { schema: 99, known: 2 };
     expect(await refusalOf(newer.head("n"))).toMatchObject({ code: "STORE_NEWER_SCHEMA", details });
     for (const each of [store, newer]) await each.close();
   });
