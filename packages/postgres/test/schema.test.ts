@@ -44,18 +44,36 @@ describe("the tables of a PostgreSQL store", () => {
     for (const each of [store, other]) await each.close();
   });
 
-  it("begin their keys with the namespace, all of them", async () => {
-    const schema = server.schema();
-    const store = postgresStore({ pool, schema, partitions: 0 });
-    await store.head("n");
-    const { rows } = await pool.query(
-      `select indexdef from pg_indexes where schemaname = $1 and tablename in ('entry', 'state')`,
-      [schema],
-    );
-    expect(rows).toHaveLength(3);
-    for (const { indexdef } of rows) expect(indexdef).toMatch(/\(namespace, /);
-    await store.close();
-  });
+  it.each([0, 2])(
+    "are keyed and distributed by namespace first, every one of them, in %i partitions",
+    async (partitions) => {
+      const schema = server.schema();
+      const store = postgresStore({ pool, schema, partitions });
+      await store.head("n");
+      const { rows } = await pool.query(
+        `select relname::text as name, attname::text as first, pg_get_partkeydef(pg_class.oid) as by
+       from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+       left join pg_index on indrelid = pg_class.oid and indisunique
+       left join pg_attribute on attrelid = pg_class.oid and attnum = indkey[0]
+       where nspname = $1 and relkind in ('r', 'p') and not relispartition and relname <> 'ledger' order by 1, 2`,
+        [schema],
+      );
+      const keyed = (name: string, first = "namespace"): object => ({
+        name,
+        first,
+        by: partitions === 0 ? null : `HASH (${first})`,
+      });
+      expect(rows).toEqual([
+        keyed("checkpoint_state"),
+        // Its place, and its idempotency key.
+        keyed("entry"),
+        keyed("entry"),
+        keyed("namespace", "id"),
+        keyed("state"),
+      ]);
+      await store.close();
+    },
+  );
 });
 
 describe("opening a PostgreSQL store", () => {
