@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { brokenFiles } from "../src/harness/broken-files.js";
 import type { Harness } from "../src/harness/check.js";
 import { clockWalks } from "../src/harness/clock-walks.js";
+import { damagedRows } from "../src/harness/damaged-rows.js";
 import { fullDisk, ioErrors } from "../src/harness/disk-faults.js";
 import { exactCounts } from "../src/harness/exact-counts.js";
 import { kills } from "../src/harness/kills.js";
@@ -10,6 +11,7 @@ import { powerCuts } from "../src/harness/power-cuts.js";
 import { promotion } from "../src/harness/promotion.js";
 import { schedules } from "../src/harness/schedules.js";
 import { serverKills } from "../src/harness/server-kills.js";
+import { serverMigrations } from "../src/harness/server-migrations.js";
 import { unreachableServer } from "../src/harness/unreachable-server.js";
 
 /** Memory bounds need a process of their own, whose garbage can be collected: `pnpm faults`. */
@@ -23,7 +25,9 @@ const harnesses: readonly Harness[] = [
   fullDisk,
   ioErrors,
   brokenFiles,
+  damagedRows,
   migrations,
+  serverMigrations,
   clockWalks,
   schedules,
 ];

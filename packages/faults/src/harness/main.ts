@@ -6,6 +6,7 @@ import { bounds } from "./bounds.js";
 import { brokenFiles } from "./broken-files.js";
 import type { Harness, Size } from "./check.js";
 import { clockWalks } from "./clock-walks.js";
+import { damagedRows } from "./damaged-rows.js";
 import { fullDisk, ioErrors } from "./disk-faults.js";
 import { exactCounts } from "./exact-counts.js";
 import { kills } from "./kills.js";
@@ -15,6 +16,7 @@ import { promotion } from "./promotion.js";
 import { type HarnessReport, type Report, reportPage } from "./report-page.js";
 import { schedules } from "./schedules.js";
 import { serverKills } from "./server-kills.js";
+import { serverMigrations } from "./server-migrations.js";
 import { unreachableServer } from "./unreachable-server.js";
 
 const DOCS = fileURLToPath(new URL("../../../../docs/benchmarks/", import.meta.url));
@@ -28,7 +30,9 @@ const HARNESSES: readonly Harness[] = [
   fullDisk,
   ioErrors,
   brokenFiles,
+  damagedRows,
   migrations,
+  serverMigrations,
   clockWalks,
   schedules,
   bounds,
