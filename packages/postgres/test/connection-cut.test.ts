@@ -44,7 +44,8 @@ describe("a commit whose connection is cut", () => {
       const store = open(server.schema());
       await store.head("n");
       const cutsBefore = proxy.cuts;
-      proxy.cut(COMMIT, moment);
+      // The message that is nothing else: "read committed" begins the transaction.
+      proxy.cut(`${COMMIT}\0`, moment);
       const receipts = await Promise.all([
         store.commit("n", [tally("a"), tally("b")], counting),
         store.commit("n", [tally("b"), tally("c")], counting),

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { installedVersions, machine } from "@qavr/bench";
@@ -5,7 +6,7 @@ import { serverVersion } from "@qavr/postgres-server";
 import { simulate } from "../simulation/simulate.js";
 import { bounds } from "./bounds.js";
 import { brokenFiles } from "./broken-files.js";
-import type { Harness, Size } from "./check.js";
+import type { CheckResult, Harness, Size } from "./check.js";
 import { clockWalks } from "./clock-walks.js";
 import { damagedRows } from "./damaged-rows.js";
 import { fullDisk, ioErrors } from "./disk-faults.js";
@@ -82,7 +83,7 @@ async function main(): Promise<void> {
 async function runHarness(harness: Harness, size: Size): Promise<HarnessReport> {
   const measured = new Date();
   const obstacle = harness.obstacle?.();
-  const results = obstacle ? [] : await harness.run(size);
+  const results = obstacle ? [] : await harness.run(size).catch(failure);
   return {
     harness: harness.name,
     measured: `${measured.toISOString().slice(0, 16)}Z`,
@@ -93,9 +94,18 @@ async function runHarness(harness: Harness, size: Size): Promise<HarnessReport> 
   };
 }
 
+/** A harness that fails has found something, too, or is broken itself; the others go on. */
+function failure(error: unknown): readonly CheckResult[] {
+  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+  return [{ promise: "–", what: "this harness", tried: "once", seen: `failed: ${String(error)}`, held: false }];
+}
+
 /** Reports in the place of those of the same harnesses in the last written results. */
 async function amongEarlier(reports: readonly HarnessReport[]): Promise<readonly HarnessReport[]> {
-  const earlier: Pick<Report, "reports"> = JSON.parse(await readFile(`${DOCS}reliability.json`, "utf8"));
+  const path = `${DOCS}reliability.json`;
+  const earlier: Pick<Report, "reports"> = existsSync(path)
+    ? JSON.parse(await readFile(path, "utf8"))
+    : { reports: [] };
   const all = new Map([...earlier.reports, ...reports].map((report) => [report.harness, report]));
   return HARNESSES.flatMap(({ name }) => all.get(name) ?? []);
 }

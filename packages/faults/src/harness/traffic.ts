@@ -1,5 +1,10 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { type Engine, QavrError } from "@qavr/core";
 import { rankFor, record, retry, SHOWN } from "./runs.js";
+
+/** How often a refused call is repeated when the fault is over, and how long after, ms: longer than any breaker's pause. */
+const PATIENCE = 100;
+const PAUSE = 100;
 
 /** Runs of one engine under faults: what was asked of it, what it answered, and whether that was true. */
 export class Traffic {
@@ -61,10 +66,11 @@ export class Traffic {
 
   /** Everybody asks again, as who got no answer would; every run must be in the ledger once then. */
   async settle(): Promise<void> {
-    await this.engine.flush();
     for (let run = 0; run < this.#runs; run++) {
-      const known = (await retry(this.engine, run)) ?? (await record(this.engine, run));
-      const again = await retry(this.engine, run);
+      const known =
+        (await this.#untilTaken(() => retry(this.engine, run))) ??
+        (await this.#untilTaken(() => record(this.engine, run)));
+      const again = await this.#untilTaken(() => retry(this.engine, run));
       // What went to the spool once more has no place until it is passed on.
       const place = known?.status === "spooled" ? again?.seq : known?.seq;
       if (again?.status !== "duplicate" || again.seq !== place) this.missing += 1;
@@ -72,6 +78,19 @@ export class Traffic {
     const { outcomes } = await this.engine.status();
     this.miscounted += Math.abs(outcomes.user - this.#runs);
     if (!(await this.engine.verify()).ok) this.broken += 1;
+  }
+
+  /** Asks again and again while neither the store nor the spool has room, as it may be for a while after a fault. */
+  async #untilTaken<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.engine.flush();
+        return await ask();
+      } catch (error) {
+        if (attempt === PATIENCE || !QavrError.isInstance(error, "SPOOL_FULL")) throw error;
+        await pause(PAUSE);
+      }
+    }
   }
 
   get rankingsHeld(): boolean {

@@ -31,8 +31,8 @@ const RECOVERY = 5_000;
 /** A ranking that took longer, in ms, has waited for the server and not for its deadline. */
 const SLOW = 1_000;
 
-/** What a commit sends last, without its namespace's lock and under it. */
-const STATEMENTS = ["with moved as", "commit"] as const;
+/** What a commit sends last, without its namespace's lock and under it; a transaction begins with the words "read committed". */
+const STATEMENTS = ["with moved as", "commit\0"] as const;
 
 /** Runs `work` with an engine that has a spool and has learned something, and closes it. */
 async function withTraffic(
