@@ -9,8 +9,8 @@ export interface RunSite {
   readonly run: RunNode | undefined;
   /** Whether the caller's own callbacks carry the handler, so that somebody will see how the run ends. */
   readonly tracked: boolean;
-  /** True when the handler saw the run's root end: nothing may be recorded any more. */
-  readonly over: boolean;
+  /** True when the handler had seen the run's root end already. */
+  readonly isLate: boolean;
   readonly info: RunInfo;
   /** The caller's run and everybody who listens to it, tracers among them. */
   readonly caller: { readonly runId: string | undefined; readonly handlers: readonly unknown[] };
@@ -41,10 +41,15 @@ export function findRun(runs: RunTree, callbacks: unknown): RunSite {
   return {
     run,
     tracked,
-    over: run === undefined && runId !== undefined && runs.knows(runId),
+    isLate: run === undefined && runId !== undefined && runs.knows(runId),
     caller: { runId, handlers },
     info: run && run.root.kind !== "retriever" ? infoOf(run) : callerInfo(manager, run?.root.id ?? runId),
   };
+}
+
+/** Whether nothing may be recorded any more: an aborted run ends while its retrievals are still under way. */
+export function isOver({ run, isLate }: RunSite): boolean {
+  return run?.root.over ?? isLate;
 }
 
 function infoOf({ root }: RunNode): RunInfo {

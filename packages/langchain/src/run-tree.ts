@@ -64,6 +64,8 @@ export interface RootRun {
   resumes: boolean;
   toolErrors: number;
   touched: number;
+  /** Its end was announced, or it was forgotten: nothing may be recorded in it any more. */
+  over: boolean;
 }
 
 export interface RunTreeOptions {
@@ -106,6 +108,7 @@ export function createRunTree({ ttl, maxRoots, clock }: RunTreeOptions): RunTree
 
   const close = (root: RootRun): void => {
     if (!roots.delete(root.id)) return;
+    root.over = true;
     const namespaces = namespacesIn(root);
     for (const id of root.nodes.keys()) {
       nodes.delete(id);
@@ -193,6 +196,7 @@ function rootOf(run: StartedRun, now: number): RootRun {
     resumes: false,
     toolErrors: 0,
     touched: now,
+    over: false,
   };
 }
 
