@@ -16,7 +16,7 @@ const PACKAGES = {
     workspace: ["core", "sqlite", "postgres", "postgres-server", "store-conformance", "langchain", "mastra"],
     outside: undefined,
   },
-  faults: { workspace: ["core", "sqlite", "bench"], outside: undefined },
+  faults: { workspace: ["core", "sqlite", "langchain", "bench"], outside: undefined },
 };
 
 /** Packages that put the engine into a framework. */

@@ -2,29 +2,11 @@ import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { installedVersions, machine } from "@qavr/bench";
 import { simulate } from "../simulation/simulate.js";
-import { bounds } from "./bounds.js";
-import { brokenFiles } from "./broken-files.js";
-import type { CheckResult, Harness } from "./check.js";
-import { clockWalks } from "./clock-walks.js";
-import { fullDisk, ioErrors } from "./disk-faults.js";
-import { kills } from "./kills.js";
-import { migrations } from "./migrations.js";
-import { powerCuts } from "./power-cuts.js";
+import type { CheckResult } from "./check.js";
+import { HARNESSES } from "./harnesses.js";
 import { reportPage } from "./report-page.js";
-import { schedules } from "./schedules.js";
 
 const DOCS = fileURLToPath(new URL("../../../../docs/benchmarks/", import.meta.url));
-const HARNESSES: readonly Harness[] = [
-  kills,
-  powerCuts,
-  fullDisk,
-  ioErrors,
-  brokenFiles,
-  migrations,
-  clockWalks,
-  schedules,
-  bounds,
-];
 
 const HELP = `pnpm faults [--quick] [--only <name>]… [--seed <n>]
 

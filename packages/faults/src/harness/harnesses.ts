@@ -1,0 +1,36 @@
+import { backups } from "./backups.js";
+import { bounds } from "./bounds.js";
+import { brokenFiles } from "./broken-files.js";
+import { cancellations } from "./cancellations.js";
+import type { Harness } from "./check.js";
+import { clockWalks } from "./clock-walks.js";
+import { contention } from "./contention.js";
+import { fullDisk, ioErrors } from "./disk-faults.js";
+import { embeddingChanges } from "./embedding-changes.js";
+import { kills } from "./kills.js";
+import { migrations } from "./migrations.js";
+import { powerCuts } from "./power-cuts.js";
+import { revocations } from "./revocations.js";
+import { schedules } from "./schedules.js";
+import { soak } from "./soak.js";
+import { tenants } from "./tenants.js";
+
+/** All of them, in the order of the results. */
+export const HARNESSES: readonly Harness[] = [
+  kills,
+  powerCuts,
+  fullDisk,
+  ioErrors,
+  brokenFiles,
+  migrations,
+  clockWalks,
+  schedules,
+  contention,
+  backups,
+  tenants,
+  cancellations,
+  embeddingChanges,
+  revocations,
+  bounds,
+  soak,
+];
