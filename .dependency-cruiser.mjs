@@ -16,7 +16,10 @@ const PACKAGES = {
     workspace: ["core", "sqlite", "postgres", "postgres-server", "store-conformance", "langchain", "mastra"],
     outside: undefined,
   },
-  faults: { workspace: ["core", "sqlite", "langchain", "bench"], outside: undefined },
+  faults: {
+    workspace: ["core", "sqlite", "postgres", "postgres-server", "langchain", "bench"],
+    outside: undefined,
+  },
 };
 
 /** Packages that put the engine into a framework. */

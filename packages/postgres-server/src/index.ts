@@ -1,1 +1,2 @@
+export { type CuttingProxy, cuttingProxy } from "./cutting-proxy.js";
 export { type PostgresServer, type ServerOptions, startServer } from "./postgres-server.js";

@@ -1,7 +1,7 @@
+import { type CuttingProxy, cuttingProxy } from "@qavr/postgres-server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PgClient, type PgPool, postgresStore } from "../src/index.js";
 import { countIn, counting, tally } from "./support/counting.js";
-import { type CuttingProxy, cuttingProxy } from "./support/cutting-proxy.js";
 import { testServer } from "./support/server.js";
 
 const server = await testServer();
