@@ -6,7 +6,7 @@ import type { CheckResult, Harness } from "./check.js";
 import { heap } from "./heap.js";
 import { inFolder } from "./workspace.js";
 
-const RUNS = { quick: 2_000, full: 300_000 } as const;
+const RUNS = { quick: 2_000, full: 100_000 } as const;
 /** Compacted so often that the ledger stays about as long as it is. */
 const COMPACTIONS = 20;
 const MEMORIES = 500;
