@@ -70,7 +70,7 @@ export type { RequestModel } from "./learners/request-model.js";
 export { similarity } from "./learners/similarity/similarity.js";
 export { OUTCOME_TIERS, type OutcomeTier } from "./ledger/events.js";
 export { ledgerReducer } from "./ledger/reducer.js";
-export { ChainCheck, type ChainEnds, type ChainedEntry, chainedEntries } from "./store/chain-check.js";
+export { ChainCheck, type ChainEnds, type ChainedEntry, chainedEntries, chainOn } from "./store/chain-check.js";
 export { ChangeLog, type StateChanges } from "./store/change-log.js";
 export { DamageReport } from "./store/damage-report.js";
 export {

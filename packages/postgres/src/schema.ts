@@ -1,4 +1,5 @@
 import { QavrError } from "@qavr/core";
+import { chainEntries } from "./chain-entries.js";
 import type { Connection, Connections } from "./connections.js";
 import type { ResolvedOptions } from "./postgres-options.js";
 import { quoted, quotedText } from "./quoting.js";
@@ -6,13 +7,25 @@ import { inTransaction } from "./transaction.js";
 
 /** "qavr" in ASCII: first key of the advisory lock that migrations are made under. */
 const LOCK = 0x71617672;
+/** A large ledger takes its time. Whoever waits for it waits as long as for any other lock. ms */
+const TIMEOUT = 3_600_000;
 
-/** What a migration may depend on. */
-interface MigrationContext {
-  /** Quoted. */
-  readonly schema: string;
+/** How the tables of a ledger are laid out: as asked for when they are created, as they are found afterwards. */
+interface Layout {
   readonly partitions: number;
   readonly rowLevelSecurity: boolean;
+}
+
+/** What a migration may depend on. */
+interface MigrationContext extends Layout {
+  /** Quoted. */
+  readonly schema: string;
+}
+
+/** SQL, and then what SQL cannot say. */
+interface Migration {
+  sql(context: MigrationContext): string;
+  after?(connection: Connection, context: MigrationContext): Promise<void>;
 }
 
 /**
@@ -23,17 +36,9 @@ interface MigrationContext {
  * by shard on engines that distribute tables. The head has room in its page, so that counting it up moves no index entry. Values
  * are numbers of vectors: compressing them costs time and gains nothing.
  */
-export const MIGRATIONS: readonly ((context: MigrationContext) => string)[] = [
-  ({ schema, partitions, rowLevelSecurity }) => {
-    const by = (column: string): string => (partitions === 0 ? "" : `partition by hash (${column})`);
-    const tables = ["namespace", "entry", "state"] as const;
-    const parts = (table: (typeof tables)[number]): string[] =>
-      Array.from({ length: partitions }, (_, i) => {
-        const name = `${schema}.${table}_${i}`;
-        const create = `create table ${name} partition of ${schema}.${table} for values with (modulus ${partitions}, remainder ${i})`;
-        return `${create}${table === "namespace" ? HEAD_ROOM : ""};`;
-      });
-    return `
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    sql: ({ schema, partitions, rowLevelSecurity }) => `
       create table ${schema}.ledger (version integer not null);
       insert into ${schema}.ledger values (0);
       create table ${schema}.namespace (
@@ -41,7 +46,7 @@ export const MIGRATIONS: readonly ((context: MigrationContext) => string)[] = [
         name     bytea  not null,
         head     bigint not null,
         revision bigint not null
-      ) ${by("id")} ${partitions === 0 ? HEAD_ROOM : ""};
+      ) ${by("id", partitions)} ${partitions === 0 ? HEAD_ROOM : ""};
       create index namespace_name on ${schema}.namespace (name);
       create table ${schema}.entry (
         namespace uuid   not null,
@@ -52,21 +57,63 @@ export const MIGRATIONS: readonly ((context: MigrationContext) => string)[] = [
         payload   bytea  not null,
         primary key (namespace, seq),
         unique (namespace, key)
-      ) ${by("namespace")};
+      ) ${by("namespace", partitions)};
       create table ${schema}.state (
         namespace uuid  not null,
         scope     uuid  not null,
         id        bytea not null,
         value     bytea not null,
         primary key (namespace, scope, id)
-      ) ${by("namespace")};
+      ) ${by("namespace", partitions)};
       alter table ${schema}.entry alter column payload set storage external;
       alter table ${schema}.state alter column value set storage external;
-      ${tables.flatMap(parts).join("\n")}
-      ${rowLevelSecurity ? tables.map((table) => policy(schema, table, partitions)).join("\n") : ""}
-    `;
+      ${FIRST_TABLES.map((table) => parts(schema, table, partitions)).join("")}
+      ${rowLevelSecurity ? FIRST_TABLES.map((table) => policy(schema, table, partitions)).join("\n") : ""}
+    `,
+  },
+
+  // Digests, each covering the one before; `base` is the last entry that was compacted away.
+  {
+    sql: ({ schema, partitions, rowLevelSecurity }) => `
+      alter table ${schema}.namespace
+        add column digest            bytea,
+        add column base              bigint not null default 0,
+        add column base_digest       bytea,
+        add column checkpoint_digest bytea  not null default '';
+      alter table ${schema}.entry add column digest bytea;
+      create table ${schema}.checkpoint_state (
+        namespace uuid    not null,
+        place     integer not null,
+        scope     bytea   not null,
+        id        bytea   not null,
+        value     bytea   not null,
+        primary key (namespace, place)
+      ) ${by("namespace", partitions)};
+      alter table ${schema}.checkpoint_state alter column value set storage external;
+      ${parts(schema, "checkpoint_state", partitions)}
+      ${rowLevelSecurity ? policy(schema, "checkpoint_state", partitions) : ""}
+    `,
+    async after(connection, { schema, rowLevelSecurity }) {
+      await chainEntries(connection, schema, rowLevelSecurity);
+      await connection.script(`
+        alter table ${schema}.namespace alter column digest set not null, alter column base_digest set not null;
+        alter table ${schema}.entry alter column digest set not null`);
+    },
   },
 ];
+
+const FIRST_TABLES = ["namespace", "entry", "state"] as const;
+
+function by(column: string, partitions: number): string {
+  return partitions === 0 ? "" : `partition by hash (${column})`;
+}
+
+function parts(schema: string, table: string, partitions: number): string {
+  const create = (i: number): string =>
+    `create table ${schema}.${table}_${i} partition of ${schema}.${table}
+      for values with (modulus ${partitions}, remainder ${i}) ${table === "namespace" ? HEAD_ROOM : ""};`;
+  return Array.from({ length: partitions }, (_, i) => create(i)).join("\n");
+}
 
 const HEAD_ROOM = " with (fillfactor = 50)";
 
@@ -74,7 +121,7 @@ const HEAD_ROOM = " with (fillfactor = 50)";
  * Rows of the namespace that the transaction names; all names are listed under `*`. Partitions have no policy of their own, so that
  * nothing is seen past their table.
  */
-function policy(schema: string, table: "namespace" | "entry" | "state", partitions: number): string {
+function policy(schema: string, table: string, partitions: number): string {
   const column = table === "namespace" ? "id" : "namespace";
   const listed = table === "namespace" ? " or current_setting('qavr.namespace', true) = '*'" : "";
   const all = [table, ...Array.from({ length: partitions }, (_, i) => `${table}_${i}`)];
@@ -107,6 +154,7 @@ export async function prepareSchema(source: Connections, options: ResolvedOption
     if ((await inspect(connection, options)) !== MIGRATIONS.length) {
       if (!options.migrate) throw notThere(options.place);
       const lock = `begin isolation level read committed; set local lock_timeout = ${options.lockTimeout};
+        set local statement_timeout = ${TIMEOUT};
         select pg_advisory_xact_lock(${LOCK}, hashtext(${quotedText(options.schema)}))`;
       await inTransaction(connection, lock, async (_, commit) => {
         await migrate(connection, options);
@@ -119,7 +167,7 @@ export async function prepareSchema(source: Connections, options: ResolvedOption
        where nspname = ${quotedText(options.schema)} and relname = 'namespace'`,
     );
     return { synchronous: facts?.synchronous !== "off", rowLevelSecurity: facts?.secured === 1 };
-  });
+  }, TIMEOUT);
 }
 
 async function migrate(connection: Connection, options: ResolvedOptions): Promise<void> {
@@ -134,8 +182,22 @@ async function migrate(connection: Connection, options: ResolvedOptions): Promis
     // "if not exists" would ask for the right to create it also when it is there.
     if (found.length === 0) await connection.script(`create schema ${schema}`);
   }
-  for (const migration of MIGRATIONS.slice(version)) await connection.script(migration({ ...options, schema }));
+  const layout = version === 0 ? options : await layoutOf(connection, options.schema);
+  const context = { ...layout, schema };
+  for (const { sql, after } of MIGRATIONS.slice(version)) {
+    await connection.script(sql(context));
+    await after?.(connection, context);
+  }
   await connection.script(`update ${schema}.ledger set version = ${MIGRATIONS.length}`);
+}
+
+async function layoutOf(connection: Connection, schema: string): Promise<Layout> {
+  const [table] = await connection.script(
+    `select relrowsecurity::int as secured, (select count(*)::int from pg_catalog.pg_inherits where inhparent = pg_class.oid) as parts
+     from pg_catalog.pg_class join pg_catalog.pg_namespace on pg_namespace.oid = relnamespace
+     where nspname = ${quotedText(schema)} and relname = 'entry'`,
+  );
+  return { partitions: (table?.parts as number | undefined) ?? 0, rowLevelSecurity: table?.secured === 1 };
 }
 
 /**

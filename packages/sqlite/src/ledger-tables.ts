@@ -3,6 +3,7 @@ import {
   bytesToName,
   type ChainedEntry,
   chainedEntries,
+  chainOn,
   type KnownKey,
   nameToBytes,
   QavrError,
@@ -144,13 +145,8 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
 
     append(name, known, appended) {
       const first = known?.base_digest ?? digests.first(name);
-      let digest = known?.digest ?? first;
-      const rows = appended.map(({ seq, at, payload, ...entry }) => {
-        const row = { seq, key: nameToBytes(entry.key), type: nameToBytes(entry.type), at, payload };
-        digest = digests.entry(digest, row);
-        return { ...row, digest };
-      });
-      const head = (appended.at(-1) as SequencedEntry).seq;
+      const rows = chainOn(known?.digest ?? first, appended, digests);
+      const { seq: head, digest } = rows.at(-1) as ChainedEntry;
       if (known) setHead.run(head, digest, known.id);
       const id = known?.id ?? (addNamespace.get(nameToBytes(name), head, digest, first)?.id as number);
       for (const row of rows) appendEntry.run(id, row.seq, row.key, row.type, row.at, row.payload, row.digest);

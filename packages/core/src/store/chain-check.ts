@@ -1,6 +1,6 @@
 import type { QavrError } from "../errors/qavr-error.js";
 import type { EntryColumns, LedgerDigests } from "./ledger-digests.js";
-import { bytesToName } from "./name-bytes.js";
+import { bytesToName, nameToBytes } from "./name-bytes.js";
 import type { LedgerDamage, SequencedEntry } from "./store.js";
 import { sameBytes } from "./validate.js";
 
@@ -65,6 +65,20 @@ export class ChainCheck {
     this.#damage = { namespace: this.#ends.namespace, seq: this.#last.seq + 1, problem };
     return false;
   }
+}
+
+/** Entries that are appended after the one with the digest `before`, names as bytes, each with its own digest. */
+export function chainOn(
+  before: Uint8Array,
+  entries: readonly SequencedEntry[],
+  digests: LedgerDigests,
+): readonly ChainedEntry[] {
+  let digest = before;
+  return entries.map(({ seq, key, type, at, payload }) => {
+    const columns = { seq, key: nameToBytes(key), type: nameToBytes(type), at, payload };
+    digest = digests.entry(digest, columns);
+    return { ...columns, digest };
+  });
 }
 
 /**
