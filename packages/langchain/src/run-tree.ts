@@ -64,6 +64,8 @@ export interface RootRun {
   resumes: boolean;
   toolErrors: number;
   touched: number;
+  /** What may abort it, as far as its retrievals were told: an abort may be given any error as its reason. */
+  readonly signals: Set<AbortSignal>;
   /** Its end was announced, or it was forgotten: nothing may be recorded in it any more. */
   over: boolean;
 }
@@ -196,6 +198,7 @@ function rootOf(run: StartedRun, now: number): RootRun {
     resumes: false,
     toolErrors: 0,
     touched: now,
+    signals: new Set(),
     over: false,
   };
 }

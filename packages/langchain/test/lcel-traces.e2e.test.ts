@@ -6,6 +6,7 @@ import { type RunnableConfig, RunnableLambda, RunnablePassthrough, RunnableSeque
 import { FakeListChatModel } from "@langchain/core/utils/testing";
 import { describe, expect, it } from "vitest";
 import type { QavrRetriever } from "../src/index.js";
+import { abortedWith } from "./support/aborted-with.js";
 import { bench, credit, nothingOpen } from "./support/bench.js";
 import { sleep } from "./support/sleep.js";
 
@@ -58,6 +59,15 @@ describe("a tracked LCEL chain", () => {
       },
     ],
     ["timed out", (run: (config: object) => Promise<unknown>) => run({ timeout: 20 })],
+    [
+      "aborted with an error of the caller's own",
+      (run: (config: object) => Promise<unknown>) =>
+        run({ signal: abortedWith(new RangeError("client went away"), 20) }),
+    ],
+    [
+      "aborted with a text",
+      (run: (config: object) => Promise<unknown>) => run({ signal: abortedWith("client went away", 20) }),
+    ],
   ])("learns nothing when it is %s", async (_what, start) => {
     const { memory, retriever } = await bench();
     const chain = memory.track(RunnableSequence.from([retriever, () => sleep(100)]));
