@@ -1,2 +1,3 @@
+export { serverVersion } from "./binaries.js";
 export { type CuttingProxy, cuttingProxy } from "./cutting-proxy.js";
 export { type PostgresServer, type ServerOptions, startServer } from "./postgres-server.js";

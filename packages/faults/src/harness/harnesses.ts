@@ -5,6 +5,7 @@ import { cancellations } from "./cancellations.js";
 import type { Harness } from "./check.js";
 import { clockWalks } from "./clock-walks.js";
 import { contention } from "./contention.js";
+import { damagedRows } from "./damaged-rows.js";
 import { fullDisk, ioErrors } from "./disk-faults.js";
 import { embeddingChanges } from "./embedding-changes.js";
 import { exactCounts } from "./exact-counts.js";
@@ -15,6 +16,7 @@ import { promotion } from "./promotion.js";
 import { revocations } from "./revocations.js";
 import { schedules } from "./schedules.js";
 import { serverKills } from "./server-kills.js";
+import { serverMigrations } from "./server-migrations.js";
 import { soak } from "./soak.js";
 import { tenants } from "./tenants.js";
 import { unreachableServer } from "./unreachable-server.js";
@@ -30,7 +32,9 @@ export const HARNESSES: readonly Harness[] = [
   fullDisk,
   ioErrors,
   brokenFiles,
+  damagedRows,
   migrations,
+  serverMigrations,
   clockWalks,
   schedules,
   contention,

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { installedVersions, machine } from "@qavr/bench";
+import { serverVersion } from "@qavr/postgres-server";
 import { simulate } from "../simulation/simulate.js";
 import type { Harness, Size } from "./check.js";
 import { HARNESSES } from "./harnesses.js";
@@ -70,7 +71,8 @@ async function amongEarlier(reports: readonly HarnessReport[]): Promise<readonly
 }
 
 async function write(reports: readonly HarnessReport[]): Promise<void> {
-  const report: Report = { command: "pnpm faults", machine: machine(), versions: installedVersions(), reports };
+  const versions = { ...installedVersions(), PostgreSQL: await serverVersion() };
+  const report: Report = { command: "pnpm faults", machine: machine(), versions, reports };
   await writeFile(`${DOCS}reliability.json`, `${JSON.stringify(report, undefined, 2)}\n`);
   await writeFile(`${DOCS}reliability.md`, reportPage(report));
 }
