@@ -20,18 +20,19 @@ interface MigrationContext {
  *
  * Names are bytea of UTF-8: text cannot hold NUL, and compares by a collation. Every key begins with the namespace, as the first 16
  * bytes of its name's SHA-256 (see {@link nameId}), so that a row's place follows from its namespace alone: by hash partition here,
- * by shard on engines that distribute tables. The head has room in its page, so that counting it up moves no index entry. Values
- * are numbers of vectors: compressing them costs time and gains nothing.
+ * by shard on engines that distribute tables. Values are numbers of vectors: compressing them costs time and gains nothing.
  */
 export const MIGRATIONS: readonly ((context: MigrationContext) => string)[] = [
   ({ schema, partitions, rowLevelSecurity }) => {
     const by = (column: string): string => (partitions === 0 ? "" : `partition by hash (${column})`);
-    const tables = ["namespace", "entry", "state"] as const;
-    const parts = (table: (typeof tables)[number]): string[] =>
+    const tables: readonly Table[] = ["namespace", "entry", "state"];
+    // A partitioned table stores nothing itself.
+    const plain = (table: Table): string => (partitions === 0 ? `with (${STORAGE[table]})` : "");
+    const parts = (table: Table): string[] =>
       Array.from({ length: partitions }, (_, i) => {
         const name = `${schema}.${table}_${i}`;
         const create = `create table ${name} partition of ${schema}.${table} for values with (modulus ${partitions}, remainder ${i})`;
-        return `${create}${table === "namespace" ? HEAD_ROOM : ""};`;
+        return `${create} with (${STORAGE[table]});`;
       });
     return `
       create table ${schema}.ledger (version integer not null);
@@ -41,7 +42,7 @@ export const MIGRATIONS: readonly ((context: MigrationContext) => string)[] = [
         name     bytea  not null,
         head     bigint not null,
         revision bigint not null
-      ) ${by("id")} ${partitions === 0 ? HEAD_ROOM : ""};
+      ) ${by("id")} ${plain("namespace")};
       create index namespace_name on ${schema}.namespace (name);
       create table ${schema}.entry (
         namespace uuid   not null,
@@ -52,14 +53,14 @@ export const MIGRATIONS: readonly ((context: MigrationContext) => string)[] = [
         payload   bytea  not null,
         primary key (namespace, seq),
         unique (namespace, key)
-      ) ${by("namespace")};
+      ) ${by("namespace")} ${plain("entry")};
       create table ${schema}.state (
         namespace uuid  not null,
         scope     uuid  not null,
         id        bytea not null,
         value     bytea not null,
         primary key (namespace, scope, id)
-      ) ${by("namespace")};
+      ) ${by("namespace")} ${plain("state")};
       alter table ${schema}.entry alter column payload set storage external;
       alter table ${schema}.state alter column value set storage external;
       ${tables.flatMap(parts).join("\n")}
@@ -68,13 +69,23 @@ export const MIGRATIONS: readonly ((context: MigrationContext) => string)[] = [
   },
 ];
 
-const HEAD_ROOM = " with (fillfactor = 50)";
+type Table = "namespace" | "entry" | "state";
+
+/**
+ * Heads have room to be counted up in. Entries and states stay in their row up to a page: moved out, each change of a collection's state
+ * would leave two dead rows and index entries behind, which nothing but a vacuum takes away.
+ */
+const STORAGE: Readonly<Record<Table, string>> = {
+  namespace: "fillfactor = 50",
+  entry: "toast_tuple_target = 8160",
+  state: "toast_tuple_target = 8160",
+};
 
 /**
  * Rows of the namespace that the transaction names; all names are listed under `*`. Partitions have no policy of their own, so that
  * nothing is seen past their table.
  */
-function policy(schema: string, table: "namespace" | "entry" | "state", partitions: number): string {
+function policy(schema: string, table: Table, partitions: number): string {
   const column = table === "namespace" ? "id" : "namespace";
   const listed = table === "namespace" ? " or current_setting('qavr.namespace', true) = '*'" : "";
   const all = [table, ...Array.from({ length: partitions }, (_, i) => `${table}_${i}`)];
