@@ -20,6 +20,8 @@ const STALE = -2;
 
 /** A ranking may be a little behind: outcomes of other processes are no more exact than their timing. */
 const LAGGING: ReadOptions = { mayLag: true };
+/** Everything is read after the namespace was made current. */
+const AFTERWARDS: ReadOptions = { refreshed: true };
 
 /** The part of a store that states are read from. */
 export type StateSource = Pick<Store, "readStates" | "changesSince" | "refresh">;
@@ -78,7 +80,10 @@ export class StateReader<Shared, Memory> {
     const cache = await this.#current(namespace, options);
     if (cache.stats !== null) return cache.stats;
     const { cursor } = cache;
-    const [bytes] = await this.#store.readStates(namespace, statsRef.scope, [statsRef.id], options);
+    const [bytes] = await this.#store.readStates(namespace, statsRef.scope, [statsRef.id], {
+      ...options,
+      ...AFTERWARDS,
+    });
     const stats = bytes && decodeStats(bytes);
     if (cache.cursor === cursor) {
       cache.stats = stats;
@@ -149,7 +154,10 @@ export class StateReader<Shared, Memory> {
     const known = this.#collection(cache, collection);
     if (known.shared !== null) return known.shared;
     const { cursor } = cache;
-    const [bytes] = await this.#store.readStates(namespace, SCOPES.shared, [collection], options);
+    const [bytes] = await this.#store.readStates(namespace, SCOPES.shared, [collection], {
+      ...options,
+      ...AFTERWARDS,
+    });
     const shared = bytes && decodeSharedRecord(bytes, this.#learner);
     if (cache.cursor === cursor) known.shared = shared;
     return shared;
@@ -167,7 +175,10 @@ export class StateReader<Shared, Memory> {
     const known = this.#collection(cache, collection);
     const { cursor } = cache;
     const wanted = missing.map((i) => ids[i] as string);
-    const found = await this.#store.readStates(namespace, memoryScope(collection), wanted, LAGGING);
+    const found = await this.#store.readStates(namespace, memoryScope(collection), wanted, {
+      ...LAGGING,
+      ...AFTERWARDS,
+    });
     // What was read may be older than a change that another request has noticed meanwhile: good for this request, not to keep.
     const keep = cache.cursor === cursor && this.#namespaces.get(namespace) === cache;
     missing.forEach((place, i) => {
