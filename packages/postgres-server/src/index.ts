@@ -1,1 +1,2 @@
 export { type PostgresServer, type ServerOptions, startServer } from "./postgres-server.js";
+export { startVectorServer, type VectorServer } from "./vector-server.js";
