@@ -43,12 +43,10 @@ export interface RecallPlan {
 export function planRecall(
   internals: Internals,
   settings: RecallSettings,
-  memory: MemoryContext,
+  { threadId, resourceId }: MemoryContext,
   args: ProcessInputArgs,
 ): RecallPlan | undefined {
   const { requestContext, messageList, messages, tracingContext } = args;
-  // A request context that several runs share says where the latest of them belongs; the messages know their own.
-  const { threadId = memory.threadId, resourceId = memory.resourceId } = messages.at(-1) ?? {};
   try {
     const info = { threadId, resourceId, requestContext };
     const scope = scopeOf(internals.options, info);

@@ -26,6 +26,7 @@ import { rerankingVector } from "./reranking-vector.js";
 import { rewardFrom, type ScorerLike } from "./reward-from.js";
 import { scopeOf } from "./run-scope.js";
 import type { ToReward } from "./score-rewards.js";
+import { hearStoredFeedback } from "./stored-feedback.js";
 import { storageWarning, warnOfWiring } from "./wiring-warnings.js";
 
 type MemoryFields = NonNullable<ConstructorParameters<typeof Memory>[0]>;
@@ -185,6 +186,7 @@ export class QavrMemory extends Memory {
     if (this.#watched.has(mastra) || !this.#internals.engine.enabled) return;
     this.#watched.add(mastra);
     mastra.observability?.getDefaultInstance?.()?.registerExporter?.(outcomeExporter(this.#internals));
+    void hearStoredFeedback(mastra.getStorage?.(), this.#internals);
   }
 
   /** Mastra's processors with the semantic recall wrapped; where there is none but collections are recalled, one more. */

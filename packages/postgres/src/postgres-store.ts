@@ -111,12 +111,12 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
       return entries.length === 0 ? [] : writes.commit(namespace, entries, reduce);
     },
 
-    async readStates(namespace, scope, ids, { mayLag = false } = {}) {
+    async readStates(namespace, scope, ids, { mayLag = false, refreshed = false } = {}) {
       enter(namespace);
       assertName(scope, "state scope");
       assertBatch(ids.length, "read");
       for (const id of ids) assertName(id, "state id");
-      return reads.read(namespace, scope, ids, mayLag);
+      return reads.read(namespace, scope, ids, { mayLag, refreshed });
     },
 
     async refresh(namespace, { mayLag = false } = {}) {

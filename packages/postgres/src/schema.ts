@@ -33,8 +33,7 @@ interface Migration {
  *
  * Names are bytea of UTF-8: text cannot hold NUL, and compares by a collation. Every key begins with the namespace, as the first 16
  * bytes of its name's SHA-256 (see {@link nameId}), so that a row's place follows from its namespace alone: by hash partition here,
- * by shard on engines that distribute tables. The head has room in its page, so that counting it up moves no index entry. Values
- * are numbers of vectors: compressing them costs time and gains nothing.
+ * by shard on engines that distribute tables. Values are numbers of vectors: compressing them costs time and gains nothing.
  */
 export const MIGRATIONS: readonly Migration[] = [
   {
@@ -46,7 +45,7 @@ export const MIGRATIONS: readonly Migration[] = [
         name     bytea  not null,
         head     bigint not null,
         revision bigint not null
-      ) ${by("id", partitions)} ${partitions === 0 ? HEAD_ROOM : ""};
+      ) ${by("id", partitions)} ${plain("namespace", partitions)};
       create index namespace_name on ${schema}.namespace (name);
       create table ${schema}.entry (
         namespace uuid   not null,
@@ -57,14 +56,14 @@ export const MIGRATIONS: readonly Migration[] = [
         payload   bytea  not null,
         primary key (namespace, seq),
         unique (namespace, key)
-      ) ${by("namespace", partitions)};
+      ) ${by("namespace", partitions)} ${plain("entry", partitions)};
       create table ${schema}.state (
         namespace uuid  not null,
         scope     uuid  not null,
         id        bytea not null,
         value     bytea not null,
         primary key (namespace, scope, id)
-      ) ${by("namespace", partitions)};
+      ) ${by("namespace", partitions)} ${plain("state", partitions)};
       alter table ${schema}.entry alter column payload set storage external;
       alter table ${schema}.state alter column value set storage external;
       ${FIRST_TABLES.map((table) => parts(schema, table, partitions)).join("")}
@@ -108,14 +107,26 @@ function by(column: string, partitions: number): string {
   return partitions === 0 ? "" : `partition by hash (${column})`;
 }
 
+/**
+ * How the rows of a table are stored. Heads have room to be counted up in. Entries and states stay in their row up to a page: moved out,
+ * each change of a collection's state would leave two dead rows and index entries behind, which nothing but a vacuum takes away.
+ */
+function storage(table: string): string {
+  if (table === "namespace") return "with (fillfactor = 50)";
+  return table === "entry" || table === "state" ? "with (toast_tuple_target = 8160)" : "";
+}
+
+/** Of a table that is not partitioned: one that is stores nothing itself. */
+function plain(table: string, partitions: number): string {
+  return partitions === 0 ? storage(table) : "";
+}
+
 function parts(schema: string, table: string, partitions: number): string {
   const create = (i: number): string =>
     `create table ${schema}.${table}_${i} partition of ${schema}.${table}
-      for values with (modulus ${partitions}, remainder ${i}) ${table === "namespace" ? HEAD_ROOM : ""};`;
+      for values with (modulus ${partitions}, remainder ${i}) ${storage(table)};`;
   return Array.from({ length: partitions }, (_, i) => create(i)).join("\n");
 }
-
-const HEAD_ROOM = " with (fillfactor = 50)";
 
 /**
  * Rows of the namespace that the transaction names; all names are listed under `*`. Partitions have no policy of their own, so that

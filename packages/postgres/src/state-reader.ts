@@ -1,3 +1,4 @@
+import type { ReadOptions } from "@qavr/core";
 import type { Connection } from "./connections.js";
 import type { KnownStates } from "./known-states.js";
 import { ABSENT, type LedgerSql, type StatesRead } from "./ledger-sql.js";
@@ -9,12 +10,15 @@ export type ReadNamespace = <Result>(
 ) => Promise<Result>;
 
 export interface StateReader {
-  /** @param mayLag accept what was asked for within the staleness */
+  /**
+   * @param options.mayLag accept what was asked for within the staleness
+   * @param options.refreshed accept what was known when `refresh` answered
+   */
   read(
     namespace: string,
     scope: string,
     ids: readonly string[],
-    mayLag: boolean,
+    options: Required<ReadOptions>,
   ): Promise<readonly (Uint8Array | undefined)[]>;
   /** Makes sure that what is known of a namespace is current, or no older than the staleness. */
   refresh(namespace: string, mayLag: boolean): Promise<void>;
@@ -75,13 +79,13 @@ export function stateReader({ sql, states, primary, replica, staleness }: Source
   };
 
   return {
-    async read(namespace, scope, ids, mayLag) {
+    async read(namespace, scope, ids, { mayLag, refreshed }) {
       if (ids.length === 0) return [];
       const revision = states.revision(namespace);
       const values = new Array<Uint8Array | undefined>(ids.length).fill(undefined);
       const unknown = revision === undefined ? [...ids.keys()] : states.cache.read(namespace, scope, ids, values);
       if (unknown.length === 0) {
-        if (mayLag && isFresh(namespace)) return values;
+        if (refreshed || (mayLag && isFresh(namespace))) return values;
         await verify(namespace);
         if (states.revision(namespace) === revision) return values;
       } else if (unknown.length < ids.length) {

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Reduce, Store } from "@qavr/core";
+import { createEngine, type Reduce, type Store } from "@qavr/core";
 import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { postgresStore } from "../src/index.js";
+import { type PgClient, type PgPool, postgresStore } from "../src/index.js";
 import { countIn, counting, tally } from "./support/counting.js";
 import { testServer } from "./support/server.js";
 
@@ -11,6 +11,7 @@ const connectionString = server.url();
 /** Long enough for a busy machine. */
 const SOON = { timeout: 20_000 };
 const lagging = { mayLag: true };
+const refreshed = { refreshed: true };
 const idsOf = (store: Store, cursor: number): string[] | undefined =>
   store.changesSince?.("n", cursor).written?.map(({ id }) => id);
 
@@ -53,6 +54,67 @@ describe("a store that may be a little behind", () => {
       expect(await countIn(store, "n", lagging)).toBe(n);
     }
     for (const each of [store, other]) await each.close();
+  });
+});
+
+describe("a reader that refreshes once and then reads several times", () => {
+  it("is answered from what is known then, and asks for what is not", async () => {
+    const schema = server.schema();
+    let questions = 0;
+    const counted = {
+      connect: () => {
+        questions += 1;
+        return server.pool.connect();
+      },
+    };
+    const store = postgresStore({ pool: counted, schema });
+    const other = postgresStore({ connectionString, schema });
+    await store.commit("n", [tally("a")], counting);
+    await store.refresh?.("n");
+    questions = 0;
+    expect(await countIn(store, "n", refreshed)).toBe(1);
+    expect(questions).toBe(0);
+    expect(await store.readStates("n", "stats", ["other"], refreshed)).toEqual([undefined]);
+    expect(questions).toBe(1);
+    await other.commit("n", [tally("b")], counting);
+    expect(await countIn(store)).toBe(2);
+    await other.commit("n", [tally("c")], counting);
+    await store.refresh?.("n");
+    expect(await countIn(store, "n", refreshed)).toBe(3);
+    for (const each of [store, other]) await each.close();
+  });
+
+  it("costs an engine that is alone in a namespace four round trips per run, one of them for the ranking", async () => {
+    const schema = server.schema();
+    const asked: string[] = [];
+    const pool: PgPool = {
+      async connect() {
+        const client = await server.pool.connect();
+        const query: PgClient["query"] = (statement) => {
+          asked.push(statement.text);
+          return (client as unknown as PgClient).query(statement);
+        };
+        return new Proxy(client, {
+          get: (target, name) => {
+            const value = name === "query" ? query : Reflect.get(target, name);
+            return typeof value === "function" && name !== "query" ? value.bind(target) : value;
+          },
+        }) as unknown as PgClient;
+      },
+    };
+    const engine = createEngine({ store: postgresStore({ pool, schema }), readDeadline: 10_000 });
+    const rank = async (): Promise<string> => {
+      await engine.fetchSize({ topK: 1 });
+      const candidates = ["a", "b"].map((id, place) => ({ id, similarity: 0.9 - 0.1 * place }));
+      return (await engine.rank({ candidates, vector: [1, 2, 3], topK: 1 })).episode;
+    };
+    for (let run = 0; run < 3; run++) await engine.end(await rank(), { reward: true });
+    asked.length = 0;
+    const episode = await rank();
+    expect(asked).toHaveLength(1);
+    await engine.end(episode, { reward: true });
+    expect(asked).toHaveLength(4);
+    await engine.close();
   });
 });
 

@@ -35,6 +35,24 @@ describe("the tables of a PostgreSQL store", () => {
     await store.close();
   });
 
+  it.each([16, 0])("keep large states and entries in their rows (%i partitions)", async (partitions) => {
+    const schema = server.schema();
+    const store = postgresStore({ pool, schema, partitions });
+    const large = { ...tally("a"), payload: new Uint8Array(5_000).fill(1) };
+    // biome-ignore lint/correctness/useYield: a reduction that needs to see nothing
+    await store.commit("n", [large], function* () {
+      return [{ scope: "shared", id: "docs", value: new Uint8Array(5_000).fill(2) }];
+    });
+    const { rows } = await pool.query(
+      `select sum(pg_relation_size(reltoastrelid))::int as moved, sum(pg_relation_size(oid))::int as kept from pg_class
+       where relnamespace = $1::regnamespace and relkind = 'r' and reltoastrelid > 0`,
+      [schema],
+    );
+    expect(rows[0].moved).toBe(0);
+    expect(rows[0].kept).toBeGreaterThan(10_000);
+    await store.close();
+  });
+
   it("may live in a schema of any name", async () => {
     const schema = `it's "odd"\\`;
     const store = postgresStore({ pool, schema });

@@ -20,6 +20,8 @@ const STALE = -2;
 
 /** A ranking may be a little behind: outcomes of other processes are no more exact than their timing. */
 const LAGGING: ReadOptions = { mayLag: true };
+/** Everything is read after the namespace was made current. */
+const AFTERWARDS: ReadOptions = { refreshed: true };
 
 /** The part of a store that states are read from. */
 export type StateSource = Pick<Store, "readStates" | "changesSince" | "refresh">;
@@ -50,6 +52,8 @@ interface CachedNamespace<Shared> {
   cursor: number;
   /** Null: not read yet, or changed since. */
   stats: StatsRecord | undefined | null;
+  /** True when outcomes had taught it something at some time since all of it may have changed. */
+  taught: boolean;
   /** What it was last weighed at, in bytes. */
   size: number;
   readonly collections: Map<string, CachedCollection<Shared>>;
@@ -76,10 +80,27 @@ export class StateReader<Shared, Memory> {
     const cache = await this.#current(namespace, options);
     if (cache.stats !== null) return cache.stats;
     const { cursor } = cache;
-    const [bytes] = await this.#store.readStates(namespace, statsRef.scope, [statsRef.id], options);
+    const [bytes] = await this.#store.readStates(namespace, statsRef.scope, [statsRef.id], {
+      ...options,
+      ...AFTERWARDS,
+    });
     const stats = bytes && decodeStats(bytes);
-    if (cache.cursor === cursor) cache.stats = stats;
+    if (cache.cursor === cursor) {
+      cache.stats = stats;
+      if (stats && stats.taught > 0) cache.taught = true;
+    }
     return stats;
+  }
+
+  /**
+   * Whether outcomes have taught a namespace anything. Only erasing or rebuilding it can take that back: a namespace that was taught
+   * is read again when all of it may have changed, which other processes' doings become known by with the next ranking.
+   */
+  async hasTaught(namespace: string): Promise<boolean> {
+    const known = this.#namespaces.get(namespace);
+    if (known?.taught && this.#store.changesSince?.(namespace, known.cursor).written) return true;
+    const stats = await this.stats(namespace, LAGGING);
+    return stats !== undefined && stats.taught > 0;
   }
 
   /** @throws LEARNER_MISMATCH */
@@ -133,7 +154,10 @@ export class StateReader<Shared, Memory> {
     const known = this.#collection(cache, collection);
     if (known.shared !== null) return known.shared;
     const { cursor } = cache;
-    const [bytes] = await this.#store.readStates(namespace, SCOPES.shared, [collection], options);
+    const [bytes] = await this.#store.readStates(namespace, SCOPES.shared, [collection], {
+      ...options,
+      ...AFTERWARDS,
+    });
     const shared = bytes && decodeSharedRecord(bytes, this.#learner);
     if (cache.cursor === cursor) known.shared = shared;
     return shared;
@@ -151,7 +175,10 @@ export class StateReader<Shared, Memory> {
     const known = this.#collection(cache, collection);
     const { cursor } = cache;
     const wanted = missing.map((i) => ids[i] as string);
-    const found = await this.#store.readStates(namespace, memoryScope(collection), wanted, LAGGING);
+    const found = await this.#store.readStates(namespace, memoryScope(collection), wanted, {
+      ...LAGGING,
+      ...AFTERWARDS,
+    });
     // What was read may be older than a change that another request has noticed meanwhile: good for this request, not to keep.
     const keep = cache.cursor === cursor && this.#namespaces.get(namespace) === cache;
     missing.forEach((place, i) => {
@@ -217,7 +244,7 @@ export class StateReader<Shared, Memory> {
 }
 
 function emptyCache<Shared>(cursor: number): CachedNamespace<Shared> {
-  return { cursor, stats: null, collections: new Map(), size: 0 };
+  return { cursor, stats: null, taught: false, collections: new Map(), size: 0 };
 }
 
 /** About how many bytes it holds; also a namespace of which only the counters are known counts. */

@@ -77,6 +77,11 @@ export interface ReadOptions {
    * Stores without staleness ignore it.
    */
   readonly mayLag?: boolean;
+  /**
+   * The answer may be as old as the last {@link Store.refresh} of this namespace that the caller has awaited: for a reader that refreshes
+   * once and then reads several times. Stores without `refresh` ignore it.
+   */
+  readonly refreshed?: boolean;
 }
 
 /** One page of a scan. `after` is the last id of the page before; the order is the store's own but stable. */

@@ -4,41 +4,11 @@ import { fileURLToPath } from "node:url";
 import { installedVersions, machine } from "@qavr/bench";
 import { serverVersion } from "@qavr/postgres-server";
 import { simulate } from "../simulation/simulate.js";
-import { bounds } from "./bounds.js";
-import { brokenFiles } from "./broken-files.js";
 import type { CheckResult, Harness, Size } from "./check.js";
-import { clockWalks } from "./clock-walks.js";
-import { damagedRows } from "./damaged-rows.js";
-import { fullDisk, ioErrors } from "./disk-faults.js";
-import { exactCounts } from "./exact-counts.js";
-import { kills } from "./kills.js";
-import { migrations } from "./migrations.js";
-import { powerCuts } from "./power-cuts.js";
-import { promotion } from "./promotion.js";
+import { HARNESSES } from "./harnesses.js";
 import { type HarnessReport, type Report, reportPage } from "./report-page.js";
-import { schedules } from "./schedules.js";
-import { serverKills } from "./server-kills.js";
-import { serverMigrations } from "./server-migrations.js";
-import { unreachableServer } from "./unreachable-server.js";
 
 const DOCS = fileURLToPath(new URL("../../../../docs/benchmarks/", import.meta.url));
-const HARNESSES: readonly Harness[] = [
-  kills,
-  serverKills,
-  promotion,
-  exactCounts,
-  unreachableServer,
-  powerCuts,
-  fullDisk,
-  ioErrors,
-  brokenFiles,
-  damagedRows,
-  migrations,
-  serverMigrations,
-  clockWalks,
-  schedules,
-  bounds,
-];
 
 const HELP = `pnpm faults [--quick] [--only <name>]… [--update] [--seed <n>]
 

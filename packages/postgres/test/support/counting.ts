@@ -1,4 +1,4 @@
-import type { LedgerEntry, Reduction, Store } from "@qavr/core";
+import type { LedgerEntry, ReadOptions, Reduction, Store } from "@qavr/core";
 
 /** An outcome in the smallest form: adds one to a count. */
 export function tally(key: string): LedgerEntry {
@@ -13,7 +13,7 @@ export function* counting(): Reduction {
 }
 
 /** What {@link counting} has counted. */
-export async function countIn(store: Store, namespace = "n", options: { mayLag?: boolean } = {}): Promise<number> {
+export async function countIn(store: Store, namespace = "n", options: ReadOptions = {}): Promise<number> {
   const [bytes] = await store.readStates(namespace, "stats", ["count"], options);
   return bytes === undefined ? 0 : Number(new TextDecoder().decode(bytes));
 }
