@@ -79,10 +79,9 @@ async function serverFinds(client: Client): Promise<boolean> {
   );
 }
 
-async function flipRows(url: string, flips: number): Promise<FlipTally> {
+async function flipRows(url: string, pool: Pool, flips: number): Promise<FlipTally> {
   const tally: FlipTally = { found: 0, harmless: 0, missed: 0, foundByServer: 0, missedColumns: new Set() };
   const random = seededRandom(6);
-  const pool = new Pool({ connectionString: url, max: 2 });
   const look = (): ReturnType<typeof verified> => verified(postgresStore({ pool }));
   await learnLedger(postgresStore({ pool, partitions: 2 }));
   const { said } = await look();
@@ -109,7 +108,6 @@ async function flipRows(url: string, flips: number): Promise<FlipTally> {
       if (!(await replace(client, table, damaged, row))) throw new Error(`A row of ${table} could not be put back.`);
     }
   });
-  await pool.end();
   return tally;
 }
 
@@ -117,8 +115,11 @@ export const damagedRows: Harness = {
   name: "damaged rows",
   async run(size): Promise<readonly CheckResult[]> {
     const server = await startServer({ settings: { fsync: "off" } });
+    const pool = new Pool({ connectionString: server.url(), max: 2 });
+    pool.on("error", () => {});
     try {
-      const { found, harmless, missed, foundByServer, missedColumns } = await flipRows(server.url(), FLIPS[size]);
+      const tally = await flipRows(server.url(), pool, FLIPS[size]);
+      const { found, harmless, missed, foundByServer, missedColumns } = tally;
       return [
         {
           promise: "R13",
@@ -137,6 +138,7 @@ export const damagedRows: Harness = {
         },
       ];
     } finally {
+      await pool.end();
       await server.stop();
     }
   },

@@ -35,6 +35,7 @@ async function main(): Promise<void> {
   const unknown = only.filter((name) => !HARNESSES.some((harness) => harness.name === name));
   if (unknown.length > 0) throw new Error(`There is no harness ${unknown.join(", ")}. See --help.`);
   const size = process.argv.includes("--quick") ? "quick" : "full";
+  const isUpdate = only.length > 0 && process.argv.includes("--update");
   const reports: HarnessReport[] = [];
   for (const harness of HARNESSES) {
     if (only.length > 0 && !only.includes(harness.name)) continue;
@@ -44,10 +45,10 @@ async function main(): Promise<void> {
     for (const { promise, what, tried, seen, held } of report.results) {
       process.stderr.write(`  ${held ? "held  " : "BROKEN"} ${promise} ${what}: ${tried} → ${seen}\n`);
     }
+    if (size === "full" && isUpdate) await write(await amongEarlier(report));
   }
   if (reports.some(({ results }) => results.some(({ held }) => !held))) process.exitCode = 1;
-  if (size === "quick" || (only.length > 0 && !process.argv.includes("--update"))) return;
-  await write(only.length === 0 ? reports : await amongEarlier(reports));
+  if (size === "full" && only.length === 0) await write(reports);
 }
 
 async function runHarness(harness: Harness, size: Size): Promise<HarnessReport> {
@@ -70,13 +71,13 @@ function failure(error: unknown): readonly CheckResult[] {
   return [{ promise: "–", what: "this harness", tried: "once", seen: `failed: ${String(error)}`, held: false }];
 }
 
-/** Reports in the place of those of the same harnesses in the last written results. */
-async function amongEarlier(reports: readonly HarnessReport[]): Promise<readonly HarnessReport[]> {
+/** The last written results, with a report in the place of the one of the same harness. */
+async function amongEarlier(report: HarnessReport): Promise<readonly HarnessReport[]> {
   const path = `${DOCS}reliability.json`;
   const earlier: Pick<Report, "reports"> = existsSync(path)
     ? JSON.parse(await readFile(path, "utf8"))
     : { reports: [] };
-  const all = new Map([...earlier.reports, ...reports].map((report) => [report.harness, report]));
+  const all = new Map([...earlier.reports, report].map((each) => [each.harness, each]));
   return HARNESSES.flatMap(({ name }) => all.get(name) ?? []);
 }
 

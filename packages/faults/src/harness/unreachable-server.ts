@@ -107,6 +107,8 @@ async function cutNetwork(server: PostgresServer, size: Size): Promise<Traffic> 
         if (cut % 2 === 1) await pause(random() < 0.2 ? 2 * WRITE_DEADLINE : 60 * random());
         proxy.block(false);
         await runs;
+        // Passes on what waits, so that the next cut meets commits again and not a store that is left alone.
+        await traffic.engine.flush();
       }
       await traffic.settle();
     });
