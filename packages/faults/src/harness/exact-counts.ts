@@ -13,7 +13,7 @@ import { fixture, inFolder } from "./workspace.js";
 
 const PROCESSES = 4;
 /** Outcomes of each process, which two processes send. */
-const OUTCOMES = { quick: 50, full: 10_000 } as const;
+const OUTCOMES = { quick: 25, full: 10_000 } as const;
 const CONFLICTS = { quick: 20, full: 1_000 } as const;
 /** Transactions of each session of the deadlocking mutant. */
 const TRANSACTIONS = { quick: 8, full: 200 } as const;

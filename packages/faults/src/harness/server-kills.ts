@@ -8,7 +8,7 @@ import { rewritingPool, withoutWaiting } from "./rewriting-pool.js";
 import { NAMESPACE } from "./tallies.js";
 import { type Survival, survivalOf, Writers } from "./writers.js";
 
-const KILLS = { quick: 3, full: 100 } as const;
+const KILLS = { quick: 2, full: 100 } as const;
 /** Acknowledgements that come before the next kill. */
 const BETWEEN = 10;
 

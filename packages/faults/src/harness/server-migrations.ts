@@ -5,7 +5,7 @@ import type { CheckResult, Harness } from "./check.js";
 import { onServer } from "./database.js";
 import { ENTRIES, openInProcess, RACERS } from "./migrations.js";
 
-const KILLS = { quick: 2, full: 60 } as const;
+const KILLS = { quick: 1, full: 60 } as const;
 const RACES = { quick: 1, full: 10 } as const;
 
 /** Kills after which the mutant counts as missed. */
