@@ -220,7 +220,7 @@ async function layoutOf(connection: Connection, schema: string): Promise<Layout>
 async function inspect(connection: Connection, { schema, place }: ResolvedOptions): Promise<number> {
   const tables = await connection.script(
     `select relname::text as name from pg_catalog.pg_class join pg_catalog.pg_namespace on pg_namespace.oid = relnamespace
-     where nspname = ${quotedText(schema)} and relname in ('ledger', 'namespace', 'entry', 'state')`,
+     where nspname = ${quotedText(schema)} and relname in ('ledger', 'namespace', 'entry', 'state', 'checkpoint_state')`,
   );
   if (tables.length === 0) return 0;
   if (!tables.some(({ name }) => name === "ledger")) throw foreign(place);

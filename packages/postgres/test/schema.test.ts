@@ -106,6 +106,15 @@ describe("opening a PostgreSQL store", () => {
     await store.close();
   });
 
+  it("refuses one that has only the newest of its tables' names in it", async () => {
+    const schema = server.schema();
+    await pool.query(`create schema ${schema}; create table ${schema}.checkpoint_state (id int)`);
+    const store = postgresStore({ pool, schema });
+    expect(await refusalOf(store.head("n"))).toMatchObject({ code: "STORE_FOREIGN" });
+    expect(await tablesOf(schema)).toEqual(["checkpoint_state"]);
+    await store.close();
+  });
+
   it("refuses a ledger of a newer version", async () => {
     const schema = server.schema();
     const store = postgresStore({ pool, schema });

@@ -167,6 +167,24 @@ describe("an engine on PostgreSQL", () => {
     await engine.close();
   });
 
+  it("is verified under a login that may only read, which may compact nothing", async () => {
+    const schema = server.schema();
+    const owner = await learned(schema);
+    await pool.query("create role reader login password 'secret'");
+    await pool.query(
+      `grant usage on schema ${schema} to reader; grant select on all tables in schema ${schema} to reader`,
+    );
+    const connectionString = server.url({ user: "reader", password: "secret" });
+    const store = postgresStore({ connectionString, schema, migrate: false });
+    expect(await store.verify()).toEqual(await postgresStore({ pool, schema }).verify());
+    const head = await store.head("default");
+    const everything = { head, through: head, checkpoint: [], states: [] };
+    expect(await refusalOf(store.compact("default", everything))).toMatchObject({ code: "STORE_DENIED" });
+    expect(await store.readCheckpoint("default")).toBeUndefined();
+    await store.close();
+    await owner.close();
+  });
+
   it("repairs what it may under a login that owns nothing, and leaves indexes to their owner", async () => {
     const schema = server.schema();
     const owner = await learned(schema);
