@@ -31,8 +31,8 @@ async function sendTwice({ place, open }: Place, outcomes: number, mode = ""): P
   const children = Array.from({ length: PROCESSES }, async (_, child) => {
     const prefixes = `p${child},p${(child + 1) % PROCESSES}`;
     const run = [fixture("send-tallies.mjs"), place, prefixes, String(outcomes), mode];
-    const process_ = spawn(process.execPath, run, { stdio: ["ignore", "pipe", "inherit"] });
-    return Number(await text(process_.stdout));
+    const sender = spawn(process.execPath, run, { stdio: ["ignore", "pipe", "inherit"] });
+    return Number(await text(sender.stdout));
   });
   const fresh = (await Promise.all(children)).reduce((sum, each) => sum + each, 0);
   const store = open();

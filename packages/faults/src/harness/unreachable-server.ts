@@ -77,7 +77,8 @@ async function freezeServer(server: PostgresServer, size: Size): Promise<FreezeT
       await traffic.record(OUTCOMES);
       server.thaw();
       const thawed = performance.now();
-      while ((await traffic.rank()) !== undefined) await pause(5);
+      // A breaker that never closes is found, and not waited for.
+      while ((await traffic.rank()) !== undefined && performance.now() - thawed < 4 * RECOVERY) await pause(5);
       recovery = Math.max(recovery, performance.now() - thawed);
       await traffic.settle();
     }

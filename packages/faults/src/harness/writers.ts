@@ -3,6 +3,8 @@ import { type CommitReceipt, QavrError, type Store } from "@qavr/core";
 import { addUp, counting, NAMESPACE, tally } from "./tallies.js";
 
 const WRITERS = 4;
+/** How long a server may be away until its writers give up, ms: far longer than it takes to restart or replace one. */
+const PATIENCE = 60_000;
 /** What a store may say of a server that goes: repeat the call. */
 const REPEATED: readonly string[] = ["STORE_UNAVAILABLE", "STORE_COMMIT_UNKNOWN"];
 
@@ -21,10 +23,14 @@ export class Writers {
     this.#writers = Array.from({ length: WRITERS }, (_, writer) => this.#write(writer));
   }
 
-  /** Resolves when so many more are acknowledged. */
+  /** Resolves when so many more are acknowledged. @throws when that takes longer than a minute */
   async acknowledge(more: number): Promise<void> {
     const before = this.acknowledged.size;
-    while (this.acknowledged.size < before + more) await Promise.race([pause(1), ...this.#writers]);
+    const giveUpAt = performance.now() + PATIENCE;
+    while (this.acknowledged.size < before + more) {
+      if (performance.now() > giveUpAt) throw new Error("Nothing is acknowledged any more.");
+      await Promise.race([pause(1), ...this.#writers]);
+    }
   }
 
   /** Lets everything that was begun be acknowledged. */
