@@ -101,10 +101,15 @@ export class LearnedRecall implements Processor {
     return part;
   }
 
+  /** Embeds the turn and records the run's end, side by side: neither waits for the other's network or disk. */
   async processOutputResult(args: ProcessOutputResultArgs): Promise<Awaited<ProcessorMessageResult>> {
+    const [answered] = await Promise.all([this.#index(args), this.#settle(args)]);
+    return answered;
+  }
+
+  async #settle(args: ProcessOutputResultArgs): Promise<void> {
     const { result, requestContext, state } = args;
     const internals = this.#internals;
-    const answered = await this.#index(args);
     try {
       const known = state[STATE_KEY] as RunEpisode | null | undefined;
       const run = known === undefined ? await this.#findRun(args, undefined) : known;
@@ -113,7 +118,6 @@ export class LearnedRecall implements Processor {
     } catch (error) {
       failOpen(internals, "OUTCOME_NOT_RECORDED", "The end of a run could not be recorded.", { error }, "error");
     }
-    return answered;
   }
 
   async #recall(args: ProcessInputArgs): Promise<ProcessInputResult> {
