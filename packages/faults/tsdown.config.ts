@@ -6,7 +6,7 @@ export default defineConfig({
     entry: [
       ...["src/index.ts", "src/attacks/main.ts", "src/harness/main.ts"],
       // For the programs in fixtures/.
-      ...["src/harness/mutant-stores.ts", "src/harness/tallies.ts"],
+      ...["src/harness/mutant-stores.ts", "src/harness/rewriting-pool.ts", "src/harness/tallies.ts"],
     ],
   }),
   format: ["esm"],

@@ -72,6 +72,54 @@ describe("an outcome while the store is out of reach", () => {
     expect(await away.engine.replay()).toMatchObject({ identical: true });
   });
 
+  it("that the spool has kept although it never said so is passed on all the same, once", async () => {
+    const world = spooling();
+    const { engine, spool, faults, clock } = world;
+    await runs(world, 1);
+    faults.commit = "before";
+    const { append } = spool;
+    spool.append = async (commit) => {
+      await append(commit);
+      throw new Error("the answer was lost");
+    };
+    const { episode } = await engine.rank(request());
+    const outcome = { reward: true, idempotencyKey: "lost" };
+    await expect(engine.end(episode, outcome)).rejects.toMatchObject({ code: "STORE_FAILED" });
+    faults.commit = "none";
+    clock.now += 4_000;
+    await engine.flush();
+    expect(spool.waiting).toEqual([]);
+    expect(await engine.end(episode, outcome)).toMatchObject({ status: "duplicate" });
+    expect(await engine.status()).toMatchObject({ outcomes: { user: 2 } });
+  });
+
+  it("that comes while the spool is being counted is not forgotten", async () => {
+    const world = spooling();
+    const { engine, spool, faults, clock } = world;
+    faults.commit = "before";
+    await runs(world, 5);
+    faults.commit = "none";
+    const { size } = spool;
+    const counting = Promise.withResolvers<void>();
+    const counted = Promise.withResolvers<void>();
+    spool.size = async () => {
+      const found = await size();
+      counting.resolve();
+      await counted.promise;
+      return found;
+    };
+    const flushing = engine.flush();
+    await counting.promise;
+    const { episode } = await engine.rank(request());
+    expect(await engine.end(episode, { reward: true })).toMatchObject({ status: "spooled" });
+    counted.resolve();
+    await flushing;
+    clock.now += 4_000;
+    await engine.flush();
+    expect(spool.waiting).toEqual([]);
+    expect(await engine.status()).toMatchObject({ outcomes: { user: 6 } });
+  });
+
   it("beyond the spool's cap is refused and counted, and can be said again later", async () => {
     const world = spooling({ cap: 3 });
     world.faults.commit = "before";

@@ -32,6 +32,7 @@ export function createOutcomeSpool(options: OutcomeSpoolOptions): OutcomeSpool {
   /** Commits that the store refuses for good: they stay, and are not tried again by this engine. */
   const refused = new Set<number>();
   let waiting: number | undefined;
+  let appended = 0;
   let draining: Promise<void> | undefined;
 
   /** What the spool does, or undefined: a spool that fails must not keep outcomes from a store that works. */
@@ -47,7 +48,10 @@ export function createOutcomeSpool(options: OutcomeSpoolOptions): OutcomeSpool {
 
   /** Undefined when the spool does not say: then some may wait. */
   const recount = async (): Promise<void> => {
-    waiting = await asking(() => spool.size());
+    const before = appended;
+    const size = await asking(() => spool.size());
+    // What was appended meanwhile may be in the answer or not.
+    waiting = appended === before ? size : undefined;
     counters.spooled = waiting ?? counters.spooled;
   };
 
@@ -90,8 +94,12 @@ export function createOutcomeSpool(options: OutcomeSpoolOptions): OutcomeSpool {
       await spool.append({ namespace, entries });
     } catch (error) {
       counters.rejected += 1;
-      throw asStoreError(error, spool.name);
+      const failure = asStoreError(error, spool.name);
+      // It may have been kept all the same.
+      if (failure.code !== "SPOOL_FULL") waiting = undefined;
+      throw failure;
     }
+    appended += 1;
     // A count that is not known stays so: there may be more than this one.
     if (waiting !== undefined) waiting += 1;
     counters.spooled = waiting ?? counters.spooled + 1;

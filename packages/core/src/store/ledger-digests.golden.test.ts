@@ -1,23 +1,28 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { ledgerDigests } from "./ledger-digests.js";
+import { type EntryColumns, ledgerDigests } from "./ledger-digests.js";
 import { nameToBytes } from "./name-bytes.js";
 
 const digests = ledgerDigests((bytes) => createHash("sha256").update(bytes).digest());
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 const columns = { seq: 1, key: nameToBytes("k"), type: nameToBytes("tally"), at: 5, payload: Uint8Array.of(7) };
 
+/** SHA-256 over what the formula names, cut to its first half. */
+function expected(before: Uint8Array, { seq, key, type, at, payload }: EntryColumns): string {
+  const numbers = Buffer.alloc(24);
+  numbers.writeDoubleLE(seq, 0);
+  numbers.writeDoubleLE(at, 8);
+  numbers.writeUInt32LE(key.length, 16);
+  numbers.writeUInt32LE(type.length, 20);
+  const bytes = Buffer.concat([before, numbers, key, type, payload]);
+  return createHash("sha256").update(bytes).digest("hex").slice(0, 32);
+}
+
 describe("digests of a ledger", () => {
   it("are the first halves of SHA-256 over what the formula names", () => {
     expect(hex(digests.first("n"))).toBe(createHash("sha256").update("qavrn").digest("hex").slice(0, 32));
-    const numbers = Buffer.alloc(24);
-    numbers.writeDoubleLE(1, 0);
-    numbers.writeDoubleLE(5, 8);
-    numbers.writeUInt32LE(1, 16);
-    numbers.writeUInt32LE(5, 20);
-    const bytes = Buffer.concat([digests.first("n"), numbers, Buffer.from("ktally"), Buffer.of(7)]);
-    const expected = createHash("sha256").update(bytes).digest("hex").slice(0, 32);
-    expect(hex(digests.entry(digests.first("n"), columns))).toBe(expected);
+    const first = digests.first("n");
+    expect(hex(digests.entry(first, columns))).toBe(expected(first, columns));
   });
 
   it("never change: ledgers of every version must verify", () => {
@@ -39,6 +44,14 @@ describe("digests of a ledger", () => {
         "8bc1399a450bea89480811df2560937b",
       ]
     `);
+  });
+
+  it("are the same for one entry after another, short or long", () => {
+    const first = digests.first("n");
+    const long = { ...columns, payload: new Uint8Array(100_000).fill(3) };
+    for (const entry of [columns, long, columns, long]) {
+      expect(hex(digests.entry(first, entry))).toBe(expected(first, entry));
+    }
   });
 
   it("tell a key from a type, which are of one text with different borders", () => {

@@ -4,6 +4,8 @@ import { nameToBytes } from "./name-bytes.js";
 const DIGEST_BYTES = 16;
 /** Two numbers and two lengths. */
 const NUMBERS_BYTES = 24;
+/** Memory that is kept for entries of the usual size: new memory for each costs as much as its hash. */
+const SCRATCH_BYTES = 16_384;
 const NOTHING = new Uint8Array();
 /** "qavr" in ASCII. */
 const QAVR = Uint8Array.of(0x71, 0x61, 0x76, 0x72);
@@ -73,17 +75,24 @@ export interface LedgerDigests {
 }
 
 export function ledgerDigests(sha256: Sha256): LedgerDigests {
+  const scratch = bufferOf(SCRATCH_BYTES);
   const of = (bytes: Uint8Array): Uint8Array => sha256(bytes).subarray(0, DIGEST_BYTES);
 
   const first = (namespace: string): Uint8Array => of(joined([QAVR, nameToBytes(namespace)]));
 
   const entry = (before: Uint8Array, { seq, key, type, at, payload }: EntryColumns): Uint8Array => {
-    const numbers = new DataView(new ArrayBuffer(NUMBERS_BYTES));
-    numbers.setFloat64(0, seq, true);
-    numbers.setFloat64(8, at, true);
-    numbers.setUint32(16, key.length, true);
-    numbers.setUint32(20, type.length, true);
-    return of(joined([before, new Uint8Array(numbers.buffer), key, type, payload]));
+    const start = before.length + NUMBERS_BYTES;
+    const length = start + key.length + type.length + payload.length;
+    const [bytes, numbers] = length <= SCRATCH_BYTES ? scratch : bufferOf(length);
+    numbers.setFloat64(before.length, seq, true);
+    numbers.setFloat64(before.length + 8, at, true);
+    numbers.setUint32(before.length + 16, key.length, true);
+    numbers.setUint32(before.length + 20, type.length, true);
+    bytes.set(before);
+    bytes.set(key, start);
+    bytes.set(type, start + key.length);
+    bytes.set(payload, start + key.length + type.length);
+    return of(bytes.subarray(0, length));
   };
 
   return {
@@ -101,6 +110,12 @@ export function ledgerDigests(sha256: Sha256): LedgerDigests {
     },
     all: (namespaces) => of(joined(namespaces)),
   };
+}
+
+/** Memory, and the same memory for numbers. */
+function bufferOf(length: number): readonly [Uint8Array, DataView] {
+  const bytes = new Uint8Array(length);
+  return [bytes, new DataView(bytes.buffer)];
 }
 
 function joined(parts: readonly Uint8Array[]): Uint8Array {

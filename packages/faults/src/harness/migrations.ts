@@ -67,8 +67,10 @@ async function isWhole(path: string): Promise<boolean> {
 }
 
 /** Opens a ledger in a process of its own, and returns what that prints; it may be killed after so many ms. */
-export function openInProcess(place: string, killAfter?: number): Promise<string> {
-  const child = spawn(process.execPath, [fixture("open-ledger.mjs"), place], { stdio: ["ignore", "pipe", "inherit"] });
+export function openInProcess(place: string, killAfter?: number, mode = ""): Promise<string> {
+  const child = spawn(process.execPath, [fixture("open-ledger.mjs"), place, mode], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   if (killAfter !== undefined) setTimeout(() => child.kill("SIGKILL"), killAfter);
   return text(child.stdout);
 }

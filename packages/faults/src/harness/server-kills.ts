@@ -1,9 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Store } from "@qavr/core";
-import { type PgPool, postgresStore } from "@qavr/postgres";
+import { postgresStore } from "@qavr/postgres";
 import { startServer } from "@qavr/postgres-server";
 import { Pool } from "pg";
 import type { CheckResult, Harness } from "./check.js";
+import { rewritingPool, withoutWaiting } from "./rewriting-pool.js";
 import { NAMESPACE } from "./tallies.js";
 import { type Survival, survivalOf, Writers } from "./writers.js";
 
@@ -11,28 +12,13 @@ const KILLS = { quick: 3, full: 100 } as const;
 /** Acknowledgements that come before the next kill. */
 const BETWEEN = 10;
 
-/** Lets every session of a pool commit without waiting for the disk, whatever the store asks for. */
-function withoutWaiting(pool: Pool): PgPool {
-  return {
-    async connect() {
-      const client = await pool.connect();
-      return {
-        query: (sent) => client.query({ ...sent, text: sent.text.replace("'synchronous_commit', 'on'", "'x.y', ''") }),
-        release: (destroy) => client.release(destroy),
-        on: (event, listener) => client.on(event as "error", listener),
-        removeListener: (event, listener) => client.removeListener(event as "error", listener),
-      };
-    },
-  };
-}
-
 /** Kills the whole server again and again while outcomes are recorded. */
 async function killServer(kills: number, settings: Readonly<Record<string, string>>, hasty = false): Promise<Survival> {
   const server = await startServer({ settings });
   const pool = new Pool({ connectionString: server.url() });
   pool.on("error", () => {});
   try {
-    const open = (): Store => postgresStore(hasty ? { pool: withoutWaiting(pool) } : server.url());
+    const open = (): Store => postgresStore(hasty ? { pool: rewritingPool(pool, withoutWaiting) } : server.url());
     const store = open();
     await store.head(NAMESPACE);
     // The tables shall outlive the first kill also where nothing else does.
