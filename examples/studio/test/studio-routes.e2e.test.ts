@@ -1,9 +1,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Agent } from "@mastra/core/agent";
 import { noopLogger } from "@mastra/core/logger";
 import type { Mastra } from "@mastra/core/mastra";
+import { createTool } from "@mastra/core/tools";
 import { createHonoServer } from "@mastra/deployer/server";
+import { scriptedModel } from "@qavr/bench/mastra";
 import type { QavrMemory } from "@qavr/mastra";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
@@ -157,22 +160,30 @@ describe("over the routes that Studio calls", () => {
     expect((await memory.explain({ threadId: "thumbed" }))?.outcome).toMatchObject({ reward: 0, tier: "user" });
   });
 
-  it("a request context from outside neither credits nor ends another's run", async () => {
-    const victim = memory.engine.open();
-    const before = (await memory.status()).outcomes;
-    const requestContext = {
-      qavr: { episode: victim },
-      MastraMemory: { thread: { id: "chat" }, resourceId: RESOURCE, memoryConfig: {} },
-    };
-    await post("agents/operator/generate", { messages: ASKED, requestContext });
-    await post("agents/operator/generate", {
-      messages: ASKED,
-      requestContext: { qavr: { episode: victim } },
-      memory: { thread: "attack", resource: "attacker" },
+  it("a request context from outside neither credits nor ends another's run that is under way", async () => {
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    const waits = createTool({
+      id: "waits",
+      description: "Waits.",
+      inputSchema: { type: "object", properties: {} } as never,
+      execute: () => gate.then(() => ({ ok: true })),
     });
-    expect(await memory.explain({ episode: victim })).toMatchObject({ state: "open", exposures: [] });
-    expect((await memory.explain({ threadId: "chat" }))?.outcome).toMatchObject({ reward: 1, tier: "completed" });
-    expect((await memory.status()).outcomes).toEqual(before);
+    const model = scriptedModel((_prompt, role) => (role === "user" ? { tool: "waits" } : { text: "done" }));
+    const agent = new Agent({ id: "victim", name: "victim", instructions: "", model, memory, tools: { waits } });
+    const running = agent.generate(ASKED, { memory: { thread: "victim", resource: RESOURCE } });
+    await expect.poll(async () => (await memory.explain({ threadId: "victim" }))?.exposures.length).toBe(1);
+    const { episode = "" } = (await memory.explain({ threadId: "victim" })) ?? {};
+
+    const qavr = { episode };
+    const MastraMemory = { thread: { id: "victim" }, resourceId: RESOURCE, memoryConfig: {} };
+    await post("agents/operator/generate", { messages: ASKED, requestContext: { qavr, MastraMemory } });
+    const elsewhere = { thread: "attack", resource: "attacker" };
+    await post("agents/operator/generate", { messages: ASKED, requestContext: { qavr }, memory: elsewhere });
+    expect(await memory.explain({ episode })).toMatchObject({ state: "open" });
+    expect((await memory.explain({ threadId: "victim" }))?.episode).toBe(episode);
+    open();
+    await running;
+    expect(await memory.explain({ episode })).toMatchObject({ state: "ended", outcome: { tier: "completed" } });
   });
 
   it("traces show what was recalled and why", async () => {

@@ -163,7 +163,9 @@ export class LearnedRecall implements Processor {
   #watch(run: RunEpisode, part: Part): void {
     if (part.runId !== undefined) identify(this.#internals, run, part.runId);
     if (part.type === "step-start") run.startsStep = true;
+    if (part.type === "tool-call") run.openCalls.add(part.payload.toolCallId);
     if (part.type !== "tool-error" && part.type !== "tool-result") return;
+    run.openCalls.delete(part.payload.toolCallId);
     if (run.startsStep) run.lastToolsFailed = false;
     run.startsStep = false;
     if (part.type === "tool-error" || isRefusal(part.payload.result)) {
@@ -179,5 +181,5 @@ function isRefusal(result: unknown): boolean {
 }
 
 function tellsOfTools({ type }: Part): boolean {
-  return type === "step-start" || type === "tool-error" || type === "tool-result";
+  return type === "step-start" || type === "tool-call" || type === "tool-error" || type === "tool-result";
 }

@@ -189,7 +189,7 @@ export class QavrMemory extends Memory {
     if (this.#watched.has(mastra) || !this.#internals.engine.enabled) return;
     this.#watched.add(mastra);
     mastra.observability?.getDefaultInstance?.()?.registerExporter?.(outcomeExporter(this.#internals));
-    void hearStoredFeedback(mastra.getStorage?.(), this.#internals);
+    hearStoredFeedback(mastra.getStorage?.(), this.#internals);
   }
 
   /** Mastra's processors with the semantic recall wrapped; where there is none but collections are recalled, one more. */
