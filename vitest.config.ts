@@ -18,6 +18,7 @@ export default defineConfig({
       "@qavr/langchain/reflection": source("packages/langchain/src/reflection/index.ts"),
       "@qavr/langchain": source("packages/langchain/src/index.ts"),
       "@qavr/mastra": source("packages/mastra/src/index.ts"),
+      "@qavr/bench/mastra": source("packages/bench/src/mastra/index.ts"),
       "@qavr/bench": source("packages/bench/src/index.ts"),
       "@qavr/faults": source("packages/faults/src/index.ts"),
     },

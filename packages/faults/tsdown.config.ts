@@ -2,7 +2,13 @@ import { defineConfig } from "tsdown";
 import { library } from "../../tsdown.base.ts";
 
 export default defineConfig({
-  ...library({ entry: ["src/index.ts", "src/attacks/main.ts", "src/harness/main.ts"] }),
+  ...library({
+    entry: [
+      ...["src/index.ts", "src/attacks/main.ts", "src/harness/main.ts"],
+      // For the programs in fixtures/.
+      ...["src/harness/mutant-stores.ts", "src/harness/tallies.ts"],
+    ],
+  }),
   format: ["esm"],
   unbundle: true,
 });

@@ -70,7 +70,17 @@ export type { RequestModel } from "./learners/request-model.js";
 export { similarity } from "./learners/similarity/similarity.js";
 export { OUTCOME_TIERS, type OutcomeTier } from "./ledger/events.js";
 export { ledgerReducer } from "./ledger/reducer.js";
+export { ChainCheck, type ChainEnds, type ChainedEntry, chainedEntries, chainOn } from "./store/chain-check.js";
 export { ChangeLog, type StateChanges } from "./store/change-log.js";
+export { DamageReport } from "./store/damage-report.js";
+export {
+  type CheckpointColumns,
+  type DroppedColumns,
+  type EntryColumns,
+  type LedgerDigests,
+  ledgerDigests,
+  type Sha256,
+} from "./store/ledger-digests.js";
 export { memoryStore } from "./store/memory-store.js";
 export { bytesToName, nameToBytes } from "./store/name-bytes.js";
 export { type DraftedCommit, type DroppedKey, type KnownKey, NamespaceDraft } from "./store/namespace-draft.js";

@@ -101,6 +101,22 @@ describe("the states that an engine remembers", () => {
     expect(await preview(reader)).toMatchObject({ order: "host", degraded: { code: "STORE_FAILED" } });
   });
 
+  it("ask no more whether a namespace has learned once it has, until all of it may have changed", async () => {
+    const inner = memoryStore();
+    const writer = testEngine({ store: inner, prefix: "writer" }).engine;
+    const distant = distantStore(inner);
+    const reader = testEngine({ store: distant.store, prefix: "reader" }).engine;
+    await fail(writer, 5);
+    expect(await reader.fetchSize({ topK: 3 })).toBe(20);
+    distant.asked.length = 0;
+    await fail(writer, 1);
+    expect(await reader.fetchSize({ topK: 3 })).toBe(20);
+    expect(distant.asked).toEqual([]);
+    await writer.forget({ namespace: "default" });
+    await preview(reader);
+    expect(await reader.fetchSize({ topK: 3 })).toBe(3);
+  });
+
   it("cost no read while nothing changes, and only what changed afterwards", async () => {
     const inner = memoryStore();
     const reads: string[][] = [];

@@ -1,25 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { brokenFiles } from "../src/harness/broken-files.js";
-import type { Harness } from "../src/harness/check.js";
-import { clockWalks } from "../src/harness/clock-walks.js";
-import { fullDisk, ioErrors } from "../src/harness/disk-faults.js";
-import { kills } from "../src/harness/kills.js";
-import { migrations } from "../src/harness/migrations.js";
-import { powerCuts } from "../src/harness/power-cuts.js";
-import { schedules } from "../src/harness/schedules.js";
+import { HARNESSES } from "../src/harness/harnesses.js";
 
-/** Memory bounds need a process of their own, whose garbage can be collected: `pnpm faults`. */
-const harnesses: readonly Harness[] = [
-  kills,
-  powerCuts,
-  fullDisk,
-  ioErrors,
-  brokenFiles,
-  migrations,
-  clockWalks,
-  schedules,
-];
-const possible = harnesses.filter(({ obstacle }) => obstacle?.() === undefined);
+const possible = HARNESSES.filter(({ alone = false, obstacle }) => !alone && obstacle?.() === undefined);
 
 describe("promises about faults", () => {
   it.each(possible)("hold, and their deliberate faults are found: $name", async ({ run }) => {

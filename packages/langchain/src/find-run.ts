@@ -1,3 +1,4 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
 import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
 import { MARKS, markOf } from "./marks.js";
 import type { RunInfo } from "./run-scope.js";
@@ -9,8 +10,8 @@ export interface RunSite {
   readonly run: RunNode | undefined;
   /** Whether the caller's own callbacks carry the handler, so that somebody will see how the run ends. */
   readonly tracked: boolean;
-  /** True when the handler saw the run's root end: nothing may be recorded any more. */
-  readonly over: boolean;
+  /** True when the handler had seen the run's root end already. */
+  readonly isLate: boolean;
   readonly info: RunInfo;
   /** The caller's run and everybody who listens to it, tracers among them. */
   readonly caller: { readonly runId: string | undefined; readonly handlers: readonly unknown[] };
@@ -31,9 +32,11 @@ interface ManagerShape {
  * handlers) or, when it was given none, from the context that LangGraph keeps for the code inside nodes and tools.
  */
 export function findRun(runs: RunTree, callbacks: unknown): RunSite {
-  const manager = managerOf(callbacks) ?? managerOf(AsyncLocalStorageProviderSingleton.getRunnableConfig()?.callbacks);
+  const context = AsyncLocalStorageProviderSingleton.getRunnableConfig();
+  const manager = managerOf(callbacks) ?? managerOf(context?.callbacks);
   const runId = runIdOf(manager);
   const run = runs.find(runId);
+  if (context?.signal) run?.root.signals.add(context.signal);
   const handlers = [callbacks, manager?.inheritableHandlers ?? manager?.handlers].filter(Array.isArray).flat();
   const listened = handlers.some((handler) => markOf(handler, MARKS.runTree) === runs);
   // A retriever listens to its own runs, which tells nothing about how anything ends.
@@ -41,10 +44,20 @@ export function findRun(runs: RunTree, callbacks: unknown): RunSite {
   return {
     run,
     tracked,
-    over: run === undefined && runId !== undefined && runs.knows(runId),
+    isLate: run === undefined && runId !== undefined && runs.knows(runId),
     caller: { runId, handlers },
     info: run && run.root.kind !== "retriever" ? infoOf(run) : callerInfo(manager, run?.root.id ?? runId),
   };
+}
+
+/** Remembers what may abort the run that somebody is called in. */
+export function hearSignal(runs: RunTree, { callbacks, signal }: Pick<RunnableConfig, "callbacks" | "signal">): void {
+  if (signal) runs.find(runIdOf(managerOf(callbacks)))?.root.signals.add(signal);
+}
+
+/** Whether nothing may be recorded any more: an aborted run ends while its retrievals are still under way. */
+export function isOver({ run, isLate }: RunSite): boolean {
+  return run?.root.over ?? isLate;
 }
 
 function infoOf({ root }: RunNode): RunInfo {

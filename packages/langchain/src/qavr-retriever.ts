@@ -1,8 +1,9 @@
 import type { CallbackManagerForRetrieverRun, Callbacks } from "@langchain/core/callbacks/manager";
 import type { DocumentInterface } from "@langchain/core/documents";
 import { BaseRetriever, type BaseRetrieverInput, type BaseRetrieverInterface } from "@langchain/core/retrievers";
+import type { RunnableConfig } from "@langchain/core/runnables";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
-import { findRun } from "./find-run.js";
+import { findRun, hearSignal } from "./find-run.js";
 import { assertHost, isVectorStore } from "./host.js";
 import { type Internals, internalsOf } from "./internals.js";
 import { MARKS, mark, markOf } from "./marks.js";
@@ -74,6 +75,11 @@ export class QavrRetriever extends BaseRetriever {
     this.k = size;
     this.filter = filter;
     this.options = merged;
+  }
+
+  override invoke(query: string, options?: RunnableConfig): Promise<DocumentInterface[]> {
+    if (options) hearSignal(this.#internals.runs, options);
+    return super.invoke(query, options);
   }
 
   override async _getRelevantDocuments(

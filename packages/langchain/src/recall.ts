@@ -3,7 +3,7 @@ import type { DocumentInterface } from "@langchain/core/documents";
 import { type OutcomeReceipt, QavrError } from "@qavr/core";
 import { endOrReport, type Outcome, toOutcomeInput } from "@qavr/core/adapter";
 import { storableId } from "./document-ids.js";
-import { findRun } from "./find-run.js";
+import { findRun, hearSignal } from "./find-run.js";
 import { assertHost, isVectorStore } from "./host.js";
 import type { Internals } from "./internals.js";
 import type { Host } from "./memory.js";
@@ -53,6 +53,7 @@ export async function recall(
   const { host, merged } = unwrapHost(base, options);
   const size = k ?? (isVectorStore(host) ? DEFAULT_K : undefined);
   assertRankingOptions(merged, { name: "k", value: size });
+  if (config) hearSignal(internals.runs, config);
   const site = findRun(internals.runs, config?.callbacks);
   const request = { base: host, text, k: size, filter, options: merged, site, callbacks: config?.callbacks };
   const { documents, ranking, namespace } = await search(internals, request);

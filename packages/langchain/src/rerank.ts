@@ -5,7 +5,7 @@ import { byRank } from "@qavr/core/adapter";
 import { bestFirst } from "./best-first.js";
 import { documentId } from "./document-ids.js";
 import { spaceOf } from "./embedding-space.js";
-import type { RunSite } from "./find-run.js";
+import { isOver, type RunSite } from "./find-run.js";
 import type { Found } from "./host.js";
 import type { Internals } from "./internals.js";
 import type { RankingOptions } from "./ranking-options.js";
@@ -73,13 +73,13 @@ export async function rerank(internals: Internals, request: RerankRequest): Prom
     ...ranked,
     places: ranked.places.map((place) => places[place] as number),
   });
-  if (found.documents.length === 0 || !scope || site.over) return inHostsPlaces(hostOrder(found, k));
+  if (found.documents.length === 0 || !scope || isOver(site)) return inHostsPlaces(hostOrder(found, k));
   try {
     const ranking = await rankInRun(internals, { ...request, found }, similarities, scope, k);
     if (ranking.degraded && internals.throws) throw degradation(ranking.degraded);
     return inHostsPlaces(mapOut(internals, ranking, found, scope.namespace, site, options.annotate === true));
   } catch (error) {
-    failOpen(internals, site, error);
+    if (!isOver(site)) failOpen(internals, site, error);
     return inHostsPlaces(hostOrder(found, k));
   }
 }
@@ -126,7 +126,7 @@ async function rankInRun(
     return await internals.engine.rank({ ...asked, episode: await known });
   } catch (error) {
     // The run was quiet for longer than an open episode is kept. It goes on in a new one.
-    if (!QavrError.isInstance(error, "UNKNOWN_EPISODE")) throw error;
+    if (!QavrError.isInstance(error, "UNKNOWN_EPISODE") || root.over) throw error;
     leaveEpisode(root, known);
     return internals.engine.rank({ ...asked, episode: await episodeOf(internals, root, scope.namespace) });
   }

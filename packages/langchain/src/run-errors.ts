@@ -19,9 +19,16 @@ export function isInterrupt(error: unknown): boolean {
 /**
  * The caller gave up: aborted or timed out, which says nothing about the memories. To be asked about the root's error only,
  * because a node that fails aborts its siblings with the same errors.
+ *
+ * @param signals what may have aborted the run
  */
-export function isAbort(error: unknown): boolean {
+export function isAbort(error: unknown, signals: Iterable<AbortSignal>): boolean {
   const { name, message } = shape(error) ?? {};
+  for (const { aborted, reason } of signals) {
+    // A reason that is a text travels as the message of a plain error.
+    if (aborted && (reason === error || (typeof reason === "string" && name === "Error" && reason === message)))
+      return true;
+  }
   if (name === "AbortError" || name === "TimeoutError" || name === "ModelAbortError") return true;
   // LangGraph rejects an aborted root with a plain Error("Abort"), core with Error("Aborted").
   return name === "Error" && (message === "Abort" || message === "Aborted");

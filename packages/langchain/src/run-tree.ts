@@ -64,6 +64,10 @@ export interface RootRun {
   resumes: boolean;
   toolErrors: number;
   touched: number;
+  /** What may abort it, as far as its retrievals were told: an abort may be given any error as its reason. */
+  readonly signals: Set<AbortSignal>;
+  /** Its end was announced, or it was forgotten: nothing may be recorded in it any more. */
+  over: boolean;
 }
 
 export interface RunTreeOptions {
@@ -106,6 +110,7 @@ export function createRunTree({ ttl, maxRoots, clock }: RunTreeOptions): RunTree
 
   const close = (root: RootRun): void => {
     if (!roots.delete(root.id)) return;
+    root.over = true;
     const namespaces = namespacesIn(root);
     for (const id of root.nodes.keys()) {
       nodes.delete(id);
@@ -193,6 +198,8 @@ function rootOf(run: StartedRun, now: number): RootRun {
     resumes: false,
     toolErrors: 0,
     touched: now,
+    signals: new Set(),
+    over: false,
   };
 }
 

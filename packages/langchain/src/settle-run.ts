@@ -55,7 +55,7 @@ async function judgeAndEnd(internals: Internals, root: RootRun, end: RunEnd): Pr
   // whole may have failed because of any of its parts.
   const uncredited = "error" in end ? [] : root.exposures.filter(({ run }) => isInFailedPart(run));
   await endAll(internals, root, { outcome, fallback: unjudged(end), uncredited });
-  if (afterRun.size === 0 || ("error" in end && isAbort(end.error))) return;
+  if (afterRun.size === 0 || ("error" in end && isAbort(end.error, root.signals))) return;
   const reward = outcome?.tier === "completed" ? undefined : outcome?.reward;
   const settled = { ...finishedRun(root, end), reward, episodes: await openedEpisodes(root) };
   await Promise.all([...afterRun].map((tell) => tell(settled)));

@@ -49,7 +49,7 @@ export async function judge(
   { evaluate, log }: { readonly evaluate: Evaluate | undefined; readonly log: Log },
 ): Promise<OutcomeInput | undefined> {
   const thrown = "error" in end;
-  if (thrown && isAbort(end.error)) return undefined;
+  if (thrown && isAbort(end.error, root.signals)) return undefined;
   if (!evaluate) return thrown ? unjudged(end) : { reward: 1, tier: "completed" };
   try {
     return fromVerdict(await evaluate(finishedRun(root, end)), storableId) ?? unjudged(end);

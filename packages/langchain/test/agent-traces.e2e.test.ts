@@ -7,6 +7,7 @@ import { createAgent, createMiddleware, tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { OutcomeHandler } from "../src/index.js";
+import { abortedWith } from "./support/aborted-with.js";
 import { approval, type Call, calling, messageOf } from "./support/agent.js";
 import { bench, credit, nothingOpen } from "./support/bench.js";
 import { sleep } from "./support/sleep.js";
@@ -232,6 +233,8 @@ describe("a tracked agent", () => {
   it.each([
     ["aborted", () => ({ signal: AbortSignal.timeout(60) })],
     ["timed out", () => ({ timeout: 60 })],
+    ["aborted with an error of the caller's own", () => ({ signal: abortedWith(new RangeError("gone"), 60) })],
+    ["aborted with a text", () => ({ signal: abortedWith("gone", 60) })],
   ])("learns nothing when it is %s", async (_what, config) => {
     const { memory, vectors } = await bench();
     const slow = tool(() => sleep(200).then(() => "late"), { name: "slow", description: "slow", schema: z.object({}) });

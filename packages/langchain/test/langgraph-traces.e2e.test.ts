@@ -1,5 +1,6 @@
 import { Command, END, MemorySaver, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
+import { abortedWith } from "./support/aborted-with.js";
 import { bench, credit, nothingOpen } from "./support/bench.js";
 import { failing, graph, State } from "./support/graph.js";
 import { sleep } from "./support/sleep.js";
@@ -35,6 +36,8 @@ describe("a tracked graph", () => {
   it.each([
     ["aborted", () => ({ signal: AbortSignal.timeout(30) })],
     ["timed out", () => ({ timeout: 30 })],
+    ["aborted with an error of the caller's own", () => ({ signal: abortedWith(new RangeError("gone"), 30) })],
+    ["aborted with a text", () => ({ signal: abortedWith("gone", 30) })],
   ])("learns nothing when it is %s, also not from the nodes that go on in the background", async (_what, config) => {
     const tools = await bench();
     const slow = async () => {

@@ -1,9 +1,12 @@
+import type { DocumentInterface } from "@langchain/core/documents";
 import { StringOutputParser } from "@langchain/core/output_parsers";
 import { ChatPromptTemplate } from "@langchain/core/prompts";
+import { BaseRetriever } from "@langchain/core/retrievers";
 import { type RunnableConfig, RunnableLambda, RunnablePassthrough, RunnableSequence } from "@langchain/core/runnables";
 import { FakeListChatModel } from "@langchain/core/utils/testing";
 import { describe, expect, it } from "vitest";
 import type { QavrRetriever } from "../src/index.js";
+import { abortedWith } from "./support/aborted-with.js";
 import { bench, credit, nothingOpen } from "./support/bench.js";
 import { sleep } from "./support/sleep.js";
 
@@ -56,6 +59,15 @@ describe("a tracked LCEL chain", () => {
       },
     ],
     ["timed out", (run: (config: object) => Promise<unknown>) => run({ timeout: 20 })],
+    [
+      "aborted with an error of the caller's own",
+      (run: (config: object) => Promise<unknown>) =>
+        run({ signal: abortedWith(new RangeError("client went away"), 20) }),
+    ],
+    [
+      "aborted with a text",
+      (run: (config: object) => Promise<unknown>) => run({ signal: abortedWith("client went away", 20) }),
+    ],
   ])("learns nothing when it is %s", async (_what, start) => {
     const { memory, retriever } = await bench();
     const chain = memory.track(RunnableSequence.from([retriever, () => sleep(100)]));
@@ -65,6 +77,26 @@ describe("a tracked LCEL chain", () => {
     expect(await memory.explain(RUN_ID)).toMatchObject({ state: "ended" });
     expect((await memory.explain(RUN_ID))?.outcome).toBeUndefined();
     expect(await nothingOpen(memory)).toBe(true);
+  });
+
+  it("records nothing of a retrieval that the run's abort has overtaken, and leaves nothing open", async () => {
+    const { memory, vectors, codes } = await bench();
+    const controller = new AbortController();
+    class Slow extends BaseRetriever {
+      override lc_namespace = ["test"];
+
+      override async _getRelevantDocuments(question: string): Promise<DocumentInterface[]> {
+        controller.abort();
+        await sleep(10);
+        return vectors.similaritySearch(question, 3);
+      }
+    }
+    const chain = memory.track(memory.retriever(new Slow(), { k: 2 }).pipe(() => "done"));
+    await expect(chain.invoke("payment", { signal: controller.signal })).rejects.toThrow();
+    await sleep(30);
+    expect(await nothingOpen(memory)).toBe(true);
+    expect((await memory.status()).episodes.recorded).toBe(0);
+    expect(codes()).not.toContain("RANKING_FAILED");
   });
 
   it("keeps the runs of a batch apart", async () => {

@@ -9,7 +9,7 @@ import type {
   ProcessorMessageResult,
 } from "@mastra/core/processors";
 import { failOpen, type Internals } from "./internals.js";
-import { memoryContextOf } from "./memory-context.js";
+import { memoryContextOf, memoryOfRun } from "./memory-context.js";
 import { planRecall, type RecallSettings } from "./plan-recall.js";
 import { recallCollections } from "./recall-collections.js";
 import { recallScopes } from "./recall-scope.js";
@@ -61,7 +61,7 @@ export class LearnedRecall implements Processor {
   async processInput(args: ProcessInputArgs): Promise<ProcessInputResult> {
     const { requestContext, state } = args;
     const internals = this.#internals;
-    const memory = memoryContextOf(requestContext);
+    const memory = memoryOfRun(requestContext, args.messages);
     // What a client or an earlier run left there is nobody's word about this run.
     if (!memory) requestContext?.delete(CONTEXT_KEY);
     state[STATE_KEY] = null;
@@ -69,8 +69,10 @@ export class LearnedRecall implements Processor {
     const plan = settings && planRecall(internals, settings, memory, args);
     if (!plan) return this.#recall(args);
     const { run, query, text, record } = plan;
-    if (record) state[STATE_KEY] = run;
-    else requestContext?.delete(CONTEXT_KEY);
+    if (record) {
+      state[STATE_KEY] = run;
+      internals.runs.bind(run, args.messageList);
+    } else requestContext?.delete(CONTEXT_KEY);
     const recalled = await recallScopes.run(query, () => this.#recall(args));
     try {
       const shownMessages = [...run.memories];
@@ -99,10 +101,15 @@ export class LearnedRecall implements Processor {
     return part;
   }
 
+  /** Embeds the turn and records the run's end, side by side: neither waits for the other's network or disk. */
   async processOutputResult(args: ProcessOutputResultArgs): Promise<Awaited<ProcessorMessageResult>> {
+    const [answered] = await Promise.all([this.#index(args), this.#settle(args)]);
+    return answered;
+  }
+
+  async #settle(args: ProcessOutputResultArgs): Promise<void> {
     const { result, requestContext, state } = args;
     const internals = this.#internals;
-    const answered = await this.#index(args);
     try {
       const known = state[STATE_KEY] as RunEpisode | null | undefined;
       const run = known === undefined ? await this.#findRun(args, undefined) : known;
@@ -111,7 +118,6 @@ export class LearnedRecall implements Processor {
     } catch (error) {
       failOpen(internals, "OUTCOME_NOT_RECORDED", "The end of a run could not be recorded.", { error }, "error");
     }
-    return answered;
   }
 
   async #recall(args: ProcessInputArgs): Promise<ProcessInputResult> {
@@ -141,9 +147,12 @@ export class LearnedRecall implements Processor {
 
   /** The run that a hook belongs to where Mastra's state does not say: one that is resumed, or runs durably. */
   async #findRun(
-    { requestContext }: Pick<ProcessOutputStreamArgs, "requestContext">,
+    { requestContext, messageList }: Pick<ProcessOutputStreamArgs, "requestContext" | "messageList">,
     runId: string | undefined,
   ): Promise<RunEpisode | undefined> {
+    // Early versions of Mastra 1 keep a state for each half of a run.
+    const bound = this.#internals.runs.ofMessages(messageList);
+    if (bound) return bound;
     const memory = memoryContextOf(requestContext);
     if (!memory) return undefined;
     const open = this.#internals.runs.ofRunId(runId) ?? runOfContext(this.#internals, memory, requestContext);
@@ -157,11 +166,16 @@ export class LearnedRecall implements Processor {
     if (part.type !== "tool-error" && part.type !== "tool-result") return;
     if (run.startsStep) run.lastToolsFailed = false;
     run.startsStep = false;
-    if (part.type === "tool-error") {
+    if (part.type === "tool-error" || isRefusal(part.payload.result)) {
       run.lastToolsFailed = true;
       run.failedCalls.add(part.payload.toolCallId);
     }
   }
+}
+
+/** Whether a result is Mastra's word that a tool does not take what it was given. */
+function isRefusal(result: unknown): boolean {
+  return typeof result === "object" && result !== null && "error" in result && "validationErrors" in result;
 }
 
 function tellsOfTools({ type }: Part): boolean {

@@ -1,4 +1,4 @@
-import type { MemoryConfigInternal } from "@mastra/core/memory";
+import type { MastraDBMessage, MemoryConfigInternal } from "@mastra/core/memory";
 import type { RequestContext } from "@mastra/core/request-context";
 
 /** What Mastra tells processors about the memory of a run that has a thread. */
@@ -25,4 +25,19 @@ export function memoryContextOf(requestContext: RequestContext | undefined): Mem
     resourceId: typeof resourceId === "string" ? resourceId : undefined,
     memoryConfig: value?.memoryConfig,
   };
+}
+
+/**
+ * The memory context of a run that begins. Its messages say where it belongs: a request context may be filled by an HTTP client,
+ * and where several runs share one it says where the latest of them belongs. Undefined for a run without a thread.
+ */
+export function memoryOfRun(
+  requestContext: RequestContext | undefined,
+  messages: readonly MastraDBMessage[],
+): MemoryContext | undefined {
+  const memory = memoryContextOf(requestContext);
+  const last = messages.at(-1);
+  if (!memory || (last && !last.threadId)) return undefined;
+  const { threadId = memory.threadId, resourceId = memory.resourceId } = last ?? {};
+  return { ...memory, threadId, resourceId };
 }

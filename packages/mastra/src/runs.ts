@@ -5,6 +5,7 @@ export class Runs {
   readonly #limit: number;
   readonly #byEpisode = new Map<string, RunEpisode>();
   readonly #byRunId = new Map<string, RunEpisode>();
+  readonly #byMessages = new WeakMap<object, RunEpisode>();
   /** Namespace by run, trace, thread and episode id. */
   readonly #namespaces = new Map<string, string>();
 
@@ -26,6 +27,11 @@ export class Runs {
     }
   }
 
+  /** The run's hooks are given this list of messages. */
+  bind(run: RunEpisode, messages: object): void {
+    this.#byMessages.set(messages, run);
+  }
+
   /** The run goes by this id from now on. */
   identify(run: RunEpisode, runId: string): void {
     run.runId = runId;
@@ -44,6 +50,11 @@ export class Runs {
 
   ofRunId(runId: string | undefined): RunEpisode | undefined {
     return runId === undefined ? undefined : this.#byRunId.get(runId);
+  }
+
+  /** Also one that has ended. */
+  ofMessages(messages: object | undefined): RunEpisode | undefined {
+    return messages && this.#byMessages.get(messages);
   }
 
   /** Where a run, trace, thread or episode of this process was learned from. */

@@ -128,6 +128,23 @@ describe("the judge of an application", () => {
   });
 });
 
+describe("the end of a run", () => {
+  it("is recorded while its turn is embedded, so that neither waits for the other", async () => {
+    const { memory, vector } = bench();
+    await remember(memory, "deploy the service with helm upgrade");
+    const upsert = vector.upsert.bind(vector);
+    let embeddedAfterEnd = false;
+    vector.upsert = async (params) => {
+      await expect.poll(async () => (await latest(memory, "task"))?.state).toBe("ended");
+      embeddedAfterEnd = true;
+      return upsert(params);
+    };
+    const agent = scriptedAgent(memory, [{ text: "with helm" }]);
+    await agent.generate("how is the service deployed", { memory: { thread: "task", resource: USER } });
+    expect(embeddedAfterEnd).toBe(true);
+  });
+});
+
 describe("the table of finish reasons", () => {
   it("may be changed row by row", async () => {
     const { memory } = bench({ outcomes: { stop: null, error: { reward: 0.2, tier: "completed" } } });

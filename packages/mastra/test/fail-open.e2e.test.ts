@@ -1,5 +1,6 @@
 import type { Logger, Store } from "@qavr/core";
 import { type Learner, memoryStore, similarity } from "@qavr/core";
+import type { EndedTurn } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
 import { bench, remember, scriptedAgent, USER } from "./support/bench.js";
 import { promptText } from "./support/scripted-model.js";
@@ -7,6 +8,7 @@ import { promptText } from "./support/scripted-model.js";
 const NOTE = "deploy the service with helm upgrade";
 const QUESTION = "how is the service deployed";
 const on = { thread: "task", resource: USER };
+const before = { thread: "before", resource: USER };
 
 function collecting(): { logger: Logger; lines: { level: string; code: string; fields: object }[] } {
   const lines: { level: string; code: string; fields: object }[] = [];
@@ -33,54 +35,39 @@ function brokenStore(): Store {
   } as unknown as Store;
 }
 
-const brokenLearner = (): Learner => ({
+const no = (): never => {
+  throw new Error("no");
+};
+
+/** A learner of which one part throws. */
+const brokenLearner = (part: "fetchK" | "score" | "observe" | "learn"): Learner => ({
   ...(similarity() as Learner),
   id: "broken@1",
-  score: () => {
-    throw new Error("the learner is broken");
-  },
+  [part]: no,
 });
 
 describe("a run whose learning fails", () => {
   it.each([
     ["store", { store: brokenStore() }],
-    ["learner", { learner: brokenLearner() }],
+    ["store, which throws instead of rejecting", { store: { ...memoryStore(), commit: no, readStates: no } }],
+    ["store, at the end only", { store: { ...memoryStore(), commit: async () => no() } }],
+    ["learner's width", { learner: brokenLearner("fetchK") }],
+    ["learner's scores", { learner: brokenLearner("score") }],
+    ["learner's observation", { learner: brokenLearner("observe") }],
+    ["learner's lesson", { learner: brokenLearner("learn") }],
     ["namespace function", { namespace: () => "" }],
-    [
-      "ignore function",
-      {
-        ignore: () => {
-          throw new Error("no");
-        },
-      },
-    ],
-    [
-      "collection",
-      {
-        collections: [
-          {
-            collection: {
-              name: "lessons",
-              search: () => {
-                throw new Error("no");
-              },
-            },
-          },
-        ],
-      },
-    ],
-    [
-      "judge",
-      {
-        evaluate: () => {
-          throw new Error("no");
-        },
-      },
-    ],
+    ["context function", { context: no }],
+    ["ignore function", { ignore: no }],
+    ["rememberTurns function", { rememberTurns: ({ threadId }: EndedTurn) => threadId !== on.thread || no() }],
+    ["collection", { collections: [{ collection: { name: "lessons", search: no } }] }],
+    ["judge", { evaluate: no }],
+    ["logger", { store: brokenStore(), logger: { debug: no, info: no, warn: no, error: no } }],
   ])("by its %s answers all the same, recalls as Mastra does, and saves its turn", async (_what, broken) => {
     const { logger } = collecting();
-    const { memory, storage } = bench({ ...broken, logger } as never);
+    const { memory, storage } = bench({ logger, ...broken } as never);
     await remember(memory, NOTE);
+    // Something is known, so that the learner has something to do.
+    await scriptedAgent(memory, [{ text: "done" }]).generate("deploy helm please", { memory: before });
     const agent = scriptedAgent(memory, [{ text: "with helm" }]);
     const { text } = await agent.generate(QUESTION, { memory: on });
     expect(text).toBe("with helm");
@@ -118,6 +105,16 @@ describe("a vector store", () => {
     vector.upsert = async () => {
       throw new Error("the vectors are down");
     };
+    const { text } = await scriptedAgent(memory, [{ text: "anyway" }]).generate(QUESTION, { memory: on });
+    expect(text).toBe("anyway");
+    const store = await storage.getStore("memory");
+    expect((await store?.listMessages({ threadId: on.thread }))?.messages).toHaveLength(2);
+  });
+
+  it("that has no index costs the recall, not the run or its turn", async () => {
+    const { memory, vector, storage } = bench();
+    await remember(memory, NOTE);
+    vector.createIndex = no;
     const { text } = await scriptedAgent(memory, [{ text: "anyway" }]).generate(QUESTION, { memory: on });
     expect(text).toBe("anyway");
     const store = await storage.getStore("memory");

@@ -1,11 +1,10 @@
-import { Agent, type AgentConfig } from "@mastra/core/agent";
-import { createDurableAgent } from "@mastra/core/agent/durable";
+import type { Agent, AgentConfig } from "@mastra/core/agent";
 import { Mastra } from "@mastra/core/mastra";
-import { createStep, createWorkflow } from "@mastra/core/workflows";
 import type { EpisodeView } from "@qavr/core";
 import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
+import { consume, type Expected, expectRun, FAILURE, NOTHING, SUCCESS, WEAK_FAILURE } from "./support/expected-runs.js";
 import { type Script, scriptedModel } from "./support/scripted-model.js";
 import { tools } from "./support/tools.js";
 
@@ -14,34 +13,29 @@ const NOTE = "deploy the service with helm upgrade";
 const QUESTION = "how is the service deployed";
 const on = { thread: THREAD, resource: USER };
 
-/** What the ledger should say of a run: its state, what it was shown, and the outcome that counts. */
-interface Expected {
-  readonly state: EpisodeView["state"];
-  readonly reward?: number | null;
-  readonly tier?: string;
-}
-
-const SUCCESS: Expected = { state: "ended", reward: 1, tier: "completed" };
-const WEAK_FAILURE: Expected = { state: "ended", reward: 0, tier: "completed" };
-const FAILURE: Expected = { state: "ended", reward: 0, tier: "observed" };
-const NOTHING: Expected = { state: "ended" };
-
 type Config = Partial<AgentConfig> & { readonly id?: string };
 type Processors = NonNullable<AgentConfig["outputProcessors"]>;
 
-async function consume(output: { readonly fullStream: AsyncIterable<unknown> }): Promise<void> {
-  for await (const _part of output.fullStream);
+/** Who is aborted while the model is answering. */
+function abortedSoon(): AbortSignal {
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(), 40);
+  return controller.signal;
 }
+
+const SLOW: Script = [{ text: "one two three four five six", delayMs: 20 }];
 
 const generate = (agent: Agent): Promise<unknown> => agent.generate(QUESTION, { memory: on });
 const stream = async (agent: Agent): Promise<void> => consume(await agent.stream(QUESTION, { memory: on }));
 
 describe("a run", () => {
   let given: Bench;
+  /** The message that the runs are shown. */
+  let note: string;
 
   beforeEach(async () => {
     given = bench();
-    await remember(given.memory, NOTE);
+    note = await remember(given.memory, NOTE);
   });
 
   /** Runs an agent and returns what the ledger knows of the thread's run. */
@@ -56,11 +50,8 @@ describe("a run", () => {
     return latest(given.memory, THREAD);
   }
 
-  function expectRun(episode: EpisodeView | undefined, { state, reward, tier }: Expected): void {
-    expect(episode?.state).toBe(state);
-    expect(episode?.exposures.map(({ items }) => items.length)).toEqual([1]);
-    expect(episode?.outcome).toEqual(tier === undefined ? undefined : expect.objectContaining({ reward, tier }));
-  }
+  const expectIt = (episode: EpisodeView | undefined, expected: Expected): Promise<void> =>
+    expectRun(given, episode, expected, note);
 
   it.each<[string, Expected, Script, ((agent: Agent) => Promise<unknown>)?, Config?]>([
     ["that is generated succeeds weakly", SUCCESS, [{ text: "with helm" }]],
@@ -90,6 +81,20 @@ describe("a run", () => {
       FAILURE,
       [{ text: "no JSON" }],
       (agent) => agent.generate(QUESTION, { memory: on, structuredOutput: { schema: z.object({ a: z.number() }) } }),
+    ],
+    [
+      "whose streamed structured output is invalid has failed",
+      FAILURE,
+      [{ text: "no JSON" }],
+      async (agent) =>
+        consume(
+          await agent.stream(QUESTION, { memory: on, structuredOutput: { schema: z.object({ a: z.number() }) } }),
+        ),
+    ],
+    [
+      "that gave a tool what it does not take has weakly failed",
+      WEAK_FAILURE,
+      [{ tool: "strict", args: { count: "many" } }, { text: "sorry" }],
     ],
     [
       "that used up its steps has weakly failed",
@@ -133,12 +138,12 @@ describe("a run", () => {
       } as Config,
     ],
   ])("%s", async (_what, expected, script, run, config) => {
-    expectRun(await ledgerOf(script, run, config), expected);
+    await expectIt(await ledgerOf(script, run, config), expected);
   });
 
   it("that succeeds at the second try has one outcome", async () => {
     const busy = Object.assign(new Error("503"), { isRetryable: true, statusCode: 503, name: "AI_APICallError" });
-    expectRun(await ledgerOf([{ error: busy }, { text: "with helm" }], generate, { maxRetries: 2 }), SUCCESS);
+    await expectIt(await ledgerOf([{ error: busy }, { text: "with helm" }], generate, { maxRetries: 2 }), SUCCESS);
     expect((await given.memory.status()).outcomes.completed).toBe(1);
   });
 
@@ -149,10 +154,23 @@ describe("a run", () => {
       { model: primary, maxRetries: 0 },
       { model: backup, maxRetries: 0 },
     ] as unknown as NonNullable<AgentConfig["model"]>;
-    expectRun(await ledgerOf([], generate, { model }), SUCCESS);
+    await expectIt(await ledgerOf([], generate, { model }), SUCCESS);
   });
 
   it.each([
+    [
+      "by an input processor that throws",
+      {
+        inputProcessors: [
+          {
+            id: "guard",
+            processInput: () => {
+              throw new Error("no");
+            },
+          },
+        ],
+      },
+    ],
     [
       "before the model",
       { inputProcessors: [{ id: "guard", processInput: ({ abort }: { abort(why: string): never }) => abort("no") }] },
@@ -178,28 +196,44 @@ describe("a run", () => {
       },
     ],
   ])("that is blocked %s is not heard of again, and taught nothing", async (_when, config) => {
-    const episode = await ledgerOf([{ text: "with helm" }], stream, config as unknown as Config);
-    expect(episode?.state).toBe("open");
-    expect(episode?.outcome).toBeUndefined();
+    await expectIt(await ledgerOf([{ text: "with helm" }], stream, config as unknown as Config), { state: "open" });
   });
 
-  it("that is aborted says nothing", async () => {
-    const abortive = async (agent: Agent): Promise<void> => {
-      const controller = new AbortController();
-      const output = await agent.stream(QUESTION, { memory: on, abortSignal: controller.signal });
-      setTimeout(() => controller.abort(), 40);
-      await consume(output);
-    };
-    expectRun(await ledgerOf([{ text: "one two three four five six", delayMs: 20 }], abortive), NOTHING);
+  it.each<[string, (agent: Agent) => Promise<unknown>]>([
+    ["streamed", async (agent) => consume(await agent.stream(QUESTION, { memory: on, abortSignal: abortedSoon() }))],
+    ["generated", (agent) => agent.generate(QUESTION, { memory: on, abortSignal: abortedSoon() })],
+  ])("that is aborted while it is %s says nothing", async (_how, run) => {
+    await expectIt(await ledgerOf(SLOW, run), NOTHING);
   });
 
-  it("whose reader leaves goes on to its end", async () => {
-    const leaving = async (agent: Agent): Promise<void> => {
-      const output = await agent.stream(QUESTION, { memory: on });
-      for await (const _text of output.textStream) break;
-      await output.finishReason;
+  it.each<[string, (output: Awaited<ReturnType<Agent["stream"]>>) => Promise<unknown> | undefined]>([
+    [
+      "leaves",
+      async (output) => {
+        for await (const _text of output.textStream) break;
+      },
+    ],
+    ["cancels", (output) => output.fullStream.cancel()],
+    ["never comes", () => undefined],
+  ])("whose reader %s goes on to its end", async (_how, read) => {
+    const abandoned = async (agent: Agent): Promise<void> => {
+      await read(await agent.stream(QUESTION, { memory: on }));
+      await expect.poll(async () => (await latest(given.memory, THREAD))?.state).toBe("ended");
     };
-    expectRun(await ledgerOf([{ text: "one two three", delayMs: 5 }], leaving), SUCCESS);
+    await expectIt(await ledgerOf([{ text: "one two three", delayMs: 5 }], abandoned), SUCCESS);
+  });
+
+  it("whose process is gone teaches nothing: its episode is abandoned when its time is over", async () => {
+    let now = Date.now();
+    given = bench({ clock: () => now });
+    note = await remember(given.memory, NOTE);
+    const lost = (agent: Agent): Promise<unknown> => agent.generate(QUESTION, { memory: on });
+    const guard = [{ id: "guard", processInput: ({ abort }: { abort(why: string): never }) => abort("no") }];
+    await ledgerOf([{ text: "with helm" }], lost, { inputProcessors: guard } as never);
+    now += 2 * 3_600_000;
+    await given.memory.flush();
+    await expectIt(await latest(given.memory, THREAD), { state: "abandoned" });
+    expect((await given.memory.status()).taught).toBe(0);
   });
 
   it.each([
@@ -207,21 +241,22 @@ describe("a run", () => {
     ["declined", "needsApproval", (agent: Agent, runId: string) => agent.declineToolCall({ runId })],
     ["answered", "asks", (agent: Agent, runId: string) => agent.resumeStream({ go: true }, { runId })],
   ])("that is suspended waits, and ends when it is %s", async (_how, tool, resume) => {
-    let waiting: EpisodeView | undefined;
+    let waiting: string | undefined;
     const suspended = async (agent: Agent): Promise<void> => {
       const first = await agent.stream(QUESTION, { memory: on });
       await consume(first);
-      waiting = await latest(given.memory, THREAD);
+      const episode = await latest(given.memory, THREAD);
+      await expectIt(episode, { state: "parked" });
+      waiting = episode?.episode;
       await consume(await resume(agent, first.runId));
     };
     const episode = await ledgerOf([{ tool }, { text: "with helm" }], suspended);
-    expectRun(waiting, { state: "parked" });
-    expectRun(episode, SUCCESS);
-    expect(episode?.episode).toBe(waiting?.episode);
+    await expectIt(episode, SUCCESS);
+    expect(episode?.episode).toBe(waiting);
   });
 
   it("that nobody resumes stays parked and says nothing", async () => {
-    expectRun(await ledgerOf([{ tool: "asks" }], stream), { state: "parked" });
+    await expectIt(await ledgerOf([{ tool: "asks" }], stream), { state: "parked" });
   });
 
   it("without a thread recalls nothing and leaves nothing", async () => {
@@ -236,83 +271,5 @@ describe("a run", () => {
     await agent.generate(QUESTION, { memory: { ...on, options: { readOnly: true } } });
     expect(await latest(given.memory, THREAD)).toBeUndefined();
     expect(agent.offered[0]).toEqual([]);
-  });
-
-  it("inside a workflow is judged like any other", async () => {
-    const agent = scriptedAgent(given.memory, [{ text: "with helm" }]);
-    const ask = createStep({
-      id: "ask",
-      inputSchema: z.object({ question: z.string() }),
-      outputSchema: z.object({ text: z.string() }),
-      execute: async ({ inputData }) => ({ text: (await agent.generate(inputData.question, { memory: on })).text }),
-    });
-    const workflow = createWorkflow({
-      id: "flow",
-      inputSchema: z.object({ question: z.string() }),
-      outputSchema: z.object({ text: z.string() }),
-    })
-      .then(ask)
-      .commit();
-    new Mastra({ agents: { agent }, workflows: { workflow }, storage: given.storage, logger: false });
-    const run = await workflow.createRun();
-    expect((await run.start({ inputData: { question: QUESTION } })).status).toBe("success");
-    expectRun(await latest(given.memory, THREAD), SUCCESS);
-  });
-
-  describe("of a durable agent", () => {
-    it.each<[string, Script, Expected]>([
-      ["succeeds weakly", [{ text: "with helm" }], SUCCESS],
-      ["whose model rejects has failed", [{ error: new Error("down") }], FAILURE],
-      ["whose last tool failed has weakly failed", [{ tool: "fails" }, { text: "sorry" }], WEAK_FAILURE],
-    ])("%s", async (_what, script, expected) => {
-      const agent = createDurableAgent({ agent: scriptedAgent(given.memory, script, { tools } as Config) });
-      new Mastra({ agents: { agent } as never, storage: given.storage, logger: false });
-      const { output, cleanup } = await agent.stream(QUESTION, { memory: on });
-      await consume(output);
-      await expect.poll(async () => (await latest(given.memory, THREAD))?.state).toBe("ended");
-      cleanup();
-      expectRun(await latest(given.memory, THREAD), expected);
-    });
-  });
-
-  it("of a sub-agent is an episode of its own: it may fail where its supervisor succeeds", async () => {
-    // Mastra gives a sub-agent a resource of its own.
-    await remember(given.memory, NOTE, { resource: `${USER}-worker` });
-    const { model } = scriptedModel([{ error: new Error("down") }]);
-    const worker = new Agent({
-      id: "worker",
-      name: "worker",
-      description: "Works.",
-      instructions: "",
-      model,
-      maxRetries: 0,
-    });
-    const script = [{ tool: "agent-worker", args: { prompt: QUESTION } }, { tool: "works" }, { text: "done anyway" }];
-    const supervisor = scriptedAgent(given.memory, script, { id: "supervisor", agents: { worker }, tools });
-    new Mastra({ agents: { worker, supervisor }, storage: given.storage, logger: false });
-    await supervisor.generate(QUESTION, { memory: on });
-    const { outcomes } = await given.memory.status();
-    expect([outcomes.observed, outcomes.completed]).toEqual([1, 1]);
-    expectRun(await latest(given.memory, THREAD), SUCCESS);
-  });
-
-  it("of a network teaches by the ends of the agents that it calls, not by its routing", async () => {
-    const worker = scriptedAgent(given.memory, [{ text: "with helm" }], { id: "worker", description: "Works." });
-    const router = scriptedAgent(
-      given.memory,
-      (_prompt, call) => ({
-        text: JSON.stringify(
-          call === 0
-            ? { primitiveId: "worker", primitiveType: "agent", prompt: QUESTION, selectionReason: "it works" }
-            : { isComplete: true, finalResult: "with helm", completionReason: "done" },
-        ),
-      }),
-      { id: "router", agents: { worker } },
-    );
-    new Mastra({ agents: { worker, router }, storage: given.storage, logger: false });
-    const output = await router.network(QUESTION, { memory: on });
-    for await (const _part of output);
-    const { outcomes, episodes } = await given.memory.status();
-    expect([episodes.recorded, outcomes.completed]).toEqual([1, 1]);
   });
 });

@@ -1,5 +1,6 @@
 import { createScorer } from "@mastra/core/evals";
 import { Mastra } from "@mastra/core/mastra";
+import { InMemoryStore } from "@mastra/core/storage";
 import { BaseExporter, Observability } from "@mastra/observability";
 import type { OutcomeReceipt } from "@qavr/core";
 import type { QavrOptions, ReportedRun } from "@qavr/mastra";
@@ -140,8 +141,9 @@ async function judged(
   qavr: QavrOptions,
   scorerOf: (given: Bench) => typeof half,
   observed: boolean,
+  fields: Partial<Parameters<typeof bench>[1]> = {},
 ): Promise<Bench & { readonly runId: string; readonly traceId: string | undefined; readonly mastra: Mastra }> {
-  const given = bench(qavr);
+  const given = bench(qavr, fields);
   await remember(given.memory, "deploy the service with helm upgrade");
   const scorer = scorerOf(given);
   const agent = scriptedAgent(given.memory, [{ text: "with helm" }], {
@@ -149,7 +151,7 @@ async function judged(
   });
   const mastra = new Mastra({
     agents: { agent },
-    storage: given.storage,
+    storage: fields.storage ?? given.storage,
     logger: false,
     ...(observed ? { observability: observability() } : {}),
   });
@@ -215,7 +217,7 @@ describe("a scorer", () => {
   });
 });
 
-describe("a thumb in Studio", () => {
+describe("a thumb that is given in code", () => {
   it.each([
     [1, { reward: 1, tier: "user" }],
     [-1, { reward: 0, tier: "user" }],
@@ -237,6 +239,46 @@ describe("a thumb in Studio", () => {
       feedback: { feedbackSource: "user", feedbackType: "stars", value: 4 },
     });
     await expect.poll(() => rewardOf(given)).toMatchObject({ reward: 0.8, tier: "user" });
+  });
+});
+
+describe("a thumb that arrives over HTTP", () => {
+  /** Keeps feedback as Mastra's server does. */
+  async function arrive(mastra: Mastra, feedback: object): Promise<void> {
+    const store = await mastra.getStorage()?.getStore("observability");
+    await store?.createFeedback({ feedback: { feedbackType: "thumbs", timestamp: new Date(), ...feedback } as never });
+  }
+
+  /** LibSQL keeps no feedback. */
+  const keeping = (): Partial<Parameters<typeof bench>[1]> => ({ storage: new InMemoryStore() });
+
+  it.each([
+    ["its trace", ({ traceId }: { traceId?: string | undefined }) => ({ traceId })],
+    ["its run", ({ runId }: { runId: string }) => ({ runId })],
+  ])("is a person's word about the run, found by %s, and kept", async (_how, of) => {
+    const given = await judged({}, () => half, true, keeping());
+    await arrive(given.mastra, { feedbackId: "f1", value: -1, ...of(given) });
+    expect(await rewardOf(given)).toMatchObject({ reward: 0, tier: "user", source: "feedback:thumbs" });
+    const store = await given.mastra.getStorage()?.getStore("observability");
+    expect((await store?.listFeedback({} as never))?.feedback).toHaveLength(1);
+  });
+
+  it("counts once when it arrives again, and reaches every memory of the application once", async () => {
+    const given = await judged({}, () => half, true, keeping());
+    given.memory.__registerMastra(given.mastra);
+    const other = bench();
+    other.memory.__registerMastra(given.mastra);
+    await other.memory.flush();
+    for (let time = 0; time < 2; time++) await arrive(given.mastra, { feedbackId: "f1", value: 1, runId: given.runId });
+    expect(await rewardOf(given)).toMatchObject({ reward: 1, tier: "user" });
+    expect((await given.memory.status()).outcomes.user).toBe(1);
+    expect((await other.memory.status()).outcomes.user).toBe(0);
+  });
+
+  it("is not taken for said when it could not be kept", async () => {
+    const given = await judged({}, () => half, true);
+    await expect(arrive(given.mastra, { feedbackId: "f1", value: -1, runId: given.runId })).rejects.toThrow(/support/);
+    expect(await rewardOf(given)).toMatchObject({ tier: "completed" });
   });
 });
 

@@ -3,12 +3,12 @@ import { cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 
 const packageFolder = fileURLToPath(new URL("..", import.meta.url));
 
 /** Runs the fixture with the built package copied beside another set of peers, where Node then finds those. */
-async function runBeside(peers: string): Promise<unknown> {
+async function runBeside(peers: string): Promise<Record<string, unknown>> {
   const folder = join(peers, "node_modules", ".cache", "qavr-mastra-versions");
   rmSync(folder, { recursive: true, force: true });
   const copy = join(folder, "node_modules", "@qavr", "mastra");
@@ -27,8 +27,14 @@ describe.each([
   ["the oldest Mastra of the peer ranges", join(packageFolder, "floor")],
   ["the newest", packageFolder],
 ])("on %s", (_which, peers) => {
-  it("runs are credited alike", async () => {
-    expect(await runBeside(peers)).toEqual({
+  let answers: Record<string, unknown>;
+
+  beforeAll(async () => {
+    answers = await runBeside(peers);
+  });
+
+  it("runs are credited alike", () => {
+    expect(answers).toMatchObject({
       good: "ended 1 completed 1",
       byRunId: "ended 1 completed 1",
       bad: "ended 0 observed 1",
@@ -36,6 +42,20 @@ describe.each([
       waiting: "parked   1",
       resumed: "ended 1 completed 1",
     });
+  });
+
+  it("runs at the same time on one request context are credited apart", () => {
+    expect(answers).toMatchObject({
+      sharedSlow: "ended 1 completed 1",
+      sharedSlowByRunId: "ended 1 completed 1",
+      sharedBad: "ended 0 observed 1",
+      sharedReported: "ended 0 self-reported 1",
+      apart: true,
+    });
+  });
+
+  it("a request context from outside cannot credit another's run", () => {
+    expect(answers.attacked).toBe("parked   1");
   });
 });
 

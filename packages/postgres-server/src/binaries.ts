@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { accessSync, chmodSync, constants, cpSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -37,6 +38,13 @@ export async function serverBinaries({ uid }: ServerUser): Promise<Binaries> {
   if (uid === undefined || reachable(installed.postgres)) return installed;
   copied ??= copyOf(installed);
   return copied;
+}
+
+/** Version of the servers that are started here, such as `18.4`. @throws Error when there is none for this machine */
+export async function serverVersion(): Promise<string> {
+  const { postgres } = await installedBinaries();
+  const { stdout } = spawnSync(postgres, ["--version"], { encoding: "utf8" });
+  return stdout.replace(/^.*\) /, "").trim();
 }
 
 async function installedBinaries(): Promise<Binaries> {

@@ -19,7 +19,7 @@ export interface PostgresServer {
   readonly port: number;
   /** `postgres://` URL of a database, for the superuser unless others are named. */
   url(options?: { readonly database?: string; readonly user?: string; readonly password?: string }): string;
-  /** Ends the server as a crash would: SIGKILL to its main process. Resolves when that is gone. */
+  /** Ends the server as a crash would: SIGKILL to its main process and to every session. Resolves when the main process is gone. */
   kill(): Promise<void>;
   /** Starts it again on its data, after {@link kill}. */
   restart(): Promise<void>;
@@ -29,8 +29,10 @@ export interface PostgresServer {
   /**
    * Starts a streaming replica of it, on another port. The server is stopped for as long as copying its data takes: connect
    * afterwards.
+   *
+   * @param options.through where the replica finds the server: the port of a proxy before it. By default the server's own
    */
-  startReplica(): Promise<PostgresServer>;
+  startReplica(options?: { readonly through?: number }): Promise<PostgresServer>;
   stop(): Promise<void>;
 }
 
@@ -69,7 +71,8 @@ async function serve(
       if (running.exitCode !== null || running.signalCode !== null) return;
       const gone = once(running, "exit");
       running.ref();
-      running.kill(signal);
+      if (signal === "SIGKILL") signalAll(running, signal);
+      else running.kill(signal);
       await gone;
     };
     return {
@@ -83,8 +86,8 @@ async function serve(
       },
       freeze: () => signalAll(running, "SIGSTOP"),
       thaw: () => signalAll(running, "SIGCONT"),
-      async startReplica() {
-        const primary = `host=localhost port=${port} user=${SUPERUSER.user} password='${SUPERUSER.password}'`;
+      async startReplica({ through = port } = {}) {
+        const primary = `host=localhost port=${through} user=${SUPERUSER.user} password='${SUPERUSER.password}'`;
         await end("SIGINT");
         const replica = await serve({ ...settings, primary_conninfo: primary }, async (_, copy) => {
           await copyOwned(data, copy, user);

@@ -1,5 +1,7 @@
 import {
   type CommitReceipt,
+  chainOn,
+  type DroppedKey,
   type KnownKey,
   type LedgerEntry,
   NamespaceDraft,
@@ -8,6 +10,7 @@ import {
 } from "@qavr/core";
 import { attempt } from "./attempt.js";
 import type { Connection } from "./connections.js";
+import { digests } from "./digests.js";
 import type { KnownStates, OwnCommit } from "./known-states.js";
 import { ABSENT, fitsOneStatement, type LedgerSql, type NamespaceChange, type NamespaceRow } from "./ledger-sql.js";
 import type { LockedNamespace } from "./namespace-transaction.js";
@@ -61,7 +64,7 @@ export class CommitGroup {
   async runAlone(connection: Connection): Promise<GroupCommit | undefined> {
     const row = this.#states.ownHead(this.#namespace);
     if (!row) return undefined;
-    const { revision, taken } = await this.#sql.knownKeys(connection, this.#namespace, this.#keys());
+    const { revision, taken } = await this.#sql.knownKeys(connection, this.#namespace, this.#keys(), row.base);
     if (revision !== row.revision) return undefined;
     const reduced = await this.#reduce(connection, row, taken);
     if (!reduced) return undefined;
@@ -85,7 +88,7 @@ export class CommitGroup {
     // Nobody else can change the namespace now, so what is cached of this revision is current.
     this.#states.observe(this.#namespace, row.revision, performance.now());
     // Asked after the lock was taken: the statement that waited for it does not see what its holder has written.
-    const { taken } = await this.#sql.knownKeys(connection, this.#namespace, this.#keys());
+    const { taken } = await this.#sql.knownKeys(connection, this.#namespace, this.#keys(), row.base);
     const reduced = await this.#reduce(connection, row, taken);
     if (!reduced) throw movedOn();
     const answers = reduced.answers.map((answer, place) => asFirst(answer, this.#tried[place]));
@@ -105,8 +108,8 @@ export class CommitGroup {
   /** Undefined when the states that a reduction asked for are of another revision. */
   async #reduce(
     connection: Connection,
-    { head, revision }: NamespaceRow,
-    taken: ReadonlyMap<string, KnownKey>,
+    { head, revision, digest }: NamespaceRow,
+    taken: ReadonlyMap<string, KnownKey | DroppedKey>,
   ): Promise<{ readonly answers: readonly CommitAnswer[]; readonly change: NamespaceChange | undefined } | undefined> {
     const states = new StatesAtRevision(connection, this.#namespace, revision, this.#sql, this.#states);
     await states.readAhead(this.#calls, head, taken);
@@ -124,8 +127,15 @@ export class CommitGroup {
       answers.push("error" in step ? step : { receipts: step.value as readonly CommitReceipt[] });
     }
     if (draft.entries.length === 0) return { answers, change: undefined };
-    const written = [...draft.states.writes()];
-    return { answers, change: { head: draft.head, revision: revision + 1, entries: draft.entries, states: written } };
+    const entries = chainOn(digest, draft.entries, digests);
+    const change = {
+      head: draft.head,
+      revision: revision + 1,
+      digest: entries.at(-1)?.digest ?? digest,
+      entries,
+      states: [...draft.states.writes()],
+    };
+    return { answers, change };
   }
 }
 
@@ -135,12 +145,12 @@ function movedOn(): QavrError {
 }
 
 function ownCommit(
-  { revision: before }: NamespaceRow,
-  { revision: after, head, states }: NamespaceChange,
+  { revision: before, base }: NamespaceRow,
+  { revision, head, digest, states }: NamespaceChange,
   askedAt: number,
   undisturbed: boolean,
 ): OwnCommit {
-  return { before, after, head, states, askedAt, undisturbed };
+  return { before, after: { revision, head, digest, base }, states, askedAt, undisturbed };
 }
 
 /** A receipt as the first try would have given it: what it had committed is found again as a duplicate in the same place. */

@@ -5,8 +5,7 @@ const ref = (id: string) => ({ scope: "s", id });
 const value = Uint8Array.of(1);
 const commit = (before: number, after: number, askedAt: number, ids = ["a"]) => ({
   before,
-  after,
-  head: after,
+  after: { revision: after, head: after, digest: value, base: 0 },
   askedAt,
   undisturbed: true,
   states: ids.map((id) => ({ ...ref(id), value })),
@@ -53,7 +52,7 @@ describe("KnownStates", () => {
     const { cursor } = states.changesSince("n", 0);
     states.committed("n", commit(5, 6, 2, ["c"]));
     expect([cached(states), written(states, cursor), states.revision("n")]).toEqual([["a", "b", "c"], ["c"], 6]);
-    expect(states.ownHead("n")).toEqual({ head: 6, revision: 6 });
+    expect(states.ownHead("n")).toMatchObject({ head: 6, revision: 6 });
     states.committed("n", { ...commit(8, 9, 3, ["a"]), undisturbed: false });
     expect([cached(states), written(states, cursor), states.revision("n")]).toEqual([["a"], undefined, 9]);
     expect(states.ownHead("n")).toBeUndefined();

@@ -4,19 +4,17 @@ import { ABSENT, type NamespaceRow } from "./ledger-sql.js";
 /** What is known of a namespace. */
 interface Known {
   readonly revision: number;
-  /** Its last `seq`, known while nobody but this process has written to the namespace lately. */
-  readonly head?: number | undefined;
+  /** All of where it stands, known while nobody but this process has written to the namespace lately. */
+  readonly own?: NamespaceRow | undefined;
   /** When the server was asked, ms of a steady clock. */
   readonly askedAt: number;
 }
 
 /** A commit of this process. */
 export interface OwnCommit {
-  /** Revisions. */
+  /** The revision before it. */
   readonly before: number;
-  readonly after: number;
-  /** The last `seq` after it. */
-  readonly head: number;
+  readonly after: NamespaceRow;
   readonly states: readonly StateWrite[];
   /** When it was asked for, ms of a steady clock. */
   readonly askedAt: number;
@@ -48,8 +46,7 @@ export class KnownStates {
 
   /** Where a namespace stands that seems to be this process's own, undefined for any other. */
   ownHead(namespace: string): NamespaceRow | undefined {
-    const { head, revision } = this.#known.get(namespace) ?? {};
-    return head === undefined || revision === undefined ? undefined : { head, revision };
+    return this.#known.get(namespace)?.own;
   }
 
   /** Whether the server was asked about a namespace at `since` or later. */
@@ -80,13 +77,13 @@ export class KnownStates {
   }
 
   /** Takes note of an own commit. */
-  committed(namespace: string, { before, after, head, states, askedAt, undisturbed }: OwnCommit): void {
+  committed(namespace: string, { before, after, states, askedAt, undisturbed }: OwnCommit): void {
     const known = this.#known.get(namespace);
-    if (known !== undefined && known.revision >= after) return;
+    if (known !== undefined && known.revision >= after.revision) return;
     if (known?.revision !== before) this.forget(namespace);
     for (const { scope, id, value } of states) this.cache.write(namespace, scope, id, value ?? undefined);
     this.#changes.add(namespace, states);
-    this.#set(namespace, { revision: after, askedAt, head: undisturbed ? head : undefined });
+    this.#set(namespace, { revision: after.revision, askedAt, own: undisturbed ? after : undefined });
   }
 
   /** Takes note of another process's commit. That it came by says nothing about others that may not have come. */

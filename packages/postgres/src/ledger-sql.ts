@@ -1,16 +1,23 @@
 import {
   bytesToName,
+  type ChainedEntry,
+  chainedEntries,
+  type DroppedKey,
   type KnownKey,
   nameToBytes,
+  type QavrError,
   type ScannedState,
   type ScanOptions,
   type SequencedEntry,
   type StateRef,
   type StateWrite,
+  sameBytes,
 } from "@qavr/core";
 import { chunks } from "./chunks.js";
 import { type Connection, type Row, type Statement, statement } from "./connections.js";
+import { digests } from "./digests.js";
 import { nameId } from "./name-id.js";
+import { damagedEntry } from "./postgres-errors.js";
 import { quoted } from "./quoting.js";
 
 /** Where a namespace stands. */
@@ -18,10 +25,14 @@ export interface NamespaceRow {
   readonly head: number;
   /** Goes up with every change to the namespace's states, and never comes again: not even after it was erased. */
   readonly revision: number;
+  /** Of the entry at the head. */
+  readonly digest: Uint8Array;
+  /** Place of the last entry that was compacted away, 0 for a whole ledger. */
+  readonly base: number;
 }
 
 /** A namespace that is not there. */
-export const ABSENT: NamespaceRow = { head: 0, revision: 0 };
+export const ABSENT: Pick<NamespaceRow, "head" | "revision"> = { head: 0, revision: 0 };
 
 /** States of one moment. */
 export interface StatesRead {
@@ -32,7 +43,7 @@ export interface StatesRead {
 /** Which of some keys are taken at one moment. */
 export interface KeysRead {
   readonly revision: number;
-  readonly taken: ReadonlyMap<string, KnownKey>;
+  readonly taken: ReadonlyMap<string, KnownKey | DroppedKey>;
 }
 
 /** The SQL of the ledger, for one schema. Each method is one statement on the connection and therefore sees one moment, unless it says otherwise. */
@@ -40,6 +51,7 @@ export interface LedgerSql {
   revision(connection: Connection, namespace: string): Promise<number>;
   head(connection: Connection, namespace: string): Promise<number>;
   namespaces(connection: Connection, options: ScanOptions): Promise<string[]>;
+  /** @throws STORE_CORRUPT for an entry that does not follow from the one before it */
   entries(connection: Connection, namespace: string, after: number, limit: number): Promise<SequencedEntry[]>;
   states(connection: Connection, namespace: string, scope: string, ids: readonly string[]): Promise<StatesRead>;
   /** The same across scopes. */
@@ -51,7 +63,8 @@ export interface LedgerSql {
   lockedHead(rows: readonly Row[]): NamespaceRow | undefined;
   /** Adds an empty namespace if there is none. Waits for a transaction that is about to add or erase it. */
   addNamespace(connection: Connection, namespace: string): Promise<void>;
-  knownKeys(connection: Connection, namespace: string, keys: readonly string[]): Promise<KeysRead>;
+  /** @param base where the namespace's ledger begins */
+  knownKeys(connection: Connection, namespace: string, keys: readonly string[], base: number): Promise<KeysRead>;
   /**
    * Writes a change as one statement, which does nothing and returns false if the namespace has moved on from the revision
    * `before` or if one of the keys is taken. Only for a change that {@link fitsOneStatement}.
@@ -68,23 +81,33 @@ export interface LedgerSql {
 export interface NamespaceChange {
   readonly head: number;
   readonly revision: number;
-  readonly entries: readonly SequencedEntry[];
+  /** Of the entry at the head. */
+  readonly digest: Uint8Array;
+  readonly entries: readonly ChainedEntry[];
   readonly states: readonly StateWrite[];
 }
 
 const NOTHING = new Uint8Array();
 
-/** Prepares the text of every statement. */
-export function ledgerSql(schemaName: string): LedgerSql {
+/**
+ * Prepares the text of every statement.
+ *
+ * @param place for messages
+ */
+export function ledgerSql(schemaName: string, place: string): LedgerSql {
   const schema = quoted(schemaName);
   const sql = {
     revision: statement(`select revision from ${schema}.namespace where id = $1`),
     head: statement(`select head from ${schema}.namespace where id = $1`),
     // An empty namespace is one whose first commit has not been made yet.
     namespaces: statement(`select name from ${schema}.namespace where name > $1 and head > 0 order by name limit $2`),
-    entries: statement(
-      `select seq, key, type, at, payload from ${schema}.entry where namespace = $1 and seq > $2 order by seq limit $3`,
-    ),
+    // From the one before on: its digest is what the first one's builds on.
+    entries: statement(`
+      with known as (select base, base_digest from ${schema}.namespace where id = $1)
+      select seq, key, type, at, payload, digest,
+        (select base from known) as base, (select base_digest from known) as base_digest
+      from ${schema}.entry where namespace = $1 and seq >= greatest($2::bigint, (select base + 1 from known))
+      order by seq limit $3`),
     // One row at least, so that the revision comes with the states of the same moment.
     states: statement(`
       select (select revision from ${schema}.namespace where id = $1) as revision, found.place, found.value
@@ -103,8 +126,9 @@ export function ledgerSql(schemaName: string): LedgerSql {
       select id, value from ${schema}.state where namespace = $1 and scope = $2 and id > $3 order by id limit $4`),
     // The first revision is the time in microseconds: above every revision that an erased namespace of this name ever had.
     addNamespace: statement(`
-      insert into ${schema}.namespace (id, name, head, revision)
-      values ($1, $2, 0, (extract(epoch from clock_timestamp()) * 1000000)::bigint) on conflict (id) do nothing`),
+      insert into ${schema}.namespace (id, name, head, revision, digest, base_digest)
+      values ($1, $2, 0, (extract(epoch from clock_timestamp()) * 1000000)::bigint, $3, $3)
+      on conflict (id) do nothing`),
     knownKeys: statement(`
       select (select revision from ${schema}.namespace where id = $1) as revision, found.key, found.seq, found.payload
       from (select) as one left join lateral (
@@ -112,10 +136,10 @@ export function ledgerSql(schemaName: string): LedgerSql {
       ) as found on true`),
     writeIfAt: statement(writeIfAt(schema, false)),
     writeAndRemoveIfAt: statement(writeIfAt(schema, true)),
-    setHead: statement(`update ${schema}.namespace set head = $2, revision = $3 where id = $1`),
+    setHead: statement(`update ${schema}.namespace set head = $2, revision = $3, digest = $4 where id = $1`),
     appendEntries: statement(`
-      insert into ${schema}.entry (namespace, seq, key, type, at, payload)
-      select $1, * from unnest($2::bigint[], $3::bytea[], $4::bytea[], $5::double precision[], $6::bytea[])`),
+      insert into ${schema}.entry (namespace, seq, key, type, at, payload, digest)
+      select $1, * from unnest($2::bigint[], $3::bytea[], $4::bytea[], $5::double precision[], $6::bytea[], $7::bytea[])`),
     writeStates: statement(`
       insert into ${schema}.state (namespace, scope, id, value)
       select $1, * from unnest($2::uuid[], $3::bytea[], $4::bytea[])
@@ -124,9 +148,12 @@ export function ledgerSql(schemaName: string): LedgerSql {
       delete from ${schema}.state using unnest($2::uuid[], $3::bytea[]) as gone (scope, id)
       where state.namespace = $1 and state.scope = gone.scope and state.id = gone.id`),
     deleteStates: statement(`delete from ${schema}.state where namespace = $1`),
+    deleteCheckpoint: statement(`delete from ${schema}.checkpoint_state where namespace = $1`),
     deleteEntries: statement(`delete from ${schema}.entry where namespace = $1`),
     deleteNamespace: statement(`delete from ${schema}.namespace where id = $1`),
   } satisfies Record<string, Statement>;
+
+  const corrupt = (seq: number): QavrError => damagedEntry(place, seq);
 
   return {
     async revision(connection, namespace) {
@@ -144,8 +171,17 @@ export function ledgerSql(schemaName: string): LedgerSql {
     },
 
     async entries(connection, namespace, after, limit) {
-      const rows = await connection.rows(sql.entries, [nameId(namespace), after, limit]);
-      return rows.map(toEntry);
+      const rows: readonly unknown[] = await connection.rows(sql.entries, [nameId(namespace), after, limit + 1]);
+      const chain = rows as readonly (ChainedEntry & Base)[];
+      const [first] = chain;
+      if (!first) return [];
+      if (after <= first.base) {
+        const before = { seq: first.base, digest: first.base_digest };
+        return chainedEntries(chain.slice(0, limit), before, digests, corrupt);
+      }
+      // Without the one before the first one cannot be checked: then it is the damaged one.
+      const before = first.seq === after ? first : { seq: after, digest: NOTHING };
+      return chainedEntries(before === first ? chain.slice(1) : chain, before, digests, corrupt);
     },
 
     async states(connection, namespace, scope, ids) {
@@ -165,27 +201,32 @@ export function ledgerSql(schemaName: string): LedgerSql {
     },
 
     lockHead: (namespace) =>
-      `select head, revision from ${schema}.namespace where id = '${nameId(namespace)}' for update`,
+      `select head, revision, digest, base from ${schema}.namespace where id = '${nameId(namespace)}' for update`,
 
-    lockedHead: ([row]) => (row ? { head: row.head as number, revision: row.revision as number } : undefined),
+    lockedHead: ([row]) => row as NamespaceRow | undefined,
 
     async addNamespace(connection, namespace) {
-      await connection.rows(sql.addNamespace, [nameId(namespace), toBytes(namespace)]);
+      const first = toBuffer(digests.first(namespace));
+      await connection.rows(sql.addNamespace, [nameId(namespace), toBytes(namespace), first]);
     },
 
-    async knownKeys(connection, namespace, keys) {
+    async knownKeys(connection, namespace, keys, base) {
       const rows = await connection.rows(sql.knownKeys, [nameId(namespace), keys.map(toBytes)]);
-      const taken = new Map<string, KnownKey>();
-      for (const { key, seq, payload } of rows) {
-        if (key === null) continue;
-        taken.set(bytesToName(key as Uint8Array), { seq: seq as number, payload: payload as Uint8Array });
+      const taken = new Map<string, KnownKey | DroppedKey>();
+      for (const row of rows) {
+        if (row.key === null) continue;
+        const [seq, payload] = [row.seq as number, row.payload as Uint8Array];
+        // Of an entry that was compacted away the digest of its payload is left in the payload's place.
+        const dropped = { seq, hasPayload: (other: Uint8Array) => sameBytes(payload, digests.of(other)) };
+        taken.set(bytesToName(row.key as Uint8Array), seq > base ? { seq, payload } : dropped);
       }
       return { revision: revisionOf(rows), taken };
     },
 
-    async writeIfAt(connection, namespace, before, { head, revision, entries, states }) {
+    async writeIfAt(connection, namespace, before, { head, revision, digest, entries, states }) {
       const { kept, removed } = inKeyOrder(states);
-      const values = [nameId(namespace), before, head, revision, ...entryColumns(entries), ...stateColumns(kept)];
+      const moved = [nameId(namespace), before, head, revision, toBuffer(digest)];
+      const values = [...moved, ...entryColumns(entries), ...stateColumns(kept)];
       const rows =
         removed.length === 0
           ? await connection.rows(sql.writeIfAt, values)
@@ -193,7 +234,7 @@ export function ledgerSql(schemaName: string): LedgerSql {
       return rows.length === 1;
     },
 
-    async write(connection, namespace, { head, revision, entries, states }) {
+    async write(connection, namespace, { head, revision, digest, entries, states }) {
       const id = nameId(namespace);
       for (const some of chunks(entries, ({ payload }) => payload.length)) {
         await connection.rows(sql.appendEntries, [id, ...entryColumns(some)]);
@@ -205,7 +246,7 @@ export function ledgerSql(schemaName: string): LedgerSql {
       for (const some of chunks(removed, () => 0)) {
         await connection.rows(sql.removeStates, [id, ...addressColumns(some)]);
       }
-      await connection.rows(sql.setHead, [id, head, revision]);
+      await connection.rows(sql.setHead, [id, head, revision, toBuffer(digest)]);
     },
 
     async deleteStates(connection, namespace) {
@@ -214,7 +255,7 @@ export function ledgerSql(schemaName: string): LedgerSql {
 
     async deleteNamespace(connection, namespace) {
       const id = nameId(namespace);
-      for (const deletion of [sql.deleteStates, sql.deleteEntries, sql.deleteNamespace]) {
+      for (const deletion of [sql.deleteStates, sql.deleteCheckpoint, sql.deleteEntries, sql.deleteNamespace]) {
         await connection.rows(deletion, [id]);
       }
     },
@@ -231,22 +272,29 @@ export function fitsOneStatement({ entries, states }: NamespaceChange): boolean 
 function writeIfAt(schema: string, removing: boolean): string {
   const removal = `,
     removed as (
-      delete from ${schema}.state using unnest($13::uuid[], $14::bytea[]) as gone (scope, id)
+      delete from ${schema}.state using unnest($15::uuid[], $16::bytea[]) as gone (scope, id)
       where state.namespace = $1 and state.scope = gone.scope and state.id = gone.id and exists (select from moved))`;
   return `
     with moved as (
-      update ${schema}.namespace set head = $3, revision = $4 where id = $1 and revision = $2
-        and not exists (select from ${schema}.entry where namespace = $1 and key = any ($6::bytea[]))
+      update ${schema}.namespace set head = $3, revision = $4, digest = $5 where id = $1 and revision = $2
+        and not exists (select from ${schema}.entry where namespace = $1 and key = any ($7::bytea[]))
       returning id),
     appended as (
-      insert into ${schema}.entry (namespace, seq, key, type, at, payload)
-      select $1, added.* from unnest($5::bigint[], $6::bytea[], $7::bytea[], $8::double precision[], $9::bytea[]) as added
+      insert into ${schema}.entry (namespace, seq, key, type, at, payload, digest)
+      select $1, added.* from unnest(
+        $6::bigint[], $7::bytea[], $8::bytea[], $9::double precision[], $10::bytea[], $11::bytea[]) as added
       where exists (select from moved)),
     written as (
       insert into ${schema}.state (namespace, scope, id, value)
-      select $1, kept.* from unnest($10::uuid[], $11::bytea[], $12::bytea[]) as kept where exists (select from moved)
+      select $1, kept.* from unnest($12::uuid[], $13::bytea[], $14::bytea[]) as kept where exists (select from moved)
       on conflict (namespace, scope, id) do update set value = excluded.value)${removing ? removal : ""}
     select id from moved`;
+}
+
+/** Where the ledger of an entry's namespace begins. */
+interface Base {
+  readonly base: number;
+  readonly base_digest: Uint8Array;
 }
 
 /** A state to write, its address as the table has it. */
@@ -267,12 +315,13 @@ const stateColumns = (states: readonly KeptState[]): unknown[] => [
   states.map(({ value }) => toBuffer(value)),
 ];
 
-const entryColumns = (entries: readonly SequencedEntry[]): unknown[] => [
+const entryColumns = (entries: readonly ChainedEntry[]): unknown[] => [
   entries.map(({ seq }) => seq),
-  entries.map(({ key }) => toBytes(key)),
-  entries.map(({ type }) => toBytes(type)),
+  entries.map(({ key }) => toBuffer(key)),
+  entries.map(({ type }) => toBuffer(type)),
   entries.map(({ at }) => at),
   entries.map(({ payload }) => toBuffer(payload)),
+  entries.map(({ digest }) => toBuffer(digest)),
 ];
 
 /** Every transaction touches rows in one order, so that no two of them can wait for each other. */
@@ -312,16 +361,6 @@ function scopeIds(refs: readonly StateRef[]): string[] {
 /** Of a namespace that is not there nothing is selected, or null. */
 function revisionOf([row]: readonly Row[]): number {
   return (row?.revision as number | null | undefined) ?? ABSENT.revision;
-}
-
-function toEntry({ seq, key, type, at, payload }: Row): SequencedEntry {
-  return {
-    key: bytesToName(key as Uint8Array),
-    type: bytesToName(type as Uint8Array),
-    at: at as number,
-    payload: payload as Uint8Array,
-    seq: seq as number,
-  };
 }
 
 /** `pg` sends a Buffer as bytes, and any other array as a list. */

@@ -81,6 +81,13 @@ export function toStoreError(cause: unknown, place: string): QavrError {
   });
 }
 
+/** For an entry that does not follow from the one before it. */
+export function damagedEntry(place: string, seq: number): QavrError {
+  return new QavrError("STORE_CORRUPT", `Entry ${seq} of the ledger in ${place} is damaged. Restore a backup.`, {
+    details: { place, seq },
+  });
+}
+
 /** For a commit whose answer never came. */
 export function commitUnknown(cause: unknown, place: string): QavrError {
   return new QavrError(

@@ -1,4 +1,6 @@
 import { assertBatch, assertEntry, assertLimit, assertName, assertState, QavrError, type Store } from "@qavr/core";
+import { readCheckpoint } from "./checkpoint.js";
+import { checkpointSql, type NamedRows } from "./checkpoint-sql.js";
 import { type Connection, type Connections, connections } from "./connections.js";
 import { KnownStates } from "./known-states.js";
 import { ledgerSql } from "./ledger-sql.js";
@@ -7,9 +9,11 @@ import { nameScope } from "./namespace-transaction.js";
 import { type Notifications, notifications } from "./notifications.js";
 import { isConnectionLoss, toStoreError } from "./postgres-errors.js";
 import { type PostgresStoreOptions, resolveOptions } from "./postgres-options.js";
+import { rebuildIndexes } from "./rebuild-indexes.js";
 import { prepareSchema, type ServerFacts } from "./schema.js";
 import { type ReadNamespace, stateReader } from "./state-reader.js";
 import { inTransaction } from "./transaction.js";
+import { verifyLedger } from "./verify-ledger.js";
 import { writer } from "./writer.js";
 
 /**
@@ -24,12 +28,13 @@ import { writer } from "./writer.js";
  * @example
  * const store = postgresStore({ pool: new Pool({ connectionString }) });
  */
-export function postgresStore(options: string | PostgresStoreOptions): Store {
+export function postgresStore(options: string | PostgresStoreOptions): Required<Store> {
   const resolved = resolveOptions(options);
   const { place, staleness, schema } = resolved;
   const source = connections(resolved.source, resolved);
   const replica = resolved.replica && connections(resolved.replica, resolved);
-  const sql = ledgerSql(schema);
+  const sql = ledgerSql(schema, place);
+  const checkpoints = checkpointSql(schema);
   const states = new KnownStates(resolved.cacheBytes);
   let preparing: Promise<ServerFacts> | undefined;
   let notices: Notifications | undefined;
@@ -49,16 +54,22 @@ export function postgresStore(options: string | PostgresStoreOptions): Store {
     return preparing;
   };
 
-  /** Runs a read; with row-level security inside a transaction that names its namespace, `*` for the names of all. */
+  /**
+   * Runs a read; with row-level security inside a transaction that names its namespace, `*` for the names of all.
+   *
+   * @param begin statement that begins the transaction of a read that needs one anyway
+   */
   const readFrom = async <Result>(
     from: Connections,
     id: string,
     read: (connection: Connection) => Promise<Result>,
+    begin?: string,
   ): Promise<Result> => {
     const { rowLevelSecurity } = await prepared();
+    const scope = rowLevelSecurity ? nameScope(id) : "";
     const scoped = (connection: Connection): Promise<Result> =>
-      rowLevelSecurity
-        ? inTransaction(connection, `begin; ${nameScope(id)}`, () => read(connection))
+      rowLevelSecurity || begin
+        ? inTransaction(connection, `${begin ?? "begin"}; ${scope}`, () => read(connection))
         : read(connection);
     try {
       return await withSecondTry(() => from.use(scoped));
@@ -67,6 +78,9 @@ export function postgresStore(options: string | PostgresStoreOptions): Store {
     }
   };
   const read: ReadNamespace = (namespace, work) => readFrom(source, nameId(namespace), work);
+  /** Several reads of one moment. */
+  const snapshot: ReadNamespace = (namespace, work) =>
+    readFrom(source, nameId(namespace), work, "begin isolation level repeatable read read only");
   const readReplica: ReadNamespace | undefined =
     replica && ((namespace, work) => readFrom(replica, nameId(namespace), work));
   const reads = stateReader({ sql, states, primary: read, replica: readReplica, staleness });
@@ -74,6 +88,7 @@ export function postgresStore(options: string | PostgresStoreOptions): Store {
     ...resolved,
     source,
     sql,
+    checkpoints,
     states,
     prepared,
     announce: (announcement) => notices?.announce(announcement),
@@ -142,6 +157,33 @@ export function postgresStore(options: string | PostgresStoreOptions): Store {
       enter(namespace);
       for (const state of replacement) assertState(state);
       return writes.replaceStates(namespace, head, replacement);
+    },
+
+    async compact(namespace, compaction) {
+      enter(namespace);
+      return writes.compact(namespace, compaction);
+    },
+
+    async readCheckpoint(namespace) {
+      enter(namespace);
+      return snapshot(namespace, (connection) => readCheckpoint(connection, namespace, { sql: checkpoints, place }));
+    },
+
+    async verify(namespace) {
+      enter(namespace);
+      const namespaces = (after: string | undefined, limit: number): Promise<readonly NamedRows[]> =>
+        readFrom(source, "*", (connection) => checkpoints.namespaces(connection, after, limit));
+      return verifyLedger({ sql: checkpoints, place, namespaces, snapshot }, namespace);
+    },
+
+    async repair() {
+      enter();
+      await prepared();
+      try {
+        await rebuildIndexes(source, schema);
+      } catch (error) {
+        throw toStoreError(error, place);
+      }
     },
 
     async eraseNamespace(namespace) {

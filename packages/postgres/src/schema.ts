@@ -1,4 +1,5 @@
 import { QavrError } from "@qavr/core";
+import { chainEntries } from "./chain-entries.js";
 import type { Connection, Connections } from "./connections.js";
 import type { ResolvedOptions } from "./postgres-options.js";
 import { quoted, quotedText } from "./quoting.js";
@@ -6,13 +7,25 @@ import { inTransaction } from "./transaction.js";
 
 /** "qavr" in ASCII: first key of the advisory lock that migrations are made under. */
 const LOCK = 0x71617672;
+/** A large ledger takes its time. Whoever waits for it waits as long as for any other lock. ms */
+const TIMEOUT = 3_600_000;
 
-/** What a migration may depend on. */
-interface MigrationContext {
-  /** Quoted. */
-  readonly schema: string;
+/** How the tables of a ledger are laid out: as asked for when they are created, as they are found afterwards. */
+interface Layout {
   readonly partitions: number;
   readonly rowLevelSecurity: boolean;
+}
+
+/** What a migration may depend on. */
+interface MigrationContext extends Layout {
+  /** Quoted. */
+  readonly schema: string;
+}
+
+/** SQL, and then what SQL cannot say. */
+interface Migration {
+  sql(context: MigrationContext): string;
+  after?(connection: Connection, context: MigrationContext): Promise<void>;
 }
 
 /**
@@ -22,19 +35,9 @@ interface MigrationContext {
  * bytes of its name's SHA-256 (see {@link nameId}), so that a row's place follows from its namespace alone: by hash partition here,
  * by shard on engines that distribute tables. Values are numbers of vectors: compressing them costs time and gains nothing.
  */
-export const MIGRATIONS: readonly ((context: MigrationContext) => string)[] = [
-  ({ schema, partitions, rowLevelSecurity }) => {
-    const by = (column: string): string => (partitions === 0 ? "" : `partition by hash (${column})`);
-    const tables: readonly Table[] = ["namespace", "entry", "state"];
-    // A partitioned table stores nothing itself.
-    const plain = (table: Table): string => (partitions === 0 ? `with (${STORAGE[table]})` : "");
-    const parts = (table: Table): string[] =>
-      Array.from({ length: partitions }, (_, i) => {
-        const name = `${schema}.${table}_${i}`;
-        const create = `create table ${name} partition of ${schema}.${table} for values with (modulus ${partitions}, remainder ${i})`;
-        return `${create} with (${STORAGE[table]});`;
-      });
-    return `
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    sql: ({ schema, partitions, rowLevelSecurity }) => `
       create table ${schema}.ledger (version integer not null);
       insert into ${schema}.ledger values (0);
       create table ${schema}.namespace (
@@ -42,7 +45,7 @@ export const MIGRATIONS: readonly ((context: MigrationContext) => string)[] = [
         name     bytea  not null,
         head     bigint not null,
         revision bigint not null
-      ) ${by("id")} ${plain("namespace")};
+      ) ${by("id", partitions)} ${plain("namespace", partitions)};
       create index namespace_name on ${schema}.namespace (name);
       create table ${schema}.entry (
         namespace uuid   not null,
@@ -53,39 +56,83 @@ export const MIGRATIONS: readonly ((context: MigrationContext) => string)[] = [
         payload   bytea  not null,
         primary key (namespace, seq),
         unique (namespace, key)
-      ) ${by("namespace")} ${plain("entry")};
+      ) ${by("namespace", partitions)} ${plain("entry", partitions)};
       create table ${schema}.state (
         namespace uuid  not null,
         scope     uuid  not null,
         id        bytea not null,
         value     bytea not null,
         primary key (namespace, scope, id)
-      ) ${by("namespace")} ${plain("state")};
+      ) ${by("namespace", partitions)} ${plain("state", partitions)};
       alter table ${schema}.entry alter column payload set storage external;
       alter table ${schema}.state alter column value set storage external;
-      ${tables.flatMap(parts).join("\n")}
-      ${rowLevelSecurity ? tables.map((table) => policy(schema, table, partitions)).join("\n") : ""}
-    `;
+      ${FIRST_TABLES.map((table) => parts(schema, table, partitions)).join("")}
+      ${rowLevelSecurity ? FIRST_TABLES.map((table) => policy(schema, table, partitions)).join("\n") : ""}
+    `,
+  },
+
+  // Digests, each covering the one before; `base` is the last entry that was compacted away.
+  {
+    sql: ({ schema, partitions, rowLevelSecurity }) => `
+      alter table ${schema}.namespace
+        add column digest            bytea,
+        add column base              bigint not null default 0,
+        add column base_digest       bytea,
+        add column checkpoint_digest bytea  not null default '';
+      alter table ${schema}.entry add column digest bytea;
+      create table ${schema}.checkpoint_state (
+        namespace uuid    not null,
+        place     integer not null,
+        scope     bytea   not null,
+        id        bytea   not null,
+        value     bytea   not null,
+        primary key (namespace, place)
+      ) ${by("namespace", partitions)};
+      alter table ${schema}.checkpoint_state alter column value set storage external;
+      ${parts(schema, "checkpoint_state", partitions)}
+      ${rowLevelSecurity ? policy(schema, "checkpoint_state", partitions) : ""}
+    `,
+    async after(connection, { schema, rowLevelSecurity }) {
+      await chainEntries(connection, schema, rowLevelSecurity);
+      await connection.script(`
+        alter table ${schema}.namespace alter column digest set not null, alter column base_digest set not null;
+        alter table ${schema}.entry alter column digest set not null`);
+    },
   },
 ];
 
-type Table = "namespace" | "entry" | "state";
+const FIRST_TABLES = ["namespace", "entry", "state"] as const;
+
+function by(column: string, partitions: number): string {
+  return partitions === 0 ? "" : `partition by hash (${column})`;
+}
 
 /**
- * Heads have room to be counted up in. Entries and states stay in their row up to a page: moved out, each change of a collection's state
- * would leave two dead rows and index entries behind, which nothing but a vacuum takes away.
+ * How the rows of a table are stored. Heads have room to be counted up in. Entries and states stay in their row up to a page: moved out,
+ * each change of a collection's state would leave two dead rows and index entries behind, which nothing but a vacuum takes away.
  */
-const STORAGE: Readonly<Record<Table, string>> = {
-  namespace: "fillfactor = 50",
-  entry: "toast_tuple_target = 8160",
-  state: "toast_tuple_target = 8160",
-};
+function storage(table: string): string {
+  if (table === "namespace") return "with (fillfactor = 50)";
+  return table === "entry" || table === "state" ? "with (toast_tuple_target = 8160)" : "";
+}
+
+/** Of a table that is not partitioned: one that is stores nothing itself. */
+function plain(table: string, partitions: number): string {
+  return partitions === 0 ? storage(table) : "";
+}
+
+function parts(schema: string, table: string, partitions: number): string {
+  const create = (i: number): string =>
+    `create table ${schema}.${table}_${i} partition of ${schema}.${table}
+      for values with (modulus ${partitions}, remainder ${i}) ${storage(table)};`;
+  return Array.from({ length: partitions }, (_, i) => create(i)).join("\n");
+}
 
 /**
  * Rows of the namespace that the transaction names; all names are listed under `*`. Partitions have no policy of their own, so that
  * nothing is seen past their table.
  */
-function policy(schema: string, table: Table, partitions: number): string {
+function policy(schema: string, table: string, partitions: number): string {
   const column = table === "namespace" ? "id" : "namespace";
   const listed = table === "namespace" ? " or current_setting('qavr.namespace', true) = '*'" : "";
   const all = [table, ...Array.from({ length: partitions }, (_, i) => `${table}_${i}`)];
@@ -118,6 +165,7 @@ export async function prepareSchema(source: Connections, options: ResolvedOption
     if ((await inspect(connection, options)) !== MIGRATIONS.length) {
       if (!options.migrate) throw notThere(options.place);
       const lock = `begin isolation level read committed; set local lock_timeout = ${options.lockTimeout};
+        set local statement_timeout = ${TIMEOUT};
         select pg_advisory_xact_lock(${LOCK}, hashtext(${quotedText(options.schema)}))`;
       await inTransaction(connection, lock, async (_, commit) => {
         await migrate(connection, options);
@@ -130,7 +178,7 @@ export async function prepareSchema(source: Connections, options: ResolvedOption
        where nspname = ${quotedText(options.schema)} and relname = 'namespace'`,
     );
     return { synchronous: facts?.synchronous !== "off", rowLevelSecurity: facts?.secured === 1 };
-  });
+  }, TIMEOUT);
 }
 
 async function migrate(connection: Connection, options: ResolvedOptions): Promise<void> {
@@ -145,8 +193,22 @@ async function migrate(connection: Connection, options: ResolvedOptions): Promis
     // "if not exists" would ask for the right to create it also when it is there.
     if (found.length === 0) await connection.script(`create schema ${schema}`);
   }
-  for (const migration of MIGRATIONS.slice(version)) await connection.script(migration({ ...options, schema }));
+  const layout = version === 0 ? options : await layoutOf(connection, options.schema);
+  const context = { ...layout, schema };
+  for (const { sql, after } of MIGRATIONS.slice(version)) {
+    await connection.script(sql(context));
+    await after?.(connection, context);
+  }
   await connection.script(`update ${schema}.ledger set version = ${MIGRATIONS.length}`);
+}
+
+async function layoutOf(connection: Connection, schema: string): Promise<Layout> {
+  const [table] = await connection.script(
+    `select relrowsecurity::int as secured, (select count(*)::int from pg_catalog.pg_inherits where inhparent = pg_class.oid) as parts
+     from pg_catalog.pg_class join pg_catalog.pg_namespace on pg_namespace.oid = relnamespace
+     where nspname = ${quotedText(schema)} and relname = 'entry'`,
+  );
+  return { partitions: (table?.parts as number | undefined) ?? 0, rowLevelSecurity: table?.secured === 1 };
 }
 
 /**

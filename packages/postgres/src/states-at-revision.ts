@@ -1,4 +1,4 @@
-import { type KnownKey, type LedgerEntry, type Reduce, type Reduction, type StateRef, stateAddress } from "@qavr/core";
+import { type LedgerEntry, type Reduce, type Reduction, type StateRef, stateAddress } from "@qavr/core";
 import { attempt } from "./attempt.js";
 import type { Connection } from "./connections.js";
 import type { KnownStates } from "./known-states.js";
@@ -61,7 +61,7 @@ export class StatesAtRevision {
    * @param head the last `seq` before them
    * @param taken keys that will not be reduced
    */
-  async readAhead(calls: readonly ReducedCall[], head: number, taken: ReadonlyMap<string, KnownKey>): Promise<void> {
+  async readAhead(calls: readonly ReducedCall[], head: number, taken: ReadonlyMap<string, unknown>): Promise<void> {
     const fresh = calls.flatMap(({ entries, reduce }) =>
       entries.filter(({ key }) => !taken.has(key)).map((entry) => ({ entry, reduce })),
     );

@@ -1,5 +1,7 @@
-import { type CommitReceipt, type StateWrite, type Store, stateAddress } from "@qavr/core";
+import { assertCompaction, type CommitReceipt, type StateWrite, type Store, stateAddress } from "@qavr/core";
+import type { CheckpointSql } from "./checkpoint-sql.js";
 import { type CommitCall, CommitGroup, type GroupCommit } from "./commit-group.js";
+import { dropBeginning } from "./compact-ledger.js";
 import type { Connections } from "./connections.js";
 import type { KnownStates } from "./known-states.js";
 import type { LedgerSql } from "./ledger-sql.js";
@@ -10,7 +12,7 @@ import { isConnectionLoss, isTransient, toStoreError } from "./postgres-errors.j
 import type { ServerFacts } from "./schema.js";
 
 /** Everything that writes, one transaction per namespace at a time. */
-export interface Writer extends Pick<Store, "commit" | "replaceStates" | "eraseNamespace"> {
+export interface Writer extends Required<Pick<Store, "commit" | "replaceStates" | "compact" | "eraseNamespace">> {
   /** Resolves when nothing is waiting or under way. */
   drained(): Promise<void>;
 }
@@ -18,6 +20,7 @@ export interface Writer extends Pick<Store, "commit" | "replaceStates" | "eraseN
 interface WriterOptions {
   readonly source: Connections;
   readonly sql: LedgerSql;
+  readonly checkpoints: CheckpointSql;
   readonly states: KnownStates;
   readonly place: string;
   readonly writers: number;
@@ -47,7 +50,16 @@ interface WaitingWork {
 /** Replacing or erasing a whole namespace may take long: one statement deletes all of its rows. ms */
 const WHOLE_NAMESPACE_TIMEOUT = 3_600_000;
 
-export function writer({ source, sql, states, writers, prepared, announce, ...options }: WriterOptions): Writer {
+export function writer({
+  source,
+  sql,
+  checkpoints,
+  states,
+  writers,
+  prepared,
+  announce,
+  ...options
+}: WriterOptions): Writer {
   const { place } = options;
 
   const queue = namespaceQueue<WaitingCommit | WaitingWork>(writers, async (namespace, calls) => {
@@ -79,7 +91,7 @@ export function writer({ source, sql, states, writers, prepared, announce, ...op
     const { answers, written } = await commitGroup(locking, namespace, group, lockless);
     if (written) {
       states.committed(namespace, written);
-      announce({ namespace, before: written.before, after: written.after, written: written.states });
+      announce({ namespace, before: written.before, after: written.after.revision, written: written.states });
     }
     for (const [place, call] of calls.entries()) {
       const answer = answers[place];
@@ -113,6 +125,13 @@ export function writer({ source, sql, states, writers, prepared, announce, ...op
       queue.add(namespace, { alone: true, work, resolve: resolve as (result: unknown) => void, reject });
     });
 
+  /** Takes note that all states of a namespace were replaced at once, and tells others. */
+  const replaced = (namespace: string, before: number, askedAt: number): void => {
+    states.forget(namespace);
+    states.observe(namespace, before + 1, askedAt);
+    announce({ namespace, before, after: before + 1, written: undefined });
+  };
+
   return {
     commit: (namespace, entries, reduce) =>
       new Promise<readonly CommitReceipt[]>((resolve, reject) => {
@@ -123,15 +142,39 @@ export function writer({ source, sql, states, writers, prepared, announce, ...op
       alone(namespace, async ({ connection, row, commit }) => {
         if ((row?.head ?? 0) !== head) return false;
         if (!row || head === 0) return true;
-        const after = row.revision + 1;
         await sql.deleteStates(connection, namespace);
-        await sql.write(connection, namespace, { head, revision: after, entries: [], states: lastOfEach(replacement) });
-        const askedAt = await commit();
-        states.forget(namespace);
-        states.observe(namespace, after, askedAt);
-        announce({ namespace, before: row.revision, after, written: undefined });
+        await sql.write(connection, namespace, {
+          ...row,
+          revision: row.revision + 1,
+          entries: [],
+          states: lastOfEach(replacement),
+        });
+        replaced(namespace, row.revision, await commit());
         return true;
       }),
+
+    compact(namespace, compaction) {
+      let asked = false;
+      return alone(namespace, async ({ connection, row, commit }) => {
+        const { head, through, states: replacement } = compaction;
+        // A try whose answer was lost had been kept.
+        if (asked && row?.base === through) return true;
+        assertCompaction(compaction, row?.base ?? 0);
+        const ends = row && (await checkpoints.ends(connection, namespace));
+        if (!ends || ends.head !== head) return false;
+        await dropBeginning(connection, ends, compaction, { sql: checkpoints, place });
+        await sql.deleteStates(connection, namespace);
+        await sql.write(connection, namespace, {
+          ...row,
+          revision: row.revision + 1,
+          entries: [],
+          states: lastOfEach(replacement),
+        });
+        asked = true;
+        replaced(namespace, row.revision, await commit());
+        return true;
+      });
+    },
 
     eraseNamespace: (namespace) =>
       alone(namespace, async ({ connection, row, commit }) => {

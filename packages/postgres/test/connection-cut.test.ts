@@ -1,7 +1,7 @@
+import { type CuttingProxy, cuttingProxy } from "@qavr/postgres-server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PgClient, type PgPool, postgresStore } from "../src/index.js";
 import { countIn, counting, tally } from "./support/counting.js";
-import { type CuttingProxy, cuttingProxy } from "./support/cutting-proxy.js";
 import { testServer } from "./support/server.js";
 
 const server = await testServer();
@@ -44,7 +44,8 @@ describe("a commit whose connection is cut", () => {
       const store = open(server.schema());
       await store.head("n");
       const cutsBefore = proxy.cuts;
-      proxy.cut(COMMIT, moment);
+      // The message that is nothing else: "read committed" begins the transaction.
+      proxy.cut(`${COMMIT}\0`, moment);
       const receipts = await Promise.all([
         store.commit("n", [tally("a"), tally("b")], counting),
         store.commit("n", [tally("b"), tally("c")], counting),

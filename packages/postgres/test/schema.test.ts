@@ -17,7 +17,7 @@ describe("the tables of a PostgreSQL store", () => {
     const schema = server.schema();
     const store = postgresStore({ pool, schema });
     for (let n = 0; n < 200; n++) await store.commit(`n${n}`, [tally("a")], counting);
-    expect(await tablesOf(schema)).toHaveLength(1 + 3 * 17);
+    expect(await tablesOf(schema)).toHaveLength(1 + 4 * 17);
     for (const table of ["namespace", "entry", "state"]) {
       const { rows } = await pool.query(`select tableoid, count(*)::int from ${schema}.${table} group by 1`);
       expect(rows).toHaveLength(16);
@@ -30,7 +30,7 @@ describe("the tables of a PostgreSQL store", () => {
     const schema = server.schema();
     const store = postgresStore({ pool, schema, partitions: 0 });
     await store.commit("n", [tally("a")], counting);
-    expect(await tablesOf(schema)).toEqual(["entry", "ledger", "namespace", "state"]);
+    expect(await tablesOf(schema)).toEqual(["checkpoint_state", "entry", "ledger", "namespace", "state"]);
     expect(await countIn(store)).toBe(1);
     await store.close();
   });
@@ -62,18 +62,36 @@ describe("the tables of a PostgreSQL store", () => {
     for (const each of [store, other]) await each.close();
   });
 
-  it("begin their keys with the namespace, all of them", async () => {
-    const schema = server.schema();
-    const store = postgresStore({ pool, schema, partitions: 0 });
-    await store.head("n");
-    const { rows } = await pool.query(
-      `select indexdef from pg_indexes where schemaname = $1 and tablename in ('entry', 'state')`,
-      [schema],
-    );
-    expect(rows).toHaveLength(3);
-    for (const { indexdef } of rows) expect(indexdef).toMatch(/\(namespace, /);
-    await store.close();
-  });
+  it.each([0, 2])(
+    "are keyed and distributed by namespace first, every one of them, in %i partitions",
+    async (partitions) => {
+      const schema = server.schema();
+      const store = postgresStore({ pool, schema, partitions });
+      await store.head("n");
+      const { rows } = await pool.query(
+        `select relname::text as name, attname::text as first, pg_get_partkeydef(pg_class.oid) as by
+       from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+       left join pg_index on indrelid = pg_class.oid and indisunique
+       left join pg_attribute on attrelid = pg_class.oid and attnum = indkey[0]
+       where nspname = $1 and relkind in ('r', 'p') and not relispartition and relname <> 'ledger' order by 1, 2`,
+        [schema],
+      );
+      const keyed = (name: string, first = "namespace"): object => ({
+        name,
+        first,
+        by: partitions === 0 ? null : `HASH (${first})`,
+      });
+      expect(rows).toEqual([
+        keyed("checkpoint_state"),
+        // Its place, and its idempotency key.
+        keyed("entry"),
+        keyed("entry"),
+        keyed("namespace", "id"),
+        keyed("state"),
+      ]);
+      await store.close();
+    },
+  );
 });
 
 describe("opening a PostgreSQL store", () => {
@@ -94,7 +112,7 @@ describe("opening a PostgreSQL store", () => {
     await store.commit("n", [tally("a")], counting);
     await pool.query(`update ${schema}.ledger set version = 99`);
     const newer = postgresStore({ pool, schema });
-    const details = { schema: 99, known: 1 };
+    const details = { schema: 99, known: 2 };
     expect(await refusalOf(newer.head("n"))).toMatchObject({ code: "STORE_NEWER_SCHEMA", details });
     for (const each of [store, newer]) await each.close();
   });

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
-import { bytesToName, QavrError } from "@qavr/core";
+import { bytesToName, type EntryColumns, QavrError } from "@qavr/core";
+import { digests } from "./digests.js";
 import { entryChecksum } from "./entry-checksum.js";
-import { type EntryColumns, entryDigest, firstDigest } from "./entry-digest.js";
 
 type Row = EntryColumns & { readonly id: number; readonly checksum: number };
 
@@ -17,7 +17,7 @@ export function chainEntries(db: DatabaseSync, path: string): void {
   const setEntry = db.prepare("UPDATE entry SET digest = ? WHERE id = ?");
   const setNamespace = db.prepare("UPDATE namespace SET digest = ?, base_digest = ? WHERE id = ?");
   for (const { id, name } of db.prepare("SELECT id, name FROM namespace").all()) {
-    const first = firstDigest(bytesToName(name as Uint8Array));
+    const first = digests.first(bytesToName(name as Uint8Array));
     let digest = first;
     for (const row of entries.iterate(id as number) as Iterable<unknown> as Iterable<Row>) {
       if (entryChecksum(row) !== row.checksum) {
@@ -25,7 +25,7 @@ export function chainEntries(db: DatabaseSync, path: string): void {
           details: { path, seq: row.seq },
         });
       }
-      digest = entryDigest(digest, row);
+      digest = digests.entry(digest, row);
       setEntry.run(digest, row.id);
     }
     setNamespace.run(digest, first, id as number);

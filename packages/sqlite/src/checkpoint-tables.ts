@@ -2,21 +2,15 @@ import type { DatabaseSync } from "node:sqlite";
 import {
   bytesToName,
   type Checkpoint,
+  type CheckpointColumns,
   type Compaction,
   nameToBytes,
   QavrError,
   type StateWrite,
   sameBytes,
 } from "@qavr/core";
-import { digestOf, entryDigest, firstDigest } from "./entry-digest.js";
+import { digests } from "./digests.js";
 import type { LedgerTables, NamespaceRow } from "./ledger-tables.js";
-
-interface CheckpointRow {
-  readonly place: number;
-  readonly scope: Uint8Array;
-  readonly id: Uint8Array;
-  readonly value: Uint8Array;
-}
 
 interface CompactedKeyRow {
   readonly key: Uint8Array;
@@ -56,7 +50,7 @@ export function checkpointTables(db: DatabaseSync, path: string, ledger: LedgerT
   return {
     read(namespace) {
       if (namespace.base === 0) return undefined;
-      const rows = states.all(namespace.id) as unknown as CheckpointRow[];
+      const rows = states.all(namespace.id) as unknown as CheckpointColumns[];
       if (!sameBytes(digestOfRows(namespace, rows), namespace.checkpoint_digest)) {
         throw new QavrError(
           "STORE_CORRUPT",
@@ -79,7 +73,7 @@ export function checkpointTables(db: DatabaseSync, path: string, ledger: LedgerT
       for (let after = namespace.base; after < through; ) {
         const page = ledger.entries(name, after, Math.min(PAGE, through - after));
         for (const { seq, key, payload } of page) {
-          const row = { key: nameToBytes(key), seq, payload_digest: digestOf(payload) };
+          const row = { key: nameToBytes(key), seq, payload_digest: digests.of(payload) };
           addKey.run(namespace.id, row.key, seq, row.payload_digest, keyDigest(name, row));
         }
         after = page.at(-1)?.seq ?? through;
@@ -111,15 +105,10 @@ export function checkpointTables(db: DatabaseSync, path: string, ledger: LedgerT
   };
 }
 
-/** Chained from the last dropped entry on: the checkpoint belongs to this place of this ledger. */
-function digestOfRows({ base, base_digest }: NamespaceRow, rows: readonly CheckpointRow[]): Uint8Array {
-  return rows.reduce(
-    (before, { place, scope, id, value }) =>
-      entryDigest(before, { seq: place, key: id, type: scope, at: base, payload: value }),
-    base_digest,
-  );
+function digestOfRows({ base, base_digest }: NamespaceRow, rows: readonly CheckpointColumns[]): Uint8Array {
+  return digests.checkpoint(base, base_digest, rows);
 }
 
 function keyDigest(namespace: string, { key, seq, payload_digest }: Omit<CompactedKeyRow, "digest">): Uint8Array {
-  return entryDigest(firstDigest(namespace), { seq, key, type: new Uint8Array(), at: 0, payload: payload_digest });
+  return digests.dropped(namespace, { key, seq, payloadDigest: payload_digest });
 }

@@ -9,7 +9,7 @@ import {
   type StateWrite,
   sameBytes,
 } from "@qavr/core";
-import { digestOf } from "./entry-digest.js";
+import { digests } from "./digests.js";
 import type { LedgerTables, NamespaceRow } from "./ledger-tables.js";
 
 /** Reads states as they are in the file, through the cache. */
@@ -71,7 +71,7 @@ export class CommitDraft {
     return (
       compacted && {
         seq: compacted.seq,
-        hasPayload: (payload) => sameBytes(compacted.payloadDigest, digestOf(payload)),
+        hasPayload: (payload) => sameBytes(compacted.payloadDigest, digests.of(payload)),
       }
     );
   }

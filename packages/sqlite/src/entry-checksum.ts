@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import type { EntryColumns } from "./entry-digest.js";
+import type { EntryColumns } from "@qavr/core";
 
 /** CRC-32 over an entry's columns: of entries that stand alone, in no ledger's chain. */
 export function entryChecksum({ seq, key, type, at, payload }: EntryColumns): number {

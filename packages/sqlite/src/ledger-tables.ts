@@ -1,15 +1,17 @@
 import type { DatabaseSync } from "node:sqlite";
 import {
   bytesToName,
+  type ChainedEntry,
+  chainedEntries,
+  chainOn,
   type KnownKey,
   nameToBytes,
   QavrError,
   type ScannedState,
   type ScanOptions,
   type SequencedEntry,
-  sameBytes,
 } from "@qavr/core";
-import { type EntryColumns, entryDigest, firstDigest } from "./entry-digest.js";
+import { digests } from "./digests.js";
 
 /** The key of an entry that was compacted away. */
 export interface CompactedKey {
@@ -30,11 +32,6 @@ export interface NamespaceRow {
   readonly base_digest: Uint8Array;
   /** Of the states at the base. */
   readonly checkpoint_digest: Uint8Array;
-}
-
-/** An entry with the digest that it was written with. */
-export interface EntryRow extends EntryColumns {
-  readonly digest: Uint8Array;
 }
 
 /** The SQL of the ledger. None of the methods opens a transaction; `entries` and what writes are several statements, the others one. */
@@ -101,16 +98,10 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
     "namespace WHERE id",
   ].map((where) => db.prepare(`DELETE FROM ${where} = ?`));
 
-  /** @throws STORE_CORRUPT for an entry that does not follow from the one before it */
-  const toEntry = (row: EntryRow, before: { readonly seq: number; readonly digest: Uint8Array }): SequencedEntry => {
-    const { seq, at, payload } = row;
-    if (seq !== before.seq + 1 || !sameBytes(entryDigest(before.digest, row), row.digest)) {
-      throw new QavrError("STORE_CORRUPT", `Entry ${seq} in the ledger ${path} is damaged. Restore a backup.`, {
-        details: { path, seq },
-      });
-    }
-    return { key: bytesToName(row.key), type: bytesToName(row.type), at, payload, seq };
-  };
+  const corrupt = (seq: number): QavrError =>
+    new QavrError("STORE_CORRUPT", `Entry ${seq} in the ledger ${path} is damaged. Restore a backup.`, {
+      details: { path, seq },
+    });
 
   return {
     dataVersion: () => dataVersion.get()?.data_version as number,
@@ -126,21 +117,12 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
       const known = namespace.get(nameToBytes(name)) as NamespaceRow | undefined;
       if (!known || after >= known.head) return [];
       const isInside = after > known.base;
-      const rows = entries.all(known.id, after, isInside ? limit + 1 : limit) as unknown as EntryRow[];
-      let before: { readonly seq: number; readonly digest: Uint8Array } = {
-        seq: known.base,
-        digest: known.base_digest,
-      };
-      if (isInside) {
-        const first = rows.shift();
-        // Without it the next one cannot be checked: then it is the damaged one.
-        before = first?.seq === after ? first : { seq: after, digest: NOTHING };
-      }
-      return rows.map((row) => {
-        const entry = toEntry(row, before);
-        before = row;
-        return entry;
-      });
+      const rows = entries.all(known.id, after, isInside ? limit + 1 : limit) as unknown as ChainedEntry[];
+      if (!isInside) return chainedEntries(rows, { seq: known.base, digest: known.base_digest }, digests, corrupt);
+      const first = rows.shift();
+      // Without it the next one cannot be checked: then it is the damaged one.
+      const before = first?.seq === after ? first : { seq: after, digest: NOTHING };
+      return chainedEntries(rows, before, digests, corrupt);
     },
 
     states(name, scope, ids) {
@@ -162,14 +144,9 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
       compactedKey.get(namespaceId, nameToBytes(key)) as unknown as CompactedKey | undefined,
 
     append(name, known, appended) {
-      const first = known?.base_digest ?? firstDigest(name);
-      let digest = known?.digest ?? first;
-      const rows = appended.map(({ seq, at, payload, ...entry }) => {
-        const row = { seq, key: nameToBytes(entry.key), type: nameToBytes(entry.type), at, payload };
-        digest = entryDigest(digest, row);
-        return { ...row, digest };
-      });
-      const head = (appended.at(-1) as SequencedEntry).seq;
+      const first = known?.base_digest ?? digests.first(name);
+      const rows = chainOn(known?.digest ?? first, appended, digests);
+      const { seq: head, digest } = rows.at(-1) as ChainedEntry;
       if (known) setHead.run(head, digest, known.id);
       const id = known?.id ?? (addNamespace.get(nameToBytes(name), head, digest, first)?.id as number);
       for (const row of rows) appendEntry.run(id, row.seq, row.key, row.type, row.at, row.payload, row.digest);

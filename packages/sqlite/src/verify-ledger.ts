@@ -1,10 +1,18 @@
 import type { DatabaseSync } from "node:sqlite";
-import { bytesToName, type LedgerCheck, type LedgerDamage, QavrError, sameBytes } from "@qavr/core";
+import {
+  bytesToName,
+  ChainCheck,
+  type ChainedEntry,
+  DamageReport,
+  type LedgerCheck,
+  type LedgerDamage,
+  QavrError,
+} from "@qavr/core";
 import type { CheckpointTables } from "./checkpoint-tables.js";
-import { digestOf, entryDigest, firstDigest } from "./entry-digest.js";
-import type { EntryRow, NamespaceRow } from "./ledger-tables.js";
+import { digests } from "./digests.js";
+import type { NamespaceRow } from "./ledger-tables.js";
 
-/** Damages that a check names. */
+/** Problems that SQLite is asked for at most. */
 const NAMED = 100;
 
 /**
@@ -14,29 +22,18 @@ const NAMED = 100;
  * @param only the namespace to look at; undefined: all of them, and the file
  */
 export function verifyLedger(db: DatabaseSync, checkpoints: CheckpointTables, only?: Uint8Array): LedgerCheck {
-  const damage: LedgerDamage[] = [];
-  let damaged = 0;
-  const found = (...problems: LedgerDamage[]): void => {
-    damaged += problems.length;
-    damage.push(...problems.slice(0, NAMED - damage.length));
-  };
-  const digests: Uint8Array[] = [];
-  let [namespaces, entries] = [0, 0];
-  if (!only) found(...attempt(() => fileProblems(db)));
-  const rows = attemptRows(db, only, found);
+  const report = new DamageReport();
+  if (!only) report.attempt(() => report.add(...fileProblems(db)));
+  let rows: readonly NamespaceRow[] = [];
+  report.attempt(() => {
+    rows = namespaceRows(db, only);
+  });
   for (const row of rows) {
-    namespaces += 1;
-    found(
-      ...attempt(() => {
-        const chain = checkChain(db, row);
-        entries += chain.entries;
-        return [...chain.damage, ...checkCheckpoint(checkpoints, row)];
-      }),
-    );
-    digests.push(row.digest);
+    report.addNamespace(row.digest);
+    report.attempt(() => checkChain(db, row, report));
+    report.attempt(() => report.add(...checkCheckpoint(checkpoints, row)));
   }
-  const digest = only ? (digests[0] ?? firstDigest(bytesToName(only))) : digestOf(Buffer.concat(digests));
-  return { namespaces, entries, digest: Buffer.from(digest).toString("hex"), damaged, damage };
+  return report.result(digests, only && bytesToName(only));
 }
 
 /** What SQLite finds: pages, rows and indexes that do not fit together. */
@@ -48,57 +45,23 @@ function fileProblems(db: DatabaseSync): LedgerDamage[] {
   return messages.filter((message) => message !== "ok").map((problem) => ({ problem }));
 }
 
-function attemptRows(
-  db: DatabaseSync,
-  only: Uint8Array | undefined,
-  found: (problem: LedgerDamage) => void,
-): NamespaceRow[] {
-  try {
-    const query = db.prepare(`SELECT * FROM namespace ${only ? "WHERE name = ?" : "ORDER BY name"}`);
-    return (only ? query.all(only) : query.all()) as unknown as NamespaceRow[];
-  } catch (error) {
-    found(asDamage(error));
-    return [];
-  }
+function namespaceRows(db: DatabaseSync, only: Uint8Array | undefined): readonly NamespaceRow[] {
+  const query = db.prepare(`SELECT * FROM namespace ${only ? "WHERE name = ?" : "ORDER BY name"}`);
+  return (only ? query.all(only) : query.all()) as unknown as NamespaceRow[];
 }
 
-function attempt(check: () => LedgerDamage[]): LedgerDamage[] {
-  try {
-    return check();
-  } catch (error) {
-    return [asDamage(error)];
-  }
-}
-
-/** What the look itself stumbled over is damage, too. */
-function asDamage(error: unknown): LedgerDamage {
-  return { problem: error instanceof Error ? error.message : String(error) };
-}
-
-function checkChain(
-  db: DatabaseSync,
-  row: NamespaceRow,
-): { readonly entries: number; readonly damage: LedgerDamage[] } {
-  const namespace = bytesToName(row.name);
+function checkChain(db: DatabaseSync, row: NamespaceRow, report: DamageReport): void {
   const select = db.prepare("SELECT seq, key, type, at, payload, digest FROM entry WHERE namespace = ? ORDER BY seq");
-  let last: { readonly seq: number; readonly digest: Uint8Array } = { seq: row.base, digest: row.base_digest };
-  let entries = 0;
-  const problem = (what: string): ReturnType<typeof checkChain> => ({
-    entries,
-    damage: [{ namespace, seq: last.seq + 1, problem: what }],
-  });
-  if (row.base === 0 && !sameBytes(row.base_digest, firstDigest(namespace))) {
-    return problem("the ledger's first digest is not that of its namespace");
+  const chain = new ChainCheck({ ...row, namespace: bytesToName(row.name), baseDigest: row.base_digest }, digests);
+  try {
+    for (const entry of select.iterate(row.id) as Iterable<unknown> as Iterable<ChainedEntry>) {
+      if (!chain.next(entry)) break;
+    }
+    const damage = chain.end();
+    if (damage) report.add(damage);
+  } finally {
+    report.entries += chain.entries;
   }
-  for (const entry of select.iterate(row.id) as Iterable<unknown> as Iterable<EntryRow>) {
-    if (entry.seq !== last.seq + 1) return problem(`the next entry has the place ${entry.seq}`);
-    if (!sameBytes(entryDigest(last.digest, entry), entry.digest)) return problem("the entry does not fit its digest");
-    entries += 1;
-    last = entry;
-  }
-  if (last.seq !== row.head) return problem(`the ledger ends before its head, ${row.head}`);
-  if (!sameBytes(last.digest, row.digest)) return problem("the last entry is not the one that the namespace names");
-  return { entries, damage: [] };
 }
 
 function checkCheckpoint(checkpoints: CheckpointTables, row: NamespaceRow): LedgerDamage[] {

@@ -47,6 +47,7 @@ export interface CaseContext {
 export interface StoreAbilities extends Pick<StoreCapabilities, "durable" | "sharedBackend"> {
   readonly changesSince: boolean;
   readonly compact: boolean;
+  readonly verify: boolean;
 }
 
 /** One sentence of the contract and its proof. */
@@ -76,6 +77,7 @@ export async function abilitiesOf(subject: StoreSubject): Promise<StoreAbilities
         sharedBackend,
         changesSince: store.changesSince !== undefined,
         compact: store.compact !== undefined,
+        verify: store.verify !== undefined,
       };
     },
   });

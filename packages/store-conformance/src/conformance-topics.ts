@@ -15,6 +15,7 @@ import { reductions } from "./spec/reductions.js";
 import { replaceStates } from "./spec/replace-states.js";
 import { replay } from "./spec/replay.js";
 import { sharedBackend } from "./spec/shared-backend.js";
+import { verify } from "./spec/verify.js";
 
 /** The whole contract, in the order it is best read. Run by `describeStore`, or case by case with `runCase`. */
 export const conformanceTopics: readonly ConformanceTopic[] = [
@@ -29,6 +30,7 @@ export const conformanceTopics: readonly ConformanceTopic[] = [
   limits,
   replaceStates,
   compact,
+  verify,
   erase,
   close,
   durability,

@@ -143,7 +143,7 @@ process's resident set by opening and a hundred reads of fifty states; that of t
 - Reads: side by side, every turn runs all parts in random order.
 - Servers: PostgreSQL on the same machine, over the loopback, as it comes (\`fsync\` and \`synchronous_commit\` on, 128 MB of shared
   buffers); SQLite with \`synchronous\` full. A network adds its round trip: two or three per commit where one process writes a namespace, four to
-  six where several do; two per retrieval without staleness, one to ask how many to fetch and one to rank.
+  six where several do; one per retrieval without staleness.
 - A load average above the number of cores means that other work took part of them: rates are then lower than they could be, and what was
   measured side by side is still comparable.
 - Machine: ${machineText(hardware, versions)}; ${date}.

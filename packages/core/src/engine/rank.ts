@@ -45,8 +45,7 @@ export function createRanker(context: EngineContext): Ranker {
       checkCount(topK, "topK");
       if (fetchK !== undefined) checkCount(fetchK, "fetchK");
       try {
-        const stats = await states.stats(namespace, { mayLag: true });
-        if (!stats || stats.taught === 0) return topK;
+        if (!(await states.hasTaught(namespace))) return topK;
       } catch (error) {
         degrade(context, asStoreError(error, store.name), namespace);
         return topK;

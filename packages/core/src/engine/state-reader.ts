@@ -52,6 +52,8 @@ interface CachedNamespace<Shared> {
   cursor: number;
   /** Null: not read yet, or changed since. */
   stats: StatsRecord | undefined | null;
+  /** True when outcomes had taught it something at some time since all of it may have changed. */
+  taught: boolean;
   /** What it was last weighed at, in bytes. */
   size: number;
   readonly collections: Map<string, CachedCollection<Shared>>;
@@ -83,8 +85,22 @@ export class StateReader<Shared, Memory> {
       ...AFTERWARDS,
     });
     const stats = bytes && decodeStats(bytes);
-    if (cache.cursor === cursor) cache.stats = stats;
+    if (cache.cursor === cursor) {
+      cache.stats = stats;
+      if (stats && stats.taught > 0) cache.taught = true;
+    }
     return stats;
+  }
+
+  /**
+   * Whether outcomes have taught a namespace anything. Only erasing or rebuilding it can take that back: a namespace that was taught
+   * is read again when all of it may have changed, which other processes' doings become known by with the next ranking.
+   */
+  async hasTaught(namespace: string): Promise<boolean> {
+    const known = this.#namespaces.get(namespace);
+    if (known?.taught && this.#store.changesSince?.(namespace, known.cursor).written) return true;
+    const stats = await this.stats(namespace, LAGGING);
+    return stats !== undefined && stats.taught > 0;
   }
 
   /** @throws LEARNER_MISMATCH */
@@ -228,7 +244,7 @@ export class StateReader<Shared, Memory> {
 }
 
 function emptyCache<Shared>(cursor: number): CachedNamespace<Shared> {
-  return { cursor, stats: null, collections: new Map(), size: 0 };
+  return { cursor, stats: null, taught: false, collections: new Map(), size: 0 };
 }
 
 /** About how many bytes it holds; also a namespace of which only the counters are known counts. */

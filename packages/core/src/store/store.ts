@@ -211,7 +211,7 @@ export interface Store {
 
   /**
    * Reads everything and holds each entry against the digest that it was written with, which covers its place and all entries before
-   * it. Resolves also for damage, however much. Optional: for stores that own their files.
+   * it. Resolves also for damage, however much. Optional; {@link ledgerDigests} and {@link ChainCheck} do most of it.
    */
   verify?(namespace?: string): Promise<LedgerCheck>;
 

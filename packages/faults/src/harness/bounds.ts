@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { createEngine, memoryStore, type Store } from "@qavr/core";
 import { sqliteStore } from "@qavr/sqlite";
 import type { CheckResult, Harness } from "./check.js";
+import { heap } from "./heap.js";
 import { inFolder } from "./workspace.js";
 
 const RUNS = { quick: 20_000, full: 1_000_000 } as const;
@@ -34,13 +35,6 @@ async function neverEnded(
   }
   const bytes = heap() - before;
   return { open: engine.health().openEpisodes, bytes };
-}
-
-function heap(): number {
-  // Only what is still reachable counts; the command starts Node so that it may be asked.
-  (globalThis as { gc?: () => void }).gc?.();
-  const { heapUsed, arrayBuffers } = process.memoryUsage();
-  return heapUsed + arrayBuffers;
 }
 
 async function growth(
@@ -81,6 +75,7 @@ async function growth(
 
 export const bounds: Harness = {
   name: "bounds",
+  alone: true,
   async run(size): Promise<readonly CheckResult[]> {
     const healthy = await neverEnded(RUNS[size], async (_, entries) =>
       entries.map((__, i) => ({ status: "committed", seq: i + 1 })),

@@ -2,80 +2,18 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type Random, seededRandom } from "@qavr/bench";
-import { createEngine, type Engine, QavrError } from "@qavr/core";
+import { QavrError } from "@qavr/core";
 import { sqliteStore } from "@qavr/sqlite";
 import type { CheckResult, Harness } from "./check.js";
+import { learnLedger, verified } from "./learned-ledger.js";
 import { inFolder } from "./workspace.js";
 
 const FLIPS = { quick: 40, full: 1_000 } as const;
-const RUNS = 60;
-const NAMESPACES = ["default", "tenant"];
-const NOW = 1_767_225_600_000;
-const SCOPES = ["stats", "shared", "episode", "alias", "source", "revisit", "memory:default"];
-
-/** Records runs with outcomes and votes in two namespaces, compacts one of them, and closes the ledger. */
-async function learnedLedger(path: string): Promise<void> {
-  let now = NOW;
-  const engine = createEngine({ store: sqliteStore(path), clock: () => now });
-  for (let run = 0; run < RUNS; run++) {
-    now += 1_000;
-    const candidates = Array.from({ length: 8 }, (_, i) => ({
-      id: `m${(run * 5 + i * 3) % 40}`,
-      similarity: 0.9 - i / 20,
-    }));
-    const { episode } = await engine.rank({
-      namespace: NAMESPACES[run % 2] as string,
-      text: `request ${run % 17}`,
-      candidates,
-      topK: 4,
-      aliases: [`run-${run}`],
-    });
-    await engine.end(episode, {
-      reward: run % 3 !== 0,
-      source: `source-${run % 5}`,
-      helpful: ["m1"],
-      idempotencyKey: `run-${run}`,
-    });
-  }
-  await engine.compact({ namespace: "tenant", olderThan: (1_000 * RUNS) / 2 });
-  await engine.close();
-}
-
-/** Everything that a ledger says. */
-async function readAll(engine: Engine, path: string): Promise<string> {
-  const store = sqliteStore({ path, readOnly: true });
-  try {
-    const said: unknown[] = [];
-    for (const name of await store.namespaces({ limit: 100 })) {
-      said.push(
-        name,
-        await store.head(name),
-        await store.readEntries(name, { limit: 1_000 }),
-        await store.readCheckpoint(name),
-      );
-      for (const scope of SCOPES) said.push(scope, await store.scanStates(name, scope, { limit: 1_000 }));
-      said.push(await engine.status({ namespace: name }));
-    }
-    // Keys of what was compacted away answer, too.
-    for (let run = 0; run < RUNS; run++)
-      said.push((await engine.explain(`run-${run}`, { namespace: NAMESPACES[run % 2] as string }))?.outcome);
-    return JSON.stringify(said);
-  } finally {
-    await store.close();
-  }
-}
-
 /** Opens and verifies a file with these bytes; what it says is empty when it does not verify. @throws what opening throws */
 async function inspect(bytes: Uint8Array, path: string): Promise<{ readonly ok: boolean; readonly said: string }> {
   for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
   writeFileSync(path, bytes);
-  const engine = createEngine({ store: sqliteStore(path), clock: () => NOW });
-  try {
-    const { ok } = await engine.verify();
-    return { ok, said: ok ? await readAll(engine, path) : "" };
-  } finally {
-    await engine.close();
-  }
+  return verified(sqliteStore(path));
 }
 
 export interface FlipTally {
@@ -93,7 +31,7 @@ export async function flipBits(flips: number): Promise<FlipTally> {
   const random = seededRandom(5);
   await inFolder(async (folder) => {
     const [source, path] = [join(folder, "source.db"), join(folder, "flipped.db")];
-    await learnedLedger(source);
+    await learnLedger(sqliteStore(source));
     const original = readFileSync(source);
     const { said } = await inspect(original, path);
     for (let flip = 0; flip < flips; flip++) {
@@ -138,7 +76,7 @@ function sqliteFinds(bytes: Uint8Array, path: string): boolean {
 async function strangeFiles(): Promise<readonly CheckResult[]> {
   return inFolder(async (folder) => {
     const [source, path] = [join(folder, "source.db"), join(folder, "strange.db")];
-    await learnedLedger(source);
+    await learnLedger(sqliteStore(source));
     const whole = readFileSync(source);
     const foreign = join(folder, "foreign.db");
     const other = new DatabaseSync(foreign);
@@ -187,7 +125,7 @@ export const brokenFiles: Harness = {
     return [
       {
         promise: "R13",
-        what: "one flipped bit in the file, then verify",
+        what: "one flipped bit in the file, then verify (SQLite)",
         tried: `${FLIPS[size]} flips, ${harmless} without effect`,
         seen: `${found} of ${found + missed} found`,
         held: found / (found + missed) >= 0.99,

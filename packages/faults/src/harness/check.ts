@@ -18,6 +18,8 @@ export interface CheckResult {
 /** A way to make things go wrong, and to look at what is left. */
 export interface Harness {
   readonly name: string;
+  /** It measures this process's memory, and needs one of its own in which garbage can be collected. @default false */
+  readonly alone?: boolean;
   /** Why it cannot run on this machine; undefined when it can. */
   obstacle?(): string | undefined;
   run(size: Size): Promise<readonly CheckResult[]>;

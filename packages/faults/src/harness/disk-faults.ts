@@ -4,6 +4,7 @@ import { createEngine, QavrError } from "@qavr/core";
 import { sqliteStore } from "@qavr/sqlite";
 import type { CheckResult, Harness } from "./check.js";
 import { recordInProcess } from "./recording-process.js";
+import { retry } from "./runs.js";
 import { has, inFolder, mayMount, system } from "./workspace.js";
 
 /** Runs that a process records while one of its calls into the kernel fails. */
@@ -19,9 +20,7 @@ async function missing(
   const engine = createEngine({ store: sqliteStore(path) });
   let lost = 0;
   for (const [run, seq] of acknowledged) {
-    const answer = await engine
-      .report(`run-${run}`, { reward: run % 3 !== 0, idempotencyKey: `run-${run}` })
-      .catch(() => undefined);
+    const answer = await retry(engine, run).catch(() => undefined);
     if (answer?.status !== "duplicate" || answer.seq !== seq) lost += 1;
   }
   const { ok } = await engine.verify();

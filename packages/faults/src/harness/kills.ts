@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { type Random, seededRandom } from "@qavr/bench";
-import { createEngine, type Engine, type OutcomeReceipt, QavrError } from "@qavr/core";
+import { createEngine } from "@qavr/core";
 import { sqliteStore } from "@qavr/sqlite";
 import type { CheckResult, Harness } from "./check.js";
 import { type Recorded, recordInProcess } from "./recording-process.js";
+import { record, retry } from "./runs.js";
 import { inFolder } from "./workspace.js";
 
 const KILLS = { quick: 40, full: 1_000 } as const;
@@ -11,27 +12,6 @@ const KILLS = { quick: 40, full: 1_000 } as const;
 const KILLS_PER_LEDGER = 15;
 /** At the same time, on ledgers of their own. */
 const LANES = 2;
-
-const outcomeOf = (run: number) => ({ reward: run % 3 !== 0, idempotencyKey: `run-${run}` });
-
-/** Reports a run's outcome once more, as a caller does who never got an answer; undefined: the ledger does not know the run. */
-async function retry(engine: Engine, run: number): Promise<OutcomeReceipt | undefined> {
-  return engine.report(`run-${run}`, outcomeOf(run)).catch((error: unknown) => {
-    if (QavrError.isInstance(error, "UNKNOWN_EPISODE")) return undefined;
-    throw error;
-  });
-}
-
-/** Records a run that the killed process had begun and the ledger does not know. */
-async function record(engine: Engine, run: number): Promise<OutcomeReceipt | undefined> {
-  const { episode } = await engine.rank({
-    text: `request ${run}`,
-    candidates: [{ id: `m${run % 40}`, similarity: 0.5 }],
-    topK: 1,
-    aliases: [`run-${run}`],
-  });
-  return engine.end(episode, outcomeOf(run));
-}
 
 export interface KillTally {
   kills: number;
@@ -139,7 +119,7 @@ export const kills: Harness = {
     return [
       {
         promise: "R1",
-        what: "SIGKILL while recording, compacting and backing up (SQLite)",
+        what: "SIGKILL to processes that record, compact and back up (SQLite)",
         tried: `${tally.kills} kills, ${tally.acknowledged} acknowledged outcomes`,
         seen: `${tally.lost} lost, ${tally.broken} ledgers that do not verify or add up`,
         held: tally.lost === 0 && tally.broken === 0 && tally.acknowledged > tally.kills,

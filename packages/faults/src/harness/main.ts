@@ -1,46 +1,22 @@
-import { writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { installedVersions, machine } from "@qavr/bench";
+import { serverVersion } from "@qavr/postgres-server";
 import { simulate } from "../simulation/simulate.js";
-import { bounds } from "./bounds.js";
-import { brokenFiles } from "./broken-files.js";
-import type { CheckResult, Harness } from "./check.js";
-import { clockWalks } from "./clock-walks.js";
-import { fullDisk, ioErrors } from "./disk-faults.js";
-import { kills } from "./kills.js";
-import { migrations } from "./migrations.js";
-import { powerCuts } from "./power-cuts.js";
-import { reportPage } from "./report-page.js";
-import { schedules } from "./schedules.js";
+import type { CheckResult, Harness, Size } from "./check.js";
+import { HARNESSES } from "./harnesses.js";
+import { type HarnessReport, type Report, reportPage } from "./report-page.js";
 
 const DOCS = fileURLToPath(new URL("../../../../docs/benchmarks/", import.meta.url));
-const HARNESSES: readonly Harness[] = [
-  kills,
-  powerCuts,
-  fullDisk,
-  ioErrors,
-  brokenFiles,
-  migrations,
-  clockWalks,
-  schedules,
-  bounds,
-];
 
-const HELP = `pnpm faults [--quick] [--only <name>]… [--seed <n>]
+const HELP = `pnpm faults [--quick] [--only <name>]… [--update] [--seed <n>]
 
   --quick        a subset of everything, in a few minutes; writes nothing
   --only <name>  one harness: ${HARNESSES.map(({ name }) => `"${name}"`).join(", ")}; writes nothing
+  --update       with --only: puts what came of it in the place of that harness's earlier results
   --seed <n>     one simulated history, and what it broke
 `;
-
-/** What one harness came to. */
-export interface HarnessReport {
-  readonly harness: string;
-  readonly seconds: number;
-  /** Why it did not run here; absent when it did. */
-  readonly obstacle?: string;
-  readonly results: readonly CheckResult[];
-}
 
 function values(option: string): string[] {
   return process.argv.flatMap((word, i) => (word === option ? [process.argv[i + 1] ?? ""] : []));
@@ -56,23 +32,58 @@ async function main(): Promise<void> {
     return;
   }
   const only = values("--only");
+  const unknown = only.filter((name) => !HARNESSES.some((harness) => harness.name === name));
+  if (unknown.length > 0) throw new Error(`There is no harness ${unknown.join(", ")}. See --help.`);
   const size = process.argv.includes("--quick") ? "quick" : "full";
+  const isUpdate = only.length > 0 && process.argv.includes("--update");
   const reports: HarnessReport[] = [];
   for (const harness of HARNESSES) {
     if (only.length > 0 && !only.includes(harness.name)) continue;
-    const started = performance.now();
-    const obstacle = harness.obstacle?.();
-    const results = obstacle ? [] : await harness.run(size);
-    const seconds = Math.round((performance.now() - started) / 1_000);
-    reports.push({ harness: harness.name, seconds, ...(obstacle ? { obstacle } : {}), results });
-    process.stderr.write(`${harness.name}: ${obstacle ?? `${seconds} s`}\n`);
-    for (const { promise, what, tried, seen, held } of results) {
+    const report = await runHarness(harness, size);
+    reports.push(report);
+    process.stderr.write(`${harness.name}: ${report.obstacle ?? `${report.seconds} s`}\n`);
+    for (const { promise, what, tried, seen, held } of report.results) {
       process.stderr.write(`  ${held ? "held  " : "BROKEN"} ${promise} ${what}: ${tried} → ${seen}\n`);
     }
+    if (size === "full" && isUpdate) await write(await amongEarlier(report));
   }
   if (reports.some(({ results }) => results.some(({ held }) => !held))) process.exitCode = 1;
-  if (size === "quick" || only.length > 0) return;
-  const report = { command: "pnpm faults", machine: machine(), versions: installedVersions(), reports };
+  if (size === "full" && only.length === 0) await write(reports);
+}
+
+async function runHarness(harness: Harness, size: Size): Promise<HarnessReport> {
+  const measured = new Date();
+  const obstacle = harness.obstacle?.();
+  const results = obstacle ? [] : await harness.run(size).catch(failure);
+  return {
+    harness: harness.name,
+    measured: `${measured.toISOString().slice(0, 16)}Z`,
+    seconds: Math.round((Date.now() - measured.getTime()) / 1_000),
+    load: machine().load,
+    ...(obstacle ? { obstacle } : {}),
+    results,
+  };
+}
+
+/** A harness that fails has found something, too, or is broken itself; the others go on. */
+function failure(error: unknown): readonly CheckResult[] {
+  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+  return [{ promise: "–", what: "this harness", tried: "once", seen: `failed: ${String(error)}`, held: false }];
+}
+
+/** The last written results, with a report in the place of the one of the same harness. */
+async function amongEarlier(report: HarnessReport): Promise<readonly HarnessReport[]> {
+  const path = `${DOCS}reliability.json`;
+  const earlier: Pick<Report, "reports"> = existsSync(path)
+    ? JSON.parse(await readFile(path, "utf8"))
+    : { reports: [] };
+  const all = new Map([...earlier.reports, report].map((each) => [each.harness, each]));
+  return HARNESSES.flatMap(({ name }) => all.get(name) ?? []);
+}
+
+async function write(reports: readonly HarnessReport[]): Promise<void> {
+  const versions = { ...installedVersions(), PostgreSQL: await serverVersion() };
+  const report: Report = { command: "pnpm faults", machine: machine(), versions, reports };
   await writeFile(`${DOCS}reliability.json`, `${JSON.stringify(report, undefined, 2)}\n`);
   await writeFile(`${DOCS}reliability.md`, reportPage(report));
 }

@@ -11,8 +11,8 @@ import { fixture, inFolder } from "./workspace.js";
 
 const KILLS = { quick: 5, full: 200 } as const;
 const RACES = { quick: 2, full: 25 } as const;
-const ENTRIES = 4_000;
-const RACERS = 4;
+export const ENTRIES = 4_000;
+export const RACERS = 4;
 
 /** The first schema, as it was released. */
 const FIRST_SCHEMA = `
@@ -66,8 +66,9 @@ async function isWhole(path: string): Promise<boolean> {
   return entries === ENTRIES && damaged === 0;
 }
 
-function openInProcess(path: string, killAfter?: number): Promise<string> {
-  const child = spawn(process.execPath, [fixture("open-ledger.mjs"), path], { stdio: ["ignore", "pipe", "inherit"] });
+/** Opens a ledger in a process of its own, and returns what that prints; it may be killed after so many ms. */
+export function openInProcess(place: string, killAfter?: number): Promise<string> {
+  const child = spawn(process.execPath, [fixture("open-ledger.mjs"), place], { stdio: ["ignore", "pipe", "inherit"] });
   if (killAfter !== undefined) setTimeout(() => child.kill("SIGKILL"), killAfter);
   return text(child.stdout);
 }
@@ -102,14 +103,14 @@ export const migrations: Harness = {
       return [
         {
           promise: "R16",
-          what: `SIGKILL while a ledger of ${ENTRIES.toLocaleString("en")} entries is migrated`,
+          what: `SIGKILL to a process that migrates a ledger of ${ENTRIES.toLocaleString("en")} entries (SQLite)`,
           tried: `${KILLS[size]} kills`,
           seen: `${seen.old} as before, ${seen.new} migrated, ${seen.half} half`,
           held: seen.half === 0,
         },
         {
           promise: "R16",
-          what: `${RACERS} processes that migrate one ledger at once`,
+          what: `${RACERS} processes that migrate one ledger at once (SQLite)`,
           tried: `${RACES[size]} races`,
           seen: `${failed} processes that failed or saw something else than the whole ledger`,
           held: failed === 0,

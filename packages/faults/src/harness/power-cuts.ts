@@ -1,14 +1,22 @@
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { seededRandom } from "@qavr/bench";
-import { createEngine, QavrError } from "@qavr/core";
+import { setTimeout as pause } from "node:timers/promises";
+import { type Random, seededRandom } from "@qavr/bench";
+import { createEngine } from "@qavr/core";
 import { sqliteStore } from "@qavr/sqlite";
 import type { CheckResult, Harness } from "./check.js";
 import { type Recorded, recordInProcess } from "./recording-process.js";
+import { retry } from "./runs.js";
 import { has, inFolder, mayMount, system } from "./workspace.js";
 
-const CUTS = { quick: 2, full: 150 } as const;
+const CUTS = { quick: 3, full: 500 } as const;
+/** Cuts of one process, each a copy of its disk: it goes on after the others. */
+const CUTS_PER_PROCESS = 4;
 const IMAGE_BYTES = 48 * 1024 * 1024;
+/** Longest time between two cuts, ms. */
+const BETWEEN = 300;
+/** What a stopped process had told before is read within this, ms. */
+const HEARD = 20;
 
 interface CutTally {
   cuts: number;
@@ -17,6 +25,13 @@ interface CutTally {
   /** Cuts in which something was lost. */
   lossy: number;
   broken: number;
+}
+
+/** A disk as a power cut would leave it. */
+interface CutDisk {
+  readonly image: string;
+  /** What the process had been told by then. */
+  readonly told: Recorded;
 }
 
 /**
@@ -31,43 +46,60 @@ async function cutPower(
   const tally: CutTally = { cuts: 0, acknowledged: 0, lost: 0, lossy: 0, broken: 0 };
   const random = seededRandom(mode ? 2 : 1);
   await inFolder(async (folder) => {
-    const [disk, copy] = [join(folder, "disk"), join(folder, "copy")];
-    const [mounted, replayed] = [join(folder, "mounted"), join(folder, "replayed")];
-    for (const place of [mounted, replayed]) mkdirSync(place);
+    const replayed = join(folder, "replayed");
+    mkdirSync(replayed);
     while (tally.cuts < cuts && !until(tally)) {
-      writeFileSync(disk, new Uint8Array(IMAGE_BYTES));
-      system("mkfs.ext4", "-q", "-F", disk);
-      system("mount", "-o", "loop", disk, mounted);
-      let told: Recorded | undefined;
-      try {
-        await recordInProcess({
-          path: join(mounted, "ledger.db"),
-          first: 0,
-          after: "first acknowledgement",
-          delay: 300 * random(),
-          ...(mode ? { mode } : {}),
-          interrupt(pid, sofar) {
-            process.kill(pid, "SIGSTOP");
-            // What it has been told by now was told before the cut.
-            setTimeout(() => {
-              told = sofar();
-              copyFileSync(disk, copy);
-              process.kill(pid, "SIGKILL");
-            }, 20);
-          },
-        });
-      } finally {
-        system("umount", mounted);
-      }
-      system("mount", "-o", "loop", copy, replayed);
-      try {
-        await inspect(join(replayed, "ledger.db"), told as Recorded, tally);
-      } finally {
-        system("umount", replayed);
+      const disks = await cutDisks(folder, Math.min(CUTS_PER_PROCESS, cuts - tally.cuts), mode, random);
+      for (const { image, told } of disks) {
+        system("mount", "-o", "loop", image, replayed);
+        try {
+          await inspect(join(replayed, "ledger.db"), told, tally);
+        } finally {
+          system("umount", replayed);
+        }
       }
     }
   });
   return tally;
+}
+
+/** Lets one process record on a new disk, and copies that at several moments. */
+async function cutDisks(
+  folder: string,
+  cuts: number,
+  mode: "normal" | undefined,
+  random: Random,
+): Promise<readonly CutDisk[]> {
+  const [disk, mounted] = [join(folder, "disk"), join(folder, "mounted")];
+  const disks: CutDisk[] = [];
+  mkdirSync(mounted, { recursive: true });
+  writeFileSync(disk, new Uint8Array(IMAGE_BYTES));
+  system("mkfs.ext4", "-q", "-F", disk);
+  system("mount", "-o", "loop", disk, mounted);
+  try {
+    await recordInProcess({
+      path: join(mounted, "ledger.db"),
+      first: 0,
+      after: "first acknowledgement",
+      delay: BETWEEN * random(),
+      ...(mode ? { mode } : {}),
+      async interrupt(pid, sofar) {
+        for (let cut = 0; cut < cuts; cut++) {
+          if (cut > 0) await pause(BETWEEN * random());
+          process.kill(pid, "SIGSTOP");
+          await pause(HEARD);
+          const image = join(folder, `cut-${cut}`);
+          disks.push({ image, told: sofar() });
+          copyFileSync(disk, image);
+          process.kill(pid, "SIGCONT");
+        }
+        process.kill(pid, "SIGKILL");
+      },
+    });
+  } finally {
+    system("umount", mounted);
+  }
+  return disks;
 }
 
 async function inspect(path: string, { acknowledged }: Recorded, tally: CutTally): Promise<void> {
@@ -76,11 +108,7 @@ async function inspect(path: string, { acknowledged }: Recorded, tally: CutTally
   const engine = createEngine({ store: sqliteStore(path) });
   let lost = 0;
   for (const [run, seq] of acknowledged) {
-    const answer = await engine
-      .report(`run-${run}`, { reward: run % 3 !== 0, idempotencyKey: `run-${run}` })
-      .catch((error: unknown) => {
-        if (!QavrError.isInstance(error, "UNKNOWN_EPISODE")) throw error;
-      });
+    const answer = await retry(engine, run);
     if (answer?.status !== "duplicate" || answer.seq !== seq) lost += 1;
   }
   tally.lost += lost;

@@ -20,8 +20,8 @@ export interface RecordingPlan {
   readonly count?: number;
   /** A program that starts Node, with its own arguments. */
   readonly under?: readonly string[];
-  /** Called once, after `delay` ms from the start of the process or from its first acknowledgement. */
-  readonly interrupt?: (pid: number, sofar: () => Recorded) => void;
+  /** Called once, after `delay` ms from the start of the process or from its first acknowledgement; kills it in the end. */
+  readonly interrupt?: (pid: number, sofar: () => Recorded) => unknown;
   readonly after?: "start" | "first acknowledgement";
   readonly delay?: number;
 }

@@ -1,16 +1,24 @@
 import { type Machine, markdownTable } from "@qavr/bench";
 import type { CheckResult } from "./check.js";
 
-interface Report {
+/** What one harness came to. */
+export interface HarnessReport {
+  readonly harness: string;
+  /** When it began, UTC to the minute. */
+  readonly measured: string;
+  readonly seconds: number;
+  /** Of the machine at its end. */
+  readonly load: number;
+  /** Why it did not run here; absent when it did. */
+  readonly obstacle?: string;
+  readonly results: readonly CheckResult[];
+}
+
+export interface Report {
   readonly command: string;
   readonly machine: Machine;
   readonly versions: Readonly<Record<string, string>>;
-  readonly reports: readonly {
-    readonly harness: string;
-    readonly seconds: number;
-    readonly obstacle?: string;
-    readonly results: readonly CheckResult[];
-  }[];
+  readonly reports: readonly HarnessReport[];
 }
 
 /** The results as a page: what was broken comes first. */
@@ -37,8 +45,15 @@ Deliberate faults, which the harnesses must find:
 
 ${markdownTable(head, results.filter(({ mutant }) => mutant).map(row))}
 ${skipped.length === 0 ? "" : `\nNot run on this machine:\n\n${skipped.join("\n")}\n`}
-Command: \`${command}\`, ${minutes} minutes; \`${command} --seed <n>\` repeats one simulated history. ${machine.cores} cores of ${machine.cpu}, load
-${machine.load}; ${Object.entries(versions)
+When, and for how long:
+
+${markdownTable(
+  ["harness", "measured", "seconds", "load afterwards"],
+  reports.map(({ harness, measured, seconds, load }) => [harness, measured, String(seconds), String(load)]),
+)}
+
+Command: \`${command}\`, ${minutes} minutes; \`${command} --only <harness> --update\` measures one anew, \`${command} --seed <n>\` repeats one
+simulated history. ${machine.cores} cores of ${machine.cpu}; ${Object.entries(versions)
     .map(([name, version]) => `${name} ${version}`)
     .join(", ")}. Raw results: [reliability.json](reliability.json).
 `;

@@ -84,7 +84,8 @@ async function memoriesFor(
     if (selected.length < documents.length) narrowTo(selected.map(({ document }) => document));
     return selected.map(({ memory }) => memory);
   } catch (error) {
-    if (internals.throws || isControlFlow(error) || isAbort(error)) throw error;
+    const signals = internals.runs.find(runId)?.root.signals ?? [];
+    if (internals.throws || isControlFlow(error) || isAbort(error, signals)) throw error;
     narrowTo([]);
     internals.log(
       "warn",

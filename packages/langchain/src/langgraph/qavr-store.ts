@@ -27,7 +27,7 @@ export interface QavrStoreFields extends StoreOptions {
 const NO_RUN: RunSite = {
   run: undefined,
   tracked: false,
-  over: false,
+  isLate: false,
   info: { runId: undefined, metadata: {}, tags: [], input: undefined },
   caller: { runId: undefined, handlers: [] },
 };

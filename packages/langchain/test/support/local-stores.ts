@@ -9,9 +9,10 @@ import type { Document } from "@langchain/core/documents";
 import { FakeVectorStore } from "@langchain/core/utils/testing";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import { createClient } from "@libsql/client";
-import { onTestFinished } from "vitest";
+import { startVectorServer, type VectorServer } from "@qavr/postgres-server";
+import pg from "pg";
+import { afterAll, onTestFinished } from "vitest";
 import { corpus, hnswStore, memoryVectorStore, TrigramEmbeddings } from "./corpus.js";
-import { scriptedPool } from "./scripted-pool.js";
 
 /** A real vector store of this machine, filled with the corpus. */
 export interface LocalStore {
@@ -69,15 +70,30 @@ async function lanceStore(documents: Document[] = corpus()): Promise<LanceDB> {
   return LanceDB.fromDocuments(documents, new TrigramEmbeddings(), { uri });
 }
 
+let server: Promise<VectorServer> | undefined;
+let tables = 0;
+
+afterAll(async () => (await server)?.stop());
+
 function pgvector(distanceStrategy: DistanceStrategy, scoreNormalization: "distance" | "similarity"): LocalStore {
   return {
     name: `PGVector (${distanceStrategy}, ${scoreNormalization})`,
     scores: scoreNormalization,
     ids: "added",
     async create(documents = corpus()) {
+      server ??= startVectorServer();
+      const pool = new pg.Pool({ connectionString: (await server).url(), max: 1 });
+      onTestFinished(() => pool.end());
+      tables += 1;
+      const tableName = `vectors_${tables}`;
+      // The table that the store would make takes nothing but UUIDs for ids, and draws them at random.
+      await pool.query(`CREATE SEQUENCE ${tableName}_rows; CREATE TABLE ${tableName} (
+        id text PRIMARY KEY DEFAULT 'row-' || nextval('${tableName}_rows'),
+        text text, metadata jsonb, embedding vector(64)
+      )`);
       const store = new PGVectorStore(new TrigramEmbeddings(), {
-        pool: scriptedPool() as never,
-        tableName: "vectors",
+        pool,
+        tableName,
         distanceStrategy,
         scoreNormalization,
       });

@@ -53,13 +53,16 @@ export function scriptedAgent(
   return Object.assign(agent, { prompts, offered });
 }
 
-/** Puts a text into the user's memory, as a turn that went well on a thread of its own. */
+/** Puts a text into the user's memory, as a turn that went well on a thread of its own. Returns the id of its message. */
 export async function remember(
   memory: Memory,
   text: string,
   { thread = randomUUID(), resource = USER }: { readonly thread?: string; readonly resource?: string } = {},
-): Promise<void> {
+): Promise<string> {
   await scriptedAgent(memory, [{ text: "noted" }]).generate(text, { memory: { thread, resource } });
+  const store = await memory.storage.getStore("memory");
+  const stored = await store?.listMessages({ threadId: thread, perPage: false });
+  return stored?.messages.find(({ role }) => role === "user")?.id ?? "";
 }
 
 /** What the ledger says of the thread's latest run. */

@@ -1,7 +1,9 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { MastraModelConfig } from "@mastra/core/llm";
 
 /** What the model does when it is called once. */
 export type Turn =
+  /** `delayMs` passes before each word. */
   | { readonly text: string; readonly delayMs?: number }
   | { readonly tool: string; readonly args?: unknown }
   | { readonly tools: readonly { readonly tool: string; readonly args?: unknown }[] }
@@ -49,6 +51,9 @@ export function scriptedModel(script: Script): ScriptedModel {
       const turn = next(options);
       if ("error" in turn) throw turn.error;
       if ("streamError" in turn) throw turn.streamError;
+      if ("delayMs" in turn && turn.delayMs) {
+        await pause(turn.delayMs * deltasOf(turn).length, undefined, { signal: options.abortSignal });
+      }
       const calls = callsOf(turn, call);
       if (calls.length > 0) return { content: calls, finishReason: "tool-calls", usage, warnings: [] };
       return { content: [{ type: "text", text: textOf(turn) }], finishReason: "stop", usage, warnings: [] };
@@ -76,8 +81,8 @@ export function scriptedModel(script: Script): ScriptedModel {
           for (const part of calls) controller.enqueue(part);
           if (calls.length === 0) {
             controller.enqueue({ type: "text-start", id: "1" });
-            for (const delta of textOf(turn).split(/(?<= )/)) {
-              if ("delayMs" in turn && turn.delayMs) await new Promise((done) => setTimeout(done, turn.delayMs));
+            for (const delta of deltasOf(turn)) {
+              if ("delayMs" in turn && turn.delayMs) await pause(turn.delayMs);
               if (abortSignal?.aborted) {
                 controller.error(new DOMException("aborted", "AbortError"));
                 return;
@@ -120,6 +125,11 @@ function callsOf(turn: Turn, call: number): object[] {
     toolName: tool,
     input: JSON.stringify(args),
   }));
+}
+
+/** What is streamed one after the other: words. */
+function deltasOf(turn: Turn): string[] {
+  return textOf(turn).split(/(?<= )/);
 }
 
 function textOf(turn: Turn): string {

@@ -5,7 +5,7 @@ const NO_INPUT = { type: "object", properties: {} } as unknown as undefined;
 type Tool = ReturnType<typeof createTool>;
 
 /** Tools that do one thing each, by the name that scripts call. */
-export const tools: Record<"works" | "fails" | "asks" | "needsApproval", Tool> = {
+export const tools: Record<"works" | "fails" | "strict" | "asks" | "needsApproval", Tool> = {
   works: createTool({ id: "works", description: "Works.", inputSchema: NO_INPUT, execute: async () => ({ ok: true }) }),
   fails: createTool({
     id: "fails",
@@ -14,6 +14,16 @@ export const tools: Record<"works" | "fails" | "asks" | "needsApproval", Tool> =
     execute: async () => {
       throw new Error("the tool failed");
     },
+  }),
+  strict: createTool({
+    id: "strict",
+    description: "Takes a number.",
+    inputSchema: {
+      type: "object",
+      properties: { count: { type: "number" } },
+      required: ["count"],
+    } as unknown as undefined,
+    execute: async () => ({ ok: true }),
   }),
   asks: createTool({
     id: "asks",

@@ -1,5 +1,5 @@
 import type { Reduction, StateWrite } from "@qavr/core";
-import { address, type Mutant, mutant, withWrites } from "./mutant.js";
+import { address, type Mutant, mutant, verifying, withWrites } from "./mutant.js";
 
 /** Faults of writing: keys, order, reductions, atomicity. */
 export const commitMutants: readonly Mutant[] = [
@@ -210,6 +210,19 @@ export const commitMutants: readonly Mutant[] = [
       return (await store.readEntries(namespace, { limit: 10_000 })).length;
     },
   })),
+
+  mutant("leaves the times of entries out of its digests", "verify", (store) =>
+    verifying(store, { columns: (entry) => ({ ...entry, at: 0 }) }),
+  ),
+
+  mutant("gives entries the same digests in every namespace", "verify", (store) =>
+    verifying(store, { first: () => new Uint8Array(16) }),
+  ),
+
+  mutant("begins its digests again after a compaction", "verify", (store) => {
+    const { verify } = verifying(store);
+    return { verify };
+  }),
 
   mutant("erases the state of a namespace but keeps its ledger", "eraseNamespace", (store) => ({
     async eraseNamespace(namespace) {

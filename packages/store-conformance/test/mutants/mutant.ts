@@ -1,4 +1,16 @@
-import { memoryStore, QavrError, type Reduce, type Reduction, type StateWrite, type Store } from "@qavr/core";
+import { createHash } from "node:crypto";
+import {
+  DamageReport,
+  type EntryColumns,
+  ledgerDigests,
+  memoryStore,
+  nameToBytes,
+  QavrError,
+  type Reduce,
+  type Reduction,
+  type StateWrite,
+  type Store,
+} from "@qavr/core";
 import type { StoreBackend } from "../../src/index.js";
 
 /** A store with one fault that somebody has made, or could make, in a real one. */
@@ -74,3 +86,49 @@ export function withWrites(reduce: Reduce, change: (writes: readonly StateWrite[
 
 /** Address of a state, for the mutants' own maps. */
 export const address = (scope: string, id: string): string => JSON.stringify([scope, id]);
+
+const digests = ledgerDigests((bytes) => createHash("sha256").update(bytes).digest());
+
+/** How a ledger is put into its digest, where it can go wrong. */
+interface Digesting {
+  columns(entry: EntryColumns): EntryColumns;
+  first(namespace: string): Uint8Array;
+}
+
+/** Gives a memory store a check of its ledger, by digests that are made when they are asked for. Honest as it stands. */
+export function verifying(
+  store: Store,
+  { columns = (entry) => entry, first = digests.first }: Partial<Digesting> = {},
+): Pick<Required<Store>, "compact" | "eraseNamespace" | "verify"> {
+  /** Digests of the last entries that were compacted away. */
+  const bases = new Map<string, Uint8Array>();
+  const chain = async (namespace: string, through = Number.POSITIVE_INFINITY): Promise<Uint8Array> => {
+    let digest = bases.get(namespace) ?? first(namespace);
+    for (const { key, type, ...entry } of await store.readEntries(namespace, { limit: 10_000 })) {
+      if (entry.seq > through) break;
+      digest = digests.entry(digest, columns({ ...entry, key: nameToBytes(key), type: nameToBytes(type) }));
+    }
+    return digest;
+  };
+  return {
+    async compact(namespace, compaction) {
+      const base = await chain(namespace, compaction.through);
+      const isDone = (await store.compact?.(namespace, compaction)) ?? false;
+      if (isDone) bases.set(namespace, base);
+      return isDone;
+    },
+    async eraseNamespace(namespace) {
+      bases.delete(namespace);
+      await store.eraseNamespace(namespace);
+    },
+    async verify(only) {
+      const report = new DamageReport();
+      for (const namespace of await store.namespaces({ limit: 10_000 })) {
+        if (only !== undefined && namespace !== only) continue;
+        report.addNamespace(await chain(namespace));
+        report.entries += (await store.readEntries(namespace, { limit: 10_000 })).length;
+      }
+      return report.result(digests, only);
+    },
+  };
+}

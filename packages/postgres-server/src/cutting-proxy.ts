@@ -3,6 +3,7 @@ import { createConnection, createServer, type Socket } from "node:net";
 
 /** A network between a store and its server that can be cut. */
 export interface CuttingProxy {
+  readonly port: number;
   /** The server's URL by way of the proxy. */
   url(server: string): string;
   /**
@@ -10,14 +11,17 @@ export interface CuttingProxy {
    * before the server gets it.
    */
   cut(text: string, moment: "answered" | "unsent"): void;
-  /** Lets nobody through any more, or again. */
+  /** Breaks all connections and lets nobody through any more, or lets them through again. */
   block(blocked: boolean): void;
+  /** Leads new connections to another server of this machine, as an address does that was moved after a failover. */
+  redirect(port: number): void;
   /** How often something was cut. */
   readonly cuts: number;
   close(): Promise<void>;
 }
 
 export async function cuttingProxy(serverPort: number): Promise<CuttingProxy> {
+  let target = serverPort;
   let planned: { text: string; moment: "answered" | "unsent" } | undefined;
   let blocked = false;
   let cuts = 0;
@@ -27,7 +31,7 @@ export async function cuttingProxy(serverPort: number): Promise<CuttingProxy> {
       client.destroy();
       return;
     }
-    const upstream = createConnection(serverPort, "localhost");
+    const upstream = createConnection(target, "localhost");
     let cutting = false;
     const end = (): void => {
       client.destroy();
@@ -62,6 +66,7 @@ export async function cuttingProxy(serverPort: number): Promise<CuttingProxy> {
   await once(proxy, "listening");
   const { port } = proxy.address() as { port: number };
   return {
+    port,
     url: (server) => server.replace(/:\d+\//, `:${port}/`),
     cut(text, moment) {
       planned = { text, moment };
@@ -69,6 +74,9 @@ export async function cuttingProxy(serverPort: number): Promise<CuttingProxy> {
     block(now) {
       blocked = now;
       if (now) for (const socket of sockets) socket.destroy();
+    },
+    redirect(to) {
+      target = to;
     },
     get cuts() {
       return cuts;

@@ -1,0 +1,65 @@
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { QavrError } from "../errors/qavr-error.js";
+import { ChainCheck, type ChainEnds, type ChainedEntry, chainedEntries, chainOn } from "./chain-check.js";
+import { ledgerDigests } from "./ledger-digests.js";
+import type { SequencedEntry } from "./store.js";
+
+const digests = ledgerDigests((bytes) => createHash("sha256").update(bytes).digest());
+const entries = Array.from(
+  { length: 5 },
+  (_, i): SequencedEntry => ({ seq: i + 1, key: `k${i}`, type: "tally", at: i, payload: Uint8Array.of(i) }),
+);
+const first = digests.first("n");
+const rows = chainOn(first, entries, digests);
+const last = rows[4] as ChainedEntry;
+const whole: ChainEnds = { namespace: "n", head: 5, digest: last.digest, base: 0, baseDigest: first };
+
+function problemOf(some: readonly ChainedEntry[], ends: Partial<ChainEnds> = {}): unknown {
+  const check = new ChainCheck({ ...whole, ...ends }, digests);
+  for (const row of some) if (!check.next(row)) break;
+  const damage = check.end();
+  return damage && [damage.seq, damage.problem];
+}
+
+describe("a chain of entries", () => {
+  it("fits from its first digest to its last, and from any entry on", () => {
+    expect(problemOf(rows)).toBeUndefined();
+    expect(problemOf(rows.slice(2), { base: 2, baseDigest: rows[1]?.digest as Uint8Array })).toBeUndefined();
+  });
+
+  it.each<[string, readonly ChainedEntry[], Partial<ChainEnds>, number, RegExp]>([
+    ["an entry that is gone", rows.toSpliced(2, 1), {}, 3, /place 4/],
+    ["an entry twice", rows.toSpliced(2, 0, rows[1] as ChainedEntry), {}, 3, /place 2/],
+    ["another payload", rows.with(1, { ...rows[1], payload: Uint8Array.of(9) } as ChainedEntry), {}, 2, /digest/],
+    ["no last entry", rows.slice(0, 4), {}, 5, /before its head/],
+    ["a last entry of another ledger", rows, { digest: first }, 6, /not the one/],
+    ["the ledger of another name", rows, { namespace: "m" }, 1, /first digest/],
+    ["another base", rows.slice(2), { base: 2, baseDigest: first }, 3, /digest/],
+  ])("does not fit with %s", (_what, some, ends, seq, problem) => {
+    expect(problemOf(some, ends)).toEqual([seq, expect.stringMatching(problem)]);
+  });
+
+  it("counts the entries before the place where it breaks", () => {
+    const check = new ChainCheck(whole, digests);
+    for (const row of rows.toSpliced(3, 1)) check.next(row);
+    expect(check.entries).toBe(3);
+  });
+});
+
+describe("entries for readers", () => {
+  const corrupt = (seq: number): QavrError => new QavrError("STORE_CORRUPT", "damaged", { details: { seq } });
+
+  it("are given as they were written", () => {
+    expect(chainedEntries(rows, { seq: 0, digest: first }, digests, corrupt)).toEqual(entries);
+    expect(chainedEntries(rows.slice(3), rows[2] as ChainedEntry, digests, corrupt)).toEqual(entries.slice(3));
+  });
+
+  it("are refused from the first one on that does not follow", () => {
+    const damaged = rows.with(3, { ...rows[3], at: 9 } as ChainedEntry);
+    expect(() => chainedEntries(damaged, { seq: 0, digest: first }, digests, corrupt)).toThrow(
+      expect.objectContaining({ code: "STORE_CORRUPT", details: { seq: 4 } }),
+    );
+    expect(() => chainedEntries(rows.slice(1), { seq: 0, digest: first }, digests, corrupt)).toThrow();
+  });
+});

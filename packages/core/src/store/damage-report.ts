@@ -1,0 +1,54 @@
+import type { LedgerDigests } from "./ledger-digests.js";
+import type { LedgerCheck, LedgerDamage } from "./store.js";
+
+/** Damages that a check names. */
+const NAMED = 100;
+
+/** Collects what checking a ledger finds, however much of it there is. */
+export class DamageReport {
+  namespaces = 0;
+  entries = 0;
+  readonly #digests: Uint8Array[] = [];
+  readonly #damage: LedgerDamage[] = [];
+  #damaged = 0;
+
+  add(...problems: readonly LedgerDamage[]): void {
+    this.#damaged += problems.length;
+    this.#damage.push(...problems.slice(0, NAMED - this.#damage.length));
+  }
+
+  /** Runs a part of the check; what that stumbles over is damage, too. */
+  attempt(check: () => void): void {
+    try {
+      check();
+    } catch (error) {
+      this.addError(error);
+    }
+  }
+
+  addError(error: unknown): void {
+    this.add({ problem: error instanceof Error ? error.message : String(error) });
+  }
+
+  /** @param digest of its last entry */
+  addNamespace(digest: Uint8Array): void {
+    this.namespaces += 1;
+    this.#digests.push(digest);
+  }
+
+  /**
+   * All of it. Namespaces must have come in the order of their names: the digest covers that, too.
+   *
+   * @param only the namespace that was checked alone; the digest is that of its last entry then
+   */
+  result(digests: LedgerDigests, only?: string): LedgerCheck {
+    const digest = only === undefined ? digests.all(this.#digests) : (this.#digests[0] ?? digests.first(only));
+    return {
+      namespaces: this.namespaces,
+      entries: this.entries,
+      digest: [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join(""),
+      damaged: this.#damaged,
+      damage: this.#damage,
+    };
+  }
+}

@@ -1,0 +1,50 @@
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { ledgerDigests } from "./ledger-digests.js";
+import { nameToBytes } from "./name-bytes.js";
+
+const digests = ledgerDigests((bytes) => createHash("sha256").update(bytes).digest());
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+const columns = { seq: 1, key: nameToBytes("k"), type: nameToBytes("tally"), at: 5, payload: Uint8Array.of(7) };
+
+describe("digests of a ledger", () => {
+  it("are the first halves of SHA-256 over what the formula names", () => {
+    expect(hex(digests.first("n"))).toBe(createHash("sha256").update("qavrn").digest("hex").slice(0, 32));
+    const numbers = Buffer.alloc(24);
+    numbers.writeDoubleLE(1, 0);
+    numbers.writeDoubleLE(5, 8);
+    numbers.writeUInt32LE(1, 16);
+    numbers.writeUInt32LE(5, 20);
+    const bytes = Buffer.concat([digests.first("n"), numbers, Buffer.from("ktally"), Buffer.of(7)]);
+    const expected = createHash("sha256").update(bytes).digest("hex").slice(0, 32);
+    expect(hex(digests.entry(digests.first("n"), columns))).toBe(expected);
+  });
+
+  it("never change: ledgers of every version must verify", () => {
+    const entry = digests.entry(digests.first("n"), columns);
+    const state = { place: 0, scope: nameToBytes("s"), id: nameToBytes("m"), value: Uint8Array.of(1) };
+    const dropped = { seq: 1, key: columns.key, payloadDigest: digests.of(columns.payload) };
+    expect(
+      [
+        entry,
+        digests.dropped("n", dropped),
+        digests.checkpoint(1, entry, [state]),
+        digests.all([entry, digests.first("m")]),
+      ].map(hex),
+    ).toMatchInlineSnapshot(`
+      [
+        "c71534ec3722cd0cad4bc09d6a71d198",
+        "669a5aba655d1b5d74eda13f4a26012d",
+        "7c55e483a309b361ddce7f681ca85497",
+        "8bc1399a450bea89480811df2560937b",
+      ]
+    `);
+  });
+
+  it("tell a key from a type, which are of one text with different borders", () => {
+    const before = digests.first("n");
+    const one = { ...columns, key: nameToBytes("ab"), type: nameToBytes("c") };
+    const other = { ...columns, key: nameToBytes("a"), type: nameToBytes("bc") };
+    expect(hex(digests.entry(before, one))).not.toBe(hex(digests.entry(before, other)));
+  });
+});

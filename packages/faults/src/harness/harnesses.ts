@@ -1,0 +1,48 @@
+import { backups } from "./backups.js";
+import { bounds } from "./bounds.js";
+import { brokenFiles } from "./broken-files.js";
+import { cancellations } from "./cancellations.js";
+import type { Harness } from "./check.js";
+import { clockWalks } from "./clock-walks.js";
+import { contention } from "./contention.js";
+import { damagedRows } from "./damaged-rows.js";
+import { fullDisk, ioErrors } from "./disk-faults.js";
+import { embeddingChanges } from "./embedding-changes.js";
+import { exactCounts } from "./exact-counts.js";
+import { kills } from "./kills.js";
+import { migrations } from "./migrations.js";
+import { powerCuts } from "./power-cuts.js";
+import { promotion } from "./promotion.js";
+import { revocations } from "./revocations.js";
+import { schedules } from "./schedules.js";
+import { serverKills } from "./server-kills.js";
+import { serverMigrations } from "./server-migrations.js";
+import { soak } from "./soak.js";
+import { tenants } from "./tenants.js";
+import { unreachableServer } from "./unreachable-server.js";
+
+/** All of them, in the order of the results. */
+export const HARNESSES: readonly Harness[] = [
+  kills,
+  serverKills,
+  promotion,
+  exactCounts,
+  unreachableServer,
+  powerCuts,
+  fullDisk,
+  ioErrors,
+  brokenFiles,
+  damagedRows,
+  migrations,
+  serverMigrations,
+  clockWalks,
+  schedules,
+  contention,
+  backups,
+  tenants,
+  cancellations,
+  embeddingChanges,
+  revocations,
+  bounds,
+  soak,
+];

@@ -1,0 +1,27 @@
+import type { CommitReceipt, Store } from "@qavr/core";
+
+/** A store that acknowledges before it commits, as a write-behind cache would. */
+export function acknowledgingEarly(inner: Store): Store {
+  let seq = 0;
+  return {
+    ...inner,
+    async commit(namespace, entries, reduce) {
+      setTimeout(() => void inner.commit(namespace, entries, reduce), 3);
+      return entries.map((): CommitReceipt => ({ status: "committed", seq: ++seq }));
+    },
+  };
+}
+
+/** A store that takes whatever is sent again for something new. */
+export function forgettingKeys(inner: Store): Store {
+  let calls = 0;
+  return {
+    ...inner,
+    commit: (namespace, entries, reduce) =>
+      inner.commit(
+        namespace,
+        entries.map((entry) => ({ ...entry, key: `${entry.key}#${process.pid}-${calls++}` })),
+        reduce,
+      ),
+  };
+}

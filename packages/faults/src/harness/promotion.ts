@@ -1,0 +1,98 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { postgresStore } from "@qavr/postgres";
+import { type CuttingProxy, cuttingProxy, type PostgresServer, startServer } from "@qavr/postgres-server";
+import type { CheckResult, Harness } from "./check.js";
+import { onServer, until } from "./database.js";
+import { NAMESPACE } from "./tallies.js";
+import { type Survival, survivalOf, Writers } from "./writers.js";
+
+const FAILOVERS = { quick: 1, full: 20 } as const;
+/** Acknowledgements before and after the failover. */
+const BETWEEN = 20;
+/** How long the replica hears nothing before its primary dies, in ms. */
+const SILENCE = 100;
+
+type Replication = "synchronous" | "asynchronous";
+
+/** Has commits wait for the replica, if that is asked for, and waits until it follows. */
+async function follow(primary: PostgresServer, replication: Replication): Promise<void> {
+  await onServer(primary.url(), async (client) => {
+    if (replication === "synchronous") {
+      await client.query("alter system set synchronous_standby_names = '*'");
+      await client.query("select pg_reload_conf()");
+    }
+    await until(async () => {
+      const { rows } = await client.query("select state, sync_state from pg_stat_replication");
+      return rows[0]?.state === "streaming" && (replication === "asynchronous" || rows[0].sync_state === "sync");
+    });
+  });
+}
+
+/** Cuts a replica off, kills its primary while outcomes are recorded, promotes the replica and goes on with it. */
+async function failOver(replication: Replication): Promise<Survival> {
+  const primary = await startServer({ settings: { fsync: "off" } });
+  const servers: PostgresServer[] = [primary];
+  const proxies: CuttingProxy[] = [];
+  const proxyTo = async (server: PostgresServer): Promise<CuttingProxy> => {
+    const proxy = await cuttingProxy(server.port);
+    proxies.push(proxy);
+    return proxy;
+  };
+  try {
+    const [replicaSees, applicationSees] = [await proxyTo(primary), await proxyTo(primary)];
+    const replica = await primary.startReplica({ through: replicaSees.port });
+    servers.push(replica);
+    await follow(primary, replication);
+    const store = postgresStore(applicationSees.url(primary.url()));
+    await store.head(NAMESPACE);
+    const writers = new Writers(store);
+    await writers.acknowledge(BETWEEN);
+    replicaSees.block(true);
+    await pause(SILENCE);
+    await primary.kill();
+    await onServer(replica.url(), (client) => client.query("select pg_promote()"));
+    applicationSees.redirect(replica.port);
+    await writers.acknowledge(BETWEEN);
+    await writers.finish();
+    await store.close();
+    const promoted = postgresStore(replica.url());
+    const survival = await survivalOf(writers, promoted);
+    await promoted.close();
+    return survival;
+  } finally {
+    for (const proxy of proxies) await proxy.close();
+    for (const server of servers) await server.stop();
+  }
+}
+
+export const promotion: Harness = {
+  name: "promotion of a replica",
+  async run(size): Promise<readonly CheckResult[]> {
+    let [acknowledged, refused, lost, doubled] = [0, 0, 0, 0];
+    for (let failover = 0; failover < FAILOVERS[size]; failover++) {
+      const survival = await failOver("synchronous");
+      acknowledged += survival.acknowledged;
+      refused += survival.refused;
+      lost += survival.lost;
+      doubled += survival.doubled;
+    }
+    const mutant = await failOver("asynchronous");
+    return [
+      {
+        promise: "R1",
+        what: "primary server killed, synchronous replica promoted, the store's address moved to it (PostgreSQL)",
+        tried: `${FAILOVERS[size]} failovers, ${acknowledged} acknowledged outcomes, ${refused} calls refused and repeated`,
+        seen: `${lost} lost, ${doubled} counted twice`,
+        held: lost === 0 && doubled === 0 && acknowledged >= 2 * BETWEEN * FAILOVERS[size],
+      },
+      {
+        promise: "R25",
+        what: "mutant: asynchronous replication",
+        tried: "1 failovers",
+        seen: `${mutant.lost} lost outcomes seen`,
+        held: mutant.lost > 0,
+        mutant: true,
+      },
+    ];
+  },
+};

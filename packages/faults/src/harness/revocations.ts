@@ -1,0 +1,89 @@
+import { seededRandom } from "@qavr/bench";
+import { createEngine, type Engine, memoryStore, type OutcomeInput } from "@qavr/core";
+import type { CheckResult, Harness } from "./check.js";
+
+const HISTORIES = { quick: 20, full: 1_000 } as const;
+const RUNS = 30;
+const MINUTE = 60_000;
+const NOW = 1_767_225_600_000;
+const TIERS = ["verified", "observed", "user", "self-reported"] as const;
+
+/**
+ * One history, in which a second source also has its say about some runs. Where it is `spared`, that source says nothing. What is
+ * shown does not follow from what was learned: the ledger says what was shown, and that must be the same in both.
+ */
+async function live(seed: number, spared: boolean): Promise<Engine> {
+  const random = seededRandom(seed);
+  const clock = { now: NOW };
+  let ids = 0;
+  const doubt = { trust: "audited", sourceCaps: { weight: 3, window: 60 * MINUTE } } as const;
+  const engine = createEngine({
+    store: memoryStore(),
+    clock: () => clock.now,
+    createId: () => `e${++ids}`,
+    ...(seed % 2 === 0 ? doubt : {}),
+  });
+  const word = (source: string): OutcomeInput => ({
+    reward: random() < 0.5,
+    tier: TIERS[Math.floor(random() * TIERS.length)] as (typeof TIERS)[number],
+    source,
+    ...(random() < 0.3 ? { helpful: ["m1"] } : {}),
+  });
+  const ended: string[] = [];
+  for (let run = 0; run < RUNS; run++) {
+    clock.now += MINUTE;
+    const first = Math.floor(10 * random());
+    const { episode } = await engine.rank({
+      candidates: Array.from({ length: 8 }, (_, i) => ({ id: `d${first + i}`, similarity: 0.9 - i / 20 })),
+      vector: Array.from({ length: 4 }, () => random() - 0.5),
+      topK: 3,
+      keepOrder: true,
+    });
+    await engine.end(episode, random() < 0.8 ? word("honest") : undefined);
+    ended.push(episode);
+    const about = ended[Math.floor(random() * ended.length)] as string;
+    const lie = word("liar");
+    if (!spared && random() < 0.5) await engine.report(about, lie);
+    else if (spared) random();
+  }
+  return engine;
+}
+
+/** What was learned, to the last bit. */
+async function learned(engine: Engine): Promise<string> {
+  const { shared, memories } = await engine.exportState();
+  const bits = (_: string, value: unknown) => (ArrayBuffer.isView(value) ? Array.from(value as Float32Array) : value);
+  return JSON.stringify([shared, memories, (await engine.status()).taught], bits);
+}
+
+export const revocations: Harness = {
+  name: "revocations",
+  async run(size): Promise<readonly CheckResult[]> {
+    let [different, without, revoked] = [0, 0, 0];
+    for (let seed = 1; seed <= HISTORIES[size]; seed++) {
+      const [told, spared] = [await live(seed, false), await live(seed, true)];
+      const clean = await learned(spared);
+      if ((await learned(told)) !== clean) without += 1;
+      revoked += (await told.revoke({ namespace: "default", source: "liar" })).outcomes;
+      if ((await learned(told)) !== clean || !(await told.replay()).identical) different += 1;
+    }
+    const tried = `${HISTORIES[size].toLocaleString("en")} histories, ${revoked.toLocaleString("en")} outcomes revoked`;
+    return [
+      {
+        promise: "R24",
+        what: "a source is revoked: what was learned, against a ledger that never heard it",
+        tried,
+        seen: `${different} differ in any bit`,
+        held: different === 0 && revoked > 0,
+      },
+      {
+        promise: "R25",
+        what: "mutant: does not revoke",
+        tried: `${HISTORIES[size].toLocaleString("en")} histories`,
+        seen: `${without} differences seen`,
+        held: without > HISTORIES[size] / 2,
+        mutant: true,
+      },
+    ];
+  },
+};

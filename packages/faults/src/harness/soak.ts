@@ -1,0 +1,85 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { createEngine } from "@qavr/core";
+import { sqliteStore } from "@qavr/sqlite";
+import type { CheckResult, Harness } from "./check.js";
+import { heap } from "./heap.js";
+import { inFolder } from "./workspace.js";
+
+const RUNS = { quick: 2_000, full: 100_000 } as const;
+/** Compacted so often that the ledger stays about as long as it is. */
+const COMPACTIONS = 20;
+const MEMORIES = 500;
+const MIB = 1024 * 1024;
+/** What may come on top in the second half of it all, in bytes. */
+const GROWTH = 8 * MIB;
+const HOUR = 3_600_000;
+
+const mib = (bytes: number): string => `${(bytes / MIB).toFixed(1)} MiB`;
+/** Open files of this process, 0 where the system does not say. */
+const openFiles = (): number => {
+  try {
+    return readdirSync("/proc/self/fd").length;
+  } catch {
+    return 0;
+  }
+};
+
+interface Soaked {
+  /** Memory in use at the middle and at the end, bytes. */
+  readonly middle: number;
+  readonly end: number;
+  readonly files: readonly [middle: number, end: number];
+}
+
+/** Ranks, records and learns for a long time, with as many memories, and looks at what grows. */
+async function soakFor(runs: number): Promise<Soaked> {
+  return inFolder(async (folder) => {
+    const clock = { now: 1_767_225_600_000 };
+    const engine = createEngine({ store: sqliteStore(join(folder, "ledger.db")), clock: () => clock.now });
+    const part = runs / COMPACTIONS;
+    let [middle, filesThen] = [0, 0];
+    for (let done = 0; done < COMPACTIONS; done++) {
+      for (let run = 0; run < part; run += 50) {
+        clock.now += HOUR;
+        await Promise.all(Array.from({ length: 50 }, (_, i) => once(done * part + run + i)));
+      }
+      await engine.compact({ namespace: "default", olderThan: HOUR });
+      if (done + 1 === COMPACTIONS / 2) [middle, filesThen] = [heap(), openFiles()];
+    }
+    const soaked = { middle, end: heap(), files: [filesThen, openFiles()] as const };
+    await engine.close();
+    return soaked;
+
+    async function once(run: number): Promise<void> {
+      const candidates = Array.from({ length: 20 }, (_, i) => ({
+        id: `m${(7 * run + i) % MEMORIES}`,
+        similarity: 0.9 - i / 40,
+      }));
+      const { episode } = await engine.rank({
+        candidates,
+        topK: 4,
+        vector: [1, run % 7, run % 3],
+        aliases: [`run-${run}`],
+      });
+      await engine.end(episode, { reward: run % 2 === 0 });
+    }
+  });
+}
+
+export const soak: Harness = {
+  name: "soak",
+  alone: true,
+  async run(size): Promise<readonly CheckResult[]> {
+    const { middle, end, files } = await soakFor(RUNS[size]);
+    return [
+      {
+        promise: "R23",
+        what: "many runs in one process with as many memories, compacted now and then (SQLite)",
+        tried: `${RUNS[size].toLocaleString("en")} runs`,
+        seen: `${mib(middle)} in use at half time, ${mib(end)} at the end; ${files.join(" and then ")} open files`,
+        held: end - middle <= GROWTH && files[1] <= files[0],
+      },
+    ];
+  },
+};

@@ -1,0 +1,72 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { type CommitReceipt, QavrError, type Store } from "@qavr/core";
+import { addUp, counting, NAMESPACE, tally } from "./tallies.js";
+
+const WRITERS = 4;
+/** What a store may say of a server that goes: repeat the call. */
+const REPEATED: readonly string[] = ["STORE_UNAVAILABLE", "STORE_COMMIT_UNKNOWN"];
+
+/** Outcomes that writers have been told are safe, while their server comes and goes. */
+export class Writers {
+  /** Place by key. */
+  readonly acknowledged: Map<string, number> = new Map();
+  /** Calls that were refused with a code that tells a caller to repeat them, and repeated. */
+  refused = 0;
+  readonly #store: Store;
+  readonly #writers: Promise<void>[];
+  #isOver = false;
+
+  constructor(store: Store) {
+    this.#store = store;
+    this.#writers = Array.from({ length: WRITERS }, (_, writer) => this.#write(writer));
+  }
+
+  /** Resolves when so many more are acknowledged. */
+  async acknowledge(more: number): Promise<void> {
+    const before = this.acknowledged.size;
+    while (this.acknowledged.size < before + more) await Promise.race([pause(1), ...this.#writers]);
+  }
+
+  /** Lets everything that was begun be acknowledged. */
+  async finish(): Promise<void> {
+    this.#isOver = true;
+    await Promise.all(this.#writers);
+  }
+
+  async #write(writer: number): Promise<void> {
+    for (let n = 0; !this.#isOver; n++) {
+      const key = `w${writer}-${n}`;
+      this.acknowledged.set(key, (await this.#untilAnswered(key)).seq);
+    }
+  }
+
+  /** Repeats what was refused, as a caller would. */
+  async #untilAnswered(key: string): Promise<CommitReceipt> {
+    for (;;) {
+      try {
+        const [receipt] = await this.#store.commit(NAMESPACE, [tally(key)], counting);
+        return receipt as CommitReceipt;
+      } catch (error) {
+        if (!(QavrError.isInstance(error) && REPEATED.includes(error.code))) throw error;
+        this.refused += 1;
+        await pause(20);
+      }
+    }
+  }
+}
+
+/** What is left of what was acknowledged. */
+export interface Survival {
+  readonly acknowledged: number;
+  readonly refused: number;
+  /** Acknowledged, and not in the ledger, or in another place. */
+  readonly lost: number;
+  /** In the ledger twice, or counted otherwise than once. */
+  readonly doubled: number;
+}
+
+export async function survivalOf({ acknowledged, refused }: Writers, store: Store): Promise<Survival> {
+  const { places, entries, gaps, wrong } = await addUp(store);
+  const lost = [...acknowledged].filter(([key, seq]) => places.get(key) !== seq).length;
+  return { acknowledged: acknowledged.size, refused, lost, doubled: entries - places.size + gaps + wrong };
+}

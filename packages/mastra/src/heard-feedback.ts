@@ -1,0 +1,41 @@
+import type { ExportedFeedback } from "@mastra/core/observability";
+import { failOpen, type Internals } from "./internals.js";
+import type { RunReference } from "./report-outcome.js";
+import { reportQuietly } from "./reward-from.js";
+import { thumbs } from "./score-rewards.js";
+
+/** The parts of feedback that say what is judged and how. */
+export type HeardFeedback = Pick<ExportedFeedback, "feedbackType" | "value" | "comment"> & {
+  readonly feedbackId?: string | null | undefined;
+};
+
+/** Takes feedback as a person's word about a run, once, however often it is heard. Never rejects unless failures are thrown. */
+export async function hearFeedback(
+  internals: Internals,
+  run: RunReference | undefined,
+  feedback: HeardFeedback,
+): Promise<void> {
+  const { feedback: toOutcome = thumbs } = internals.options;
+  try {
+    const outcome = toOutcome(feedback);
+    if (!outcome || !run) return;
+    const { feedbackId, feedbackType } = feedback;
+    const source = `feedback:${feedbackType}`;
+    await reportQuietly(internals, run, { tier: "user", source, ...outcome }, `feedback:${feedbackId}`);
+  } catch (error) {
+    failOpen(internals, "OUTCOME_NOT_RECORDED", "Feedback could not be read.", { error }, "error");
+  }
+}
+
+/** The run that an annotation is about, by the best id that it carries. */
+export function referenceOf(
+  {
+    runId,
+    resourceId,
+  }: { readonly runId?: string | null | undefined; readonly resourceId?: string | null | undefined },
+  traceId: string | null | undefined,
+): RunReference | undefined {
+  const owner = resourceId ? { resourceId } : {};
+  if (runId) return { runId, ...owner };
+  return traceId ? { traceId, ...owner } : undefined;
+}

@@ -1,0 +1,134 @@
+import { Agent, type AgentConfig } from "@mastra/core/agent";
+import { createDurableAgent } from "@mastra/core/agent/durable";
+import { Mastra } from "@mastra/core/mastra";
+import { createStep, createWorkflow } from "@mastra/core/workflows";
+import { beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
+import { consume, type Expected, expectRun, FAILURE, SUCCESS, WEAK_FAILURE } from "./support/expected-runs.js";
+import { type Script, scriptedModel } from "./support/scripted-model.js";
+import { tools } from "./support/tools.js";
+
+const THREAD = "task";
+const NOTE = "deploy the service with helm upgrade";
+const QUESTION = "how is the service deployed";
+const on = { thread: THREAD, resource: USER };
+
+type Config = Partial<AgentConfig> & { readonly id?: string };
+
+describe("a run", () => {
+  let given: Bench;
+  /** The message that the runs are shown. */
+  let note: string;
+
+  beforeEach(async () => {
+    given = bench();
+    note = await remember(given.memory, NOTE);
+  });
+
+  const expectIt = async (expected: Expected, thread: string = THREAD, shown: string = note): Promise<void> =>
+    expectRun(given, await latest(given.memory, thread), expected, shown);
+
+  /** The latest thread of a resource: Mastra chooses those of sub-agents. */
+  async function threadOf(resourceId: string): Promise<string> {
+    const store = await given.storage.getStore("memory");
+    const found = await store?.listThreads({
+      filter: { resourceId },
+      orderBy: { field: "createdAt", direction: "DESC" },
+    });
+    return found?.threads[0]?.id ?? "";
+  }
+
+  it("inside a workflow is judged like any other", async () => {
+    const agent = scriptedAgent(given.memory, [{ text: "with helm" }]);
+    const ask = createStep({
+      id: "ask",
+      inputSchema: z.object({ question: z.string() }),
+      outputSchema: z.object({ text: z.string() }),
+      execute: async ({ inputData }) => ({ text: (await agent.generate(inputData.question, { memory: on })).text }),
+    });
+    const workflow = createWorkflow({
+      id: "flow",
+      inputSchema: z.object({ question: z.string() }),
+      outputSchema: z.object({ text: z.string() }),
+    })
+      .then(ask)
+      .commit();
+    new Mastra({ agents: { agent }, workflows: { workflow }, storage: given.storage, logger: false });
+    const run = await workflow.createRun();
+    expect((await run.start({ inputData: { question: QUESTION } })).status).toBe("success");
+    await expectIt(SUCCESS);
+  });
+
+  describe("of a durable agent", () => {
+    it.each<[string, Script, Expected]>([
+      ["succeeds weakly", [{ text: "with helm" }], SUCCESS],
+      ["whose model rejects has failed", [{ error: new Error("down") }], FAILURE],
+      ["whose last tool failed has weakly failed", [{ tool: "fails" }, { text: "sorry" }], WEAK_FAILURE],
+    ])("%s", async (_what, script, expected) => {
+      const agent = createDurableAgent({ agent: scriptedAgent(given.memory, script, { tools } as Config) });
+      new Mastra({ agents: { agent } as never, storage: given.storage, logger: false });
+      const { output, cleanup } = await agent.stream(QUESTION, { memory: on });
+      await consume(output);
+      await expect.poll(async () => (await latest(given.memory, THREAD))?.state).toBe("ended");
+      cleanup();
+      await expectIt(expected);
+    });
+
+    it("that waits for an approval ends when it has it", async () => {
+      const script: Script = [{ tool: "needsApproval" }, { text: "with helm" }];
+      const agent = createDurableAgent({ agent: scriptedAgent(given.memory, script, { tools } as Config) });
+      new Mastra({ agents: { agent } as never, storage: given.storage, logger: false });
+      const waiting = await agent.stream(QUESTION, { memory: on });
+      await expect.poll(async () => (await latest(given.memory, THREAD))?.state).toBe("parked");
+      waiting.cleanup();
+      const resumed = await agent.resume(waiting.runId, { approved: true });
+      await expect.poll(async () => (await latest(given.memory, THREAD))?.state).toBe("ended");
+      resumed.cleanup();
+      await expectIt(SUCCESS);
+    });
+  });
+
+  it("of a sub-agent is an episode of its own: it may fail where its supervisor succeeds", async () => {
+    // Mastra gives a sub-agent a resource of its own.
+    const own = await remember(given.memory, NOTE, { resource: `${USER}-worker` });
+    const { model } = scriptedModel([{ error: new Error("down") }]);
+    const worker = new Agent({
+      id: "worker",
+      name: "worker",
+      description: "Works.",
+      instructions: "",
+      model,
+      maxRetries: 0,
+    });
+    const script = [{ tool: "agent-worker", args: { prompt: QUESTION } }, { tool: "works" }, { text: "done anyway" }];
+    const supervisor = scriptedAgent(given.memory, script, { id: "supervisor", agents: { worker }, tools });
+    new Mastra({ agents: { worker, supervisor }, storage: given.storage, logger: false });
+    await supervisor.generate(QUESTION, { memory: on });
+    const { outcomes } = await given.memory.status();
+    expect([outcomes.observed, outcomes.completed]).toEqual([1, 1]);
+    await expectIt(SUCCESS);
+    await expectIt(FAILURE, await threadOf(`${USER}-worker`), own);
+  });
+
+  it("of a network teaches by the ends of the agents that it calls, not by its routing", async () => {
+    const worker = scriptedAgent(given.memory, [{ text: "with helm" }], { id: "worker", description: "Works." });
+    const router = scriptedAgent(
+      given.memory,
+      (_prompt, call) => ({
+        text: JSON.stringify(
+          call === 0
+            ? { primitiveId: "worker", primitiveType: "agent", prompt: QUESTION, selectionReason: "it works" }
+            : { isComplete: true, finalResult: "with helm", completionReason: "done" },
+        ),
+      }),
+      { id: "router", agents: { worker } },
+    );
+    new Mastra({ agents: { worker, router }, storage: given.storage, logger: false });
+    const output = await router.network(QUESTION, { memory: on });
+    for await (const _part of output);
+    const { outcomes, episodes } = await given.memory.status();
+    expect([episodes.recorded, outcomes.completed]).toEqual([1, 1]);
+    await expectIt(SUCCESS, await threadOf(USER));
+  });
+});

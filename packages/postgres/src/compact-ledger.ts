@@ -1,0 +1,39 @@
+import { type ChainedEntry, type Compaction, chainedEntries, type QavrError, type StateWrite } from "@qavr/core";
+import { type CheckpointSql, checkpointRow, type LedgerEnds } from "./checkpoint-sql.js";
+import type { Connection } from "./connections.js";
+import { digests } from "./digests.js";
+import { damagedEntry } from "./postgres-errors.js";
+
+/** Entries that are dropped at once. */
+const PAGE = 1_000;
+
+/**
+ * Drops the beginning of a ledger, keeping its keys, and sets the checkpoint. For whoever holds the lock of the namespace; the states
+ * at the head are the caller's to replace.
+ *
+ * @throws STORE_CORRUPT for a damaged entry among those that go
+ */
+export async function dropBeginning(
+  connection: Connection,
+  ends: LedgerEnds,
+  { through, checkpoint }: Compaction,
+  { sql, place }: { readonly sql: CheckpointSql; readonly place: string },
+): Promise<void> {
+  const { namespace } = ends;
+  const corrupt = (seq: number): QavrError => damagedEntry(place, seq);
+  let last = { seq: ends.base, digest: ends.baseDigest };
+  while (last.seq < through) {
+    const page = await sql.entries(connection, namespace, last.seq, Math.min(PAGE, through - last.seq));
+    if (page.length === 0) throw corrupt(last.seq + 1);
+    chainedEntries(page, last, digests, corrupt);
+    const dropped = page.map(({ seq, key, payload }) => ({ seq, key, payloadDigest: digests.of(payload) }));
+    await sql.dropEntries(connection, namespace, dropped);
+    last = page.at(-1) as ChainedEntry;
+  }
+  const states = checkpoint
+    .filter((state): state is StateWrite & { value: Uint8Array } => state.value !== null)
+    .map(({ scope, id, value }, i) => checkpointRow(i, scope, id, value));
+  await sql.replaceStates(connection, namespace, states);
+  const checkpointDigest = digests.checkpoint(through, last.digest, states);
+  await sql.setBase(connection, { ...ends, base: through, baseDigest: last.digest, checkpointDigest });
+}

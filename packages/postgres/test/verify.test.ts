@@ -1,0 +1,182 @@
+import { createEngine, type Engine } from "@qavr/core";
+import { cuttingProxy } from "@qavr/postgres-server";
+import { describe, expect, it } from "vitest";
+import { postgresStore } from "../src/index.js";
+import { countIn, counting, tally } from "./support/counting.js";
+import { refusalOf } from "./support/refusal.js";
+import { testServer } from "./support/server.js";
+
+const server = await testServer();
+const { pool } = server;
+
+const compaction = {
+  head: 5,
+  through: 2,
+  checkpoint: [{ scope: "stats", id: "count", value: Uint8Array.of(50) }],
+  states: [],
+};
+
+/** A schema whose ledger of five entries, two of them compacted away, was changed behind the store's back. */
+async function tampered(change: (schema: string) => string): Promise<string> {
+  const schema = server.schema();
+  const store = postgresStore({ pool, schema, partitions: 2 });
+  for (let i = 0; i < 5; i++) await store.commit("n", [tally(`k${i}`)], counting);
+  await store.compact("n", compaction);
+  await pool.query(change(`"${schema}"`));
+  await store.close();
+  return schema;
+}
+
+describe("verify of a PostgreSQL ledger", () => {
+  it.each([
+    ["an entry that is gone", (s: string) => `delete from ${s}.entry where seq = 4`, /place 5/, 4],
+    ["the last entry gone", (s: string) => `delete from ${s}.entry where seq = 5`, /ends before its head/, 5],
+    [
+      "the last entry gone with its place",
+      (s: string) => `delete from ${s}.entry where seq = 5; update ${s}.namespace set head = 4`,
+      /last entry is not/,
+      5,
+    ],
+    [
+      "two entries that changed places",
+      (s: string) => `update ${s}.entry set seq = 9 where seq = 3; update ${s}.entry set seq = 3 where seq = 4;
+        update ${s}.entry set seq = 4 where seq = 9`,
+      /digest/,
+      3,
+    ],
+    ["another time", (s: string) => `update ${s}.entry set at = at + 1 where seq = 4`, /digest/, 4],
+    ["another key", (s: string) => `update ${s}.entry set key = '\\x61' where seq = 4`, /digest/, 4],
+    ["another type", (s: string) => `update ${s}.entry set type = '\\x61' where seq = 4`, /digest/, 4],
+    ["another payload", (s: string) => `update ${s}.entry set payload = '\\x61' where seq = 4`, /digest/, 4],
+    ["another name", (s: string) => `update ${s}.namespace set name = '\\x61'`, /name/, undefined],
+    [
+      "another state in the checkpoint",
+      (s: string) => `update ${s}.checkpoint_state set value = '\\x00'`,
+      /checkpoint/,
+      2,
+    ],
+    ["no state in the checkpoint", (s: string) => `delete from ${s}.checkpoint_state`, /checkpoint/, 2],
+    ["a compacted key that is gone", (s: string) => `delete from ${s}.entry where seq = 2`, /1 keys/, undefined],
+    [
+      "another compacted payload",
+      (s: string) => `update ${s}.entry set payload = '\\x00' where seq = 2`,
+      /key of a compacted/,
+      2,
+    ],
+  ])("finds %s", async (_what, change, problem, seq) => {
+    const store = postgresStore({ pool, schema: await tampered(change) });
+    const check = await store.verify();
+    expect(check.damaged).toBeGreaterThan(0);
+    expect(check.damage[0]?.problem).toMatch(problem);
+    if (seq !== undefined) expect(check.damage[0]).toMatchObject({ namespace: "n", seq });
+    // A namespace whose name was changed is there no more under either.
+    if (seq !== undefined) expect((await store.verify("n")).damaged).toBe(check.damaged);
+    await store.close();
+  });
+
+  it("reads no damaged entry and no damaged checkpoint as something else", async () => {
+    const change = (s: string): string =>
+      `update ${s}.entry set at = at + 1 where seq = 4; update ${s}.checkpoint_state set value = '\\x00'`;
+    const store = postgresStore({ pool, schema: await tampered(change) });
+    expect((await store.readEntries("n", { limit: 1 })).map(({ seq }) => seq)).toEqual([3]);
+    for (const after of [0, 3]) {
+      expect(await refusalOf(store.readEntries("n", { after, limit: 10 }))).toMatchObject({ code: "STORE_CORRUPT" });
+    }
+    expect(await refusalOf(store.readCheckpoint("n"))).toMatchObject({ code: "STORE_CORRUPT" });
+    expect(await refusalOf(store.compact("n", { ...compaction, through: 5 }))).toMatchObject({ code: "STORE_CORRUPT" });
+    expect(await countIn(store)).toBe(0);
+    await store.close();
+  });
+
+  it("does not take a server that is out of reach for damage", async () => {
+    const proxy = await cuttingProxy(server.port);
+    const store = postgresStore({ connectionString: proxy.url(server.url()), schema: server.schema() });
+    await store.commit("n", [tally("a")], counting);
+    proxy.block(true);
+    for (const only of [undefined, "n"]) {
+      expect(await refusalOf(store.verify(only))).toMatchObject({ code: "STORE_UNAVAILABLE" });
+    }
+    await store.close();
+    await proxy.close();
+  });
+});
+
+describe("compaction of a PostgreSQL ledger", () => {
+  it.each(["answered", "unsent"] as const)("whose commit is cut, %s, is done once and says so", async (moment) => {
+    const proxy = await cuttingProxy(server.port);
+    const schema = server.schema();
+    const store = postgresStore({ connectionString: proxy.url(server.url()), schema, prepare: false });
+    for (let i = 0; i < 5; i++) await store.commit("n", [tally(`k${i}`)], counting);
+    // The message that is nothing else: "read committed" begins the transaction.
+    proxy.cut("commit\0", moment);
+    expect(await store.compact("n", compaction)).toBe(true);
+    expect(proxy.cuts).toBe(1);
+    expect(await store.readCheckpoint("n")).toEqual({ seq: 2, states: compaction.checkpoint });
+    expect(await store.verify()).toMatchObject({ damaged: 0, entries: 3 });
+    await store.close();
+    await proxy.close();
+  });
+
+  it("is seen by other handles that have the states cached", async () => {
+    const schema = server.schema();
+    const [one, other] = [postgresStore({ pool, schema }), postgresStore({ pool, schema })];
+    for (let i = 0; i < 5; i++) await one.commit("n", [tally(`k${i}`)], counting);
+    expect(await countIn(other)).toBe(5);
+    await other.compact("n", compaction);
+    expect(await countIn(one)).toBe(0);
+    expect(await one.commit("n", [tally("k1"), tally("k5")], counting)).toEqual([
+      { status: "duplicate", seq: 2 },
+      { status: "committed", seq: 6 },
+    ]);
+    expect(await countIn(other)).toBe(1);
+    for (const each of [one, other]) await each.close();
+  });
+});
+
+describe("an engine on PostgreSQL", () => {
+  const learned = async (schema: string): Promise<Engine> => {
+    const clock = { now: 1_767_225_600_000 };
+    const engine = createEngine({ store: postgresStore({ pool, schema, partitions: 2 }), clock: () => clock.now });
+    for (let run = 0; run < 20; run++) {
+      clock.now += 1_000;
+      const candidates = Array.from({ length: 8 }, (_, i) => ({
+        id: `m${(run * 5 + i) % 40}`,
+        similarity: 0.9 - i / 20,
+      }));
+      const { episode } = await engine.rank({ text: `request ${run % 7}`, candidates, topK: 4 });
+      await engine.end(episode, { reward: run % 3 !== 0, idempotencyKey: `run-${run}` });
+    }
+    return engine;
+  };
+
+  it("compacts, verifies, and builds states again that do not follow from the ledger", async () => {
+    const schema = server.schema();
+    const engine = await learned(schema);
+    const before = await engine.exportState();
+    expect(await engine.compact({ namespace: "default", olderThan: 10_000 })).toMatchObject({
+      checkpoint: 18,
+      dropped: 18,
+    });
+    expect(await engine.exportState()).toEqual(before);
+    expect(await engine.verify()).toMatchObject({ ok: true, digest: expect.stringMatching(/^[0-9a-f]{32}$/) });
+    await pool.query(`update ${schema}.state set value = '\\x00' where right(encode(id, 'hex'), 1) in ('1', '3', '5')`);
+    await pool.query(`update ${schema}.namespace set revision = revision + 1`);
+    expect(await engine.verify()).toMatchObject({ ok: false, damaged: 0 });
+    expect(await engine.repair()).toMatchObject({ rebuilt: ["default"], after: { ok: true } });
+    expect(await engine.exportState()).toEqual(before);
+    await engine.close();
+  });
+
+  it("repairs what it may under a login that owns nothing, and leaves indexes to their owner", async () => {
+    const schema = server.schema();
+    const owner = await learned(schema);
+    await pool.query("create role worker login password 'secret'");
+    await pool.query(`grant usage on schema ${schema} to worker`);
+    await pool.query(`grant select, insert, update, delete on all tables in schema ${schema} to worker`);
+    await pool.query(`update ${schema}.state set value = '\\x00' where right(encode(id, 'hex'), 1) = '1'`);
+    const connectionString = server.url({ user: "worker", password: "secret" });
+    const engine = createEngine({ store: postgresStore({ connectionString, schema }) });
+    expect(await engine.repair()).toMatchObject({ rebuilt: ["default"], after: { ok: true } });
+    for (const each of [owner, engine]) await each.close();
+  });
+});
