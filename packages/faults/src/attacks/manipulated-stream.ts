@@ -81,15 +81,18 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 
 /**
  * Runs from the end of the attack to the first hundred in a row that lose no more than the clean stream does from there on, and
- * {@link MARGIN}; Infinity when there are none before the stream ends.
+ * {@link MARGIN}; those to the end of the stream when none do.
  */
-export function recovery({ clean, attacked: { lost, over } }: Streams): number {
+export function recovery({ clean, attacked: { lost, over } }: Streams): {
+  readonly runs: number;
+  readonly reached: boolean;
+} {
   const rest = clean.lost.slice(over);
   const bound = sum(rest) / rest.length + MARGIN;
   for (let start = over; start + WINDOW <= lost.length; start++) {
-    if (sum(lost.slice(start, start + WINDOW)) / WINDOW <= bound) return start - over;
+    if (sum(lost.slice(start, start + WINDOW)) / WINDOW <= bound) return { runs: start - over, reached: true };
   }
-  return Number.POSITIVE_INFINITY;
+  return { runs: lost.length - over, reached: false };
 }
 
 export const MANIPULATED_STREAM: Attack = {
@@ -109,7 +112,7 @@ export const RECOVERY_AFTER_MANIPULATION: Attack = {
   title: "the same, once it is over: how long until runs go as well as in a clean stream",
   promise: `at most ${RECOVERY.toLocaleString("en")} runs after the last changed outcome, ${WINDOW} runs in a row lose no more than a clean stream's, within ${MARGIN} successes a run`,
   async run(layer: Layer, size: AttackSize, seed: number): Promise<AttackResult> {
-    const worst = recovery(await streams(layer, size.stream, seed));
-    return { worst, unit: "runs", held: worst <= RECOVERY };
+    const { runs, reached } = recovery(await streams(layer, size.stream, seed));
+    return { worst: runs, unit: reached ? "runs" : "runs and more", held: reached && runs <= RECOVERY };
   },
 };
