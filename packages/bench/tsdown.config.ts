@@ -15,6 +15,7 @@ export default defineConfig({
       "src/learning/worker.ts",
       "src/mastra/index.ts",
       "src/mastra/main.ts",
+      "src/scale/main.ts",
     ],
   }),
   format: ["esm"],

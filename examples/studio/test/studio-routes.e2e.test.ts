@@ -1,9 +1,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Agent } from "@mastra/core/agent";
 import { noopLogger } from "@mastra/core/logger";
 import type { Mastra } from "@mastra/core/mastra";
+import { createTool } from "@mastra/core/tools";
 import { createHonoServer } from "@mastra/deployer/server";
+import { scriptedModel } from "@qavr/bench/mastra";
 import type { QavrMemory } from "@qavr/mastra";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
@@ -96,6 +99,20 @@ describe("over the routes that Studio calls", () => {
     expect(await messagesOf("chat")).toContain(ASKED);
   });
 
+  it("what was said in Studio's chat before takes no place when it is said again", async () => {
+    const question = "which printer has a paper jam today";
+    const shownTo = async (thread: string): Promise<string | undefined> => {
+      await send(thread, question);
+      await expect.poll(async () => (await memory.explain({ threadId: thread }))?.state).toBe("ended");
+      const id = (await memory.explain({ threadId: thread }))?.exposures[0]?.items[0]?.id;
+      const store = await memory.storage.getStore("memory");
+      const found = await store?.listMessagesById({ messageIds: id === undefined ? [] : [id] });
+      return JSON.stringify(found?.messages[0]?.content);
+    };
+    await shownTo("printer-1");
+    expect(await shownTo("printer-2")).not.toContain("paper jam");
+  });
+
   it("the memory says what it is and how it is set", async () => {
     expect(await get("memory/status?agentId=operator")).toEqual({ result: true, memoryType: "local" });
     const { config } = await get("memory/config?agentId=operator");
@@ -124,12 +141,14 @@ describe("over the routes that Studio calls", () => {
     expect(await known()).toBe(false);
   });
 
-  it("messages are found across threads by what they mean, as learned", async () => {
+  it("messages are found across threads by what they mean", async () => {
     const { results = [], ...found } = await get(
-      `memory/search?${OWN}&threadId=chat&searchQuery=${encodeURIComponent("rollout of the service with docker")}&limit=5`,
+      `memory/search?${OWN}&threadId=chat&searchQuery=${encodeURIComponent("the new way by helm")}&memoryConfig=${encodeURIComponent('{"lastMessages":0}')}`,
     );
     expect(found).toMatchObject({ searchType: "semantic", searchScope: "resource" });
-    expect(results.map(({ content }) => content).join("\n")).toContain("helm");
+    expect(results.map(({ content, threadId }) => `${threadId}: ${content}`)).toEqual([
+      "note-new: service rollout by helm upgrade, the new way",
+    ]);
   });
 
   it("a thumb about a trace is a person's word about its run", async () => {
@@ -141,22 +160,30 @@ describe("over the routes that Studio calls", () => {
     expect((await memory.explain({ threadId: "thumbed" }))?.outcome).toMatchObject({ reward: 0, tier: "user" });
   });
 
-  it("a request context from outside neither credits nor ends another's run", async () => {
-    const victim = memory.engine.open();
-    const before = (await memory.status()).outcomes;
-    const requestContext = {
-      qavr: { episode: victim },
-      MastraMemory: { thread: { id: "chat" }, resourceId: RESOURCE, memoryConfig: {} },
-    };
-    await post("agents/operator/generate", { messages: ASKED, requestContext });
-    await post("agents/operator/generate", {
-      messages: ASKED,
-      requestContext: { qavr: { episode: victim } },
-      memory: { thread: "attack", resource: "attacker" },
+  it("a request context from outside neither credits nor ends another's run that is under way", async () => {
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    const waits = createTool({
+      id: "waits",
+      description: "Waits.",
+      inputSchema: { type: "object", properties: {} } as never,
+      execute: () => gate.then(() => ({ ok: true })),
     });
-    expect(await memory.explain({ episode: victim })).toMatchObject({ state: "open", exposures: [] });
-    expect((await memory.explain({ threadId: "chat" }))?.outcome).toMatchObject({ reward: 1, tier: "completed" });
-    expect((await memory.status()).outcomes).toEqual(before);
+    const model = scriptedModel((_prompt, role) => (role === "user" ? { tool: "waits" } : { text: "done" }));
+    const agent = new Agent({ id: "victim", name: "victim", instructions: "", model, memory, tools: { waits } });
+    const running = agent.generate(ASKED, { memory: { thread: "victim", resource: RESOURCE } });
+    await expect.poll(async () => (await memory.explain({ threadId: "victim" }))?.exposures.length).toBe(1);
+    const { episode = "" } = (await memory.explain({ threadId: "victim" })) ?? {};
+
+    const qavr = { episode };
+    const MastraMemory = { thread: { id: "victim" }, resourceId: RESOURCE, memoryConfig: {} };
+    await post("agents/operator/generate", { messages: ASKED, requestContext: { qavr, MastraMemory } });
+    const elsewhere = { thread: "attack", resource: "attacker" };
+    await post("agents/operator/generate", { messages: ASKED, requestContext: { qavr }, memory: elsewhere });
+    expect(await memory.explain({ episode })).toMatchObject({ state: "open" });
+    expect((await memory.explain({ threadId: "victim" }))?.episode).toBe(episode);
+    open();
+    await running;
+    expect(await memory.explain({ episode })).toMatchObject({ state: "ended", outcome: { tier: "completed" } });
   });
 
   it("traces show what was recalled and why", async () => {

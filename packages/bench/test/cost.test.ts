@@ -146,9 +146,11 @@ function observed(learner: string, dims: number, bytes: number, spent: number): 
     learner,
     revisits: 0,
     dims,
-    counted: { inMemory: counted, onDisk: counted },
+    counted: { inMemory: counted, onDisk: counted, onServer: counted },
     inMemory: measurement,
     onDisk: { ...measurement, rounds: [2 * spent, 2 * spent] },
+    onServer: { ...measurement, rounds: [3 * spent, 3 * spent] },
+    logged: 2 * bytes,
   };
 }
 
@@ -178,19 +180,23 @@ describe("costs", () => {
     expect(own.inMemory).toMatchObject({ median: 100, ratio: { mean: 1 } });
     expect(joint.inMemory.ratio.mean).toBe(4);
     expect(short.onDisk.ratio.mean).toBe(0.8);
+    expect(joint.onServer.ratio.mean).toBeCloseTo(4, 12);
+    expect(joint.logged).toBe(10_000);
   });
 
   it("are refused when the stores disagree on what was written", () => {
     const one = observed("oar", 256, 1000, 100);
-    const differing = { ...one, counted: { ...one.counted, onDisk: written(9, 1000) } };
-    expect(() => costs([differing])).toThrow(QavrError);
+    for (const store of ["onDisk", "onServer"] as const) {
+      const differing = { ...one, counted: { ...one.counted, [store]: written(9, 1000) } };
+      expect(() => costs([differing])).toThrow(QavrError);
+    }
   });
 });
 
 describe("the page about costs", () => {
   it("says first who is cheaper than the default and who gains more", () => {
     expect(lossLines(table, gains)).toEqual([
-      "`cav` is cheaper: 0.90 of the bytes, 0.90 of the CPU, 0.90 of the time on SQLite.",
+      "`cav` is cheaper: 0.90 of the bytes, 0.90 of the CPU, 0.90 of the time on SQLite, 0.90 of the time on PostgreSQL.",
       "`jar` gains more on hwu64: +0.170 against +0.160 success.",
     ]);
   });
@@ -198,7 +204,9 @@ describe("the page about costs", () => {
   it("does not call a learner faster whose interval reaches the default's time", () => {
     const [own, fast] = table as [Cost, Cost];
     const unsure = { ...fast, inMemory: { median: 90, ratio: { mean: 0.9, margin: 0.2, n: 2 } } };
-    expect(lossLines([own, unsure], gains)[0]).toBe("`cav` is cheaper: 0.90 of the bytes, 0.90 of the time on SQLite.");
+    expect(lossLines([own, unsure], gains)[0]).toBe(
+      "`cav` is cheaper: 0.90 of the bytes, 0.90 of the time on SQLite, 0.90 of the time on PostgreSQL.",
+    );
   });
 
   it("shows every learner with its costs, and the gains beside those of long vectors", () => {

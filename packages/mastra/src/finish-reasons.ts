@@ -3,13 +3,14 @@ import { type Outcome, toOutcomeInput } from "@qavr/core/adapter";
 import { storable } from "./storable.js";
 
 /**
- * How a run can end: Mastra's finish reasons, and `tool-error` for a run that ended by itself (`stop`) although a tool failed
- * in the last of its steps that called any.
+ * How a run can end: Mastra's finish reasons; `tool-error` for a run that ended by itself (`stop`) although a tool failed in the
+ * last of its steps that called any; `client-tools` for one that called a tool which its client runs, and goes on in another run.
  */
 export type FinishReason =
   | "stop"
   | "tool-error"
   | "tool-calls"
+  | "client-tools"
   | "error"
   | "length"
   | "content-filter"
@@ -29,6 +30,7 @@ export const FINISH_OUTCOMES: Readonly<Record<FinishReason, OutcomeInput | null>
   stop: { reward: 1, tier: "completed" },
   "tool-error": { reward: 0, tier: "completed" },
   "tool-calls": { reward: 0, tier: "completed" },
+  "client-tools": null,
   error: { reward: 0, tier: "observed" },
   length: null,
   "content-filter": null,

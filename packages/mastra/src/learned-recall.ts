@@ -101,10 +101,15 @@ export class LearnedRecall implements Processor {
     return part;
   }
 
+  /** Embeds the turn and records the run's end, side by side: neither waits for the other's network or disk. */
   async processOutputResult(args: ProcessOutputResultArgs): Promise<Awaited<ProcessorMessageResult>> {
+    const [answered] = await Promise.all([this.#index(args), this.#settle(args)]);
+    return answered;
+  }
+
+  async #settle(args: ProcessOutputResultArgs): Promise<void> {
     const { result, requestContext, state } = args;
     const internals = this.#internals;
-    const answered = await this.#index(args);
     try {
       const known = state[STATE_KEY] as RunEpisode | null | undefined;
       const run = known === undefined ? await this.#findRun(args, undefined) : known;
@@ -113,7 +118,6 @@ export class LearnedRecall implements Processor {
     } catch (error) {
       failOpen(internals, "OUTCOME_NOT_RECORDED", "The end of a run could not be recorded.", { error }, "error");
     }
-    return answered;
   }
 
   async #recall(args: ProcessInputArgs): Promise<ProcessInputResult> {
@@ -159,7 +163,9 @@ export class LearnedRecall implements Processor {
   #watch(run: RunEpisode, part: Part): void {
     if (part.runId !== undefined) identify(this.#internals, run, part.runId);
     if (part.type === "step-start") run.startsStep = true;
+    if (part.type === "tool-call") run.openCalls.add(part.payload.toolCallId);
     if (part.type !== "tool-error" && part.type !== "tool-result") return;
+    run.openCalls.delete(part.payload.toolCallId);
     if (run.startsStep) run.lastToolsFailed = false;
     run.startsStep = false;
     if (part.type === "tool-error" || isRefusal(part.payload.result)) {
@@ -175,5 +181,5 @@ function isRefusal(result: unknown): boolean {
 }
 
 function tellsOfTools({ type }: Part): boolean {
-  return type === "step-start" || type === "tool-error" || type === "tool-result";
+  return type === "step-start" || type === "tool-call" || type === "tool-error" || type === "tool-result";
 }

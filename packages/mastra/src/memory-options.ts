@@ -76,7 +76,7 @@ export interface QavrOptions extends EngineFields {
    * @default none
    */
   readonly scores?: ScoreRewards;
-  /** What feedback that arrives through observability says. @default thumbs: above 0 good, else bad; other types say nothing */
+  /** What feedback that arrives through observability or over HTTP says. @default thumbs: above 0 good, else bad; other types say nothing */
   readonly feedback?: FeedbackReward;
   /** The agent's tool for reporting on its own run; false leaves it out. @default report_memory_outcome */
   readonly reportTool?: false | ReportToolOptions;

@@ -11,6 +11,9 @@ import { openRun } from "./run-lifecycle.js";
 import { type RunScope, scopeOf } from "./run-scope.js";
 import { storable } from "./storable.js";
 
+/** Roles of messages in which a user asks. What is said in Studio's chat is embedded as a signal. */
+const ASKING: ReadonlySet<unknown> = new Set(["user", "signal"]);
+
 /** What one resolved memory configuration means for recall. */
 export interface RecallSettings {
   /** Results below this similarity are no candidates. */
@@ -124,7 +127,7 @@ export function messageQuery(
         return false;
       }
       if (threshold !== undefined && result.score < threshold) return false;
-      const echo = result.metadata?.role === "user" && isSame(textOf(result) ?? "");
+      const echo = ASKING.has(result.metadata?.role) && isSame(textOf(result) ?? "");
       echoed ||= echo;
       return !echo;
     },

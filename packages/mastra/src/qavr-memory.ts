@@ -48,6 +48,8 @@ export class QavrMemory extends Memory {
   readonly #internals: Internals;
   readonly #watched: WeakSet<object> = new WeakSet();
   readonly #warnOfStorage: (storage: unknown) => void;
+  /** Made once: each new one costs every run the compilation of its schema. */
+  #reportTool: Tools[string] | undefined;
 
   constructor({ qavr = {}, ...fields }: QavrMemoryFields = {}) {
     const internals = createInternals(qavr);
@@ -151,7 +153,8 @@ export class QavrMemory extends Memory {
     const settings = this.#settings(config);
     if (settings.reportTool === undefined || Object.hasOwn(tools, settings.reportTool)) return tools;
     const { reportTool } = this.#internals.options;
-    return { ...tools, [settings.reportTool]: createReportTool(this.#internals, reportTool || {}) };
+    this.#reportTool ??= createReportTool(this.#internals, reportTool || {});
+    return { ...tools, [settings.reportTool]: this.#reportTool };
   }
 
   /** Ranked as learned; nothing is recorded, since no run is shown the result. */
@@ -186,7 +189,7 @@ export class QavrMemory extends Memory {
     if (this.#watched.has(mastra) || !this.#internals.engine.enabled) return;
     this.#watched.add(mastra);
     mastra.observability?.getDefaultInstance?.()?.registerExporter?.(outcomeExporter(this.#internals));
-    void hearStoredFeedback(mastra.getStorage?.(), this.#internals);
+    hearStoredFeedback(mastra.getStorage?.(), this.#internals);
   }
 
   /** Mastra's processors with the semantic recall wrapped; where there is none but collections are recalled, one more. */

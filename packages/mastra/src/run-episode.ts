@@ -25,6 +25,8 @@ export interface RunEpisode extends RunScope {
   readonly memories: RecalledMemory[];
   /** Ids of the tool calls that failed. */
   readonly failedCalls: Set<string>;
+  /** Ids of the tool calls that nobody has answered yet. */
+  readonly openCalls: Set<string>;
   /** True between the start of a step and its first tool result. */
   startsStep: boolean;
   /** Whether a tool failed in the last step that called any. */
@@ -49,6 +51,7 @@ export function newRun(
     ...known,
     memories: [],
     failedCalls: new Set(),
+    openCalls: new Set(),
     startsStep: false,
     lastToolsFailed: false,
     sharesContext: false,

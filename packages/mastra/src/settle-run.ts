@@ -47,6 +47,7 @@ export async function settleRun(internals: Internals, run: RunEpisode, end: RunE
 function reasonOf(run: RunEpisode, finishReason: string | undefined): FinishReason {
   if (finishReason === undefined) return "unknown";
   if (finishReason === "stop" && run.lastToolsFailed) return "tool-error";
+  if (finishReason === "tool-calls" && run.openCalls.size > 0) return "client-tools";
   return Object.hasOwn(FINISH_OUTCOMES, finishReason) ? (finishReason as FinishReason) : "other";
 }
 

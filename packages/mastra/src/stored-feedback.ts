@@ -20,29 +20,22 @@ const HEARERS: unique symbol = Symbol.for("qavr.mastra.feedback") as never;
 
 /**
  * Listens to feedback that arrives over HTTP. Mastra's server writes it into the storage, past the exporters of observability; so
- * the storage's `createFeedback` tells the memory once it has kept a piece. Never rejects.
+ * the storage's `createFeedback` tells the memory once it has kept a piece. Opens nothing: a storage is opened by its first use.
  */
-export async function hearStoredFeedback(
-  storage: MastraCompositeStore | undefined,
-  internals: Internals,
-): Promise<void> {
-  try {
-    const store = (await storage?.getStore("observability")) as FeedbackStore | undefined;
-    if (typeof store?.createFeedback !== "function") return;
-    const known = store[HEARERS];
-    if (known) {
-      known.add(internals);
-      return;
-    }
-    const hearers = new Set([internals]);
-    const keep = store.createFeedback.bind(store);
-    store[HEARERS] = hearers;
-    store.createFeedback = async (args) => {
-      await keep(args);
-      const { feedback } = args;
-      for (const hearer of hearers) await hearFeedback(hearer, referenceOf(feedback, feedback.traceId), feedback);
-    };
-  } catch (error) {
-    internals.log("warn", "OUTCOME_NOT_RECORDED", "Feedback that arrives over HTTP will not be heard.", { error });
+export function hearStoredFeedback(storage: MastraCompositeStore | undefined, internals: Internals): void {
+  const store = storage?.stores?.observability as unknown as FeedbackStore | undefined;
+  if (typeof store?.createFeedback !== "function") return;
+  const known = store[HEARERS];
+  if (known) {
+    known.add(internals);
+    return;
   }
+  const hearers = new Set([internals]);
+  const keep = store.createFeedback.bind(store);
+  store[HEARERS] = hearers;
+  store.createFeedback = async (args) => {
+    await keep(args);
+    const { feedback } = args;
+    for (const hearer of hearers) await hearFeedback(hearer, referenceOf(feedback, feedback.traceId), feedback);
+  };
 }

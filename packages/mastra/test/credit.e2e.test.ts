@@ -1,4 +1,5 @@
 import { RequestContext } from "@mastra/core/request-context";
+import { createTool } from "@mastra/core/tools";
 import { describe, expect, it } from "vitest";
 import { bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
 import { tools } from "./support/tools.js";
@@ -41,28 +42,46 @@ describe("two runs at the same time on one request context", () => {
 });
 
 describe("a request context that a client has filled", () => {
-  it("cannot credit a run of somebody else", async () => {
+  it("cannot credit a run of somebody else that is under way", async () => {
     const { memory } = bench();
     await remember(memory, "deploy the service with helm upgrade");
-    const victim = scriptedAgent(memory, [{ tool: "needsApproval" }, { text: "done" }], { tools });
-    const waiting = await victim.stream("how is the service deployed", {
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    const waits = createTool({
+      id: "waits",
+      description: "Waits.",
+      inputSchema: { type: "object", properties: {} } as unknown as undefined,
+      execute: () => gate.then(() => ({ ok: true })),
+    });
+    const context = new RequestContext();
+    const victim = scriptedAgent(memory, [{ tool: "waits" }, { text: "done" }], { tools: { waits } });
+    const running = victim.generate("how is the service deployed", {
+      requestContext: context,
       memory: { thread: "victim", resource: USER },
     });
-    for await (const _part of waiting.fullStream);
+    await expect.poll(async () => (await latest(memory, "victim"))?.exposures.length).toBe(1);
     const { episode } = (await latest(memory, "victim")) ?? {};
 
-    // An attacker knows the episode and hands it in, with and without a thread of its own, and through the report tool.
-    const forged = (): RequestContext => new RequestContext([[CONTEXT_KEY, { episode }]] as never);
-    const attacker = scriptedAgent(memory, [
+    // An attacker knows the episode and hands it in: without a thread, on one of its own, on the victim's, and through the tool.
+    const script = [
       { tool: "report_memory_outcome", args: { success: false, harmful: ["m1"] } },
       { error: new Error("down") },
-    ]);
-    const attack = (memoryOf: object): Promise<unknown> =>
-      attacker.generate("how is it", { requestContext: forged(), ...memoryOf }).catch(() => undefined);
-    await attack({});
-    await attack({ memory: { thread: "attacker", resource: "attacker" } });
-    expect(await latest(memory, "victim")).toMatchObject({ state: "parked" });
-    expect((await latest(memory, "victim"))?.outcome).toBeUndefined();
+    ];
+    const forged = (more: object = {}): RequestContext =>
+      new RequestContext(Object.entries({ [CONTEXT_KEY]: { episode }, ...more }) as never);
+    const attack = (requestContext: RequestContext, on: object): Promise<unknown> =>
+      scriptedAgent(memory, script)
+        .generate("how is it", { requestContext, ...on })
+        .catch(() => undefined);
+    await attack(forged(), {});
+    await attack(forged(), { memory: { thread: "attacker", resource: "attacker" } });
+    await attack(forged({ MastraMemory: { thread: { id: "victim" }, resourceId: USER } }), {});
+    expect(await memory.explain({ episode: episode as string })).toMatchObject({ state: "open" });
+    open();
+    await running;
+    const ended = await memory.explain({ episode: episode as string });
+    expect(ended).toMatchObject({ state: "ended", outcome: { reward: 1, tier: "completed" } });
+    expect(ended?.exposures).toHaveLength(1);
+    expect((await memory.status()).outcomes.observed).toBe(0);
   });
 
   it("loses what it says of an episode as soon as a run begins", async () => {
@@ -125,6 +144,23 @@ describe("the judge of an application", () => {
       memory: { thread: "task", resource: USER },
     });
     expect(await latest(memory, "task")).toMatchObject({ state: "ended" });
+  });
+});
+
+describe("the end of a run", () => {
+  it("is recorded while its turn is embedded, so that neither waits for the other", async () => {
+    const { memory, vector } = bench();
+    await remember(memory, "deploy the service with helm upgrade");
+    const upsert = vector.upsert.bind(vector);
+    let embeddedAfterEnd = false;
+    vector.upsert = async (params) => {
+      await expect.poll(async () => (await latest(memory, "task"))?.state).toBe("ended");
+      embeddedAfterEnd = true;
+      return upsert(params);
+    };
+    const agent = scriptedAgent(memory, [{ text: "with helm" }]);
+    await agent.generate("how is the service deployed", { memory: { thread: "task", resource: USER } });
+    expect(embeddedAfterEnd).toBe(true);
   });
 });
 

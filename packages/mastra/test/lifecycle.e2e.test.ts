@@ -1,5 +1,6 @@
 import type { Agent, AgentConfig } from "@mastra/core/agent";
 import { Mastra } from "@mastra/core/mastra";
+import { createTool } from "@mastra/core/tools";
 import type { EpisodeView } from "@qavr/core";
 import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -24,6 +25,13 @@ function abortedSoon(): AbortSignal {
 }
 
 const SLOW: Script = [{ text: "one two three four five six", delayMs: 20 }];
+
+/** A tool that has nothing to run here. */
+const theirs = createTool({
+  id: "theirs",
+  description: "Runs at the client's.",
+  inputSchema: { type: "object", properties: {} } as unknown as undefined,
+});
 
 const generate = (agent: Agent): Promise<unknown> => agent.generate(QUESTION, { memory: on });
 const stream = async (agent: Agent): Promise<void> => consume(await agent.stream(QUESTION, { memory: on }));
@@ -101,6 +109,12 @@ describe("a run", () => {
       WEAK_FAILURE,
       [{ tool: "works" }],
       (agent) => agent.generate(QUESTION, { memory: on, maxSteps: 2 }),
+    ],
+    [
+      "that calls a tool of its client says nothing",
+      NOTHING,
+      [{ tool: "works" }, { tool: "theirs" }],
+      (agent) => agent.generate(QUESTION, { memory: on, clientTools: { theirs } }),
     ],
     [
       "whose caller throws in onFinish keeps its outcome",

@@ -18,6 +18,9 @@ export interface Cost {
   /** Median µs of an outcome, and its ratio to the reference's in the same rounds. */
   readonly inMemory: Timed;
   readonly onDisk: Timed;
+  readonly onServer: Timed;
+  /** Bytes that one outcome adds to the log of PostgreSQL: entry, states, indexes and all. */
+  readonly logged: number;
 }
 
 export interface Timed {
@@ -31,26 +34,30 @@ export interface Observed {
   readonly revisits: number;
   readonly dims: number;
   /** By store: the same runs write the same. */
-  readonly counted: { readonly inMemory: OutcomeWrites; readonly onDisk: OutcomeWrites };
+  readonly counted: Readonly<Record<"inMemory" | "onDisk" | "onServer", OutcomeWrites>>;
   readonly inMemory: Measurement;
   readonly onDisk: Measurement;
+  readonly onServer: Measurement;
+  /** Bytes of PostgreSQL's log per outcome. */
+  readonly logged: number;
 }
 
 /**
  * @param observations with the reference among them
- * @throws INVALID_STATE when the same runs wrote other states on disk than in memory
+ * @throws INVALID_STATE when the same runs wrote other states on disk or in PostgreSQL than in memory
  */
 export function costs(observations: readonly Observed[]): readonly Cost[] {
   const reference = observations.find(
     ({ learner, dims }) => learner === REFERENCE && dims === REFERENCE_DIMS,
   ) as Observed;
   return observations.map(
-    ({ learner, revisits, dims, counted: { inMemory: counted, onDisk: same }, inMemory, onDisk }) => {
-      if (JSON.stringify(counted) !== JSON.stringify(same)) {
+    ({ learner, revisits, dims, counted: { inMemory: counted, ...others }, inMemory, onDisk, onServer, logged }) => {
+      for (const [store, same] of Object.entries(others)) {
+        if (JSON.stringify(counted) === JSON.stringify(same)) continue;
         throw new QavrError(
           "INVALID_STATE",
-          `Outcomes of ${learner} with ${dims} dims wrote other states on disk than in memory; one column cannot stand for both.`,
-          { details: { learner, dims } },
+          `Outcomes of ${learner} with ${dims} dims wrote other states ${store} than in memory; one column cannot stand for both.`,
+          { details: { learner, dims, store } },
         );
       }
       const perOutcome = ({ states, bytes }: Written): Written => ({
@@ -67,6 +74,8 @@ export function costs(observations: readonly Observed[]): readonly Cost[] {
         memoryBytes: rounded(memory.bytes / memory.states),
         inMemory: { median: inMemory.median, ratio: ratio(inMemory, reference.inMemory) },
         onDisk: { median: onDisk.median, ratio: ratio(onDisk, reference.onDisk) },
+        onServer: { median: onServer.median, ratio: ratio(onServer, reference.onServer) },
+        logged: rounded(logged),
       };
     },
   );

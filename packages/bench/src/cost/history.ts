@@ -32,6 +32,8 @@ export const HISTORY: HistoryShape = {
   together: 20,
 };
 
+/** How long a ranking waits for its store, ms. */
+const PATIENCE = 60_000;
 /** Seed of the tossed outcomes. */
 const OUTCOME_SEED = 12;
 
@@ -63,7 +65,8 @@ export async function createHistory(
 ): Promise<History> {
   const { fetched, shown, runs, counted, together } = shape;
   const counting: CountingStore = countOutcomeWrites(store);
-  const engine = createEngine({ store: counting.store, learner });
+  // A ranking that gave up on a slow store would show others, and each store would have another history.
+  const engine = createEngine({ store: counting.store, learner, readDeadline: PATIENCE });
   const request: SearchRequest = searchRequest(index, { fetched, shown });
   const random = seededRandom(OUTCOME_SEED);
   const outcome = (): { reward: boolean; tier: "verified" } => ({ reward: random() < 0.5, tier: "verified" });

@@ -18,13 +18,14 @@ export function lossLines(costs: readonly Cost[], gains: Comparisons): readonly 
 }
 
 function cheaper(other: Cost, own: Cost): readonly string[] {
-  const { inMemory, onDisk } = other;
+  const { inMemory, onDisk, onServer } = other;
   const below = ({ ratio: { mean, margin } }: Timed): boolean => mean + margin < 1;
   const share = (value: number, name: string): string => `${plain(value, 2)} of the ${name}`;
   const less = [
     ...(other.bytes < own.bytes ? [share(other.bytes / own.bytes, "bytes")] : []),
     ...(below(inMemory) ? [share(inMemory.ratio.mean, "CPU")] : []),
     ...(below(onDisk) ? [share(onDisk.ratio.mean, "time on SQLite")] : []),
+    ...(below(onServer) ? [share(onServer.ratio.mean, "time on PostgreSQL")] : []),
   ];
   return less.length > 0 ? [`\`${other.learner}\` is cheaper: ${less.join(", ")}.`] : [];
 }

@@ -52,6 +52,9 @@ export function costTable(costs: readonly Cost[]): string {
       "÷ oar",
       "µs on SQLite",
       "÷ oar",
+      "µs on PostgreSQL",
+      "÷ oar",
+      "bytes logged",
     ],
     costs.map((cost) => [
       cost.learner,
@@ -63,6 +66,8 @@ export function costTable(costs: readonly Cost[]): string {
       whole(cost.memoryBytes),
       ...timed(cost.inMemory),
       ...timed(cost.onDisk),
+      ...timed(cost.onServer),
+      whole(cost.logged),
     ]),
   );
 }
@@ -78,6 +83,7 @@ export function gainTable(costs: readonly Cost[], gains: Comparisons): string {
       "bytes ÷ oar",
       "CPU ÷ oar",
       "SQLite ÷ oar",
+      "PostgreSQL ÷ oar",
       ...sets.flatMap((set) => [`${set}: success`, "nDCG@5"]),
     ],
     costs
@@ -88,6 +94,7 @@ export function gainTable(costs: readonly Cost[], gains: Comparisons): string {
         plain(cost.bytes / reference.bytes, 2),
         plain(cost.inMemory.ratio.mean, 2),
         plain(cost.onDisk.ratio.mean, 2),
+        plain(cost.onServer.ratio.mean, 2),
         ...sets.flatMap((set) => {
           const gain = gains.find(cost.learner, set, "main");
           return [gainText(gain?.gain("success")), gainText(gain?.gain("ndcg"))];
@@ -123,13 +130,18 @@ ${REFERENCE_DIMS} dims and its 95 % interval over rounds.
 
 ${costTable(costs)}
 
-- **states, bytes**: what the outcome's reduction writes, in memory and on SQLite alike. Values only: addresses, the ledger's entry (the
-  same for all) and the pages that SQLite writes around them come on top.
+- **states, bytes**: what the outcome's reduction writes, in memory, on SQLite and on PostgreSQL alike. Values only: addresses, the
+  ledger's entry (the same for all) and the pages that a store writes around them come on top.
 - **memory state**: mean bytes of one memory's state, 16 of which belong to the ledger and not to the learner.
 - **µs in memory**: \`engine.report\` on \`memoryStore()\`: encoding, reduction and state, no disk.
 - **µs on SQLite**: the same on a file, durable commit included (\`synchronous\` full, the default). Every commit waits once for the disk,
   whatever the learner, and that wait differs from run to run: where it takes milliseconds, it hides what a learner writes; where it
   takes a fraction of one, the ratios come near those in memory. Take the bytes for what is steady.
+
+- **µs on PostgreSQL**: the same on a server of the same machine, over the loopback, everything as it comes; the process is alone in its
+  namespace, so an outcome takes three round trips and one wait for the disk. A network adds its own round trip three times.
+- **bytes logged**: what PostgreSQL writes to its log for one outcome, which is what its disk and its replicas get: the entry, the states,
+  index entries. Without the whole pages that follow a checkpoint.
 
 Of them are memories, episodes and others (the collection, counts, places of the ring):
 

@@ -30,20 +30,21 @@ export function attackCell({ seeds }: AttackRow): string {
 const byNumber = (a: string, b: string): number => Number(a.slice(1)) - Number(b.slice(1));
 
 export function attackTable(rows: readonly AttackRow[]): string {
-  const attacks = [...new Set(rows.map(({ attack }) => attack))].sort(byNumber);
+  // A threat may have several promises, each under a title of its own.
+  const titles = [...new Map(rows.map(({ title, attack }) => [title, attack]))].sort(([, a], [, b]) => byNumber(a, b));
   return markdownTable(
     ["attack", ...LAYERS.map(({ name }) => name)],
-    attacks.map((attack) => {
-      const own = rows.filter((row) => row.attack === attack);
-      return [`${attack} ${own[0]?.title}`, ...own.map(attackCell)];
-    }),
+    titles.map(([title, attack]) => [
+      `${attack} ${title}`,
+      ...rows.filter((row) => row.title === title).map(attackCell),
+    ]),
   );
 }
 
 export function attackPage({ command, seeds, size, rows }: AttackReport): string {
-  const promises = [...new Map(rows.map(({ attack, promise }) => [attack, promise]))]
-    .sort(([a], [b]) => byNumber(a, b))
-    .map(([attack, promise]) => `- ${attack}: ${promise}`);
+  const promises = [...new Map(rows.map((row) => [row.title, row])).values()]
+    .sort((a, b) => byNumber(a.attack, b.attack))
+    .map(({ attack, promise }) => `- ${attack}: ${promise}`);
   return `# Attacks
 
 What attackers reach in a simulated application, by what is switched on against them: nothing, [caps](../reference/engine.md#caps) of

@@ -1,19 +1,38 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { plain } from "@qavr/bench";
-import { type AttackRow, attackCell, attackPage, attackTable } from "./attack-page.js";
+import { parseFlags, plain, UsageError } from "@qavr/bench";
+import { type AttackReport, type AttackRow, attackCell, attackPage, attackTable } from "./attack-page.js";
 import { ATTACKS, type AttackResult, FULL, QUICK } from "./attacks.js";
-import { MANIPULATED_STREAM } from "./manipulated-stream.js";
+import { MANIPULATED_STREAM, RECOVERY_AFTER_MANIPULATION } from "./manipulated-stream.js";
 import { LAYERS } from "./world.js";
 
 const DOCS = fileURLToPath(new URL("../../../../docs/benchmarks/", import.meta.url));
+const COMMAND = "pnpm attacks";
 const SEEDS = [1, 2, 3];
 
+const ALL = [...ATTACKS, MANIPULATED_STREAM, RECOVERY_AFTER_MANIPULATION];
+
+const HELP = `${COMMAND}              every attack against every layer; writes docs/benchmarks/attacks.* (half an hour)
+${COMMAND} --only S6    only that threat's; the other rows stay as they were written before
+${COMMAND} --quick      small worlds, one seed; nothing is written
+${COMMAND} --help       this page
+`;
+
 async function main(): Promise<void> {
-  const quick = process.argv.includes("--quick");
+  const { quick, only, help } = parseFlags(COMMAND, process.argv.slice(2), {
+    quick: { type: "boolean" },
+    only: { type: "string" },
+    help: { type: "boolean" },
+  });
+  if (help) {
+    process.stdout.write(HELP);
+    return;
+  }
+  const attacks = ALL.filter(({ id }) => only === undefined || id === only);
+  if (attacks.length === 0) throw new UsageError(`There is no attack ${only}. See ${COMMAND} --help.`);
   const size = quick ? QUICK : FULL;
   const rows: AttackRow[] = [];
-  for (const attack of [...ATTACKS, MANIPULATED_STREAM]) {
+  for (const attack of attacks) {
     for (const layer of LAYERS) {
       const started = performance.now();
       const seeds: AttackResult[] = [];
@@ -27,9 +46,22 @@ async function main(): Promise<void> {
   }
   process.stdout.write(`${attackTable(rows)}\n`);
   if (quick) return;
-  const report = { command: "pnpm attacks", seeds: SEEDS, size, rows };
+  const earlier = only === undefined ? [] : await rowsBefore(only);
+  const report = { command: COMMAND, seeds: SEEDS, size, rows: [...earlier, ...rows] };
   await writeFile(`${DOCS}attacks.json`, `${JSON.stringify(report, undefined, 2)}\n`);
   await writeFile(`${DOCS}attacks.md`, attackPage(report));
 }
 
-await main();
+/** What was written before about all other threats. */
+async function rowsBefore(only: string): Promise<readonly AttackRow[]> {
+  const { rows } = JSON.parse(await readFile(`${DOCS}attacks.json`, "utf8")) as AttackReport;
+  return rows.filter(({ attack }) => attack !== only);
+}
+
+try {
+  await main();
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 2;
+}
