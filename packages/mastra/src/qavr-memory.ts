@@ -48,8 +48,6 @@ export class QavrMemory extends Memory {
   readonly #internals: Internals;
   readonly #watched: WeakSet<object> = new WeakSet();
   readonly #warnOfStorage: (storage: unknown) => void;
-  /** Made once: each new one costs every run the compilation of its schema. */
-  #reportTool: Tools[string] | undefined;
 
   constructor({ qavr = {}, ...fields }: QavrMemoryFields = {}) {
     const internals = createInternals(qavr);
@@ -153,8 +151,7 @@ export class QavrMemory extends Memory {
     const settings = this.#settings(config);
     if (settings.reportTool === undefined || Object.hasOwn(tools, settings.reportTool)) return tools;
     const { reportTool } = this.#internals.options;
-    this.#reportTool ??= createReportTool(this.#internals, reportTool || {});
-    return { ...tools, [settings.reportTool]: this.#reportTool };
+    return { ...tools, [settings.reportTool]: createReportTool(this.#internals, reportTool || {}) };
   }
 
   /** Ranked as learned; nothing is recorded, since no run is shown the result. */

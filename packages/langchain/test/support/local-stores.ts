@@ -70,10 +70,25 @@ async function lanceStore(documents: Document[] = corpus()): Promise<LanceDB> {
   return LanceDB.fromDocuments(documents, new TrigramEmbeddings(), { uri });
 }
 
-let server: Promise<VectorServer> | undefined;
+/** One connection for all stores of a test file: the server serves its clients in turns. */
+interface VectorDatabase {
+  readonly server: VectorServer;
+  readonly pool: pg.Pool;
+}
+
+let database: Promise<VectorDatabase> | undefined;
 let tables = 0;
 
-afterAll(async () => (await server)?.stop());
+afterAll(async () => {
+  const opened = await database;
+  await opened?.pool.end();
+  await opened?.server.stop();
+});
+
+async function openDatabase(): Promise<VectorDatabase> {
+  const server = await startVectorServer();
+  return { server, pool: new pg.Pool({ connectionString: server.url(), max: 1 }) };
+}
 
 function pgvector(distanceStrategy: DistanceStrategy, scoreNormalization: "distance" | "similarity"): LocalStore {
   return {
@@ -81,9 +96,8 @@ function pgvector(distanceStrategy: DistanceStrategy, scoreNormalization: "dista
     scores: scoreNormalization,
     ids: "added",
     async create(documents = corpus()) {
-      server ??= startVectorServer();
-      const pool = new pg.Pool({ connectionString: (await server).url(), max: 1 });
-      onTestFinished(() => pool.end());
+      database ??= openDatabase();
+      const { pool } = await database;
       tables += 1;
       const tableName = `vectors_${tables}`;
       // The table that the store would make takes nothing but UUIDs for ids, and draws them at random.
