@@ -4,10 +4,10 @@ import type { Constants, CostPair, Latencies } from "./constants.js";
 import { fillTenants } from "./fill.js";
 import { type Lookup, measureLookup } from "./lookup.js";
 import { type Cost, type Latency, measureLatency, measurePass, measureRate } from "./pass.js";
-import { contentsOf } from "./row-bytes.js";
+import { contentsOf, droppedEntryBytes } from "./row-bytes.js";
 import type { ServerMeter } from "./server-meter.js";
 import type { ServerPool } from "./tenant-engine.js";
-import { createRuns, type Runs, type TenantShape } from "./tenants.js";
+import { createRuns, type Runs, type TenantShape, tenantName } from "./tenants.js";
 
 export interface CalibrationOptions {
   readonly schema: string;
@@ -74,6 +74,8 @@ export async function calibrate(
   const together = (outcomes: number): Promise<Cost> =>
     measurePass(meter, engine, runs, server.asked, { outcomes, clients: TOGETHER, next: () => 0 });
   await together(TOGETHER);
+  await engine.compact({ namespace: tenantName(0), olderThan: 0 });
+  const droppedEntry = await droppedEntryBytes(meter, schema);
   const shared = await together(tenants);
   return {
     constants: {
@@ -82,6 +84,7 @@ export async function calibrate(
       cold,
       firstWal: first.walBytes,
       shared,
+      droppedEntry,
       lookup,
       evicted,
       image: {
