@@ -120,9 +120,6 @@ function reasonFor({ what }: Compared): string {
   if (/^(reading|a ranking|an outcome|outcomes per second)/.test(what)) {
     return " A time by the clock: what it follows from was taken seconds before, and the disk and other work do not stand still.";
   }
-  if (/^one tenant/.test(what)) {
-    return " Probably because the small server's tables fit into its buffers, and a large one must write out other pages before it takes a new one.";
-  }
   return "";
 }
 
