@@ -164,6 +164,7 @@ const CONSTANTS: Constants = {
   firstWal: 13_600,
   image: { bytes: 6_000, cpu: 20 },
   shared: cost(1_000, 800, 4_700, 2.1),
+  droppedEntry: 200,
   lookup: { pages: 3, read: 800 },
   evicted: { pages: 3, read: 2_000 },
 };
@@ -183,7 +184,8 @@ describe("a plan of capacity", () => {
     expect(disk.states).toBe(1e9 * 1_500 + 1e5 * 3_000);
     expect(disk.perDay).toBe(1e4 * 86_400 * 3_400);
     expect(disk.givenBackPerDay + disk.keysPerDay).toBeCloseTo(disk.perDay, 0);
-    expect(disk.total).toBeCloseTo(disk.states + 30 * disk.perDay + 335 * disk.keysPerDay, 0);
+    expect(disk.keysPerDay).toBeCloseTo(1e4 * 86_400 * 2 * (200 + 8_192 / 136 + 8_192 / 49), 0);
+    expect(disk.total).toBeCloseTo(2 * disk.states + 30 * disk.perDay + 335 * disk.keysPerDay, 0);
   });
 
   it("asks for no core that a larger cache saves", () => {
@@ -274,10 +276,11 @@ describe("tenants that are filled in", () => {
     }
   });
 
-  it("go on like any other: their ledger replays to their states, and their next run is learned from", async () => {
+  it("go on like any other: their ledger is verified and replays to their states, and their next run is learned from", async () => {
     const engine = createEngine({ store });
     const namespace = tenantName(43);
     expect(await engine.replay({ namespace })).toMatchObject({ identical: true });
+    expect(await engine.verify({ namespace })).toMatchObject({ ok: true });
     const episode = await rankOnce(engine, namespace, createRuns(TENANT, 1));
     await engine.end(episode, { reward: true, tier: "verified" });
     expect(await store.head(namespace)).toBe(2 * TENANT.history + 2);
@@ -303,7 +306,8 @@ describe("a simulation of scale", () => {
     const { simulation, compared, constants } = results;
     expect(simulation.contents).toMatchObject({ namespaces: 50, runs: 50 * TENANT.history });
     expect(simulation.growth.map(({ tenants }) => tenants)).toEqual([50]);
-    expect([constants.warm.asked.roundTrips, constants.warm.asked.rankedStates]).toEqual([5, 0]);
+    expect([constants.warm.asked.roundTrips, constants.warm.asked.rankedStates]).toEqual([4, 0]);
+    expect(constants.droppedEntry).toBeGreaterThan(100);
     expect(constants.cold.asked.rankedStates).toBeGreaterThan(15);
     expect(constants.image.bytes).toBeGreaterThan(500);
     expect(simulation.traffic.images).toBeGreaterThan(1);

@@ -112,15 +112,14 @@ export function ledgerSql(schemaName: string, place: string): LedgerSql {
     states: statement(`
       select (select revision from ${schema}.namespace where id = $1) as revision, found.place, found.value
       from (select) as one left join lateral (
-        select wanted.place, state.value from unnest($3::bytea[]) with ordinality as wanted (id, place)
-        join ${schema}.state on state.namespace = $1 and state.scope = $2 and state.id = wanted.id
+        select wanted.place, kept.value from unnest($3::bytea[]) with ordinality as wanted (id, place)
+        ${oneByOne(`select value from ${schema}.state where namespace = $1 and scope = $2 and id = wanted.id`, "kept")}
       ) as found on true`),
     statesOf: statement(`
       select (select revision from ${schema}.namespace where id = $1) as revision, found.place, found.value
       from (select) as one left join lateral (
-        select wanted.place, state.value
-        from unnest($2::uuid[], $3::bytea[]) with ordinality as wanted (scope, id, place)
-        join ${schema}.state on state.namespace = $1 and state.scope = wanted.scope and state.id = wanted.id
+        select wanted.place, kept.value from unnest($2::uuid[], $3::bytea[]) with ordinality as wanted (scope, id, place)
+        ${oneByOne(`select value from ${schema}.state where namespace = $1 and scope = wanted.scope and id = wanted.id`, "kept")}
       ) as found on true`),
     scan: statement(`
       select id, value from ${schema}.state where namespace = $1 and scope = $2 and id > $3 order by id limit $4`),
@@ -132,7 +131,8 @@ export function ledgerSql(schemaName: string, place: string): LedgerSql {
     knownKeys: statement(`
       select (select revision from ${schema}.namespace where id = $1) as revision, found.key, found.seq, found.payload
       from (select) as one left join lateral (
-        select key, seq, payload from ${schema}.entry where namespace = $1 and key = any ($2::bytea[])
+        select taken.key, taken.seq, taken.payload from unnest($2::bytea[]) as wanted (key)
+        ${oneByOne(`select key, seq, payload from ${schema}.entry where namespace = $1 and key = wanted.key`, "taken")}
       ) as found on true`),
     writeIfAt: statement(writeIfAt(schema, false)),
     writeAndRemoveIfAt: statement(writeIfAt(schema, true)),
@@ -268,6 +268,14 @@ export function fitsOneStatement({ entries, states }: NamespaceChange): boolean 
   return [...chunks(sizes, (size) => size)].length <= 1;
 }
 
+/**
+ * A look-up per row of `wanted`, which must not be rewritten into anything else: hence `offset 0`. The planner takes every namespace for
+ * one of average size. Where most are small, it would read all of a busy one and throw away what was not asked for, with each commit.
+ */
+function oneByOne(lookup: string, name: string): string {
+  return `cross join lateral (${lookup} offset 0) as ${name}`;
+}
+
 /** One statement, one round trip, one moment: the row of the namespace is locked by changing it, and found changed by all others. */
 function writeIfAt(schema: string, removing: boolean): string {
   const removal = `,
@@ -277,7 +285,8 @@ function writeIfAt(schema: string, removing: boolean): string {
   return `
     with moved as (
       update ${schema}.namespace set head = $3, revision = $4, digest = $5 where id = $1 and revision = $2
-        and not exists (select from ${schema}.entry where namespace = $1 and key = any ($7::bytea[]))
+        and not exists (select from unnest($7::bytea[]) as wanted (key)
+          ${oneByOne(`select from ${schema}.entry where namespace = $1 and key = wanted.key`, "taken")})
       returning id),
     appended as (
       insert into ${schema}.entry (namespace, seq, key, type, at, payload, digest)

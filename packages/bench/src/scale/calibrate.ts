@@ -2,12 +2,12 @@ import type { Engine } from "@qavr/core";
 import { seededRandom, shuffle } from "../random/seeded-random.js";
 import type { Constants, CostPair, Latencies } from "./constants.js";
 import { fillTenants } from "./fill.js";
-import { type Lookup, measureLookup } from "./lookup.js";
+import { type LookedUp, type Lookup, measureLookups } from "./lookup.js";
 import { type Cost, type Latency, measureLatency, measurePass, measureRate } from "./pass.js";
-import { contentsOf } from "./row-bytes.js";
+import { contentsOf, droppedEntryBytes } from "./row-bytes.js";
 import type { ServerMeter } from "./server-meter.js";
 import type { ServerPool } from "./tenant-engine.js";
-import { createRuns, type Runs, type TenantShape } from "./tenants.js";
+import { createRuns, type Runs, type TenantShape, tenantName } from "./tenants.js";
 
 export interface CalibrationOptions {
   readonly schema: string;
@@ -30,7 +30,9 @@ export interface Calibration {
   /** Outcomes per second in a process that knows all tenants. */
   rate(clients: number, duration: number): Promise<number>;
   shared(outcomes: number): Promise<Cost>;
-  lookup(evict: boolean): Promise<Lookup>;
+  /** For look-ups beside those of another server. */
+  readonly kept: LookedUp;
+  readonly evicted: LookedUp;
 }
 
 /**
@@ -52,8 +54,10 @@ export async function calibrate(
   await settle(meter);
   const contents = await contentsOf(meter, schema);
   await client.query("create extension if not exists pg_buffercache");
-  const evicted = await measureLookup(meter, server, schema, tenants, shape, true);
-  const lookup = await measureLookup(meter, server, schema, tenants, shape);
+  const kept: LookedUp = { meter, server, schema, tenants, evict: false };
+  const afresh: LookedUp = { ...kept, evict: true };
+  const [evicted] = await measureLookups([afresh], shape);
+  const [lookup] = await measureLookups([kept], shape);
 
   const engine = server.engine();
   await setImages(meter, false);
@@ -74,6 +78,8 @@ export async function calibrate(
   const together = (outcomes: number): Promise<Cost> =>
     measurePass(meter, engine, runs, server.asked, { outcomes, clients: TOGETHER, next: () => 0 });
   await together(TOGETHER);
+  await engine.compact({ namespace: tenantName(0), olderThan: 0 });
+  const droppedEntry = await droppedEntryBytes(meter, schema);
   const shared = await together(tenants);
   return {
     constants: {
@@ -82,8 +88,9 @@ export async function calibrate(
       cold,
       firstWal: first.walBytes,
       shared,
-      lookup,
-      evicted,
+      droppedEntry,
+      lookup: lookup as Lookup,
+      evicted: evicted as Lookup,
       image: {
         bytes: (imaged.walBytes - warm.walBytes) / images,
         cpu: Math.max(0, (imaged.database - warm.database) / images),
@@ -103,7 +110,8 @@ export async function calibrate(
     },
     rate: (count, duration) => measureRate(engine, runs, { clients: count, duration, next }),
     shared: (outcomes) => together(outcomes),
-    lookup: (evict) => measureLookup(meter, server, schema, tenants, shape, evict),
+    kept,
+    evicted: afresh,
   };
 }
 

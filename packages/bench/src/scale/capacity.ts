@@ -42,6 +42,8 @@ export interface Capacity {
 export interface DiskNeed {
   /** States of all memories, and of all namespaces. */
   readonly states: number;
+  /** The same once more, where compacted ledgers begin. */
+  readonly checkpoints: number;
   /** That runs add in a day, and what compaction gives back of them later. */
   readonly perDay: number;
   readonly givenBackPerDay: number;
@@ -160,24 +162,33 @@ function changedPagesAt(
   );
 }
 
-function diskNeed({ contents: { bytes, packing } }: Constants, demand: Demand): DiskNeed {
+/** Disk of a key whose entry was compacted away: a short row with its places in two indexes. */
+export function keyBytes({
+  contents: { packing },
+  droppedEntry,
+}: Pick<Constants, "contents" | "droppedEntry">): number {
+  return droppedEntry + PAGE / packing.entryLeaf + PAGE / packing.keyLeaf;
+}
+
+function diskNeed(constants: Constants, demand: Demand): DiskNeed {
+  const { bytes } = constants.contents;
   const states = demand.memories * bytes.memory + demand.tenants * bytes.namespace;
   const perDay = demand.outcomesPerSecond * DAY * bytes.run;
-  // What is left of a run: two keys, each a short row and its place in an index.
-  const keysPerDay = demand.outcomesPerSecond * DAY * 2 * (KEY_ROW + PAGE / packing.keyLeaf);
+  // What is left of a run are its two keys.
+  const keysPerDay = demand.outcomesPerSecond * DAY * 2 * keyBytes(constants);
+  // A compacted ledger begins with the states as they were: those of its memories are there twice.
+  const checkpoints = states;
   return {
     states,
+    checkpoints,
     perDay,
     keysPerDay,
     givenBackPerDay: perDay - keysPerDay,
-    total: states + demand.keptDays * perDay + demand.keysDays * keysPerDay,
+    total: states + checkpoints + demand.keptDays * perDay + demand.keysDays * keysPerDay,
   };
 }
 
 const PAGE = 8_192;
-/** A row of header, namespace, place and an idempotency key of 82 characters, aligned, with its pointer. */
-const KEY_ROW = 24 + 16 + 8 + 84 + 4;
-
 /** Per month, in the currency of the prices. */
 export function monthlyPrice(capacity: Capacity, machines: Machines, prices: Prices): number {
   const { cores, memoryBytes, diskBytes } = machines.database;

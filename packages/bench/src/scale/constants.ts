@@ -15,6 +15,8 @@ export interface Constants {
   readonly firstWal: number;
   /** Outcomes of one tenant by fifty callers of one process, which share commits. */
   readonly shared: Cost;
+  /** Bytes that are left of an entry that was compacted away, in its table; its places in two indexes come on top. */
+  readonly droppedEntry: number;
   readonly lookup: Lookup;
   /** The same where the server finds no page in its own memory. */
   readonly evicted: Lookup;

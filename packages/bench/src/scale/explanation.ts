@@ -1,5 +1,5 @@
 import { markdownTable, plain } from "../report/markdown-table.js";
-import { type Capacity, monthlyPrice, plan } from "./capacity.js";
+import { type Capacity, keyBytes, monthlyPrice, plan } from "./capacity.js";
 import type { Constants } from "./constants.js";
 import { DEMAND, type Demand, MACHINES, type Machines, PRICES, type Prices } from "./parameters.js";
 import { number, type ScaleReport, whole } from "./report.js";
@@ -47,7 +47,8 @@ function assumptionsTable(demand: Demand, { database, app }: Machines): string {
   );
 }
 
-function unitTable({ contents, warm, cold, image, shared }: Constants): string {
+function unitTable(constants: Constants): string {
+  const { contents, warm, cold, image, shared } = constants;
   const { bytes } = contents;
   return markdownTable(
     ["per", "disk bytes", "log bytes", "server µs", "application µs", "round trips"],
@@ -78,6 +79,7 @@ function unitTable({ contents, warm, cold, image, shared }: Constants): string {
         whole(shared.app),
         number(shared.asked.roundTrips),
       ],
+      ["key of an entry that was compacted", whole(keyBytes(constants)), "", "", "", ""],
       ["page's first change after a checkpoint", "", whole(image.bytes), whole(image.cpu), "", ""],
     ],
   );
@@ -168,6 +170,7 @@ function diskTable({ disk, workingSet }: Capacity, { keptDays, keysDays }: Deman
     ["", "TB"],
     [
       ["states of memories and namespaces", size(disk.states)],
+      ["the same again, where compacted ledgers begin", size(disk.checkpoints)],
       ["runs, per day", size(disk.perDay)],
       ["given back by compaction, per day", size(disk.givenBackPerDay)],
       ["keys that stay, per day", size(disk.keysPerDay)],

@@ -17,8 +17,8 @@ export const FULL: ScalePlan = {
   sizes: [1_000, 10_000, 100_000],
   calibrated: 1_000,
   outcomes: 20_000,
-  parts: 8,
-  rounds: 5,
+  parts: 5,
+  rounds: 3,
   duration: 2_500,
 };
 

@@ -129,3 +129,11 @@ export async function contentsOf(meter: ServerMeter, schema: string): Promise<Co
     total: relations.reduce((sum, { bytes }) => sum + bytes, 0),
   };
 }
+
+/** Mean bytes of the rows of entries that were compacted away. */
+export async function droppedEntryBytes({ client }: ServerMeter, schema: string): Promise<number> {
+  const { rows } = await client.query(
+    `select avg(pg_column_size(entry.*) + 4)::float8 as bytes from ${schema}.entry as entry where type = ''`,
+  );
+  return rows[0].bytes as number;
+}

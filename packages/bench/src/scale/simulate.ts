@@ -4,7 +4,7 @@ import { mean } from "../statistics/interval.js";
 import { type Calibration, hangUp, settle, TOGETHER } from "./calibrate.js";
 import type { CostPair, Latencies } from "./constants.js";
 import { fillTenants } from "./fill.js";
-import { type Lookup, measureLookup } from "./lookup.js";
+import { type Lookup, measureLookups } from "./lookup.js";
 import { type Cost, type Latency, measureLatency, measurePass, measureRate } from "./pass.js";
 import { type Contents, contentsOf } from "./row-bytes.js";
 import type { ServerMeter } from "./server-meter.js";
@@ -140,12 +140,14 @@ async function grow({
     const label = `filling ${to.toLocaleString("en")} tenants`;
     await fillTenants(server.store(), meter.client, schema, { from, to, shape }, (share) => onProgress(label, share));
     await settle(meter);
-    growth.push({
-      tenants: to,
-      bytes: await sizeOf(meter, schema),
-      ...(await measureLookup(meter, server, schema, to, shape)),
-    });
-    lookups.push({ kept: await small.lookup(false), evicted: await small.lookup(true) });
+    const large = { meter, server, schema, tenants: to, evict: false };
+    const [kept, own, evicted] = (await measureLookups([small.kept, large, small.evicted], shape)) as [
+      Lookup,
+      Lookup,
+      Lookup,
+    ];
+    growth.push({ tenants: to, bytes: await sizeOf(meter, schema), ...own });
+    lookups.push({ kept, evicted });
     from = to;
   }
   return { growth, lookups };

@@ -1,0 +1,53 @@
+import type { LedgerEntry, Reduce, Store } from "@qavr/core";
+import { Pool } from "pg";
+import { expect, it } from "vitest";
+import { postgresStore } from "../src/index.js";
+import { counting, tally } from "./support/counting.js";
+import { testServer } from "./support/server.js";
+
+const server = await testServer();
+
+const LARGE = 3_000;
+const entries = (prefix: string, count: number): LedgerEntry[] =>
+  Array.from({ length: count }, (_, i) => tally(`${prefix} ${i}`));
+// biome-ignore lint/correctness/useYield: a reduction that needs to see nothing
+const writeMany: Reduce = function* ({ seq }) {
+  return [{ scope: "memory:docs", id: `m${seq}`, value: new Uint8Array(50) }];
+};
+
+/** Rows that were read from a table by whatever way, once the sessions that read them have ended. */
+async function rowsRead(schema: string, table: string): Promise<number> {
+  const { rows } = await server.pool.query(
+    `select (select seq_tup_read from pg_stat_user_tables where schemaname = $1 and relname = $2)
+       + (select sum(idx_tup_read) from pg_stat_user_indexes where schemaname = $1 and relname = $2) as read`,
+    [schema, table],
+  );
+  return Number(rows[0].read);
+}
+
+it("a namespace that is much larger than the others is not read whole for a few of its keys and states", async () => {
+  const schema = server.schema();
+  const use = async (work: (store: Store) => Promise<unknown>): Promise<void> => {
+    const pool = new Pool({ connectionString: server.url(), max: 2 });
+    const store = postgresStore({ pool, schema, partitions: 0, cacheBytes: 0 });
+    await work(store);
+    await store.close();
+    await pool.end();
+  };
+  await use(async (store) => {
+    for (let n = 0; n < 200; n++) await store.commit(`small ${n}`, entries("e", 4), counting);
+    await server.pool.query(`analyze ${schema}.namespace, ${schema}.entry, ${schema}.state`);
+    await store.commit("large", entries("e", LARGE), writeMany);
+  });
+  const before = { entry: await rowsRead(schema, "entry"), state: await rowsRead(schema, "state") };
+  await use(async (store) => {
+    // Without the lock, and with it.
+    for (const prefix of ["a", "b"]) await store.commit("large", entries(prefix, 100), counting);
+    const ids = Array.from({ length: 50 }, (_, i) => `m${i * 10 + 1}`);
+    const values = await store.readStates("large", "memory:docs", ids);
+    expect(values.every((value) => value?.length === 50)).toBe(true);
+  });
+  await expect.poll(() => rowsRead(schema, "state"), { timeout: 20_000 }).toBeGreaterThan(before.state + 49);
+  expect((await rowsRead(schema, "state")) - before.state).toBeLessThan(LARGE / 2);
+  expect((await rowsRead(schema, "entry")) - before.entry).toBeLessThan(LARGE / 2);
+});
