@@ -42,8 +42,9 @@ function idOf(setting: OarSetting, halfLife: number): string {
  *   price of a slower start.
  * - **State**: 1 KiB + 48 bytes per memory that taught (256 dims), 256 bytes more with `guard` and `strict`; 2 KiB per collection.
  * - **Order**: not order-independent; equal ledgers give equal bytes.
- * - **Wrong choice** when outcomes lie (no ranker can notice: accept verified ones, or audit the sources), or when similarity is
- *   near-perfect and no memory misleads: then it costs up to 0.02 of success.
+ * - **Wrong choice** when outcomes lie (no ranker can notice: accept verified ones, or audit the sources), when all requests are of one
+ *   kind (centring leaves little of them: count per memory, `beta`), or when similarity is near-perfect and no memory misleads: then it
+ *   costs up to 0.02 of success.
  *
  * @throws INVALID_ARGUMENT
  */
