@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { createEngine, memoryStore, type Store } from "@qavr/core";
+import { createEngine, type EngineOptions, memoryStore, type Store } from "@qavr/core";
 import { sqliteStore } from "@qavr/sqlite";
 import type { CheckResult, Harness } from "./check.js";
 import { heap } from "./heap.js";
@@ -22,8 +22,9 @@ function forgetfulStore(commit: Store["commit"]): Store {
 async function neverEnded(
   runs: number,
   commit: Store["commit"],
+  limits: Pick<EngineOptions, "maxOpenEpisodes"> = {},
 ): Promise<{ readonly open: number; readonly bytes: number }> {
-  const engine = createEngine({ store: forgetfulStore(commit) });
+  const engine = createEngine({ store: forgetfulStore(commit), ...limits });
   const before = heap();
   for (let run = 0; run < runs; run++) {
     const candidates = Array.from({ length: 20 }, (_, i) => ({
@@ -77,9 +78,10 @@ export const bounds: Harness = {
   name: "bounds",
   alone: true,
   async run(size): Promise<readonly CheckResult[]> {
-    const healthy = await neverEnded(RUNS[size], async (_, entries) =>
-      entries.map((__, i) => ({ status: "committed", seq: i + 1 })),
-    );
+    const acknowledge: Store["commit"] = async (_, entries) =>
+      entries.map((__, i) => ({ status: "committed", seq: i + 1 }));
+    const healthy = await neverEnded(RUNS[size], acknowledge);
+    const mutant = await neverEnded(RUNS.quick, acknowledge, { maxOpenEpisodes: 10 * RUNS.quick });
     const hanging = await neverEnded(RUNS[size], () => new Promise(() => undefined));
     const { wal, ledger, compacted } = await growth(OUTCOMES[size]);
     const mib = (bytes: number): string => `${(bytes / MIB).toFixed(1)} MiB`;
@@ -112,6 +114,14 @@ export const bounds: Harness = {
         tried: `${OUTCOMES[size].toLocaleString("en")} outcomes`,
         seen: `${mib(ledger)}, then ${mib(compacted)}`,
         held: compacted < 0.6 * ledger,
+      },
+      {
+        promise: "R25",
+        what: "mutant: keeps every run open",
+        tried: `${RUNS.quick.toLocaleString("en")} runs`,
+        seen: `${mutant.open.toLocaleString("en")} open, ${mib(mutant.bytes)}`,
+        held: !inBounds(mutant),
+        mutant: true,
       },
     ];
   },

@@ -37,21 +37,32 @@ interface Cancelled {
   otherwise: number;
 }
 
-async function cancelAtRandom(memory: Qavr, runs: number): Promise<Cancelled> {
+/** How an application gives up: by the signal that it hands over, or, wrongly, by an error of its own. */
+type GivingUp = "by signal" | "by error";
+
+async function cancelAtRandom(memory: Qavr, runs: number, giveUp: GivingUp): Promise<Cancelled> {
   const random = seededRandom(3);
   const retriever = memory.retriever(new Shelf(), { k: 3 });
   const think = async (): Promise<string> => {
     await turns(4);
     return "done";
   };
-  const chain = memory.track(retriever.pipe(RunnableLambda.from(think)).pipe(RunnableLambda.from(think)));
+  const chain = retriever.pipe(RunnableLambda.from(think)).pipe(RunnableLambda.from(think));
   const seen: Cancelled = { aborted: 0, completed: 0, otherwise: 0 };
   const once = async (after: number): Promise<void> => {
     const controller = new AbortController();
-    const running = chain.invoke("how?", { signal: controller.signal }).then(
-      (answer) => (answer === "done" ? "completed" : "otherwise"),
-      ({ name }: Error) => (name === "AbortError" ? "aborted" : "otherwise"),
-    );
+    const { signal } = controller;
+    const checked = chain.pipe((answer) => {
+      if (giveUp === "by error" && signal.aborted) throw new RangeError("gave up");
+      return answer;
+    });
+    const running = memory
+      .track(checked)
+      .invoke("how?", giveUp === "by signal" ? { signal } : {})
+      .then(
+        (answer) => (answer === "done" ? "completed" : "otherwise"),
+        ({ name }: Error) => (name === "AbortError" ? "aborted" : "otherwise"),
+      );
     await turns(after);
     controller.abort();
     seen[await running] += 1;
@@ -62,7 +73,10 @@ async function cancelAtRandom(memory: Qavr, runs: number): Promise<Cancelled> {
   return seen;
 }
 
-async function cancellationsOf(runs: number): Promise<Cancelled & { readonly broken: readonly string[] }> {
+async function cancellationsOf(
+  runs: number,
+  giveUp: GivingUp = "by signal",
+): Promise<Cancelled & { readonly broken: readonly string[] }> {
   const unhandled: unknown[] = [];
   const hear = (reason: unknown): void => void unhandled.push(reason);
   process.on("unhandledRejection", hear);
@@ -70,7 +84,7 @@ async function cancellationsOf(runs: number): Promise<Cancelled & { readonly bro
     return await inFolder(async (folder) => {
       const path = join(folder, "ledger.db");
       const memory = qavr({ store: sqliteStore(path), logger: {} });
-      const seen = await cancelAtRandom(memory, runs);
+      const seen = await cancelAtRandom(memory, runs, giveUp);
       await memory.flush();
       await turns(5);
       const { outcomes, episodes } = await memory.status();
@@ -94,6 +108,7 @@ export const cancellations: Harness = {
   name: "cancellations",
   async run(size): Promise<readonly CheckResult[]> {
     const { aborted, completed, broken } = await cancellationsOf(RUNS[size]);
+    const mutant = await cancellationsOf(RUNS.quick, "by error");
     return [
       {
         promise: "R21",
@@ -104,6 +119,14 @@ export const cancellations: Harness = {
             ? `${completed.toLocaleString("en")} outcomes of ${completed.toLocaleString("en")} completed runs, none of an aborted one; nothing left open or unhandled`
             : broken.join("; "),
         held: broken.length === 0 && aborted > 0 && completed > 0,
+      },
+      {
+        promise: "R25",
+        what: "mutant: an application that gives up by errors of its own",
+        tried: `${RUNS.quick} runs`,
+        seen: mutant.broken.join("; ") || "not found",
+        held: mutant.broken.length > 0,
+        mutant: true,
       },
     ];
   },

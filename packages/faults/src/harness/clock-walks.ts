@@ -1,21 +1,24 @@
 import { seededRandom } from "@qavr/bench";
-import { createEngine, memoryStore } from "@qavr/core";
+import { createEngine, type Learner, memoryStore, oar } from "@qavr/core";
 import type { CheckResult, Harness } from "./check.js";
 
 const WALKS = { quick: 30, full: 1_000 } as const;
 const RUNS = 30;
+/** Walks after which the mutant counts as missed. */
+const PATIENCE = 20;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 /** What clocks have been seen to do: stand still, step back, jump by days or a decade. */
 const STEPS = [0, 0, 1, 1_000, -1_000, HOUR, -HOUR, 3 * DAY, -3 * DAY, 40 * DAY, 3_650 * DAY, -3_650 * DAY];
 
 /** One life under a clock that lies. Undefined when every promise held. */
-async function walk(seed: number): Promise<string | undefined> {
+async function walk(seed: number, learner: Learner): Promise<string | undefined> {
   const random = seededRandom(seed);
   const clock = { now: 1_767_225_600_000 };
   const store = memoryStore();
   const engine = createEngine({
     store,
+    learner,
     clock: () => clock.now,
     trust: "audited",
     sourceCaps: { weight: 3, window: DAY },
@@ -52,14 +55,31 @@ async function walk(seed: number): Promise<string | undefined> {
   return (await engine.verify()).ok ? undefined : "the compacted ledger does not verify";
 }
 
+/** The fault that the harness must see: an age that is taken for granted to be one. */
+function trustingClocks(): Learner {
+  const learner = oar() as Learner;
+  let last = 0;
+  return {
+    ...learner,
+    score(request) {
+      const scores = learner.score(request);
+      const age = Math.sqrt(request.now - last);
+      last = request.now;
+      return { ...scores, score: scores.score.map((score) => score + 0 * age) };
+    },
+  };
+}
+
 export const clockWalks: Harness = {
   name: "clock walks",
   async run(size): Promise<readonly CheckResult[]> {
     const broken: string[] = [];
     for (let seed = 1; seed <= WALKS[size]; seed++) {
-      const problem = await walk(seed);
+      const problem = await walk(seed, oar() as Learner);
       if (problem) broken.push(`seed ${seed}: ${problem}`);
     }
+    let found = 1;
+    while (found <= PATIENCE && !(await walk(found, trustingClocks()).catch(String))) found += 1;
     return [
       {
         promise: "R12",
@@ -68,6 +88,14 @@ export const clockWalks: Harness = {
         seen:
           broken.length === 0 ? "all finite, in ledger order, equal to their replay" : broken.slice(0, 3).join("; "),
         held: broken.length === 0,
+      },
+      {
+        promise: "R25",
+        what: "mutant: takes the root of an age",
+        tried: `up to ${PATIENCE} walks`,
+        seen: found <= PATIENCE ? `found by walk ${found}` : "not found",
+        held: found <= PATIENCE,
+        mutant: true,
       },
     ];
   },

@@ -24,11 +24,12 @@ const run = promisify(execFile);
 async function contend(outcomes: number, patience: number): Promise<Timed & { readonly recorded: number }> {
   return inFolder(async (folder) => {
     const path = join(folder, "ledger.db");
+    await sqliteStore(path).close();
     const writers = await Promise.all(
       Array.from({ length: WRITERS }, async (_, writer) => {
         const given = [fixture("time-outcomes.mjs"), path, `w${writer}`, String(outcomes), String(patience)];
-        const { stdout } = await run(process.execPath, given, { maxBuffer: 1 << 26 });
-        return JSON.parse(stdout) as Timed;
+        const ended = await run(process.execPath, given, { maxBuffer: 1 << 26 }).catch(String);
+        return typeof ended === "string" ? { spent: [], refused: [ended] } : (JSON.parse(ended.stdout) as Timed);
       }),
     );
     const engine = createEngine({ store: sqliteStore(path) });
@@ -49,6 +50,7 @@ export const contention: Harness = {
     const { spent, refused, recorded } = await contend(outcomes, PATIENCE[size]);
     const at = (share: number): number => spent[Math.min(spent.length - 1, Math.floor(share * spent.length))] as number;
     const [middle, p99, worst] = [at(0.5), at(0.99), at(1)];
+    const impatient = await contend(OUTCOMES.quick, 0);
     const complete = refused.length === 0 && recorded === WRITERS * outcomes;
     return [
       {
@@ -57,6 +59,14 @@ export const contention: Harness = {
         tried: `${WRITERS} × ${outcomes.toLocaleString("en")} outcomes over 20 memories`,
         seen: `${refused.length} refused, ${recorded.toLocaleString("en")} recorded; ${middle.toFixed(0)} ms in the middle, p99 ${p99.toFixed(0)} ms, worst ${worst.toFixed(0)} ms`,
         held: complete && (size === "quick" || (p99 <= LIMITS.p99 && worst <= LIMITS.worst)),
+      },
+      {
+        promise: "R25",
+        what: "mutant: does not wait for other writers",
+        tried: `${WRITERS} × ${OUTCOMES.quick} outcomes`,
+        seen: `${impatient.refused.length} refused`,
+        held: impatient.refused.length > 0,
+        mutant: true,
       },
     ];
   },

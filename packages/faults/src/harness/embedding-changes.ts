@@ -37,11 +37,11 @@ async function taught(): Promise<{ readonly engine: Engine; readonly warned: () 
 const orderOf = ({ items }: Ranking): string => JSON.stringify(items.map(({ id, score }) => [id, score]));
 
 /** Asks with another embedding model again and again, and in between with the first one. */
-async function change(times: number): Promise<readonly string[]> {
+async function change(times: number, named: boolean): Promise<readonly string[]> {
   const { engine, warned } = await taught();
   const random = seededRandom(7);
   const ask = (vector: number[], space: string): Promise<Ranking> =>
-    engine.rank({ candidates, topK: 4, vector, space, record: false });
+    engine.rank({ candidates, topK: 4, vector, space: named ? space : FIRST.space, record: false });
   const before = await Promise.all(
     [0, 1, 2, 3, 4].map(async (request) => orderOf(await ask(vectorOf(request, FIRST.length), FIRST.space))),
   );
@@ -77,7 +77,8 @@ async function change(times: number): Promise<readonly string[]> {
 export const embeddingChanges: Harness = {
   name: "embedding changes",
   async run(size): Promise<readonly CheckResult[]> {
-    const broken = await change(CHANGES[size]);
+    const broken = await change(CHANGES[size], true);
+    const mutant = await change(CHANGES.quick, false);
     return [
       {
         promise: "R17",
@@ -88,6 +89,14 @@ export const embeddingChanges: Harness = {
             ? "each refused, or warned of once and ranked by what holds in any space; nothing learned was lost"
             : `${broken.length} broken: ${broken.slice(0, 3).join("; ")}`,
         held: broken.length === 0,
+      },
+      {
+        promise: "R25",
+        what: "mutant: names no embedding model",
+        tried: `${CHANGES.quick} changes`,
+        seen: `${mutant.length} faults seen`,
+        held: mutant.length > 0,
+        mutant: true,
       },
     ];
   },

@@ -6,7 +6,7 @@ export function acknowledgingEarly(inner: Store): Store {
   return {
     ...inner,
     async commit(namespace, entries, reduce) {
-      setTimeout(() => void inner.commit(namespace, entries, reduce), 3);
+      setTimeout(() => void inner.commit(namespace, entries, reduce).catch(() => undefined), 3);
       return entries.map((): CommitReceipt => ({ status: "committed", seq: ++seq }));
     },
   };

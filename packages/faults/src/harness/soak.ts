@@ -14,6 +14,8 @@ const MIB = 1024 * 1024;
 /** What may come on top in the second half of it all, in bytes. */
 const GROWTH = 8 * MIB;
 const HOUR = 3_600_000;
+/** What the mutant keeps of each run, in bytes. */
+const LEAK = 16_384;
 
 const mib = (bytes: number): string => `${(bytes / MIB).toFixed(1)} MiB`;
 /** Open files of this process, 0 where the system does not say. */
@@ -33,7 +35,7 @@ interface Soaked {
 }
 
 /** Ranks, records and learns for a long time, with as many memories, and looks at what grows. */
-async function soakFor(runs: number): Promise<Soaked> {
+async function soakFor(runs: number, after: () => void = () => undefined): Promise<Soaked> {
   return inFolder(async (folder) => {
     const clock = { now: 1_767_225_600_000 };
     const engine = createEngine({ store: sqliteStore(join(folder, "ledger.db")), clock: () => clock.now });
@@ -63,6 +65,7 @@ async function soakFor(runs: number): Promise<Soaked> {
         aliases: [`run-${run}`],
       });
       await engine.end(episode, { reward: run % 2 === 0 });
+      after();
     }
   });
 }
@@ -72,6 +75,8 @@ export const soak: Harness = {
   alone: true,
   async run(size): Promise<readonly CheckResult[]> {
     const { middle, end, files } = await soakFor(RUNS[size]);
+    const kept: Uint8Array[] = [];
+    const mutant = await soakFor(RUNS.quick, () => kept.push(new Uint8Array(LEAK)));
     return [
       {
         promise: "R23",
@@ -79,6 +84,14 @@ export const soak: Harness = {
         tried: `${RUNS[size].toLocaleString("en")} runs`,
         seen: `${mib(middle)} in use at half time, ${mib(end)} at the end; ${files.join(" and then ")} open files`,
         held: end - middle <= GROWTH && files[1] <= files[0],
+      },
+      {
+        promise: "R25",
+        what: "mutant: keeps 16 KiB of every run",
+        tried: `${RUNS.quick.toLocaleString("en")} runs`,
+        seen: `${mib(mutant.middle)} in use at half time, ${mib(mutant.end)} at the end`,
+        held: mutant.end - mutant.middle > GROWTH,
+        mutant: true,
       },
     ];
   },
