@@ -8,7 +8,7 @@ export { normal, type Random, seededRandom, shuffle, uniformAt } from "./random/
 export { installedVersions, type Machine, machine } from "./report/machine.js";
 export { markdownTable, plain, signed } from "./report/markdown-table.js";
 export { type Interval, interval, mean, median, pairedInterval, studentQuantile } from "./statistics/interval.js";
-export { parseFlags, UsageError } from "./terminal/command-line.js";
+export { parseFlags, runCommand, UsageError } from "./terminal/command-line.js";
 export { type Progress, startProgress } from "./terminal/progress.js";
 export { type Corpus, type CorpusOptions, loadCorpus } from "./world/corpus.js";
 export { type Difficulty, MISLEADING } from "./world/difficulty.js";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { memoryStore, type Store } from "@qavr/core";
 import { postgresStore } from "@qavr/postgres";
-import { startServer } from "@qavr/postgres-server";
+import { serverVersion, startServer } from "@qavr/postgres-server";
 import { sqliteStore } from "@qavr/sqlite";
 import { Client } from "pg";
 import { compare } from "../learning/comparison.js";
@@ -134,7 +134,7 @@ async function main(): Promise<void> {
       })),
     );
     const report = costReport({
-      versions: { ...installedVersions(), PostgreSQL: await versionOf(client) },
+      versions: { ...installedVersions(), PostgreSQL: await serverVersion() },
       history: HISTORY,
       costs: results,
       measurements: [...inMemory, ...onDisk, ...onServer].map(({ measurement }) => measurement),
@@ -148,11 +148,6 @@ async function main(): Promise<void> {
     await server.stop();
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-async function versionOf(client: Client): Promise<string> {
-  const { rows } = await client.query("show server_version");
-  return rows[0].server_version as string;
 }
 
 await main();

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseFlags } from "../terminal/command-line.js";
+import { parseFlags, runCommand } from "../terminal/command-line.js";
 import { startProgress } from "../terminal/progress.js";
 import { measureLearning } from "./learning.js";
 import { measureOverhead } from "./overhead.js";
@@ -59,4 +59,4 @@ async function written(): Promise<MastraReport["learning"]> {
   return (JSON.parse(await readFile(join(DOCS, "mastra.json"), "utf8")) as MastraReport).learning;
 }
 
-await main();
+await runCommand(main);

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { installedVersions } from "../report/machine.js";
-import { parseFlags, UsageError } from "../terminal/command-line.js";
+import { parseFlags, runCommand } from "../terminal/command-line.js";
 import { type Progress, startProgress } from "../terminal/progress.js";
 import { explanationTables } from "./explanation.js";
 import { measureScale, SETTINGS } from "./measure-scale.js";
@@ -79,10 +79,4 @@ async function main(): Promise<void> {
   await write(report);
 }
 
-try {
-  await main();
-} catch (error) {
-  if (!(error instanceof UsageError)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 2;
-}
+await runCommand(main);

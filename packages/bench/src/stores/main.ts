@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { memoryStore, type Store } from "@qavr/core";
 import { postgresStore } from "@qavr/postgres";
-import { startServer } from "@qavr/postgres-server";
+import { serverVersion, startServer } from "@qavr/postgres-server";
 import { sqliteStore } from "@qavr/sqlite";
 import { Client } from "pg";
 import { type Measured, type Measurement, measureInterleaved } from "../speed/measure.js";
-import { parseFlags, UsageError } from "../terminal/command-line.js";
+import { parseFlags, runCommand } from "../terminal/command-line.js";
 import { startProgress } from "../terminal/progress.js";
 import { type EngineOutcome, measureEngineOutcomes } from "./engine-outcome.js";
 import { fillMemories, READ_MEMORIES, READ_NAMESPACE, readPart } from "./reading.js";
@@ -166,7 +166,7 @@ async function main(): Promise<void> {
     const sizes = await measureSizes(folder, sizeServer.url(), plan.memories);
     const report = storesReport({
       command: flags.full ? `${COMMAND} --full` : COMMAND,
-      versions: await versions(server.url()),
+      versions: await versions(),
       rounds: plan.rounds,
       duration: plan.duration,
       throughput,
@@ -188,24 +188,14 @@ async function main(): Promise<void> {
   }
 }
 
-async function versions(url: string): Promise<Readonly<Record<string, string>>> {
-  const client = new Client(url);
-  await client.connect();
-  const { rows } = await client.query("show server_version");
-  await client.end();
+async function versions(): Promise<Readonly<Record<string, string>>> {
   const { version } = createRequire(import.meta.url)("pg/package.json") as { version: string };
   return {
     node: process.versions.node,
     SQLite: process.versions.sqlite ?? "unknown",
-    PostgreSQL: rows[0].server_version,
+    PostgreSQL: await serverVersion(),
     pg: version,
   };
 }
 
-try {
-  await main();
-} catch (error) {
-  if (!(error instanceof UsageError)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 2;
-}
+await runCommand(main);

@@ -27,3 +27,14 @@ export function parseFlags<const Options extends ParseArgsOptionsConfig>(
     throw new UsageError(`${reason}. See ${command} --help.`);
   }
 }
+
+/** Runs a command. A mistake in its command line is told in one line, with exit code 2; anything else is thrown. */
+export async function runCommand(main: () => Promise<void>): Promise<void> {
+  try {
+    await main();
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 2;
+  }
+}

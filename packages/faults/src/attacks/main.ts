@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { parseFlags, plain, UsageError } from "@qavr/bench";
+import { parseFlags, plain, runCommand, UsageError } from "@qavr/bench";
 import { type AttackReport, type AttackRow, attackCell, attackPage, attackTable } from "./attack-page.js";
 import { ATTACKS, type AttackResult, FULL, QUICK } from "./attacks.js";
 import { MANIPULATED_STREAM, RECOVERY_AFTER_MANIPULATION } from "./manipulated-stream.js";
@@ -58,10 +58,4 @@ async function rowsBefore(only: string): Promise<readonly AttackRow[]> {
   return rows.filter(({ attack }) => attack !== only);
 }
 
-try {
-  await main();
-} catch (error) {
-  if (!(error instanceof UsageError)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 2;
-}
+await runCommand(main);

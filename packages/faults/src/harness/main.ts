@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { installedVersions, machine } from "@qavr/bench";
+import { installedVersions, machine, parseFlags, runCommand, UsageError } from "@qavr/bench";
 import { serverVersion } from "@qavr/postgres-server";
 import { simulate } from "../simulation/simulate.js";
 import type { CheckResult, Harness, Size } from "./check.js";
@@ -18,24 +18,31 @@ const HELP = `pnpm faults [--quick] [--only <name>]… [--update] [--seed <n>]
   --seed <n>     one simulated history, and what it broke
 `;
 
-function values(option: string): string[] {
-  return process.argv.flatMap((word, i) => (word === option ? [process.argv[i + 1] ?? ""] : []));
-}
-
 async function main(): Promise<void> {
-  if (process.argv.includes("--help")) return void process.stdout.write(HELP);
-  const [seed] = values("--seed");
+  const {
+    quick = false,
+    update = false,
+    only = [],
+    seed,
+    help = false,
+  } = parseFlags("pnpm faults", process.argv.slice(2), {
+    quick: { type: "boolean" },
+    update: { type: "boolean" },
+    only: { type: "string", multiple: true },
+    seed: { type: "string" },
+    help: { type: "boolean" },
+  });
+  if (help) return void process.stdout.write(HELP);
   if (seed !== undefined) {
     const simulated = await simulate(Number(seed));
     process.stdout.write(`${JSON.stringify(simulated, undefined, 2)}\n`);
     process.exitCode = simulated.broken ? 1 : 0;
     return;
   }
-  const only = values("--only");
   const unknown = only.filter((name) => !HARNESSES.some((harness) => harness.name === name));
-  if (unknown.length > 0) throw new Error(`There is no harness ${unknown.join(", ")}. See --help.`);
-  const size = process.argv.includes("--quick") ? "quick" : "full";
-  const isUpdate = only.length > 0 && process.argv.includes("--update");
+  if (unknown.length > 0) throw new UsageError(`There is no harness ${unknown.join(", ")}. See pnpm faults --help.`);
+  const size = quick ? "quick" : "full";
+  const isUpdate = only.length > 0 && update;
   const reports: HarnessReport[] = [];
   for (const harness of HARNESSES) {
     if (only.length > 0 && !only.includes(harness.name)) continue;
@@ -88,4 +95,4 @@ async function write(reports: readonly HarnessReport[]): Promise<void> {
   await writeFile(`${DOCS}reliability.md`, reportPage(report));
 }
 
-await main();
+await runCommand(main);
