@@ -5,7 +5,6 @@ import { DatabaseSync } from "node:sqlite";
 import { text } from "node:stream/consumers";
 import { crc32 } from "node:zlib";
 import { seededRandom } from "@qavr/bench";
-import { sqliteStore } from "@qavr/sqlite";
 import type { CheckResult, Harness } from "./check.js";
 import { fixture, inFolder } from "./workspace.js";
 
@@ -13,6 +12,13 @@ const KILLS = { quick: 5, full: 200 } as const;
 const RACES = { quick: 2, full: 25 } as const;
 export const ENTRIES = 4_000;
 export const RACERS = 4;
+/** What {@link openInProcess} prints of the whole ledger. */
+export const WHOLE: string = `${ENTRIES} 0`;
+/** Kills after which a mutant counts as missed. */
+export const PATIENCE = 40;
+
+/** A ledger after a killed migration. */
+export type Left = "old" | "new" | "half";
 
 /** The first schema, as it was released. */
 const FIRST_SCHEMA = `
@@ -58,12 +64,14 @@ function schemaOf(path: string): number {
   }
 }
 
-/** Whether a ledger is the whole one. */
-async function isWhole(path: string): Promise<boolean> {
-  const store = sqliteStore(path);
-  const { entries, damaged } = await store.verify();
-  await store.close();
-  return entries === ENTRIES && damaged === 0;
+/** What a killed migration has left: the whole ledger in one of the schemas, or something else. */
+async function leftAt(path: string, newest: number): Promise<Left> {
+  const schema = schemaOf(path);
+  if (schema !== 1 && schema !== newest) return "half";
+  // The next one who opens it finds the whole ledger, migrated.
+  const whole = (await openInProcess(path)).trim() === WHOLE;
+  if (!whole) return "half";
+  return schema === 1 ? "old" : "new";
 }
 
 /** Opens a ledger in a process of its own, and returns what that prints; it may be killed after so many ms. */
@@ -87,37 +95,66 @@ export const migrations: Harness = {
       const whole = performance.now() - started;
       const newest = schemaOf(path);
       const random = seededRandom(3);
-      const seen = { old: 0, new: 0, half: 0 };
-      for (let kill = 0; kill < KILLS[size]; kill++) {
+      const kill = async (after: number, mode?: "piecemeal"): Promise<Left> => {
         copyOf(source, path);
-        await openInProcess(path, whole * (0.1 + random()));
-        const schema = schemaOf(path);
-        if (schema !== 1 && schema !== newest) seen.half += 1;
-        else if (!(await isWhole(path))) seen.half += 1;
-        else seen[schema === 1 ? "old" : "new"] += 1;
+        await openInProcess(path, after, mode);
+        return leftAt(path, newest);
+      };
+      const seen = { old: 0, new: 0, half: 0 };
+      for (let i = 0; i < KILLS[size]; i++) seen[await kill(whole * (0.1 + random()))] += 1;
+      let [piecemeal, half] = [0, 0];
+      for (; half === 0 && piecemeal < PATIENCE; piecemeal++) {
+        if ((await kill(whole * (0.4 + random()), "piecemeal")) === "half") half += 1;
       }
       let failed = 0;
       for (let race = 0; race < RACES[size]; race++) {
         copyOf(source, path);
         const answers = await Promise.all(Array.from({ length: RACERS }, () => openInProcess(path)));
-        failed += answers.filter((answer) => answer.trim() !== `${ENTRIES} 0`).length;
+        failed += answers.filter((answer) => answer.trim() !== WHOLE).length;
       }
-      return [
-        {
-          promise: "R16",
-          what: `SIGKILL to a process that migrates a ledger of ${ENTRIES.toLocaleString("en")} entries (SQLite)`,
-          tried: `${KILLS[size]} kills`,
-          seen: `${seen.old} as before, ${seen.new} migrated, ${seen.half} half`,
-          held: seen.half === 0,
-        },
-        {
-          promise: "R16",
-          what: `${RACERS} processes that migrate one ledger at once (SQLite)`,
-          tried: `${RACES[size]} races`,
-          seen: `${failed} processes that failed or saw something else than the whole ledger`,
-          held: failed === 0,
-        },
-      ];
+      return migrationResults("SQLite", { kills: KILLS[size], seen, races: RACES[size], failed, piecemeal, half });
     });
   },
 };
+
+/** What came of killed and racing migrations. */
+export interface MigrationTally {
+  readonly kills: number;
+  readonly seen: Readonly<Record<Left, number>>;
+  readonly races: number;
+  /** Processes that failed, or saw something else than the whole ledger. */
+  readonly failed: number;
+  /** Kills of migrations without a transaction, and how many of them were seen to leave half of one. */
+  readonly piecemeal: number;
+  readonly half: number;
+}
+
+export function migrationResults(
+  store: string,
+  { kills, seen, races, failed, piecemeal, half }: MigrationTally,
+): readonly CheckResult[] {
+  return [
+    {
+      promise: "R16",
+      what: `SIGKILL to a process that migrates a ledger of ${ENTRIES.toLocaleString("en")} entries (${store})`,
+      tried: `${kills} kills`,
+      seen: `${seen.old} as before, ${seen.new} migrated, ${seen.half} half`,
+      held: seen.half === 0,
+    },
+    {
+      promise: "R16",
+      what: `${RACERS} processes that migrate one ledger at once (${store})`,
+      tried: `${races} races`,
+      seen: `${failed} processes that failed or saw something else than the whole ledger`,
+      held: failed === 0,
+    },
+    {
+      promise: "R25",
+      what: `mutant: migrates without a transaction (${store})`,
+      tried: `${piecemeal} kills`,
+      seen: `${half} half migrated`,
+      held: half > 0,
+      mutant: true,
+    },
+  ];
+}

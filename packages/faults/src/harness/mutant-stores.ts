@@ -1,3 +1,4 @@
+import { DatabaseSync } from "node:sqlite";
 import type { CommitReceipt, Store } from "@qavr/core";
 
 /** A store that acknowledges before it commits, as a write-behind cache would. */
@@ -23,5 +24,13 @@ export function forgettingKeys(inner: Store): Store {
         entries.map((entry) => ({ ...entry, key: `${entry.key}#${process.pid}-${calls++}` })),
         reduce,
       ),
+  };
+}
+
+/** From here on, every statement of this process's SQLite is a transaction of its own. */
+export function withoutSqliteTransactions(): void {
+  const { exec } = DatabaseSync.prototype;
+  DatabaseSync.prototype.exec = function execAlone(sql: string): void {
+    if (!/^(BEGIN|COMMIT|ROLLBACK)/.test(sql)) exec.call(this, sql);
   };
 }

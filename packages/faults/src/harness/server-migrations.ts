@@ -3,13 +3,10 @@ import { startServer } from "@qavr/postgres-server";
 import type { Client } from "pg";
 import type { CheckResult, Harness } from "./check.js";
 import { onServer } from "./database.js";
-import { ENTRIES, openInProcess, RACERS } from "./migrations.js";
+import { ENTRIES, type Left, migrationResults, openInProcess, PATIENCE, RACERS, WHOLE } from "./migrations.js";
 
 const KILLS = { quick: 1, full: 60 } as const;
 const RACES = { quick: 1, full: 10 } as const;
-
-/** Kills after which the mutant counts as missed. */
-const PATIENCE = 40;
 
 /** The first schema, as it was, in two partitions, with a ledger of one namespace. */
 const FIRST_LEDGER = `
@@ -41,7 +38,7 @@ const FIRST_LEDGER = `
 `;
 
 /** What a killed migration has left: the old schema, the new one, or something of both. */
-async function schemaOf(client: Client): Promise<"old" | "new" | "half"> {
+async function schemaOf(client: Client): Promise<Left> {
   const { rows } = await client.query(`
     select version, (select count(*)::int from information_schema.columns
       where table_schema = 'qavr' and table_name in ('entry', 'namespace') and column_name = 'digest') as digests
@@ -50,8 +47,6 @@ async function schemaOf(client: Client): Promise<"old" | "new" | "half"> {
   if (version === 1) return digests === 0 ? "old" : "half";
   return digests === 2 ? "new" : "half";
 }
-
-const WHOLE = `${ENTRIES} 0`;
 
 export const serverMigrations: Harness = {
   name: "database migrations",
@@ -85,30 +80,7 @@ export const serverMigrations: Harness = {
         const answers = await Promise.all(Array.from({ length: RACERS }, () => openInProcess(url)));
         failed += answers.filter((answer) => answer.trim() !== WHOLE).length;
       }
-      return [
-        {
-          promise: "R16",
-          what: `SIGKILL to a process that migrates a ledger of ${ENTRIES.toLocaleString("en")} entries (PostgreSQL)`,
-          tried: `${KILLS[size]} kills`,
-          seen: `${seen.old} as before, ${seen.new} migrated, ${seen.half} half`,
-          held: seen.half === 0,
-        },
-        {
-          promise: "R16",
-          what: `${RACERS} processes that migrate one ledger at once (PostgreSQL)`,
-          tried: `${RACES[size]} races`,
-          seen: `${failed} processes that failed or saw something else than the whole ledger`,
-          held: failed === 0,
-        },
-        {
-          promise: "R25",
-          what: "mutant: migrates without a transaction (PostgreSQL)",
-          tried: `${piecemeal} kills`,
-          seen: `${half} half migrated`,
-          held: half > 0,
-          mutant: true,
-        },
-      ];
+      return migrationResults("PostgreSQL", { kills: KILLS[size], seen, races: RACES[size], failed, piecemeal, half });
     } finally {
       await server.stop();
     }
