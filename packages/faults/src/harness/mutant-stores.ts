@@ -34,3 +34,17 @@ export function withoutSqliteTransactions(): void {
     if (!/^(BEGIN|COMMIT|ROLLBACK)/.test(sql)) exec.call(this, sql);
   };
 }
+
+/** A store that keeps namespaces apart by their lower-case names. */
+export function ignoringCase(store: Store): Store {
+  const under = (namespace: string): string => namespace.toLowerCase();
+  return {
+    ...store,
+    commit: (namespace, ...rest) => store.commit(under(namespace), ...rest),
+    readStates: (namespace, ...rest) => store.readStates(under(namespace), ...rest),
+    scanStates: (namespace, ...rest) => store.scanStates(under(namespace), ...rest),
+    changesSince: (namespace, cursor) =>
+      store.changesSince?.(under(namespace), cursor) ?? { cursor, written: undefined },
+    head: (namespace) => store.head(under(namespace)),
+  };
+}

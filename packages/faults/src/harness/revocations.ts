@@ -1,6 +1,7 @@
 import { seededRandom } from "@qavr/bench";
 import { createEngine, type Engine, memoryStore, type OutcomeInput } from "@qavr/core";
 import type { CheckResult, Harness } from "./check.js";
+import { learnedText } from "./learned-text.js";
 
 const HISTORIES = { quick: 20, full: 1_000 } as const;
 const RUNS = 30;
@@ -49,23 +50,16 @@ async function live(seed: number, spared: boolean): Promise<Engine> {
   return engine;
 }
 
-/** What was learned, to the last bit. */
-async function learned(engine: Engine): Promise<string> {
-  const { shared, memories } = await engine.exportState();
-  const bits = (_: string, value: unknown) => (ArrayBuffer.isView(value) ? Array.from(value as Float32Array) : value);
-  return JSON.stringify([shared, memories, (await engine.status()).taught], bits);
-}
-
 export const revocations: Harness = {
   name: "revocations",
   async run(size): Promise<readonly CheckResult[]> {
     let [different, without, revoked] = [0, 0, 0];
     for (let seed = 1; seed <= HISTORIES[size]; seed++) {
       const [told, spared] = [await live(seed, false), await live(seed, true)];
-      const clean = await learned(spared);
-      if ((await learned(told)) !== clean) without += 1;
+      const clean = await learnedText(spared);
+      if ((await learnedText(told)) !== clean) without += 1;
       revoked += (await told.revoke({ namespace: "default", source: "liar" })).outcomes;
-      if ((await learned(told)) !== clean || !(await told.replay()).identical) different += 1;
+      if ((await learnedText(told)) !== clean || !(await told.replay()).identical) different += 1;
     }
     const tried = `${HISTORIES[size].toLocaleString("en")} histories, ${revoked.toLocaleString("en")} outcomes revoked`;
     return [

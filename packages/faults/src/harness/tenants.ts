@@ -3,6 +3,8 @@ import { type Random, seededRandom, shuffle } from "@qavr/bench";
 import { createEngine, type Engine, memoryStore, QavrError, type Store } from "@qavr/core";
 import { sqliteStore } from "@qavr/sqlite";
 import type { CheckResult, Harness } from "./check.js";
+import { learnedText } from "./learned-text.js";
+import { ignoringCase } from "./mutant-stores.js";
 import { inFolder } from "./workspace.js";
 
 const OPERATIONS = { quick: 700, full: 100_000 } as const;
@@ -76,14 +78,6 @@ function engineOver(store: Store): Engine {
   return createEngine({ store, clock: () => NOW, createId: () => `e${++ids}` });
 }
 
-/** What a tenant has learned, as text. */
-async function learned(engine: Engine, namespace: string): Promise<string> {
-  const { shared, memories } = await engine.exportState({ namespace });
-  const { outcomes, taught } = await engine.status({ namespace });
-  const plain = (_: string, value: unknown) => (ArrayBuffer.isView(value) ? Array.from(value as Float32Array) : value);
-  return JSON.stringify([shared, [...memories].sort((a, b) => (a.id < b.id ? -1 : 1)), outcomes, taught], plain);
-}
-
 /** Lets all tenants act in one ledger, some at the same time, and then each of them alone in one of its own. */
 async function liveTogether(store: Store, operations: number): Promise<readonly string[]> {
   const seen: string[] = [];
@@ -106,7 +100,7 @@ async function liveTogether(store: Store, operations: number): Promise<readonly 
     const alone = engineOver(memoryStore());
     const tenant = new Tenant(place);
     for (let act = 0; act < (acted[place] as number); act++) await tenant.act(alone, undefined);
-    if ((await learned(alone, name)) !== (await learned(engine, name)))
+    if ((await learnedText(alone, name)) !== (await learnedText(engine, name)))
       seen.push(`${JSON.stringify(name)} learned otherwise`);
   }
   await engine.close();
@@ -138,17 +132,3 @@ export const tenants: Harness = {
     ];
   },
 };
-
-/** The fault that the harness must see. */
-function ignoringCase(store: Store): Store {
-  const under = (namespace: string): string => namespace.toLowerCase();
-  return {
-    ...store,
-    commit: (namespace, ...rest) => store.commit(under(namespace), ...rest),
-    readStates: (namespace, ...rest) => store.readStates(under(namespace), ...rest),
-    scanStates: (namespace, ...rest) => store.scanStates(under(namespace), ...rest),
-    changesSince: (namespace, cursor) =>
-      store.changesSince?.(under(namespace), cursor) ?? { cursor, written: undefined },
-    head: (namespace) => store.head(under(namespace)),
-  };
-}
