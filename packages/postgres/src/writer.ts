@@ -2,9 +2,9 @@ import { assertCompaction, type CommitReceipt, type StateWrite, type Store, stat
 import type { CheckpointSql } from "./checkpoint-sql.js";
 import { type CommitCall, CommitGroup, type GroupCommit } from "./commit-group.js";
 import { dropBeginning } from "./compact-ledger.js";
-import type { Connections } from "./connections.js";
+import type { Connection, Connections } from "./connections.js";
 import type { KnownStates } from "./known-states.js";
-import type { LedgerSql } from "./ledger-sql.js";
+import type { LedgerSql, NamespaceRow } from "./ledger-sql.js";
 import { namespaceQueue } from "./namespace-queue.js";
 import { type LockedNamespace, type LockingOptions, withLockedNamespace } from "./namespace-transaction.js";
 import type { Announcement } from "./notifications.js";
@@ -125,6 +125,18 @@ export function writer({
       queue.add(namespace, { alone: true, work, resolve: resolve as (result: unknown) => void, reject });
     });
 
+  /** All states of a namespace at once, in an open transaction. */
+  const replaceAll = async (
+    connection: Connection,
+    namespace: string,
+    row: NamespaceRow,
+    replacement: readonly StateWrite[],
+  ): Promise<void> => {
+    await sql.deleteStates(connection, namespace);
+    const written = { revision: row.revision + 1, entries: [], states: lastOfEach(replacement) };
+    await sql.write(connection, namespace, { ...row, ...written });
+  };
+
   /** Takes note that all states of a namespace were replaced at once, and tells others. */
   const replaced = (namespace: string, before: number, askedAt: number): void => {
     states.forget(namespace);
@@ -142,13 +154,7 @@ export function writer({
       alone(namespace, async ({ connection, row, commit }) => {
         if ((row?.head ?? 0) !== head) return false;
         if (!row || head === 0) return true;
-        await sql.deleteStates(connection, namespace);
-        await sql.write(connection, namespace, {
-          ...row,
-          revision: row.revision + 1,
-          entries: [],
-          states: lastOfEach(replacement),
-        });
+        await replaceAll(connection, namespace, row, replacement);
         replaced(namespace, row.revision, await commit());
         return true;
       }),
@@ -163,13 +169,7 @@ export function writer({
         const ends = row && (await checkpoints.ends(connection, namespace));
         if (!ends || ends.head !== head) return false;
         await dropBeginning(connection, ends, compaction, { sql: checkpoints, place });
-        await sql.deleteStates(connection, namespace);
-        await sql.write(connection, namespace, {
-          ...row,
-          revision: row.revision + 1,
-          entries: [],
-          states: lastOfEach(replacement),
-        });
+        await replaceAll(connection, namespace, row, replacement);
         asked = true;
         replaced(namespace, row.revision, await commit());
         return true;

@@ -20,8 +20,6 @@ const STALE = -2;
 
 /** A ranking may be a little behind: outcomes of other processes are no more exact than their timing. */
 const LAGGING: ReadOptions = { mayLag: true };
-/** Everything is read after the namespace was made current. */
-const AFTERWARDS: ReadOptions = { refreshed: true };
 
 /** The part of a store that states are read from. */
 export type StateSource = Pick<Store, "readStates" | "changesSince" | "refresh">;
@@ -80,10 +78,7 @@ export class StateReader<Shared, Memory> {
     const cache = await this.#current(namespace, options);
     if (cache.stats !== null) return cache.stats;
     const { cursor } = cache;
-    const [bytes] = await this.#store.readStates(namespace, statsRef.scope, [statsRef.id], {
-      ...options,
-      ...AFTERWARDS,
-    });
+    const [bytes] = await this.#read(namespace, statsRef.scope, [statsRef.id], options);
     const stats = bytes && decodeStats(bytes);
     if (cache.cursor === cursor) {
       cache.stats = stats;
@@ -154,10 +149,7 @@ export class StateReader<Shared, Memory> {
     const known = this.#collection(cache, collection);
     if (known.shared !== null) return known.shared;
     const { cursor } = cache;
-    const [bytes] = await this.#store.readStates(namespace, SCOPES.shared, [collection], {
-      ...options,
-      ...AFTERWARDS,
-    });
+    const [bytes] = await this.#read(namespace, SCOPES.shared, [collection], options);
     const shared = bytes && decodeSharedRecord(bytes, this.#learner);
     if (cache.cursor === cursor) known.shared = shared;
     return shared;
@@ -175,10 +167,7 @@ export class StateReader<Shared, Memory> {
     const known = this.#collection(cache, collection);
     const { cursor } = cache;
     const wanted = missing.map((i) => ids[i] as string);
-    const found = await this.#store.readStates(namespace, memoryScope(collection), wanted, {
-      ...LAGGING,
-      ...AFTERWARDS,
-    });
+    const found = await this.#read(namespace, memoryScope(collection), wanted, LAGGING);
     // What was read may be older than a change that another request has noticed meanwhile: good for this request, not to keep.
     const keep = cache.cursor === cursor && this.#namespaces.get(namespace) === cache;
     missing.forEach((place, i) => {
@@ -194,6 +183,16 @@ export class StateReader<Shared, Memory> {
       if (keep) known.rows.set(id, row);
     });
     this.#weigh(namespace, cache);
+  }
+
+  /** Reads states of a namespace that was made current just before. */
+  #read(
+    namespace: string,
+    scope: string,
+    ids: readonly string[],
+    options?: ReadOptions,
+  ): ReturnType<Store["readStates"]> {
+    return this.#store.readStates(namespace, scope, ids, { ...options, refreshed: true });
   }
 
   /** The namespace's cache with everything marked that changed since it was last used. */
