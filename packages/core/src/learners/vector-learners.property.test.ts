@@ -25,8 +25,8 @@ import { oar } from "./oar/oar.js";
 const LEARNERS = [
   { learner: cav() as VectorLearner, gateDecay: 0.998, largestShift: 10, affine: true },
   { learner: jar() as VectorLearner, gateDecay: 0.9995, largestShift: 11, affine: true },
-  { learner: oar() as unknown as VectorLearner, gateDecay: 0.9995, largestShift: 14, affine: true },
-  { learner: oar({ setting: "guard" }) as unknown as VectorLearner, gateDecay: 0.9995, largestShift: 14, affine: true },
+  { learner: oar() as unknown as VectorLearner, gateDecay: 1, largestShift: 14, affine: true },
+  { learner: oar({ setting: "guard" }) as unknown as VectorLearner, gateDecay: 1, largestShift: 14, affine: true },
   { learner: jar({ setting: "guard" }) as VectorLearner, gateDecay: 0.9995, largestShift: 11, affine: false },
   { learner: jar({ setting: "strict" }) as VectorLearner, gateDecay: 0.9995, largestShift: 15, affine: false },
 ].map((entry) => ({ ...entry, id: entry.learner.id }));

@@ -2,8 +2,9 @@ import type { Engine } from "../../src/index.js";
 import { type Random, seededRandom } from "./random.js";
 
 const DIMS = 32;
-const NEEDS = 30;
-const PER_NEED = 4;
+/** Needs and memories near each, in a wide world and in one where all requests are of one kind. */
+const WIDE = { needs: 30, perNeed: 4 } as const;
+const NARROW = { needs: 1, perNeed: 40 } as const;
 const FETCHED = 20;
 const SHOWN = 3;
 
@@ -29,6 +30,8 @@ export interface WorldOptions {
   readonly harmful?: number;
   /** What an outcome says: the truth, or a coin. @default "truth" */
   readonly outcomes?: "truth" | "coin";
+  /** Whether all requests are about one need, which forty memories are about. @default false */
+  readonly narrow?: boolean;
   /** Whether runs report which memories helped or misled: most of the time, and wrongly now and then. @default false */
   readonly votes?: boolean;
   /**
@@ -41,12 +44,13 @@ export interface WorldOptions {
 const SOURCES = 10;
 
 /**
- * A small world: thirty kinds of need, four memories near each, and a quality that similarity cannot see. A run succeeds more
+ * A small world: thirty kinds of need, four memories near each (or one need for all), and a quality that similarity cannot see. A run succeeds more
  * often with a helpful memory of its need in view and less often with a harmful one.
  */
 export class World {
   readonly #random: Random;
   readonly #options: WorldOptions;
+  /** Directions, one per need. */
   readonly #needs: readonly (readonly number[])[];
   readonly #memories: readonly Memory[];
   readonly #heldOut: readonly Request[];
@@ -56,15 +60,16 @@ export class World {
     const random = seededRandom(options.seed);
     this.#random = random;
     this.#options = options;
-    this.#needs = Array.from({ length: NEEDS }, () => random.direction(DIMS));
+    const { needs, perNeed } = options.narrow ? NARROW : WIDE;
+    this.#needs = Array.from({ length: needs }, () => random.direction(DIMS));
     this.#memories = this.#needs.flatMap((need, n) =>
-      Array.from({ length: PER_NEED }, (_, i): Memory => {
+      Array.from({ length: perNeed }, (_, i): Memory => {
         const luck = random.next();
         const quality = luck < helpful ? "helpful" : luck < helpful + harmful ? "harmful" : "neutral";
         return { id: `need ${n}, memory ${i}`, need: n, quality, embedding: this.#near(need, 0.12) };
       }),
     );
-    this.#heldOut = Array.from({ length: 400 }, (_, i) => this.#request(i % NEEDS));
+    this.#heldOut = Array.from({ length: 400 }, (_, i) => this.#request(i % needs));
   }
 
   /** Lets an engine live through `runs` runs of this world. */
@@ -72,7 +77,7 @@ export class World {
     const random = this.#random;
     const { outcomes = "truth", votes = false, claims } = this.#options;
     for (let run = 0; run < runs; run++) {
-      const request = this.#request(random.below(NEEDS));
+      const request = this.#request(random.below(this.#needs.length));
       const { episode, items } = await engine.rank({ ...request, topK: SHOWN });
       const shown = this.#find(items);
       const chance = outcomes === "coin" ? 0.5 : successOf(request.need, shown);

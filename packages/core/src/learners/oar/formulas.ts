@@ -33,9 +33,9 @@ export function remainingVariance(information: number): number {
 
 /**
  * How a run's residual is shared among the memories that it showed. A good surprise goes by relevance. Of the blame for a bad
- * one, half goes to those that are suspected already, so that a good memory beside a bad one is not punished for its company.
+ * one, six tenths go to those that are suspected already, so that a good memory beside a bad one is not punished for its company.
  *
- *     e_m = exp(−u_m / 0.5)        g_m = w_m (0.5 + 0.5 · e_m Σ w / Σ w e)
+ *     e_m = exp(−u_m / 0.5)        g_m = w_m (0.4 + 0.6 · e_m Σ w / Σ w e)
  *
  * @param weights w, relevance times the exposure's share
  * @param logits u = v · z of each memory before the run
@@ -55,15 +55,32 @@ export function shareSurprise(weights: readonly number[], logits: readonly numbe
 }
 
 /**
+ * The slope of surprises on predictions that may be counted on: so many standard errors below the one that was seen.
+ *
+ *     num / den − errors · √(0.2 / den)
+ */
+function certainSlope(numerator: number, denominator: number, errors: number): number {
+  return numerator / denominator - errors * Math.sqrt(OAR.surpriseVariance / denominator);
+}
+
+/**
  * How far learning may move the order, in [0, 1]: closed unless the slope of runs' surprises on what was predicted for them
  * stands above 0 by 0.6 standard errors.
  *
  *     n = den + 0.5        gate = clamp((num / n − 0.6 √(0.2 / n)) / 0.08, 0, 1)
  */
 export function gate({ gateNumerator, gateDenominator }: OarShared): number {
-  const seen = gateDenominator + OAR.gatePrior;
-  const certain = gateNumerator / seen - OAR.gateErrors * Math.sqrt(OAR.gateVariance / seen);
-  return clamp(certain / OAR.gateFull, 0, 1);
+  return clamp(certainSlope(gateNumerator, gateDenominator + OAR.gatePrior, OAR.gateErrors) / OAR.gateFull, 0, 1);
+}
+
+/**
+ * How far memories are ranked by what they are worth whatever the request, in [0, 1]: as far as that predicts runs better than
+ * vectors do. Near 0 where requests differ, near 1 where they are all of one kind.
+ *
+ *     n = den + 2        share = clamp(num / n − 0.3 √(0.2 / n), 0, 1)
+ */
+export function scalarShare({ scalarNumerator, scalarDenominator }: OarShared): number {
+  return clamp(certainSlope(scalarNumerator, scalarDenominator + OAR.scalarPrior, OAR.scalarErrors), 0, 1);
 }
 
 /**
@@ -77,8 +94,8 @@ export function boost(logit: number, norm: number): number {
 }
 
 /** What a penalty is worth `age` runs after the memory was last shown: `y · e^(−age / 3000)`, so that it gets another chance. */
-export function penalty(logit: number, age: number): number {
-  return logit * Math.exp(-age / OAR.forgiveness);
+export function penalty(utility: number, age: number): number {
+  return utility * Math.exp(-age / OAR.forgiveness);
 }
 
 /** Share of a collection's runs that were voted on, slow to be believed: `voted / (runs + 10)`. */
@@ -101,7 +118,7 @@ export function tried(bonus: number, evidence: number): number {
   return bonus / (1 + evidence / OAR.freshEvidence);
 }
 
-/** The expected advantage whatever the request: `a / (n + 5)`. */
+/** The expected advantage whatever the request: `a / (n + 5)`. In (−1, 1) but for votes. Unit: reward. */
 export function scalarUtility(advantage: number, evidence: number): number {
   return advantage / (evidence + OAR.scalarShrinkage);
 }

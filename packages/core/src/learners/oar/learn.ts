@@ -1,13 +1,14 @@
 import { dequantise } from "../../embedding/quantise.js";
-import { sigmoid } from "../../scoring/bounds.js";
+import { clamp, sigmoid } from "../../scoring/bounds.js";
 import { kept } from "../../scoring/half-life.js";
 import { addScaled } from "../../scoring/vectors.js";
 import { memoryLogit } from "../advantage-vector.js";
 import type { Contribution, Lesson, ShownMemory } from "../learner.js";
 import { expectedLogit } from "../request-baseline.js";
 import { meetRequests } from "../request-model.js";
+import { addSums, NO_SUMS, type Sums, sumsOf, takeSums } from "./evidence.js";
 import { folded } from "./footprint.js";
-import { curvature, dualNumber, remainingVariance, shareSurprise } from "./formulas.js";
+import { curvature, dualNumber, remainingVariance, scalarShare, scalarUtility, shareSurprise } from "./formulas.js";
 import { OAR } from "./parameters.js";
 import { fadeUntil, type OarMemory, type OarShared } from "./state.js";
 
@@ -36,18 +37,44 @@ interface Part {
   readonly variance: number;
 }
 
-/** What a run added to a memory: evidence, advantage, information, and the coefficient along the direction. */
+/** What a run added to a memory: evidence, scalar advantage, information, and the coefficient along the direction. */
 type Step = readonly [evidence: number, advantage: number, information: number, along: number];
+
+/** What a run adds to the regressions of surprise on prediction, and whether it was voted on. */
+interface Judgement {
+  readonly gate: Sums;
+  readonly scalar: Sums;
+  readonly voted: number;
+}
+
+const NOT_JUDGED: Judgement = { gate: NO_SUMS, scalar: NO_SUMS, voted: 0 };
+
+/** What was predicted for a run, before it taught. */
+interface Predicted {
+  /** P₀, of such a request, whatever is shown. */
+  readonly expected: number;
+  /** P, with the memories shown, by their vectors. */
+  readonly byVectors: number;
+  /** Pₛ, the same by their scalar advantages. */
+  readonly byScalars: number;
+  /** λ, how far scalar advantages ranked. */
+  readonly share: number;
+}
 
 /**
  * Learns from one finished run in one implicit step, which touches only the memories that it showed.
  *
- *     l₀ = Σ share (bias + baseline · z)        l = l₀ + Σ w u
- *     num = 0.9995 num + τ (r − P₀)(P − P₀),  den = 0.9995 den + τ (P − P₀)²        P = sigmoid(l), P₀ = sigmoid(l₀)
+ *     l₀ = Σ share (bias + baseline · z)        l = l₀ + Σ w u                  P₀ = sigmoid(l₀), P = sigmoid(l)
+ *     Pₛ = clamp(P₀ + Σ w s / Σ w, 0, 1)        s = scalar advantage / (n + 5)
+ *     p = P + λ (Pₛ − P)                        λ = Σ share · scalarShare, 1 for an exposure without a vector
+ *     gate:    num = f num + τ (r − P₀)(p − P₀),  den = f den + τ (p − P₀)²          f = e^(−τ (p − P₀)² / 15)
+ *     scalar:  num = f num + τ (r − P)(Pₛ − P),   den = f den + τ (Pₛ − P)²          f = e^(−τ (Pₛ − P)² / 15)
  *     g = shareSurprise(w, u)                   K = k₀ + k_b + Σ k g²
  *     a = dualNumber(l, r, K, τ)
  *     bias += k₀ share a,  baseline += k_b share a z,  v += k g a z
- *     information += 4 τ curvature(P) g²,  n += τ w
+ *     information += 4 τ curvature(P) g²,  n += τ w,  scalar advantage += τ w (r − P₀)
+ *
+ * The gate judges what ranked, p. A run without any request vector says nothing of vectors: it moves the gate's sums alone.
  *
  * In a run with votes each vote is one more run of its memory alone, with the reward 1 (helped) or 0 (misled), and the memory takes
  * no part of a residual that speaks against its vote; a memory that nobody spoke of takes half of its part and is told that it made
@@ -56,9 +83,9 @@ type Step = readonly [evidence: number, advantage: number, information: number, 
 export function learn(lesson: OarLesson, { footprints, halfLife }: OarRules): Contribution {
   const { exposures, reward, weight: trust, first, voted, at } = lesson;
   for (const { shown } of exposures) for (const { memory } of shown) fadeUntil(memory, at, halfLife);
-  const directions = meetRequests(exposures, first);
+  const directions = meetRequests(exposures, first, OAR.centring);
   const collections = new Set(exposures.map(({ shared }) => shared));
-  if (first) for (const shared of collections) countRun(shared);
+  if (first) for (const shared of collections) shared.lessons += 1;
 
   const parts = exposures.map(({ share, shown }, e) => shown.map((memory) => partOf(memory, share, directions[e]?.z)));
   const all = parts.flat();
@@ -67,23 +94,32 @@ export function learn(lesson: OarLesson, { footprints, halfLife }: OarRules): Co
     0,
   );
   const whole = all.reduce((sum, { weight, logit }) => sum + weight * logit, base);
+  const expected = sigmoid(base);
   const probability = sigmoid(whole);
   const shares = shareSurprise(
     all.map(({ weight }) => weight),
     all.map(({ logit }) => logit),
     reward === null || reward > probability,
   );
-  let variance: number = OAR.biasVariance;
-  if (directions.some((direction) => direction !== undefined)) variance += OAR.baselineVariance;
+  const directed = directions.some((direction) => direction !== undefined);
+  let variance: number = OAR.biasVariance + (directed ? OAR.baselineVariance : 0);
   all.forEach((part, i) => {
     if (part.z) variance += part.variance * (shares[i] as number) ** 2;
   });
   const dual = reward === null ? 0 : dualNumber(whole, reward, variance, trust, OAR.runSteps);
   const information = reward === null ? 0 : 4 * trust * curvature(probability);
-  const advantage = reward === null ? 0 : probability - sigmoid(base);
-  const surprise = reward === null ? 0 : reward - sigmoid(base);
-  const judged: Judgement = [trust * surprise * advantage, trust * advantage * advantage, voted ? 1 : 0];
-  for (const shared of collections) addJudgement(shared, judged, 1, 1);
+  const surprise = reward === null ? 0 : trust * (reward - expected);
+  const judged = judgementOf(lesson, directed, {
+    expected,
+    byVectors: probability,
+    byScalars: predictByScalars(expected, all),
+    share: exposures.reduce((sum, { shared, share }, e) => sum + share * (directions[e] ? scalarShare(shared) : 1), 0),
+  });
+  for (const shared of collections) {
+    addSums(shared, "gate", judged.gate);
+    addSums(shared, "scalar", judged.scalar);
+    shared.votedRuns += judged.voted;
+  }
 
   let next = 0;
   const told = new Set<OarShared>();
@@ -95,15 +131,16 @@ export function learn(lesson: OarLesson, { footprints, halfLife }: OarRules): Co
       moveBaseline(shared, direction?.z, share * dual);
       return {
         direction: direction?.bytes,
-        scalars: [share * dual, ...own, shared.lessons, at],
+        scalars: [share * dual, at, own.voted, ...own.gate, shared.gateSeen, ...own.scalar, shared.scalarSeen],
         memories: (parts[e] as Part[]).map((part): readonly number[] => {
           const blame = shares[next++] as number;
           const { memory, vote } = part.shown;
           if (part.weight === 0 || (reward === null && vote === 0)) return [];
           const credit = creditOf(blame * dual, vote, voted);
           const said = voted ? voteDual(part, vote, part.variance * credit, trust) : 0;
-          const carried = credit + said;
-          const step: Step = [trust * part.weight, carried, information * blame * blame, part.variance * carried];
+          const advantage = creditOf(part.weight * surprise, vote, voted) + said;
+          const along = part.variance * (credit + said);
+          const step: Step = [trust * part.weight, advantage, information * blame * blame, along];
           move(memory, step, part.z, 1, footprints);
           memory.lastRun = shared.lessons;
           return step;
@@ -122,9 +159,13 @@ export function unlearn(
   exposures.forEach(({ shared, shown }, e) => {
     const given = contribution.exposures[e];
     if (!given) return;
-    const [dual = 0, numerator = 0, denominator = 0, voted = 0, lessons = 0, at = 0] = given.scalars;
+    const [dual = 0, at = 0, voted = 0, ...sums] = given.scalars;
+    const [gateNumerator = 0, gateDenominator = 0, gateSeen = 0] = sums;
+    const [scalarNumerator = 0, scalarDenominator = 0, scalarSeen = 0] = sums.slice(3);
     const z = given.direction && dequantise(given.direction);
-    addJudgement(shared, [numerator, denominator, voted], -1, OAR.gateDecay ** (shared.lessons - lessons));
+    takeSums(shared, "gate", [gateNumerator, gateDenominator], gateSeen);
+    takeSums(shared, "scalar", [scalarNumerator, scalarDenominator], scalarSeen);
+    shared.votedRuns -= voted;
     moveBaseline(shared, z, -dual);
     shown.forEach(({ memory }, place) => {
       const [evidence, advantage = 0, information = 0, along = 0] = given.memories[place] ?? [];
@@ -146,27 +187,29 @@ function partOf(shown: ShownMemory<OarMemory>, share: number, z: Float32Array | 
   };
 }
 
-/** What happens once per run, before anything is predicted. */
-function countRun(shared: OarShared): void {
-  shared.lessons += 1;
-  shared.gateNumerator *= OAR.gateDecay;
-  shared.gateDenominator *= OAR.gateDecay;
+/** Expected success of a run by what its memories are worth whatever the request. */
+function predictByScalars(expected: number, parts: readonly Part[]): number {
+  let total = 0;
+  let sum = 0;
+  for (const { shown, weight } of parts) {
+    total += weight;
+    sum += weight * scalarUtility(shown.memory.advantage, shown.memory.evidence);
+  }
+  return total > 0 ? clamp(expected + sum / total, 0, 1) : expected;
 }
 
-/** What a run adds to a collection beside the baseline: residual times prediction, prediction squared, and whether it was voted on. */
-type Judgement = readonly [numerator: number, denominator: number, voted: number];
-
-const NOT_JUDGED: Judgement = [0, 0, 0];
-
-function addJudgement(
-  shared: OarShared,
-  [numerator, denominator, voted]: Judgement,
-  sign: 1 | -1,
-  faded: number,
-): void {
-  shared.gateNumerator += sign * faded * numerator;
-  shared.gateDenominator += sign * faded * denominator;
-  shared.votedRuns += sign * voted;
+/** @param directed whether any of the run's requests had a vector */
+function judgementOf(
+  { reward, weight, voted }: OarLesson,
+  directed: boolean,
+  { expected, byVectors, byScalars, share }: Predicted,
+): Judgement {
+  if (reward === null) return { ...NOT_JUDGED, voted: voted ? 1 : 0 };
+  return {
+    gate: sumsOf(weight, reward, expected, byVectors + share * (byScalars - byVectors)),
+    scalar: directed ? sumsOf(weight, reward, byVectors, byScalars) : NO_SUMS,
+    voted: voted ? 1 : 0,
+  };
 }
 
 /** What of its part of a run's residual a memory takes: all of it, half without a vote among votes, and none of it against its own vote. */

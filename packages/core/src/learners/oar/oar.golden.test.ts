@@ -18,6 +18,7 @@ interface Known {
   v: number[];
   e: number[];
   n: number;
+  adv: number;
   info: number;
   last: number;
 }
@@ -38,18 +39,34 @@ function solve(l: number, r: number, K: number, tau: number, steps: number): num
   return a;
 }
 
+interface Regression {
+  num: number;
+  den: number;
+}
+
+/** Adds a run in which `to` was predicted where `from` was expected. */
+function regress(sums: Regression, weight: number, reward: number, from: number, to: number): void {
+  const heard = weight * (to - from) ** 2;
+  sums.num = Math.exp(-heard / 15) * sums.num + weight * (reward - from) * (to - from);
+  sums.den = Math.exp(-heard / 15) * sums.den + heard;
+}
+
+function slope({ num, den }: Regression, prior: number, errors: number): number {
+  return num / (den + prior) - errors * Math.sqrt(0.2 / (den + prior));
+}
+
 /** The documented formulas again, in float64. */
 class Reference implements ReferenceModel {
   readonly #spread = new ReferenceSpread();
   readonly #known = new Map<string, Known>();
   readonly #guard: readonly [number, number] | undefined;
-  readonly #mean = new ReferenceMean();
+  readonly #mean = new ReferenceMean(0.9);
   #beta: number[] = new Array<number>(DIMS).fill(0);
   #bias = -0.3;
   #runs = 0;
   #voted = 0;
-  #num = 1.2;
-  #den = 1;
+  readonly #gate = { num: 0.9, den: 1 };
+  readonly #scalar = { num: 0, den: 0 };
 
   constructor(setting: OarSetting) {
     this.#guard = GUARDS[setting];
@@ -66,19 +83,21 @@ class Reference implements ReferenceModel {
     const top = Math.max(...similarities);
     const level = average(similarities.slice(TOP_K));
     const standing = similarities.map((s) => within((s - level) / (top - level), 0, 1));
-    const seen = this.#den + 0.5;
-    const gate = within((this.#num / seen - 0.6 * Math.sqrt(0.2 / seen)) / 0.08, 0, 1);
+    const gate = within(slope(this.#gate, 0.5, 0.6) / 0.08, 0, 1);
+    const lambda = within(slope(this.#scalar, 2, 0.3), 0, 1);
     const [boosts, penalties] = this.#openness(candidates, z, standing, (top - level) / scale);
     return new Map(
       candidates.map(({ id, similarity }, i) => {
         const known = this.#known.get(id);
         const y = known ? dot(known.v, z) : 0;
-        const worth =
-          known && y > 0
-            ? (boosts * y * y) / Math.sqrt(dot(known.v, known.v)) / 0.6
-            : penalties * y * Math.exp(-(this.#runs - (known?.last ?? 0)) / 3000);
+        const usual = known ? known.adv / (known.n + 5) : 0;
+        const forgiven = penalties * Math.exp(-(this.#runs - (known?.last ?? 0)) / 3000);
+        const worth = known && y > 0 ? (boosts * y * y) / Math.sqrt(dot(known.v, known.v)) / 0.6 : forgiven * y;
+        const usually = usual > 0 ? boosts * usual : forgiven * usual;
         const bonus = 0.6 * (1 - (0.5 * this.#voted) / (this.#runs + 10)) * (standing[i] as number) ** 4;
-        const learned = within(2.2 * gate * worth, -1, 0.8) + (gate * bonus) / (1 + (known?.n ?? 0) / 5);
+        const learned =
+          within(gate * ((1 - lambda) * 2.2 * worth + lambda * 3 * usually), -1, 0.8) +
+          (gate * bonus) / (1 + (known?.n ?? 0) / 5);
         return [id, similarity + scale * learned];
       }),
     );
@@ -93,8 +112,6 @@ class Reference implements ReferenceModel {
     const { reward, weight } = run;
     this.#spread.observe(run);
     this.#runs += 1;
-    this.#num *= 0.9995;
-    this.#den *= 0.9995;
     const directions = this.#mean.meet(run);
     const share = 1 / directions.length;
     const parts = relevance.flatMap((weights, e) =>
@@ -105,15 +122,19 @@ class Reference implements ReferenceModel {
     const P0 = sigmoid(base);
     const logit = parts.reduce((sum, { w }, i) => sum + w * (before[i] as number), base);
     const P = sigmoid(logit);
-    this.#num += weight * (reward - P0) * (P - P0);
-    this.#den += weight * (P - P0) ** 2;
+    const usual = parts.map(({ id, w }) => (w * this.#of(id).adv) / (this.#of(id).n + 5));
+    const weights = parts.reduce((sum, { w }) => sum + w, 0);
+    const Ps = within(P0 + usual.reduce((sum, u) => sum + u, 0) / weights, 0, 1);
+    const lambda = within(slope(this.#scalar, 2, 0.3), 0, 1);
+    regress(this.#gate, weight, reward, P0, P + lambda * (Ps - P));
+    regress(this.#scalar, weight, reward, P, Ps);
     if (votes.size > 0) this.#voted += 1;
 
     const suspicion = before.map((u) => Math.exp(within(-u / 0.5, -20, 20)));
     const total = parts.reduce((sum, { w }) => sum + w, 0);
     const suspected = parts.reduce((sum, { w }, i) => sum + w * (suspicion[i] as number), 0);
     const g = parts.map(({ w }, i) =>
-      reward > P ? w : w * (0.5 + (0.5 * (suspicion[i] as number) * total) / suspected),
+      reward > P ? w : w * (0.4 + (0.6 * (suspicion[i] as number) * total) / suspected),
     );
     const k = parts.map(({ id }) => 1.3 / (1 + 0.05 * this.#of(id).info));
     const K = parts.reduce((sum, _, i) => sum + (k[i] as number) * (g[i] as number) ** 2, 1.1);
@@ -132,6 +153,8 @@ class Reference implements ReferenceModel {
       known.v = plus(known.v, (k[i] as number) * (credit + said), z);
       known.e = plus(known.e, weight * w, z);
       known.n += weight * w;
+      const felt = weight * w * (reward - P0) * (votes.size > 0 && vote === 0 ? 0.5 : 1);
+      known.adv += said + (vote > 0 ? Math.max(felt, 0) : vote < 0 ? Math.min(felt, 0) : felt);
       known.info += information * (g[i] as number) ** 2;
       known.last = this.#runs;
     });
@@ -139,7 +162,7 @@ class Reference implements ReferenceModel {
 
   #of(id: string): Known {
     const zero = new Array<number>(DIMS).fill(0);
-    const known = this.#known.get(id) ?? { v: zero, e: zero, n: 0, info: 0, last: 0 };
+    const known = this.#known.get(id) ?? { v: zero, e: zero, n: 0, adv: 0, info: 0, last: 0 };
     this.#known.set(id, known);
     return known;
   }
@@ -184,31 +207,32 @@ describe("oar@1", () => {
       shared: OarShared;
       memories: { id: string; state: OarMemory }[];
     };
-    const { bias, steps, lessons, votedRuns, gateNumerator, gateDenominator } = shared;
+    const { bias, steps, lessons, votedRuns, gateNumerator, gateDenominator, gateSeen } = shared;
+    const { scalarNumerator, scalarDenominator, scalarSeen } = shared;
     const [known] = memories.toSorted((a, b) => b.state.evidence - a.state.evidence) as [(typeof memories)[number]];
     const { evidence, advantage, information, lastRun, vector } = known.state;
     const rounded = (values: readonly number[]): number[] => values.map((value) => Number(value.toFixed(5)));
     expect(scores).toEqual([
-      [19, "m35", 0.819482, "m17", 0.784336],
-      [39, "m24", 1.102357, "m5", 0.749067],
-      [59, "m25", 0.905341, "m36", 0.814131],
-      [79, "m29", 0.880054, "m9", 0.829829],
-      [99, "m24", 0.979765, "m22", 0.685513],
-      [119, "m38", 0.886595, "m31", 0.752448],
+      [19, "m35", 0.821497, "m17", 0.785916],
+      [39, "m24", 1.102357, "m5", 0.748415],
+      [59, "m23", 0.837689, "m36", 0.808896],
+      [79, "m9", 0.82275, "m34", 0.773261],
+      [99, "m24", 0.978887, "m25", 0.693353],
+      [119, "m38", 0.886595, "m5", 0.721949],
     ]);
-    expect(rounded([bias, steps, lessons, votedRuns, gateNumerator, gateDenominator])).toEqual([
-      -0.61702, 124, 120, 42, 1.63786, 3.19687,
-    ]);
+    expect(rounded([bias, steps, lessons, votedRuns])).toEqual([-0.58378, 124, 120, 42]);
+    expect(rounded([gateNumerator, gateDenominator, gateSeen])).toEqual([1.13273, 2.64477, 1.87192]);
+    expect(rounded([scalarNumerator, scalarDenominator, scalarSeen])).toEqual([0.96394, 0.88631, 0.91274]);
     expect([known.id, ...rounded([evidence, advantage, information, lastRun, ...vector.slice(0, 4)])]).toEqual([
-      "m12",
-      19.78195,
-      0.28148,
-      15.26233,
-      119,
-      -0.004,
-      0.55143,
-      -0.03463,
-      -0.20455,
+      "m37",
+      19.15319,
+      1.75355,
+      15.29341,
+      115,
+      0.20276,
+      -0.15156,
+      0.07924,
+      0.18159,
     ]);
   });
 });

@@ -2,7 +2,7 @@ import { kept } from "../../scoring/half-life.js";
 import type { Learner } from "../learner.js";
 import { checkSettings, type FieldRule, oneOf } from "../legality.js";
 import { observeSpread } from "../running-spread.js";
-import { gate, scalarUtility } from "./formulas.js";
+import { gate, scalarShare, scalarUtility } from "./formulas.js";
 import { learn, type OarRules, unlearn } from "./learn.js";
 import { OAR_SETTINGS, type OarSetting } from "./parameters.js";
 import { score } from "./score.js";
@@ -37,14 +37,16 @@ function idOf(setting: OarSetting, halfLife: number): string {
  * agrees with the run, less where much is known already, and blames for a failure those memories first that are suspected.
  * Nothing but the memories shown and one shared state is read or written. No learning rate, no random numbers.
  *
+ * Beside its vector each memory keeps a scalar advantage, its worth whatever the request. How far that ranks is learned too: as far
+ * as it predicts runs better than vectors do, which is where requests are of one kind or have no vector.
+ *
  * - **Score**: {@link score}. **Learning**: {@link learn}. **Numbers**: parameters.ts.
  * - **Settings**: `balanced` gains most; `guard` and `strict` keep learning away from requests unlike those it has met, at the
  *   price of a slower start.
  * - **State**: 1 KiB + 48 bytes per memory that taught (256 dims), 256 bytes more with `guard` and `strict`; 2 KiB per collection.
  * - **Order**: not order-independent; equal ledgers give equal bytes.
- * - **Wrong choice** when outcomes lie (no ranker can notice: accept verified ones, or audit the sources), when all requests are of one
- *   kind (centring leaves little of them: count per memory, `beta`), or when similarity is near-perfect and no memory misleads: then it
- *   costs up to 0.02 of success.
+ * - **Wrong choice** when outcomes lie (no ranker can notice: accept verified ones, or audit the sources), or when similarity is
+ *   near-perfect and no memory misleads: then it costs up to 0.02 of success.
  *
  * @throws INVALID_ARGUMENT
  */
@@ -70,6 +72,7 @@ export function oar(options: OarOptions = {}): Learner<OarShared, OarMemory, Oar
     summarize: (shared) => ({
       lessons: shared.lessons,
       gate: gate(shared),
+      scalar: scalarShare(shared),
       spread: shared.spread,
       dims: shared.mean.length,
     }),

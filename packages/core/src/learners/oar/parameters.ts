@@ -4,6 +4,8 @@
  * unit request vector.
  */
 export const OAR = {
+  /** How much of the mean request is taken out of a request. The rest stands for what all requests share. Range 0.5..1. */
+  centring: 0.9,
   /** Prior variance of the baseline's bias. Range 0.05..1. */
   biasVariance: 0.1,
   /** Where the bias starts: a little under even odds. Logits. */
@@ -20,7 +22,7 @@ export const OAR = {
   runSteps: 2,
   voteSteps: 3,
   /** How much of the blame for a bad surprise goes by suspicion instead of relevance. Range 0..0.7. */
-  suspicion: 0.5,
+  suspicion: 0.6,
   /** Logits over which suspicion falls by a factor e. Range 0.2..2. */
   suspicionScale: 0.5,
   /** What a memory without a vote keeps of the run's credit in a run with votes. Range 0..1. */
@@ -42,19 +44,23 @@ export const OAR = {
   freshEvidence: 5,
   /** Share of the bonus that goes where every run is voted on: votes try memories faster than showing does. Range 0..1. */
   freshVoted: 0.5,
-  /** The scalar advantage's weight (at the reference spread) and shrinkage, where request and memory share no vector space. */
+  /** Weight of the scalar advantage against similarity, at the reference spread. Range 1..4. Unit: similarity per reward. */
   scalarWeight: 3,
+  /** Runs as expected that a scalar advantage starts from. Range 1..20. */
   scalarShrinkage: 5,
-  /** Prior of the regression of surprise on prediction … */
-  gateNumerator: 1.2,
+  /** Standard errors that the scalar's slope must stand above 0, and the evidence at 0 that it starts from. Range 0..2, 0.5..10. */
+  scalarErrors: 0.3,
+  scalarPrior: 2,
+  /** How much evidence a regression remembers: as more comes, the first is forgotten. Range 5..50. Unit: squared predictions. */
+  evidenceWindow: 15,
+  /** Variance of a run's surprise. */
+  surpriseVariance: 0.2,
+  /** Prior of the regression of surprise on prediction. */
+  gateNumerator: 0.9,
   gateDenominator: 1,
   gatePrior: 0.5,
-  /** … weight that one more run leaves to the ones before it. Range 0.99..0.9999. */
-  gateDecay: 0.9995,
-  /** Standard errors that the slope must stand above 0 before the gate opens. Range 0..2. */
+  /** Standard errors that its slope must stand above 0 before the gate opens. Range 0..2. */
   gateErrors: 0.6,
-  /** Variance of a run's surprise. */
-  gateVariance: 0.2,
   /** Slope, less its errors, at which the gate is fully open. Range 0.05..0.5. */
   gateFull: 0.08,
   /** Power of standing with which candidates speak for the familiarity of a request. Range 1..4. */

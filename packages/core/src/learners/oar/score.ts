@@ -6,7 +6,7 @@ import { centre } from "../request-model.js";
 import { spreadScale } from "../running-spread.js";
 import { familiarity } from "./familiarity.js";
 import { folded } from "./footprint.js";
-import { boost, freshness, gate, penalty, scalarUtility, tried, voteRate } from "./formulas.js";
+import { boost, freshness, gate, penalty, scalarShare, scalarUtility, tried, voteRate } from "./formulas.js";
 import { type Guard, OAR } from "./parameters.js";
 import { type OarShared, sharedCodec } from "./state.js";
 import type { OarTable } from "./table.js";
@@ -17,11 +17,13 @@ const FIRST = sharedCodec.empty();
  * Similarity plus what the model says of each memory for this request, gated, bounded and measured in the collection's spread
  * (σ' is its ratio to the reference spread), plus the bonus of memories that were tried little.
  *
- *     y = v · z        worth(y) = boost(y) or penalty(y)
- *     score = s + σ' (clamp(2.2 · gate · worth(y), −1, +0.8) + gate · freshness)
+ *     y = v · z                                  worth(y) = boost(y) or penalty(y)
+ *     s = scalar advantage / (n + 5)             worth(s) = s or penalty(s)
+ *     λ = scalarShare                            1 where request and memory share no vector space; such a memory gets no bonus
+ *     shift = (1 − λ) 2.2 worth(y) + λ 3 worth(s)
+ *     score = similarity + σ' (clamp(gate · shift, −1, +0.8) + gate · freshness)
  *
- * With a guard, boosts and penalties are multiplied by `clamp(familiarity − from, 0, 1)`. Where request and memory share no
- * vector space the scalar advantage stands in: `3 a / (n + 5)` for `2.2 · worth(y)`, without a bonus.
+ * With a guard, boosts and penalties are multiplied by `clamp(familiarity − from, 0, 1)`.
  */
 export function score(request: ScoreRequest<OarShared, OarTable>, guard: Guard | undefined, halfLife: number): Scores {
   const { table, rows, similarities, vector, topK, now, shared = FIRST } = request;
@@ -32,12 +34,13 @@ export function score(request: ScoreRequest<OarShared, OarTable>, guard: Guard |
   const open = gate(shared);
   const scale = spreadScale(shared, similarities);
   const standing = standings(similarities, topK);
-  const z = vector && centre(shared, vector);
+  const z = vector && centre(shared, vector, OAR.centring);
   const products = z && table.vectors.dots(rows, z);
   const familiar = guard && z ? familiarity(request, folded(z), standing, scale) : Number.POSITIVE_INFINITY;
   const boosts = guard ? clamp(familiar - guard.boosts, 0, 1) : 1;
   const penalties = guard ? clamp(familiar - guard.penalties, 0, 1) : 1;
   const votes = voteRate(shared);
+  const byScalars = products ? scalarShare(shared) : 1;
   let unchanged = true;
   for (let i = 0; i < count; i++) {
     const row = rows[i] as number;
@@ -49,19 +52,22 @@ export function score(request: ScoreRequest<OarShared, OarTable>, guard: Guard |
       const left = kept(now - (table.at[row] as number), halfLife);
       const seen = left * (table.evidence[row] as number);
       evidence[i] = seen;
+      const age = shared.lessons - (table.lastRun[row] as number);
       const logit = products ? left * (products[i] as number) : Number.NaN;
-      let shift: number;
-      if (Number.isNaN(logit)) {
-        utilities[i] = scalarUtility(left * (table.advantage[row] as number), seen);
-        shift = OAR.scalarWeight * (utilities[i] as number);
-        bonus = 0;
-      } else {
+      const isDirected = !Number.isNaN(logit);
+      const share = isDirected ? byScalars : 1;
+      bonus = isDirected ? tried(bonus, seen) : 0;
+      let shift = 0;
+      // Where vectors alone decide, advantages are not even looked at: each would cost a miss of the processor's caches.
+      if (share > 0) {
+        const scalar = scalarUtility(left * (table.advantage[row] as number), seen);
+        shift = share * OAR.scalarWeight * (scalar > 0 ? boosts * scalar : penalties * penalty(scalar, age));
+        utilities[i] = scalar;
+      }
+      if (isDirected) {
+        const norm = left * (table.vectors.norm[row] as number);
+        shift += (1 - share) * OAR.weight * (logit > 0 ? boosts * boost(logit, norm) : penalties * penalty(logit, age));
         utilities[i] = logit;
-        bonus = tried(bonus, seen);
-        shift =
-          logit > 0
-            ? OAR.weight * boosts * boost(logit, left * (table.vectors.norm[row] as number))
-            : OAR.weight * penalties * penalty(logit, shared.lessons - (table.lastRun[row] as number));
       }
       learned = clamp(open * shift, -OAR.penaltyCap, OAR.boostCap);
     }

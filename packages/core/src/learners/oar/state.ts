@@ -11,7 +11,7 @@ import { OAR } from "./parameters.js";
 export interface OarMemory {
   /** Evidence: sum of the weights of the runs it was shown in. */
   evidence: number;
-  /** Sum of the residuals that it carried, whatever the request: survives a change of embedding model. */
+  /** Sum of the surprises that it carried, whatever the request: survives a change of embedding model. */
   advantage: number;
   /** Fisher information of its runs: 1 for a run of even odds that it carried alone. */
   information: number;
@@ -29,6 +29,12 @@ export interface OarMemory {
 export interface OarShared extends RequestModel {
   /** Runs that were voted on. */
   votedRuns: number;
+  /** Evidence that the gate's sums ever had, forgotten or not. */
+  gateSeen: number;
+  /** Regression of what vectors did not predict on what scalar advantages would have said instead. */
+  scalarNumerator: number;
+  scalarDenominator: number;
+  scalarSeen: number;
 }
 
 const MEMORY_SCALARS = 6;
@@ -93,19 +99,48 @@ const model = requestModelCodec({
   gateDenominator: OAR.gateDenominator,
 });
 
-/** The number of voted runs as float64, then the model of requests. Little-endian. */
+type OwnField = Exclude<keyof OarShared, keyof RequestModel>;
+
+/** What a collection's state holds beside the model of requests, in the order of its bytes. */
+const OWN_FIELDS: readonly OwnField[] = ["votedRuns", "gateSeen", "scalarNumerator", "scalarDenominator", "scalarSeen"];
+const OWN_BYTES = OWN_FIELDS.length * 8;
+
+const OWN_RULES = {
+  votedRuns: NOT_NEGATIVE,
+  gateSeen: NOT_NEGATIVE,
+  scalarNumerator: FINITE,
+  scalarDenominator: NOT_NEGATIVE,
+  scalarSeen: NOT_NEGATIVE,
+};
+
+/** The fields of `oar` alone as float64, then the model of requests. Little-endian. */
 export const sharedCodec: StateCodec<OarShared> = {
-  empty: () => ({ ...model.empty(), votedRuns: 0 }),
+  empty: () => ({
+    ...model.empty(),
+    votedRuns: 0,
+    gateSeen: 0,
+    scalarNumerator: 0,
+    scalarDenominator: 0,
+    scalarSeen: 0,
+  }),
   decode(bytes) {
-    const [votedRuns] = new Float64Array(bytes.buffer, bytes.byteOffset, 1) as unknown as [number];
-    return { ...model.decode(bytes.subarray(8)), votedRuns };
+    const own = new Float64Array(bytes.buffer, bytes.byteOffset, OWN_FIELDS.length);
+    const [votedRuns, gateSeen, scalarNumerator, scalarDenominator, scalarSeen] = own as unknown as [
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    const requests = model.decode(bytes.subarray(OWN_BYTES));
+    return { ...requests, votedRuns, gateSeen, scalarNumerator, scalarDenominator, scalarSeen };
   },
   encode(state, room) {
-    const bytes = model.encode(state, room + 8);
-    new Float64Array(bytes.buffer, room, 1)[0] = state.votedRuns;
+    const bytes = model.encode(state, room + OWN_BYTES);
+    new Float64Array(bytes.buffer, room, OWN_FIELDS.length).set(OWN_FIELDS.map((field) => state[field]));
     return bytes;
   },
-  problem: (state) => model.problem(state) ?? problemOf(state, { votedRuns: NOT_NEGATIVE }),
+  problem: (state) => model.problem(state) ?? problemOf(state, OWN_RULES),
 };
 
 /** Keeps a share of what is known about a memory. */
