@@ -33,9 +33,9 @@ export function remainingVariance(information: number): number {
 
 /**
  * How a run's residual is shared among the memories that it showed. A good surprise goes by relevance. Of the blame for a bad
- * one, six tenths go to those that are suspected already, so that a good memory beside a bad one is not punished for its company.
+ * one, half goes to those that are suspected already, so that a good memory beside a bad one is not punished for its company.
  *
- *     e_m = exp(−u_m / 0.5)        g_m = w_m (0.4 + 0.6 · e_m Σ w / Σ w e)
+ *     e_m = exp(−u_m / 0.5)        g_m = w_m (0.5 + 0.5 · e_m Σ w / Σ w e)
  *
  * @param weights w, relevance times the exposure's share
  * @param logits u = v · z of each memory before the run

@@ -134,7 +134,7 @@ class Reference implements ReferenceModel {
     const total = parts.reduce((sum, { w }) => sum + w, 0);
     const suspected = parts.reduce((sum, { w }, i) => sum + w * (suspicion[i] as number), 0);
     const g = parts.map(({ w }, i) =>
-      reward > P ? w : w * (0.4 + (0.6 * (suspicion[i] as number) * total) / suspected),
+      reward > P ? w : w * (0.5 + (0.5 * (suspicion[i] as number) * total) / suspected),
     );
     const k = parts.map(({ id }) => 1.3 / (1 + 0.05 * this.#of(id).info));
     const K = parts.reduce((sum, _, i) => sum + (k[i] as number) * (g[i] as number) ** 2, 1.1);
@@ -213,26 +213,26 @@ describe("oar@1", () => {
     const { evidence, advantage, information, lastRun, vector } = known.state;
     const rounded = (values: readonly number[]): number[] => values.map((value) => Number(value.toFixed(5)));
     expect(scores).toEqual([
-      [19, "m35", 0.821497, "m17", 0.785916],
-      [39, "m24", 1.102357, "m5", 0.748415],
-      [59, "m23", 0.837689, "m36", 0.808896],
-      [79, "m9", 0.82275, "m34", 0.773261],
-      [99, "m24", 0.978887, "m25", 0.693353],
-      [119, "m38", 0.886595, "m5", 0.721949],
+      [19, "m35", 0.819421, "m17", 0.784341],
+      [39, "m24", 1.102357, "m5", 0.748384],
+      [59, "m23", 0.836821, "m36", 0.808602],
+      [79, "m9", 0.82173, "m34", 0.764111],
+      [99, "m24", 0.978887, "m25", 0.693237],
+      [119, "m38", 0.886595, "m5", 0.722161],
     ]);
-    expect(rounded([bias, steps, lessons, votedRuns])).toEqual([-0.58378, 124, 120, 42]);
-    expect(rounded([gateNumerator, gateDenominator, gateSeen])).toEqual([1.13273, 2.64477, 1.87192]);
-    expect(rounded([scalarNumerator, scalarDenominator, scalarSeen])).toEqual([0.96394, 0.88631, 0.91274]);
+    expect(rounded([bias, steps, lessons, votedRuns])).toEqual([-0.58548, 124, 120, 42]);
+    expect(rounded([gateNumerator, gateDenominator, gateSeen])).toEqual([1.14343, 2.63915, 1.86509]);
+    expect(rounded([scalarNumerator, scalarDenominator, scalarSeen])).toEqual([0.93707, 0.8834, 0.90961]);
     expect([known.id, ...rounded([evidence, advantage, information, lastRun, ...vector.slice(0, 4)])]).toEqual([
       "m37",
       19.15319,
-      1.75355,
-      15.29341,
+      1.7489,
+      15.31661,
       115,
-      0.20276,
-      -0.15156,
-      0.07924,
-      0.18159,
+      0.20003,
+      -0.14812,
+      0.0792,
+      0.17961,
     ]);
   });
 });

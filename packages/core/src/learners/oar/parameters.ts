@@ -22,7 +22,7 @@ export const OAR = {
   runSteps: 2,
   voteSteps: 3,
   /** How much of the blame for a bad surprise goes by suspicion instead of relevance. Range 0..0.7. */
-  suspicion: 0.6,
+  suspicion: 0.5,
   /** Logits over which suspicion falls by a factor e. Range 0.2..2. */
   suspicionScale: 0.5,
   /** What a memory without a vote keeps of the run's credit in a run with votes. Range 0..1. */
