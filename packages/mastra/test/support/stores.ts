@@ -5,9 +5,11 @@ import { LibSQLStore, LibSQLVector } from "@mastra/libsql";
 import { afterAll } from "vitest";
 
 const folders: string[] = [];
+const vectors: LibSQLVector[] = [];
 
-// Not earlier: LibSQL opens its files when it likes.
-afterAll(() => {
+// Not earlier: LibSQL opens its files when it likes. Closing waits until it has, also where a test never asked for vectors.
+afterAll(async () => {
+  for (const vector of vectors) await vector.close();
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
@@ -20,8 +22,7 @@ export function temporaryFolder(): string {
 
 /** LibSQL files in a folder: storage and vectors as an application would have them. */
 export function libsql(folder: string = temporaryFolder()): { storage: LibSQLStore; vector: LibSQLVector } {
-  return {
-    storage: new LibSQLStore({ id: "storage", url: `file:${join(folder, "storage.db")}` }),
-    vector: new LibSQLVector({ id: "vectors", url: `file:${join(folder, "vectors.db")}` }),
-  };
+  const vector = new LibSQLVector({ id: "vectors", url: `file:${join(folder, "vectors.db")}` });
+  vectors.push(vector);
+  return { storage: new LibSQLStore({ id: "storage", url: `file:${join(folder, "storage.db")}` }), vector };
 }
