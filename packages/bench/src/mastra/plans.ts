@@ -12,7 +12,7 @@ const seedsTo = (last: number): number[] => Array.from({ length: last }, (_, pla
 export function comparisons(quick: boolean): readonly Comparison[] {
   const main: LearningPlan = { seeds: seedsTo(5), runs: 300, block: 100, control: undefined, treated: {} };
   if (quick) return [{ name: "Memory → QavrMemory", plan: { ...main, seeds: [1], runs: 40, block: 20 } }];
-  const guard = { seeds: seedsTo(3), runs: 120, block: 120 };
+  const guard = { seeds: seedsTo(8), runs: 120, block: 120 };
   return [
     { name: "Memory → QavrMemory", plan: main },
     {
