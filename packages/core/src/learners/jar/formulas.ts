@@ -1,4 +1,5 @@
 import { clamp, sigmoid } from "../../scoring/bounds.js";
+import { certainSlope } from "../certain-slope.js";
 import type { RequestModel } from "../request-model.js";
 import { JAR, type JarSettingNumbers } from "./parameters.js";
 
@@ -25,8 +26,7 @@ export function dualStep(logit: number, reward: number, dual: number, variance: 
  */
 export function gate({ gateNumerator, gateDenominator }: RequestModel): number {
   const seen = gateDenominator + JAR.gatePrior;
-  const certain = gateNumerator / seen - JAR.gateErrors * Math.sqrt(JAR.gateVariance / seen);
-  return clamp(certain / JAR.gateFull, 0, 1);
+  return clamp(certainSlope(gateNumerator, seen, JAR.gateErrors, JAR.gateVariance) / JAR.gateFull, 0, 1);
 }
 
 /**

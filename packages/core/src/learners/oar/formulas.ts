@@ -1,4 +1,5 @@
 import { clamp, sigmoid } from "../../scoring/bounds.js";
+import { certainSlope } from "../certain-slope.js";
 import { OAR } from "./parameters.js";
 import type { OarShared } from "./state.js";
 
@@ -55,22 +56,14 @@ export function shareSurprise(weights: readonly number[], logits: readonly numbe
 }
 
 /**
- * The slope of surprises on predictions that may be counted on: so many standard errors below the one that was seen.
- *
- *     num / den − errors · √(0.2 / den)
- */
-function certainSlope(numerator: number, denominator: number, errors: number): number {
-  return numerator / denominator - errors * Math.sqrt(OAR.surpriseVariance / denominator);
-}
-
-/**
  * How far learning may move the order, in [0, 1]: closed unless the slope of runs' surprises on what was predicted for them
  * stands above 0 by 0.6 standard errors.
  *
  *     n = den + 0.5        gate = clamp((num / n − 0.6 √(0.2 / n)) / 0.08, 0, 1)
  */
 export function gate({ gateNumerator, gateDenominator }: OarShared): number {
-  return clamp(certainSlope(gateNumerator, gateDenominator + OAR.gatePrior, OAR.gateErrors) / OAR.gateFull, 0, 1);
+  const seen = gateDenominator + OAR.gatePrior;
+  return clamp(certainSlope(gateNumerator, seen, OAR.gateErrors, OAR.surpriseVariance) / OAR.gateFull, 0, 1);
 }
 
 /**
@@ -80,7 +73,8 @@ export function gate({ gateNumerator, gateDenominator }: OarShared): number {
  *     n = den + 2        share = clamp(num / n − 0.3 √(0.2 / n), 0, 1)
  */
 export function scalarShare({ scalarNumerator, scalarDenominator }: OarShared): number {
-  return clamp(certainSlope(scalarNumerator, scalarDenominator + OAR.scalarPrior, OAR.scalarErrors), 0, 1);
+  const seen = scalarDenominator + OAR.scalarPrior;
+  return clamp(certainSlope(scalarNumerator, seen, OAR.scalarErrors, OAR.surpriseVariance), 0, 1);
 }
 
 /**

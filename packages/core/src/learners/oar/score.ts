@@ -41,6 +41,8 @@ export function score(request: ScoreRequest<OarShared, OarTable>, guard: Guard |
   const penalties = guard ? clamp(familiar - guard.penalties, 0, 1) : 1;
   const votes = voteRate(shared);
   const byScalars = products ? scalarShare(shared) : 1;
+  // Only penalties ask for it: each would cost a miss of the processor's caches.
+  const ageOf = (row: number): number => shared.lessons - (table.lastRun[row] as number);
   let unchanged = true;
   for (let i = 0; i < count; i++) {
     const row = rows[i] as number;
@@ -52,21 +54,21 @@ export function score(request: ScoreRequest<OarShared, OarTable>, guard: Guard |
       const left = kept(now - (table.at[row] as number), halfLife);
       const seen = left * (table.evidence[row] as number);
       evidence[i] = seen;
-      const age = shared.lessons - (table.lastRun[row] as number);
       const logit = products ? left * (products[i] as number) : Number.NaN;
       const isDirected = !Number.isNaN(logit);
       const share = isDirected ? byScalars : 1;
       bonus = isDirected ? tried(bonus, seen) : 0;
       let shift = 0;
-      // Where vectors alone decide, advantages are not even looked at: each would cost a miss of the processor's caches.
+      // Where vectors alone decide, advantages are not even looked at, for the same reason.
       if (share > 0) {
         const scalar = scalarUtility(left * (table.advantage[row] as number), seen);
-        shift = share * OAR.scalarWeight * (scalar > 0 ? boosts * scalar : penalties * penalty(scalar, age));
+        shift = share * OAR.scalarWeight * (scalar > 0 ? boosts * scalar : penalties * penalty(scalar, ageOf(row)));
         utilities[i] = scalar;
       }
       if (isDirected) {
         const norm = left * (table.vectors.norm[row] as number);
-        shift += (1 - share) * OAR.weight * (logit > 0 ? boosts * boost(logit, norm) : penalties * penalty(logit, age));
+        shift +=
+          (1 - share) * OAR.weight * (logit > 0 ? boosts * boost(logit, norm) : penalties * penalty(logit, ageOf(row)));
         utilities[i] = logit;
       }
       learned = clamp(open * shift, -OAR.penaltyCap, OAR.boostCap);

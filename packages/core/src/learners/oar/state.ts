@@ -2,7 +2,7 @@ import { MAX_DIMS } from "../../embedding/projection.js";
 import { kept } from "../../scoring/half-life.js";
 import { dimsOf } from "../advantage-vector.js";
 import type { StateCodec } from "../learner.js";
-import { FINITE, finiteVector, NOT_NEGATIVE, problemOf } from "../legality.js";
+import { FINITE, type FieldRule, finiteVector, NOT_NEGATIVE, problemOf } from "../legality.js";
 import { type RequestModel, requestModelCodec } from "../request-model.js";
 import { FOOTPRINT_DIMS } from "./footprint.js";
 import { OAR } from "./parameters.js";
@@ -102,38 +102,26 @@ const model = requestModelCodec({
 type OwnField = Exclude<keyof OarShared, keyof RequestModel>;
 
 /** What a collection's state holds beside the model of requests, in the order of its bytes. */
-const OWN_FIELDS: readonly OwnField[] = ["votedRuns", "gateSeen", "scalarNumerator", "scalarDenominator", "scalarSeen"];
-const OWN_BYTES = OWN_FIELDS.length * 8;
-
-const OWN_RULES = {
+const OWN_RULES: Readonly<Record<OwnField, FieldRule>> = {
   votedRuns: NOT_NEGATIVE,
   gateSeen: NOT_NEGATIVE,
   scalarNumerator: FINITE,
   scalarDenominator: NOT_NEGATIVE,
   scalarSeen: NOT_NEGATIVE,
 };
+const OWN_FIELDS = Object.keys(OWN_RULES) as OwnField[];
+const OWN_BYTES = OWN_FIELDS.length * 8;
+
+function ownFields(valueAt: (place: number) => number): Pick<OarShared, OwnField> {
+  return Object.fromEntries(OWN_FIELDS.map((field, place) => [field, valueAt(place)])) as Pick<OarShared, OwnField>;
+}
 
 /** The fields of `oar` alone as float64, then the model of requests. Little-endian. */
 export const sharedCodec: StateCodec<OarShared> = {
-  empty: () => ({
-    ...model.empty(),
-    votedRuns: 0,
-    gateSeen: 0,
-    scalarNumerator: 0,
-    scalarDenominator: 0,
-    scalarSeen: 0,
-  }),
+  empty: () => ({ ...model.empty(), ...ownFields(() => 0) }),
   decode(bytes) {
-    const own = new Float64Array(bytes.buffer, bytes.byteOffset, OWN_FIELDS.length);
-    const [votedRuns, gateSeen, scalarNumerator, scalarDenominator, scalarSeen] = own as unknown as [
-      number,
-      number,
-      number,
-      number,
-      number,
-    ];
-    const requests = model.decode(bytes.subarray(OWN_BYTES));
-    return { ...requests, votedRuns, gateSeen, scalarNumerator, scalarDenominator, scalarSeen };
+    const values = new Float64Array(bytes.buffer, bytes.byteOffset, OWN_FIELDS.length);
+    return { ...model.decode(bytes.subarray(OWN_BYTES)), ...ownFields((place) => values[place] as number) };
   },
   encode(state, room) {
     const bytes = model.encode(state, room + OWN_BYTES);
