@@ -6,7 +6,7 @@ import { Pool } from "pg";
 import type { CheckResult, Harness } from "./check.js";
 import { rewritingPool, withoutWaiting } from "./rewriting-pool.js";
 import { NAMESPACE } from "./tallies.js";
-import { type Survival, survivalOf, Writers } from "./writers.js";
+import { type Survival, survivalOf, survivalResults, Writers } from "./writers.js";
 
 const KILLS = { quick: 2, full: 100 } as const;
 /** Acknowledgements that come before the next kill. */
@@ -46,26 +46,16 @@ async function killServer(kills: number, settings: Readonly<Record<string, strin
 export const serverKills: Harness = {
   name: "database server kills",
   async run(size): Promise<readonly CheckResult[]> {
-    const { acknowledged, refused, lost, doubled } = await killServer(KILLS[size], {
-      fsync: size === "full" ? "on" : "off",
-    });
+    const survival = await killServer(KILLS[size], { fsync: size === "full" ? "on" : "off" });
     const mutant = await killServer(1, { fsync: "off", synchronous_commit: "off", wal_writer_delay: "10s" }, true);
-    return [
+    return survivalResults(
+      survival,
       {
-        promise: "R1",
         what: "SIGKILL to every process of the database server while outcomes are recorded (PostgreSQL)",
-        tried: `${KILLS[size]} kills, ${acknowledged} acknowledged outcomes, ${refused} calls refused and repeated`,
-        seen: `${lost} lost, ${doubled} counted twice`,
-        held: lost === 0 && doubled === 0 && acknowledged > BETWEEN * KILLS[size],
+        times: `${KILLS[size]} kills`,
+        least: BETWEEN * KILLS[size] + 1,
       },
-      {
-        promise: "R25",
-        what: "mutant: commits do not wait for the server's disk",
-        tried: "1 kills",
-        seen: `${mutant.lost} lost outcomes seen`,
-        held: mutant.lost > 0,
-        mutant: true,
-      },
-    ];
+      { what: "commits do not wait for the server's disk", times: "1 kills", lost: mutant.lost },
+    );
   },
 };

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type CommitReceipt, QavrError, type Store } from "@qavr/core";
+import type { CheckResult } from "./check.js";
 import { addUp, counting, NAMESPACE, tally } from "./tallies.js";
 
 const WRITERS = 4;
@@ -75,4 +76,29 @@ export async function survivalOf({ acknowledged, refused }: Writers, store: Stor
   const { places, entries, gaps, wrong } = await addUp(store);
   const lost = [...acknowledged].filter(([key, seq]) => places.get(key) !== seq).length;
   return { acknowledged: acknowledged.size, refused, lost, doubled: entries - places.size + gaps + wrong };
+}
+
+/** What is reported of outcomes that had to outlive their server, and of a mutant whose outcomes did not. */
+export function survivalResults(
+  { acknowledged, refused, lost, doubled }: Survival,
+  told: { readonly what: string; readonly times: string; readonly least: number },
+  mutant: { readonly what: string; readonly times: string; readonly lost: number },
+): readonly CheckResult[] {
+  return [
+    {
+      promise: "R1",
+      what: told.what,
+      tried: `${told.times}, ${acknowledged} acknowledged outcomes, ${refused} calls refused and repeated`,
+      seen: `${lost} lost, ${doubled} counted twice`,
+      held: lost === 0 && doubled === 0 && acknowledged >= told.least,
+    },
+    {
+      promise: "R25",
+      what: `mutant: ${mutant.what}`,
+      tried: mutant.times,
+      seen: `${mutant.lost} lost outcomes seen`,
+      held: mutant.lost > 0,
+      mutant: true,
+    },
+  ];
 }
