@@ -111,7 +111,7 @@ async function rankInRun(
       id: documentId(document, ids),
       similarity: similarities[place] as number,
       text: document.pageContent,
-      ...(options.unverified?.(document) ? { unverified: true } : {}),
+      unverified: options.unverified?.(document) === true,
     })),
     topK: k,
     keepOrder,

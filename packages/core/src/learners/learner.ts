@@ -10,7 +10,10 @@ export interface StateCodec<State> {
   empty(): State;
   /** `bytes` start at a multiple of 8 in their buffer. Never empty: an empty encoding is read back as `empty()`. */
   decode(bytes: Uint8Array): State;
-  /** The state's bytes behind `room` zero bytes (a multiple of 8) that the caller fills; exactly `room` bytes for a state worth nothing. */
+  /**
+   * The state's bytes behind `room` bytes (a multiple of 8) that the caller fills; exactly `room` bytes for a state worth nothing.
+   * May write them where the state's own bytes lie: the state is given up with it.
+   */
   encode(state: State, room: number): Uint8Array;
   /** What is wrong with a state from elsewhere, in a few words; undefined when it may be encoded. Must take anything. */
   problem(state: unknown): string | undefined;

@@ -61,6 +61,21 @@ describe("ByteWriter and ByteReader", () => {
 });
 
 describe("ByteReader", () => {
+  it("keep apart what several writers write at a time, and start empty after the last one", () => {
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array({ maxLength: 5_000 }), { minLength: 2, maxLength: 6 }), (parts) => {
+        const writers = parts.map((part) => ({ part, writer: new ByteWriter().raw(part) }));
+        for (const { part, writer } of writers) {
+          const written = writer.raw(part).finish();
+          expect(written).toEqual(Uint8Array.from([...part, ...part]));
+          expect(writer.u8(9).finish()).toEqual(Uint8Array.of(9));
+          new ByteWriter().raw(new Uint8Array(10_000).fill(1)).finish();
+          expect(written).toEqual(Uint8Array.from([...part, ...part]));
+        }
+      }),
+    );
+  });
+
   it("refuses to read past the end, whatever is asked for", () => {
     const empty = (): ByteReader => new ByteReader(new Uint8Array(0));
     refusesToRead(() => empty().u8());

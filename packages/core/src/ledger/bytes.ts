@@ -8,36 +8,57 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const SHORT_TEXT = 24;
 /** An episode fits without growing. */
 const INITIAL_BYTES = 2_048;
+/** Room of one writer that the next one takes over: allocating it costs more than filling it. */
+const LARGEST_SPARE = 65_536;
+
+/** Where a writer writes. */
+class Room {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly view: DataView;
+
+  constructor(length: number) {
+    this.bytes = new Uint8Array(length);
+    this.view = new DataView(this.bytes.buffer);
+  }
+}
+
+const NO_ROOM = new Room(0);
+let spare: Room | undefined;
+
+function takeRoom(): Room {
+  const room = spare ?? new Room(INITIAL_BYTES);
+  spare = undefined;
+  return room;
+}
 
 /** Appends values to a growing byte array. Numbers are little-endian. */
 export class ByteWriter {
-  #bytes = new Uint8Array(INITIAL_BYTES);
-  #view = new DataView(this.#bytes.buffer);
+  #room = takeRoom();
   #length = 0;
 
   u8(value: number): this {
     this.#grow(1);
-    this.#bytes[this.#length++] = value;
+    this.#room.bytes[this.#length++] = value;
     return this;
   }
 
   u32(value: number): this {
     this.#grow(4);
-    this.#view.setUint32(this.#length, value, true);
+    this.#room.view.setUint32(this.#length, value, true);
     this.#length += 4;
     return this;
   }
 
   f32(value: number): this {
     this.#grow(4);
-    this.#view.setFloat32(this.#length, value, true);
+    this.#room.view.setFloat32(this.#length, value, true);
     this.#length += 4;
     return this;
   }
 
   f64(value: number): this {
     this.#grow(8);
-    this.#view.setFloat64(this.#length, value, true);
+    this.#room.view.setFloat64(this.#length, value, true);
     this.#length += 8;
     return this;
   }
@@ -57,15 +78,16 @@ export class ByteWriter {
     const length = value.length;
     this.#grow(length + 5);
     if (length < 0x80) {
+      const { bytes } = this.#room;
       const start = this.#length + 1;
       let i = 0;
       for (; i < length; i++) {
         const unit = value.charCodeAt(i);
         if (unit > 0x7f) break;
-        this.#bytes[start + i] = unit;
+        bytes[start + i] = unit;
       }
       if (i === length) {
-        this.#bytes[this.#length] = length;
+        bytes[this.#length] = length;
         this.#length = start + length;
         return this;
       }
@@ -82,7 +104,7 @@ export class ByteWriter {
   /** Bytes without a length. */
   raw(value: Uint8Array | Int8Array): this {
     this.#grow(value.length);
-    this.#bytes.set(
+    this.#room.bytes.set(
       value instanceof Int8Array ? new Uint8Array(value.buffer, value.byteOffset, value.length) : value,
       this.#length,
     );
@@ -102,17 +124,22 @@ export class ByteWriter {
     return this;
   }
 
-  /** A copy of exactly what was written. */
+  /** A copy of exactly what was written. Afterwards the writer is empty. */
   finish(): Uint8Array {
-    return this.#bytes.slice(0, this.#length);
+    const room = this.#room;
+    const written = room.bytes.slice(0, this.#length);
+    this.#room = NO_ROOM;
+    this.#length = 0;
+    if (room.bytes.length <= LARGEST_SPARE) spare = room;
+    return written;
   }
 
   #grow(extra: number): void {
-    if (this.#length + extra <= this.#bytes.length) return;
-    const larger = new Uint8Array(Math.max(this.#bytes.length * 2, this.#length + extra));
-    larger.set(this.#bytes);
-    this.#bytes = larger;
-    this.#view = new DataView(larger.buffer);
+    const { bytes } = this.#room;
+    if (this.#length + extra <= bytes.length) return;
+    const larger = new Room(Math.max(bytes.length * 2, this.#length + extra));
+    larger.bytes.set(bytes);
+    this.#room = larger;
   }
 }
 

@@ -8,7 +8,17 @@ import type { RecordedExposure } from "./events.js";
 import { MemoryRecord } from "./memory-record.js";
 import { decodeSharedRecord, encodeSharedRecord, learnerMismatch, type SharedRecord } from "./shared-record.js";
 import { decodeSource, emptySource, encodeSource, type SourceRecord } from "./source-record.js";
-import { episodeRef, memoryRef, SCOPES, sharedRef, sourceRef, statsRef, textOfValue, textValue } from "./state-keys.js";
+import {
+  episodeRef,
+  memoryRef,
+  memoryScope,
+  SCOPES,
+  sharedRef,
+  sourceRef,
+  statsRef,
+  textOfValue,
+  textValue,
+} from "./state-keys.js";
 import { decodeStats, emptyStats, encodeStats, type StatsRecord } from "./stats-record.js";
 import { readable } from "./unreadable.js";
 
@@ -24,7 +34,8 @@ export class Draft<Shared, Memory> {
   #episodes = new Map<string, EpisodeRecord>();
   #texts = new Map<string, string>();
   #shared = new Map<string, SharedRecord<Shared>>();
-  #memories = new Map<string, { ref: StateRef; record: MemoryRecord<Memory> }>();
+  /** By scope and id. */
+  #memories = new Map<string, Map<string, MemoryRecord<Memory>>>();
   #sources = new Map<string, { readonly record: SourceRecord; changed: boolean }>();
   #loaded = new Set<string>();
   #keptEpisodes = new Map<string, EpisodeRecord>();
@@ -100,7 +111,7 @@ export class Draft<Shared, Memory> {
   }
 
   memory(collection: string, id: string): MemoryRecord<Memory> {
-    return (this.#memories.get(stateAddress(memoryRef(collection, id))) as { record: MemoryRecord<Memory> }).record;
+    return this.#memories.get(memoryScope(collection))?.get(id) as MemoryRecord<Memory>;
   }
 
   /** To read. It must have been loaded. */
@@ -147,7 +158,7 @@ export class Draft<Shared, Memory> {
   }
 
   write(ref: StateRef, value: Uint8Array | null): void {
-    this.#writes.push({ ...ref, value });
+    this.#writes.push({ scope: ref.scope, id: ref.id, value });
   }
 
   writes(): StateWrite[] {
@@ -156,8 +167,8 @@ export class Draft<Shared, Memory> {
     for (const [collection, record] of this.#shared) {
       this.write(sharedRef(collection), encodeSharedRecord(record, this.learner.shared));
     }
-    for (const { ref, record } of this.#memories.values()) {
-      this.write(ref, record.encode());
+    for (const [scope, records] of this.#memories) {
+      for (const [id, record] of records) this.write({ scope, id }, record.encode());
     }
     for (const [name, { record, changed }] of this.#sources) {
       if (changed) this.write(sourceRef(name), encodeSource(record));
@@ -192,10 +203,15 @@ export class Draft<Shared, Memory> {
         );
         break;
       default:
-        this.#memories.set(stateAddress(ref), {
-          ref,
-          record: new MemoryRecord(learner.memory, bytes),
-        });
+        this.#memoriesIn(ref.scope).set(ref.id, new MemoryRecord(learner.memory, bytes));
     }
+  }
+
+  #memoriesIn(scope: string): Map<string, MemoryRecord<Memory>> {
+    const known = this.#memories.get(scope);
+    if (known) return known;
+    const fresh = new Map<string, MemoryRecord<Memory>>();
+    this.#memories.set(scope, fresh);
+    return fresh;
   }
 }

@@ -1,10 +1,11 @@
 import type { StateCodec } from "../learners/learner.js";
-import { aligned, ByteReader, privateCopy } from "./bytes.js";
-import { readable } from "./unreadable.js";
+import { aligned } from "./bytes.js";
+import { readable, unreadable } from "./unreadable.js";
 
 const HEADER_BYTES = 16;
 const SHOWN_AT = 4;
 const CONFIRMED_AT = 7;
+const FORGOTTEN_AT = 8;
 /** Exposures are counted up to here … */
 const MAX_SHOWN = 0xff_ffff;
 /** … and confirmations up to here. */
@@ -35,12 +36,12 @@ export class MemoryRecord<Memory> {
     this.#codec = codec;
     if (!bytes) return;
     const start = aligned(bytes);
-    const header = new ByteReader(start);
-    this.contentHash = header.u32();
-    const counts = header.u32();
+    const header = headerOf(start);
+    this.contentHash = header.getUint32(0, true);
+    const counts = header.getUint32(SHOWN_AT, true);
     this.shown = counts & MAX_SHOWN;
     this.confirmed = counts >>> 24;
-    this.forgottenAt = header.f64();
+    this.forgottenAt = header.getFloat64(FORGOTTEN_AT, true);
     if (start.length > HEADER_BYTES) this.#bytes = start.subarray(HEADER_BYTES);
   }
 
@@ -62,18 +63,18 @@ export class MemoryRecord<Memory> {
   draft(): Memory {
     if (this.#draft === undefined) {
       const bytes = this.#bytes;
-      this.learned = bytes ? readable(() => this.#codec.decode(privateCopy(bytes))) : this.#codec.empty();
+      this.learned = bytes ? readable(() => this.#codec.decode(copyWithRoom(bytes))) : this.#codec.empty();
     }
     return this.#draft as Memory;
   }
 
   encode(): Uint8Array {
     const bytes = this.#draft === undefined ? this.#untouched() : this.#codec.encode(this.#draft, HEADER_BYTES);
-    const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES);
-    view.setUint32(0, this.contentHash, true);
-    view.setUint32(SHOWN_AT, Math.min(this.shown, MAX_SHOWN), true);
-    view.setUint8(CONFIRMED_AT, Math.min(this.confirmed, MAX_CONFIRMED));
-    view.setFloat64(8, this.forgottenAt, true);
+    const header = headerOf(bytes);
+    header.setUint32(0, this.contentHash, true);
+    header.setUint32(SHOWN_AT, Math.min(this.shown, MAX_SHOWN), true);
+    header.setUint8(CONFIRMED_AT, Math.min(this.confirmed, MAX_CONFIRMED));
+    header.setFloat64(FORGOTTEN_AT, this.forgottenAt, true);
     return bytes;
   }
 
@@ -82,6 +83,19 @@ export class MemoryRecord<Memory> {
     if (this.#bytes) bytes.set(this.#bytes, HEADER_BYTES);
     return bytes;
   }
+}
+
+/** @throws INVALID_STATE for fewer bytes than a header has */
+function headerOf(record: Uint8Array): DataView {
+  if (record.length < HEADER_BYTES) throw unreadable("it ends early");
+  return new DataView(record.buffer, record.byteOffset, HEADER_BYTES);
+}
+
+/** A private copy behind room for a header, so that a draft which keeps its size can be encoded where it lies. */
+function copyWithRoom(learned: Uint8Array): Uint8Array {
+  const record = new Uint8Array(HEADER_BYTES + learned.length);
+  record.set(learned, HEADER_BYTES);
+  return record.subarray(HEADER_BYTES);
 }
 
 /** The learner's part of an encoded record, empty where nothing was learned. */

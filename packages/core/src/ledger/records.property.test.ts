@@ -4,6 +4,8 @@ import { legalName } from "../../test/support/hostile-text.js";
 import { episodeRecord } from "../../test/support/ledger-values.js";
 import { cav } from "../learners/cav/cav.js";
 import type { CavMemory, CavShared } from "../learners/cav/state.js";
+import type { StateCodec } from "../learners/learner.js";
+import { oar } from "../learners/oar/oar.js";
 import { decodeEpisode, emptyEpisode, encodeEpisode } from "./episode-record.js";
 import { MemoryRecord } from "./memory-record.js";
 import { decodeSharedRecord, encodeSharedRecord } from "./shared-record.js";
@@ -88,16 +90,36 @@ describe("a memory's record", () => {
     );
   });
 
-  it("gives a private draft: changing it leaves the bytes that it was read from alone", () => {
-    const record = new MemoryRecord(learner.memory);
-    record.learned = { evidence: 1, advantage: 2, vector: Float32Array.of(3, 4) };
-    const bytes = record.encode();
-    const before = [...bytes];
-    const copy = new MemoryRecord(learner.memory, Uint8Array.from(bytes));
-    copy.draft().vector[0] = 9;
-    copy.draft().evidence = 7;
-    expect([...bytes]).toEqual(before);
-  });
+  it.each([
+    { named: "cav", codec: learner.memory, state: { evidence: 1, advantage: 2, vector: Float32Array.of(3, 4) } },
+    {
+      named: "oar",
+      codec: oar({ setting: "guard" }).memory,
+      state: {
+        ...oar().memory.empty(),
+        ...{ evidence: 1, advantage: 2, vector: Float32Array.of(3, 4), footprint: Float32Array.of(5) },
+      },
+    },
+  ])(
+    "gives a private draft of $named's: encoding what became of it leaves the bytes it was read from alone",
+    ({ codec, state }) => {
+      const record = new MemoryRecord<typeof state>(codec as StateCodec<typeof state>);
+      record.learned = state;
+      const bytes = record.encode();
+      const before = [...bytes];
+      for (const offset of [0, 3, 8]) {
+        const stored = displaced(bytes, offset);
+        const drafted = new MemoryRecord<typeof state>(codec as StateCodec<typeof state>, stored);
+        drafted.draft().vector[0] = 9;
+        drafted.draft().evidence = 7;
+        drafted.shown = 8;
+        const after = new MemoryRecord<typeof state>(codec as StateCodec<typeof state>, drafted.encode());
+        expect(after.shown).toBe(8);
+        expect(after.learned).toEqual({ ...state, evidence: 7, vector: Float32Array.of(9, 4) });
+        expect([...stored]).toEqual(before);
+      }
+    },
+  );
 
   it("is refused with an impossible length", () => {
     const record = new MemoryRecord(learner.memory);

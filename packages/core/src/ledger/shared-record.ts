@@ -29,14 +29,11 @@ export function decodeSharedRecord<Shared>(bytes: Uint8Array, wanted: Learner<Sh
 }
 
 export function encodeSharedRecord<Shared>(record: SharedRecord<Shared>, codec: StateCodec<Shared>): Uint8Array {
-  return new ByteWriter()
-    .u8(LAYOUT)
-    .text(record.learner)
-    .text(record.space)
-    .count(record.length)
-    .align()
-    .raw(codec.encode(record.state, 0))
-    .finish();
+  const { learner, space, length, state } = record;
+  const head = new ByteWriter().u8(LAYOUT).text(learner).text(space).count(length).align().finish();
+  const bytes = codec.encode(state, head.length);
+  bytes.set(head);
+  return bytes;
 }
 
 export function learnerMismatch(stored: string, wanted: string): QavrError {

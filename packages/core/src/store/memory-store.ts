@@ -196,7 +196,7 @@ class Draft {
   }
 
   #read(ref: StateRef): Uint8Array | undefined {
-    const written = this.#writes.get(stateAddress(ref));
+    const written = this.#writes.size > 0 ? this.#writes.get(stateAddress(ref)) : undefined;
     return written ? (written.value ?? undefined) : this.#space.scopes.get(ref.scope)?.get(ref.id);
   }
 }

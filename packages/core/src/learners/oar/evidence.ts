@@ -7,6 +7,12 @@ import type { OarShared } from "./state.js";
  */
 export type Regression = "gate" | "scalar";
 
+/** Where a regression's sums stand in a collection's state. */
+const FIELDS = {
+  gate: { numerator: "gateNumerator", denominator: "gateDenominator", seen: "gateSeen" },
+  scalar: { numerator: "scalarNumerator", denominator: "scalarDenominator", seen: "scalarSeen" },
+} as const;
+
 /** What a run adds to the sums of a regression: surprise times prediction, and prediction squared. */
 export type Sums = readonly [numerator: number, denominator: number];
 
@@ -19,10 +25,11 @@ export function sumsOf(weight: number, reward: number, from: number, to: number)
 
 /** Adds a run to a regression: `sum = e^(−x / 15) sum + …`, x the squared prediction. */
 export function addSums(shared: OarShared, of: Regression, [numerator, denominator]: Sums): void {
+  const fields = FIELDS[of];
   const left = remembered(denominator);
-  shared[`${of}Numerator`] = left * shared[`${of}Numerator`] + numerator;
-  shared[`${of}Denominator`] = left * shared[`${of}Denominator`] + denominator;
-  shared[`${of}Seen`] += denominator;
+  shared[fields.numerator] = left * shared[fields.numerator] + numerator;
+  shared[fields.denominator] = left * shared[fields.denominator] + denominator;
+  shared[fields.seen] += denominator;
 }
 
 /**
@@ -31,11 +38,12 @@ export function addSums(shared: OarShared, of: Regression, [numerator, denominat
  * @param seen what the regression had heard right after the run
  */
 export function takeSums(shared: OarShared, of: Regression, [numerator, denominator]: Sums, seen: number): void {
-  const left = remembered(shared[`${of}Seen`] - seen);
+  const fields = FIELDS[of];
+  const left = remembered(shared[fields.seen] - seen);
   const own = remembered(denominator);
-  shared[`${of}Numerator`] = (shared[`${of}Numerator`] - left * numerator) / own;
-  shared[`${of}Denominator`] = Math.max(0, (shared[`${of}Denominator`] - left * denominator) / own);
-  shared[`${of}Seen`] = Math.max(0, shared[`${of}Seen`] - denominator);
+  shared[fields.numerator] = (shared[fields.numerator] - left * numerator) / own;
+  shared[fields.denominator] = Math.max(0, (shared[fields.denominator] - left * denominator) / own);
+  shared[fields.seen] = Math.max(0, shared[fields.seen] - denominator);
 }
 
 /** What is left of a regression's sums after so much more was heard. */

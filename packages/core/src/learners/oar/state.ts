@@ -61,20 +61,16 @@ export const memoryCodec: StateCodec<OarMemory> = {
     footprint: new Float32Array(0),
   }),
   decode(bytes) {
-    const [evidence, advantage, information, lastRun, at, length] = new Float64Array(
-      bytes.buffer,
-      bytes.byteOffset,
-      MEMORY_SCALARS,
-    ) as unknown as [number, number, number, number, number, number];
+    const scalars = new Float64Array(bytes.buffer, bytes.byteOffset, MEMORY_SCALARS);
     const start = bytes.byteOffset + MEMORY_SCALARS * 8;
-    const dims = dimsOf(length);
+    const dims = dimsOf(scalars[5] as number);
     const rest = dimsOf((bytes.length - MEMORY_SCALARS * 8) / 4 - dims);
     return {
-      evidence,
-      advantage,
-      information,
-      lastRun,
-      at,
+      evidence: scalars[0] as number,
+      advantage: scalars[1] as number,
+      information: scalars[2] as number,
+      lastRun: scalars[3] as number,
+      at: scalars[4] as number,
       vector: new Float32Array(bytes.buffer, start, dims),
       footprint: new Float32Array(bytes.buffer, start + dims * 4, rest),
     };
@@ -82,16 +78,30 @@ export const memoryCodec: StateCodec<OarMemory> = {
   encode({ evidence, advantage, information, lastRun, at, vector, footprint }, room) {
     if (evidence === 0) return new Uint8Array(room);
     const start = room + MEMORY_SCALARS * 8;
-    const bytes = new Uint8Array(start + (vector.length + footprint.length) * 4);
-    const scalars = [evidence, advantage, information, lastRun, at, vector.length];
-    new Float64Array(bytes.buffer, room, MEMORY_SCALARS).set(scalars);
+    const length = start + (vector.length + footprint.length) * 4;
+    const lies = room > 0 && isAt(vector, start, length) && isAt(footprint, start + vector.length * 4, length);
+    const bytes = lies && vector.buffer === footprint.buffer ? new Uint8Array(vector.buffer) : new Uint8Array(length);
     const values = new Float32Array(bytes.buffer, start);
-    values.set(vector);
-    values.set(footprint, vector.length);
+    if (values.buffer !== vector.buffer) {
+      values.set(vector);
+      values.set(footprint, vector.length);
+    }
+    const scalars = new Float64Array(bytes.buffer, room, MEMORY_SCALARS);
+    scalars[0] = evidence;
+    scalars[1] = advantage;
+    scalars[2] = information;
+    scalars[3] = lastRun;
+    scalars[4] = at;
+    scalars[5] = vector.length;
     return bytes;
   },
   problem: (state) => problemOf(state, MEMORY_RULES),
 };
+
+/** Whether values lie at a place in a buffer of exactly so many bytes, as those of a decoded draft do. */
+function isAt(values: Float32Array, offset: number, length: number): boolean {
+  return values.byteOffset === offset && values.buffer.byteLength === length;
+}
 
 const model = requestModelCodec({
   bias: OAR.bias,
@@ -112,20 +122,21 @@ const OWN_RULES: Readonly<Record<OwnField, FieldRule>> = {
 const OWN_FIELDS = Object.keys(OWN_RULES) as OwnField[];
 const OWN_BYTES = OWN_FIELDS.length * 8;
 
-function ownFields(valueAt: (place: number) => number): Pick<OarShared, OwnField> {
-  return Object.fromEntries(OWN_FIELDS.map((field, place) => [field, valueAt(place)])) as Pick<OarShared, OwnField>;
-}
+const NO_OWN = Object.fromEntries(OWN_FIELDS.map((field) => [field, 0])) as Record<OwnField, number>;
 
 /** The fields of `oar` alone as float64, then the model of requests. Little-endian. */
 export const sharedCodec: StateCodec<OarShared> = {
-  empty: () => ({ ...model.empty(), ...ownFields(() => 0) }),
+  empty: () => ({ ...model.empty(), ...NO_OWN }),
   decode(bytes) {
     const values = new Float64Array(bytes.buffer, bytes.byteOffset, OWN_FIELDS.length);
-    return { ...model.decode(bytes.subarray(OWN_BYTES)), ...ownFields((place) => values[place] as number) };
+    const state = { ...model.decode(bytes.subarray(OWN_BYTES)), ...NO_OWN };
+    for (let i = 0; i < OWN_FIELDS.length; i++) state[OWN_FIELDS[i] as OwnField] = values[i] as number;
+    return state;
   },
   encode(state, room) {
     const bytes = model.encode(state, room + OWN_BYTES);
-    new Float64Array(bytes.buffer, room, OWN_FIELDS.length).set(OWN_FIELDS.map((field) => state[field]));
+    const values = new Float64Array(bytes.buffer, room, OWN_FIELDS.length);
+    for (let i = 0; i < OWN_FIELDS.length; i++) values[i] = state[OWN_FIELDS[i] as OwnField];
     return bytes;
   },
   problem: (state) => model.problem(state) ?? problemOf(state, OWN_RULES),
