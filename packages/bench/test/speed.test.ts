@@ -12,11 +12,14 @@ const small = (): ReturnType<typeof buildVectorIndex> =>
   buildVectorIndex({ ...INDEX, count: 400, dims: 32, queries: 6 });
 
 /** Measurements that take 1 µs, except those named. */
-const measurements = (spent: Partial<Record<keyof typeof PARTS, number>>): Measurement[] =>
-  Object.entries(PARTS).map(([part, name]) => {
-    const median = spent[part as keyof typeof PARTS] ?? 1;
-    return { name, median, p95: median, rounds: [median, median], calls: 2 };
-  });
+const measurements = (spent: Readonly<Record<string, number>>): Measurement[] =>
+  Object.values(PARTS)
+    .flatMap((group) => Object.values(group))
+    .map((name) => {
+      const median = spent[name] ?? 1;
+      return { name, median, p95: median, rounds: [median, median], calls: 2 };
+    });
+const { scoring, memory } = PARTS;
 
 describe("what the speed bench times", () => {
   it("is ranking by evidence: every candidate is warm and the order is learned", async () => {
@@ -30,12 +33,22 @@ describe("what the speed bench times", () => {
   });
 
   it("scores fifty candidates that all have evidence, with another request for each query", async () => {
-    const score = await warmScoring(small());
+    const { score } = await warmScoring(small());
     const [first, second] = [score(0), score(1)];
     expect(first.evidence).toHaveLength(FETCHED);
     expect(first.evidence.every((n) => n > 0)).toBe(true);
     expect(first.unchanged).toBe(false);
     expect(first.score).not.toEqual(second.score);
+  });
+
+  it("reranks to the order of the engine, with a look-up for each candidate", async () => {
+    const index = small();
+    const { rerank } = await warmScoring(index);
+    const { engine, request } = await warmEngine(index, memoryStore());
+    for (const query of [0, 1, 2]) {
+      const { items } = await engine.rank(request(query, { record: false }));
+      expect(rerank(query)).toEqual(items.map(({ id }) => id));
+    }
   });
 
   it("refuses to time candidates that stayed cold", async () => {
@@ -46,11 +59,8 @@ describe("what the speed bench times", () => {
 
 describe("the report", () => {
   it("says first what misses its target", () => {
-    const report = speedReport(
-      measurements({ scoring: 0.1, memory: 1.3, outcome: 40 }),
-      speedResults(measurements({ scoring: 0.1, memory: 1.3, outcome: 40 })),
-      {},
-    );
+    const measured = measurements({ [scoring.score]: 0.1, [memory.rank]: 1.3, [memory.outcome]: 40 });
+    const report = speedReport(measured, speedResults(measured), {});
     const page = reportPage(report);
     expect(page).toContain("**Missed in this run: fetch 50 + rank (memory store) ÷ plain k = 10.**");
     const firstRow = page.slice(page.indexOf("|---|---|---|")).split("\n")[1];
@@ -62,7 +72,7 @@ describe("the report", () => {
   });
 
   it("says so when everything holds", () => {
-    const fast = measurements({ scoring: 0.1, outcome: 40 });
+    const fast = measurements({ [scoring.score]: 0.1, [memory.outcome]: 40 });
     expect(reportPage(speedReport(fast, speedResults(fast), {}))).toContain("Every target is met in this run.");
   });
 });

@@ -37,8 +37,8 @@ export function reportPage(report: SpeedReport): string {
   return `# Speed
 
 ${missedLine(results)}
-Ratios compare medians measured side by side in one process: every turn runs all parts in random order, each on a query of its own. Absolute times belong
-to the machine; trust the ratios.
+Ratios compare medians measured side by side in one process: every turn runs all parts of one engine and the host in random order, each on a query of its
+own. Absolute times belong to the machine; trust the ratios.
 
 ${resultTable(results)}
 
@@ -49,10 +49,11 @@ ${measurementTable(measurements)}
 - Command: \`${report.command}\`. Raw results: [speed.json](speed.json).
 - Host: hnswlib-node, ${INDEX.count.toLocaleString("en")} vectors of ${INDEX.dims} floats (48 latent directions, 31 clusters, noise; seed ${INDEX.seed}), cosine,
   M ${INDEX.m}, efConstruction ${INDEX.efConstruction}, ef ${INDEX.ef}, ${INDEX.queries} queries that are not in the index. The host's part is the native search alone, without document look-up.
-- Ranking: ${FETCHED} candidates, ${SHOWN} shown, learner \`oar@1\`, every candidate with evidence (checked), the host's vector of ${INDEX.dims} floats
-  projected and quantised per request, an episode recorded per ranking unless it says otherwise.
-- Outcome: \`engine.end\` of an episode with one exposure of ${FETCHED} recorded candidates and ${TAUGHT} shown: encoding, idempotency, reduction and state,
-  in memory.
+- Ranking: the whole of \`engine.rank\`: ${FETCHED} candidates, ${SHOWN} shown, learner \`oar@1\`, every candidate with evidence (checked), the host's vector of ${INDEX.dims} floats
+  projected and quantised per request, states that outcomes have changed since read again, an episode recorded per ranking unless it says otherwise.
+  Look-up, scores and order alone are what no reranker can do without: \`learner.score\` on states found by id.
+- Outcome: \`engine.report\` on an episode with one exposure of ${FETCHED} recorded candidates and ${TAUGHT} shown: look-up, encoding, idempotency,
+  reduction and state, in memory. With the exposure: \`engine.end\` of an episode that is not recorded yet.
 - Machine: ${machineText(hardware, versions)}; ${report.date}.
 `;
 }

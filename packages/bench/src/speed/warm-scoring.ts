@@ -1,16 +1,19 @@
 import { type Learner, memoryStore, oar, type Scores } from "@qavr/core";
 import type { VectorIndex } from "./vector-index.js";
-import { warmEngine } from "./warm-engine.js";
+import { FETCHED, SHOWN, warmEngine } from "./warm-engine.js";
 
 type ScoredRequest = Parameters<Learner["score"]>[0];
 
-/**
- * A learner's scoring alone, on the very requests that an engine gave it: 256 dims, 50 candidates, states as the engine keeps
- * them.
- *
- * @returns scores the candidates of a query
- */
-export async function warmScoring(index: VectorIndex): Promise<(query: number) => Scores> {
+/** A learner's arithmetic without an engine around it, on the states that an engine has taught it. */
+export interface WarmScoring {
+  /** Scores the candidates of a query: 256 dims, 50 candidates, already looked up. */
+  score(query: number): Scores;
+  /** Searches, looks the states of what was found up by id, scores, and returns the ids of the best ones, best first. */
+  rerank(query: number): readonly string[];
+}
+
+/** Takes down the very requests that an engine gave its learner. */
+export async function warmScoring(index: VectorIndex): Promise<WarmScoring> {
   const learner = oar() as Learner;
   let last: ScoredRequest | undefined;
   const listening: Learner = {
@@ -22,9 +25,29 @@ export async function warmScoring(index: VectorIndex): Promise<(query: number) =
   };
   const { engine, request } = await warmEngine(index, memoryStore(), listening);
   const requests: ScoredRequest[] = [];
+  const rowOf = new Map<string, number>();
   for (let query = 0; query < index.queries.length; query++) {
-    await engine.rank(request(query, { record: false }));
-    requests.push(last as ScoredRequest);
+    const asked = request(query, { record: false });
+    await engine.rank(asked);
+    const scored = last as ScoredRequest;
+    requests.push(scored);
+    asked.candidates.forEach(({ id }, place) => {
+      rowOf.set(id, scored.rows[place] as number);
+    });
   }
-  return (query) => learner.score(requests[query] as ScoredRequest);
+  return {
+    score: (query) => learner.score(requests[query] as ScoredRequest),
+    rerank(query) {
+      const { candidates } = request(query);
+      const rows = new Int32Array(FETCHED);
+      const similarities = new Float64Array(FETCHED);
+      candidates.forEach(({ id, similarity }, place) => {
+        rows[place] = rowOf.get(id) as number;
+        similarities[place] = similarity;
+      });
+      const { score } = learner.score({ ...(requests[query] as ScoredRequest), rows, similarities });
+      const order = candidates.map((_, place) => place).sort((a, b) => (score[b] as number) - (score[a] as number));
+      return order.slice(0, SHOWN).map((place) => (candidates[place] as { id: string }).id);
+    },
+  };
 }
