@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cav, type Learner, OUTCOME_TIERS, type OutcomeInput, oar, qavr, similarity } from "../src/index.js";
+import { decodeStats } from "../src/ledger/stats-record.js";
 import { seededRandom } from "./support/random.js";
 import { MINUTE, request, snapshot, testEngine } from "./support/test-engine.js";
 
@@ -89,6 +90,7 @@ describe.each(learners)("after a source was revoked, with %s", (_, learner) => {
 /** All states, but for the count of revocations. */
 async function states({ store }: ReturnType<typeof testEngine>): Promise<unknown> {
   const { head, states: all } = (await snapshot(store)) as { head: number; states: Record<string, string> };
-  const stats = Buffer.from(all["stats/namespace"] ?? "", "hex").toString();
-  return { head, states: { ...all, "stats/namespace": stats.replace(/,"revocations":\d+/, "") } };
+  const stats = all["stats/namespace"];
+  const counters = stats && { ...decodeStats(Buffer.from(stats, "hex")), revocations: undefined };
+  return { head, states: { ...all, "stats/namespace": counters } };
 }

@@ -2,6 +2,7 @@ import { MAX_DIMS } from "../embedding/projection.js";
 import { dequantise, quantise } from "../embedding/quantise.js";
 import { addScaled, unitDifference } from "../scoring/vectors.js";
 import { dimsOf } from "./advantage-vector.js";
+import { bytesAround } from "./bytes-around.js";
 import type { LessonExposure, StateCodec } from "./learner.js";
 import { FINITE, finiteVector, NOT_NEGATIVE, problemOf } from "./legality.js";
 import type { RequestBaseline } from "./request-baseline.js";
@@ -56,40 +57,40 @@ export function requestModelCodec(first: FirstModel): StateCodec<RequestModel> {
       spreadCount: 0,
     }),
     decode(bytes) {
-      const [bias, steps, lessons, gateNumerator, gateDenominator, spread, spreadCount] = new Float64Array(
-        bytes.buffer,
-        bytes.byteOffset,
-        SCALARS,
-      ) as unknown as [number, number, number, number, number, number, number];
+      const scalars = new Float64Array(bytes.buffer, bytes.byteOffset, SCALARS);
       const offset = bytes.byteOffset + SCALARS * 8;
       const dims = dimsOf((bytes.length - SCALARS * 8) / 8);
       return {
         mean: new Float32Array(bytes.buffer, offset, dims),
         baseline: new Float32Array(bytes.buffer, offset + dims * 4, dims),
-        bias,
-        steps,
-        lessons,
-        gateNumerator,
-        gateDenominator,
-        spread,
-        spreadCount,
+        bias: scalars[0] as number,
+        steps: scalars[1] as number,
+        lessons: scalars[2] as number,
+        gateNumerator: scalars[3] as number,
+        gateDenominator: scalars[4] as number,
+        spread: scalars[5] as number,
+        spreadCount: scalars[6] as number,
       };
     },
     encode(state, room) {
-      const dims = state.mean.length;
-      const bytes = new Uint8Array(room + SCALARS * 8 + dims * 8);
-      new Float64Array(bytes.buffer, room, SCALARS).set([
-        state.bias,
-        state.steps,
-        state.lessons,
-        state.gateNumerator,
-        state.gateDenominator,
-        state.spread,
-        state.spreadCount,
-      ]);
-      const vectors = room + SCALARS * 8;
-      new Float32Array(bytes.buffer, vectors, dims).set(state.mean);
-      new Float32Array(bytes.buffer, vectors + dims * 4, dims).set(state.baseline);
+      const { mean, baseline } = state;
+      const start = room + SCALARS * 8;
+      const length = start + mean.byteLength + baseline.byteLength;
+      const known = bytesAround(length, start, mean, baseline);
+      const bytes = known ?? new Uint8Array(length);
+      if (!known) {
+        const values = new Float32Array(bytes.buffer, start);
+        values.set(mean);
+        values.set(baseline, mean.length);
+      }
+      const scalars = new Float64Array(bytes.buffer, room, SCALARS);
+      scalars[0] = state.bias;
+      scalars[1] = state.steps;
+      scalars[2] = state.lessons;
+      scalars[3] = state.gateNumerator;
+      scalars[4] = state.gateDenominator;
+      scalars[5] = state.spread;
+      scalars[6] = state.spreadCount;
       return bytes;
     },
     problem: (state) =>

@@ -4,7 +4,7 @@ import { decodeEpisode, type EpisodeRecord, emptyEpisode, encodeEpisode } from "
 import { MemoryRecord } from "./memory-record.js";
 import { decodeSharedRecord, encodeSharedRecord } from "./shared-record.js";
 import { decodeSource, encodeSource } from "./source-record.js";
-import { emptyStats, encodeStats } from "./stats-record.js";
+import { decodeStats, emptyStats, encodeStats, type StatsRecord } from "./stats-record.js";
 
 /** States are a cache that replay writes again, but stores hold them: a change of these bytes is a new layout or learner version. */
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
@@ -146,9 +146,27 @@ describe("the record layouts, version 1", () => {
     expect(decodeSharedRecord(bytesOf(frozen), learner)).toEqual(record);
   });
 
-  it("writes the frozen text of a namespace's counters", () => {
-    expect(new TextDecoder().decode(encodeStats(emptyStats("cav@1")))).toBe(
-      '{"layout":1,"learner":"cav@1","episodes":0,"parked":0,"abandoned":0,"outcomes":{"verified":0,"user":0,"observed":0,"self-reported":0,"completed":0},"unknown":0,"corrections":0,"taught":0}',
-    );
+  it("writes and reads the frozen bytes of a namespace's counters", () => {
+    const stats: StatsRecord = { ...emptyStats("cav@1"), episodes: 3, taught: 2 };
+    stats.outcomes.verified = 2;
+    const frozen =
+      "010563617640310000000000000840000000000000000000000000000000000000000000000000000000000000000000000000000000400000000000000040000000000000000000000000000000000000000000000000000000000000000000";
+    expect(hex(encodeStats(stats))).toBe(frozen);
+    expect(decodeStats(bytesOf(frozen))).toEqual(stats);
+  });
+
+  it("writes and reads the frozen bytes of counters that few namespaces have", () => {
+    const arm = { episodes: 1, sum: 4_096, squares: 16_777_216 };
+    const stats: StatsRecord = {
+      ...emptyStats("cav@1"),
+      revocations: 1,
+      capped: 2,
+      contexts: [{ context: "night", episodes: 3, taught: 2 }],
+      holdout: [{ share: 0.25, since: 1, learned: arm, held: arm }],
+    };
+    const frozen =
+      "0105636176403100000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000e5017b227265766f636174696f6e73223a312c22636170706564223a322c22636f6e7465787473223a5b7b22636f6e74657874223a226e69676874222c22657069736f646573223a332c22746175676874223a327d5d2c22686f6c646f7574223a5b7b227368617265223a302e32352c2273696e6365223a312c226c6561726e6564223a7b22657069736f646573223a312c2273756d223a343039362c2273717561726573223a31363737373231367d2c2268656c64223a7b22657069736f646573223a312c2273756d223a343039362c2273717561726573223a31363737373231367d7d5d7d";
+    expect(hex(encodeStats(stats))).toBe(frozen);
+    expect(decodeStats(bytesOf(frozen))).toEqual(stats);
   });
 });

@@ -1,12 +1,23 @@
+import { ByteReader, ByteWriter } from "./bytes.js";
 import type { ContextCounts } from "./context-counts.js";
 import { OUTCOME_TIERS, type OutcomeTier } from "./events.js";
 import type { HoldoutCounts } from "./holdout-counts.js";
 import { assertLayout, readable } from "./unreadable.js";
 
+/** What most namespaces have none of. */
+interface RareCounts {
+  /** Revocations in the ledger; absent before there was one. */
+  revocations?: number;
+  /** Credits of a source to a memory that were beyond its cap; absent before there was one. */
+  capped?: number;
+  /** Episodes by explicit context; absent before there was one. */
+  contexts?: ContextCounts[];
+  /** Rewards of the two arms, one element per share of episodes that was held out; absent before there was one. */
+  holdout?: HoldoutCounts[];
+}
+
 /** Counters of a namespace, folded like everything else. */
-export interface StatsRecord {
-  /** A change of what is counted is a new one. */
-  readonly layout: number;
+export interface StatsRecord extends RareCounts {
   /** Whose arithmetic the namespace's states follow. */
   readonly learner: string;
   episodes: number;
@@ -21,29 +32,21 @@ export interface StatsRecord {
   corrections: number;
   /** Episodes that taught something: the namespace's evidence. */
   taught: number;
-  /** Revocations in the ledger; absent before there was one. */
-  revocations?: number;
-  /** Credits of a source to a memory that were beyond its cap; absent before there was one. */
-  capped?: number;
-  /** Episodes by explicit context; absent before there was one. */
-  contexts?: ContextCounts[];
-  /** Rewards of the two arms, one element per share of episodes that was held out; absent before there was one. */
-  holdout?: HoldoutCounts[];
 }
 
+/** First byte of the record: a change of what is counted is a new one. */
 const LAYOUT = 1;
 
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+/** What every namespace counts, in the order of its bytes; the outcomes of each tier follow. */
+const COUNTED = ["episodes", "parked", "abandoned", "unknown", "corrections", "taught"] as const;
 
 export function emptyStats(learner: string): StatsRecord {
   return {
-    layout: LAYOUT,
     learner,
     episodes: 0,
     parked: 0,
     abandoned: 0,
-    outcomes: Object.fromEntries(OUTCOME_TIERS.map((tier) => [tier, 0])) as Record<OutcomeTier, number>,
+    outcomes: { verified: 0, user: 0, observed: 0, "self-reported": 0, completed: 0 },
     unknown: 0,
     corrections: 0,
     taught: 0,
@@ -52,11 +55,21 @@ export function emptyStats(learner: string): StatsRecord {
 
 /** @throws INVALID_STATE */
 export function decodeStats(bytes: Uint8Array): StatsRecord {
-  const stats = readable(() => JSON.parse(decoder.decode(bytes)) as StatsRecord);
-  assertLayout(stats?.layout, LAYOUT, "namespace state");
-  return stats;
+  const reader = new ByteReader(bytes);
+  assertLayout(reader.u8(), LAYOUT, "namespace state");
+  const stats = emptyStats(reader.text());
+  for (const count of COUNTED) stats[count] = reader.f64();
+  for (const tier of OUTCOME_TIERS) stats.outcomes[tier] = reader.f64();
+  const rare = reader.text();
+  return rare === "" ? stats : { ...stats, ...readable(() => JSON.parse(rare) as RareCounts) };
 }
 
+/** The counters as float64, then what few namespaces count, as JSON; empty where there is none of it. Little-endian. */
 export function encodeStats(stats: StatsRecord): Uint8Array {
-  return encoder.encode(JSON.stringify(stats));
+  const writer = new ByteWriter().u8(LAYOUT).text(stats.learner);
+  for (const count of COUNTED) writer.f64(stats[count]);
+  for (const tier of OUTCOME_TIERS) writer.f64(stats.outcomes[tier]);
+  const { revocations, capped, contexts, holdout } = stats;
+  const isRare = revocations !== undefined || capped !== undefined || contexts !== undefined || holdout !== undefined;
+  return writer.text(isRare ? JSON.stringify({ revocations, capped, contexts, holdout }) : "").finish();
 }

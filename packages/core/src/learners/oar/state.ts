@@ -1,6 +1,7 @@
 import { MAX_DIMS } from "../../embedding/projection.js";
 import { kept } from "../../scoring/half-life.js";
 import { dimsOf } from "../advantage-vector.js";
+import { bytesAround } from "../bytes-around.js";
 import type { StateCodec } from "../learner.js";
 import { FINITE, type FieldRule, finiteVector, NOT_NEGATIVE, problemOf } from "../legality.js";
 import { type RequestModel, requestModelCodec } from "../request-model.js";
@@ -79,10 +80,10 @@ export const memoryCodec: StateCodec<OarMemory> = {
     if (evidence === 0) return new Uint8Array(room);
     const start = room + MEMORY_SCALARS * 8;
     const length = start + (vector.length + footprint.length) * 4;
-    const lies = room > 0 && isAt(vector, start, length) && isAt(footprint, start + vector.length * 4, length);
-    const bytes = lies && vector.buffer === footprint.buffer ? new Uint8Array(vector.buffer) : new Uint8Array(length);
-    const values = new Float32Array(bytes.buffer, start);
-    if (values.buffer !== vector.buffer) {
+    const known = bytesAround(length, start, vector, footprint);
+    const bytes = known ?? new Uint8Array(length);
+    if (!known) {
+      const values = new Float32Array(bytes.buffer, start);
       values.set(vector);
       values.set(footprint, vector.length);
     }
@@ -97,11 +98,6 @@ export const memoryCodec: StateCodec<OarMemory> = {
   },
   problem: (state) => problemOf(state, MEMORY_RULES),
 };
-
-/** Whether values lie at a place in a buffer of exactly so many bytes, as those of a decoded draft do. */
-function isAt(values: Float32Array, offset: number, length: number): boolean {
-  return values.byteOffset === offset && values.buffer.byteLength === length;
-}
 
 const model = requestModelCodec({
   bias: OAR.bias,
