@@ -6,7 +6,7 @@ import { losses } from "./losses.js";
 import { STRESS_SET } from "./plan.js";
 import { BASELINE_ROW, DEFAULT_ROW, REFERENCE_ROW } from "./rows.js";
 import { SCENARIO_NAMES, SCENARIOS, type ScenarioKind, type ScenarioName } from "./scenarios.js";
-import { LEARNABLE_SETS, meanGain, type Target, type TargetResult, targetResults } from "./targets.js";
+import { LEARNABLE_SETS, meanGain, meanMultiple, type Target, type TargetResult, targetResults } from "./targets.js";
 
 /** Names of the files beside the page. */
 export const FILES = {
@@ -75,7 +75,7 @@ function mainSection(comparisons: Comparisons): string {
   return `## Success
 
 True probability of success, averaged over 400 held-out requests, after 3,000 runs. † tuned on, with other seeds. The mean is over the
-sets with something to learn, without sealtools.
+sets with something to learn, without sealtools; the last column is the mean over them of each set's own multiple of \`${REFERENCE_ROW}\`'s gain.${quotientOfMeans(comparisons)}
 
 ${setTable(comparisons, "success", true)}
 
@@ -84,6 +84,14 @@ ${setTable(comparisons, "success", true)}
 How soon: gain in success after 100 / 300 / 1,000 runs.
 
 ${earlyTable(comparisons)}`;
+}
+
+/** The other way to average a multiple, for whoever prefers it. */
+function quotientOfMeans(comparisons: Comparisons): string {
+  const [own, published] = [DEFAULT_ROW, REFERENCE_ROW].map((row) => meanGain(comparisons, row));
+  if (own === undefined || !published) return "";
+  return `
+The quotient of the mean gains is ${plain(own / published, 1)} × for \`${DEFAULT_ROW}\`.`;
 }
 
 function measureSection(comparisons: Comparisons): string {
@@ -150,7 +158,6 @@ function scenariosOf(kind: ScenarioKind): readonly ScenarioName[] {
 /** Rows by sets: similarity's own values, the others' gains. */
 function setTable(comparisons: Comparisons, measure: Measure, means = false): string {
   const sets = DATASET_NAMES.filter((set) => comparisons.find(BASELINE_ROW, set, "main")?.value(measure));
-  const published = meanGain(comparisons, REFERENCE_ROW);
   return markdownTable(
     ["row", ...sets.map(marked), ...(means ? ["mean", `÷ \`${REFERENCE_ROW}\``] : [])],
     rowsOf(comparisons, (one) => one.scenario === "main").map((row) => {
@@ -160,8 +167,13 @@ function setTable(comparisons: Comparisons, measure: Measure, means = false): st
       });
       if (!means) return [rowName(row), ...cells];
       const average = row === BASELINE_ROW ? undefined : meanGain(comparisons, row);
-      const times = average !== undefined && published ? `${plain(average / published, 1)} ×` : "";
-      return [rowName(row), ...cells, average === undefined ? "" : signed(average), times];
+      const times = row === BASELINE_ROW ? undefined : meanMultiple(comparisons, row);
+      return [
+        rowName(row),
+        ...cells,
+        average === undefined ? "" : signed(average),
+        times === undefined ? "" : `${plain(times, 1)} ×`,
+      ];
     }),
   );
 }

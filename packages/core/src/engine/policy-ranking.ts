@@ -47,6 +47,7 @@ export function rankRecorded(learner: Learner, fold: Fold, exposure: RecordedExp
     vector: comparable && vector.length > 0 ? dequantise(vector) : undefined,
     context,
     topK,
+    explores: true,
     now: at,
   });
   const order = scores.unchanged ? host : bestFirst(scores.score, topK, scores.movable).map((i) => ids[i] as string);

@@ -174,6 +174,7 @@ export function createRanker(context: EngineContext): Ranker {
       vector: usable ? vector?.unit : undefined,
       context: checked.context,
       topK,
+      explores: record,
       now: context.now(),
     });
     const unverified = scores.unchanged ? undefined : unverifiedIn(request.candidates, confirmed);

@@ -42,6 +42,8 @@ export interface ScoreRequest<Shared, Table> {
   readonly context: string;
   /** How many will be shown. */
   readonly topK: number;
+  /** False where nothing will be learned from the ranking: then there is nothing to find out either. */
+  readonly explores: boolean;
   /** Unix ms. */
   readonly now: number;
 }

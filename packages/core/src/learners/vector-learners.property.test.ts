@@ -81,6 +81,7 @@ function scoresOf(
     vector: query,
     context: "default",
     topK: 3,
+    explores: true,
     now: 0,
   }).score;
 }
@@ -167,6 +168,7 @@ describe.each(LEARNERS)("$id", ({ learner, gateDecay, largestShift }) => {
             vector: last.request,
             context: "default",
             topK: 1,
+            explores: true,
             now: 0,
           });
           return { scalar: learner.describe(memory, 0).utility, directed: utility[shown] as number };

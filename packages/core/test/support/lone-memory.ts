@@ -7,7 +7,7 @@ export interface LoneMemory {
   readonly clock: { now: number };
   /** One run that shows these memories, in this order, and ends as it says. */
   run(ids: readonly string[], outcome: OutcomeInput): Promise<void>;
-  /** Scores and utilities of candidates, by id, in the order of the ranking. Records nothing. */
+  /** Scores and utilities of candidates, by id, in the order of the ranking. Its episode stays open, so no state changes. */
   rank(
     candidates: Readonly<Record<string, number>>,
     topK?: number,
@@ -30,7 +30,6 @@ export function loneMemory(learner: unknown): LoneMemory {
       const { items } = await engine.rank({
         candidates: Object.entries(candidates).map(([id, similarity]) => ({ id, similarity })),
         topK,
-        record: false,
       });
       return items.map(({ id, score, utility }) => [id, score, utility] as const);
     },

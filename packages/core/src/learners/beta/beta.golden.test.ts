@@ -97,8 +97,22 @@ describe("beta@1", () => {
     const { run, engine } = loneMemory(beta({ policy: "thompson" }));
     await run(["a"], { reward: 1 });
     const candidates = [0.5, 0.4, 0.3].map((similarity) => ({ id: "a", similarity }));
-    const { items } = await engine.rank({ candidates, topK: 3, record: false });
+    const { items } = await engine.rank({ candidates, topK: 3 });
     expect(new Set(items.map(({ utility }) => utility)).size).toBe(1);
+  });
+
+  it.each(["ucb", "thompson"] as const)("goes by the mean with %s where nothing is recorded", async (policy) => {
+    const { run, rank, engine } = loneMemory(beta({ policy }));
+    await run(["a"], { reward: 1 });
+    const candidates = [
+      { id: "a", similarity: 0.5 },
+      { id: "b", similarity: 0.4 },
+    ];
+    const { items } = await engine.rank({ candidates, topK: 2, record: false });
+    const utilities = items.map(({ utility }) => utility);
+    const mu = 6 / 11;
+    expect(utilities).toEqual([expect.closeTo((1 + 5 * mu) / 6, 12), expect.closeTo(mu, 12)]);
+    expect((await rank({ a: 0.5, b: 0.4 })).map(([, , utility]) => utility)).not.toEqual(utilities);
   });
 
   it("draws alike for equal requests in equal states, and anew after an outcome", async () => {

@@ -41,7 +41,7 @@ function collectionRate(shared: BetaShared | undefined): number {
  *     score = similarity + σ' · (u − μ)
  *
  * σ' is the running spread of the collection's similarities over 0.1. The three policies rank by the same states: one engine may
- * explore while another, on the same store, serves by the mean.
+ * explore while another, on the same store, serves by the mean. A ranking that is not recorded goes by the mean.
  *
  * **Thompson without chance.** A learner has no random numbers, so a draw is a hash of what `score` may see: the collection's
  * evidence and exposures, the candidate's place and its similarity. Equal requests in equal states get equal draws; an outcome
@@ -65,11 +65,11 @@ export function beta(options: BetaOptions = {}): Learner<BetaShared, WeightedSum
 
   /** What a request's candidates are ranked by. */
   function ranker(request: ScoreRequest<BetaShared, DecodedTable<WeightedSum>>, rate: number) {
-    const { shared, rows, similarities } = request;
+    const { shared, rows, similarities, explores } = request;
     const drawn = new Map<number, number>();
     return ({ sum, evidence }: WeightedSum, candidate: number): number => {
       const expected = shrunkMean({ sum, evidence }, rate, shrinkage);
-      if (policy === "mean") return expected;
+      if (policy === "mean" || !explores) return expected;
       if (policy === "ucb") return expected + exploration / Math.sqrt(evidence + shrinkage);
       const row = rows[candidate] as number;
       const known = row < 0 ? undefined : drawn.get(row);

@@ -43,6 +43,7 @@ describe("cav", () => {
       vector: request,
       context: "default",
       topK: 1,
+      explores: true,
       now: 0,
     });
     expect([...utility]).toEqual([-0.25, -0.25, 1, 0]);
