@@ -59,6 +59,7 @@ describe("revisits", () => {
       for (let run = 0; run < 5; run++) {
         const episode = await runOnce(engine, run, 1);
         expect(episodesIn(written())).toEqual([episode]);
+        expect(written().filter((state) => state.startsWith("revisit/"))).toEqual([]);
       }
     }
   });

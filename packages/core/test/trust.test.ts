@@ -118,6 +118,26 @@ describe('trust: "audited"', () => {
     expect(await world.engine.replay()).toMatchObject({ identical: true });
   });
 
+  it("counts a run once that taught, taught nothing while its source was not trusted, and teaches again", async () => {
+    const world = testEngine(doubtful);
+    const trust = async (): Promise<number> => (await world.engine.status()).sources[0]?.trust as number;
+    let runs = 0;
+    const audits = async (agree: boolean): Promise<void> => {
+      runs += 1;
+      await run(world, claim(1), verdict(agree ? 1 : 0));
+    };
+    for (let i = 0; i < 5; i++) await audits(true);
+    const episode = await run(world, claim(1));
+    const believed = async (): Promise<unknown> => (await world.engine.explain(episode))?.outcome?.trust;
+    runs += 1;
+    expect(await believed()).toBeGreaterThan(0);
+    expect((await world.engine.status()).taught).toBe(runs);
+    while ((await trust()) > 0 || (await believed()) !== 0) await audits(false);
+    while ((await believed()) === 0) await audits(true);
+    expect((await world.engine.status()).taught).toBe(runs);
+    expect(await world.engine.replay()).toMatchObject({ identical: true });
+  });
+
   it("keeps the votes of a trusted source when the reward beside them is not believed", async () => {
     const world = testEngine(doubtful);
     await run(world, claim(0), { reward: null, tier: "verified", source: "checker", helpful: ["m1"] });

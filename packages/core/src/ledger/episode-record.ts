@@ -2,7 +2,7 @@ import type { SourceCap } from "../credit/caps.js";
 import type { Contribution } from "../learners/learner.js";
 import { ByteReader, ByteWriter } from "./bytes.js";
 import { EPISODE_STATES, type EpisodeState, type HoldoutDraw, OUTCOME_TIERS, type OutcomeTier } from "./events.js";
-import { assertLayout, knownFlags, pick } from "./unreadable.js";
+import { assertLayout, pick } from "./unreadable.js";
 
 /** A memory that an exposure showed, as crediting needs it. */
 export interface EpisodeItem {
@@ -81,7 +81,9 @@ export interface EpisodeRecord {
   audits: readonly number[];
   /** Rewards that do not count and that nobody has audited. */
   claims: readonly Claim[];
-  /** What it has added to the states, undefined before it taught. */
+  /** Whether it has ever taught, also when all of that was taken back since. */
+  taught: boolean;
+  /** What it has added to the states, undefined while it teaches nothing. */
   contribution: Contribution | undefined;
 }
 
@@ -96,6 +98,7 @@ export function emptyEpisode(): EpisodeRecord {
     holdout: undefined,
     audits: [],
     claims: [],
+    taught: false,
     contribution: undefined,
   };
 }
@@ -110,11 +113,11 @@ const HAS_HOLDOUT = 8;
 const HELD = 16;
 const HAS_AUDITS = 32;
 const HAS_CLAIMS = 64;
-const PARTS = HAS_REWARD | HAS_VOTES | HAS_CONTRIBUTION | HAS_HOLDOUT | HELD | HAS_AUDITS | HAS_CLAIMS;
+const TAUGHT = 128;
 /** Beside the tier of a reward or of votes. */
 const HAS_STANDING = 0x80;
 
-function partsOf({ reward, votes, holdout, audits, claims, contribution }: EpisodeRecord): number {
+function partsOf({ reward, votes, holdout, audits, claims, taught, contribution }: EpisodeRecord): number {
   return (
     (reward ? HAS_REWARD : 0) |
     (votes ? HAS_VOTES : 0) |
@@ -122,7 +125,8 @@ function partsOf({ reward, votes, holdout, audits, claims, contribution }: Episo
     (holdout ? HAS_HOLDOUT : 0) |
     (holdout?.held ? HELD : 0) |
     (audits.length > 0 ? HAS_AUDITS : 0) |
-    (claims.length > 0 ? HAS_CLAIMS : 0)
+    (claims.length > 0 ? HAS_CLAIMS : 0) |
+    (taught ? TAUGHT : 0)
   );
 }
 
@@ -232,8 +236,9 @@ export function decodeEpisode(bytes: Uint8Array): EpisodeRecord {
       })),
     }),
   );
-  const parts = knownFlags(reader.u8(), PARTS);
+  const parts = reader.u8();
   const record: EpisodeRecord = { ...emptyEpisode(), state, lastAt, parkedAs, exposures };
+  record.taught = (parts & TAUGHT) !== 0;
   if (parts & HAS_HOLDOUT) record.holdout = { share: reader.f32(), held: (parts & HELD) !== 0 };
   if (parts & HAS_AUDITS) record.audits = reader.list(() => reader.u32());
   if (parts & HAS_CLAIMS) {

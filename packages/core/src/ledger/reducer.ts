@@ -87,8 +87,7 @@ function* foldExposures<Shared, Memory>(draft: Draft<Shared, Memory>, event: Exp
   yield* draft.loadStates(settled ? [...episode.exposures, ...added] : added);
   if (event.exposures.length > 0) countConfirmations(draft, episode, -1);
   // Taken back before anything else changes; settled again with the new exposures below.
-  const taught = episode.contribution !== undefined;
-  if (taught && event.exposures.length > 0) takeBack(draft, episode);
+  if (episode.contribution && event.exposures.length > 0) takeBack(draft, episode);
 
   for (const exposure of event.exposures) {
     draft.adoptSpace(exposure);
@@ -109,7 +108,7 @@ function* foldExposures<Shared, Memory>(draft: Draft<Shared, Memory>, event: Exp
   }
   yield* draft.load(sourcesOf(episode));
   chargeSources(draft, episode, episode.exposures, added);
-  yield* settle(draft, event.episode, episode, !taught);
+  yield* settle(draft, event.episode, episode);
   draft.keepEpisode(event.episode, episode);
 }
 
@@ -151,8 +150,7 @@ function* foldOutcome<Shared, Memory>(draft: Draft<Shared, Memory>, event: Outco
     return;
   }
   yield* draft.loadStates(episode.exposures);
-  const taught = episode.contribution !== undefined;
-  if (taught) {
+  if (episode.contribution) {
     stats.corrections += 1;
     takeBack(draft, episode);
   }
@@ -170,7 +168,7 @@ function* foldOutcome<Shared, Memory>(draft: Draft<Shared, Memory>, event: Outco
   }
   const said = { reward: rewarded ? episode.reward : undefined, votes: voted ? episode.votes : undefined };
   chargeSources(draft, said, episode.exposures, episode.exposures);
-  yield* settle(draft, event.episode, episode, !taught);
+  yield* settle(draft, event.episode, episode);
   draft.keepEpisode(event.episode, episode);
   if (event.audited) yield* reweighClaims(draft, event.episode);
 }

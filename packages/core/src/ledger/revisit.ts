@@ -3,10 +3,10 @@ import type { EpisodeRecord } from "./episode-record.js";
 import { lessonOf } from "./lesson.js";
 import { turnRing } from "./ring.js";
 
-/** Remembers a run that has just taught, and fits the next few old ones again. Nothing for a learner that fits each run once. */
+/** Remembers a run that has just taught, and fits the next few old ones again. Nothing where each run is fitted once. */
 export function* revisitRuns<Shared, Memory>(draft: Draft<Shared, Memory>, episode: string): Loading {
   const { revisits } = draft.learner;
-  if (!revisits) return;
+  if (!revisits || revisits.count === 0) return;
   const ids = yield* turnRing(draft, "runs", revisits, episode);
   const runs = ids.flatMap((id) => {
     const record = draft.episode(id);

@@ -10,25 +10,18 @@ import { turnRing } from "./ring.js";
 import { chargeSources } from "./standing.js";
 import { sourceRef } from "./state-keys.js";
 
-/**
- * Adds the episode's contribution, if it has an outcome that says something and none is recorded.
- *
- * @param first false when the episode has taught before
- */
-export function* settle<Shared, Memory>(
-  draft: Draft<Shared, Memory>,
-  id: string,
-  episode: EpisodeRecord,
-  first: boolean,
-): Loading {
+/** Adds the episode's contribution, if it has an outcome that says something and none is recorded. */
+export function* settle<Shared, Memory>(draft: Draft<Shared, Memory>, id: string, episode: EpisodeRecord): Loading {
   const { reward, votes } = evidenceOf(episode);
   // Which memories a run used says nothing while nobody knows how it ended.
   const speaks = reward !== undefined || (votes !== undefined && votes.helpful.length + votes.harmful.length > 0);
   if (episode.contribution || !speaks) return;
+  const first = !episode.taught;
   const lesson = lessonOf(draft, episode, first);
   if (!lesson.exposures.some(({ shown }) => shown.some(({ weight }) => weight > 0))) return;
   episode.contribution = draft.learner.learn(lesson);
   if (first) {
+    episode.taught = true;
     draft.stats.taught += 1;
     countTaught(draft.stats, episode.exposures);
     yield* revisitRuns(draft, id);
@@ -60,10 +53,9 @@ export function* reweighClaims<Shared, Memory>(draft: Draft<Shared, Memory>, epi
     yield* draft.load(claims.map(({ source }) => sourceRef(source)));
     if (!claims.some((claim) => isNotable(claim.trust, trustNow(draft, claim)))) continue;
     yield* draft.loadStates(record.exposures);
-    const taught = record.contribution !== undefined;
-    if (taught) takeBack(draft, record);
+    if (record.contribution) takeBack(draft, record);
     trustAsNow(draft, record, claims);
-    yield* settle(draft, id, record, !taught);
+    yield* settle(draft, id, record);
     draft.keepEpisode(id, record);
   }
 }

@@ -127,6 +127,7 @@ export const episodeRecord: fc.Arbitrary<EpisodeRecord> = fc.record({
   }),
   holdout: fc.option(fc.record({ share, held: fc.boolean() }), { nil: undefined }),
   audits: hashes,
+  taught: fc.boolean(),
   claims: fc.array(fc.record({ source: legalName, tier, reward: float64 }), { maxLength: 3 }),
   contribution: fc.option(
     fc.record({
