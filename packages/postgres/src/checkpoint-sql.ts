@@ -25,9 +25,25 @@ export interface NamedRows {
   readonly name: string;
 }
 
+/** The tables whose rows belong to a namespace. */
+export const KEPT_TABLES = ["entry", "state", "checkpoint_state"] as const;
+
+/** What rows of a table are kept under, and whether a namespace is listed that they belong to. */
+export interface KeptRows {
+  readonly id: string;
+  readonly isListed: boolean;
+}
+
 /** The SQL of what is checked, and of what is left of entries that were compacted away, for one schema. Pages come in order. */
 export interface CheckpointSql {
   namespaces(connection: Connection, after: string | undefined, limit: number): Promise<readonly NamedRows[]>;
+  /** What a table keeps rows under, in order; nothing where row-level security hides it. */
+  kept(
+    connection: Connection,
+    table: (typeof KEPT_TABLES)[number],
+    after: string | undefined,
+    limit: number,
+  ): Promise<readonly KeptRows[]>;
   /** Undefined when there is no such namespace. */
   ends(connection: Connection, namespace: string): Promise<LedgerEnds | undefined>;
   /** Rows of entries as they are, unchecked, those that were compacted away included. */
@@ -45,6 +61,9 @@ export interface CheckpointSql {
   replaceStates(connection: Connection, namespace: string, states: readonly CheckpointColumns[]): Promise<void>;
   setBase(connection: Connection, ends: LedgerEnds): Promise<void>;
 }
+
+/** Before all others. */
+const NO_ID = "00000000-0000-0000-0000-000000000000";
 
 /** Prepares the text of every statement. */
 export function checkpointSql(schemaName: string): CheckpointSql {
@@ -73,8 +92,32 @@ export function checkpointSql(schemaName: string): CheckpointSql {
     setBase: statement(`
       update ${schema}.namespace set base = $2, base_digest = $3, checkpoint_digest = $4 where id = $1`),
   } satisfies Record<string, Statement>;
+  // From one namespace's rows to the next one's by the primary key, however many rows each has.
+  const kept = Object.fromEntries(
+    KEPT_TABLES.map((table) => [
+      table,
+      statement(`
+        with recursive kept (id, place) as (
+          (select namespace, 1 from ${schema}.${table} where namespace > $1 order by namespace limit 1)
+          union all
+          select (
+            select next.namespace from ${schema}.${table} as next where next.namespace > kept.id
+            order by next.namespace limit 1
+          ), place + 1
+          from kept where id is not null and place < $2
+        )
+        select kept.id::text as id,
+          (select count(*) from ${schema}.namespace where namespace.id = kept.id and head > 0) as listed
+        from kept where kept.id is not null order by kept.id`),
+    ]),
+  ) as Record<(typeof KEPT_TABLES)[number], Statement>;
 
   return {
+    async kept(connection, table, after, limit) {
+      const rows = await connection.rows(kept[table], [after ?? NO_ID, limit]);
+      return rows.map(({ id, listed }) => ({ id: id as string, isListed: listed === 1 }));
+    },
+
     async namespaces(connection, after, limit) {
       const rows = await connection.rows(sql.namespaces, [Buffer.from(nameToBytes(after ?? "")), limit]);
       return rows.map(({ id, name }) => ({ id: id as string, name: bytesToName(name as Uint8Array) }));

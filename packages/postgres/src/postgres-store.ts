@@ -13,7 +13,7 @@ import { rebuildIndexes } from "./rebuild-indexes.js";
 import { prepareSchema, type ServerFacts } from "./schema.js";
 import { type ReadNamespace, stateReader } from "./state-reader.js";
 import { inTransaction } from "./transaction.js";
-import { verifyLedger } from "./verify-ledger.js";
+import { type VerifyOptions, verifyLedger } from "./verify-ledger.js";
 import { writer } from "./writer.js";
 
 /**
@@ -173,7 +173,9 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
       enter(namespace);
       const namespaces = (after: string | undefined, limit: number): Promise<readonly NamedRows[]> =>
         readFrom(source, "*", (connection) => checkpoints.namespaces(connection, after, limit));
-      return verifyLedger({ sql: checkpoints, place, namespaces, snapshot }, namespace);
+      const kept: VerifyOptions["kept"] = (table, after, limit) =>
+        readFrom(source, "*", (connection) => checkpoints.kept(connection, table, after, limit));
+      return verifyLedger({ sql: checkpoints, place, namespaces, kept, snapshot }, namespace);
     },
 
     async repair() {

@@ -7,7 +7,7 @@ import {
   sameBytes,
 } from "@qavr/core";
 import { checkpointFits } from "./checkpoint.js";
-import type { CheckpointSql, NamedRows } from "./checkpoint-sql.js";
+import { type CheckpointSql, KEPT_TABLES, type KeptRows, type NamedRows } from "./checkpoint-sql.js";
 import type { Connection } from "./connections.js";
 import { digests } from "./digests.js";
 import { nameId } from "./name-id.js";
@@ -23,6 +23,8 @@ export interface VerifyOptions {
   readonly place: string;
   /** One page of the namespaces, in the order of their names. */
   namespaces(after: string | undefined, limit: number): Promise<readonly NamedRows[]>;
+  /** One page of what a table keeps rows under, in order. */
+  kept(table: (typeof KEPT_TABLES)[number], after: string | undefined, limit: number): Promise<readonly KeptRows[]>;
   /** Runs reads of one namespace, all on one moment. */
   snapshot<Result>(namespace: string, read: (connection: Connection) => Promise<Result>): Promise<Result>;
 }
@@ -55,16 +57,39 @@ export async function verifyLedger(options: VerifyOptions, only?: string): Promi
       report.addError(error);
     }
   }
+  if (only === undefined) {
+    for (const table of KEPT_TABLES) {
+      for await (const { id, isListed } of allKept(options, table)) {
+        if (!isListed)
+          report.add({ problem: `rows of ${table} are kept under ${id}, which no namespace is listed for` });
+      }
+    }
+  }
   return report.result(digests, only);
 }
 
 async function* allNamespaces({ namespaces }: VerifyOptions): AsyncIterable<NamedRows> {
-  let page: readonly NamedRows[];
+  yield* allPages(namespaces, ({ name }) => name);
+}
+
+async function* allKept({ kept }: VerifyOptions, table: (typeof KEPT_TABLES)[number]): AsyncIterable<KeptRows> {
+  yield* allPages(
+    (after, limit) => kept(table, after, limit),
+    ({ id }) => id,
+  );
+}
+
+async function* allPages<Item>(
+  pageAfter: (after: string | undefined, limit: number) => Promise<readonly Item[]>,
+  placeOf: (item: Item) => string,
+): AsyncIterable<Item> {
+  let page: readonly Item[];
   let after: string | undefined;
   do {
-    page = await namespaces(after, PAGE);
+    page = await pageAfter(after, PAGE);
     yield* page;
-    after = page.at(-1)?.name;
+    const last = page.at(-1);
+    after = last && placeOf(last);
   } while (page.length === PAGE);
 }
 

@@ -48,6 +48,24 @@ describe("verify of a PostgreSQL ledger", () => {
     ["another key", (s: string) => `update ${s}.entry set key = '\\x61' where seq = 4`, /digest/, 4],
     ["another type", (s: string) => `update ${s}.entry set type = '\\x61' where seq = 4`, /digest/, 4],
     ["another payload", (s: string) => `update ${s}.entry set payload = '\\x61' where seq = 4`, /digest/, 4],
+    [
+      "entries whose namespace is gone",
+      (s: string) => `delete from ${s}.namespace; delete from ${s}.state; delete from ${s}.checkpoint_state`,
+      /rows of entry/,
+      undefined,
+    ],
+    [
+      "states of a checkpoint whose namespace is gone",
+      (s: string) => `delete from ${s}.namespace; delete from ${s}.entry; delete from ${s}.state`,
+      /rows of checkpoint_state/,
+      undefined,
+    ],
+    [
+      "a namespace that has lost its head",
+      (s: string) => `update ${s}.namespace set head = 0`,
+      /rows of entry/,
+      undefined,
+    ],
     ["another name", (s: string) => `update ${s}.namespace set name = '\\x61'`, /name/, undefined],
     [
       "another state in the checkpoint",
