@@ -15,6 +15,7 @@ import { powerCuts } from "./power-cuts.js";
 import { promotion } from "./promotion.js";
 import { revocations } from "./revocations.js";
 import { schedules } from "./schedules.js";
+import { serverCompactions } from "./server-compactions.js";
 import { serverKills } from "./server-kills.js";
 import { serverMigrations } from "./server-migrations.js";
 import { soak } from "./soak.js";
@@ -25,6 +26,7 @@ import { unreachableServer } from "./unreachable-server.js";
 export const HARNESSES: readonly Harness[] = [
   kills,
   serverKills,
+  serverCompactions,
   promotion,
   exactCounts,
   unreachableServer,

@@ -7,7 +7,7 @@ const WRITERS = 4;
 /** How long a server may be away until its writers give up, ms: far longer than it takes to restart or replace one. */
 const PATIENCE = 60_000;
 /** What a store may say of a server that goes: repeat the call. */
-const REPEATED: readonly string[] = ["STORE_UNAVAILABLE", "STORE_COMMIT_UNKNOWN"];
+export const REPEATED: readonly string[] = ["STORE_UNAVAILABLE", "STORE_COMMIT_UNKNOWN"];
 
 /** Outcomes that writers have been told are safe, while their server comes and goes. */
 export class Writers {
