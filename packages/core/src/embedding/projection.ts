@@ -1,3 +1,5 @@
+import { mix } from "./mix.js";
+
 /** Request vectors longer than this are projected; shorter ones stay as they are. */
 export const MAX_DIMS = 256;
 
@@ -40,12 +42,4 @@ function sketchFor(length: number): Int16Array {
   }
   sketches.set(length, sketch);
   return sketch;
-}
-
-/** Integer finaliser: neighbouring inputs give unrelated bits. */
-function mix(input: number): number {
-  let x = Math.imul(input, 0x9e3779b1);
-  x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);
-  x = Math.imul(x ^ (x >>> 13), 0xc2b2ae35);
-  return (x ^ (x >>> 16)) >>> 0;
 }

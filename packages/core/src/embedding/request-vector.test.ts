@@ -28,7 +28,7 @@ describe("hostVector", () => {
   });
 });
 
-const nothing: Found = { similarities: new Float64Array(0), topK: 5, neighbour: () => undefined };
+const nothing: Found = { ids: [], similarities: new Float64Array(0), topK: 5, neighbour: () => undefined };
 
 describe("textVector", () => {
   it("is the quantised hashed vector where nothing was found", () => {

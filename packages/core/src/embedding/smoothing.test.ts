@@ -8,6 +8,7 @@ const hashed = (text: string): Float32Array => hashedVector(text) as Float32Arra
 const cosine = (a: Float32Array, b: Float32Array): number => dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
 
 const found = (texts: readonly (string | undefined)[], similarities: readonly number[], topK = 2): Found => ({
+  ids: texts.map((_, place) => `m${place}`),
   similarities: Float64Array.from(similarities),
   topK,
   neighbour: (place) => {
@@ -42,14 +43,36 @@ describe("smoothed", () => {
     });
   });
 
-  it("borrows from eight memories that have a text, and from none when none has", () => {
+  it("borrows the texts of eight memories that have one", () => {
     const request = hashed("money");
     const texts = [undefined, "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
     const similarities = [0.9, ...new Array<number>(9).fill(0.8)];
     const all = smoothed(request, found(texts, similarities, 10));
-    const eight = smoothed(request, found(texts.slice(0, 9), similarities.slice(0, 9), 10));
-    expect(all).toEqual(eight);
-    expect(cosine(smoothed(request, found([undefined], [0.9])), request)).toBeCloseTo(1, 6);
+    expect(smoothed(request, found([...texts.slice(0, 9), undefined], similarities, 10))).toEqual(all);
+    expect(smoothed(request, found([...texts.slice(0, 8), undefined, "nine"], similarities, 10))).not.toEqual(all);
+  });
+
+  it("brings requests that find the same memories together also where these have no text, and others not", () => {
+    const texts = new Array<undefined>(6).fill(undefined);
+    const list = found(texts, [0.9, 0.8, 0.7, 0.3, 0.2, 0.1]);
+    const others: Found = { ...list, ids: ["a", "b", "c", "d", "e", "f"] };
+    const [a, b] = [hashed("money never returned"), hashed("where is my reimbursement")];
+    const alike = cosine(smoothed(a, list), smoothed(b, list));
+    expect(alike).toBeGreaterThan(cosine(a, b) + 0.2);
+    expect(cosine(smoothed(a, list), smoothed(b, others))).toBeLessThan(alike - 0.2);
+  });
+
+  it("keeps the request's own direction where nothing was found", () => {
+    const request = hashed("money");
+    expect(cosine(smoothed(request, found([], [])), request)).toBeCloseTo(1, 6);
+  });
+
+  it("notes fifty candidates, and forgets those that do not stand out", () => {
+    const many = (count: number): Found =>
+      found(new Array<undefined>(count).fill(undefined), new Array<number>(count).fill(0.5), count);
+    expect(smoothed(hashed("money"), many(60))).toEqual(smoothed(hashed("money"), many(50)));
+    const list = found([undefined, undefined, undefined], [0.9, 0.2, 0.2], 1);
+    expect(smoothed(hashed("money"), { ...list, ids: ["m0", "x", "y"] })).toEqual(smoothed(hashed("money"), list));
   });
 
   it("does not change what it was given", () => {

@@ -1,17 +1,28 @@
 import { standings } from "../scoring/standing.js";
 import { addScaled, toUnit } from "../scoring/vectors.js";
+import { mix } from "./mix.js";
+import { textHash } from "./text-hash.js";
 
 export const SMOOTHING = {
   /** How many of the nearest memories lend their texts. Range 3..10. */
   neighbours: 8,
-  /** Their weight together, beside the request's own 1. Range 0.5..2. */
-  weight: 1.5,
-  /** How sharply a neighbour's part falls with its standing in the list. Range 1..4. */
+  /** Weight of their texts together, beside the request's own 1. Range 0..2. */
+  texts: 0.75,
+  /** How sharply a text's part falls with its memory's standing in the list. Range 1..4. */
   power: 1.5,
+  /** Weight of which memories were found, whatever they say. Range 0.5..2.5. */
+  found: 0.75,
+  /** Candidates that count as found. */
+  candidates: 50,
 } as const;
+
+/** Dimensions that a memory's id stands in. */
+const DIMS_OF_ID = 8;
+const ID_SEED = 77;
 
 /** What a request given as a text has found. */
 export interface Found {
+  readonly ids: readonly string[];
   /** Best first. */
   readonly similarities: Float64Array;
   readonly topK: number;
@@ -20,18 +31,26 @@ export interface Found {
 }
 
 /**
- * A request vector that borrows from the memories its request already found, so that requests which share few words and find
- * the same memories become alike.
+ * A request vector that borrows from what its request already found, so that requests which share few words and find the same
+ * memories become alike: by the memories themselves, with or without a text, and by what the nearest of them say.
  *
- *     x = unit(h(q) + 1.5 · Σ ω_i h(m_i))        ω_i ∝ standing_i^1.5 over the 8 nearest with a text, Σ ω = 1
+ *     x = unit(h(q) + 0.75 · Σ ω_i h(m_i) + 0.75 · unit(Σ standing_i r(id_i)))
  *
- * Chosen on hwu64 and clinc150: keeps 98 % and 100 % of the gain that an embedding fitted to the texts gives there, where the plain
- * hashed vector keeps 80 % and 73 %.
+ * ω_i ∝ standing_i^1.5 over the 8 nearest with a text, Σ ω = 1; r(id): ±1 in 8 of the dimensions, drawn from the id alone, over the
+ * first 50 candidates. Chosen on hwu64 and clinc150, against 1.5 of the texts alone: the same success, nDCG@5 +.008 ±.006, and .011 ±.010
+ * less lost on kinds of request that are new.
  *
  * @param request h(q), a unit vector; not changed
  */
-export function smoothed(request: Float32Array, { similarities, topK, neighbour }: Found): Float32Array {
-  const standing = standings(similarities, topK);
+export function smoothed(request: Float32Array, found: Found): Float32Array {
+  const standing = standings(found.similarities, found.topK);
+  const sum = Float32Array.from(request);
+  addTexts(sum, found, standing);
+  addScaled(sum, SMOOTHING.found, foundVector(found.ids, standing, sum.length));
+  return toUnit(sum);
+}
+
+function addTexts(sum: Float32Array, { neighbour, similarities }: Found, standing: Float64Array): void {
   const near: { readonly vector: Float32Array; readonly part: number }[] = [];
   let total = 0;
   for (let place = 0; place < similarities.length && near.length < SMOOTHING.neighbours; place++) {
@@ -41,7 +60,21 @@ export function smoothed(request: Float32Array, { similarities, topK, neighbour 
     near.push({ vector, part });
     total += part;
   }
-  const sum = Float32Array.from(request);
-  if (total > 0) for (const { vector, part } of near) addScaled(sum, (SMOOTHING.weight * part) / total, vector);
-  return toUnit(sum);
+  if (total > 0) for (const { vector, part } of near) addScaled(sum, (SMOOTHING.texts * part) / total, vector);
+}
+
+/** Which memories were found and how clearly, as a direction; a zero vector where none stands out. */
+function foundVector(ids: readonly string[], standing: Float64Array, dims: number): Float32Array {
+  const vector = new Float32Array(dims);
+  for (let place = 0; place < Math.min(ids.length, SMOOTHING.candidates); place++) {
+    const part = standing[place] as number;
+    if (part === 0) continue;
+    const hash = textHash(ids[place] as string, ID_SEED);
+    for (let i = 0; i < DIMS_OF_ID; i++) {
+      const bits = mix(hash + i);
+      const target = (bits >>> 1) % dims;
+      vector[target] = (vector[target] as number) + (bits & 1 ? part : -part);
+    }
+  }
+  return toUnit(vector);
 }

@@ -122,11 +122,12 @@ export function createRanker(context: EngineContext): Ranker {
 
   function vectorOf(
     { vector, text, candidates, topK }: RankRequest,
-    { context, similarities }: CheckedRequest,
+    { context, ids, similarities }: CheckedRequest,
   ): RequestVector | undefined {
     if (vector) return hostVector(vector, context);
     if (text === undefined) return undefined;
     return textVector(text, context, {
+      ids,
       similarities,
       topK,
       neighbour(place) {

@@ -112,7 +112,7 @@ export interface RankRequest {
    * words want different memories in different tasks; where they want the same ones, it only slows learning. @default "default"
    */
   readonly context?: string;
-  /** The request's text; hashed into a vector when `vector` is absent, smoothed by the texts of the nearest candidates. Never stored. */
+  /** The request's text; hashed into a vector when `vector` is absent, smoothed by what was found and the texts of the nearest candidates. Never stored. */
   readonly text?: string;
   /** The request's embedding, any length ≥ 1, finite. Projected to at most 256 dims and quantised before anything else sees it. */
   readonly vector?: ArrayLike<number>;
