@@ -12,7 +12,7 @@ const SEEDS = [1, 2, 3];
 
 const ALL = [...ATTACKS, MANIPULATED_STREAM, RECOVERY_AFTER_MANIPULATION];
 
-const HELP = `${COMMAND}              every attack against every layer; writes docs/benchmarks/attacks.* (half an hour)
+const HELP = `${COMMAND}              every attack against every layer; writes docs/benchmarks/attacks.* (a few minutes)
 ${COMMAND} --only S6    only that threat's; the other rows stay as they were written before
 ${COMMAND} --quick      small worlds, one seed; nothing is written
 ${COMMAND} --help       this page
