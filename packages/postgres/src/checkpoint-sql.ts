@@ -27,6 +27,7 @@ export interface NamedRows {
 
 /** The tables whose rows belong to a namespace. */
 export const KEPT_TABLES = ["entry", "state", "checkpoint_state"] as const;
+export type KeptTable = (typeof KEPT_TABLES)[number];
 
 /** What rows of a table are kept under, and whether a namespace is listed that they belong to. */
 export interface KeptRows {
@@ -40,7 +41,7 @@ export interface CheckpointSql {
   /** What a table keeps rows under, in order; nothing where row-level security hides it. */
   kept(
     connection: Connection,
-    table: (typeof KEPT_TABLES)[number],
+    table: KeptTable,
     after: string | undefined,
     limit: number,
   ): Promise<readonly KeptRows[]>;
@@ -110,7 +111,7 @@ export function checkpointSql(schemaName: string): CheckpointSql {
           (select count(*) from ${schema}.namespace where namespace.id = kept.id and head > 0) as listed
         from kept where kept.id is not null order by kept.id`),
     ]),
-  ) as Record<(typeof KEPT_TABLES)[number], Statement>;
+  ) as Record<KeptTable, Statement>;
 
   return {
     async kept(connection, table, after, limit) {

@@ -7,7 +7,7 @@ import {
   sameBytes,
 } from "@qavr/core";
 import { checkpointFits } from "./checkpoint.js";
-import { type CheckpointSql, KEPT_TABLES, type KeptRows, type NamedRows } from "./checkpoint-sql.js";
+import { type CheckpointSql, KEPT_TABLES, type KeptRows, type KeptTable, type NamedRows } from "./checkpoint-sql.js";
 import type { Connection } from "./connections.js";
 import { digests } from "./digests.js";
 import { nameId } from "./name-id.js";
@@ -24,7 +24,7 @@ export interface VerifyOptions {
   /** One page of the namespaces, in the order of their names. */
   namespaces(after: string | undefined, limit: number): Promise<readonly NamedRows[]>;
   /** One page of what a table keeps rows under, in order. */
-  kept(table: (typeof KEPT_TABLES)[number], after: string | undefined, limit: number): Promise<readonly KeptRows[]>;
+  kept(table: KeptTable, after: string | undefined, limit: number): Promise<readonly KeptRows[]>;
   /** Runs reads of one namespace, all on one moment. */
   snapshot<Result>(namespace: string, read: (connection: Connection) => Promise<Result>): Promise<Result>;
 }
@@ -72,7 +72,7 @@ async function* allNamespaces({ namespaces }: VerifyOptions): AsyncIterable<Name
   yield* allPages(namespaces, ({ name }) => name);
 }
 
-async function* allKept({ kept }: VerifyOptions, table: (typeof KEPT_TABLES)[number]): AsyncIterable<KeptRows> {
+async function* allKept({ kept }: VerifyOptions, table: KeptTable): AsyncIterable<KeptRows> {
   yield* allPages(
     (after, limit) => kept(table, after, limit),
     ({ id }) => id,
