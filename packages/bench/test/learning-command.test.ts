@@ -80,7 +80,7 @@ describe("the plans", () => {
       plan.filter((job) => job.row === row && job.set === set && job.scenario === scenario).length;
     for (const set of DATASET_NAMES) {
       for (const row of ROWS.filter(({ only, sourcesOnly }) => !only && !sourcesOnly)) {
-        expect(seeds(row.name, set, "main")).toBe(row.slow ? 3 : 8);
+        expect(seeds(row.name, set, "main")).toBe(8);
       }
     }
     for (const scenario of SCENARIO_NAMES.filter((name) => SCENARIOS[name].kind !== "narrow")) {

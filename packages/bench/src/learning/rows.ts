@@ -29,7 +29,7 @@ export interface Row {
   readonly createArm: CreateArm;
   /** Whether it is told which memories helped or misled: more than the other rows know. */
   readonly votes: boolean;
-  /** Costs so much that the full benchmark gives it three seeds. */
+  /** Costs so much that the full benchmark leaves it out of the other worlds. */
   readonly slow: boolean;
   /** The only comparison that it takes part in. @default all */
   readonly only?: { readonly set: DatasetName; readonly scenario: string };
