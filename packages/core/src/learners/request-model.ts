@@ -2,7 +2,7 @@ import { MAX_DIMS } from "../embedding/projection.js";
 import { dequantise, quantise } from "../embedding/quantise.js";
 import { addScaled, unitDifference } from "../scoring/vectors.js";
 import { dimsOf } from "./advantage-vector.js";
-import { bytesAround } from "./bytes-around.js";
+import { bytesBehind } from "./bytes-behind.js";
 import type { LessonExposure, StateCodec } from "./learner.js";
 import { FINITE, finiteVector, NOT_NEGATIVE, problemOf } from "./legality.js";
 import type { RequestBaseline } from "./request-baseline.js";
@@ -73,16 +73,7 @@ export function requestModelCodec(first: FirstModel): StateCodec<RequestModel> {
       };
     },
     encode(state, room) {
-      const { mean, baseline } = state;
-      const start = room + SCALARS * 8;
-      const length = start + mean.byteLength + baseline.byteLength;
-      const known = bytesAround(length, start, mean, baseline);
-      const bytes = known ?? new Uint8Array(length);
-      if (!known) {
-        const values = new Float32Array(bytes.buffer, start);
-        values.set(mean);
-        values.set(baseline, mean.length);
-      }
+      const bytes = bytesBehind(room + SCALARS * 8, state.mean, state.baseline);
       const scalars = new Float64Array(bytes.buffer, room, SCALARS);
       scalars[0] = state.bias;
       scalars[1] = state.steps;

@@ -70,6 +70,6 @@ export function encodeStats(stats: StatsRecord): Uint8Array {
   for (const count of COUNTED) writer.f64(stats[count]);
   for (const tier of OUTCOME_TIERS) writer.f64(stats.outcomes[tier]);
   const { revocations, capped, contexts, holdout } = stats;
-  const isRare = revocations !== undefined || capped !== undefined || contexts !== undefined || holdout !== undefined;
-  return writer.text(isRare ? JSON.stringify({ revocations, capped, contexts, holdout }) : "").finish();
+  const rare = JSON.stringify({ revocations, capped, contexts, holdout });
+  return writer.text(rare === "{}" ? "" : rare).finish();
 }

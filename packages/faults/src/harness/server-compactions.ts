@@ -129,8 +129,8 @@ export const serverCompactions: Harness = {
       const whole = await undisturbed(server);
       const random = seededRandom(5);
       const after = (): number => whole * (0.2 + random());
-      const found: Found = { kills: 0, interrupted: 0, refused: 0, broken: 0 };
-      const piecemeal: Found = { kills: 0, interrupted: 0, refused: 0, broken: 0 };
+      const nothing: Readonly<Found> = { kills: 0, interrupted: 0, refused: 0, broken: 0 };
+      const [found, piecemeal] = [{ ...nothing }, { ...nothing }];
       while (found.kills < KILLS[size]) {
         await killOnce(server, { schema: `kill_${found.kills}`, after: after(), piecemeal: false }, found);
       }

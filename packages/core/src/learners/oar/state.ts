@@ -1,7 +1,7 @@
 import { MAX_DIMS } from "../../embedding/projection.js";
 import { kept } from "../../scoring/half-life.js";
 import { dimsOf } from "../advantage-vector.js";
-import { bytesAround } from "../bytes-around.js";
+import { bytesBehind } from "../bytes-behind.js";
 import type { StateCodec } from "../learner.js";
 import { FINITE, type FieldRule, finiteVector, NOT_NEGATIVE, problemOf } from "../legality.js";
 import { type RequestModel, requestModelCodec } from "../request-model.js";
@@ -78,15 +78,7 @@ export const memoryCodec: StateCodec<OarMemory> = {
   },
   encode({ evidence, advantage, information, lastRun, at, vector, footprint }, room) {
     if (evidence === 0) return new Uint8Array(room);
-    const start = room + MEMORY_SCALARS * 8;
-    const length = start + (vector.length + footprint.length) * 4;
-    const known = bytesAround(length, start, vector, footprint);
-    const bytes = known ?? new Uint8Array(length);
-    if (!known) {
-      const values = new Float32Array(bytes.buffer, start);
-      values.set(vector);
-      values.set(footprint, vector.length);
-    }
+    const bytes = bytesBehind(room + MEMORY_SCALARS * 8, vector, footprint);
     const scalars = new Float64Array(bytes.buffer, room, MEMORY_SCALARS);
     scalars[0] = evidence;
     scalars[1] = advantage;
