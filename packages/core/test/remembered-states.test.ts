@@ -27,6 +27,24 @@ function lateStore(inner: Store): { readonly store: Store; hold(scope: string): 
   };
 }
 
+/** A store whose reads are noted: the scope, and what of it. */
+function listeningStore(inner: Store): { readonly store: Store; readonly reads: string[][] } {
+  const reads: string[][] = [];
+  const readStates: Store["readStates"] = (namespace, scope, ids) => {
+    reads.push([scope, ...ids]);
+    return inner.readStates(namespace, scope, ids);
+  };
+  return { reads, store: { ...inner, readStates } };
+}
+
+/** What a run of the usual request changes. */
+const WRITTEN_BY_A_RUN = [
+  ["shared", "default"],
+  ["memory:default", "d0", "d1", "d2"],
+];
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 /** A store that learns of others' commits by asking for them only, as one over a network does. Notes whether an answer might lag. */
 function distantStore(inner: Store): { readonly store: Store; readonly asked: boolean[]; cutOff: boolean } {
   const known = new ChangeLog();
@@ -70,7 +88,7 @@ describe("the states that an engine remembers", () => {
       const ask = (): Promise<unknown> => (scope === "stats" ? reader.fetchSize({ topK: 3 }) : preview(reader));
       const release = late.hold(scope);
       const slow = ask();
-      await new Promise((resolve) => setImmediate(resolve));
+      await turn();
       await fail(writer, 20);
       late.letNewOnesPass();
       await ask();
@@ -117,29 +135,94 @@ describe("the states that an engine remembers", () => {
     expect(await reader.fetchSize({ topK: 3 })).toBe(3);
   });
 
-  it("cost no read while nothing changes, and only what changed afterwards", async () => {
+  it("cost no read while nothing changes, and only what changed when somebody else has changed it", async () => {
     const inner = memoryStore();
-    const reads: string[][] = [];
-    const store: Store = {
-      ...inner,
-      readStates: (namespace, scope, ids) => {
-        reads.push([scope, ...ids]);
-        return inner.readStates(namespace, scope, ids);
-      },
-    };
+    const writer = testEngine({ store: inner, prefix: "writer" }).engine;
+    const { store, reads } = listeningStore(inner);
     const { engine } = testEngine({ store });
     await fail(engine, 2);
     await preview(engine);
     reads.length = 0;
     for (let i = 0; i < 5; i++) await preview(engine);
     expect(reads).toEqual([]);
-    await fail(engine, 1);
-    reads.length = 0;
+    await fail(writer, 1);
     await preview(engine);
-    expect(reads).toEqual([
-      ["shared", "default"],
-      ["memory:default", "d0", "d1", "d2"],
-    ]);
+    expect(reads).toEqual(WRITTEN_BY_A_RUN);
+  });
+
+  it("are read again after a commit of this process, not by the next ranking, and only once between two rankings", async () => {
+    const inner = memoryStore();
+    const { store, reads } = listeningStore(inner);
+    const { engine } = testEngine({ store });
+    await fail(engine, 1);
+    const { episode } = await engine.rank(request({ keepOrder: true }));
+    reads.length = 0;
+    await engine.end(episode, { reward: true });
+    await turn();
+    expect(reads).toEqual(WRITTEN_BY_A_RUN);
+    reads.length = 0;
+    const ranked = await preview(engine);
+    expect(reads).toEqual([]);
+    expect(ranked).toEqual(await preview(testEngine({ store: inner, prefix: "fresh" }).engine));
+    await engine.report(episode, { reward: false });
+    await turn();
+    const after = reads.length;
+    for (let i = 0; i < 5; i++) await engine.report(episode, { reward: i % 2 });
+    await turn();
+    // Each looks for its episode; the states of its memories nobody has asked for since.
+    expect(reads.slice(after).every(([scope]) => scope === "episode")).toBe(true);
+    expect(await preview(engine)).toEqual(await preview(testEngine({ store: inner, prefix: "another" }).engine));
+  });
+
+  it("keep no outcome waiting while they are read again, and are not those of a reading that was overtaken", async () => {
+    const inner = memoryStore();
+    const late = lateStore(inner);
+    const { engine } = testEngine({ store: late.store });
+    await fail(engine, 1);
+    await preview(engine);
+    const release = late.hold("memory:");
+    await fail(engine, 1);
+    late.letNewOnesPass();
+    await fail(engine, 5);
+    release();
+    await turn();
+    expect(await preview(engine)).toEqual(await preview(testEngine({ store: inner, prefix: "fresh" }).engine));
+  });
+
+  it("are left to the next ranking where they cannot be read again, without a word", async () => {
+    const inner = memoryStore();
+    let broken = false;
+    const readStates: Store["readStates"] = async (...call) => {
+      if (broken && call[1].startsWith("memory:")) throw new Error("disk I/O error");
+      return inner.readStates(...call);
+    };
+    const { engine, logs } = testEngine({ store: { ...inner, readStates } });
+    await fail(engine, 1);
+    const { episode } = await engine.rank(request());
+    broken = true;
+    await expect(engine.end(episode, { reward: false })).resolves.toMatchObject({ status: "committed" });
+    await turn();
+    broken = false;
+    expect(await preview(engine)).toEqual(await preview(testEngine({ store: inner, prefix: "fresh" }).engine));
+    expect(logs).toEqual([]);
+  });
+
+  it("are no longer read when the store is closed", async () => {
+    const inner = memoryStore();
+    const late = lateStore(inner);
+    const { engine } = testEngine({ store: late.store });
+    await fail(engine, 1);
+    const { episode } = await engine.rank(request());
+    const release = late.hold("memory:");
+    await engine.end(episode, { reward: false });
+    let closed = false;
+    const closing = engine.close().then(() => {
+      closed = true;
+    });
+    await turn();
+    expect(closed).toBe(false);
+    release();
+    await closing;
   });
 
   it("are bounded: of very many namespaces only the latest stay, and each is ranked by its own", async () => {

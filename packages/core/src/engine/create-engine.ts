@@ -3,6 +3,7 @@ import type { Learner } from "../learners/learner.js";
 import { oar } from "../learners/oar/oar.js";
 import { EDIT_POLICIES } from "../ledger/events.js";
 import { ledgerReducer } from "../ledger/reducer.js";
+import type { Store } from "../store/store.js";
 import { assertName } from "../store/validate.js";
 import { checkCount, checkNames, DEFAULT_NAME, isLearner } from "./check.js";
 import { CircuitBreaker } from "./circuit-breaker.js";
@@ -80,8 +81,17 @@ export function createEngine(options: EngineOptions): Engine {
       // A diagnosis that cannot be written must not cost the caller its ranking or its acknowledgement.
     }
   };
+  const underWay = new Set<Promise<unknown>>();
+  const track = <T>(work: Promise<T>): Promise<T> => {
+    underWay.add(work);
+    const done = (): void => {
+      underWay.delete(work);
+    };
+    work.then(done, done);
+    return work;
+  };
   const patience = { deadline: settings.writeDeadline, setTimer };
-  const store = patientStore(options.store, patience);
+  const store = announcing(patientStore(options.store, patience), (namespace) => void readAhead(namespace));
   const reading = new CircuitBreaker();
   const writing = new CircuitBreaker();
   const counters: EngineCounters = { degraded: 0, lost: 0, spooled: 0, rejected: 0 };
@@ -92,6 +102,9 @@ export function createEngine(options: EngineOptions): Engine {
     now,
     onChange: (suspended, cause) => reportSuspension(log, suspended, cause),
   });
+  const scoringStates = new StateReader(scoringReads, learner);
+  const readAhead = (namespace: string): Promise<void> =>
+    track(scoringStates.readAhead(namespace)).catch(() => undefined);
   const spool =
     options.spool &&
     createOutcomeSpool({
@@ -109,7 +122,7 @@ export function createEngine(options: EngineOptions): Engine {
     enabled,
     reduce,
     states: new StateReader(store, learner),
-    scoringStates: new StateReader(scoringReads, learner),
+    scoringStates,
     open: new OpenEpisodes({ limit: settings.maxOpenEpisodes, ttl: settings.episodeTtl }),
     recorder: createRecorder({ store, spool, reduce, onEdit, recordedCandidates, now, createId }),
     counters,
@@ -129,15 +142,6 @@ export function createEngine(options: EngineOptions): Engine {
   const rebuilder = createRebuilder(context);
   const integrity = createIntegrity(context, rebuilder);
   const compact = createCompactor(context);
-  const underWay = new Set<Promise<unknown>>();
-  const track = <T>(work: Promise<T>): Promise<T> => {
-    underWay.add(work);
-    const done = (): void => {
-      underWay.delete(work);
-    };
-    work.then(done, done);
-    return work;
-  };
   let bounding = false;
   /** A process that only opens and reads must not collect runs for ever: the limit holds without a write to hang the sweep on. */
   const boundOpenEpisodes = (): void => {
@@ -236,6 +240,18 @@ export function createEngine(options: EngineOptions): Engine {
       } finally {
         await spool?.close();
       }
+    },
+  };
+}
+
+/** The store, and whoever wants to know of each commit that it has taken. */
+function announcing(store: Store, onCommitted: (namespace: string) => void): Store {
+  return {
+    ...store,
+    async commit(namespace, entries, reduce) {
+      const receipts = await store.commit(namespace, entries, reduce);
+      onCommitted(namespace);
+      return receipts;
     },
   };
 }

@@ -18,6 +18,9 @@ const NO_ROW = -1;
 /** A row that is out of date is kept as this minus itself: to be filled again, found by the same look-up. */
 const STALE = -2;
 
+/** States that are read ahead at most: one run's, or those of a few that ended together. What is more is no run of this process. */
+const MOST_AHEAD = 200;
+
 /** A ranking may be a little behind: outcomes of other processes are no more exact than their timing. */
 const LAGGING: ReadOptions = { mayLag: true };
 
@@ -52,6 +55,8 @@ interface CachedNamespace<Shared> {
   stats: StatsRecord | undefined | null;
   /** True when outcomes had taught it something at some time since all of it may have changed. */
   taught: boolean;
+  /** Whether rankings have used it since it was last read ahead. */
+  ranked: boolean;
   /** What it was last weighed at, in bytes. */
   size: number;
   readonly collections: Map<string, CachedCollection<Shared>>;
@@ -106,6 +111,7 @@ export class StateReader<Shared, Memory> {
   /** May be as old as the store's staleness allows. @throws LEARNER_MISMATCH */
   async scoring(namespace: string, collection: string, ids: readonly string[]): Promise<ScoringStates<Shared>> {
     const cache = await this.#current(namespace, LAGGING);
+    cache.ranked = true;
     const known = this.#collection(cache, collection);
     const rows = new Int32Array(ids.length);
     const missing: number[] = [];
@@ -116,8 +122,34 @@ export class StateReader<Shared, Memory> {
     }
     // First whose states these are: another learner's memories cannot be read.
     const shared = known.shared === null ? await this.#shared(namespace, collection, cache, LAGGING) : known.shared;
-    if (missing.length > 0) await this.#load(namespace, collection, cache, ids, missing, rows);
+    if (missing.length > 0) {
+      const wanted = missing.map((place) => ids[place] as string);
+      const found = await this.#load(namespace, collection, cache, wanted, true);
+      missing.forEach((place, i) => {
+        rows[place] = found[i] as number;
+      });
+    }
     return { shared, table: known.table, rows, confirmed: known.confirmed };
+  }
+
+  /**
+   * Reads again, after a commit of this process, what that has changed of what rankings have used, so that the next ranking need not.
+   * Once between two rankings: where outcomes come without rankings nothing is read. What cannot be read is left to the ranking.
+   */
+  async readAhead(namespace: string): Promise<void> {
+    const cache = this.#namespaces.get(namespace);
+    const changes = cache?.ranked ? this.#store.changesSince?.(namespace, cache.cursor) : undefined;
+    if (!cache || !changes?.written) return;
+    cache.ranked = false;
+    cache.cursor = changes.cursor;
+    const outdated = mark(cache, changes.written);
+    if (outdated.length > MOST_AHEAD) return;
+    for (const [collection, { shared }] of cache.collections) {
+      const scope = memoryScope(collection);
+      const ids = outdated.filter((ref) => ref.scope === scope).map(({ id }) => id);
+      if (shared === null) await this.#shared(namespace, collection, cache, LAGGING);
+      if (ids.length > 0) await this.#load(namespace, collection, cache, ids);
+    }
   }
 
   memory(bytes: Uint8Array): MemoryRecord<Memory> {
@@ -155,34 +187,35 @@ export class StateReader<Shared, Memory> {
     return shared;
   }
 
-  /** Reads the candidates at `missing` and fills in their rows. */
+  /**
+   * Reads memories into the collection's table and returns their rows. What was read may be older than a change that somebody else has
+   * noticed meanwhile: then it is not kept, and put into the table `anyway` or not at all.
+   */
   async #load(
     namespace: string,
     collection: string,
     cache: CachedNamespace<Shared>,
     ids: readonly string[],
-    missing: readonly number[],
-    rows: Int32Array,
-  ): Promise<void> {
+    anyway = false,
+  ): Promise<readonly number[]> {
     const known = this.#collection(cache, collection);
     const { cursor } = cache;
-    const wanted = missing.map((i) => ids[i] as string);
-    const found = await this.#read(namespace, memoryScope(collection), wanted, LAGGING);
-    // What was read may be older than a change that another request has noticed meanwhile: good for this request, not to keep.
+    const found = await this.#read(namespace, memoryScope(collection), ids, LAGGING);
     const keep = cache.cursor === cursor && this.#namespaces.get(namespace) === cache;
-    missing.forEach((place, i) => {
-      const id = wanted[i] as string;
+    if (!keep && !anyway) return [];
+    const rows = ids.map((id, i) => {
       const bytes = found[i];
       const learned = bytes && learnedBytes(bytes);
       const before = known.rows.get(id) ?? NO_ROW;
       const reusable = !keep || before === NO_ROW ? undefined : before <= STALE ? STALE - before : before;
       const row = learned && learned.length > 0 ? readable(() => known.table.put(learned, reusable)) : NO_ROW;
-      rows[place] = row;
       if (bytes && confirmationsIn(bytes) >= CONFIRMATIONS) known.confirmed.add(id);
       else if (known.confirmed.size > 0) known.confirmed.delete(id);
       if (keep) known.rows.set(id, row);
+      return row;
     });
     this.#weigh(namespace, cache);
+    return rows;
   }
 
   /** Reads states of a namespace that was made current just before. */
@@ -243,7 +276,7 @@ export class StateReader<Shared, Memory> {
 }
 
 function emptyCache<Shared>(cursor: number): CachedNamespace<Shared> {
-  return { cursor, stats: null, taught: false, collections: new Map(), size: 0 };
+  return { cursor, stats: null, taught: false, ranked: false, collections: new Map(), size: 0 };
 }
 
 /** About how many bytes it holds; also a namespace of which only the counters are known counts. */
@@ -253,18 +286,26 @@ function sizeOf({ collections }: CachedNamespace<unknown>): number {
   return size;
 }
 
-/** Marks what was written as out of date. */
-function mark(cache: CachedNamespace<unknown>, written: readonly StateRef[]): void {
-  for (const { scope, id } of written) {
-    if (scope === SCOPES.stats) cache.stats = null;
-    else if (scope === SCOPES.shared) {
-      const collection = cache.collections.get(id);
-      if (collection) collection.shared = null;
-    } else if (scope.startsWith(SCOPES.memory)) {
-      const rows = cache.collections.get(scope.slice(SCOPES.memory.length))?.rows;
-      const row = rows?.get(id);
-      if (row === NO_ROW) rows?.delete(id);
-      else if (row !== undefined && row > NO_ROW) rows?.set(id, STALE - row);
+/** Marks what was written as out of date, and returns what of it was known until now. */
+function mark(cache: CachedNamespace<unknown>, written: readonly StateRef[]): readonly StateRef[] {
+  return written.filter(({ scope, id }) => {
+    if (scope === SCOPES.stats) {
+      const known = cache.stats !== null;
+      cache.stats = null;
+      return known;
     }
-  }
+    if (scope === SCOPES.shared) {
+      const collection = cache.collections.get(id);
+      if (!collection || collection.shared === null) return false;
+      collection.shared = null;
+      return true;
+    }
+    if (!scope.startsWith(SCOPES.memory)) return false;
+    const rows = cache.collections.get(scope.slice(SCOPES.memory.length))?.rows;
+    const row = rows?.get(id);
+    if (!rows || row === undefined || row <= STALE) return false;
+    if (row === NO_ROW) rows.delete(id);
+    else rows.set(id, STALE - row);
+    return true;
+  });
 }

@@ -36,15 +36,15 @@ export class RowVectors {
    * `v · z` of each row whose vector is as long as `z`, NaN for the others and for −1. Each row is summed from its first value
    * to its last, so the result does not depend on its neighbours.
    *
-   * Eight rows at a time: their misses of the processor's caches overlap, and each value of `z` is loaded once for all eight.
+   * Ten rows at a time: their misses of the processor's caches overlap, each value of `z` is loaded once for all ten, and the usual
+   * fifty, forty or twenty candidates leave no rest.
    */
   dots(rows: Int32Array, z: Float32Array): Float64Array {
     const vectors = this.#values;
     const length = z.length;
     const count = rows.length;
     const products = new Float64Array(count);
-    let next = 0;
-    for (; next + 8 <= count; next += 8) {
+    for (let next = 0; next < count; next += 10) {
       const a = this.#start(rows, next);
       const b = this.#start(rows, next + 1);
       const c = this.#start(rows, next + 2);
@@ -53,6 +53,8 @@ export class RowVectors {
       const f = this.#start(rows, next + 5);
       const g = this.#start(rows, next + 6);
       const h = this.#start(rows, next + 7);
+      const i = this.#start(rows, next + 8);
+      const j = this.#start(rows, next + 9);
       let sumA = 0;
       let sumB = 0;
       let sumC = 0;
@@ -61,17 +63,22 @@ export class RowVectors {
       let sumF = 0;
       let sumG = 0;
       let sumH = 0;
-      for (let i = 0; i < length; i++) {
-        const value = z[i] as number;
-        sumA += (vectors[a + i] as number) * value;
-        sumB += (vectors[b + i] as number) * value;
-        sumC += (vectors[c + i] as number) * value;
-        sumD += (vectors[d + i] as number) * value;
-        sumE += (vectors[e + i] as number) * value;
-        sumF += (vectors[f + i] as number) * value;
-        sumG += (vectors[g + i] as number) * value;
-        sumH += (vectors[h + i] as number) * value;
+      let sumI = 0;
+      let sumJ = 0;
+      for (let place = 0; place < length; place++) {
+        const value = z[place] as number;
+        sumA += (vectors[a + place] as number) * value;
+        sumB += (vectors[b + place] as number) * value;
+        sumC += (vectors[c + place] as number) * value;
+        sumD += (vectors[d + place] as number) * value;
+        sumE += (vectors[e + place] as number) * value;
+        sumF += (vectors[f + place] as number) * value;
+        sumG += (vectors[g + place] as number) * value;
+        sumH += (vectors[h + place] as number) * value;
+        sumI += (vectors[i + place] as number) * value;
+        sumJ += (vectors[j + place] as number) * value;
       }
+      // Beyond the last candidate there is nothing to write to, and nothing is written.
       products[next] = sumA;
       products[next + 1] = sumB;
       products[next + 2] = sumC;
@@ -80,12 +87,8 @@ export class RowVectors {
       products[next + 5] = sumF;
       products[next + 6] = sumG;
       products[next + 7] = sumH;
-    }
-    for (; next < count; next++) {
-      const a = this.#start(rows, next);
-      let sum = 0;
-      for (let i = 0; i < length; i++) sum += (vectors[a + i] as number) * (z[i] as number);
-      products[next] = sum;
+      products[next + 8] = sumI;
+      products[next + 9] = sumJ;
     }
     for (let i = 0; i < count; i++) {
       if ((rows[i] as number) < 0 || this.dims[rows[i] as number] !== length) products[i] = Number.NaN;
@@ -93,9 +96,9 @@ export class RowVectors {
     return products;
   }
 
-  /** Where the vector of a candidate starts; that of row 0 for a candidate without one, whose product is thrown away. */
+  /** Where the vector of a candidate starts; that of row 0 for one without a vector or beyond the last, whose product is thrown away. */
   #start(rows: Int32Array, candidate: number): number {
-    return Math.max(0, rows[candidate] as number) * this.#stride;
+    return candidate < rows.length ? Math.max(0, rows[candidate] as number) * this.#stride : 0;
   }
 
   #grow(): void {
