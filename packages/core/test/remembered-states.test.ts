@@ -1,5 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { ChangeLog, type Engine, memoryStore, type Ranking, type Store } from "../src/index.js";
+import {
+  ChangeLog,
+  type Engine,
+  type Learner,
+  type MemoryTable,
+  memoryStore,
+  oar,
+  type Ranking,
+  type Store,
+} from "../src/index.js";
 import { request, testEngine } from "./support/test-engine.js";
 
 /** A store whose reads of one scope can be held back: they answer late, with what was true when they were asked. */
@@ -187,6 +196,39 @@ describe("the states that an engine remembers", () => {
     release();
     await turn();
     expect(await preview(engine)).toEqual(await preview(testEngine({ store: inner, prefix: "fresh" }).engine));
+  });
+
+  it("take no more room when readings are overtaken again and again", async () => {
+    const inner = memoryStore();
+    const writer = testEngine({ store: inner, prefix: "writer" }).engine;
+    const late = lateStore(inner);
+    const learner = oar();
+    const tables: MemoryTable[] = [];
+    const createTable: typeof learner.createTable = () => {
+      const table = learner.createTable();
+      tables.push(table);
+      return table;
+    };
+    const { engine } = testEngine({ store: late.store, learner: { ...learner, createTable } as Learner });
+    await fail(writer, 1);
+    await preview(engine);
+    const [table] = tables as [MemoryTable];
+    const { size } = table;
+    for (let round = 0; round < 50; round++) {
+      await fail(writer, 1);
+      const release = late.hold("memory:");
+      const slow = preview(engine);
+      await turn();
+      await fail(writer, 1);
+      late.letNewOnesPass();
+      // Notices the second run, so that what the slow one has read is out of date when it arrives.
+      await engine.rank(request({ record: false, candidates: [{ id: "d9", similarity: 1 }] }));
+      release();
+      await slow;
+      expect(await preview(engine)).toEqual(await preview(testEngine({ store: inner, prefix: "fresh" }).engine));
+    }
+    expect(tables).toHaveLength(1);
+    expect(table.size).toBe(size);
   });
 
   it("are left to the next ranking where they cannot be read again, without a word", async () => {

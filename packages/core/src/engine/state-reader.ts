@@ -124,7 +124,7 @@ export class StateReader<Shared, Memory> {
     const shared = known.shared === null ? await this.#shared(namespace, collection, cache, LAGGING) : known.shared;
     if (missing.length > 0) {
       const wanted = missing.map((place) => ids[place] as string);
-      const found = await this.#load(namespace, collection, cache, wanted, true);
+      const found = await this.#load(namespace, collection, cache, wanted);
       missing.forEach((place, i) => {
         rows[place] = found[i] as number;
       });
@@ -189,29 +189,29 @@ export class StateReader<Shared, Memory> {
 
   /**
    * Reads memories into the collection's table and returns their rows. What was read may be older than a change that somebody else has
-   * noticed meanwhile: then it is not kept, and put into the table `anyway` or not at all.
+   * noticed meanwhile: good for this request, and still marked as out of date for the next. What somebody else has read later stands.
    */
   async #load(
     namespace: string,
     collection: string,
     cache: CachedNamespace<Shared>,
     ids: readonly string[],
-    anyway = false,
   ): Promise<readonly number[]> {
     const known = this.#collection(cache, collection);
     const { cursor } = cache;
     const found = await this.#read(namespace, memoryScope(collection), ids, LAGGING);
-    const keep = cache.cursor === cursor && this.#namespaces.get(namespace) === cache;
-    if (!keep && !anyway) return [];
+    const isCurrent = cache.cursor === cursor && this.#namespaces.get(namespace) === cache;
     const rows = ids.map((id, i) => {
+      const before = known.rows.get(id);
+      if (!isCurrent && before !== undefined && before >= NO_ROW) return before;
       const bytes = found[i];
       const learned = bytes && learnedBytes(bytes);
-      const before = known.rows.get(id) ?? NO_ROW;
-      const reusable = !keep || before === NO_ROW ? undefined : before <= STALE ? STALE - before : before;
-      const row = learned && learned.length > 0 ? readable(() => known.table.put(learned, reusable)) : NO_ROW;
+      const own = before === undefined || before === NO_ROW ? undefined : before <= STALE ? STALE - before : before;
+      const row = learned && learned.length > 0 ? readable(() => known.table.put(learned, own)) : NO_ROW;
       if (bytes && confirmationsIn(bytes) >= CONFIRMATIONS) known.confirmed.add(id);
       else if (known.confirmed.size > 0) known.confirmed.delete(id);
-      if (keep) known.rows.set(id, row);
+      if (isCurrent) known.rows.set(id, row);
+      else if (row !== NO_ROW) known.rows.set(id, STALE - row);
       return row;
     });
     this.#weigh(namespace, cache);
