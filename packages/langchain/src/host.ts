@@ -44,6 +44,12 @@ export function assertHost(base: unknown): asserts base is VectorStoreInterface 
   );
 }
 
+/** How many documents a vector store's own retriever finds at most; undefined for any other host. */
+export function mostOf(host: unknown): number | undefined {
+  const { k, vectorStore } = host as { readonly k?: unknown; readonly vectorStore?: unknown };
+  return isVectorStore(vectorStore) && typeof k === "number" ? k : undefined;
+}
+
 /**
  * Asks a store for documents by text. With `asHost` the call is the one that the store's own retriever makes; for the base
  * class's search that is the same embedding and the same vector search. A store with a text search of its own (hybrid search,

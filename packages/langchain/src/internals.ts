@@ -22,6 +22,8 @@ export interface Internals {
   readonly log: Log;
   /** Says once that a retrieval saw no tracked run. */
   readonly warnUntracked: () => void;
+  /** Says once that a wrapped retriever finds no more than is wanted. */
+  readonly warnNarrow: () => void;
   /** True makes failures of learning reach the caller. */
   readonly throws: boolean;
   readonly evaluate: Evaluate | undefined;

@@ -34,7 +34,8 @@ export function assertMemoryOptions(options: MemoryOptions): void {
   if (typeof options !== "object" || options === null) {
     throw new QavrError("INVALID_ARGUMENT", "qavr() takes an object of options, or nothing.");
   }
-  const { namespace, context, evaluate, idOf, idKey, onError } = options;
+  const { namespace, context, evaluate, idOf, idKey, onError, enabled } = options;
+  if (enabled !== undefined && typeof enabled !== "boolean") refuse("enabled", enabled, "must be true or false");
   assertScope("namespace", namespace);
   assertScope("context", context);
   assertFunction("evaluate", evaluate);

@@ -4,7 +4,7 @@ import { BaseRetriever, type BaseRetrieverInput, type BaseRetrieverInterface } f
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import { findRun, hearSignal } from "./find-run.js";
-import { assertHost, isVectorStore } from "./host.js";
+import { assertHost, isVectorStore, mostOf } from "./host.js";
 import { type Internals, internalsOf } from "./internals.js";
 import { MARKS, mark, markOf } from "./marks.js";
 import type { Qavr } from "./memory.js";
@@ -69,6 +69,8 @@ export class QavrRetriever extends BaseRetriever {
       ...(metadata ? { metadata } : {}),
       ...(verbose === undefined ? {} : { verbose }),
     });
+    const most = mostOf(host);
+    if (most !== undefined && most <= (size ?? most)) internals.warnNarrow();
     mark(this, MARKS.retriever, true);
     this.#internals = internals;
     this.base = host;

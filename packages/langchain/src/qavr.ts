@@ -1,6 +1,6 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import { createEngine, ENGINE_DEFAULTS, QavrError } from "@qavr/core";
-import { createLog, toOutcomeInput } from "@qavr/core/adapter";
+import { createLog, toOutcomeInput, UNHEARD_LOG_CODES } from "@qavr/core/adapter";
 import { defaultStore } from "./default-store.js";
 import { storableId } from "./document-ids.js";
 import { explainDocument } from "./explain-document.js";
@@ -13,13 +13,14 @@ import { OutcomeHandler } from "./outcome-handler.js";
 import { QavrCompressor } from "./qavr-compressor.js";
 import { QavrRetriever } from "./qavr-retriever.js";
 import { QavrVectorStore } from "./qavr-vector-store.js";
+import { refuse } from "./ranking-options.js";
 import { recall } from "./recall.js";
 import { createRecallTool } from "./recall-tool.js";
 import { createReportOutcomeTool } from "./report-outcome-tool.js";
 import { createRunTree } from "./run-tree.js";
 import { createShownDocuments } from "./shown-documents.js";
 import { trackRuns } from "./track-runs.js";
-import { trackingWarning } from "./tracking-warning.js";
+import { narrowWarning, trackingWarning } from "./wiring-warnings.js";
 import { createWorkUnderWay } from "./work-under-way.js";
 
 /**
@@ -40,10 +41,10 @@ export function qavr(options: MemoryOptions = {}): Qavr {
       return handler;
     },
     engine,
-    retriever: (base, fields) => new QavrRetriever({ ...fields, memory, base }),
+    retriever: (base, fields) => new QavrRetriever({ ...objectOf("retriever", fields), memory, base }),
     vectorStore: <Store extends Parameters<Qavr["vectorStore"]>[0]>(store: Store, fields = {}) =>
-      new QavrVectorStore({ ...fields, memory, store }) as unknown as Wrapped<Store>,
-    compressor: (fields) => new QavrCompressor({ ...fields, memory }),
+      new QavrVectorStore({ ...objectOf("vectorStore", fields), memory, store }) as unknown as Wrapped<Store>,
+    compressor: (fields) => new QavrCompressor({ ...objectOf("compressor", fields), memory }),
 
     track: (runnable) => trackRuns(runnable, handler),
 
@@ -53,7 +54,7 @@ export function qavr(options: MemoryOptions = {}): Qavr {
       return engine.report(target.reference, input, { namespace: target.namespace });
     },
 
-    recall: (base, text, fields = {}) => recall(internals, base, text, fields),
+    recall: async (base, text, fields = {}) => recall(internals, base, text, objectOf("recall", fields)),
     search: (store, prefix, query, runtime, fields = {}) =>
       searchStore(internals, store, prefix, query, runtime, fields),
     tools: (base, fields) => [createRecallTool(memory, base, fields), createReportOutcomeTool(internals)],
@@ -98,9 +99,10 @@ function createInternals(options: MemoryOptions): Internals {
     }),
     shown: createShownDocuments(),
     underWay: createWorkUnderWay(),
-    log: createLog(logger),
+    log: createLog(logger, UNHEARD_LOG_CODES),
     // Where nothing is to be learned nothing is missing.
     warnUntracked: enabled ? trackingWarning(logger) : () => {},
+    warnNarrow: enabled ? narrowWarning(logger) : () => {},
     throws: onError === "throw",
     evaluate,
     namespace,
@@ -108,6 +110,14 @@ function createInternals(options: MemoryOptions): Internals {
     ids: { idOf, idKey },
     afterRun: new Set(),
   };
+}
+
+/** Options as they are; a number in their place would be taken for no options at all. @throws INVALID_ARGUMENT */
+function objectOf<Options extends object | undefined>(method: string, options: Options): Options {
+  if (options === undefined || (typeof options === "object" && options !== null && !Array.isArray(options))) {
+    return options;
+  }
+  return refuse(`The options of ${method}()`, options, "must be an object such as { k: 4 }");
 }
 
 /** A reference in the engine's terms, and the namespace it belongs to as far as it is known. */
@@ -119,6 +129,9 @@ function locate(
   if (typeof reference === "string") {
     const [ran] = internals.runs.namespacesOf(reference);
     return { reference, namespace: namespace ?? ran ?? ownNamespace(internals) };
+  }
+  if (typeof reference !== "object" || reference === null) {
+    refuse("The run or document", reference, "must be a run's id or a document that was returned");
   }
   const known = internals.shown.get(reference);
   if (known) return { reference: known.episode, namespace: known.namespace };

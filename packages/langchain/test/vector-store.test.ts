@@ -79,7 +79,7 @@ describe("a QavrVectorStore", () => {
     const { memory, vectors } = await bench();
     const retriever = memory.vectorStore(vectors).asRetriever({ k: 2 });
     expect(retriever.tags).toEqual(["qavr"]);
-    const chain = memory.track(retriever);
+    const chain = memory.track(retriever.pipe((documents) => documents));
     const found = await chain.invoke("payment queue stuck");
     expect(ids(found)).toEqual(["restart", "scale"]);
     expect(memory.format(found)).toMatch(/^\[m1\] .*\n\[m2\] /);

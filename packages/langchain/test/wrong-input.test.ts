@@ -57,6 +57,12 @@ describe("wrong input", () => {
     [{ store: "" }],
     [{ store: 7 }],
     [{ store: null }],
+    [{ store: "file:./ledger.db" }],
+    [{ store: "sqlite:ledger.db" }],
+    [{ store: "mysql://host/base" }],
+    [{ store: "~/ledger.db" }],
+    [{ enabled: "false" }],
+    [{ logger: () => undefined }],
     [{ episodeTtl: -1 }],
     [{ holdout: 2 }],
     [null],
@@ -82,6 +88,16 @@ describe("wrong input", () => {
     const { memory, vectors } = await bench();
     expect(refused(() => memory.track({} as never))).toBe("UNSUPPORTED");
     expect(refused(() => memory.track(null as never))).toBe("UNSUPPORTED");
+    expect(refused(() => memory.track(memory.retriever(vectors)))).toBe("UNSUPPORTED");
+    for (const options of [1, "k", null, [4]] as never[]) {
+      expect(refused(() => memory.retriever(vectors, options))).toBe("INVALID_ARGUMENT");
+      expect(refused(() => memory.vectorStore(vectors, options))).toBe("INVALID_ARGUMENT");
+      expect(refused(() => memory.compressor(options))).toBe("INVALID_ARGUMENT");
+      await expect(memory.recall(vectors, "x", options)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    }
+    for (const run of [undefined, null, 7] as never[]) {
+      await expect(memory.report(run, { success: true })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    }
     expect(refused(() => memory.compressor({ topN: 0 }))).toBe("INVALID_ARGUMENT");
     expect(refused(() => memory.recallTool(vectors, { name: "" }))).toBe("INVALID_ARGUMENT");
     expect(refused(() => memory.reportOutcomeTool({ description: "" }))).toBe("INVALID_ARGUMENT");

@@ -1,5 +1,5 @@
 import { createEngine, ENGINE_DEFAULTS } from "@qavr/core";
-import { createLog } from "@qavr/core/adapter";
+import { createLog, UNHEARD_LOG_CODES } from "@qavr/core/adapter";
 import { defaultStore } from "./default-store.js";
 import { finishOutcomes } from "./finish-reasons.js";
 import type { Internals } from "./internals.js";
@@ -14,7 +14,7 @@ export function createInternals(options: QavrOptions): Internals {
     engine: engine ?? createEngine({ ...options, enabled: isEnabled(options), store: defaultStore(store) }),
     options,
     runs: new Runs(maxOpenEpisodes),
-    log: createLog(logger),
+    log: createLog(logger, UNHEARD_LOG_CODES),
     outcomes: finishOutcomes(outcomes),
     reporting: new Set(),
     throws: onError === "throw",

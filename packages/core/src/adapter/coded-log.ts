@@ -1,5 +1,6 @@
 import type { LogFields, Logger } from "../engine/types.js";
 import { QavrError } from "../errors/qavr-error.js";
+import { processWarning } from "./process-warning.js";
 
 /** What a line may carry. */
 export interface LineFields {
@@ -18,13 +19,19 @@ export type Log<Code extends string> = (
 ) => void;
 
 /**
- * Binds a logger. An error is told as `error`, its name, and `reason`, its code if it has one; a second line of the same code
+ * Binds a logger; without one nothing is written, but for `unheard`. An error is told as `error`, its name, and `reason`, its code if it has one; a second line of the same code
  * at debug level has it as text. A logger that throws is ignored, since a log line must not fail a run.
+ *
+ * @param unheard codes that keep a memory from learning: without a logger the first line of each is a process warning
  */
-export function createLog<Code extends string>(logger: Logger | undefined): Log<Code> {
+export function createLog<Code extends string>(
+  logger: Logger | undefined,
+  unheard: readonly NoInfer<Code>[] = [],
+): Log<Code> {
+  if (!logger) return warnInstead(unheard);
   const write = (level: "debug" | "warn" | "error", message: string, fields: () => LogFields): void => {
     try {
-      logger?.[level]?.(message, fields());
+      logger[level]?.(message, fields());
     } catch {
       // Nothing left to tell.
     }
@@ -33,6 +40,19 @@ export function createLog<Code extends string>(logger: Logger | undefined): Log<
     write(level, message, () => ({ ...fields, ...(error === undefined ? {} : namesOf(error)), code }));
     if (error !== undefined) write("debug", message, () => ({ ...fields, error: String(error), code }));
   };
+}
+
+function warnInstead<Code extends string>(unheard: readonly Code[]): Log<Code> {
+  const left = new Set(unheard);
+  return (_, code, message, { error } = {}) => {
+    if (left.delete(code)) processWarning(code, `${message} ${causeOf(error)}`.trim());
+  };
+}
+
+/** Errors of this project say what to do; what others throw may hold anybody's text. */
+function causeOf(error: unknown): string {
+  if (error === undefined) return "";
+  return QavrError.isInstance(error) ? error.message : `The error was of type ${namesOf(error).error}.`;
 }
 
 /** What may be said of a thrown value without repeating anybody's text. */

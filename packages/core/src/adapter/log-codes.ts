@@ -5,3 +5,9 @@ export const SHARED_LOG_CODES = {
   OUTCOME_NOT_RECORDED: "The end of a run could not be recorded.",
   EPISODE_NOT_RESUMED: "An interrupted run's episode could not be reopened; the resumed run starts a new one.",
 } as const;
+
+/** Codes of trouble that keeps a memory from learning: somebody must hear of it, logger or not. */
+export const UNHEARD_LOG_CODES: readonly ["EVALUATE_FAILED", "OUTCOME_NOT_RECORDED"] = [
+  "EVALUATE_FAILED",
+  "OUTCOME_NOT_RECORDED",
+];

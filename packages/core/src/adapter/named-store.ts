@@ -14,6 +14,8 @@ export interface StoreLoaders {
   readonly postgres: () => Promise<{ readonly postgresStore: (url: string) => Store }>;
 }
 
+/** Two letters or more: one is a drive. */
+const OTHER_SCHEME = /^[a-z][a-z0-9+.-]+:/i;
 const POSTGRES_URL = /^postgres(ql)?:\/\//i;
 
 /**
@@ -33,8 +35,22 @@ export function resolveStore(
     const message = `store must be a path, a postgres:// URL or a Store. Received ${describe(store)}.`;
     throw new QavrError("INVALID_ARGUMENT", message, { details: { received: describe(store) } });
   }
-  const location = store ?? (environment || DEFAULT_STORE_PATH);
+  const location = (store ?? (environment || DEFAULT_STORE_PATH)).trim();
+  refuseOtherUrl(location);
   return POSTGRES_URL.test(location) ? postgres(location, loaders) : sqlite(location, loaders);
+}
+
+/** A URL of another kind, or a path that only a shell understands, would become a folder of that name. */
+function refuseOtherUrl(location: string): void {
+  if (POSTGRES_URL.test(location)) return;
+  const scheme = OTHER_SCHEME.exec(location)?.[0];
+  if (scheme === undefined && !location.startsWith("~")) return;
+  const hint = scheme === undefined ? "~ is not expanded" : "of URLs only postgres:// is known";
+  throw new QavrError(
+    "INVALID_ARGUMENT",
+    `The store ${scheme ?? "~"}… is no path: ${hint}. Give the path of a file, a postgres:// URL or a Store.`,
+    { details: { received: scheme ?? "~" } },
+  );
 }
 
 function sqlite(path: string, loaders: StoreLoaders): Store {

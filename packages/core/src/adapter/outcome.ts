@@ -10,12 +10,25 @@ export interface Outcome extends OutcomeInput {
   readonly success?: boolean;
 }
 
+const FIELDS: ReadonlySet<string> = new Set<keyof Outcome>([
+  "success",
+  "reward",
+  "helpful",
+  "harmful",
+  "used",
+  "tier",
+  "source",
+  "weight",
+  "note",
+  "idempotencyKey",
+]);
+
 /**
  * The engine's form of an outcome.
  *
  * @param storable The id under which the adapter keeps a memory that is named so: see `storableId`.
  * @param defaults Used for what the outcome leaves open.
- * @throws INVALID_ARGUMENT when both `success` and `reward` are given, or a field has the wrong type.
+ * @throws INVALID_ARGUMENT when both `success` and `reward` are given, or a field is unknown or has the wrong type.
  */
 export function toOutcomeInput(
   outcome: Outcome,
@@ -26,6 +39,14 @@ export function toOutcomeInput(
     throw new QavrError(
       "INVALID_ARGUMENT",
       `An outcome must be an object such as { success: true }. Received ${Array.isArray(outcome) ? "a list" : String(outcome)}.`,
+    );
+  }
+  const unknown = Object.keys(outcome).find((field) => !FIELDS.has(field));
+  if (unknown !== undefined) {
+    throw new QavrError(
+      "INVALID_ARGUMENT",
+      `An outcome has no field ${unknown}. It has ${[...FIELDS].join(", ")}; {} says that nobody knows.`,
+      { details: { field: unknown } },
     );
   }
   const { success, helpful, harmful, used, ...rest } = outcome;

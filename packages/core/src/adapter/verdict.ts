@@ -1,4 +1,5 @@
 import type { OutcomeInput } from "../engine/types.js";
+import { QavrError } from "../errors/qavr-error.js";
 import { type Outcome, toOutcomeInput } from "./outcome.js";
 
 /**
@@ -13,7 +14,7 @@ export type Verdict = boolean | number | Outcome | null | undefined;
  *
  * @param storable As for `toOutcomeInput`.
  * @param tier How good the evidence is, where the verdict does not say so itself.
- * @throws RangeError for a number outside [0, 1], TypeError for what is no verdict at all, and what `toOutcomeInput` throws
+ * @throws INVALID_REWARD for a number outside [0, 1], INVALID_ARGUMENT for what is no verdict at all, and what `toOutcomeInput` throws
  */
 export function fromVerdict(
   verdict: Verdict,
@@ -23,10 +24,16 @@ export function fromVerdict(
   if (verdict === null || verdict === undefined) return undefined;
   if (typeof verdict === "boolean") return { reward: verdict, tier };
   if (typeof verdict === "number") {
-    if (!(verdict >= 0 && verdict <= 1)) throw new RangeError(`A reward lies in [0, 1]. Received ${verdict}.`);
+    if (!(verdict >= 0 && verdict <= 1)) {
+      throw new QavrError("INVALID_REWARD", `A verdict that is a number lies in [0, 1]. Received ${verdict}.`);
+    }
     return { reward: verdict, tier };
   }
-  if (typeof verdict !== "object")
-    throw new TypeError(`A verdict is a boolean, a number or an outcome. Received ${typeof verdict}.`);
+  if (typeof verdict !== "object") {
+    throw new QavrError(
+      "INVALID_ARGUMENT",
+      `A verdict is true, false, a number in [0, 1], an outcome such as { success: true }, or null. Received a ${typeof verdict}.`,
+    );
+  }
   return toOutcomeInput(verdict, storable, { tier });
 }

@@ -1,5 +1,6 @@
 import type { Logger } from "../engine/types.js";
 import { createLog } from "./coded-log.js";
+import { processWarning } from "./process-warning.js";
 
 /**
  * Says once, each time that it is made, that something is wired up so that it cannot work. Without a logger it becomes a
@@ -11,15 +12,6 @@ export function warnOnce(logger: Logger | undefined, code: string, message: stri
     if (said) return;
     said = true;
     if (logger) createLog(logger)("warn", code, message);
-    else processOf(globalThis)?.emitWarning?.(message, { type: "QavrWarning", code });
+    else processWarning(code, message);
   };
-}
-
-/** Node's process, where there is one; this package knows no platform. */
-function processOf(scope: object): ProcessShape | undefined {
-  return (scope as { readonly process?: ProcessShape }).process;
-}
-
-interface ProcessShape {
-  emitWarning?(message: string, options: { readonly type: string; readonly code: string }): void;
 }

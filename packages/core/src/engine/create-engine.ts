@@ -284,6 +284,9 @@ function resolve(options: EngineOptions): EngineSettings {
   if (options.spool !== undefined && typeof options.spool?.append !== "function") {
     refuse("spool", "a Spool, such as sqliteSpool(path)", options.spool);
   }
+  if (options.logger !== undefined && (typeof options.logger !== "object" || options.logger === null)) {
+    refuse("logger", "an object with methods such as warn and error", typeof options.logger);
+  }
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   const settings: EngineSettings = { ...ENGINE_DEFAULTS, ...given };
   for (const option of ["episodeTtl", "outcomeWindow", "readDeadline", "writeDeadline"] as const) {

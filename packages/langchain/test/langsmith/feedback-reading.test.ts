@@ -81,6 +81,6 @@ describe("a function that reads feedback", () => {
       harmful: ["m1"],
       tier: "verified",
     });
-    expect(() => reward({ score: 9 }, stars)).toThrow(RangeError);
+    expect(() => reward({ score: 9 }, stars)).toThrow(expect.objectContaining({ code: "INVALID_REWARD" }));
   });
 });

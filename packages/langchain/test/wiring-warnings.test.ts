@@ -1,0 +1,113 @@
+import { tmpdir } from "node:os";
+import { type Runnable, RunnableLambda } from "@langchain/core/runnables";
+import { memoryStore } from "@qavr/core";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { type MemoryOptions, qavr } from "../src/index.js";
+import { bench } from "./support/bench.js";
+import { corpus, memoryVectorStore } from "./support/corpus.js";
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe("a retrieval that nobody tracks", () => {
+  it("becomes one process warning where there is no logger", async () => {
+    const emitWarning = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+    const memory = qavr({ store: memoryStore() });
+    const vectors = await memoryVectorStore();
+    await memory.retriever(vectors).invoke("payment");
+    await memory.vectorStore(vectors).similaritySearch("payment");
+    await memory.compressor().compressDocuments(corpus(), "payment");
+    expect(emitWarning).toHaveBeenCalledTimes(1);
+    expect(emitWarning).toHaveBeenCalledWith(expect.stringContaining("memory.track(runnable)"), {
+      type: "QavrWarning",
+      code: "NO_OUTCOME_TRACKING",
+    });
+  });
+
+  it("goes to the logger where there is one", async () => {
+    const emitWarning = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+    const { retriever, codes } = await bench();
+    await retriever.invoke("payment");
+    expect(codes()).toEqual(["NO_OUTCOME_TRACKING"]);
+    expect(emitWarning).not.toHaveBeenCalled();
+  });
+
+  it("is what a retriever without the run's config is, where LangGraph does not keep it", async () => {
+    const { memory, retriever, codes } = await bench();
+    const chain = RunnableLambda.from((question: string) => retriever.invoke(question, { callbacks: [] }));
+    await memory.track(chain).invoke("payment");
+    expect(codes()).toContain("NO_OUTCOME_TRACKING");
+  });
+
+  it("is fine for recall, which has its own report, and where learning is switched off", async () => {
+    const emitWarning = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+    const vectors = await memoryVectorStore();
+    await qavr({ store: memoryStore() }).recall(vectors, "payment");
+    await qavr({ store: memoryStore(), enabled: false }).retriever(vectors).invoke("payment");
+    expect(emitWarning).not.toHaveBeenCalled();
+  });
+});
+
+describe("a retriever that finds no more than is wanted", () => {
+  it("becomes one process warning where there is no logger, and goes to the logger where there is one", async () => {
+    const emitWarning = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+    const vectors = await memoryVectorStore();
+    const memory = qavr({ store: memoryStore() });
+    for (const found of [vectors.asRetriever(), vectors.asRetriever(2)]) memory.retriever(found);
+    memory.retriever(vectors.asRetriever(2), { k: 2 });
+    expect(emitWarning).toHaveBeenCalledTimes(1);
+    expect(emitWarning).toHaveBeenCalledWith(expect.stringContaining("Wrap the vector store itself"), {
+      type: "QavrWarning",
+      code: "NOTHING_TO_CHOOSE_FROM",
+    });
+    const heard = await bench();
+    heard.memory.retriever(vectors.asRetriever());
+    expect(heard.codes()).toEqual(["NOTHING_TO_CHOOSE_FROM"]);
+  });
+
+  it("is said of no store, no wider retriever, and not where learning is switched off", async () => {
+    const emitWarning = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+    const vectors = await memoryVectorStore();
+    const memory = qavr({ store: memoryStore() });
+    memory.retriever(vectors, { k: 2 });
+    memory.retriever(vectors.asRetriever(20), { k: 2 });
+    qavr({ store: memoryStore(), enabled: false }).retriever(vectors.asRetriever());
+    expect(emitWarning).not.toHaveBeenCalled();
+  });
+});
+
+describe("trouble that keeps a memory from learning", () => {
+  const retrieving = async (options: MemoryOptions): Promise<Runnable<string, unknown>> => {
+    const memory = qavr({ store: memoryStore(), ...options });
+    return memory.track(memory.retriever(await memoryVectorStore(), { k: 1 }).pipe((found) => found));
+  };
+
+  it.each([
+    ["a percentage", () => 85, /lies in \[0, 1\]\. Received 85/],
+    ["not a number", () => Number.NaN, /Received NaN/],
+    ["a word", () => "yes" as never, /Received a string/],
+    ["another object", () => ({ ok: true }) as never, /no field ok/],
+    ["an error", () => JSON.parse("{"), /of type SyntaxError/],
+  ])("is a judge that gives %s: one process warning where there is no logger", async (_, evaluate, cause) => {
+    const emitWarning = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+    const chain = await retrieving({ evaluate });
+    for (let i = 0; i < 3; i++) await chain.invoke("payment");
+    expect(emitWarning).toHaveBeenCalledTimes(1);
+    expect(emitWarning).toHaveBeenCalledWith(expect.stringMatching(cause), {
+      type: "QavrWarning",
+      code: "EVALUATE_FAILED",
+    });
+  });
+
+  it("is a ledger that cannot be opened", async () => {
+    const emitWarning = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+    const chain = await retrieving({ store: tmpdir() });
+    for (let i = 0; i < 3; i++) await chain.invoke("payment");
+    expect(emitWarning).toHaveBeenCalledTimes(1);
+    expect(emitWarning).toHaveBeenCalledWith(expect.stringContaining("is a folder"), {
+      type: "QavrWarning",
+      code: "OUTCOME_NOT_RECORDED",
+    });
+  });
+});
