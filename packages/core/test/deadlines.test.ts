@@ -38,6 +38,18 @@ describe("a ranking on a store that does not answer", () => {
     expect(logs.at(-1)).toMatchObject({ level: "warn", fields: { code: "RANKING_DEGRADED", reason: "STORE_TIMEOUT" } });
   });
 
+  it("does not wait longer for a parked run, since a retrieval waits with it", async () => {
+    const { engine, faults, timer } = await learned();
+    await engine.park((await engine.rank(request())).episode, { alias: "thread" });
+    faults.readStates = "never";
+    const resuming = engine.resume("thread");
+    const refused = expect(resuming).rejects.toMatchObject({ code: "STORE_TIMEOUT" });
+    await timer.advance(50);
+    await refused;
+    faults.readStates = "none";
+    expect(await engine.resume("thread")).toBeDefined();
+  });
+
   it("takes an answer that came in time although the program was too busy to read it", async () => {
     const inner = memoryStore();
     const { changesSince: _, ...rest } = inner;

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { cav, type Learner, memoryStore, oar, qavr } from "../src/index.js";
-import { candidates, ids, request, snapshot, testEngine } from "./support/test-engine.js";
+import { faultyStore, slowStore } from "./support/faulty-store.js";
+import { type MemorySpool, memorySpool } from "./support/memory-spool.js";
+import { candidates, ids, MINUTE, request, snapshot, testEngine } from "./support/test-engine.js";
 
 const knowledgeOf = async (engine: ReturnType<typeof testEngine>["engine"], id: string): Promise<unknown> =>
   (await engine.exportState()).memories.find((memory) => memory.id === id)?.state;
@@ -111,5 +113,71 @@ describe("forgetting a namespace", () => {
     await engine.forget({ namespace: "default" });
     await expect(engine.report("run", { reward: true })).rejects.toMatchObject({ code: "UNKNOWN_EPISODE" });
     expect(await engine.status()).toMatchObject({ seq: 0, taught: 0 });
+  });
+});
+
+describe("forgetting what has not reached the store yet", () => {
+  const away = (): ReturnType<typeof testEngine> & ReturnType<typeof faultyStore> & { spool: MemorySpool } => {
+    const spool = memorySpool();
+    const faulty = faultyStore();
+    return { spool, ...faulty, ...testEngine({ store: faulty.store, spool }) };
+  };
+
+  it("drops what waits in the spool for an erased namespace, and leaves the others waiting", async () => {
+    const { engine, faults, inner, spool } = away();
+    faults.commit = "before";
+    for (const namespace of ["gone", "kept"]) {
+      const { episode } = await engine.rank(request({ namespace }));
+      expect(await engine.end(episode, { reward: true })).toMatchObject({ status: "spooled" });
+    }
+    faults.commit = "none";
+    await engine.forget({ namespace: "gone" });
+    expect(spool.waiting.map(({ namespace }) => namespace)).toEqual(["kept"]);
+    await engine.flush();
+    expect(await snapshot(inner, "gone")).toEqual({ head: 0, states: {} });
+    expect((await engine.status({ namespace: "kept" })).taught).toBe(1);
+    expect(engine.health().spooled).toBe(0);
+  });
+
+  it("passes on what waits in the spool before it forgets ids, or refuses", async () => {
+    const { engine, faults, clock } = away();
+    faults.commit = "before";
+    await engine.end((await engine.rank(request())).episode, { reward: true });
+    await expect(engine.forget({ namespace: "default", ids: ["d0"] })).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      message: expect.stringContaining("1 commits of namespace default wait in the spool"),
+    });
+    faults.commit = "none";
+    clock.now += MINUTE;
+    await engine.forget({ namespace: "default", ids: ["d0"] });
+    await engine.flush();
+    expect(await knowledgeOf(engine, "d0")).toBeUndefined();
+    expect(await knowledgeOf(engine, "d1")).toBeDefined();
+  });
+
+  it("records first what could not be sent before", async () => {
+    const { store, faults } = faultyStore();
+    const { engine } = testEngine({ store });
+    const { episode } = await engine.rank(request());
+    faults.commit = "before";
+    await expect(engine.end(episode, { reward: true })).rejects.toMatchObject({ code: "STORE_FAILED" });
+    await expect(engine.forget({ namespace: "default", ids: ["d0"] })).rejects.toMatchObject({ code: "STORE_FAILED" });
+    faults.commit = "none";
+    await engine.forget({ namespace: "default", ids: ["d0"] });
+    await engine.end(episode, { reward: true });
+    expect(await knowledgeOf(engine, "d0")).toBeUndefined();
+    expect(await engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("waits for what is being recorded", async () => {
+    const { store, release } = slowStore();
+    const { engine } = testEngine({ store });
+    const { episode } = await engine.rank(request());
+    const ending = engine.end(episode, { reward: true });
+    const forgetting = engine.forget({ namespace: "default" });
+    await new Promise((resolve) => setImmediate(resolve));
+    release();
+    await Promise.all([ending, forgetting]);
+    expect(await snapshot(store, "default")).toEqual({ head: 0, states: {} });
   });
 });

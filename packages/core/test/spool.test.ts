@@ -45,6 +45,22 @@ describe("an outcome while the store is out of reach", () => {
     expect(logs.find(({ fields }) => fields.code === "SPOOL_DRAINED")).toMatchObject({ fields: { commits: 10 } });
   });
 
+  it("can be corrected as soon as the store is back, and is not called unknown before", async () => {
+    const { engine, faults, clock } = spooling();
+    faults.commit = "before";
+    const { episode } = await engine.rank(request());
+    expect(await engine.end(episode, { reward: true })).toMatchObject({ status: "spooled" });
+    await expect(engine.report(episode, { reward: false })).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      message: expect.stringContaining("wait in the spool"),
+    });
+    faults.commit = "none";
+    clock.now += 4_000;
+    expect(await engine.report(episode, { reward: false })).toMatchObject({ status: "committed" });
+    expect((await engine.explain(episode))?.outcome).toMatchObject({ reward: 0 });
+    await expect(engine.report("never heard of", { reward: false })).rejects.toMatchObject({ code: "UNKNOWN_EPISODE" });
+  });
+
   it("whose answer was lost is not counted twice by the spool", async () => {
     const world = spooling();
     world.faults.commit = "after";

@@ -2,6 +2,7 @@ import type { SourceCap } from "../credit/caps.js";
 import type { Learner } from "../learners/learner.js";
 import type { Reduce, Store } from "../store/store.js";
 import type { OpenEpisodes } from "./open-episodes.js";
+import type { OutcomeSpool } from "./outcome-spool.js";
 import type { Recorder } from "./recorder.js";
 import type { StateReader } from "./state-reader.js";
 import type { LogFields, Logger } from "./types.js";
@@ -27,6 +28,8 @@ export interface EngineContext {
   readonly states: StateReader<unknown, unknown>;
   /** The states for ranking, which cannot wait: short deadline, no reads from a store that keeps failing. */
   readonly scoringStates: StateReader<unknown, unknown>;
+  /** Where outcomes wait while the store is out of reach; undefined: nowhere. */
+  readonly spool: OutcomeSpool | undefined;
   readonly open: OpenEpisodes;
   readonly recorder: Recorder;
   readonly counters: EngineCounters;

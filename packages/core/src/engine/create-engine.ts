@@ -58,6 +58,9 @@ export const ENGINE_DEFAULTS: EngineSettings = {
   writeDeadline: 10_000,
 };
 
+/** Namespaces that are read ahead at once. */
+const AHEAD_AT_ONCE = 2;
+
 /** Open episodes beyond the limit that may wait to be recorded; what comes on top is let go. */
 const OVERFLOW = 1_000;
 
@@ -91,7 +94,7 @@ export function createEngine(options: EngineOptions): Engine {
     return work;
   };
   const patience = { deadline: settings.writeDeadline, setTimer };
-  const store = announcing(patientStore(options.store, patience), (namespace) => void readAhead(namespace));
+  const store = announcing(patientStore(options.store, patience), (namespace) => readAhead(namespace));
   const reading = new CircuitBreaker();
   const writing = new CircuitBreaker();
   const counters: EngineCounters = { degraded: 0, lost: 0, spooled: 0, rejected: 0 };
@@ -103,8 +106,17 @@ export function createEngine(options: EngineOptions): Engine {
     onChange: (suspended, cause) => reportSuspension(log, suspended, cause),
   });
   const scoringStates = new StateReader(scoringReads, learner);
-  const readAhead = (namespace: string): Promise<void> =>
-    track(scoringStates.readAhead(namespace)).catch(() => undefined);
+  let closing = false;
+  let ahead = 0;
+  /** Best effort: it gives way to rankings, whose deadline and circuit breaker it shares, and to the end. */
+  const readAhead = (namespace: string): void => {
+    if (closing || reading.isOpen || ahead >= AHEAD_AT_ONCE) return;
+    ahead += 1;
+    const done = (): void => {
+      ahead -= 1;
+    };
+    track(scoringStates.readAhead(namespace)).then(done, done);
+  };
   const spool =
     options.spool &&
     createOutcomeSpool({
@@ -123,6 +135,7 @@ export function createEngine(options: EngineOptions): Engine {
     reduce,
     states: new StateReader(store, learner),
     scoringStates,
+    spool,
     open: new OpenEpisodes({ limit: settings.maxOpenEpisodes, ttl: settings.episodeTtl }),
     recorder: createRecorder({ store, spool, reduce, onEdit, recordedCandidates, now, createId }),
     counters,
@@ -211,7 +224,11 @@ export function createEngine(options: EngineOptions): Engine {
       spooled: counters.spooled,
       rejected: counters.rejected,
     }),
-    forget: (forgetOptions) => track(maintainer.forget(forgetOptions)),
+    forget(forgetOptions) {
+      // What is being recorded would come back after it was forgotten.
+      const earlier = Promise.allSettled(underWay);
+      return track(earlier.then(() => maintainer.forget(forgetOptions)));
+    },
     importState: (state) => track(maintainer.importState(state)),
     exportState: (exportOptions) => maintainer.exportState(exportOptions),
     replay: ((
@@ -232,6 +249,7 @@ export function createEngine(options: EngineOptions): Engine {
     },
 
     async close() {
+      closing = true;
       while (underWay.size > 0) await Promise.allSettled(underWay);
       await outcomes.abandonAll();
       await spool?.drain();

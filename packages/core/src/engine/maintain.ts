@@ -15,7 +15,7 @@ const IMPORT_BATCH = 400;
 export type Maintainer = Pick<Engine, "forget" | "importState" | "exportState">;
 
 export function createMaintainer(context: EngineContext): Maintainer {
-  const { store, states, open, recorder, learner } = context;
+  const { store, states, open, recorder, learner, spool } = context;
 
   return {
     async forget(options) {
@@ -25,6 +25,13 @@ export function createMaintainer(context: EngineContext): Maintainer {
       checkCollection(collection);
       if (ids !== undefined) checkNames(ids, "ids");
       const gone = ids && new Set(ids);
+      if (gone?.size === 0) return;
+      // What waits to be recorded would come back after it was forgotten.
+      if (!gone) await spool?.forget(namespace);
+      else {
+        await spool?.settle(namespace);
+        for (const episode of open.all()) if (episode.namespace === namespace) await recorder.recordUnsent(episode);
+      }
       for (const episode of open.all()) {
         if (episode.namespace !== namespace) continue;
         if (!gone) open.remove(episode);
@@ -36,7 +43,7 @@ export function createMaintainer(context: EngineContext): Maintainer {
         }
       }
       if (!ids) await store.eraseNamespace(namespace);
-      else if (ids.length > 0) {
+      else {
         const event = { type: "forget", collection, ids: [...new Set(ids)] } as const;
         await recorder.commit(namespace, toEntry(`forget:${context.createId()}`, event, context.now()));
       }

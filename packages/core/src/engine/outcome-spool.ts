@@ -19,6 +19,10 @@ export interface OutcomeSpool {
   commit(namespace: string, entries: readonly LedgerEntry[]): Promise<readonly RecordReceipt[]>;
   /** Passes on what waits, if the store can be reached: asks it also in a pause, since somebody wants to know. Never rejects. */
   drain(): Promise<void>;
+  /** Drops what waits for a namespace that is erased. @throws the spool's failure: what waits there would bring the namespace back */
+  forget(namespace: string): Promise<void>;
+  /** Passes on what waits for a namespace. @throws STORE_UNAVAILABLE when some of it still waits */
+  settle(namespace: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -112,6 +116,22 @@ export function createOutcomeSpool(options: OutcomeSpoolOptions): OutcomeSpool {
     return entries.map(() => ({ status: "spooled", seq: 0 }));
   };
 
+  const drain = async (): Promise<void> => {
+    // One that began while the store was away says nothing about now.
+    await draining?.catch(() => undefined);
+    await tryStore(passOn).catch(() => undefined);
+  };
+
+  const waitingFor = async (namespace: string): Promise<number[]> => {
+    const ids: number[] = [];
+    for (let after = 0; ; ) {
+      const page = await spool.read({ after, limit: PAGE });
+      if (page.length === 0) return ids;
+      after = (page.at(-1) as WaitingCommit).id;
+      for (const commit of page) if (commit.namespace === namespace) ids.push(commit.id);
+    }
+  };
+
   return {
     async commit(namespace, entries) {
       if (!breaker.admits(now())) return keep(namespace, entries, undefined);
@@ -126,10 +146,26 @@ export function createOutcomeSpool(options: OutcomeSpoolOptions): OutcomeSpool {
       }
     },
 
-    async drain() {
-      // One that began while the store was away says nothing about now.
+    drain,
+
+    async forget(namespace) {
       await draining?.catch(() => undefined);
-      await tryStore(passOn).catch(() => undefined);
+      const ids = await waitingFor(namespace);
+      if (ids.length === 0) return;
+      await spool.remove(ids);
+      for (const id of ids) refused.delete(id);
+      await recount();
+    },
+
+    async settle(namespace) {
+      if (waiting !== 0) await drain();
+      const left = waiting === 0 ? 0 : (await waitingFor(namespace)).length;
+      if (left === 0) return;
+      throw new QavrError(
+        "STORE_UNAVAILABLE",
+        `${left} commits of namespace ${namespace} wait in the spool and would bring back what is to be forgotten. Repeat this when the store has taken them.`,
+        { details: { namespace, waiting: left } },
+      );
     },
 
     close: () => spool.close(),

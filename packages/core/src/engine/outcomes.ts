@@ -66,7 +66,7 @@ export function createOutcomes(context: EngineContext): Outcomes {
         const receipt = await keepUnsent(episode, entry, recorder.record(episode, "open", entry));
         return answer(namespace, checked, episode.id, receipt);
       }
-      const found = await states.resolve(namespace, reference);
+      const found = await recorded(namespace, reference);
       if (!found) throw unknownEpisode(reference, namespace);
       assertInTime(found.id, found.record);
       const entry = outcomeEntry(found.id, checked, shownInRecord(found.record));
@@ -89,7 +89,8 @@ export function createOutcomes(context: EngineContext): Outcomes {
       const { namespace = DEFAULT_NAME } = options;
       assertName(namespace, "namespace");
       if (!context.enabled) return undefined;
-      const found = await states.resolve(namespace, alias);
+      // A retrieval waits for it.
+      const found = await context.scoringStates.resolve(namespace, alias);
       if (found?.record.state !== "parked" || found.record.parkedAs !== alias) return undefined;
       // Nothing that is reported about it would be accepted any more.
       if (context.now() - found.record.lastAt > context.outcomeWindow) return undefined;
@@ -138,6 +139,17 @@ export function createOutcomes(context: EngineContext): Outcomes {
       loseEpisode(context, episode, error);
       return true;
     }
+  }
+
+  /** The recorded episode, which may have waited in the spool until now. @throws STORE_UNAVAILABLE when it may wait there still */
+  async function recorded(namespace: string, reference: string): ReturnType<typeof states.resolve> {
+    const found = await states.resolve(namespace, reference);
+    const { spool, counters } = context;
+    if (found || !spool || counters.spooled === 0) return found;
+    await spool.drain();
+    const passedOn = await states.resolve(namespace, reference);
+    if (!passedOn && counters.spooled > 0) throw mayWait(reference, counters.spooled);
+    return passedOn;
   }
 
   async function answer(
@@ -310,6 +322,14 @@ function unknownEpisode(reference: string, namespace: string): QavrError {
     "UNKNOWN_EPISODE",
     `No episode ${reference} is open or recorded in namespace ${namespace}. Check the run id, and name the namespace it ran in.`,
     { details: { reference, namespace } },
+  );
+}
+
+function mayWait(reference: string, waiting: number): QavrError {
+  return new QavrError(
+    "STORE_UNAVAILABLE",
+    `Episode ${reference} is not in the store, but ${waiting} commits wait in the spool and it may be among them. Repeat this when the store is back.`,
+    { details: { reference, waiting } },
   );
 }
 

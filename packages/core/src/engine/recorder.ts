@@ -17,6 +17,8 @@ export interface Recorder {
     last?: LedgerEntry,
     parkedAs?: string,
   ): Promise<RecordReceipt | undefined>;
+  /** Sends again what could not be sent before, and nothing else. @throws what the store throws; the episode keeps it then */
+  recordUnsent(episode: OpenEpisode): Promise<void>;
   /** Commits one entry to the store and turns a conflict into its error. */
   commit(namespace: string, entry: LedgerEntry): Promise<CommitReceipt>;
   /** The same for an outcome: while the store is out of reach it may wait in the spool. */
@@ -78,6 +80,13 @@ export function createRecorder(options: RecorderOptions): Recorder {
       const receipt = last && receipts.at(-1);
       if (receipt) assertNoConflict(receipt, last);
       return receipt;
+    },
+
+    async recordUnsent(episode) {
+      const entries = episode.unsent;
+      if (entries.length === 0) return;
+      await commitAll(episode.namespace, entries);
+      episode.unsent = episode.unsent.filter((entry) => !entries.includes(entry));
     },
 
     async commit(namespace, entry) {
