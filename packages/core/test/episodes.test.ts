@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { RankRequest } from "../src/index.js";
 import { slowStore } from "./support/faulty-store.js";
 import { candidates, DAY, ids, request, testEngine } from "./support/test-engine.js";
 
@@ -299,5 +300,48 @@ describe("calls at the same time", () => {
     await expect(engine.rank(request({ episode }))).rejects.toMatchObject({ code: "UNKNOWN_EPISODE" });
     await ending;
     expect(ids(await engine.rank(request()))).toHaveLength(3);
+  });
+});
+
+describe("an episode that retrieves hundreds of times", () => {
+  const wide = (run: number): RankRequest => ({
+    candidates: Array.from({ length: 50 }, (_, i) => ({
+      id: `memory ${run}-${i}`.padEnd(40, "."),
+      similarity: 1 - i / 50,
+    })),
+    topK: 10,
+    vector: Array.from({ length: 256 }, (_, i) => Math.cos(i + run)),
+  });
+
+  it("is recorded in several entries where one would be too large, and credited as a whole", async () => {
+    const { engine, store } = testEngine();
+    const episode = engine.open({ aliases: ["run"] });
+    for (let run = 0; run < 400; run++) await engine.rank({ ...wide(run), episode });
+    expect(await engine.end(episode, { reward: true })).toMatchObject({ status: "committed" });
+    const entries = await store.readEntries("default", { limit: 10 });
+    expect(entries.map(({ type }) => type)).toEqual(["exposure", "exposure", "outcome"]);
+    const explained = await engine.explain("run");
+    expect(explained).toMatchObject({ state: "ended", outcome: { reward: 1 } });
+    expect(explained?.exposures).toHaveLength(400);
+    expect((await engine.exportState()).memories).toHaveLength(4_000);
+    expect(await engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("is credited for as much as can be recorded, says so once, and ranks on", async () => {
+    const { engine, logs } = testEngine();
+    const episode = engine.open();
+    let unrecorded = 0;
+    for (let run = 0; run < 900; run++) {
+      const ranking = await engine.rank({ ...wide(run % 20), episode });
+      expect(ranking.items).toHaveLength(10);
+      if (ranking.episode === "") unrecorded += 1;
+      // As an application does that reports on the way: all of it is in one record.
+      if (run % 100 === 99) await engine.report(episode, { reward: run % 200 === 99 });
+    }
+    expect(unrecorded).toBeGreaterThan(0);
+    expect(await engine.end(episode, { reward: true })).toMatchObject({ status: "committed" });
+    expect(await engine.report(episode, { reward: false, tier: "verified" })).toMatchObject({ status: "committed" });
+    expect(logs.filter(({ fields }) => fields.code === "EPISODE_FULL")).toHaveLength(1);
+    expect(await engine.replay()).toMatchObject({ identical: true });
   });
 });

@@ -18,6 +18,8 @@ export interface OpenEpisode {
   readonly aliases: Set<string>;
   /** Exposures of this process, in order; the first `recordedExposures` are durable. */
   readonly exposures: OpenExposure[];
+  /** About how many bytes the record of all its exposures will take, with what an outcome adds. */
+  recordBytes: number;
   recordedExposures: number;
   recordedAliases: number;
   /** Where the ledger says it stands, and under which alias it waits there; undefined before its first entry. */
@@ -36,6 +38,9 @@ export interface OpenEpisode {
   /** Set while its last commit is under way. */
   closing: Promise<unknown> | undefined;
 }
+
+const EXPOSURE_BYTES = 192;
+const ITEM_BYTES = 64;
 
 /**
  * The runs under way in this process, oldest first. Bounded in number and age: what nobody ends is handed back to be recorded
@@ -83,6 +88,7 @@ export class OpenEpisodes {
       namespace,
       aliases: new Set(),
       exposures: [],
+      recordBytes: 0,
       recordedExposures: 0,
       recordedAliases: 0,
       recordedState: earlier && { state: earlier.state, parkedAs: earlier.parkedAs },
@@ -94,7 +100,8 @@ export class OpenEpisodes {
       touchedAt: now,
       closing: undefined,
     };
-    for (const { collection, items } of earlier?.exposures ?? []) {
+    for (const { collection, items, vector } of earlier?.exposures ?? []) {
+      episode.recordBytes += recordBytesOf(vector.length, items);
       for (const item of items) {
         episode.handles.set(handleKey(collection, item.id), item.handle);
         episode.lastHandle = Math.max(episode.lastHandle, item.handle);
@@ -148,6 +155,16 @@ export class OpenEpisodes {
     }
     return overdue;
   }
+}
+
+/** What an exposure takes in its episode's record: the vector twice (as asked and as learned along), and each memory with its part. */
+export function recordBytesOf(dims: number, items: readonly { readonly id: string }[]): number {
+  return items.reduce((sum, { id }) => sum + ITEM_BYTES + nameBytes(id), EXPOSURE_BYTES + 2 * dims);
+}
+
+/** At most so many bytes of UTF-8. */
+function nameBytes(name: string): number {
+  return /^[ -~]*$/.test(name) ? name.length : 3 * name.length;
 }
 
 export function handleKey(collection: string, id: string): string {

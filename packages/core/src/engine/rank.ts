@@ -10,7 +10,7 @@ import { assertName } from "../store/validate.js";
 import { type CheckedRequest, checkCount, checkRequest, DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
 import { drawHoldout } from "./holdout.js";
-import { handleKey, type OpenEpisode } from "./open-episodes.js";
+import { handleKey, type OpenEpisode, recordBytesOf } from "./open-episodes.js";
 import type { ScoringStates } from "./state-reader.js";
 import { asStoreError } from "./store-failure.js";
 import type { Candidate, RankedItem, Ranking, RankRequest } from "./types.js";
@@ -21,6 +21,9 @@ const MAX_FETCH = 1_000;
 const FETCH_FACTOR = 4;
 /** … and a short list still needs something to choose from. */
 const MIN_FETCH = 20;
+
+/** Bytes of an episode's record that exposures may take: a state that is larger than a store keeps could never be credited. */
+const MAX_RECORD = 768 * 1024;
 
 /** Changed spaces that were warned of once already. */
 const REMEMBERED_WARNINGS = 1_000;
@@ -90,6 +93,17 @@ export function createRanker(context: EngineContext): Ranker {
           ...termsOf(index, similarities, scored.scores),
         };
       });
+      const size = recordBytesOf(
+        vector?.bytes.length ?? 0,
+        order.map((index) => candidates[index] as Candidate),
+      );
+      if (target.recordBytes + size > MAX_RECORD) {
+        if (target.recordBytes <= MAX_RECORD) warnOfFullEpisode(context, target);
+        target.recordBytes += size;
+        const { notes, scores } = scored;
+        return { ...unrecorded(request, ids, order, similarities, learner.id, vector, scores), ...notes };
+      }
+      target.recordBytes += size;
       target.exposures.push({
         collection,
         context: checked.context,
@@ -220,6 +234,20 @@ export function createRanker(context: EngineContext): Ranker {
     }
     return false;
   }
+}
+
+/** Says once per episode that what it retrieves from here on is not credited. */
+function warnOfFullEpisode({ log }: EngineContext, { id, namespace, exposures }: OpenEpisode): void {
+  log(
+    "warn",
+    "An episode has retrieved as much as can be recorded of one: what comes now is ranked and not credited.",
+    {
+      code: "EPISODE_FULL",
+      episode: id,
+      namespace,
+      exposures: exposures.length,
+    },
+  );
 }
 
 /** Counts and logs that learning was left out, and why; in a low voice while the store is left alone, which was said when it began. */

@@ -1,7 +1,7 @@
 import { QavrError } from "../errors/qavr-error.js";
 import { encodeEvent } from "../ledger/event-codec.js";
-import type { EditPolicy, EpisodeState, LedgerEvent, RecordedExposure } from "../ledger/events.js";
-import type { CommitReceipt, LedgerEntry, Reduce, Store } from "../store/store.js";
+import type { EditPolicy, EpisodeState, ExposureEvent, LedgerEvent, RecordedExposure } from "../ledger/events.js";
+import { type CommitReceipt, type LedgerEntry, type Reduce, STORE_LIMITS, type Store } from "../store/store.js";
 import type { OpenEpisode, OpenExposure } from "./open-episodes.js";
 import type { OutcomeSpool, RecordReceipt } from "./outcome-spool.js";
 
@@ -45,6 +45,20 @@ export function createRecorder(options: RecorderOptions): Recorder {
   const commitOrSpool = (namespace: string, entries: readonly LedgerEntry[]): Promise<readonly RecordReceipt[]> =>
     spool ? spool.commit(namespace, entries) : commitAll(namespace, entries);
 
+  /** An entry, or several that say the same where one would be more than a store keeps: a run may retrieve hundreds of times. */
+  const toEntries = (event: ExposureEvent): readonly LedgerEntry[] => {
+    // The key is drawn once and stays with the entry. Made from counts, it would meet that of another process's entry.
+    const entry = toEntry(`exposure:${event.episode}:${createId()}`, event, now());
+    const { exposures } = event;
+    if (entry.payload.length <= STORE_LIMITS.payloadBytes || exposures.length === 1) return [entry];
+    const half = exposures.length >> 1;
+    return [
+      // Not over before the last of them.
+      ...toEntries({ ...event, exposures: exposures.slice(0, half), state: "open", parkedAs: undefined }),
+      ...toEntries({ ...event, exposures: exposures.slice(half), aliases: [] }),
+    ];
+  };
+
   return {
     async record(episode, state, last, parkedAs) {
       const exposures = episode.exposures.slice(episode.recordedExposures);
@@ -55,9 +69,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       const isNew = !stands || exposures.length + aliases.length > 0;
       // An episode that never showed anything leaves no trace, unless somebody has spoken about it: what it shows later is credited.
       if (isNew && (durable + exposures.length > 0 || last)) {
-        // The key is drawn once and stays with the entry. Made from counts, it would meet that of another process's entry.
-        const key = `exposure:${episode.id}:${createId()}`;
-        const event: LedgerEvent = {
+        const event: ExposureEvent = {
           type: "exposure",
           episode: episode.id,
           state,
@@ -70,7 +82,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
         episode.recordedExposures = episode.exposures.length;
         episode.recordedAliases = episode.aliases.size;
         episode.recordedState = { state, parkedAs: parkedAs ?? "" };
-        episode.unsent = [...episode.unsent, toEntry(key, event, now())];
+        episode.unsent = [...episode.unsent, ...toEntries(event)];
       }
       const entries = last ? [...episode.unsent, last] : episode.unsent;
       if (entries.length === 0) return undefined;
