@@ -61,6 +61,7 @@ describe("the conformance suite", () => {
       "begins its digests again after a compaction",
       "accepts a batch beyond the limit",
       "goes on working after it was closed",
+      "keeps what an earlier refresh knew from its own commits",
       "overwrites the array of a state in place",
       "keeps payloads as text",
       "normalises names",

@@ -79,7 +79,7 @@ export interface ReadOptions {
   readonly mayLag?: boolean;
   /**
    * The answer may be as old as the last {@link Store.refresh} of this namespace that the caller has awaited: for a reader that refreshes
-   * once and then reads several times. Stores without `refresh` ignore it.
+   * once and then reads several times. What this store object has committed itself is in it all the same. Stores without `refresh` ignore it.
    */
   readonly refreshed?: boolean;
 }

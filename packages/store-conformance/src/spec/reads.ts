@@ -52,6 +52,21 @@ export const reads: ConformanceTopic = {
       },
     },
     {
+      title: "reads its own commits, also for a reader that takes what an earlier refresh knew, or may lag",
+      async run({ store }) {
+        const ref = { scope: "s", id: "m" };
+        await store.refresh?.("n");
+        const seen = new Set<string>();
+        for (let i = 0; i < 5; i++) {
+          await store.commit("n", [entry(`k${i}`, { link: [ref] })], scriptedReduction);
+          const [known] = await store.readStates("n", "s", ["m"], { refreshed: true, mayLag: true });
+          expect(known).toEqual((await store.readStates("n", "s", ["m"]))[0]);
+          seen.add(String(known));
+        }
+        expect(seen.size).toBe(5);
+      },
+    },
+    {
       title: "reads what was acknowledged, however often the state was read before",
       async run({ store }) {
         const ref = { scope: "s", id: "m" };

@@ -35,6 +35,14 @@ const withStaleCache = (store: Store): Partial<Store> => {
 export const readMutants: readonly Mutant[] = [
   mutant("answers from a cache that its own commits do not clear", "reads", withStaleCache),
 
+  mutant("keeps what an earlier refresh knew from its own commits", "reads", (store) => {
+    const stale = withStaleCache(store);
+    return {
+      readStates: (namespace, scope, ids, options) =>
+        (options?.refreshed ? (stale.readStates ?? store.readStates) : store.readStates)(namespace, scope, ids),
+    };
+  }),
+
   mutant("returns states in the order of their ids", "reads", (store) => ({
     async readStates(namespace, scope, ids) {
       return store.readStates(namespace, scope, [...ids].sort());
