@@ -19,8 +19,8 @@ export type Log<Code extends string> = (
 ) => void;
 
 /**
- * Binds a logger; without one nothing is written, but for `unheard`. An error is told as `error`, its name, and `reason`, its code if it has one; a second line of the same code
- * at debug level has it as text. A logger that throws is ignored, since a log line must not fail a run.
+ * Binds a logger; without one nothing is written, but for `unheard`. An error is told as `error`, its name, and `reason`, its code if it
+ * has one; a second line of the same code at debug level has it as text. A logger that throws is ignored, since a log line must not fail a run.
  *
  * @param unheard codes that keep a memory from learning: without a logger the first line of each is a process warning
  */
