@@ -1,6 +1,5 @@
 import type { LogFields, Logger } from "../engine/types.js";
 import { QavrError } from "../errors/qavr-error.js";
-import { processWarning } from "./process-warning.js";
 
 /** What a line may carry. */
 export interface LineFields {
@@ -67,4 +66,18 @@ function namesOf(error: unknown): { readonly error: string; readonly reason?: st
     // Anything may be thrown, a proxy or a getter included.
     return { error: "unknown" };
   }
+}
+
+/** Tells a person who runs a program, where nobody reads a log. */
+function processWarning(code: string, message: string): void {
+  processOf(globalThis)?.emitWarning?.(message, { type: "QavrWarning", code });
+}
+
+/** Node's process, where there is one; this package knows no platform. */
+function processOf(scope: object): ProcessShape | undefined {
+  return (scope as { readonly process?: ProcessShape }).process;
+}
+
+interface ProcessShape {
+  emitWarning?(message: string, options: { readonly type: string; readonly code: string }): void;
 }

@@ -124,12 +124,10 @@ export function createOutcomeSpool(options: OutcomeSpoolOptions): OutcomeSpool {
 
   const waitingFor = async (namespace: string): Promise<number[]> => {
     const ids: number[] = [];
-    for (let after = 0; ; ) {
-      const page = await spool.read({ after, limit: PAGE });
-      if (page.length === 0) return ids;
-      after = (page.at(-1) as WaitingCommit).id;
+    for await (const page of pagesOf((after) => spool.read({ after, limit: PAGE }))) {
       for (const commit of page) if (commit.namespace === namespace) ids.push(commit.id);
     }
+    return ids;
   };
 
   return {
@@ -172,16 +170,26 @@ export function createOutcomeSpool(options: OutcomeSpoolOptions): OutcomeSpool {
   };
 }
 
+/** Everything that waits, page by page, until there is no more or it cannot be read. */
+async function* pagesOf(
+  read: (after: number) => Promise<readonly WaitingCommit[] | undefined>,
+): AsyncGenerator<readonly WaitingCommit[]> {
+  for (let after = 0; ; ) {
+    const page = await read(after);
+    const last = page?.at(-1);
+    if (!page || !last) return;
+    after = last.id;
+    yield page;
+  }
+}
+
 async function passOnAll(
   { store, reduce, spool, log }: OutcomeSpoolOptions,
   refused: Set<number>,
   asking: <T>(work: () => Promise<T>) => Promise<T | undefined>,
 ): Promise<void> {
   let passed = 0;
-  for (let after = 0; ; ) {
-    const page = await asking(() => spool.read({ after, limit: PAGE }));
-    if (!page || page.length === 0) break;
-    after = (page.at(-1) as WaitingCommit).id;
+  for await (const page of pagesOf((after) => asking(() => spool.read({ after, limit: PAGE })))) {
     const byNamespace = Map.groupBy(
       page.filter(({ id }) => !refused.has(id)),
       ({ namespace }) => namespace,

@@ -83,6 +83,17 @@ export function createRanker(context: EngineContext): Ranker {
       open.touch(target, context.now());
       const draw = drawHoldout(target, context.holdout);
       const order = draw?.held ? scored.host : scored.order;
+      const size = recordBytesOf(
+        vector?.bytes.length ?? 0,
+        order.map((index) => candidates[index] as Candidate),
+      );
+      const hadRoom = target.recordBytes <= MAX_RECORD;
+      target.recordBytes += size;
+      if (target.recordBytes > MAX_RECORD) {
+        if (hadRoom) warnOfFullEpisode(context, target);
+        const { notes, scores } = scored;
+        return { ...unrecorded(request, ids, order, similarities, learner.id, vector, scores), ...notes };
+      }
       const shown = order.map((index): ShownItem => {
         const { id, text } = candidates[index] as Candidate;
         return {
@@ -93,17 +104,6 @@ export function createRanker(context: EngineContext): Ranker {
           ...termsOf(index, similarities, scored.scores),
         };
       });
-      const size = recordBytesOf(
-        vector?.bytes.length ?? 0,
-        order.map((index) => candidates[index] as Candidate),
-      );
-      if (target.recordBytes + size > MAX_RECORD) {
-        if (target.recordBytes <= MAX_RECORD) warnOfFullEpisode(context, target);
-        target.recordBytes += size;
-        const { notes, scores } = scored;
-        return { ...unrecorded(request, ids, order, similarities, learner.id, vector, scores), ...notes };
-      }
-      target.recordBytes += size;
       target.exposures.push({
         collection,
         context: checked.context,

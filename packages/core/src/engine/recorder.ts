@@ -59,6 +59,17 @@ export function createRecorder(options: RecorderOptions): Recorder {
     ];
   };
 
+  /** Commits entries of an episode; those that failed before are not sent again then. */
+  const send = async <Receipt>(
+    episode: OpenEpisode,
+    entries: readonly LedgerEntry[],
+    commit: (namespace: string, entries: readonly LedgerEntry[]) => Promise<readonly Receipt[]>,
+  ): Promise<readonly Receipt[]> => {
+    const receipts = await commit(episode.namespace, entries);
+    episode.unsent = episode.unsent.filter((entry) => !entries.includes(entry));
+    return receipts;
+  };
+
   return {
     async record(episode, state, last, parkedAs) {
       const exposures = episode.exposures.slice(episode.recordedExposures);
@@ -87,18 +98,14 @@ export function createRecorder(options: RecorderOptions): Recorder {
       const entries = last ? [...episode.unsent, last] : episode.unsent;
       if (entries.length === 0) return undefined;
       // Who parks an episode wants to find it again from another process: in a spool of this one nobody would.
-      const receipts = await (state === "parked" ? commitAll : commitOrSpool)(episode.namespace, entries);
-      episode.unsent = episode.unsent.filter((entry) => !entries.includes(entry));
+      const receipts = await send(episode, entries, state === "parked" ? commitAll : commitOrSpool);
       const receipt = last && receipts.at(-1);
       if (receipt) assertNoConflict(receipt, last);
       return receipt;
     },
 
     async recordUnsent(episode) {
-      const entries = episode.unsent;
-      if (entries.length === 0) return;
-      await commitAll(episode.namespace, entries);
-      episode.unsent = episode.unsent.filter((entry) => !entries.includes(entry));
+      if (episode.unsent.length > 0) await send(episode, episode.unsent, commitAll);
     },
 
     async commit(namespace, entry) {

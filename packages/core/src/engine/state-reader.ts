@@ -2,7 +2,7 @@ import type { Learner, MemoryTable } from "../learners/learner.js";
 import { decodeEpisode, type EpisodeRecord } from "../ledger/episode-record.js";
 import { confirmationsIn, learnedBytes, MemoryRecord } from "../ledger/memory-record.js";
 import { decodeSharedRecord, type SharedRecord } from "../ledger/shared-record.js";
-import { memoryScope, SCOPES, statsRef, textOfValue } from "../ledger/state-keys.js";
+import { collectionOf, memoryScope, SCOPES, statsRef, textOfValue } from "../ledger/state-keys.js";
 import { decodeStats, type StatsRecord } from "../ledger/stats-record.js";
 import { readable } from "../ledger/unreadable.js";
 import { CONFIRMATIONS } from "../scoring/unverified.js";
@@ -144,11 +144,17 @@ export class StateReader<Shared, Memory> {
     cache.cursor = changes.cursor;
     const outdated = mark(cache, changes.written);
     if (outdated.length > MOST_AHEAD) return;
-    for (const [collection, { shared }] of cache.collections) {
-      const scope = memoryScope(collection);
-      const ids = outdated.filter((ref) => ref.scope === scope).map(({ id }) => id);
-      if (shared === null) await this.#shared(namespace, collection, cache, LAGGING);
-      if (ids.length > 0) await this.#load(namespace, collection, cache, ids);
+    const byScope = Map.groupBy(outdated, ({ scope }) => scope);
+    for (const { id } of byScope.get(SCOPES.shared) ?? []) await this.#shared(namespace, id, cache, LAGGING);
+    for (const [scope, refs] of byScope) {
+      const collection = collectionOf(scope);
+      if (collection !== undefined)
+        await this.#load(
+          namespace,
+          collection,
+          cache,
+          refs.map(({ id }) => id),
+        );
     }
   }
 
@@ -286,13 +292,12 @@ function sizeOf({ collections }: CachedNamespace<unknown>): number {
   return size;
 }
 
-/** Marks what was written as out of date, and returns what of it was known until now. */
+/** Marks what was written as out of date, and returns which memories and collections of it were known until now. */
 function mark(cache: CachedNamespace<unknown>, written: readonly StateRef[]): readonly StateRef[] {
   return written.filter(({ scope, id }) => {
     if (scope === SCOPES.stats) {
-      const known = cache.stats !== null;
       cache.stats = null;
-      return known;
+      return false;
     }
     if (scope === SCOPES.shared) {
       const collection = cache.collections.get(id);
@@ -300,8 +305,9 @@ function mark(cache: CachedNamespace<unknown>, written: readonly StateRef[]): re
       collection.shared = null;
       return true;
     }
-    if (!scope.startsWith(SCOPES.memory)) return false;
-    const rows = cache.collections.get(scope.slice(SCOPES.memory.length))?.rows;
+    const ofMemories = collectionOf(scope);
+    if (ofMemories === undefined) return false;
+    const rows = cache.collections.get(ofMemories)?.rows;
     const row = rows?.get(id);
     if (!rows || row === undefined || row <= STALE) return false;
     if (row === NO_ROW) rows.delete(id);

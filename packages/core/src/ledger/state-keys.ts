@@ -21,6 +21,10 @@ export const aliasRef = (alias: string): StateRef => ({ scope: SCOPES.alias, id:
 export const sharedRef = (collection: string): StateRef => ({ scope: SCOPES.shared, id: collection });
 export const sourceRef = (source: string): StateRef => ({ scope: SCOPES.source, id: source });
 export const memoryScope = (collection: string): string => SCOPES.memory + collection;
+/** The collection whose memories a scope holds; undefined for any other scope. */
+export function collectionOf(scope: string): string | undefined {
+  return scope.startsWith(SCOPES.memory) ? scope.slice(SCOPES.memory.length) : undefined;
+}
 export const memoryRef = (collection: string, id: string): StateRef => ({ scope: memoryScope(collection), id });
 export const statsRef: StateRef = { scope: SCOPES.stats, id: "namespace" };
 /** Where a ring of episodes to visit again stands. */
