@@ -1,5 +1,5 @@
 import { type OutcomeInput, QavrError } from "@qavr/core";
-import { type EpisodeOfRun, endOrReport, outcomePerEpisode } from "@qavr/core/adapter";
+import { awaitBriefly, type EpisodeOfRun, endOrReport, outcomePerEpisode } from "@qavr/core/adapter";
 import type { Internals } from "./internals.js";
 import { joinParked, openedEpisodes, parkingAlias } from "./run-episodes.js";
 import { isAbort, isControlFlow } from "./run-errors.js";
@@ -32,18 +32,32 @@ interface Ending {
  * Rejects only when failures of learning are to be thrown.
  */
 export async function settleRun(internals: Internals, root: RootRun, end: RunEnd): Promise<void> {
-  const { runs, log, throws } = internals;
-  runs.close(root);
+  internals.runs.close(root);
   try {
     // What the root ended with decides: an interrupt in one branch does not undo the error that another branch stopped it with.
     const stopped = "error" in end ? isControlFlow(end.error) : root.interrupted !== "no";
-    if (root.kind !== "chain") await endAll(internals, root, {});
-    else if (stopped) await parkAll(internals, root);
+    if (root.kind !== "chain") await recording(internals, root, endAll(internals, root, {}));
+    else if (stopped) await recording(internals, root, parkAll(internals, root));
     else await judgeAndEnd(internals, root, end);
   } catch (error) {
-    if (throws) throw error;
-    log("error", "OUTCOME_NOT_RECORDED", "The end of a run could not be recorded.", { runId: root.id, error });
+    sayNotRecorded(internals, root, error);
   }
+}
+
+/**
+ * Waits for what is recorded of a run, in full where failures of learning are to be thrown; else a store that does not answer must not
+ * hold the run up, and the rest goes on in the background.
+ */
+function recording(internals: Internals, root: RootRun, work: Promise<void>): Promise<void> {
+  const { engine, underWay, throws } = internals;
+  if (throws) return work;
+  return awaitBriefly(engine, underWay.track(work.catch((error: unknown) => sayNotRecorded(internals, root, error))));
+}
+
+/** @throws the failure, where failures of learning are to be thrown */
+function sayNotRecorded({ log, throws }: Internals, root: RootRun, error: unknown): void {
+  if (throws) throw error;
+  log("error", "OUTCOME_NOT_RECORDED", "The end of a run could not be recorded.", { runId: root.id, error });
 }
 
 async function judgeAndEnd(internals: Internals, root: RootRun, end: RunEnd): Promise<void> {
@@ -54,7 +68,7 @@ async function judgeAndEnd(internals: Internals, root: RootRun, end: RunEnd): Pr
   // A failed part that the run did without (a retry, a fallback) earns nothing from its success; a run that failed as a
   // whole may have failed because of any of its parts.
   const uncredited = "error" in end ? [] : root.exposures.filter(({ run }) => isInFailedPart(run));
-  await endAll(internals, root, { outcome, fallback: unjudged(end), uncredited });
+  await recording(internals, root, endAll(internals, root, { outcome, fallback: unjudged(end), uncredited }));
   if (afterRun.size === 0 || ("error" in end && isAbort(end.error, root.signals))) return;
   const reward = outcome?.tier === "completed" ? undefined : outcome?.reward;
   const settled = { ...finishedRun(root, end), reward, episodes: await openedEpisodes(root) };

@@ -39,6 +39,69 @@ function fragile(): { store: Store; breakNow: () => void } {
   };
 }
 
+/** A store whose commits, and reads if they are held too, wait until they are let go. */
+function held(): { store: Store; hold: (reads?: boolean) => void; letGo: () => void } {
+  const inner = memoryStore();
+  const { changesSince: _, ...rest } = inner;
+  let gate: Promise<void> | undefined;
+  let open = (): void => undefined;
+  let readsToo = false;
+  const store: Store = {
+    ...rest,
+    commit: async (...call) => {
+      await gate;
+      return inner.commit(...call);
+    },
+    readStates: async (...call) => {
+      if (readsToo) await gate;
+      return inner.readStates(...call);
+    },
+  };
+  return {
+    store,
+    hold: (reads = false) => {
+      readsToo = reads;
+      gate = new Promise((resolve) => {
+        open = resolve;
+      });
+    },
+    letGo: () => {
+      gate = undefined;
+      open();
+    },
+  };
+}
+
+describe("when the store does not answer", () => {
+  it.each([
+    ["at all", true],
+    ["commits", false],
+  ])("%s, a run ends all the same, and its outcome is recorded when the store answers again", async (_what, reads) => {
+    const { store, hold, letGo } = held();
+    const { memory, retriever, codes } = await bench({ store, writeDeadline: 600_000 });
+    const chain = memory.track(
+      RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config)),
+    );
+    await chain.invoke(QUESTION);
+    hold(reads);
+    for (let run = 0; run < 4; run++) expect(await chain.invoke(QUESTION)).toHaveLength(2);
+    letGo();
+    await memory.flush();
+    expect((await memory.status()).episodes).toMatchObject({ recorded: 5, open: 0 });
+    expect(codes()).not.toContain("OUTCOME_NOT_RECORDED");
+  });
+
+  it("a run waits in full where failures of learning are to be thrown", async () => {
+    const { store, hold } = held();
+    const { memory, retriever } = await bench({ store, writeDeadline: 1_500, onError: "throw" });
+    const chain = memory.track(
+      RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config)),
+    );
+    hold();
+    await expect(chain.invoke(QUESTION)).rejects.toMatchObject({ code: "STORE_TIMEOUT" });
+  });
+});
+
 describe("when the store fails", () => {
   it("a retriever returns the host's first k and the run goes on, with coded log lines", async () => {
     const { store, breakNow } = fragile();

@@ -7,6 +7,7 @@ export {
   recordAgentReport,
   repairReport,
 } from "./agent-report.js";
+export { awaitBriefly } from "./await-briefly.js";
 export { bareHandle } from "./bare-handle.js";
 export { byRank } from "./by-rank.js";
 export { createLog, type LineFields, type Log } from "./coded-log.js";
