@@ -1,5 +1,6 @@
 import { getEnvironmentVariable } from "@langchain/core/utils/env";
 import { type EngineOptions, QavrError, type Store } from "@qavr/core";
+import { assertKnownFields, type FieldsOf } from "@qavr/core/adapter";
 import type { DocumentIdOptions } from "./document-ids.js";
 import { assertFunction, assertScope, assertText, refuse } from "./ranking-options.js";
 import type { ScopeOption } from "./run-scope.js";
@@ -29,11 +30,39 @@ export interface MemoryOptions extends Omit<EngineOptions, "store">, DocumentIdO
   readonly onError?: "open" | "throw";
 }
 
+const OPTIONS: FieldsOf<MemoryOptions> = {
+  store: true,
+  learner: true,
+  enabled: true,
+  namespace: true,
+  context: true,
+  evaluate: true,
+  onError: true,
+  idOf: true,
+  idKey: true,
+  onEdit: true,
+  episodeTtl: true,
+  maxOpenEpisodes: true,
+  outcomeWindow: true,
+  recordedCandidates: true,
+  holdout: true,
+  trust: true,
+  sourceCaps: true,
+  readDeadline: true,
+  writeDeadline: true,
+  spool: true,
+  clock: true,
+  setTimer: true,
+  createId: true,
+  logger: true,
+};
+
 /** @throws INVALID_ARGUMENT */
 export function assertMemoryOptions(options: MemoryOptions): void {
   if (typeof options !== "object" || options === null) {
     throw new QavrError("INVALID_ARGUMENT", "qavr() takes an object of options, or nothing.");
   }
+  assertKnownFields(options, "qavr() has no option", OPTIONS);
   const { namespace, context, evaluate, idOf, idKey, onError, enabled } = options;
   if (enabled !== undefined && typeof enabled !== "boolean") refuse("enabled", enabled, "must be true or false");
   assertScope("namespace", namespace);

@@ -62,6 +62,8 @@ describe("wrong input", () => {
     [{ store: "mysql://host/base" }],
     [{ store: "~/ledger.db" }],
     [{ enabled: "false" }],
+    [{ evalute: () => true }],
+    [{ sotre: memoryStore() }],
     [{ logger: () => undefined }],
     [{ episodeTtl: -1 }],
     [{ holdout: 2 }],

@@ -1,5 +1,6 @@
 import type { OutcomeInput } from "../engine/types.js";
 import { QavrError } from "../errors/qavr-error.js";
+import { assertKnownFields, type FieldsOf } from "./known-fields.js";
 
 /**
  * How a run went, as an application says it. Every field is optional: `{}` means that nobody knows.
@@ -10,8 +11,7 @@ export interface Outcome extends OutcomeInput {
   readonly success?: boolean;
 }
 
-/** Every field, which the compiler checks. */
-const FIELDS: Readonly<Record<keyof Outcome, true>> = {
+const FIELDS: FieldsOf<Outcome> = {
   success: true,
   reward: true,
   helpful: true,
@@ -42,14 +42,7 @@ export function toOutcomeInput(
       `An outcome must be an object such as { success: true }. Received ${Array.isArray(outcome) ? "a list" : String(outcome)}.`,
     );
   }
-  const unknown = Object.keys(outcome).find((field) => !Object.hasOwn(FIELDS, field));
-  if (unknown !== undefined) {
-    throw new QavrError(
-      "INVALID_ARGUMENT",
-      `An outcome has no field ${unknown}. It has ${Object.keys(FIELDS).join(", ")}; {} says that nobody knows.`,
-      { details: { field: unknown } },
-    );
-  }
+  assertKnownFields(outcome, "An outcome has no field", FIELDS);
   const { success, helpful, harmful, used, ...rest } = outcome;
   if (success !== undefined && rest.reward !== undefined) {
     throw new QavrError("INVALID_ARGUMENT", "An outcome has either success or reward, not both.");

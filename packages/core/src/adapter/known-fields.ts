@@ -1,0 +1,19 @@
+import { QavrError } from "../errors/qavr-error.js";
+
+/** Every field of a type, which the compiler checks. */
+export type FieldsOf<Fields> = Readonly<Record<keyof Fields, true>>;
+
+/**
+ * Refuses a misspelt field, which would silently do nothing.
+ *
+ * @param found How the refusal begins, as in `An outcome has no field`.
+ * @param known Every field there is.
+ * @throws INVALID_ARGUMENT
+ */
+export function assertKnownFields(given: object, found: string, known: Readonly<Record<string, true>>): void {
+  const unknown = Object.keys(given).find((field) => !Object.hasOwn(known, field));
+  if (unknown === undefined) return;
+  throw new QavrError("INVALID_ARGUMENT", `${found} ${unknown}. It has ${Object.keys(known).join(", ")}.`, {
+    details: { field: unknown },
+  });
+}
