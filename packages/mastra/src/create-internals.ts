@@ -9,9 +9,13 @@ import { Runs } from "./runs.js";
 /** Checks the options and builds what the parts of a memory share. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export function createInternals(options: QavrOptions): Internals {
   assertQavrOptions(options);
-  const { engine, store, logger, outcomes, onError, maxOpenEpisodes = ENGINE_DEFAULTS.maxOpenEpisodes } = options;
+  const { store, logger, outcomes, onError, maxOpenEpisodes = ENGINE_DEFAULTS.maxOpenEpisodes } = options;
+  const enabled = isEnabled(options);
+  const engine = options.engine ?? createEngine({ ...options, enabled, store: defaultStore(store) });
   return {
-    engine: engine ?? createEngine({ ...options, enabled: isEnabled(options), store: defaultStore(store) }),
+    engine,
+    // An engine that is shared stays on for those who share it.
+    enabled: enabled && engine.enabled,
     options,
     runs: new Runs(maxOpenEpisodes),
     log: createLog(logger, UNHEARD_LOG_CODES),

@@ -22,7 +22,7 @@ export async function idsOf(
   internals: Internals,
   input: Parameters<Memory["deleteMessages"]>[0],
 ): Promise<Doomed> {
-  if (!internals.engine.enabled || !Array.isArray(input)) return new Map();
+  if (!internals.enabled || !Array.isArray(input)) return new Map();
   const ids = input.flatMap((item: unknown) => {
     const id = typeof item === "string" ? item : (item as { id?: unknown } | null)?.id;
     return typeof id === "string" ? [id] : [];
@@ -40,7 +40,7 @@ export async function idsOf(
 
 /** The messages of a thread with their namespace. Never rejects unless failures are thrown. */
 export async function threadMessages(memory: Memory, internals: Internals, threadId: string): Promise<Doomed> {
-  if (!internals.engine.enabled) return new Map();
+  if (!internals.enabled) return new Map();
   return told(internals, async () => {
     const store = await memory.storage.getStore("memory");
     return (await store?.listMessages({ threadId, perPage: false }))?.messages ?? [];

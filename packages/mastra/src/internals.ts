@@ -6,6 +6,8 @@ import type { Runs } from "./runs.js";
 /** What the parts of one memory share. */
 export interface Internals {
   readonly engine: Engine;
+  /** False leaves Mastra to itself, whoever else learns with the engine. */
+  readonly enabled: boolean;
   readonly options: QavrOptions;
   readonly runs: Runs;
   readonly log: Log;

@@ -39,7 +39,7 @@ export interface EngineFields extends Omit<EngineOptions, "store"> {
    * @default the environment variable QAVR_STORE, else ".qavr/ledger.db"
    */
   readonly store?: string | Store;
-  /** An engine to share between memories; replaces `store` and the engine's own options. @default a new one */
+  /** An engine to share between memories; replaces `store` and the engine's own options, but for `enabled`. @default a new one */
   readonly engine?: Engine;
   /**
    * How many candidates to ask the vector store for, 1 to 1000. More gives learning more to choose from: 4 × topK gives nearly

@@ -55,13 +55,13 @@ export class QavrMemory extends Memory {
     const recalls = options?.semanticRecall ?? Boolean(vector && embedder);
     super({
       ...fields,
-      ...(vector && internals.engine.enabled ? { vector: rerankingVector(vector) } : {}),
+      ...(vector && internals.enabled ? { vector: rerankingVector(vector) } : {}),
       options: { ...options, semanticRecall: recalls },
     });
     this.#internals = internals;
     attachInternals(this, internals);
     this.#warnOfStorage = storageWarning(qavr);
-    if (internals.engine.enabled) {
+    if (internals.enabled) {
       warnOfWiring(qavr.logger, {
         semanticRecall: recalls,
         lastMessages: options?.lastMessages,
@@ -122,7 +122,7 @@ export class QavrMemory extends Memory {
   }
 
   override setVector(vector: MastraVector): void {
-    super.setVector(this.#internals.engine.enabled ? rerankingVector(vector) : vector);
+    super.setVector(this.#internals.enabled ? rerankingVector(vector) : vector);
   }
 
   override setStorage(storage: Parameters<Memory["setStorage"]>[0]): void {
@@ -157,7 +157,7 @@ export class QavrMemory extends Memory {
   /** Ranked as learned; nothing is recorded, since no run is shown the result. */
   override async recall(args: Parameters<Memory["recall"]>[0]): ReturnType<Memory["recall"]> {
     const internals = this.#internals;
-    if (!internals.engine.enabled || args.vectorSearchString === undefined) return super.recall(args);
+    if (!internals.enabled || args.vectorSearchString === undefined) return super.recall(args);
     const plan = this.#searchPlan(args);
     return plan ? recallScopes.run(plan, () => super.recall(args)) : super.recall(args);
   }
@@ -183,7 +183,7 @@ export class QavrMemory extends Memory {
   override __registerMastra(mastra: Mastra): void {
     super.__registerMastra(mastra);
     // Mastra calls this about ten times per run.
-    if (this.#watched.has(mastra) || !this.#internals.engine.enabled) return;
+    if (this.#watched.has(mastra) || !this.#internals.enabled) return;
     this.#watched.add(mastra);
     mastra.observability?.getDefaultInstance?.()?.registerExporter?.(outcomeExporter(this.#internals));
     hearStoredFeedback(mastra.getStorage?.(), this.#internals);
@@ -196,7 +196,7 @@ export class QavrMemory extends Memory {
     withRecall: (recall: Kind) => Kind[],
   ): Kind[] {
     const internals = this.#internals;
-    if (!internals.engine.enabled) return own;
+    if (!internals.enabled) return own;
     const memory = requestContext?.get("MastraMemory") as { readonly memoryConfig?: MemoryConfigInternal } | undefined;
     const learned = (inner?: Kind): Kind =>
       new LearnedRecall(inner, internals, () => this.#settings(memory?.memoryConfig)) as unknown as Kind;
@@ -233,9 +233,9 @@ export class QavrMemory extends Memory {
   #settings(config: MemoryConfigInternal | undefined): RecallSettings {
     const { semanticRecall, readOnly = false } = this.getMergedThreadConfig(config);
     const { threshold, messageRange = 1 } = typeof semanticRecall === "object" ? semanticRecall : {};
-    const { engine, options } = this.#internals;
+    const { enabled, options } = this.#internals;
     const { reportTool = {} } = options;
-    const reports = engine.enabled && reportTool !== false && !readOnly;
+    const reports = enabled && reportTool !== false && !readOnly;
     return {
       threshold,
       showsAnswers: (typeof messageRange === "number" ? messageRange : messageRange.after) > 0,

@@ -5,10 +5,11 @@ import { type Outcome, toOutcomeInput } from "@qavr/core/adapter";
 import { createInternals } from "./create-internals.js";
 import { type Internals, internalsOf } from "./internals.js";
 import { memoryContextOf } from "./memory-context.js";
-import { type EngineFields, refuse } from "./memory-options.js";
+import { type EngineFields, isEnabled, refuse } from "./memory-options.js";
 import type { QavrMemory } from "./qavr-memory.js";
 import { type QueryPlan, rankedQuery } from "./ranked-query.js";
 import { recallScopes } from "./recall-scope.js";
+import { ignored } from "./report-outcome.js";
 import { proxyVector } from "./reranking-vector.js";
 import type { RunEpisode } from "./run-episode.js";
 import { runOfContext } from "./run-lifecycle.js";
@@ -17,7 +18,7 @@ import { storable } from "./storable.js";
 
 /** What a {@link QavrVector} is made from. */
 export interface QavrVectorOptions extends EngineFields {
-  /** The memory whose ledger, runs and settings it shares; replaces all other engine options. @default its own engine */
+  /** The memory whose ledger, runs and settings it shares; all that may stand beside it is `collection`, `annotate` and `enabled`. @default its own engine */
   readonly memory?: QavrMemory;
   /** Which body of memories the ids belong to. @default the name of the index that is asked */
   readonly collection?: string;
@@ -57,13 +58,14 @@ export function qavrVector<Vector extends MastraVector>(
   if (typeof vector?.query !== "function") refuse("vector", vector, "must be a vector store with a query method");
   const { memory, collection, annotate = false, ...engineOptions } = options;
   if (collection !== undefined) assertName(collection, "collection");
-  const internals = memory ? internalsOf(memory) : createInternals(engineOptions);
+  const internals = memory === undefined ? createInternals(engineOptions) : sharedInternals(memory, engineOptions);
+  const enabled = internals.enabled && isEnabled(engineOptions);
   const shown = new WeakMap<object, { readonly episode: string; readonly namespace: string }>();
 
   const within = (run: RunEpisode | undefined): Vector =>
     proxyVector(vector, async (params, ask) => {
       // What a memory asks for is ranked by the memory.
-      if (!internals.engine.enabled || recallScopes.getStore()) return ask(params);
+      if (!enabled || recallScopes.getStore()) return ask(params);
       const seen: Seen = { results: [] };
       const plan = queryPlan(internals, run, collection ?? params.indexName, seen);
       const results = await rankedQuery(plan, ask, params);
@@ -82,6 +84,8 @@ export function qavrVector<Vector extends MastraVector>(
   const learning: Learning = {
     inRun: (requestContext) => within(runOfContext(internals, memoryContextOf(requestContext), requestContext)),
     async reportOutcome(reference, outcome) {
+      const input = toOutcomeInput(outcome, storable);
+      if (!enabled) return ignored(typeof reference === "string" ? reference : "");
       const known =
         typeof reference === "string"
           ? { episode: reference, namespace: ownNamespace(internals) }
@@ -93,13 +97,20 @@ export function qavrVector<Vector extends MastraVector>(
         );
       }
       const { episode, namespace } = known;
-      return internals.engine.report(episode, toOutcomeInput(outcome, storable), { namespace });
+      return internals.engine.report(episode, input, { namespace });
     },
   };
   return new Proxy(within(undefined) as QavrVector<Vector>, {
     get: (target, name) =>
       Object.hasOwn(learning, name) ? learning[name as keyof Learning] : Reflect.get(target, name, target),
   });
+}
+
+/** The internals of a memory, whose settings are the vector store's too. @throws INVALID_ARGUMENT for any other setting beside it */
+function sharedInternals(memory: QavrMemory, { enabled: _, ...others }: EngineFields): Internals {
+  const [other] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
+  if (other !== undefined) refuse(other, "both", "and memory are alternatives; the memory brings its own");
+  return internalsOf(memory);
 }
 
 /** What a query has shown. */

@@ -29,7 +29,14 @@ export async function reportOutcome(internals: Internals, reported: ReportedRun)
   }
   const { runId, traceId, threadId, episode, namespace, resourceId, ...outcome } = reported;
   const target = locate(internals, reported);
-  return internals.engine.report(target.alias, toOutcomeInput(outcome, storable), { namespace: target.namespace });
+  const input = toOutcomeInput(outcome, storable);
+  if (!internals.enabled) return ignored(target.alias);
+  return internals.engine.report(target.alias, input, { namespace: target.namespace });
+}
+
+/** The answer to a report that nobody keeps. */
+export function ignored(episode: string): OutcomeReceipt {
+  return { status: "ignored", episode, seq: 0 };
 }
 
 /** A run in the engine's terms, and the namespace it was learned from. @throws INVALID_ARGUMENT */
