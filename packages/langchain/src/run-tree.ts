@@ -1,5 +1,5 @@
 import type { DocumentInterface } from "@langchain/core/documents";
-import { recentMap } from "./recent-map.js";
+import { recentMap } from "@qavr/core/adapter";
 
 /** One retrieval that was shown inside a run. */
 export interface ShownExposure {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { recentMap } from "../src/recent-map.js";
+import { recentMap } from "./recent-map.js";
 
 const commands = fc.array(
   fc.oneof(
