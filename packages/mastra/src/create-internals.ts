@@ -1,5 +1,5 @@
 import { createEngine, ENGINE_DEFAULTS } from "@qavr/core";
-import { createLog, UNHEARD_LOG_CODES } from "@qavr/core/adapter";
+import { createLog, recentMap, UNHEARD_LOG_CODES } from "@qavr/core/adapter";
 import { defaultStore } from "./default-store.js";
 import { finishOutcomes } from "./finish-reasons.js";
 import type { Internals } from "./internals.js";
@@ -18,6 +18,7 @@ export function createInternals(options: QavrOptions): Internals {
     enabled: enabled && engine.enabled,
     options,
     runs: new Runs(maxOpenEpisodes),
+    unshown: recentMap(4 * maxOpenEpisodes),
     log: createLog(logger, UNHEARD_LOG_CODES),
     outcomes: finishOutcomes(outcomes),
     reporting: new Set(),

@@ -1,4 +1,5 @@
 import { type Engine, type OutcomeInput, QavrError } from "@qavr/core";
+import type { RecentMap } from "@qavr/core/adapter";
 import type { Log } from "./log-codes.js";
 import type { QavrOptions } from "./memory-options.js";
 import type { Runs } from "./runs.js";
@@ -10,6 +11,8 @@ export interface Internals {
   readonly enabled: boolean;
   readonly options: QavrOptions;
   readonly runs: Runs;
+  /** Ids of runs, and of their episodes, that ended without having been shown any memory: they have no record. */
+  readonly unshown: RecentMap<string, true>;
   readonly log: Log;
   /** What each finish reason says. */
   readonly outcomes: Readonly<Record<string, OutcomeInput | null>>;

@@ -31,7 +31,14 @@ export async function reportOutcome(internals: Internals, reported: ReportedRun)
   const target = locate(internals, reported);
   const input = toOutcomeInput(outcome, storable);
   if (!internals.enabled) return ignored(target.alias);
-  return internals.engine.report(target.alias, input, { namespace: target.namespace });
+  try {
+    return await internals.engine.report(target.alias, input, { namespace: target.namespace });
+  } catch (error) {
+    // There was nothing to learn from. Votes say otherwise, and stay refused.
+    const isUnshown = internals.unshown.has(target.alias) && !input.helpful?.length && !input.harmful?.length;
+    if (isUnshown && QavrError.isInstance(error, "UNKNOWN_EPISODE")) return ignored(target.alias);
+    throw error;
+  }
 }
 
 /** The answer to a report that nobody keeps. */

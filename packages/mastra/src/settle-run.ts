@@ -23,6 +23,7 @@ export async function settleRun(internals: Internals, run: RunEpisode, end: RunE
   if (run.ended) return;
   run.ended = true;
   internals.runs.remove(run);
+  noteUnshown(internals, run);
   const { engine } = internals;
   const { namespace } = run;
   const reason = reasonOf(run, end.finishReason);
@@ -41,6 +42,13 @@ export async function settleRun(internals: Internals, run: RunEpisode, end: RunE
     if (verdict && isRefused(error)) await endOrReport(engine, run.episode, undefined, { namespace });
     throw error;
   }
+}
+
+/** A report about a run that was shown nothing is answered, and not taken for one about a run that nobody knows. */
+function noteUnshown({ unshown }: Internals, { episode, runId, memories, resumed }: RunEpisode): void {
+  if (memories.length > 0 || resumed) return;
+  unshown.set(episode, true);
+  if (runId !== undefined) unshown.set(storable(runId), true);
 }
 
 /** Mastra's reason, refined; one that this package does not know is `other`. */

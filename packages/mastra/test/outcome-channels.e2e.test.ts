@@ -65,6 +65,14 @@ describe("reportOutcome", () => {
     });
   });
 
+  it("has nothing to keep about a run that was shown nothing, and says so", async () => {
+    const { memory } = bench();
+    const { runId = "" } = await scriptedAgent(memory, [{ text: "hello" }]).generate(QUESTION, { memory: on });
+    expect(await memory.reportOutcome({ runId, success: true })).toMatchObject({ status: "ignored", seq: 0 });
+    await expect(memory.reportOutcome({ runId, helpful: ["m1"] })).rejects.toThrow(/was shown no memory/);
+    expect((await memory.status()).seq).toBe(0);
+  });
+
   it("finds runs of a namespace that a function chose, in the same process", async () => {
     const { memory, runId } = await answered({ namespace: ({ resourceId }) => `tenant-${resourceId}` });
     await memory.reportOutcome({ runId, success: true });

@@ -320,7 +320,7 @@ function resolveShown(name: string, shown: readonly Shown[], episode: string): s
 function unknownEpisode(reference: string, namespace: string): QavrError {
   return new QavrError(
     "UNKNOWN_EPISODE",
-    `No episode ${reference} is open or recorded in namespace ${namespace}. Check the run id, and name the namespace it ran in.`,
+    `No episode ${reference} is open or recorded in namespace ${namespace}, or the run was shown no memory. Check the run id, and name the namespace it ran in.`,
     { details: { reference, namespace } },
   );
 }

@@ -195,8 +195,8 @@ export interface OutcomeInput {
 
 export interface OutcomeReceipt {
   /**
-   * `spooled`: the store is out of reach, and the outcome is safe in the spool. `ignored`: the engine is disabled and nothing was
-   * written.
+   * `spooled`: the store is out of reach, and the outcome is safe in the spool. `ignored`: nothing was written, since the engine is
+   * disabled, or an adapter knows that the run was shown no memory.
    */
   readonly status: "committed" | "duplicate" | "spooled" | "ignored";
   readonly episode: string;
