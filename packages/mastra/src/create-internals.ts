@@ -19,9 +19,10 @@ export function createInternals(options: QavrOptions): Internals {
     options,
     runs: new Runs(maxOpenEpisodes),
     unshown: recentMap(4 * maxOpenEpisodes),
-    log: createLog(logger, UNHEARD_LOG_CODES),
+    log: createLog(logger, [...UNHEARD_LOG_CODES, "SCORE_IGNORED"]),
     outcomes: finishOutcomes(outcomes),
     reporting: new Set(),
+    ignoredSources: new Set(),
     throws: onError === "throw",
   };
 }

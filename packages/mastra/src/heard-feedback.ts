@@ -2,7 +2,8 @@ import type { ExportedFeedback } from "@mastra/core/observability";
 import { failOpen, type Internals } from "./internals.js";
 import type { RunReference } from "./report-outcome.js";
 import { reportQuietly } from "./reward-from.js";
-import { thumbs } from "./score-rewards.js";
+import { quoted, scoreIgnored } from "./score-ignored.js";
+import { hasScale, thumbs } from "./score-rewards.js";
 
 /** The parts of feedback that say what is judged and how. */
 export type HeardFeedback = Pick<ExportedFeedback, "feedbackType" | "value" | "comment"> & {
@@ -18,9 +19,13 @@ export async function hearFeedback(
   const { feedback: toOutcome = thumbs } = internals.options;
   try {
     const outcome = toOutcome(feedback);
-    if (!outcome || !run) return;
     const { feedbackId, feedbackType } = feedback;
     const source = `feedback:${feedbackType}`;
+    if (!outcome && toOutcome === thumbs && hasScale(feedback)) {
+      const why = `Feedback of the type ${quoted(String(feedbackType))} has a value that is not known to be good or bad, and teaches nothing. Say what it means with qavr.feedback.`;
+      scoreIgnored(internals, source, why);
+    }
+    if (!outcome || !run) return;
     await reportQuietly(internals, run, { tier: "user", source, ...outcome }, `feedback:${feedbackId}`);
   } catch (error) {
     failOpen(internals, "OUTCOME_NOT_RECORDED", "Feedback could not be read.", { error }, "error");

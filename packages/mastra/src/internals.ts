@@ -18,6 +18,8 @@ export interface Internals {
   readonly outcomes: Readonly<Record<string, OutcomeInput | null>>;
   /** Ids of scorers that report their scores themselves; the exporter leaves those alone. */
   readonly reporting: Set<string>;
+  /** Sources of scores and feedback that were said to be ignored. */
+  readonly ignoredSources: Set<string>;
   /** True makes failures of learning reach the caller. */
   readonly throws: boolean;
 }

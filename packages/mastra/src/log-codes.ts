@@ -10,6 +10,7 @@ const OWN = {
   EPISODE_NOT_PARKED:
     "The episode of a suspended run could not be recorded; a resume in another process will not find it.",
   NOT_FORGOTTEN: "What was learned about deleted messages could not be forgotten.",
+  SCORE_IGNORED: "A score or feedback cannot be read as a reward, or cannot reach its run; it teaches nothing.",
   ALREADY_REWARDED: "A score or feedback arrived a second time with another value; the first one stands.",
 } as const;
 

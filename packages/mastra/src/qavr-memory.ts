@@ -27,7 +27,7 @@ import { rewardFrom, type ScorerLike } from "./reward-from.js";
 import { scopeOf } from "./run-scope.js";
 import type { ToReward } from "./score-rewards.js";
 import { hearStoredFeedback } from "./stored-feedback.js";
-import { storageWarning, warnOfWiring } from "./wiring-warnings.js";
+import { storageWarning, warnOfNoObservability, warnOfWiring } from "./wiring-warnings.js";
 
 type MemoryFields = NonNullable<ConstructorParameters<typeof Memory>[0]>;
 type Tools = ReturnType<Memory["listTools"]>;
@@ -185,7 +185,9 @@ export class QavrMemory extends Memory {
     // Mastra calls this about ten times per run.
     if (this.#watched.has(mastra) || !this.#internals.enabled) return;
     this.#watched.add(mastra);
-    mastra.observability?.getDefaultInstance?.()?.registerExporter?.(outcomeExporter(this.#internals));
+    const observability = mastra.observability?.getDefaultInstance?.();
+    if (observability?.registerExporter) observability.registerExporter(outcomeExporter(this.#internals, mastra));
+    else warnOfNoObservability(this.#internals);
     hearStoredFeedback(mastra.getStorage?.(), this.#internals);
   }
 

@@ -25,6 +25,11 @@ export function isScoreRewards(value: unknown): value is ScoreRewards {
   );
 }
 
+/** The ids of the scorers that are named. */
+export function namedScorers(rewards: ScoreRewards = []): readonly string[] {
+  return Array.isArray(rewards) ? rewards : Object.keys(rewards);
+}
+
 /** How a scorer's numbers become rewards; undefined for one that was not named. */
 export function rewardOf(rewards: ScoreRewards | undefined, scorerId: string): ToReward | undefined {
   if (rewards === undefined) return undefined;
@@ -32,8 +37,25 @@ export function rewardOf(rewards: ScoreRewards | undefined, scorerId: string): T
   return Object.hasOwn(rewards, scorerId) ? (rewards as Readonly<Record<string, ToReward>>)[scorerId] : undefined;
 }
 
-/** What a thumb says: above zero it helped, else it did not. Other feedback has no scale that is known here. */
+/** What a thumb says. Other feedback has no scale that is known here. */
 export const thumbs: FeedbackReward = ({ feedbackType, value }) => {
-  const vote = typeof value === "number" ? value : Number.NaN;
-  return feedbackType === "thumbs" && !Number.isNaN(vote) ? { success: vote > 0 } : undefined;
+  const success = feedbackType === "thumbs" ? thumbOf(value) : undefined;
+  return success === undefined ? undefined : { success };
 };
+
+/** Thumbs that are said in a word. */
+const THUMBS: Readonly<Record<string, boolean>> = { up: true, down: false, true: true, false: false };
+
+/** True for a thumb up, false for one down: a number, above zero or not, also written out; a boolean; `up` and `down`. */
+function thumbOf(value: unknown): boolean | undefined {
+  if (typeof value === "boolean") return value;
+  if (typeof value === "number") return Number.isNaN(value) ? undefined : value > 0;
+  const word = typeof value === "string" ? value.trim().toLowerCase() : "";
+  if (Object.hasOwn(THUMBS, word)) return THUMBS[word];
+  return word === "" || Number.isNaN(Number(word)) ? undefined : Number(word) > 0;
+}
+
+/** Whether feedback is on some scale, and no text: a thumb, a number, or what reads as one. */
+export function hasScale({ feedbackType, value }: Parameters<FeedbackReward>[0]): boolean {
+  return feedbackType === "thumbs" || thumbOf(value) !== undefined;
+}

@@ -1,8 +1,11 @@
 import type { Logger } from "@qavr/core";
 import { warnOnce } from "@qavr/core/adapter";
 import { isLocalByDefault } from "./default-store.js";
+import type { Internals } from "./internals.js";
 import { isEnabled, type QavrOptions } from "./memory-options.js";
 import { isRemote } from "./remote-storage.js";
+import { scoreIgnored } from "./score-ignored.js";
+import { namedScorers } from "./score-rewards.js";
 
 /** What is known of how a memory is wired up. */
 export interface Wiring {
@@ -46,4 +49,14 @@ export function storageWarning(options: QavrOptions): (storage: unknown) => void
     if (options.engine === undefined && isLocalByDefault(options.store) && isEnabled(options) && isRemote(storage))
       warn();
   };
+}
+
+/** Says that scorers are named whose scores cannot arrive. Those that report their scores themselves need no observability. */
+export function warnOfNoObservability(internals: Internals): void {
+  if (namedScorers(internals.options.scores).every((id) => internals.reporting.has(id))) return;
+  scoreIgnored(
+    internals,
+    "observability",
+    "The scores of qavr.scores arrive through observability, and this Mastra has none. Configure it, or wrap the scorers with rewardFrom().",
+  );
 }

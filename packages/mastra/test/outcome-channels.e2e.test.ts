@@ -1,24 +1,12 @@
 import { createScorer } from "@mastra/core/evals";
-import { Mastra } from "@mastra/core/mastra";
+import type { Mastra } from "@mastra/core/mastra";
 import { InMemoryStore } from "@mastra/core/storage";
-import { BaseExporter, Observability } from "@mastra/observability";
 import type { OutcomeReceipt } from "@qavr/core";
-import type { QavrOptions, ReportedRun } from "@qavr/mastra";
+import type { ReportedRun } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
-import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
+import { bench, latest, scriptedAgent, USER } from "./support/bench.js";
+import { answered, half, judged, on, QUESTION, rewardOf, THREAD } from "./support/judged.js";
 import { promptText } from "./support/scripted-model.js";
-
-const THREAD = "task";
-const on = { thread: THREAD, resource: USER };
-const QUESTION = "how is the service deployed";
-
-/** A memory that knows one note, and a run that was shown it. */
-async function answered(qavr: QavrOptions = {}): Promise<Bench & { readonly runId: string }> {
-  const given = bench(qavr);
-  await remember(given.memory, "deploy the service with helm upgrade");
-  const { runId } = await scriptedAgent(given.memory, [{ text: "with helm" }]).generate(QUESTION, { memory: on });
-  return { ...given, runId: runId as string };
-}
 
 describe("reportOutcome", () => {
   it.each<[string, (given: { runId: string; episode: string }) => ReportedRun]>([
@@ -134,41 +122,6 @@ describe("the report tool", () => {
   });
 });
 
-class Silent extends BaseExporter {
-  name = "silent";
-  override async _exportTracingEvent(): Promise<void> {}
-}
-
-const observability = (): Observability =>
-  new Observability({ configs: { default: { serviceName: "test", exporters: [new Silent()] } } });
-
-const half = createScorer({ id: "quality", description: "Half good.", type: "agent" }).generateScore(() => 0.5);
-
-/** A Mastra application whose agent is judged by a scorer after each run. */
-async function judged(
-  qavr: QavrOptions,
-  scorerOf: (given: Bench) => typeof half,
-  observed: boolean,
-  fields: Partial<Parameters<typeof bench>[1]> = {},
-): Promise<Bench & { readonly runId: string; readonly traceId: string | undefined; readonly mastra: Mastra }> {
-  const given = bench(qavr, fields);
-  await remember(given.memory, "deploy the service with helm upgrade");
-  const scorer = scorerOf(given);
-  const agent = scriptedAgent(given.memory, [{ text: "with helm" }], {
-    scorers: { quality: { scorer, sampling: { type: "ratio", rate: 1 } } },
-  });
-  const mastra = new Mastra({
-    agents: { agent },
-    storage: fields.storage ?? given.storage,
-    logger: false,
-    ...(observed ? { observability: observability() } : {}),
-  });
-  const { runId, traceId } = await agent.generate(QUESTION, { memory: on });
-  return { ...given, runId: runId as string, traceId, mastra };
-}
-
-const rewardOf = async ({ memory }: Bench): Promise<unknown> => (await latest(memory, THREAD))?.outcome;
-
 describe("a scorer", () => {
   it("that is a reward says how the run went, without any observability", async () => {
     const given = await judged({}, ({ memory }) => memory.rewardFrom(half), false);
@@ -229,7 +182,11 @@ describe("a thumb that is given in code", () => {
   it.each([
     [1, { reward: 1, tier: "user" }],
     [-1, { reward: 0, tier: "user" }],
-  ])("of %d is a person's word about the trace's run", async (value, outcome) => {
+    ["-1", { reward: 0, tier: "user" }],
+    ["down", { reward: 0, tier: "user" }],
+    [false, { reward: 0, tier: "user" }],
+    ["up", { reward: 1, tier: "user" }],
+  ])("of %j is a person's word about the trace's run", async (value, outcome) => {
     const given = await judged({}, () => half, true);
     await (given.mastra.observability as unknown as { addFeedback(args: object): Promise<void> }).addFeedback({
       traceId: given.traceId,

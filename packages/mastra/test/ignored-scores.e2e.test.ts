@@ -1,0 +1,95 @@
+import { createScorer } from "@mastra/core/evals";
+import type { QavrOptions } from "@qavr/mastra";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { bench } from "./support/bench.js";
+import { answered, half, judged, listener, rewardOf } from "./support/judged.js";
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe("a scorer", () => {
+  it("whose rule throws is named, and keeps its row in Mastra's storage", async () => {
+    const { codes, logger } = listener();
+    const rule = (): number => {
+      throw new Error("bad rule");
+    };
+    const given = await judged({ logger }, ({ memory }) => memory.rewardFrom(half, rule), false);
+    const scores = await given.mastra.getStorage()?.getStore("scores");
+    const rows = async (): Promise<unknown[] | undefined> =>
+      (await scores?.listScoresByScorerId({ scorerId: "quality", pagination: { page: 0, perPage: 10 } }))?.scores;
+    await expect.poll(rows).toHaveLength(1);
+    expect(codes).toEqual(["OUTCOME_NOT_RECORDED"]);
+    expect(await rewardOf(given)).toMatchObject({ tier: "completed" });
+  });
+
+  it.each<[string, QavrOptions, boolean]>([
+    ["in percent", {}, false],
+    ["in percent that is named", { scores: ["quality"] }, true],
+  ])("%s teaches nothing, and that is said once", async (_how, qavr, observed) => {
+    const { codes, logger } = listener();
+    const percent = createScorer({ id: "quality", description: "85 %.", type: "agent" }).generateScore(() => 85);
+    const given = await judged(
+      { ...qavr, logger },
+      ({ memory }) => (observed ? percent : memory.rewardFrom(percent)),
+      observed,
+    );
+    await expect.poll(() => codes).toEqual(["SCORE_IGNORED"]);
+    await given.memory.rewardFrom(percent).run({ runId: given.runId, output: [] } as never);
+    expect(codes).toEqual(["SCORE_IGNORED"]);
+    expect(await rewardOf(given)).toMatchObject({ tier: "completed" });
+  });
+
+  it("that is named and cannot be heard, for want of observability or by its spelling, is said once", async () => {
+    const { codes, messages, logger } = listener();
+    await judged({ scores: ["quality"], logger }, () => half, false);
+    expect(codes).toEqual(["SCORE_IGNORED"]);
+    const named = await judged({ scores: ["Quality"], logger }, () => half, true);
+    await expect.poll(() => codes).toEqual(["SCORE_IGNORED", "SCORE_IGNORED"]);
+    expect(messages).toEqual([expect.stringContaining("observability"), expect.stringContaining('It has "quality"')]);
+    expect(await rewardOf(named)).toMatchObject({ tier: "completed" });
+  });
+
+  it("that another memory rewards judges runs which that memory does not know", async () => {
+    const { codes, logger } = listener();
+    const other = bench({ logger });
+    await judged({}, () => other.memory.rewardFrom(half), false);
+    await expect.poll(() => codes).toEqual(["SCORE_IGNORED"]);
+  });
+
+  it("is heard of without a logger", async () => {
+    const emit = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+    const { memory, runId } = await answered();
+    const percent = createScorer({ id: "percent", description: "85 %.", type: "agent" }).generateScore(() => 85);
+    await memory.rewardFrom(percent).run({ runId, output: [] } as never);
+    expect(emit).toHaveBeenCalledWith(expect.stringContaining("[0, 1]"), {
+      type: "QavrWarning",
+      code: "SCORE_IGNORED",
+    });
+  });
+});
+
+describe("feedback that is no thumb", () => {
+  it.each([
+    ["a rating of unknown scale", { feedbackType: "rating", value: 1 }, ["SCORE_IGNORED"]],
+    ["a thumb that says neither", { feedbackType: "thumbs", value: "sideways" }, ["SCORE_IGNORED"]],
+    ["a comment in words", { feedbackType: "comment", value: "nice" }, []],
+  ])(
+    "such as %s teaches nothing, and is told of where it looks like a judgement",
+    async (_what, feedback, expected) => {
+      const { codes, logger } = listener();
+      const given = await judged({ logger }, () => half, true);
+      const { addFeedback } = given.mastra.observability as unknown as { addFeedback(args: object): Promise<void> };
+      for (let time = 0; time < 2; time++) {
+        await addFeedback.call(given.mastra.observability, {
+          traceId: given.traceId,
+          correlationContext: {},
+          feedback: { feedbackSource: "user", ...feedback },
+        });
+      }
+      await new Promise((done) => setTimeout(done, 50));
+      expect(codes).toEqual(expected);
+      expect(await rewardOf(given)).toMatchObject({ tier: "completed" });
+    },
+  );
+});

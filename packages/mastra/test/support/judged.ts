@@ -1,0 +1,68 @@
+import { createScorer, type MastraScorer } from "@mastra/core/evals";
+import { Mastra } from "@mastra/core/mastra";
+import { BaseExporter, Observability } from "@mastra/observability";
+import type { LogFields, Logger } from "@qavr/core";
+import type { QavrOptions } from "@qavr/mastra";
+import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./bench.js";
+
+export const THREAD = "task";
+export const on: { thread: string; resource: string } = { thread: THREAD, resource: USER };
+export const QUESTION = "how is the service deployed";
+
+/** A memory that knows one note, and a run that was shown it. */
+export async function answered(qavr: QavrOptions = {}): Promise<Bench & { readonly runId: string }> {
+  const given = bench(qavr);
+  await remember(given.memory, "deploy the service with helm upgrade");
+  const { runId } = await scriptedAgent(given.memory, [{ text: "with helm" }]).generate(QUESTION, { memory: on });
+  return { ...given, runId: runId as string };
+}
+
+/** Codes and messages of the lines above debug level. */
+export function listener(): { codes: string[]; messages: string[]; logger: Logger } {
+  const codes: string[] = [];
+  const messages: string[] = [];
+  const hear = (message: string, { code }: LogFields): void => {
+    codes.push(code);
+    messages.push(message);
+  };
+  return { codes, messages, logger: { info: hear, warn: hear, error: hear } };
+}
+
+class Silent extends BaseExporter {
+  name = "silent";
+  override async _exportTracingEvent(): Promise<void> {}
+}
+
+const observability = (): Observability =>
+  new Observability({ configs: { default: { serviceName: "test", exporters: [new Silent()] } } });
+
+export const half: MastraScorer = createScorer({
+  id: "quality",
+  description: "Half good.",
+  type: "agent",
+}).generateScore(() => 0.5);
+
+/** A Mastra application whose agent is judged by a scorer after each run. */
+export async function judged(
+  qavr: QavrOptions,
+  scorerOf: (given: Bench) => MastraScorer,
+  observed: boolean,
+  fields: Partial<Parameters<typeof bench>[1]> = {},
+): Promise<Bench & { readonly runId: string; readonly traceId: string | undefined; readonly mastra: Mastra }> {
+  const given = bench(qavr, fields);
+  await remember(given.memory, "deploy the service with helm upgrade");
+  const scorer = scorerOf(given);
+  const agent = scriptedAgent(given.memory, [{ text: "with helm" }], {
+    scorers: { quality: { scorer, sampling: { type: "ratio", rate: 1 } } },
+  });
+  const mastra = new Mastra({
+    agents: { agent },
+    storage: fields.storage ?? given.storage,
+    logger: false,
+    ...(observed ? { observability: observability() } : {}),
+  });
+  const { runId, traceId } = await agent.generate(QUESTION, { memory: on });
+  return { ...given, runId: runId as string, traceId, mastra };
+}
+
+export const rewardOf = async ({ memory }: Bench): Promise<unknown> => (await latest(memory, THREAD))?.outcome;
