@@ -1,4 +1,5 @@
 import { assertName, QavrError } from "@qavr/core";
+import { assertKnownFields, type FieldsOf } from "@qavr/core/adapter";
 
 /** The collection of messages in the ledger. */
 export const MESSAGES = "messages";
@@ -41,6 +42,8 @@ export interface CollectionOptions {
   readonly label?: string;
 }
 
+const FIELDS: FieldsOf<CollectionOptions> = { collection: true, topK: true, budget: true, label: true };
+
 /** How many memories of a collection are shown when nobody says. */
 export const COLLECTION_TOP_K = 3;
 /** Characters of a collection's texts in a prompt when nobody says. */
@@ -50,11 +53,12 @@ export const COLLECTION_BUDGET = 2_000;
 export function assertCollections(collections: readonly CollectionOptions[]): void {
   if (!Array.isArray(collections)) throw refused("must be a list of { collection }");
   const names = new Set<string>([MESSAGES]);
-  for (const {
-    collection,
-    topK = COLLECTION_TOP_K,
-    budget = COLLECTION_BUDGET,
-  } of collections as readonly CollectionOptions[]) {
+  for (const entry of collections as readonly CollectionOptions[]) {
+    if (typeof entry !== "object" || entry === null) throw refused("must be a list of { collection }");
+    assertKnownFields(entry, "qavr.collections has no option", FIELDS);
+    const { collection, topK = COLLECTION_TOP_K, budget = COLLECTION_BUDGET, label } = entry;
+    if (label !== undefined && (typeof label !== "string" || label === ""))
+      throw refused("needs a label that is a string which is not empty");
     if (typeof collection?.search !== "function") throw refused("needs a collection with a name and a search method");
     const { name } = collection;
     assertName(name, "collection's name");

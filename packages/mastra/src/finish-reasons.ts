@@ -42,6 +42,9 @@ export const FINISH_OUTCOMES: Readonly<Record<FinishReason, OutcomeInput | null>
 
 /** The default table with an application's own rows. @throws INVALID_ARGUMENT for a row that is no outcome */
 export function finishOutcomes(own: FinishOutcomes = {}): Readonly<Record<string, OutcomeInput | null>> {
+  if (typeof own !== "object" || own === null || Array.isArray(own)) {
+    throw new QavrError("INVALID_ARGUMENT", "qavr.outcomes must be an object of outcomes by finish reason.");
+  }
   const rows = Object.entries(own).map(([reason, outcome]) => {
     if (!Object.hasOwn(FINISH_OUTCOMES, reason)) {
       throw refused(reason, `is no finish reason. The reasons are ${Object.keys(FINISH_OUTCOMES).join(", ")}`);

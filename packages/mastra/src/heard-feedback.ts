@@ -4,6 +4,7 @@ import type { RunReference } from "./report-outcome.js";
 import { reportQuietly } from "./reward-from.js";
 import { quoted, scoreIgnored } from "./score-ignored.js";
 import { hasScale, thumbs } from "./score-rewards.js";
+import { answered } from "./synchronous.js";
 
 /** The parts of feedback that say what is judged and how. */
 export type HeardFeedback = Pick<ExportedFeedback, "feedbackType" | "value" | "comment"> & {
@@ -18,7 +19,7 @@ export async function hearFeedback(
 ): Promise<void> {
   const { feedback: toOutcome = thumbs } = internals.options;
   try {
-    const outcome = toOutcome(feedback);
+    const outcome = answered("feedback", toOutcome(feedback));
     const { feedbackId, feedbackType } = feedback;
     const source = `feedback:${feedbackType}`;
     if (!outcome && toOutcome === thumbs && hasScale(feedback)) {

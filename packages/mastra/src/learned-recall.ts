@@ -18,6 +18,7 @@ import { BLOCK_TAG, handleBlock } from "./recalled-block.js";
 import type { RunEpisode } from "./run-episode.js";
 import { CONTEXT_KEY, identify, resumeRun, runOfContext } from "./run-lifecycle.js";
 import { settleRun } from "./settle-run.js";
+import { answered } from "./synchronous.js";
 
 type Part = ProcessOutputStreamArgs["part"];
 
@@ -142,7 +143,7 @@ export class LearnedRecall implements Processor {
     const finishReason = result?.finishReason;
     if (typeof rememberTurns !== "function") return rememberTurns === "all" || finishReason !== "error";
     const { threadId, resourceId } = { ...memoryContextOf(requestContext), ...messages.at(-1) };
-    return rememberTurns({ finishReason, threadId, resourceId, requestContext });
+    return answered("rememberTurns", rememberTurns({ finishReason, threadId, resourceId, requestContext }));
   }
 
   /** The run that a hook belongs to where Mastra's state does not say: one that is resumed, or runs durably. */

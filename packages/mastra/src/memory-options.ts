@@ -1,17 +1,23 @@
 import { assertName, type Engine, type EngineOptions, QavrError, type Store } from "@qavr/core";
-import type { Verdict } from "@qavr/core/adapter";
+import { assertKnownFields, type FieldsOf, type Verdict } from "@qavr/core/adapter";
 import { assertCollections, type CollectionOptions } from "./collections.js";
 import { type FinishOutcomes, type FinishReason, finishOutcomes } from "./finish-reasons.js";
+import { assertKnownOptions, overruledByEngine } from "./known-options.js";
 import type { ReportToolOptions } from "./report-outcome-tool.js";
 import type { RecalledMemory } from "./run-episode.js";
 import type { RunInfo, ScopeOption } from "./run-scope.js";
 import { type FeedbackReward, isScoreRewards, type ScoreRewards } from "./score-rewards.js";
+import { assertSynchronous } from "./synchronous.js";
 
 /** Environment variable that switches learning off, whatever the code says: `1` or `true`. */
 export const DISABLED_VARIABLE = "QAVR_DISABLED";
 
 /** The widest list that a vector store is asked for. */
 export const MAX_FETCH_K = 1000;
+
+/** What a tool may be called: the narrowest of what model providers take. */
+const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+const REPORT_TOOL_FIELDS: FieldsOf<ReportToolOptions> = { name: true, description: true };
 
 /** A finished run, as an {@link Evaluate} function sees it. */
 export interface FinishedRun extends RunInfo {
@@ -39,7 +45,7 @@ export interface EngineFields extends Omit<EngineOptions, "store"> {
    * @default the environment variable QAVR_STORE, else ".qavr/ledger.db"
    */
   readonly store?: string | Store;
-  /** An engine to share between memories; replaces `store` and the engine's own options, but for `enabled`. @default a new one */
+  /** An engine to share between memories; in place of `store` and the engine's own options; `enabled` stands. @default a new one */
   readonly engine?: Engine;
   /**
    * How many candidates to ask the vector store for, 1 to 1000. More gives learning more to choose from: 4 × topK gives nearly
@@ -78,8 +84,8 @@ export interface QavrOptions extends EngineFields {
   readonly scores?: ScoreRewards;
   /** What feedback that arrives through observability or over HTTP says. @default thumbs: above 0 good, else bad; other types say nothing */
   readonly feedback?: FeedbackReward;
-  /** The agent's tool for reporting on its own run; false leaves it out. @default report_memory_outcome */
-  readonly reportTool?: false | ReportToolOptions;
+  /** The agent's tool for reporting on its own run; false leaves it out, true keeps it as it is. @default report_memory_outcome */
+  readonly reportTool?: boolean | ReportToolOptions;
   /**
    * What happens to an earlier question of the user that is nearly the same as the current one. `auto` leaves it out where it
    * would come without its answer (`messageRange.after` of 0): it would take the place of a memory and say nothing. `keep` never
@@ -101,15 +107,20 @@ export interface QavrOptions extends EngineFields {
 
 /** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export function assertQavrOptions(options: QavrOptions): void {
-  if (typeof options !== "object" || options === null) {
+  if (typeof options !== "object" || options === null || Array.isArray(options)) {
     throw new QavrError("INVALID_ARGUMENT", "qavr must be an object of options, or absent.");
   }
-  const { engine, store, fetchK, namespace, context, evaluate, ignore, feedback, echoes, onError } = options;
+  assertKnownOptions(options);
+  const { engine, enabled, logger, fetchK, namespace, context, evaluate, ignore, feedback, echoes, onError } = options;
+  assertEnabled(enabled);
+  if (logger !== undefined && (typeof logger !== "object" || logger === null)) {
+    refuse("logger", logger, "must be an object with methods such as warn and error");
+  }
   if (engine !== undefined && typeof (engine as Partial<Engine>)?.rank !== "function") {
     refuse("engine", engine, "must be what createEngine() returned");
   }
-  if (engine !== undefined && store !== undefined)
-    refuse("store", "both", "and engine are alternatives; an engine brings its own");
+  const overruled = engine && overruledByEngine({ ...options });
+  if (overruled !== undefined) refuse(overruled, "both", "and engine are alternatives; an engine brings its own");
   if (fetchK !== undefined && !(Number.isInteger(fetchK) && fetchK >= 1 && fetchK <= MAX_FETCH_K)) {
     refuse("fetchK", fetchK, `must be a whole number from 1 to ${MAX_FETCH_K}`);
   }
@@ -118,18 +129,40 @@ export function assertQavrOptions(options: QavrOptions): void {
   for (const [name, value] of Object.entries({ evaluate, ignore, feedback })) {
     if (value !== undefined && typeof value !== "function") refuse(name, value, "must be a function");
   }
+  const { rememberTurns } = options;
+  for (const [name, rule] of Object.entries({ namespace, context, ignore, feedback, rememberTurns })) {
+    assertSynchronous(name, rule);
+  }
   assertOneOf("echoes", echoes, ["auto", "keep", "drop"]);
   assertOneOf("onError", onError, ["open", "throw"]);
-  if (typeof options.rememberTurns !== "function") {
-    assertOneOf("rememberTurns", options.rememberTurns, ["unfailed", "all"]);
+  if (typeof rememberTurns !== "function") {
+    assertOneOf("rememberTurns", rememberTurns, ["unfailed", "all"]);
   }
   finishOutcomes(options.outcomes);
   if (options.collections !== undefined) assertCollections(options.collections);
-  const { scores = [], reportTool = {} } = options;
+  const { scores = [], reportTool } = options;
   if (!isScoreRewards(scores)) refuse("scores", scores, "must be a list of scorer ids, or functions by scorer id");
-  if (typeof reportTool !== "boolean" && reportTool.name !== undefined && !reportTool.name) {
-    refuse("reportTool.name", reportTool.name, "must be a string that is not empty");
+  if (reportTool !== undefined && typeof reportTool !== "boolean") assertReportTool(reportTool);
+}
+
+/** @throws INVALID_ARGUMENT */
+function assertReportTool(reportTool: unknown): void {
+  if (typeof reportTool !== "object" || reportTool === null || Array.isArray(reportTool)) {
+    refuse("reportTool", reportTool, 'must be false, or an object such as { name: "rate_memories" }');
   }
+  assertKnownFields(reportTool, "qavr.reportTool has no option", REPORT_TOOL_FIELDS);
+  const { name, description } = reportTool as ReportToolOptions;
+  if (name !== undefined && !(typeof name === "string" && TOOL_NAME.test(name))) {
+    refuse("reportTool.name", name, "must have 1 to 64 letters, digits, _ and -, as model providers ask");
+  }
+  if (description !== undefined && (typeof description !== "string" || description.trim() === "")) {
+    refuse("reportTool.description", description, "must be a string that is not empty");
+  }
+}
+
+/** @throws INVALID_ARGUMENT */
+export function assertEnabled(enabled: unknown): void {
+  if (enabled !== undefined && typeof enabled !== "boolean") refuse("enabled", enabled, "must be true or false");
 }
 
 /** The one switch: the option and the environment variable both turn learning off. */
@@ -140,7 +173,8 @@ export function isEnabled({ enabled = true }: Pick<QavrOptions, "enabled">): boo
 
 /** @throws INVALID_ARGUMENT always */
 export function refuse(name: string, value: unknown, rule: string): never {
-  const received = typeof value === "number" || typeof value === "string" ? String(value) : typeof value;
+  const received =
+    typeof value === "number" || typeof value === "string" || value === null ? String(value) : typeof value;
   throw new QavrError("INVALID_ARGUMENT", `qavr.${name} ${rule}. Received ${received || "an empty string"}.`, {
     details: { option: name, received },
   });

@@ -10,6 +10,7 @@ import { newRun, type RunEpisode } from "./run-episode.js";
 import { openRun } from "./run-lifecycle.js";
 import { type RunScope, scopeOf } from "./run-scope.js";
 import { storable } from "./storable.js";
+import { answered } from "./synchronous.js";
 
 /** Roles of messages in which a user asks. What is said in Studio's chat is embedded as a signal. */
 const ASKING: ReadonlySet<unknown> = new Set(["user", "signal"]);
@@ -53,7 +54,7 @@ export function planRecall(
   try {
     const info = { threadId, resourceId, requestContext };
     const scope = scopeOf(internals.options, info);
-    const record = !settings.readOnly && internals.options.ignore?.(info) !== true;
+    const record = !settings.readOnly && answered("ignore", internals.options.ignore?.(info)) !== true;
     const traceId = tracingContext?.currentSpan?.traceId;
     const run = record
       ? openRun(internals, scope, { threadId, resourceId, traceId }, requestContext)

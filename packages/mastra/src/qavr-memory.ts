@@ -151,7 +151,10 @@ export class QavrMemory extends Memory {
     const settings = this.#settings(config);
     if (settings.reportTool === undefined || Object.hasOwn(tools, settings.reportTool)) return tools;
     const { reportTool } = this.#internals.options;
-    return { ...tools, [settings.reportTool]: createReportTool(this.#internals, reportTool || {}) };
+    return {
+      ...tools,
+      [settings.reportTool]: createReportTool(this.#internals, typeof reportTool === "object" ? reportTool : {}),
+    };
   }
 
   /** Ranked as learned; nothing is recorded, since no run is shown the result. */
@@ -242,7 +245,7 @@ export class QavrMemory extends Memory {
       threshold,
       showsAnswers: (typeof messageRange === "number" ? messageRange : messageRange.after) > 0,
       readOnly,
-      reportTool: reports ? (reportTool.name ?? REPORT_TOOL_NAME) : undefined,
+      reportTool: reports ? (reportTool !== true && reportTool.name) || REPORT_TOOL_NAME : undefined,
       model: (this.embedder as { readonly modelId?: string } | undefined)?.modelId,
     };
   }

@@ -4,8 +4,9 @@ import { assertName, type OutcomeReceipt, QavrError } from "@qavr/core";
 import { type Outcome, toOutcomeInput } from "@qavr/core/adapter";
 import { createInternals } from "./create-internals.js";
 import { type Internals, internalsOf } from "./internals.js";
+import { assertKnownVectorOptions } from "./known-options.js";
 import { memoryContextOf } from "./memory-context.js";
-import { type EngineFields, isEnabled, refuse } from "./memory-options.js";
+import { assertEnabled, type EngineFields, isEnabled, refuse } from "./memory-options.js";
 import type { QavrMemory } from "./qavr-memory.js";
 import { type QueryPlan, rankedQuery } from "./ranked-query.js";
 import { recallScopes } from "./recall-scope.js";
@@ -56,9 +57,14 @@ export function qavrVector<Vector extends MastraVector>(
   options: QavrVectorOptions = {},
 ): QavrVector<Vector> {
   if (typeof vector?.query !== "function") refuse("vector", vector, "must be a vector store with a query method");
+  if (typeof options !== "object" || options === null) {
+    throw new QavrError("INVALID_ARGUMENT", "qavrVector() takes an object of options, or nothing.");
+  }
+  assertKnownVectorOptions(options);
   const { memory, collection, annotate = false, ...engineOptions } = options;
   if (collection !== undefined) assertName(collection, "collection");
   const internals = memory === undefined ? createInternals(engineOptions) : sharedInternals(memory, engineOptions);
+  assertEnabled(engineOptions.enabled);
   const enabled = internals.enabled && isEnabled(engineOptions);
   const shown = new WeakMap<object, { readonly episode: string; readonly namespace: string }>();
 

@@ -49,8 +49,17 @@ export function ignored(episode: string): OutcomeReceipt {
 /** A run in the engine's terms, and the namespace it was learned from. @throws INVALID_ARGUMENT */
 export function locate(
   internals: Internals,
-  { runId, traceId, threadId, episode, namespace, resourceId }: RunReference,
+  run: RunReference,
 ): { readonly alias: string; readonly namespace: string } {
+  const { runId, traceId, threadId, episode, namespace, resourceId } = run ?? {};
+  for (const [name, id] of Object.entries({ runId, traceId, threadId, episode, namespace, resourceId })) {
+    if (id === undefined || (typeof id === "string" && id !== "")) continue;
+    throw new QavrError(
+      "INVALID_ARGUMENT",
+      `${name} must be a string that is not empty. Received ${typeof id === "string" ? "an empty one" : typeof id}.`,
+      { details: { option: name, received: typeof id } },
+    );
+  }
   const aliases = [
     runId === undefined ? undefined : storable(runId),
     traceId === undefined ? undefined : traceAlias(traceId),

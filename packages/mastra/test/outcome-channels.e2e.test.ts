@@ -39,6 +39,9 @@ describe("reportOutcome", () => {
   it.each([
     ["no run", {}],
     ["two runs", { runId: "a", threadId: "b" }],
+    ["a run by a number", { runId: 7 as never }],
+    ["a run without a name", { threadId: "" }],
+    ["a namespace that is none", { runId: "a", namespace: 7 as never }],
   ])("refuses a report about %s", async (_what, reference) => {
     const { memory } = bench();
     await expect(memory.reportOutcome({ ...reference, success: true })).rejects.toMatchObject({

@@ -101,6 +101,12 @@ describe("a wrapped vector store", () => {
     ["no vector store", () => qavrVector({} as never)],
     ["a memory that is none", () => qavrVector(vector, { memory: {} as never })],
     ["a collection without a name", () => qavrVector(vector, { collection: "" })],
+    ["options that are none", () => qavrVector(vector, null as never)],
+    ["a misspelt option", () => qavrVector(vector, { anotate: true } as never)],
+    [
+      "a switch in words beside a memory",
+      () => qavrVector(vector, { memory: bench().memory, enabled: "false" as never }),
+    ],
   ])("refuses %s", (_what, make) => {
     expect(make).toThrow(expect.objectContaining({ code: expect.stringMatching(/^INVALID_/) }));
   });

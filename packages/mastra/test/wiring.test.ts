@@ -3,6 +3,7 @@ import type { LogFields } from "@qavr/core";
 import { createEngine, memoryStore } from "@qavr/core";
 import { QavrMemory, type QavrMemoryFields, type QavrOptions } from "@qavr/mastra";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { bench, remember } from "./support/bench.js";
 import { libsql } from "./support/stores.js";
 import { wordEmbedder } from "./support/word-embedder.js";
 
@@ -116,10 +117,49 @@ describe("a memory that is made", () => {
     ["a collection without a budget", { collections: [{ ...lessons(), budget: 0 }] }],
     ["a report tool without a name", { reportTool: { name: "" } }],
     ["holdout outside its range", { holdout: 2, store: memoryStore() }],
+    ["a misspelt option", { evalute: () => true }],
+    ["a list of options", []],
+    ["a switch in words", { enabled: "false" }],
+    ["a switch that is null", { enabled: null }],
+    ["a logger by name", { logger: "console", engine: createEngine({ store: memoryStore() }) }],
+    ["an option of the engine beside one", { holdout: 0.1, engine: createEngine({ store: memoryStore() }) }],
+    ["outcomes in a list", { outcomes: [] }],
+    ["a collection that is null", { collections: [null] }],
+    ["a misspelt option of a collection", { collections: [{ ...lessons(), topk: 2 }] }],
+    ["a collection with a number for a label", { collections: [{ ...lessons(), label: 7 }] }],
+    ["a report tool by its bare name", { reportTool: "rate" }],
+    ["a report tool that is null", { reportTool: null }],
+    ["a report tool with a number for a name", { reportTool: { name: 7 } }],
+    ["a report tool that no model could call", { reportTool: { name: "rate memories" } }],
+    ["a report tool without a description", { reportTool: { description: "" } }],
+    ["a misspelt option of the report tool", { reportTool: { nam: "rate" } }],
+    ["an ignore that answers later", { ignore: async () => true }],
+    ["a choice of turns that answers later", { rememberTurns: async () => false }],
+    ["a namespace that answers later", { namespace: async () => "acme" }],
+    ["feedback that is read later", { feedback: async () => ({ success: true }) }],
   ])("refuses %s", (_what, qavr) => {
     expect(() => new QavrMemory({ ...libsqlFields(), qavr: qavr as QavrOptions })).toThrow(
       expect.objectContaining({ code: "INVALID_ARGUMENT" }),
     );
+  });
+
+  it("keeps its report tool as it is when told so", () => {
+    const { memory } = bench({ reportTool: true });
+    expect(Object.keys(memory.listTools())).toEqual(["report_memory_outcome"]);
+  });
+
+  it("is told of answers that come later, also from functions that do not look asynchronous", async () => {
+    const lines: LogFields[] = [];
+    const hear = (_message: string, fields: LogFields): void => void lines.push(fields);
+    const later = (): never => Promise.resolve(false) as never;
+    const { memory, vector } = bench({ ignore: later, rememberTurns: later, logger: { warn: hear } });
+    await remember(memory, "deploy the service with helm upgrade");
+    expect(lines).toEqual([
+      expect.objectContaining({ code: "RANKING_FAILED", reason: "INVALID_ARGUMENT" }),
+      expect.objectContaining({ code: "OUTCOME_NOT_RECORDED", reason: "INVALID_ARGUMENT" }),
+    ]);
+    const [index] = await vector.listIndexes();
+    expect(await vector.describeIndex({ indexName: index as string })).toMatchObject({ count: 0 });
   });
 
   it("is switched off by the environment too", () => {
