@@ -96,7 +96,7 @@ function assertUsable({ path, readOnly }: ResolvedOptions): void {
   if (kind === "stub") {
     throw new QavrError(
       "STORE_CORRUPT",
-      `The file ${path} is too short for a database: it was cut off. Move it away and restore a backup.`,
+      `The file ${path} is too short for a database: it was cut off. Move it away with its -wal and -shm, and restore a backup.`,
       { details: { path } },
     );
   }

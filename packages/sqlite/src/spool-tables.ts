@@ -76,7 +76,7 @@ export function spoolTables(db: DatabaseSync, path: string): SpoolTables {
     if (entryChecksum({ ...row, seq: place }) !== row.checksum) {
       throw new QavrError(
         "STORE_CORRUPT",
-        `Commit ${waiting} in the spool ${path} is damaged. Move the file away: a new one is made.`,
+        `Commit ${waiting} in the spool ${path} is damaged. Move the file away with its -wal and -shm: a new one is made.`,
         { details: { path, commit: waiting } },
       );
     }

@@ -15,7 +15,7 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
 const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
   STORE_UNWRITABLE: "Check the permissions of the file and its folder, and the free space on the disk.",
   STORE_BUSY: "Another process holds its lock: close it, or raise busyTimeout.",
-  STORE_CORRUPT: "Move the file away and restore a backup, or choose another path.",
+  STORE_CORRUPT: "Move the file away with its -wal and -shm, and restore a backup, or choose another path.",
 };
 
 /** SQLite's extended result code, if this is one of its errors. */

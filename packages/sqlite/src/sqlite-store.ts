@@ -270,9 +270,10 @@ function prepareTables<Tables>(db: DatabaseSync, path: string, prepare: () => Ta
   } catch (cause) {
     db.close();
     if (isBusy(cause)) throw toStoreError(cause, path);
-    throw new QavrError("STORE_CORRUPT", `The ledger ${path} lacks a table. Move it away and restore a backup.`, {
-      details: { path },
-      cause,
-    });
+    throw new QavrError(
+      "STORE_CORRUPT",
+      `The ledger ${path} lacks a table. Move it away with its -wal and -shm, and restore a backup.`,
+      { details: { path }, cause },
+    );
   }
 }

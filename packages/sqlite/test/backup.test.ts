@@ -1,11 +1,15 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, readdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { createEngine } from "@qavr/core";
 import { describe, expect, it } from "vitest";
+import { copyLedger } from "../src/backup.js";
 import { restoreBackup, sqliteStore } from "../src/index.js";
 import { runChild } from "./support/child.js";
 import { counting, tally } from "./support/counting.js";
+import { interceptSqlite } from "./support/fault-injection.js";
 import { learnedLedger } from "./support/learned-ledger.js";
+import { refusalOf } from "./support/refusal.js";
 import { SHARES_FILES } from "./support/sharing.js";
 import { tempFolder, tempLedger } from "./support/temp-folder.js";
 
@@ -42,18 +46,99 @@ describe("a backup", () => {
     writeFileSync(taken, "mine");
     await expect(store.backup(taken)).rejects.toMatchObject({ code: "STORE_UNWRITABLE" });
     expect(readFileSync(taken, "utf8")).toBe("mine");
-    const blocked = join(tempFolder(), "blocked.db");
-    mkdirSync(`${blocked}.unfinished`);
-    writeFileSync(join(`${blocked}.unfinished`, "x"), "");
-    await expect(store.backup(blocked)).rejects.toMatchObject({ code: expect.stringMatching(/^STORE_/) });
-    expect(existsSync(blocked)).toBe(false);
-    // What an interrupted backup has left is cleared away by the next one.
+    await expect(store.backup(join(taken, "below-a-file.db"))).rejects.toMatchObject({
+      code: expect.stringMatching(/^STORE_/),
+    });
+    // What was interrupted long ago is cleared away by the next one; what another process may be writing is not.
     const again = tempLedger();
-    writeFileSync(`${again}.unfinished`, "half");
+    const [old, young] = ["1", "2"].map((name) => `${again}.${name}.unfinished`) as [string, string];
+    for (const file of [old, young]) writeFileSync(file, "half");
+    utimesSync(old, new Date(2020, 1), new Date(2020, 1));
     await store.backup(again);
-    expect(existsSync(`${again}.unfinished`)).toBe(false);
+    expect(readdirSync(dirname(again)).sort()).toEqual([basename(again), basename(young)]);
     await store.close();
     await expect(store.backup(tempLedger())).rejects.toMatchObject({ code: "STORE_CLOSED" });
+  });
+
+  it("of a damaged ledger leaves no file that looks like a backup", async () => {
+    const [path, copy] = [tempLedger(), tempLedger()];
+    const store = sqliteStore(path);
+    for (const key of ["a", "b"]) await store.commit("n", [tally(key)], counting);
+    await store.close();
+    const db = new DatabaseSync(path);
+    db.exec("UPDATE entry SET payload = x'00' WHERE seq = 1");
+    db.close();
+    const damaged = sqliteStore(path);
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const refused = damaged.backup(copy);
+      await expect(refused).rejects.toMatchObject({ code: "STORE_CORRUPT", details: { path: copy, damaged: 1 } });
+      expect(readdirSync(dirname(copy))).toEqual([]);
+    }
+    await damaged.close();
+  });
+
+  it("gives up when another one was faster, and leaves that one as it is", async () => {
+    const [path, copy] = [tempLedger(), tempLedger()];
+    const store = sqliteStore(path);
+    await store.commit("n", [tally("a")], counting);
+    // Between the first look and the name: while the copy is made.
+    const restore = interceptSqlite((run) => {
+      if (readdirSync(dirname(copy)).some((name) => name.endsWith(".unfinished"))) writeFileSync(copy, "faster");
+      return run();
+    });
+    await expect(store.backup(copy)).rejects.toMatchObject({ code: "STORE_UNWRITABLE" });
+    restore();
+    expect(readFileSync(copy, "utf8")).toBe("faster");
+    expect(readdirSync(dirname(copy))).toEqual([basename(copy)]);
+    await store.close();
+  });
+
+  it("has the digest of what was to be copied, or is none", async () => {
+    const [path, copy] = [tempLedger(), tempLedger()];
+    const store = sqliteStore(path);
+    await store.commit("n", [tally("a")], counting);
+    const { digest } = await store.verify();
+    const db = new DatabaseSync(path, { readOnly: true });
+    expect(refusalOf(() => copyLedger(db, copy, "00")).code).toBe("STORE_FAILED");
+    expect(readdirSync(dirname(copy))).toEqual([]);
+    expect(copyLedger(db, copy, digest)).toMatchObject({ digest });
+    db.close();
+    await store.close();
+  });
+
+  it.each(["-wal", "-shm", "-journal"])("is not made beside a %s that an earlier ledger has left", async (suffix) => {
+    const [path, to] = [tempLedger(), tempLedger()];
+    const store = sqliteStore(path);
+    await store.commit("n", [tally("a")], counting);
+    writeFileSync(`${to}${suffix}`, "left");
+    for (const refused of [store.backup(to), restoreBackup(path, to)]) {
+      await expect(refused).rejects.toMatchObject({
+        code: "STORE_UNWRITABLE",
+        details: { left: [`${to}${suffix}`] },
+        message: expect.stringContaining(`${to}${suffix}`),
+      });
+    }
+    expect(readdirSync(dirname(to))).toEqual([basename(`${to}${suffix}`)]);
+    await store.close();
+  });
+
+  it("is not restored into the log of the ledger that was moved away", async () => {
+    const [path, copy] = [tempLedger(), tempLedger()];
+    const store = sqliteStore(path);
+    for (let i = 0; i < 20; i++) await store.commit("n", [tally(`k${i}`)], counting);
+    const { digest } = await store.backup(copy);
+    await store.close();
+    expect(await runChild("die.mjs", [path, "3"])).toMatchObject({ stdout: "", stderr: "" });
+    const moved = tempFolder();
+    renameSync(path, join(moved, "ledger.db"));
+    await expect(restoreBackup(copy, path)).rejects.toMatchObject({ code: "STORE_UNWRITABLE" });
+    expect(existsSync(path)).toBe(false);
+    for (const suffix of ["-wal", "-shm"]) renameSync(`${path}${suffix}`, join(moved, `ledger.db${suffix}`));
+    expect(await restoreBackup(copy, path)).toMatchObject({ digest });
+    const [old, restored] = [sqliteStore(join(moved, "ledger.db")), sqliteStore(path)];
+    expect([await old.head("n"), await restored.head("n")]).toEqual([23, 20]);
+    expect(await restored.verify()).toMatchObject({ digest, damaged: 0 });
+    await Promise.all([old.close(), restored.close()]);
   });
 
   it("that is damaged is refused, and nothing is made of it", async () => {
