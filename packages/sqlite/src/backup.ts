@@ -14,6 +14,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { type LedgerCheck, QavrError } from "@qavr/core";
 import { checkpointTables } from "./checkpoint-tables.js";
+import { leftBeside } from "./ledger-files.js";
 import { createDurableFolder, syncFolder } from "./ledger-folder.js";
 import { ledgerTables } from "./ledger-tables.js";
 import { openDatabase } from "./open-database.js";
@@ -28,8 +29,6 @@ export interface BackupReport extends LedgerCheck {
   readonly path: string;
 }
 
-/** What SQLite keeps beside a file, and would take for this one's: a log left behind is played into whatever has its name. */
-const COMPANIONS = ["-wal", "-shm", "-journal"];
 const UNFINISHED = ".unfinished";
 /** A copy that nobody has written to for this long was interrupted, in ms: a day, many times what the largest takes. */
 const INTERRUPTED_AFTER = 24 * 3_600_000;
@@ -108,7 +107,7 @@ function verifiedFile(file: string, path: string = resolve(file)): BackupReport 
 /** @throws STORE_UNWRITABLE when there is something under this name, or beside it what SQLite would take for its own */
 function assertFree(path: string): void {
   if (existsSync(path)) throw taken(path);
-  const left = COMPANIONS.map((suffix) => `${path}${suffix}`).filter((file) => existsSync(file));
+  const left = leftBeside(path);
   if (left.length === 0) return;
   throw new QavrError(
     "STORE_UNWRITABLE",

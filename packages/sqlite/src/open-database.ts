@@ -2,6 +2,7 @@ import { accessSync, constants, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { QavrError } from "@qavr/core";
+import { logsLeftBeside, type OpenFiles, openFiles } from "./ledger-files.js";
 import { createDurableFolder } from "./ledger-folder.js";
 import { type FileFormat, type FileKind, inspect, LEDGER, migrate } from "./schema.js";
 import { isBusy, toStoreError } from "./sqlite-errors.js";
@@ -23,6 +24,8 @@ export interface OpenedDatabase {
   readonly db: DatabaseSync;
   /** False: this connection keeps the file locked for itself. */
   readonly shared: boolean;
+  /** Undefined in memory, and for reading only. */
+  readonly files: OpenFiles | undefined;
 }
 
 /** Log beyond this is cut off after a checkpoint, in bytes. A long reader can make it grow past it. */
@@ -52,7 +55,7 @@ export function openDatabase(
     db = new sqlite.DatabaseSync(options.path, { readOnly: options.readOnly });
     const connection = db;
     retryWhileBusy(options.busyTimeout, () => prepare(connection, shared, options, format));
-    return { db, shared };
+    return { db, shared, files: options.inMemory || options.readOnly ? undefined : openFiles(options.path) };
   } catch (error) {
     db?.close();
     throw isBusy(error) && !shared ? notSharable(options.path, version, error) : toStoreError(error, options.path);
@@ -104,6 +107,8 @@ function assertUsable({ path, readOnly }: ResolvedOptions): void {
     if (kind === "missing") throw notReadable(path, "new");
     return;
   }
+  const left = kind === "missing" ? logsLeftBeside(path) : [];
+  if (left.length > 0) throw logWithoutFile(path, left);
   try {
     createDurableFolder(dirname(path));
     // SQLite opens an unwritable file for reading and would fail at the first commit only; its log needs the folder.
@@ -128,6 +133,15 @@ function kindOf(path: string): "file" | "folder" | "stub" | "missing" {
 
 function unwritable(path: string, reason: string, advice: string, cause?: unknown): QavrError {
   return new QavrError("STORE_UNWRITABLE", `The ledger ${path} ${reason}. ${advice}`, { details: { path }, cause });
+}
+
+/** SQLite would delete the log, and with it what was acknowledged and had not reached the file yet. */
+function logWithoutFile(path: string, left: readonly string[]): QavrError {
+  return new QavrError(
+    "STORE_UNWRITABLE",
+    `There is no ledger ${path}, but an earlier one has left ${left.join(" and ")}, which holds outcomes. Move it to where the ledger went, or choose a new path.`,
+    { details: { path, left: [...left] } },
+  );
 }
 
 function notSharable(path: string, version: string, cause: unknown): QavrError {

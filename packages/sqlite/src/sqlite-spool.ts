@@ -35,9 +35,10 @@ export function sqliteSpool(options: string | SqliteSpoolOptions): Spool {
   const { maxCommits, maxBytes, ...file } = withDefaults(options);
   const resolved = resolveOptions(file);
   const { path } = resolved;
-  const { db } = openDatabase(resolved, { format: SPOOL });
+  const { db, files } = openDatabase(resolved, { format: SPOOL });
   const tables = spoolTables(db, path);
   const queue = writeQueue<undefined>(db, resolved, {
+    prepare: () => void files?.logBytes(),
     begin: () => undefined,
     write: () => undefined,
     committed: () => undefined,

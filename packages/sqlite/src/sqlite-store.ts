@@ -50,7 +50,7 @@ export interface SqliteStore extends Required<Omit<Store, "refresh">> {
 export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
   const resolved = resolveOptions(options);
   const { path, readOnly, inMemory, cacheBytes } = resolved;
-  const { db, shared } = openDatabase(resolved);
+  const { db, shared, files } = openDatabase(resolved);
   const tables = prepareTables(db, path, () => ledgerTables(db, path));
   const checkpoints = prepareTables(db, path, () => checkpointTables(db, path, tables));
   const cache = new StateCache(cacheBytes);
@@ -86,6 +86,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
   };
 
   const queue = writeQueue<CommitDraft>(db, resolved, {
+    prepare: () => void files?.logBytes(),
     begin() {
       noticeOthers();
       return new CommitDraft(tables, load);

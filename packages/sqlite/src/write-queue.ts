@@ -5,6 +5,8 @@ import { rollBack, withoutWaiting } from "./transaction.js";
 
 /** What runs inside one transaction. `Draft` collects what calls that share a transaction have in common. */
 export interface TransactionSteps<Draft> {
+  /** Before the lock is asked for. What it throws rejects all calls that wait. */
+  prepare(): void;
   /** Right after the lock was taken. */
   begin(): Draft;
   /** Writes the draft, before COMMIT. */
@@ -67,6 +69,7 @@ export function writeQueue<Draft>(
   const flush = (): void => {
     scheduled = false;
     try {
+      steps.prepare();
       withoutWaiting(db, busyTimeout, "BEGIN IMMEDIATE");
     } catch (error) {
       if (isBusy(error)) {

@@ -1,0 +1,63 @@
+import { type BigIntStats, existsSync, statSync } from "node:fs";
+import { QavrError } from "@qavr/core";
+
+/** What SQLite keeps beside a file, and would take for this one's: a log left behind is played into whatever has its name. */
+const COMPANIONS = ["-wal", "-shm", "-journal"];
+
+/** Files that an earlier ledger of this name has left. */
+export function leftBeside(path: string): string[] {
+  return COMPANIONS.map((suffix) => `${path}${suffix}`).filter((file) => existsSync(file));
+}
+
+/** Those of them that hold something that was committed: SQLite deletes them when it makes a new file. */
+export function logsLeftBeside(path: string): string[] {
+  return leftBeside(path).filter((file) => !file.endsWith("-shm") && sizeOf(file) > 0);
+}
+
+/** The files that a connection has open: those that had the names when it was opened. */
+export interface OpenFiles {
+  /**
+   * Bytes of the log.
+   *
+   * @throws STORE_UNAVAILABLE when the ledger or its log was deleted or replaced: what is written then goes into nothing, or into a
+   *   file that somebody has moved away
+   */
+  logBytes(): number;
+}
+
+/** Notes which files these are. Call it when they are open and exist. */
+export function openFiles(path: string): OpenFiles {
+  const noted = [path, `${path}-wal`].map((file) => ({ file, identity: identityOf(look(file)) }));
+  return {
+    logBytes() {
+      let bytes = 0n;
+      for (const { file, identity } of noted) {
+        const found = look(file);
+        if (identity !== undefined && identityOf(found) !== identity) throw notThere(path, file);
+        bytes = found?.size ?? 0n;
+      }
+      return Number(bytes);
+    },
+  };
+}
+
+function look(file: string): BigIntStats | undefined {
+  return statSync(file, { bigint: true, throwIfNoEntry: false });
+}
+
+/** Undefined where files have no number (some file systems on Windows), or there is no file. */
+function identityOf(found: BigIntStats | undefined): string | undefined {
+  return found && found.ino !== 0n ? `${found.dev}:${found.ino}` : undefined;
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function notThere(path: string, file: string): QavrError {
+  return new QavrError(
+    "STORE_UNAVAILABLE",
+    `The file ${file} was deleted or replaced while the ledger ${path} was open: nothing more is written. Close the store, put the ledger's files in their places, and open it again.`,
+    { details: { path, file } },
+  );
+}

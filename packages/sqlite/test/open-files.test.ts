@@ -1,0 +1,92 @@
+import { copyFileSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { createEngine } from "@qavr/core";
+import { describe, expect, it } from "vitest";
+import { sqliteSpool, sqliteStore } from "../src/index.js";
+import { countIn, counting, tally } from "./support/counting.js";
+import { refusalOf } from "./support/refusal.js";
+import { tempFolder, tempLedger } from "./support/temp-folder.js";
+
+/** Deletes a ledger, as `rm ledger.db*` does. */
+function remove(path: string): void {
+  for (const name of readdirSync(dirname(path))) rmSync(join(dirname(path), name));
+}
+
+const gone = { code: "STORE_UNAVAILABLE", message: expect.stringContaining("deleted or replaced") };
+
+// Windows does not let go of files that are open.
+describe.skipIf(process.platform === "win32")("a ledger whose files change hands while it is open", () => {
+  it("acknowledges nothing after it was deleted, also when another one was made in its place", async () => {
+    const path = tempLedger();
+    const store = sqliteStore(path);
+    await store.commit("n", [tally("a")], counting);
+    remove(path);
+    await expect(store.commit("n", [tally("b")], counting)).rejects.toMatchObject({ ...gone, details: { file: path } });
+    const other = sqliteStore(path);
+    await other.commit("n", [tally("c")], counting);
+    await expect(store.commit("n", [tally("b")], counting)).rejects.toMatchObject(gone);
+    await expect(store.eraseNamespace("n")).rejects.toMatchObject(gone);
+    await store.close();
+    expect((await other.readEntries("n", { limit: 10 })).map(({ key }) => key)).toEqual(["c"]);
+    expect(await other.verify()).toMatchObject({ damaged: 0 });
+    await other.close();
+  });
+
+  it("acknowledges nothing while its file or its log is away, and goes on when it is back", async () => {
+    for (const suffix of ["", "-wal"]) {
+      const [path, away] = [tempLedger(), join(tempFolder(), "away")];
+      const store = sqliteStore(path);
+      await store.commit("n", [tally("a")], counting);
+      renameSync(`${path}${suffix}`, away);
+      copyFileSync(away, `${path}${suffix}`);
+      const refused = store.commit("n", [tally("b")], counting);
+      await expect(refused).rejects.toMatchObject({ ...gone, details: { file: `${path}${suffix}` } });
+      renameSync(away, `${path}${suffix}`);
+      expect(await store.commit("n", [tally("b")], counting)).toEqual([{ status: "committed", seq: 2 }]);
+      expect(await countIn(store)).toBe(2);
+      await store.close();
+    }
+  });
+
+  it("lets its engine keep outcomes in the spool, until the ledger is opened again", async () => {
+    const [path, spool] = [tempLedger(), tempLedger()];
+    const request = { candidates: [{ id: "a", similarity: 1 }], topK: 1 };
+    const first = createEngine({ store: sqliteStore(path), spool: sqliteSpool(spool) });
+    const before = await first.rank(request);
+    remove(path);
+    expect(await first.end(before.episode, { reward: true })).toMatchObject({ status: "spooled" });
+    await first.close();
+    const second = createEngine({ store: sqliteStore(path), spool: sqliteSpool(spool) });
+    await second.flush();
+    expect(await second.status()).toMatchObject({ outcomes: { user: 1 } });
+    await second.close();
+  });
+
+  it("is a spool's affair as well: it acknowledges nothing that it does not keep", async () => {
+    const path = tempLedger();
+    const spool = sqliteSpool(path);
+    remove(path);
+    await expect(spool.append({ namespace: "n", entries: [tally("a")] })).rejects.toMatchObject(gone);
+    await spool.close();
+  });
+});
+
+describe("a log without its ledger", () => {
+  it("is not deleted by a new one: it holds outcomes that were acknowledged", async () => {
+    const [path, away] = [tempLedger(), join(tempFolder(), "ledger.db")];
+    const store = sqliteStore(path);
+    await store.commit("n", [tally("a")], counting);
+    // As a process that was killed leaves it.
+    for (const suffix of ["", "-wal"]) copyFileSync(`${path}${suffix}`, `${away}${suffix}`);
+    await store.close();
+    renameSync(away, path);
+    expect(refusalOf(() => sqliteStore(away))).toMatchObject({
+      code: "STORE_UNWRITABLE",
+      details: { path: away, left: [`${away}-wal`] },
+    });
+    renameSync(path, away);
+    const opened = sqliteStore(away);
+    expect(await countIn(opened)).toBe(1);
+    await opened.close();
+  });
+});
