@@ -115,5 +115,6 @@ export {
   assertLimit,
   assertName,
   assertState,
+  keptTime,
   sameBytes,
 } from "./store/validate.js";

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import {
   bytesToName,
+  keptTime,
   type LedgerEntry,
   nameToBytes,
   QavrError,
@@ -89,8 +90,8 @@ export function spoolTables(db: DatabaseSync, path: string): SpoolTables {
     add(commit, bytes) {
       const id = addCommit.get(nameToBytes(commit.namespace), bytes)?.id as number;
       commit.entries.forEach(({ key, type, at, payload }, place) => {
-        const row = { seq: place, key: nameToBytes(key), type: nameToBytes(type), at, payload };
-        addEntry.run(id, place, row.key, row.type, at, payload, entryChecksum(row));
+        const row = { seq: place, key: nameToBytes(key), type: nameToBytes(type), at: keptTime(at), payload };
+        addEntry.run(id, place, row.key, row.type, row.at, payload, entryChecksum(row));
       });
     },
 

@@ -84,6 +84,15 @@ describe("sqliteSpool", () => {
     await damaged.close();
   });
 
+  it("keeps entries of any finite time", async () => {
+    const spool = sqliteSpool(tempLedger());
+    const times = [-0, 5e-324, -1e308, 2 ** 53, -1.5];
+    await spool.append({ namespace: "n", entries: times.map((at, i) => ({ ...tally(`k${i}`), at })) });
+    const [commit] = await spool.read({ limit: 1 });
+    expect(commit?.entries.map(({ at }) => at)).toEqual(times.map((at) => at + 0));
+    await spool.close();
+  });
+
   it.runIf(SHARES_FILES)("may be shared by two engines, and what both pass on counts once", async () => {
     const path = tempLedger();
     const inner = memoryStore();

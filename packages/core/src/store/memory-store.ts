@@ -20,6 +20,7 @@ import {
   assertLimit,
   assertName,
   assertState,
+  keptTime,
   sameBytes,
 } from "./validate.js";
 
@@ -168,7 +169,7 @@ class Draft {
     const sequenced: SequencedEntry = {
       key,
       type,
-      at,
+      at: keptTime(at),
       payload,
       seq: headOf(this.#space) + this.#entries.length + 1,
     };

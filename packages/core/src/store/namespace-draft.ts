@@ -1,6 +1,6 @@
 import { StateOverlay } from "./state-overlay.js";
 import type { CommitReceipt, LedgerEntry, Reduce, SequencedEntry, StateRef } from "./store.js";
-import { assertState, sameBytes } from "./validate.js";
+import { assertState, keptTime, sameBytes } from "./validate.js";
 
 /** A key that is taken. */
 export interface KnownKey {
@@ -83,7 +83,7 @@ class CommitDraft {
     reduce: Reduce,
   ): Generator<readonly StateRef[], CommitReceipt, readonly (Uint8Array | undefined)[]> {
     this.head += 1;
-    const entry: SequencedEntry = { key, type, at, payload, seq: this.head };
+    const entry: SequencedEntry = { key, type, at: keptTime(at), payload, seq: this.head };
     const reduction = reduce(entry);
     let step = reduction.next();
     while (!step.done) step = reduction.next(yield* this.#read(step.value));

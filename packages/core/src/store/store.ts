@@ -23,7 +23,7 @@ export interface LedgerEntry {
   readonly key: string;
   /** Kind of event, a short constant such as `outcome`. */
   readonly type: string;
-  /** Wall-clock time of the event, Unix ms. Not part of the payload: a retry may carry a later time. */
+  /** Wall-clock time of the event, Unix ms, any finite number; −0 is kept as 0. Not part of the payload: a retry may carry a later time. */
   readonly at: number;
   /** The event's bytes. Equal key and equal payload means "the same event again". */
   readonly payload: Uint8Array;

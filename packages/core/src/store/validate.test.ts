@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { HOSTILE_NAMES } from "../../test/support/hostile-text.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { STORE_LIMITS } from "./store.js";
-import { assertBatch, assertBytes, assertEntry, assertLimit, assertName, sameBytes } from "./validate.js";
+import { assertBatch, assertBytes, assertEntry, assertLimit, assertName, keptTime, sameBytes } from "./validate.js";
 
 const codeOf = (action: () => void): string | undefined => {
   try {
@@ -44,6 +44,13 @@ describe("assertEntry", () => {
     expect(codeOf(() => assertEntry({ ...entry, payload: new Uint8Array(STORE_LIMITS.payloadBytes + 1) }))).toBe(
       "LIMIT_EXCEEDED",
     );
+  });
+});
+
+describe("keptTime", () => {
+  it("takes the sign from zero, and nothing from any other time", () => {
+    expect(Object.is(keptTime(-0), 0)).toBe(true);
+    for (const at of [5e-324, -5e-324, 1e308, -1e308, 2 ** 53, -1.5]) expect(keptTime(at)).toBe(at);
   });
 });
 

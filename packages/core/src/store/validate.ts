@@ -27,7 +27,15 @@ export function assertName(name: unknown, what: string): asserts name is string 
   }
 }
 
-/** @throws INVALID_ID, LIMIT_EXCEEDED */
+/**
+ * A time as it is kept: without the sign of zero. Databases lose it, and a digest over what they give back would not be the one over what
+ * they were given.
+ */
+export function keptTime(at: number): number {
+  return at + 0;
+}
+
+/** @throws INVALID_ID, INVALID_ARGUMENT, LIMIT_EXCEEDED */
 export function assertEntry(entry: LedgerEntry): void {
   assertName(entry.key, "idempotency key");
   assertName(entry.type, "entry type");

@@ -109,6 +109,18 @@ export const commit: ConformanceTopic = {
       },
     },
     {
+      title: "keeps any finite time as it was given, zero without its sign, in a ledger that verifies",
+      async run({ store }) {
+        const times = [-0, 5e-324, -5e-324, 1e308, -1e308, 2 ** 53, -(2 ** 53), -1.5, 0.1];
+        for (const [place, at] of times.entries()) {
+          await store.commit("n", [{ ...entry(`k${place}`, { link: [counter] }), at }], scriptedReduction);
+          expect((await store.verify?.())?.damage ?? []).toEqual([]);
+        }
+        // Some databases cannot keep the sign; what is digested must be what they give back.
+        expect((await allEntries(store, "n")).map(({ at }) => at)).toEqual(times.map((at) => at + 0));
+      },
+    },
+    {
       title: "accepts a call without entries and changes nothing",
       async run({ store }) {
         expect(await store.commit("n", [], scriptedReduction)).toEqual([]);
