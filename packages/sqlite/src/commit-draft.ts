@@ -11,6 +11,7 @@ import {
 } from "@qavr/core";
 import { digests } from "./digests.js";
 import type { LedgerTables, NamespaceRow } from "./ledger-tables.js";
+import { onFile } from "./sqlite-errors.js";
 
 /** Reads states as they are in the file, through the cache. */
 export type LoadStates = (namespace: string, scope: string, ids: readonly string[]) => (Uint8Array | undefined)[];
@@ -36,7 +37,7 @@ export class CommitDraft {
   /** Adds one commit on top of the earlier ones. @throws the reduction's error, or that of a refused write; nothing is added then. */
   add(name: string, entries: readonly LedgerEntry[], reduce: Reduce): readonly CommitReceipt[] {
     const { row, draft } = this.#namespace(name);
-    const known = (key: string): KnownKey | DroppedKey | undefined => row && this.#knownKey(row, key);
+    const known = (key: string): KnownKey | DroppedKey | undefined => row && onFile(() => this.#knownKey(row, key));
     const commit = draft.add(entries, reduce, known);
     let step = commit.next();
     while (!step.done) step = commit.next(this.#states(name, step.value));
@@ -85,7 +86,8 @@ export class CommitDraft {
     }
     for (const [scope, places] of unread) {
       const ids = places.map((place) => (refs[place] as StateRef).id);
-      for (const [i, value] of this.#load(namespace, scope, ids).entries()) values[places[i] as number] = value;
+      const found = onFile(() => this.#load(namespace, scope, ids));
+      for (const [i, value] of found.entries()) values[places[i] as number] = value;
     }
     return values;
   }
@@ -93,7 +95,7 @@ export class CommitDraft {
   #namespace(name: string): DraftedNamespace {
     const known = this.#namespaces.get(name);
     if (known) return known;
-    const row = this.#tables.namespace(name);
+    const row = onFile(() => this.#tables.namespace(name));
     const drafted: DraftedNamespace = { row, draft: new NamespaceDraft(row?.head ?? 0) };
     this.#namespaces.set(name, drafted);
     return drafted;

@@ -24,9 +24,23 @@ function resultCode(error: unknown): number | undefined {
   return typeof code === "number" ? code : undefined;
 }
 
-/** True for an error that SQLite reported, as against one that a caller's own code threw. */
-export function isSqliteError(error: unknown): boolean {
-  return resultCode(error) !== undefined;
+/** What SQLite reported while a transaction was open: it concerns all of it, as against what a caller's own code threw. */
+export class FileFailure extends Error {
+  override readonly name = "FileFailure";
+}
+
+/**
+ * Runs what a transaction asks of the file. Errors are told by where they come from and not by how they look: a reduction may
+ * have a database of its own.
+ *
+ * @throws FileFailure for what SQLite reported, with that as its cause; anything else as it is
+ */
+export function onFile<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (cause) {
+    throw resultCode(cause) === undefined ? cause : new FileFailure("The file failed.", { cause });
+  }
 }
 
 /** True when another connection held a lock. The primary code is the low byte of an extended one. */
@@ -36,8 +50,9 @@ export function isBusy(error: unknown): boolean {
 }
 
 /** An error of the binding or the file system as the QavrError that a user can act on. A QavrError passes as it is. */
-export function toStoreError(cause: unknown, path: string): QavrError {
-  if (QavrError.isInstance(cause)) return cause;
+export function toStoreError(error: unknown, path: string): QavrError {
+  if (QavrError.isInstance(error)) return error;
+  const cause = error instanceof FileFailure ? error.cause : error;
   const sqliteCode = resultCode(cause);
   const code = (sqliteCode === undefined ? undefined : CODES[sqliteCode & 0xff]) ?? "STORE_FAILED";
   const reason = cause instanceof Error ? cause.message : String(cause);

@@ -1,7 +1,7 @@
 import { assertEntry, assertName, QavrError, type Spool, type SpooledCommit } from "@qavr/core";
 import { openDatabase } from "./open-database.js";
 import { SPOOL, spoolTables } from "./spool-tables.js";
-import { toStoreError } from "./sqlite-errors.js";
+import { onFile, toStoreError } from "./sqlite-errors.js";
 import { resolveOptions } from "./sqlite-options.js";
 import { inSnapshot } from "./transaction.js";
 import { writeQueue } from "./write-queue.js";
@@ -66,9 +66,9 @@ export function sqliteSpool(options: string | SqliteSpoolOptions): Spool {
       for (const entry of commit.entries) assertEntry(entry);
       const bytes = sizeOf(commit);
       await queue.together(() => {
-        const waiting = tables.extent();
+        const waiting = onFile(() => tables.extent());
         if (waiting.commits >= maxCommits || waiting.bytes + bytes > maxBytes) throw full(path, waiting.commits);
-        tables.add(commit, bytes);
+        onFile(() => tables.add(commit, bytes));
       });
     },
 
@@ -81,7 +81,7 @@ export function sqliteSpool(options: string | SqliteSpoolOptions): Spool {
       enter();
       if (ids.length === 0) return;
       await queue.together(() => {
-        for (const id of ids) tables.remove(id);
+        for (const id of ids) onFile(() => tables.remove(id));
       });
     },
 

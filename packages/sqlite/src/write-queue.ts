@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { QavrError } from "@qavr/core";
-import { isBusy, isSqliteError, toStoreError } from "./sqlite-errors.js";
+import { FileFailure, isBusy, toStoreError } from "./sqlite-errors.js";
 import { rollBack, withoutWaiting } from "./transaction.js";
 
 /** What runs inside one transaction. `Draft` collects what calls that share a transaction have in common. */
@@ -20,7 +20,7 @@ export interface TransactionSteps<Draft> {
 export interface WriteQueue<Draft> {
   /**
    * Runs `work` under the write lock, together with the other calls of this tick; resolves once it is durable. What `work`
-   * throws rejects this call alone: it must leave the draft as it was.
+   * throws rejects this call alone: it must leave the draft as it was. Only a {@link FileFailure} rejects all of them.
    *
    * @throws STORE_BUSY when another process kept the lock for the busy timeout, and what SQLite reports.
    */
@@ -117,7 +117,7 @@ export function writeQueue<Draft>(
         } catch (error) {
           // Then the whole transaction must go: work that writes directly may have written half of it, and after an error
           // of its own SQLite may have ended the transaction already, so that the next write would stand alone.
-          if (call.alone || isSqliteError(error)) throw error;
+          if (call.alone || error instanceof FileFailure) throw error;
           answers.push(() => call.reject(error));
         }
       }

@@ -1,8 +1,18 @@
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { HOSTILE_NAMES } from "../../test/support/hostile-text.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { STORE_LIMITS } from "./store.js";
-import { assertBatch, assertBytes, assertEntry, assertLimit, assertName, keptTime, sameBytes } from "./validate.js";
+import {
+  assertBatch,
+  assertBytes,
+  assertEntry,
+  assertLimit,
+  assertName,
+  assertState,
+  keptTime,
+  sameBytes,
+} from "./validate.js";
 
 const codeOf = (action: () => void): string | undefined => {
   try {
@@ -45,6 +55,24 @@ describe("assertEntry", () => {
       "LIMIT_EXCEEDED",
     );
   });
+});
+
+describe("assertState and assertBytes", () => {
+  const state = { scope: "s", id: "i" };
+
+  it("take bytes, of a Buffer and of another realm too, and null for a state that is removed", () => {
+    const foreign = runInNewContext("new Uint8Array(3)") as Uint8Array;
+    for (const value of [Uint8Array.of(1), new Uint8Array(), Buffer.from("x"), foreign, null]) {
+      expect(codeOf(() => assertState({ ...state, value }))).toBeUndefined();
+    }
+  });
+
+  it.each([["text"], [""], [[1, 2]], [7], [undefined], [{ length: 1 }], [new Float64Array(1)], [new ArrayBuffer(1)]])(
+    "refuse %j",
+    (value) => {
+      expect(codeOf(() => assertState({ ...state, value: value as unknown as Uint8Array }))).toBe("INVALID_ARGUMENT");
+    },
+  );
 });
 
 describe("keptTime", () => {

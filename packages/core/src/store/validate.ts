@@ -47,15 +47,25 @@ export function assertEntry(entry: LedgerEntry): void {
   assertBytes(entry.payload, `payload of entry ${entry.key}`);
 }
 
-/** @throws INVALID_ID, LIMIT_EXCEEDED */
+/** @throws INVALID_ID, INVALID_ARGUMENT, LIMIT_EXCEEDED */
 export function assertState({ scope, id, value }: StateWrite): void {
   assertName(scope, "state scope");
   assertName(id, "state id");
-  if (value) assertBytes(value, `state ${id}`);
+  if (value !== null) assertBytes(value, `state ${id}`);
 }
 
-/** @throws LIMIT_EXCEEDED */
-export function assertBytes(bytes: Uint8Array, what: string): void {
+/**
+ * Refuses what is no `Uint8Array` (a text, an array of numbers): a store would find out when it writes, where others' commits share its
+ * transaction.
+ *
+ * @throws INVALID_ARGUMENT, LIMIT_EXCEEDED
+ */
+export function assertBytes(bytes: unknown, what: string): asserts bytes is Uint8Array {
+  if (!isBytes(bytes)) {
+    throw new QavrError("INVALID_ARGUMENT", `The ${what} must be a Uint8Array. Received ${describe(bytes)}.`, {
+      details: { what, received: describe(bytes) },
+    });
+  }
   if (bytes.length > STORE_LIMITS.payloadBytes) {
     throw new QavrError(
       "LIMIT_EXCEEDED",
@@ -105,6 +115,13 @@ export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return true;
 }
 
+/** Also of another realm, such as a test runner's, whose `Uint8Array` is not this one's. */
+function isBytes(value: unknown): value is Uint8Array {
+  return ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === "[object Uint8Array]";
+}
+
 function describe(value: unknown): string {
-  return typeof value === "string" ? "an empty string" : value === null ? "null" : typeof value;
+  if (typeof value === "string") return value === "" ? "an empty string" : "a string";
+  if (Array.isArray(value)) return "an array";
+  return value === null ? "null" : typeof value;
 }

@@ -83,6 +83,35 @@ export const reductions: ConformanceTopic = {
       },
     },
     {
+      title: "does not let what is no bytes, or an error that looks like a database's, hurt calls of the same moment",
+      async run({ store }) {
+        const failure = Object.assign(new Error("The reduction's own database failed."), {
+          code: "ERR_SQLITE_ERROR",
+          errcode: 1,
+          severity: "ERROR",
+        });
+        const text = "text" as unknown as Uint8Array;
+        const numbers = [1, 2] as unknown as Uint8Array;
+        const settled = await Promise.allSettled([
+          store.commit("n", [counting("a")], scriptedReduction),
+          store.commit("n", [counting("bad")], failingAt("first read", failure)),
+          store.commit("n", [counting("b")], scriptedReduction),
+          store.commit("n", [entry("text")], writing({ scope: "s", id: "x", value: text })),
+          store.commit("n", [counting("c")], scriptedReduction),
+          store.commit("n", [{ ...entry("numbers"), payload: numbers }], scriptedReduction),
+          store.commit("n", [counting("d")], scriptedReduction),
+        ]);
+        expect(settled.map(({ status }) => status)).toEqual(
+          settled.map((_, call) => (call % 2 === 1 ? "rejected" : "fulfilled")),
+        );
+        const [reduced, ...refused] = settled.filter(({ status }) => status === "rejected");
+        expect(reduced).toMatchObject({ reason: failure });
+        for (const refusal of refused) expect(refusal).toMatchObject({ reason: { code: "INVALID_ARGUMENT" } });
+        expect((await allEntries(store, "n")).map(({ key }) => key)).toEqual(["a", "b", "c", "d"]);
+        expect(await links(store)).toBe(4);
+      },
+    },
+    {
       title: "answers each round of reads in the order asked for, so that later keys may depend on earlier values",
       async run({ store }) {
         const pointTo = (id: string): Uint8Array => new TextEncoder().encode(id);
