@@ -52,10 +52,25 @@ export interface LedgerTables {
   writeState(scopeId: number, id: string, value: Uint8Array | null): void;
   deleteStates(namespaceId: number): void;
   deleteNamespace(namespaceId: number): void;
+  /** Those whose scope is not there: nothing can read them. */
+  deleteLostStates(): void;
 }
 
 const SCOPE_ID = "(SELECT id FROM scope WHERE namespace = (SELECT id FROM namespace WHERE name = ?) AND name = ?)";
 const NOTHING = new Uint8Array();
+/** Row ids beyond this are damage: counting never gets there, and numbers of JavaScript end at 2^53. */
+const LARGEST_ID = 2 ** 52;
+
+/**
+ * A row id that nothing in the file bears, one above the largest. SQLite's own choice looks at one table only: where damage has taken a
+ * row, what belonged to it would pass to the next one that is added.
+ */
+function freeId(...owners: readonly (readonly [table: string, column: string])[]): string {
+  const largest = owners.map(
+    ([table, column]) => `(SELECT coalesce(max(${column}), 0) FROM ${table} WHERE ${column} < ${LARGEST_ID})`,
+  );
+  return `1 + max(${largest.join(", ")})`;
+}
 
 /** Prepares every statement. @throws SQLite's error if a table is missing. */
 export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
@@ -78,18 +93,27 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
   );
   const setHead = db.prepare("UPDATE namespace SET head = ?, digest = ? WHERE id = ?");
   const addNamespace = db.prepare(
-    "INSERT INTO namespace (name, head, digest, base_digest) VALUES (?, ?, ?, ?) RETURNING id",
+    `INSERT INTO namespace (id, name, head, digest, base_digest) VALUES (${freeId(
+      ["namespace", "id"],
+      ["entry", "namespace"],
+      ["scope", "namespace"],
+      ["checkpoint_state", "namespace"],
+      ["compacted_key", "namespace"],
+    )}, ?, ?, ?, ?) RETURNING id`,
   );
   const appendEntry = db.prepare(
     "INSERT INTO entry (namespace, seq, key, type, at, payload, digest) VALUES (?, ?, ?, ?, ?, ?, ?)",
   );
   const scopeId = db.prepare("SELECT id FROM scope WHERE namespace = ? AND name = ?");
-  const addScope = db.prepare("INSERT INTO scope (namespace, name) VALUES (?, ?) RETURNING id");
+  const addScope = db.prepare(
+    `INSERT INTO scope (id, namespace, name) VALUES (${freeId(["scope", "id"], ["state", "scope"])}, ?, ?) RETURNING id`,
+  );
   const writeState = db.prepare(
     "INSERT INTO state (scope, id, value) VALUES (?, ?, ?) ON CONFLICT (scope, id) DO UPDATE SET value = excluded.value",
   );
   const removeState = db.prepare("DELETE FROM state WHERE scope = ? AND id = ?");
   const deleteStates = db.prepare("DELETE FROM state WHERE scope IN (SELECT id FROM scope WHERE namespace = ?)");
+  const deleteLostStates = db.prepare("DELETE FROM state WHERE scope NOT IN (SELECT id FROM scope)");
   const deletions = [
     "scope WHERE namespace",
     "entry WHERE namespace",
@@ -165,6 +189,10 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
 
     deleteStates(namespaceId) {
       deleteStates.run(namespaceId);
+    },
+
+    deleteLostStates() {
+      deleteLostStates.run();
     },
 
     deleteNamespace(namespaceId) {

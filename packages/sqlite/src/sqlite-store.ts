@@ -230,7 +230,10 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
 
     async repair() {
       enterForWriting();
-      await queue.alone(() => db.exec("REINDEX"));
+      await queue.alone(() => {
+        db.exec("REINDEX");
+        tables.deleteLostStates();
+      });
     },
 
     async backup(to) {

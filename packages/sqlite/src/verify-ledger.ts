@@ -14,6 +14,14 @@ import type { NamespaceRow } from "./ledger-tables.js";
 
 /** Problems that SQLite is asked for at most. */
 const NAMED = 100;
+/** Tables whose rows belong to a row of another: its name is also that of their column. */
+const OWNERS = [
+  ["entry", "namespace"],
+  ["scope", "namespace"],
+  ["checkpoint_state", "namespace"],
+  ["compacted_key", "namespace"],
+  ["state", "scope"],
+] as const;
 
 /**
  * Reads a whole ledger, or one namespace of it, and holds everything against its digests. Call it inside a transaction. Of the states
@@ -23,7 +31,10 @@ const NAMED = 100;
  */
 export function verifyLedger(db: DatabaseSync, checkpoints: CheckpointTables, only?: Uint8Array): LedgerCheck {
   const report = new DamageReport();
-  if (!only) report.attempt(() => report.add(...fileProblems(db)));
+  if (!only) {
+    report.attempt(() => report.add(...fileProblems(db)));
+    for (const owner of OWNERS) report.attempt(() => report.add(...lostRows(db, owner)));
+  }
   let rows: readonly NamespaceRow[] = [];
   report.attempt(() => {
     rows = namespaceRows(db, only);
@@ -43,6 +54,20 @@ function fileProblems(db: DatabaseSync): LedgerDamage[] {
     .all()
     .map(({ integrity_check }) => String(integrity_check));
   return messages.filter((message) => message !== "ok").map((problem) => ({ problem }));
+}
+
+/** Rows of a table that belong to a row which is not there: SQLite sees nothing in that, and no name leads to them. */
+function lostRows(db: DatabaseSync, [table, owner]: (typeof OWNERS)[number]): LedgerDamage[] {
+  // As text: a damaged number may be larger than those of JavaScript.
+  const lost = db.prepare(
+    `SELECT CAST(${owner} AS TEXT) AS id, count(*) AS rows FROM ${table}
+     WHERE ${owner} NOT IN (SELECT id FROM ${owner}) GROUP BY ${owner}`,
+  );
+  return lost
+    .all()
+    .map(({ id, rows }) => ({
+      problem: `${rows} rows of table ${table} belong to a ${owner} that is not there, ${id}`,
+    }));
 }
 
 function namespaceRows(db: DatabaseSync, only: Uint8Array | undefined): readonly NamespaceRow[] {

@@ -1,14 +1,14 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { createEngine, QavrError } from "@qavr/core";
+import { createEngine, QavrError, type StateWrite } from "@qavr/core";
 import { describe, expect, it } from "vitest";
 import { sqliteStore } from "../src/index.js";
-import { counting, tally } from "./support/counting.js";
+import { countIn, counting, tally } from "./support/counting.js";
 import { learnedLedger } from "./support/learned-ledger.js";
 import { tempLedger } from "./support/temp-folder.js";
 
 /** Changes a ledger behind the store's back, as a program with a bug would: SQLite itself finds nothing wrong. */
-async function tampered(sql: string, entries = 5): Promise<string> {
+async function tampered(sql: string, entries = 5, states: readonly StateWrite[] = []): Promise<string> {
   const path = tempLedger();
   const store = sqliteStore(path);
   for (let i = 0; i < entries; i++) await store.commit("n", [tally(`k${i}`)], counting);
@@ -16,7 +16,7 @@ async function tampered(sql: string, entries = 5): Promise<string> {
     head: entries,
     through: 2,
     checkpoint: [{ scope: "stats", id: "count", value: Uint8Array.of(50) }],
-    states: [],
+    states,
   });
   await store.close();
   const db = new DatabaseSync(path);
@@ -87,6 +87,42 @@ describe("verify", () => {
     await store.close();
   });
 
+  it.each([
+    ["a namespace", "DELETE FROM namespace", /^3 rows of table entry belong to a namespace/, 4],
+    ["a scope", "DELETE FROM scope", /^1 rows of table state belong to a scope/, 1],
+    ["an entry's namespace", "UPDATE entry SET namespace = 1 << 60 WHERE seq = 5", /^1 rows of table entry/, 2],
+    ["a compacted key's", "UPDATE compacted_key SET namespace = 7 WHERE seq = 1", /^1 rows of table compacted_key/, 2],
+    ["a checkpoint's", "UPDATE checkpoint_state SET namespace = 7", /^1 rows of table checkpoint_state/, 2],
+  ])("finds what belongs to nothing: without %s", async (_what, sql, problem, damaged) => {
+    const store = sqliteStore(await tampered(sql, 5, [{ scope: "stats", id: "count", value: Uint8Array.of(53) }]));
+    const check = await store.verify();
+    expect(check.damaged).toBe(damaged);
+    expect(check.damage[0]?.problem).toMatch(problem);
+    await store.close();
+  });
+
+  it("does not give to a new namespace or scope what belonged to one that is gone", async () => {
+    const path = tempLedger();
+    const store = sqliteStore(path);
+    for (const name of ["a", "b"]) for (const key of ["k", "l"]) await store.commit(name, [tally(key)], counting);
+    await store.close();
+    const db = new DatabaseSync(path);
+    db.exec("DELETE FROM namespace WHERE name = x'62'; UPDATE entry SET namespace = 1 << 60 WHERE id = 1");
+    db.close();
+    const opened = sqliteStore(path);
+    expect(await opened.commit("c", [tally("k")], counting)).toEqual([{ status: "committed", seq: 1 }]);
+    expect(await countIn(opened, "c")).toBe(1);
+    expect(await opened.verify("c")).toMatchObject({ entries: 1, damaged: 0 });
+    await opened.close();
+    const again = new DatabaseSync(path);
+    again.exec("DELETE FROM scope WHERE id = (SELECT max(id) FROM scope)");
+    again.close();
+    const reopened = sqliteStore(path);
+    await reopened.commit("d", [tally("k")], counting);
+    expect(await countIn(reopened, "d")).toBe(1);
+    await reopened.close();
+  });
+
   it("does not follow a chain into a namespace of another name", async () => {
     const path = tempLedger();
     const store = sqliteStore(path);
@@ -138,6 +174,18 @@ describe("repair", () => {
       differing: [{ namespace: "default" }, { namespace: "tenant" }],
     });
     expect(await engine.repair()).toMatchObject({ rebuilt: ["default", "tenant"], after: { ok: true } });
+    await engine.close();
+  });
+
+  it("builds again what a scope that is gone held, and leaves nothing of it behind", async () => {
+    const path = tempLedger();
+    await learnedLedger(path, 20);
+    const db = new DatabaseSync(path);
+    db.exec("DELETE FROM scope WHERE id IN (SELECT scope FROM state GROUP BY scope ORDER BY count(*) DESC LIMIT 2)");
+    db.close();
+    const engine = createEngine({ store: sqliteStore(path) });
+    expect(await engine.verify()).toMatchObject({ ok: false, damaged: 2 });
+    expect(await engine.repair()).toMatchObject({ after: { ok: true, damaged: 0 } });
     await engine.close();
   });
 
