@@ -65,32 +65,25 @@ describe("KnownStates", () => {
     expect([states.revision("n"), cached(states)]).toEqual([7, []]);
   });
 
-  it("loses what another process has changed, and everything when it does not know what that was", () => {
+  it("forgets everything when somebody says that a namespace has changed, and takes nothing else from that", () => {
     const states = known();
     const { cursor } = states.changesSince("n", 0);
-    states.notified("n", 5, 6, [ref("b")]);
-    expect([cached(states), written(states, cursor), states.revision("n")]).toEqual([["a"], ["b"], 6]);
-    states.notified("n", 5, 6, [ref("a")]);
-    expect(cached(states)).toEqual(["a"]);
-    states.notified("n", 7, 8, [ref("b")]);
-    expect([cached(states), states.revision("n")]).toEqual([[], undefined]);
-    states.observe("n", 8, 2);
-    states.notified("n", 8, 1_000, []);
-    expect(states.revision("n")).toBeUndefined();
-    states.notified("never asked for", 1, 2, []);
+    states.notified("n", 5);
+    expect([cached(states), written(states, cursor), states.revision("n")]).toEqual([["a", "b"], [], 5]);
+    states.notified("n", 6);
+    expect([cached(states), written(states, cursor), states.revision("n")]).toEqual([[], undefined, undefined]);
+    states.notified("never asked for", 2);
     expect(states.revision("never asked for")).toBeUndefined();
   });
 
-  it("knows since when it is current, whatever it hears by the way", () => {
+  it("knows since when it is current", () => {
     const states = known();
     expect([states.askedSince("n", 1), states.askedSince("n", 2), states.askedSince("m", 0)]).toEqual([
       true,
       false,
       false,
     ]);
-    states.notified("n", 5, 6, []);
-    expect(states.askedSince("n", 2)).toBe(false);
-    states.committed("n", commit(6, 7, 3));
+    states.committed("n", commit(5, 6, 3));
     expect(states.askedSince("n", 3)).toBe(true);
   });
 

@@ -1,4 +1,4 @@
-import { ChangeLog, StateCache, type StateChanges, type StateRef, type StateWrite } from "@qavr/core";
+import { ChangeLog, StateCache, type StateChanges, type StateWrite } from "@qavr/core";
 import { ABSENT, type NamespaceRow } from "./ledger-sql.js";
 
 /** What is known of a namespace. */
@@ -86,18 +86,13 @@ export class KnownStates {
     this.#set(namespace, { revision: after.revision, askedAt, own: undisturbed ? after : undefined });
   }
 
-  /** Takes note of another process's commit. That it came by says nothing about others that may not have come. */
-  notified(namespace: string, before: number, after: number, written: readonly StateRef[] | undefined): void {
+  /**
+   * Takes note of a change that somebody else says to have made, which may not be true: all that comes of it is that the server is
+   * asked again. Nothing about other changes follows, not even that there are none.
+   */
+  notified(namespace: string, revision: number): void {
     const known = this.#known.get(namespace);
-    if (known === undefined || known.revision >= after) return;
-    // Anybody who may connect can notify: a leap is no commit.
-    if (known.revision !== before || after !== before + 1 || written === undefined) {
-      this.forget(namespace);
-      return;
-    }
-    for (const { scope, id } of written) this.cache.remove(namespace, scope, id);
-    this.#changes.add(namespace, written);
-    this.#set(namespace, { revision: after, askedAt: known.askedAt });
+    if (known !== undefined && known.revision < revision) this.forget(namespace);
   }
 
   /** Takes note that this process has erased a namespace. */

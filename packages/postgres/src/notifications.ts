@@ -1,16 +1,13 @@
 import { createHash, randomUUID } from "node:crypto";
-import type { StateRef } from "@qavr/core";
 import { type Connections, statement } from "./connections.js";
 import type { KnownStates } from "./known-states.js";
 import { quoted } from "./quoting.js";
 
-/** A commit, as other stores are told of it. */
+/** A change, as other stores are told of it. */
 export interface Announcement {
   readonly namespace: string;
-  readonly before: number;
-  readonly after: number;
-  /** Undefined: anything may have changed. */
-  readonly written: readonly StateRef[] | undefined;
+  /** That it led to. */
+  readonly revision: number;
 }
 
 export interface Notifications {
@@ -19,8 +16,6 @@ export interface Notifications {
   close(): Promise<void>;
 }
 
-/** PostgreSQL refuses longer payloads than 7,999 bytes. */
-const MAX_PAYLOAD_BYTES = 7_900;
 /** Announcements that wait while others are being sent; beyond them readers find out by asking. */
 const MAX_WAITING = 1_000;
 /** Pause before listening again after the connection was lost, in ms. */
@@ -29,8 +24,11 @@ const RECONNECT = 1_000;
 const NOTIFY = statement("select pg_notify($1, payload) from unnest($2::text[]) as payload");
 
 /**
- * Tells other stores on the same schema what was committed, by NOTIFY, and listens to them. Sent after the commit and not with it:
- * PostgreSQL lets transactions that notify commit one after the other only, each with its own wait for the disk.
+ * Tells other stores on the same schema which namespaces have changed, by NOTIFY, and listens to them. Sent after the commit and not
+ * with it: PostgreSQL lets transactions that notify commit one after the other only, each with its own wait for the disk.
+ *
+ * Whoever may connect to the database can notify, without a right on any table. So what is heard only makes a store forget, and what
+ * it knows it has from the tables alone.
  */
 export function notifications(source: Connections, schema: string, states: KnownStates): Notifications {
   const channel = `qavr_${createHash("sha256").update(schema).digest("hex").slice(0, 16)}`;
@@ -43,7 +41,7 @@ export function notifications(source: Connections, schema: string, states: Known
   const hear = (payload: string): void => {
     const heard = decode(payload);
     if (!heard || heard.sender === sender) return;
-    states.notified(heard.namespace, heard.before, heard.after, heard.written);
+    states.notified(heard.namespace, heard.revision);
   };
 
   const send = async (): Promise<void> => {
@@ -92,22 +90,16 @@ export function notifications(source: Connections, schema: string, states: Known
   };
 }
 
-/** As JSON, whose escapes keep NUL out of the text. */
-function encode(sender: string, { namespace, before, after, written }: Announcement): string {
-  const refs = written?.map(({ scope, id }) => [scope, id]);
-  const payload = JSON.stringify([sender, namespace, before, after, refs ?? null]);
-  return Buffer.byteLength(payload) <= MAX_PAYLOAD_BYTES
-    ? payload
-    : JSON.stringify([sender, namespace, before, after, null]);
+/** As JSON, whose escapes keep NUL out of the text. A name of 512 characters takes 3 KB at most, and PostgreSQL sends almost 8. */
+function encode(sender: string, { namespace, revision }: Announcement): string {
+  return JSON.stringify([sender, namespace, revision]);
 }
 
 /** Undefined for what no store has sent. */
 function decode(payload: string): (Announcement & { readonly sender: string }) | undefined {
   try {
-    const [sender, namespace, before, after, refs] = JSON.parse(payload);
-    if (typeof namespace !== "string" || !Number.isFinite(before) || !Number.isFinite(after)) return undefined;
-    const written = Array.isArray(refs) ? refs.map(([scope, id]): StateRef => ({ scope, id })) : undefined;
-    return { sender, namespace, before, after, written };
+    const [sender, namespace, revision] = JSON.parse(payload);
+    return typeof namespace === "string" && Number.isFinite(revision) ? { sender, namespace, revision } : undefined;
   } catch {
     return undefined;
   }

@@ -50,8 +50,8 @@ export interface PostgresStoreOptions {
    */
   readonly staleness?: number;
   /**
-   * Tells other stores by NOTIFY what was written, and listens to them, over one connection of its own: caches then lose only
-   * what changed, and learn of it within milliseconds. Nothing depends on it. Not for transaction poolers, which lose LISTEN.
+   * Tells other stores by NOTIFY which namespaces were written to, and listens to them, over one connection of its own: caches then
+   * forget those within milliseconds. Nothing depends on it. Not for transaction poolers, which lose LISTEN.
    * @default true when staleness is above 0
    */
   readonly listen?: boolean;

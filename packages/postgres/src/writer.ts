@@ -91,7 +91,7 @@ export function writer({
     const { answers, written } = await commitGroup(locking, namespace, group, lockless);
     if (written) {
       states.committed(namespace, written);
-      announce({ namespace, before: written.before, after: written.after.revision, written: written.states });
+      announce({ namespace, revision: written.after.revision });
     }
     for (const [place, call] of calls.entries()) {
       const answer = answers[place];
@@ -141,7 +141,7 @@ export function writer({
   const replaced = (namespace: string, before: number, askedAt: number): void => {
     states.forget(namespace);
     states.observe(namespace, before + 1, askedAt);
-    announce({ namespace, before, after: before + 1, written: undefined });
+    announce({ namespace, revision: before + 1 });
   };
 
   return {
@@ -181,7 +181,7 @@ export function writer({
         if (row) await sql.deleteNamespace(connection, namespace);
         const askedAt = await commit();
         states.erased(namespace, askedAt);
-        if (row) announce({ namespace, before: row.revision, after: row.revision + 1, written: undefined });
+        if (row) announce({ namespace, revision: row.revision + 1 });
       }),
 
     drained: () => queue.drained(),
