@@ -12,9 +12,10 @@ import { attempt } from "./attempt.js";
 import type { Connection } from "./connections.js";
 import { digests } from "./digests.js";
 import type { KnownStates, OwnCommit } from "./known-states.js";
-import { ABSENT, fitsOneStatement, type LedgerSql, type NamespaceChange, type NamespaceRow } from "./ledger-sql.js";
+import { fitsOneStatement, type LedgerSql, type NamespaceChange, type NamespaceRow } from "./ledger-sql.js";
+import { ABSENT, isSameMoment } from "./moment.js";
 import type { LockedNamespace } from "./namespace-transaction.js";
-import { StatesAtRevision } from "./states-at-revision.js";
+import { StatesAtMoment } from "./states-at-moment.js";
 
 /** One call of `commit`. */
 export interface CommitCall {
@@ -64,8 +65,8 @@ export class CommitGroup {
   async runAlone(connection: Connection): Promise<GroupCommit | undefined> {
     const row = this.#states.ownHead(this.#namespace);
     if (!row) return undefined;
-    const { revision, taken } = await this.#sql.knownKeys(connection, this.#namespace, this.#keys(), row.base);
-    if (revision !== row.revision) return undefined;
+    const { moment, taken } = await this.#sql.knownKeys(connection, this.#namespace, this.#keys(), row.base);
+    if (!isSameMoment(moment, row)) return undefined;
     const reduced = await this.#reduce(connection, row, taken);
     if (!reduced) return undefined;
     const { answers, change } = reduced;
@@ -73,7 +74,7 @@ export class CommitGroup {
     if (!fitsOneStatement(change)) return undefined;
     this.#tried = answers;
     const askedAt = performance.now();
-    if (await this.#sql.writeIfAt(connection, this.#namespace, row.revision, change)) {
+    if (await this.#sql.writeIfAt(connection, this.#namespace, row, change)) {
       return { answers, written: ownCommit(row, change, askedAt, true) };
     }
     this.#tried = [];
@@ -83,10 +84,9 @@ export class CommitGroup {
   /** Commits under the lock. */
   async run({ connection, row: found, create, commit }: LockedNamespace): Promise<GroupCommit> {
     const row = found ?? (await create());
-    const known = this.#states.revision(this.#namespace) ?? ABSENT.revision;
-    const undisturbed = known === (found ?? ABSENT).revision;
-    // Nobody else can change the namespace now, so what is cached of this revision is current.
-    this.#states.observe(this.#namespace, row.revision, performance.now());
+    const undisturbed = isSameMoment(this.#states.moment(this.#namespace) ?? ABSENT, found ?? ABSENT);
+    // Nobody else can change the namespace now, so what is cached of this moment is current.
+    this.#states.observe(this.#namespace, row, performance.now());
     // Asked after the lock was taken: the statement that waited for it does not see what its holder has written.
     const { taken } = await this.#sql.knownKeys(connection, this.#namespace, this.#keys(), row.base);
     const reduced = await this.#reduce(connection, row, taken);
@@ -95,7 +95,7 @@ export class CommitGroup {
     const { change } = reduced;
     if (!change) return { answers, written: undefined };
     if (!fitsOneStatement(change)) await this.#sql.write(connection, this.#namespace, change);
-    else if (!(await this.#sql.writeIfAt(connection, this.#namespace, row.revision, change))) throw movedOn();
+    else if (!(await this.#sql.writeIfAt(connection, this.#namespace, row, change))) throw movedOn();
     this.#tried = answers;
     const askedAt = await commit();
     return { answers, written: ownCommit(row, change, askedAt, undisturbed) };
@@ -105,13 +105,14 @@ export class CommitGroup {
     return [...new Set(this.#calls.flatMap(({ entries }) => entries.map(({ key }) => key)))];
   }
 
-  /** Undefined when the states that a reduction asked for are of another revision. */
+  /** Undefined when the states that a reduction asked for are of another moment. */
   async #reduce(
     connection: Connection,
-    { head, revision, digest }: NamespaceRow,
+    row: NamespaceRow,
     taken: ReadonlyMap<string, KnownKey | DroppedKey>,
   ): Promise<{ readonly answers: readonly CommitAnswer[]; readonly change: NamespaceChange | undefined } | undefined> {
-    const states = new StatesAtRevision(connection, this.#namespace, revision, this.#sql, this.#states);
+    const { head, revision, digest } = row;
+    const states = new StatesAtMoment(connection, this.#namespace, row, this.#sql, this.#states);
     await states.readAhead(this.#calls, head, taken);
     const draft = new NamespaceDraft(head);
     const answers: CommitAnswer[] = [];
@@ -145,12 +146,12 @@ function movedOn(): QavrError {
 }
 
 function ownCommit(
-  { revision: before, base }: NamespaceRow,
+  before: NamespaceRow,
   { revision, head, digest, states }: NamespaceChange,
   askedAt: number,
   undisturbed: boolean,
 ): OwnCommit {
-  return { before, after: { revision, head, digest, base }, states, askedAt, undisturbed };
+  return { before, after: { revision, head, digest, base: before.base }, states, askedAt, undisturbed };
 }
 
 /** A receipt as the first try would have given it: what it had committed is found again as a duplicate in the same place. */

@@ -3,9 +3,11 @@ import { KnownStates } from "./known-states.js";
 
 const ref = (id: string) => ({ scope: "s", id });
 const value = Uint8Array.of(1);
+/** A moment of a history, by default the first one. */
+const at = (revision: number, history = 0) => ({ revision, digest: Uint8Array.of(revision, history) });
 const commit = (before: number, after: number, askedAt: number, ids = ["a"]) => ({
-  before,
-  after: { revision: after, head: after, digest: value, base: 0 },
+  before: at(before),
+  after: { ...at(after), head: after, base: 0 },
   askedAt,
   undisturbed: true,
   states: ids.map((id) => ({ ...ref(id), value })),
@@ -13,7 +15,7 @@ const commit = (before: number, after: number, askedAt: number, ids = ["a"]) => 
 
 function known(): KnownStates {
   const states = new KnownStates(100_000);
-  states.observe("n", 5, 1);
+  states.observe("n", at(5), 1);
   states.cache.write("n", "s", "a", value);
   states.cache.write("n", "s", "b", value);
   return states;
@@ -27,53 +29,67 @@ describe("KnownStates", () => {
   it("keeps what it has while the revision stays, and forgets it when another one shows up", () => {
     const states = known();
     const { cursor } = states.changesSince("n", 0);
-    expect(states.observe("n", 5, 2)).toBe(true);
+    expect(states.observe("n", at(5), 2)).toBe(true);
     expect([cached(states), written(states, cursor)]).toEqual([["a", "b"], []]);
-    expect(states.observe("n", 6, 3)).toBe(true);
-    expect([cached(states), written(states, cursor), states.revision("n")]).toEqual([[], undefined, 6]);
+    expect(states.observe("n", at(6), 3)).toBe(true);
+    expect([cached(states), written(states, cursor), states.moment("n")?.revision]).toEqual([[], undefined, 6]);
+  });
+
+  it("forgets everything when the same revision shows up in another history", () => {
+    const states = known();
+    const { cursor } = states.changesSince("n", 0);
+    expect(states.observe("n", at(5, 1), 2)).toBe(true);
+    expect([cached(states), written(states, cursor), states.moment("n")]).toEqual([[], undefined, at(5, 1)]);
+    states.committed("n", commit(5, 6, 3));
+    expect(states.moment("n")).toMatchObject(at(6));
+    expect(written(states, cursor)).toBeUndefined();
   });
 
   it("lets an answer that comes late change nothing", () => {
     const states = known();
-    states.observe("n", 6, 10);
-    expect(states.observe("n", 5, 9)).toBe(false);
-    expect(states.observe("n", 7, 9)).toBe(false);
-    expect(states.revision("n")).toBe(6);
+    states.observe("n", at(6), 10);
+    expect(states.observe("n", at(5), 9)).toBe(false);
+    expect(states.observe("n", at(7), 9)).toBe(false);
+    expect(states.moment("n")?.revision).toBe(6);
   });
 
   it("takes a lower revision from a later question: the namespace was erased", () => {
     const states = known();
-    expect(states.observe("n", 0, 2)).toBe(true);
-    expect([cached(states), states.revision("n")]).toEqual([[], 0]);
+    expect(states.observe("n", at(0), 2)).toBe(true);
+    expect([cached(states), states.moment("n")?.revision]).toEqual([[], 0]);
   });
 
   it("goes on from its own commit with everything it has, unless others came between", () => {
     const states = known();
     const { cursor } = states.changesSince("n", 0);
     states.committed("n", commit(5, 6, 2, ["c"]));
-    expect([cached(states), written(states, cursor), states.revision("n")]).toEqual([["a", "b", "c"], ["c"], 6]);
+    expect([cached(states), written(states, cursor), states.moment("n")?.revision]).toEqual([
+      ["a", "b", "c"],
+      ["c"],
+      6,
+    ]);
     expect(states.ownHead("n")).toMatchObject({ head: 6, revision: 6 });
     states.committed("n", { ...commit(8, 9, 3, ["a"]), undisturbed: false });
-    expect([cached(states), written(states, cursor), states.revision("n")]).toEqual([["a"], undefined, 9]);
+    expect([cached(states), written(states, cursor), states.moment("n")?.revision]).toEqual([["a"], undefined, 9]);
     expect(states.ownHead("n")).toBeUndefined();
   });
 
   it("does not go back to an own commit that it has seen the result of already", () => {
     const states = known();
-    states.observe("n", 7, 5);
+    states.observe("n", at(7), 5);
     states.committed("n", commit(5, 6, 4));
-    expect([states.revision("n"), cached(states)]).toEqual([7, []]);
+    expect([states.moment("n")?.revision, cached(states)]).toEqual([7, []]);
   });
 
   it("forgets everything when somebody says that a namespace has changed, and takes nothing else from that", () => {
     const states = known();
     const { cursor } = states.changesSince("n", 0);
     states.notified("n", 5);
-    expect([cached(states), written(states, cursor), states.revision("n")]).toEqual([["a", "b"], [], 5]);
+    expect([cached(states), written(states, cursor), states.moment("n")?.revision]).toEqual([["a", "b"], [], 5]);
     states.notified("n", 6);
-    expect([cached(states), written(states, cursor), states.revision("n")]).toEqual([[], undefined, undefined]);
+    expect([cached(states), written(states, cursor), states.moment("n")?.revision]).toEqual([[], undefined, undefined]);
     states.notified("never asked for", 2);
-    expect(states.revision("never asked for")).toBeUndefined();
+    expect(states.moment("never asked for")?.revision).toBeUndefined();
   });
 
   it("knows since when it is current", () => {
@@ -90,7 +106,7 @@ describe("KnownStates", () => {
   it("does not believe an older answer after it has erased the namespace", () => {
     const states = known();
     states.erased("n", 10);
-    expect(states.observe("n", 5, 9)).toBe(false);
-    expect([cached(states), states.revision("n")]).toEqual([[], 0]);
+    expect(states.observe("n", at(5), 9)).toBe(false);
+    expect([cached(states), states.moment("n")?.revision]).toEqual([[], 0]);
   });
 });

@@ -1,9 +1,10 @@
 import { ChangeLog, StateCache, type StateChanges, type StateWrite } from "@qavr/core";
-import { ABSENT, type NamespaceRow } from "./ledger-sql.js";
+import type { NamespaceRow } from "./ledger-sql.js";
+import { ABSENT, isSameMoment, type Moment } from "./moment.js";
 
 /** What is known of a namespace. */
 interface Known {
-  readonly revision: number;
+  readonly moment: Moment;
   /** All of where it stands, known while nobody but this process has written to the namespace lately. */
   readonly own?: NamespaceRow | undefined;
   /** When the server was asked, ms of a steady clock. */
@@ -12,8 +13,7 @@ interface Known {
 
 /** A commit of this process. */
 export interface OwnCommit {
-  /** The revision before it. */
-  readonly before: number;
+  readonly before: Moment;
   readonly after: NamespaceRow;
   readonly states: readonly StateWrite[];
   /** When it was asked for, ms of a steady clock. */
@@ -22,12 +22,13 @@ export interface OwnCommit {
   readonly undisturbed: boolean;
 }
 
-/** Namespaces whose revision is remembered; the ones asked for longest ago are forgotten first, with their states. */
+/** Namespaces whose moment is remembered; the ones asked for longest ago are forgotten first, with their states. */
 const MAX_NAMESPACES = 65_536;
 
 /**
- * States of namespaces at the newest revision that this process has seen of each, and what changed on the way there. Answers of
- * the server come in any order: an older one is never kept over a newer one.
+ * States of namespaces at the newest moment that this process has seen of each, and what changed on the way there. Answers of
+ * the server come in any order: an older one is never kept over a newer one. What is known of a namespace is dropped as a whole when
+ * that turns out to stand at another moment, be it a later one, or one of another history.
  */
 export class KnownStates {
   readonly cache: StateCache;
@@ -39,9 +40,9 @@ export class KnownStates {
     this.cache = new StateCache(cacheBytes);
   }
 
-  /** The revision that the cached states belong to, undefined when nothing is known. */
-  revision(namespace: string): number | undefined {
-    return this.#known.get(namespace)?.revision;
+  /** The moment that the cached states belong to, undefined when nothing is known. */
+  moment(namespace: string): Moment | undefined {
+    return this.#known.get(namespace)?.moment;
   }
 
   /** Where a namespace stands that seems to be this process's own, undefined for any other. */
@@ -60,30 +61,33 @@ export class KnownStates {
   }
 
   /**
-   * Takes note of the revision that the server gave to a question asked at `askedAt`. Returns whether the cached states are of
-   * that revision, so that others of it may join them.
+   * Takes note of the moment that the server gave to a question asked at `askedAt`. Returns whether the cached states are of
+   * that moment, so that others of it may join them.
    */
-  observe(namespace: string, revision: number, askedAt: number): boolean {
+  observe(namespace: string, { revision, digest }: Moment, askedAt: number): boolean {
+    const moment = { revision, digest };
     const known = this.#known.get(namespace);
-    if (known?.revision === revision) {
+    if (known && isSameMoment(known.moment, moment)) {
       this.#set(namespace, { ...known, askedAt: Math.max(askedAt, known.askedAt) });
       return true;
     }
     // Overtaken on its way by the answer to a later question.
     if (known !== undefined && askedAt < known.askedAt) return false;
     this.forget(namespace);
-    this.#set(namespace, { revision, askedAt });
+    this.#set(namespace, { moment, askedAt });
     return true;
   }
 
   /** Takes note of an own commit. */
   committed(namespace: string, { before, after, states, askedAt, undisturbed }: OwnCommit): void {
     const known = this.#known.get(namespace);
-    if (known !== undefined && known.revision >= after.revision) return;
-    if (known?.revision !== before) this.forget(namespace);
+    if (!isSameMoment(known?.moment, before)) {
+      if (known !== undefined && known.moment.revision >= after.revision) return;
+      this.forget(namespace);
+    }
     for (const { scope, id, value } of states) this.cache.write(namespace, scope, id, value ?? undefined);
     this.#changes.add(namespace, states);
-    this.#set(namespace, { revision: after.revision, askedAt, own: undisturbed ? after : undefined });
+    this.#set(namespace, { moment: after, askedAt, own: undisturbed ? after : undefined });
   }
 
   /**
@@ -92,13 +96,13 @@ export class KnownStates {
    */
   notified(namespace: string, revision: number): void {
     const known = this.#known.get(namespace);
-    if (known !== undefined && known.revision < revision) this.forget(namespace);
+    if (known !== undefined && known.moment.revision < revision) this.forget(namespace);
   }
 
   /** Takes note that this process has erased a namespace. */
   erased(namespace: string, askedAt: number): void {
     this.forget(namespace);
-    this.#set(namespace, { revision: ABSENT.revision, askedAt });
+    this.#set(namespace, { moment: ABSENT, askedAt });
   }
 
   /** Anything may have changed. */

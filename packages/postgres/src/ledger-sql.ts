@@ -16,39 +16,33 @@ import {
 import { chunks } from "./chunks.js";
 import { type Connection, type Row, type Statement, statement } from "./connections.js";
 import { digests } from "./digests.js";
+import { ABSENT, type Moment } from "./moment.js";
 import { nameId } from "./name-id.js";
 import { damagedEntry } from "./postgres-errors.js";
 import { quoted } from "./quoting.js";
 
 /** Where a namespace stands. */
-export interface NamespaceRow {
+export interface NamespaceRow extends Moment {
   readonly head: number;
-  /** Goes up with every change to the namespace's states, and never comes again: not even after it was erased. */
-  readonly revision: number;
-  /** Of the entry at the head. */
-  readonly digest: Uint8Array;
   /** Place of the last entry that was compacted away, 0 for a whole ledger. */
   readonly base: number;
 }
 
-/** A namespace that is not there. */
-export const ABSENT: Pick<NamespaceRow, "head" | "revision"> = { head: 0, revision: 0 };
-
 /** States of one moment. */
 export interface StatesRead {
-  readonly revision: number;
+  readonly moment: Moment;
   readonly values: (Uint8Array | undefined)[];
 }
 
 /** Which of some keys are taken at one moment. */
 export interface KeysRead {
-  readonly revision: number;
+  readonly moment: Moment;
   readonly taken: ReadonlyMap<string, KnownKey | DroppedKey>;
 }
 
 /** The SQL of the ledger, for one schema. Each method is one statement on the connection and therefore sees one moment, unless it says otherwise. */
 export interface LedgerSql {
-  revision(connection: Connection, namespace: string): Promise<number>;
+  moment(connection: Connection, namespace: string): Promise<Moment>;
   head(connection: Connection, namespace: string): Promise<number>;
   namespaces(connection: Connection, options: ScanOptions): Promise<string[]>;
   /** @throws STORE_CORRUPT for an entry that does not follow from the one before it */
@@ -66,23 +60,25 @@ export interface LedgerSql {
   /** @param base where the namespace's ledger begins */
   knownKeys(connection: Connection, namespace: string, keys: readonly string[], base: number): Promise<KeysRead>;
   /**
-   * Writes a change as one statement, which does nothing and returns false if the namespace has moved on from the revision
-   * `before` or if one of the keys is taken. Only for a change that {@link fitsOneStatement}.
+   * Writes a change as one statement, which does nothing and returns false if the namespace is not at the moment `before` or if one
+   * of the keys is taken. Only for a change that {@link fitsOneStatement}.
    */
-  writeIfAt(connection: Connection, namespace: string, before: number, change: NamespaceChange): Promise<boolean>;
+  writeIfAt(connection: Connection, namespace: string, before: Moment, change: NamespaceChange): Promise<boolean>;
   /** Several statements: large changes are written in pieces. For whoever holds the lock. */
   write(connection: Connection, namespace: string, change: NamespaceChange): Promise<void>;
+  /**
+   * A revision that the namespace has in no other history either, for a change that leaves the digest as it is: the time in
+   * microseconds, if the namespace has not come further.
+   */
+  leapTo(connection: Connection, namespace: string): Promise<number>;
   deleteStates(connection: Connection, namespace: string): Promise<void>;
   /** Several statements. */
   deleteNamespace(connection: Connection, namespace: string): Promise<void>;
 }
 
 /** What a transaction writes. */
-export interface NamespaceChange {
+export interface NamespaceChange extends Moment {
   readonly head: number;
-  readonly revision: number;
-  /** Of the entry at the head. */
-  readonly digest: Uint8Array;
   readonly entries: readonly ChainedEntry[];
   readonly states: readonly StateWrite[];
 }
@@ -96,8 +92,10 @@ const NOTHING = new Uint8Array();
  */
 export function ledgerSql(schemaName: string, place: string): LedgerSql {
   const schema = quoted(schemaName);
+  const moment = `select revision, digest from ${schema}.namespace where id = $1`;
+  const now = "(extract(epoch from clock_timestamp()) * 1000000)::bigint";
   const sql = {
-    revision: statement(`select revision from ${schema}.namespace where id = $1`),
+    moment: statement(moment),
     head: statement(`select head from ${schema}.namespace where id = $1`),
     // An empty namespace is one whose first commit has not been made yet.
     namespaces: statement(`select name from ${schema}.namespace where name > $1 and head > 0 order by name limit $2`),
@@ -108,16 +106,16 @@ export function ledgerSql(schemaName: string, place: string): LedgerSql {
         (select base from known) as base, (select base_digest from known) as base_digest
       from ${schema}.entry where namespace = $1 and seq >= greatest($2::bigint, (select base + 1 from known))
       order by seq limit $3`),
-    // One row at least, so that the revision comes with the states of the same moment.
+    // One row at least, so that the moment comes with its states.
     states: statement(`
-      select (select revision from ${schema}.namespace where id = $1) as revision, found.place, found.value
-      from (select) as one left join lateral (
+      select now.revision, now.digest, found.place, found.value
+      from (select) as one left join (${moment}) as now on true left join lateral (
         select wanted.place, kept.value from unnest($3::bytea[]) with ordinality as wanted (id, place)
         ${oneByOne(`select value from ${schema}.state where namespace = $1 and scope = $2 and id = wanted.id`, "kept")}
       ) as found on true`),
     statesOf: statement(`
-      select (select revision from ${schema}.namespace where id = $1) as revision, found.place, found.value
-      from (select) as one left join lateral (
+      select now.revision, now.digest, found.place, found.value
+      from (select) as one left join (${moment}) as now on true left join lateral (
         select wanted.place, kept.value from unnest($2::uuid[], $3::bytea[]) with ordinality as wanted (scope, id, place)
         ${oneByOne(`select value from ${schema}.state where namespace = $1 and scope = wanted.scope and id = wanted.id`, "kept")}
       ) as found on true`),
@@ -126,11 +124,11 @@ export function ledgerSql(schemaName: string, place: string): LedgerSql {
     // The first revision is the time in microseconds: above every revision that an erased namespace of this name ever had.
     addNamespace: statement(`
       insert into ${schema}.namespace (id, name, head, revision, digest, base_digest)
-      values ($1, $2, 0, (extract(epoch from clock_timestamp()) * 1000000)::bigint, $3, $3)
+      values ($1, $2, 0, ${now}, $3, $3)
       on conflict (id) do nothing`),
     knownKeys: statement(`
-      select (select revision from ${schema}.namespace where id = $1) as revision, found.key, found.seq, found.payload
-      from (select) as one left join lateral (
+      select now.revision, now.digest, found.key, found.seq, found.payload
+      from (select) as one left join (${moment}) as now on true left join lateral (
         select taken.key, taken.seq, taken.payload from unnest($2::bytea[]) as wanted (key)
         ${oneByOne(`select key, seq, payload from ${schema}.entry where namespace = $1 and key = wanted.key`, "taken")}
       ) as found on true`),
@@ -147,6 +145,7 @@ export function ledgerSql(schemaName: string, place: string): LedgerSql {
     removeStates: statement(`
       delete from ${schema}.state using unnest($2::uuid[], $3::bytea[]) as gone (scope, id)
       where state.namespace = $1 and state.scope = gone.scope and state.id = gone.id`),
+    leapTo: statement(`select greatest(revision + 1, ${now}) as revision from ${schema}.namespace where id = $1`),
     deleteStates: statement(`delete from ${schema}.state where namespace = $1`),
     deleteCheckpoint: statement(`delete from ${schema}.checkpoint_state where namespace = $1`),
     deleteEntries: statement(`delete from ${schema}.entry where namespace = $1`),
@@ -156,13 +155,13 @@ export function ledgerSql(schemaName: string, place: string): LedgerSql {
   const corrupt = (seq: number): QavrError => damagedEntry(place, seq);
 
   return {
-    async revision(connection, namespace) {
-      return revisionOf(await connection.rows(sql.revision, [nameId(namespace)]));
+    async moment(connection, namespace) {
+      return momentOf(await connection.rows(sql.moment, [nameId(namespace)]));
     },
 
     async head(connection, namespace) {
       const [row] = await connection.rows(sql.head, [nameId(namespace)]);
-      return (row?.head as number | undefined) ?? ABSENT.head;
+      return (row?.head as number | undefined) ?? 0;
     },
 
     async namespaces(connection, { after, limit }) {
@@ -220,12 +219,12 @@ export function ledgerSql(schemaName: string, place: string): LedgerSql {
         const dropped = { seq, hasPayload: (other: Uint8Array) => sameBytes(payload, digests.of(other)) };
         taken.set(bytesToName(row.key as Uint8Array), seq > base ? { seq, payload } : dropped);
       }
-      return { revision: revisionOf(rows), taken };
+      return { moment: momentOf(rows), taken };
     },
 
     async writeIfAt(connection, namespace, before, { head, revision, digest, entries, states }) {
       const { kept, removed } = inKeyOrder(states);
-      const moved = [nameId(namespace), before, head, revision, toBuffer(digest)];
+      const moved = [nameId(namespace), before.revision, toBuffer(before.digest), head, revision, toBuffer(digest)];
       const values = [...moved, ...entryColumns(entries), ...stateColumns(kept)];
       const rows =
         removed.length === 0
@@ -247,6 +246,11 @@ export function ledgerSql(schemaName: string, place: string): LedgerSql {
         await connection.rows(sql.removeStates, [id, ...addressColumns(some)]);
       }
       await connection.rows(sql.setHead, [id, head, revision, toBuffer(digest)]);
+    },
+
+    async leapTo(connection, namespace) {
+      const [row] = await connection.rows(sql.leapTo, [nameId(namespace)]);
+      return row?.revision as number;
     },
 
     async deleteStates(connection, namespace) {
@@ -280,22 +284,23 @@ function oneByOne(lookup: string, name: string): string {
 function writeIfAt(schema: string, removing: boolean): string {
   const removal = `,
     removed as (
-      delete from ${schema}.state using unnest($15::uuid[], $16::bytea[]) as gone (scope, id)
+      delete from ${schema}.state using unnest($16::uuid[], $17::bytea[]) as gone (scope, id)
       where state.namespace = $1 and state.scope = gone.scope and state.id = gone.id and exists (select from moved))`;
   return `
     with moved as (
-      update ${schema}.namespace set head = $3, revision = $4, digest = $5 where id = $1 and revision = $2
-        and not exists (select from unnest($7::bytea[]) as wanted (key)
+      update ${schema}.namespace set head = $4, revision = $5, digest = $6
+      where id = $1 and revision = $2 and digest = $3
+        and not exists (select from unnest($8::bytea[]) as wanted (key)
           ${oneByOne(`select from ${schema}.entry where namespace = $1 and key = wanted.key`, "taken")})
       returning id),
     appended as (
       insert into ${schema}.entry (namespace, seq, key, type, at, payload, digest)
       select $1, added.* from unnest(
-        $6::bigint[], $7::bytea[], $8::bytea[], $9::double precision[], $10::bytea[], $11::bytea[]) as added
+        $7::bigint[], $8::bytea[], $9::bytea[], $10::double precision[], $11::bytea[], $12::bytea[]) as added
       where exists (select from moved)),
     written as (
       insert into ${schema}.state (namespace, scope, id, value)
-      select $1, kept.* from unnest($12::uuid[], $13::bytea[], $14::bytea[]) as kept where exists (select from moved)
+      select $1, kept.* from unnest($13::uuid[], $14::bytea[], $15::bytea[]) as kept where exists (select from moved)
       on conflict (namespace, scope, id) do update set value = excluded.value)${removing ? removal : ""}
     select id from moved`;
 }
@@ -354,7 +359,7 @@ function toStates(rows: readonly Row[], count: number): StatesRead {
   for (const { place, value } of rows) {
     if (place !== null) values[(place as number) - 1] = value as Uint8Array;
   }
-  return { revision: revisionOf(rows), values };
+  return { moment: momentOf(rows), values };
 }
 
 /** Ids of the scopes of some states; few scopes, so each is hashed once. */
@@ -368,8 +373,8 @@ function scopeIds(refs: readonly StateRef[]): string[] {
 }
 
 /** Of a namespace that is not there nothing is selected, or null. */
-function revisionOf([row]: readonly Row[]): number {
-  return (row?.revision as number | null | undefined) ?? ABSENT.revision;
+function momentOf([row]: readonly Row[]): Moment {
+  return typeof row?.revision === "number" ? { revision: row.revision, digest: row.digest as Uint8Array } : ABSENT;
 }
 
 /** `pg` sends a Buffer as bytes, and any other array as a list. */

@@ -1,7 +1,8 @@
 import type { ReadOptions } from "@qavr/core";
 import type { Connection } from "./connections.js";
 import type { KnownStates } from "./known-states.js";
-import { ABSENT, type LedgerSql, type StatesRead } from "./ledger-sql.js";
+import type { LedgerSql, StatesRead } from "./ledger-sql.js";
+import { ABSENT, isSameMoment } from "./moment.js";
 
 /** Runs a read of one namespace on a connection. */
 export type ReadNamespace = <Result>(
@@ -34,23 +35,23 @@ interface Sources {
 }
 
 /**
- * Reads states through the cache. Whatever is cached counts only at the revision that it was read at: an exact read asks the
- * server for that revision, which is one short look-up, and for the states only when they are not there or out of date.
+ * Reads states through the cache. Whatever is cached counts only at the moment that it was read at: an exact read asks the
+ * server for that moment, which is one short look-up, and for the states only when they are not there or out of date.
  */
 export function stateReader({ sql, states, primary, replica, staleness }: Sources): StateReader {
   const isFresh = (namespace: string): boolean => states.askedSince(namespace, performance.now() - staleness);
 
-  /** Asks for the current revision; true if the cached states are of it. */
+  /** Asks for the current moment; true if the cached states are of it. */
   const verify = async (namespace: string): Promise<boolean> => {
     const askedAt = performance.now();
-    const revision = await primary(namespace, (connection) => sql.revision(connection, namespace));
-    return states.observe(namespace, revision, askedAt);
+    const moment = await primary(namespace, (connection) => sql.moment(connection, namespace));
+    return states.observe(namespace, moment, askedAt);
   };
 
   const readPrimary = async (namespace: string, scope: string, ids: readonly string[]): Promise<StatesRead> => {
     const askedAt = performance.now();
     const found = await primary(namespace, (connection) => sql.states(connection, namespace, scope, ids));
-    if (states.observe(namespace, found.revision, askedAt)) remember(namespace, scope, ids, found);
+    if (states.observe(namespace, found.moment, askedAt)) remember(namespace, scope, ids, found);
     return found;
   };
 
@@ -62,15 +63,16 @@ export function stateReader({ sql, states, primary, replica, staleness }: Source
   ): Promise<StatesRead | undefined> => {
     if (!replica) return undefined;
     if (!isFresh(namespace)) await verify(namespace);
-    const known = states.revision(namespace);
+    const known = states.moment(namespace);
     // Of a namespace that was erased the replica may still have everything.
-    if (known === undefined || known === ABSENT.revision) return undefined;
+    if (known === undefined || known.revision === ABSENT.revision) return undefined;
     const found = await replica(namespace, (connection) => sql.states(connection, namespace, scope, ids)).catch(
       () => undefined,
     );
-    if (!found || found.revision < known) return undefined;
-    // Of a later revision only a question to the primary server may tell: what was erased may still be there.
-    if (found.revision === states.revision(namespace)) remember(namespace, scope, ids, found);
+    if (!found) return undefined;
+    if (found.moment.revision <= known.revision && !isSameMoment(found.moment, known)) return undefined;
+    // Of a later moment only a question to the primary server may tell: what was erased may still be there.
+    if (isSameMoment(found.moment, states.moment(namespace))) remember(namespace, scope, ids, found);
     return found;
   };
 
@@ -81,20 +83,20 @@ export function stateReader({ sql, states, primary, replica, staleness }: Source
   return {
     async read(namespace, scope, ids, { mayLag, refreshed }) {
       if (ids.length === 0) return [];
-      const revision = states.revision(namespace);
+      const moment = states.moment(namespace);
       const values = new Array<Uint8Array | undefined>(ids.length).fill(undefined);
-      const unknown = revision === undefined ? [...ids.keys()] : states.cache.read(namespace, scope, ids, values);
+      const unknown = moment === undefined ? [...ids.keys()] : states.cache.read(namespace, scope, ids, values);
       if (unknown.length === 0) {
         if (refreshed || (mayLag && isFresh(namespace))) return values;
         await verify(namespace);
-        if (states.revision(namespace) === revision) return values;
+        if (isSameMoment(states.moment(namespace), moment)) return values;
       } else if (unknown.length < ids.length) {
         const missing = unknown.map((place) => ids[place] as string);
         const found =
           (mayLag ? await readReplica(namespace, scope, missing) : undefined) ??
           (await readPrimary(namespace, scope, missing));
         for (const [i, place] of unknown.entries()) values[place] = found.values[i];
-        if (found.revision === revision) return values;
+        if (isSameMoment(found.moment, moment)) return values;
       }
       // What was cached and what was read do not belong together: all at one moment.
       const all =

@@ -5,6 +5,7 @@ import { dropBeginning } from "./compact-ledger.js";
 import type { Connection, Connections } from "./connections.js";
 import type { KnownStates } from "./known-states.js";
 import type { LedgerSql, NamespaceRow } from "./ledger-sql.js";
+import type { Moment } from "./moment.js";
 import { namespaceQueue } from "./namespace-queue.js";
 import { type LockedNamespace, type LockingOptions, withLockedNamespace } from "./namespace-transaction.js";
 import type { Announcement } from "./notifications.js";
@@ -125,23 +126,24 @@ export function writer({
       queue.add(namespace, { alone: true, work, resolve: resolve as (result: unknown) => void, reject });
     });
 
-  /** All states of a namespace at once, in an open transaction. */
+  /** All states of a namespace at once, in an open transaction. Returns the moment that this leads to. */
   const replaceAll = async (
     connection: Connection,
     namespace: string,
     row: NamespaceRow,
     replacement: readonly StateWrite[],
-  ): Promise<void> => {
+  ): Promise<Moment> => {
     await sql.deleteStates(connection, namespace);
-    const written = { revision: row.revision + 1, entries: [], states: lastOfEach(replacement) };
-    await sql.write(connection, namespace, { ...row, ...written });
+    const after = { revision: await sql.leapTo(connection, namespace), digest: row.digest };
+    await sql.write(connection, namespace, { ...after, head: row.head, entries: [], states: lastOfEach(replacement) });
+    return after;
   };
 
   /** Takes note that all states of a namespace were replaced at once, and tells others. */
-  const replaced = (namespace: string, before: number, askedAt: number): void => {
+  const replaced = (namespace: string, after: Moment, askedAt: number): void => {
     states.forget(namespace);
-    states.observe(namespace, before + 1, askedAt);
-    announce({ namespace, revision: before + 1 });
+    states.observe(namespace, after, askedAt);
+    announce({ namespace, revision: after.revision });
   };
 
   return {
@@ -154,8 +156,8 @@ export function writer({
       alone(namespace, async ({ connection, row, commit }) => {
         if ((row?.head ?? 0) !== head) return false;
         if (!row || head === 0) return true;
-        await replaceAll(connection, namespace, row, replacement);
-        replaced(namespace, row.revision, await commit());
+        const after = await replaceAll(connection, namespace, row, replacement);
+        replaced(namespace, after, await commit());
         return true;
       }),
 
@@ -169,9 +171,9 @@ export function writer({
         const ends = row && (await checkpoints.ends(connection, namespace));
         if (!ends || ends.head !== head) return false;
         await dropBeginning(connection, ends, compaction, { sql: checkpoints, place });
-        await replaceAll(connection, namespace, row, replacement);
+        const after = await replaceAll(connection, namespace, row, replacement);
         asked = true;
-        replaced(namespace, row.revision, await commit());
+        replaced(namespace, after, await commit());
         return true;
       });
     },

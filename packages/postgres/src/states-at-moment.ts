@@ -3,6 +3,7 @@ import { attempt } from "./attempt.js";
 import type { Connection } from "./connections.js";
 import type { KnownStates } from "./known-states.js";
 import type { LedgerSql } from "./ledger-sql.js";
+import { isSameMoment, type Moment } from "./moment.js";
 
 /** Entries that are reduced together. */
 interface ReducedCall {
@@ -19,30 +20,30 @@ interface WaitingReduction {
 /** Reductions look at an episode, and then at what it showed. */
 const ROUNDS_AHEAD = 3;
 
-/** States of a namespace at one revision, for reducing entries on them. Through the cache as long as that is of the same one. */
-export class StatesAtRevision {
+/** States of a namespace at one moment, for reducing entries on them. Through the cache as long as that is of the same one. */
+export class StatesAtMoment {
   readonly #connection: Connection;
   readonly #namespace: string;
-  readonly #revision: number;
+  readonly #moment: Moment;
   readonly #sql: LedgerSql;
   readonly #states: KnownStates;
   /** By address, as read so far. */
   readonly #read = new Map<string, Uint8Array | undefined>();
 
-  constructor(connection: Connection, namespace: string, revision: number, sql: LedgerSql, states: KnownStates) {
+  constructor(connection: Connection, namespace: string, moment: Moment, sql: LedgerSql, states: KnownStates) {
     this.#connection = connection;
     this.#namespace = namespace;
-    this.#revision = revision;
+    this.#moment = moment;
     this.#sql = sql;
     this.#states = states;
   }
 
-  /** In the order of the refs; undefined when the namespace has another revision by now. */
+  /** In the order of the refs; undefined when the namespace is at another moment by now. */
   async load(refs: readonly StateRef[]): Promise<readonly (Uint8Array | undefined)[] | undefined> {
     const missing = this.#withoutCached(refs);
     if (missing.size > 0) {
       const found = await this.#sql.statesOf(this.#connection, this.#namespace, [...missing.values()]);
-      if (found.revision !== this.#revision) return undefined;
+      if (!isSameMoment(found.moment, this.#moment)) return undefined;
       const keep = this.#isCached();
       for (const [place, [address, { scope, id }]] of [...missing].entries()) {
         const value = found.values[place];
@@ -99,7 +100,7 @@ export class StatesAtRevision {
   }
 
   #isCached(): boolean {
-    return this.#states.revision(this.#namespace) === this.#revision;
+    return isSameMoment(this.#states.moment(this.#namespace), this.#moment);
   }
 }
 
