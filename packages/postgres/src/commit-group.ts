@@ -86,7 +86,8 @@ export class CommitGroup {
     const row = found ?? (await create());
     const undisturbed = isSameMoment(this.#states.moment(this.#namespace) ?? ABSENT, found ?? ABSENT);
     // Nobody else can change the namespace now, so what is cached of this moment is current.
-    this.#states.observe(this.#namespace, row, performance.now());
+    const now = performance.now();
+    this.#states.observe(this.#namespace, row, { askedAt: now, answeredAt: now });
     // Asked after the lock was taken: the statement that waited for it does not see what its holder has written.
     const { taken } = await this.#sql.knownKeys(connection, this.#namespace, this.#keys(), row.base);
     const reduced = await this.#reduce(connection, row, taken);
@@ -145,13 +146,15 @@ function movedOn(): QavrError {
   return new QavrError("STORE_FAILED", "The namespace moved on although its head is locked. Nothing was kept.");
 }
 
+/** To be called when it has been acknowledged. */
 function ownCommit(
   before: NamespaceRow,
   { revision, head, digest, states }: NamespaceChange,
   askedAt: number,
   undisturbed: boolean,
 ): OwnCommit {
-  return { before, after: { revision, head, digest, base: before.base }, states, askedAt, undisturbed };
+  const after = { revision, head, digest, base: before.base };
+  return { before, after, states, askedAt, answeredAt: performance.now(), undisturbed };
 }
 
 /** A receipt as the first try would have given it: what it had committed is found again as a duplicate in the same place. */

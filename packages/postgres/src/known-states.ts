@@ -7,17 +7,23 @@ interface Known {
   readonly moment: Moment;
   /** All of where it stands, known while nobody but this process has written to the namespace lately. */
   readonly own?: NamespaceRow | undefined;
-  /** When the server was asked, ms of a steady clock. */
+  /** When the server was last asked: what was acknowledged by then is in it. ms of a steady clock. */
   readonly askedAt: number;
+  /** When this process was first told of the moment: what it asks from then on is answered of this one or of a later one. */
+  readonly toldAt: number;
+}
+
+/** A question and its answer, ms of a steady clock. The answer is of some moment between. */
+export interface Asked {
+  readonly askedAt: number;
+  readonly answeredAt: number;
 }
 
 /** A commit of this process. */
-export interface OwnCommit {
+export interface OwnCommit extends Asked {
   readonly before: Moment;
   readonly after: NamespaceRow;
   readonly states: readonly StateWrite[];
-  /** When it was asked for, ms of a steady clock. */
-  readonly askedAt: number;
   /** Nobody else had written since this process had last known the namespace. */
   readonly undisturbed: boolean;
 }
@@ -61,33 +67,55 @@ export class KnownStates {
   }
 
   /**
-   * Takes note of the moment that the server gave to a question asked at `askedAt`. Returns whether the cached states are of
-   * that moment, so that others of it may join them.
+   * Takes note of the moment that the server gave to a question. Returns whether the cached states are of that moment, so that
+   * others of it may join them. Afterwards what is known, if anything is, is no older than the answer.
    */
-  observe(namespace: string, { revision, digest }: Moment, askedAt: number): boolean {
+  observe(namespace: string, { revision, digest }: Moment, { askedAt, answeredAt }: Asked): boolean {
     const moment = { revision, digest };
     const known = this.#known.get(namespace);
-    if (known && isSameMoment(known.moment, moment)) {
-      this.#set(namespace, { ...known, askedAt: Math.max(askedAt, known.askedAt) });
+    const current = known && { ...known, askedAt: Math.max(askedAt, known.askedAt) };
+    if (current && isSameMoment(current.moment, moment)) {
+      this.#set(namespace, current);
       return true;
     }
-    // Overtaken on its way by the answer to a later question.
-    if (known !== undefined && askedAt < known.askedAt) return false;
+    if (current && askedAt < current.toldAt) {
+      // Both questions were open at the same time: the revision tells which answer is the later one.
+      if (ABSENT.revision < revision && revision < current.moment.revision) {
+        this.#set(namespace, current);
+        return false;
+      }
+      // Unless the namespace was erased, or is of another history.
+      if (current.moment.revision === ABSENT.revision || revision <= current.moment.revision) {
+        this.forget(namespace);
+        return false;
+      }
+    }
     this.forget(namespace);
-    this.#set(namespace, { moment, askedAt });
+    this.#set(namespace, { moment, askedAt, toldAt: answeredAt });
     return true;
   }
 
   /** Takes note of an own commit. */
-  committed(namespace: string, { before, after, states, askedAt, undisturbed }: OwnCommit): void {
+  committed(namespace: string, { before, after, states, askedAt, answeredAt, undisturbed }: OwnCommit): void {
     const known = this.#known.get(namespace);
     if (!isSameMoment(known?.moment, before)) {
-      if (known !== undefined && known.moment.revision >= after.revision) return;
+      // A question was answered sooner, with this commit in it.
+      if (known && (isSameMoment(known.moment, after) || known.moment.revision > after.revision)) return;
       this.forget(namespace);
+      if (known && known.toldAt > askedAt) return;
     }
     for (const { scope, id, value } of states) this.cache.write(namespace, scope, id, value ?? undefined);
     this.#changes.add(namespace, states);
-    this.#set(namespace, { moment: after, askedAt, own: undisturbed ? after : undefined });
+    this.#set(namespace, { moment: after, askedAt, toldAt: answeredAt, own: undisturbed ? after : undefined });
+  }
+
+  /** Takes note that this process has replaced all states of a namespace, or erased it. */
+  replaced(namespace: string, after: Moment, { askedAt, answeredAt }: Asked): void {
+    const known = this.#known.get(namespace);
+    this.forget(namespace);
+    // What was told meanwhile may have come before it or after it.
+    if (known && known.toldAt > askedAt) return;
+    this.#set(namespace, { moment: after, askedAt, toldAt: answeredAt });
   }
 
   /**
@@ -97,12 +125,6 @@ export class KnownStates {
   notified(namespace: string, revision: number): void {
     const known = this.#known.get(namespace);
     if (known !== undefined && known.moment.revision < revision) this.forget(namespace);
-  }
-
-  /** Takes note that this process has erased a namespace. */
-  erased(namespace: string, askedAt: number): void {
-    this.forget(namespace);
-    this.#set(namespace, { moment: ABSENT, askedAt });
   }
 
   /** Anything may have changed. */

@@ -41,17 +41,18 @@ interface Sources {
 export function stateReader({ sql, states, primary, replica, staleness }: Sources): StateReader {
   const isFresh = (namespace: string): boolean => states.askedSince(namespace, performance.now() - staleness);
 
-  /** Asks for the current moment; true if the cached states are of it. */
-  const verify = async (namespace: string): Promise<boolean> => {
+  /** Asks for the current moment: what is known afterwards, if anything is, is no older. */
+  const verify = async (namespace: string): Promise<void> => {
     const askedAt = performance.now();
     const moment = await primary(namespace, (connection) => sql.moment(connection, namespace));
-    return states.observe(namespace, moment, askedAt);
+    states.observe(namespace, moment, { askedAt, answeredAt: performance.now() });
   };
 
   const readPrimary = async (namespace: string, scope: string, ids: readonly string[]): Promise<StatesRead> => {
     const askedAt = performance.now();
     const found = await primary(namespace, (connection) => sql.states(connection, namespace, scope, ids));
-    if (states.observe(namespace, found.moment, askedAt)) remember(namespace, scope, ids, found);
+    const asked = { askedAt, answeredAt: performance.now() };
+    if (states.observe(namespace, found.moment, asked)) remember(namespace, scope, ids, found);
     return found;
   };
 

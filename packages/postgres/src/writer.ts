@@ -5,7 +5,7 @@ import { dropBeginning } from "./compact-ledger.js";
 import type { Connection, Connections } from "./connections.js";
 import type { KnownStates } from "./known-states.js";
 import type { LedgerSql, NamespaceRow } from "./ledger-sql.js";
-import type { Moment } from "./moment.js";
+import { ABSENT, type Moment } from "./moment.js";
 import { namespaceQueue } from "./namespace-queue.js";
 import { type LockedNamespace, type LockingOptions, withLockedNamespace } from "./namespace-transaction.js";
 import type { Announcement } from "./notifications.js";
@@ -141,8 +141,7 @@ export function writer({
 
   /** Takes note that all states of a namespace were replaced at once, and tells others. */
   const replaced = (namespace: string, after: Moment, askedAt: number): void => {
-    states.forget(namespace);
-    states.observe(namespace, after, askedAt);
+    states.replaced(namespace, after, { askedAt, answeredAt: performance.now() });
     announce({ namespace, revision: after.revision });
   };
 
@@ -182,7 +181,7 @@ export function writer({
       alone(namespace, async ({ connection, row, commit }) => {
         if (row) await sql.deleteNamespace(connection, namespace);
         const askedAt = await commit();
-        states.erased(namespace, askedAt);
+        states.replaced(namespace, ABSENT, { askedAt, answeredAt: performance.now() });
         if (row) announce({ namespace, revision: row.revision + 1 });
       }),
 

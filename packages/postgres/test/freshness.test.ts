@@ -5,6 +5,7 @@ import { Client, Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PgClient, type PgPool, postgresStore } from "../src/index.js";
 import { countIn, counting, tally } from "./support/counting.js";
+import { heldPool } from "./support/held-pool.js";
 import { testServer } from "./support/server.js";
 
 const server = await testServer();
@@ -41,6 +42,26 @@ describe("a store that may be a little behind", () => {
     }
     await store.eraseNamespace("n");
     expect(await countIn(store, "n", lagging)).toBe(0);
+    await store.close();
+  });
+
+  it("keeps its own commits when the answer to an earlier question comes late", async () => {
+    const pool = heldPool(server.pool);
+    const store = postgresStore({ pool, schema: server.schema(), staleness: 60_000, listen: false });
+    for (const key of ["a", "b"]) await store.commit("n", [tally(key)], counting);
+    const written = pool.hold("with moved as", "statement");
+    const answered = pool.hold("found.value", "answer");
+    const commit = store.commit("n", [tally("c")], counting);
+    await written.isHeld;
+    // Asked after the commit was asked for, answered before it was made, and heard of after its acknowledgement.
+    const ranking = store.readStates("n", "stats", ["other"], lagging);
+    await answered.isHeld;
+    written.letGo();
+    await commit;
+    expect(await countIn(store, "n", lagging)).toBe(3);
+    answered.letGo();
+    await ranking;
+    expect([await countIn(store, "n", lagging), await countIn(store, "n", refreshed)]).toEqual([3, 3]);
     await store.close();
   });
 
