@@ -11,6 +11,11 @@ export interface CuttingProxy {
    * before the server gets it.
    */
   cut(text: string, moment: "answered" | "unsent"): void;
+  /**
+   * Has the connection fall silent that next sends a message with this text: that message and all after it are lost, and the
+   * connection stays open.
+   */
+  silence(text: string): void;
   /** Breaks all connections and lets nobody through any more, or lets them through again. */
   block(blocked: boolean): void;
   /** Leads new connections to another server of this machine, as an address does that was moved after a failover. */
@@ -23,6 +28,7 @@ export interface CuttingProxy {
 export async function cuttingProxy(serverPort: number): Promise<CuttingProxy> {
   let target = serverPort;
   let planned: { text: string; moment: "answered" | "unsent" } | undefined;
+  let silenced: string | undefined;
   let blocked = false;
   let cuts = 0;
   const sockets = new Set<Socket>();
@@ -33,6 +39,7 @@ export async function cuttingProxy(serverPort: number): Promise<CuttingProxy> {
     }
     const upstream = createConnection(target, "localhost");
     let cutting = false;
+    let silent = false;
     const end = (): void => {
       client.destroy();
       upstream.destroy();
@@ -46,6 +53,11 @@ export async function cuttingProxy(serverPort: number): Promise<CuttingProxy> {
       });
     }
     client.on("data", (chunk: Buffer) => {
+      if (silenced !== undefined && chunk.includes(silenced)) {
+        silent = true;
+        silenced = undefined;
+      }
+      if (silent) return;
       if (planned && chunk.includes(planned.text)) {
         cuts += 1;
         cutting = true;
@@ -60,7 +72,7 @@ export async function cuttingProxy(serverPort: number): Promise<CuttingProxy> {
     });
     upstream.on("data", (chunk: Buffer) => {
       if (cutting) end();
-      else client.write(chunk);
+      else if (!silent) client.write(chunk);
     });
   }).listen(0, "localhost");
   await once(proxy, "listening");
@@ -70,6 +82,9 @@ export async function cuttingProxy(serverPort: number): Promise<CuttingProxy> {
     url: (server) => server.replace(/:\d+\//, `:${port}/`),
     cut(text, moment) {
       planned = { text, moment };
+    },
+    silence(text) {
+      silenced = text;
     },
     block(now) {
       blocked = now;

@@ -7,8 +7,10 @@ import { inTransaction } from "./transaction.js";
 
 /** "qavr" in ASCII: first key of the advisory lock that migrations are made under. */
 const LOCK = 0x71617672;
-/** A large ledger takes its time. Whoever waits for it waits as long as for any other lock. ms */
-const TIMEOUT = 3_600_000;
+/** Creating tables, some hundreds of them with many partitions. ms */
+const CREATION_TIMEOUT = 60_000;
+/** Bringing a large ledger up to date takes its time. Whoever waits for it waits as long as for any other lock. ms */
+const MIGRATION_TIMEOUT = 3_600_000;
 
 /** How the tables of a ledger are laid out: as asked for when they are created, as they are found afterwards. */
 interface Layout {
@@ -161,24 +163,34 @@ export interface ServerFacts {
  * @throws STORE_FOREIGN, STORE_NEWER_SCHEMA, STORE_UNAVAILABLE when it is not there and may not be created, and what `pg` throws
  */
 export async function prepareSchema(source: Connections, options: ResolvedOptions): Promise<ServerFacts> {
-  return source.use(async (connection) => {
-    if ((await inspect(connection, options)) !== MIGRATIONS.length) {
-      if (!options.migrate) throw notThere(options.place);
-      const lock = `begin isolation level read committed; set local lock_timeout = ${options.lockTimeout};
-        set local statement_timeout = ${TIMEOUT};
-        select pg_advisory_xact_lock(${LOCK}, hashtext(${quotedText(options.schema)}))`;
-      await inTransaction(connection, lock, async (_, commit) => {
-        await migrate(connection, options);
-        await commit();
-      });
-    }
-    const [facts] = await connection.script(
-      `select current_setting('synchronous_commit') as synchronous, relrowsecurity::int as secured
-       from pg_catalog.pg_class join pg_catalog.pg_namespace on pg_namespace.oid = relnamespace
-       where nspname = ${quotedText(options.schema)} and relname = 'namespace'`,
-    );
-    return { synchronous: facts?.synchronous !== "off", rowLevelSecurity: facts?.secured === 1 };
-  }, TIMEOUT);
+  // Every call of the store waits for this: a connection that falls silent must not keep them for as long as a migration may take.
+  const version = await source.use((connection) => inspect(connection, options));
+  if (version !== MIGRATIONS.length) {
+    if (!options.migrate) throw notThere(options.place);
+    const timeout = version === 0 ? CREATION_TIMEOUT : MIGRATION_TIMEOUT;
+    await source.use((connection) => migrateLocked(connection, options, timeout), timeout);
+  }
+  return source.use((connection) => factsOf(connection, options.schema));
+}
+
+async function factsOf(connection: Connection, schema: string): Promise<ServerFacts> {
+  const [facts] = await connection.script(
+    `select current_setting('synchronous_commit') as synchronous, relrowsecurity::int as secured
+     from pg_catalog.pg_class join pg_catalog.pg_namespace on pg_namespace.oid = relnamespace
+     where nspname = ${quotedText(schema)} and relname = 'namespace'`,
+  );
+  return { synchronous: facts?.synchronous !== "off", rowLevelSecurity: facts?.secured === 1 };
+}
+
+/** @param timeout how long one of its statements may take, ms */
+async function migrateLocked(connection: Connection, options: ResolvedOptions, timeout: number): Promise<void> {
+  const lock = `begin isolation level read committed; set local lock_timeout = ${options.lockTimeout};
+    set local statement_timeout = ${timeout};
+    select pg_advisory_xact_lock(${LOCK}, hashtext(${quotedText(options.schema)}))`;
+  await inTransaction(connection, lock, async (_, commit) => {
+    await migrate(connection, options);
+    await commit();
+  });
 }
 
 async function migrate(connection: Connection, options: ResolvedOptions): Promise<void> {

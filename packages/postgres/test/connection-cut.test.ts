@@ -1,6 +1,6 @@
 import { type CuttingProxy, cuttingProxy } from "@qavr/postgres-server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type PgClient, type PgPool, postgresStore } from "../src/index.js";
+import { type PgClient, type PgPool, type PostgresStoreOptions, postgresStore } from "../src/index.js";
 import { countIn, counting, tally } from "./support/counting.js";
 import { testServer } from "./support/server.js";
 
@@ -128,6 +128,30 @@ describe("a commit whose connection is cut", () => {
     expect(await store.commit("n", [tally("b")], counting)).toEqual([{ status: "committed", seq: 2 }]);
     await server.pool.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'qavr'");
     expect(await countIn(store)).toBe(2);
+    await store.close();
+  });
+});
+
+describe("a connection that falls silent", () => {
+  let proxy: CuttingProxy;
+  beforeAll(async () => {
+    proxy = await cuttingProxy(server.port);
+  });
+  afterAll(() => proxy.close());
+  const open = (options: Partial<PostgresStoreOptions> = {}) =>
+    postgresStore({
+      connectionString: proxy.url(server.url()),
+      schema: server.schema(),
+      statementTimeout: 1_500,
+      lockTimeout: 1_500,
+      ...options,
+    });
+
+  it("during the first call holds nobody up for longer than any other statement", async () => {
+    const store = open();
+    proxy.silence("pg_catalog.pg_namespace");
+    expect(await store.head("n")).toBe(0);
+    expect(await store.commit("n", [tally("a")], counting)).toEqual([{ status: "committed", seq: 1 }]);
     await store.close();
   });
 });
