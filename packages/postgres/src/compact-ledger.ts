@@ -1,7 +1,7 @@
 import { type ChainedEntry, type Compaction, chainedEntries, type QavrError, type StateWrite } from "@qavr/core";
 import { type CheckpointSql, checkpointRow, type LedgerEnds } from "./checkpoint-sql.js";
-import type { Connection } from "./connections.js";
 import { digests } from "./digests.js";
+import type { LockedNamespace } from "./namespace-transaction.js";
 import { damagedEntry } from "./postgres-errors.js";
 
 /** Entries that are dropped at once. */
@@ -14,7 +14,7 @@ const PAGE = 1_000;
  * @throws STORE_CORRUPT for a damaged entry among those that go
  */
 export async function dropBeginning(
-  connection: Connection,
+  { connection, patiently }: LockedNamespace,
   ends: LedgerEnds,
   { through, checkpoint }: Compaction,
   { sql, place }: { readonly sql: CheckpointSql; readonly place: string },
@@ -33,7 +33,7 @@ export async function dropBeginning(
   const states = checkpoint
     .filter((state): state is StateWrite & { value: Uint8Array } => state.value !== null)
     .map(({ scope, id, value }, i) => checkpointRow(i, scope, id, value));
-  await sql.replaceStates(connection, namespace, states);
+  await patiently(() => sql.replaceStates(connection, namespace, states));
   const checkpointDigest = digests.checkpoint(through, last.digest, states);
   await sql.setBase(connection, { ...ends, base: through, baseDigest: last.digest, checkpointDigest });
 }

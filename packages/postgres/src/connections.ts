@@ -4,6 +4,7 @@ import { decoding } from "./decode-value.js";
 import type { PgClient, PgPool, PgResult } from "./pg-pool.js";
 import { isConnectionLoss } from "./postgres-errors.js";
 import type { ResolvedOptions } from "./postgres-options.js";
+import type { Limits } from "./transaction.js";
 
 /** One statement with its place-holders, under a name to prepare it by. */
 export interface Statement {
@@ -22,6 +23,8 @@ export interface Connection {
   /** Hears notifications for as long as the connection is taken; meanwhile it does not keep the process alive. */
   onNotification(listener: (payload: string) => void): void;
   onLoss(listener: () => void): void;
+  /** From here on the server may be silent for this long, ms. */
+  allowSilence(timeout: number): void;
   /** Has it thrown away when it is given back. */
   discard(): void;
 }
@@ -46,6 +49,11 @@ export function statement(text: string): Statement {
   return { text: flat, name: `qavr-${createHash("sha256").update(flat).digest("hex").slice(0, 16)}` };
 }
 
+/** How long the server may be silent unless it was asked for something that takes long, ms. */
+export function usualSilence({ lockTimeout, statementTimeout }: Limits): number {
+  return Math.max(lockTimeout, statementTimeout);
+}
+
 /** Connections of the application's pool, or of one that is opened by the first use. */
 export function connections(source: PgPool | string, options: ResolvedOptions): Connections {
   let opening: Promise<OwnPool> | undefined;
@@ -57,7 +65,7 @@ export function connections(source: PgPool | string, options: ResolvedOptions): 
     });
     return opening;
   };
-  const usual = Math.max(options.statementTimeout, options.lockTimeout);
+  const usual = usualSilence(options);
 
   return {
     async use(work, timeout = usual) {
@@ -85,6 +93,9 @@ export function connections(source: PgPool | string, options: ResolvedOptions): 
             client.unref?.();
           },
           onLoss: (listener) => void losses.push(listener),
+          allowSilence(ms) {
+            query.query_timeout = ms + GRACE;
+          },
           discard() {
             lost = true;
           },

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Connection, Connections } from "./connections.js";
+import { type Connection, type Connections, usualSilence } from "./connections.js";
 import type { LedgerSql, NamespaceRow } from "./ledger-sql.js";
 import { nameId } from "./name-id.js";
 import { commitUnknown, isConnectionLoss, isTransient, toStoreError } from "./postgres-errors.js";
-import { inTransaction } from "./transaction.js";
+import { inTransaction, type Limits, limits, statementLimit } from "./transaction.js";
 
 /** A transaction that holds the lock of one namespace's head. */
 export interface LockedNamespace {
@@ -12,23 +12,26 @@ export interface LockedNamespace {
   readonly row: NamespaceRow | undefined;
   /** Locks a namespace that was not there by adding it, empty. */
   create(): Promise<NamespaceRow>;
+  /**
+   * Runs statements about all rows of the namespace, each of which may take as long as that takes. The time that the server waits for
+   * this process stays the usual one.
+   */
+  patiently(work: () => Promise<void>): Promise<void>;
   /** Commits, and returns when that was asked for, ms of a steady clock. Without it everything is rolled back. */
   commit(): Promise<number>;
 }
 
 /** How namespaces are locked. */
-export interface LockingOptions {
+export interface LockingOptions extends Limits {
   readonly source: Connections;
   readonly sql: LedgerSql;
   /** For messages. */
   readonly place: string;
-  /** ms */
-  readonly lockTimeout: number;
-  /** ms */
-  readonly statementTimeout: number;
   readonly rowLevelSecurity: boolean;
 }
 
+/** One statement deletes all rows of a namespace. ms */
+const WHOLE_NAMESPACE_TIMEOUT = 3_600_000;
 /** Pauses before a transaction is tried again, in ms: long enough for a server that was restarted. */
 const PAUSES = [25, 100, 400, 1_000];
 /** No other try is begun later than this after the first failure, in ms: a server that does not answer takes its time with each. */
@@ -43,12 +46,12 @@ const RETRY_FOR = 3_000;
  * @throws STORE_COMMIT_UNKNOWN when that cannot be found out, what `work` throws, and what the server reports
  */
 export async function withLockedNamespace<Result>(
-  { source, sql, place, lockTimeout, statementTimeout, rowLevelSecurity }: LockingOptions,
+  { source, sql, place, rowLevelSecurity, ...limited }: LockingOptions,
   namespace: string,
   work: (locked: LockedNamespace) => Promise<Result>,
   maybeKept = false,
 ): Promise<Result> {
-  const begin = `${beginning(lockTimeout, statementTimeout)}${rowLevelSecurity ? nameScope(nameId(namespace)) : ""}`;
+  const begin = `${beginning(limited)}${rowLevelSecurity ? nameScope(nameId(namespace)) : ""}`;
   let unknown = maybeKept;
   let giveUpAt = Number.POSITIVE_INFINITY;
   for (let attempt = 0; ; attempt++) {
@@ -60,6 +63,7 @@ export async function withLockedNamespace<Result>(
             connection,
             row: sql.lockedHead(rows),
             create: () => createLocked(connection, sql, namespace),
+            patiently: (statements) => patiently(connection, limited, statements),
             async commit() {
               const askedAt = performance.now();
               committing = true;
@@ -69,7 +73,7 @@ export async function withLockedNamespace<Result>(
             },
           }),
         );
-      return await source.use(tryOnce, Math.max(lockTimeout, statementTimeout));
+      return await source.use(tryOnce);
     } catch (error) {
       const lost = isConnectionLoss(error);
       unknown ||= committing && lost;
@@ -85,13 +89,21 @@ export async function withLockedNamespace<Result>(
   }
 }
 
-/** One round trip together with the lock that follows. A process that stops in the middle must not keep the lock. Only an acknowledgement that survives a crash is one. */
-function beginning(lockTimeout: number, statementTimeout: number): string {
-  return `begin isolation level read committed;
-    set local statement_timeout = ${statementTimeout};
-    set local lock_timeout = ${lockTimeout};
-    set local idle_in_transaction_session_timeout = ${statementTimeout};
+/** One round trip together with the lock that follows. Only an acknowledgement that survives a crash is one. */
+function beginning(limited: Limits): string {
+  return `begin isolation level read committed; ${limits(limited)}
     select set_config('synchronous_commit', 'on', true) where current_setting('synchronous_commit') = 'off';`;
+}
+
+async function patiently(connection: Connection, limited: Limits, work: () => Promise<void>): Promise<void> {
+  await connection.script(statementLimit(WHOLE_NAMESPACE_TIMEOUT));
+  connection.allowSilence(WHOLE_NAMESPACE_TIMEOUT);
+  try {
+    await work();
+  } finally {
+    connection.allowSilence(usualSilence(limited));
+  }
+  await connection.script(statementLimit(limited.statementTimeout));
 }
 
 /** Statement that tells row-level security which namespace the transaction is about; `*` lists all names. */

@@ -3,7 +3,7 @@ import { chainEntries } from "./chain-entries.js";
 import type { Connection, Connections } from "./connections.js";
 import type { ResolvedOptions } from "./postgres-options.js";
 import { quoted, quotedText } from "./quoting.js";
-import { inTransaction } from "./transaction.js";
+import { inTransaction, limits, statementLimit } from "./transaction.js";
 
 /** "qavr" in ASCII: first key of the advisory lock that migrations are made under. */
 const LOCK = 0x71617672;
@@ -184,8 +184,7 @@ async function factsOf(connection: Connection, schema: string): Promise<ServerFa
 
 /** @param timeout how long one of its statements may take, ms */
 async function migrateLocked(connection: Connection, options: ResolvedOptions, timeout: number): Promise<void> {
-  const lock = `begin isolation level read committed; set local lock_timeout = ${options.lockTimeout};
-    set local statement_timeout = ${timeout};
+  const lock = `begin isolation level read committed; ${limits(options)} ${statementLimit(timeout)}
     select pg_advisory_xact_lock(${LOCK}, hashtext(${quotedText(options.schema)}))`;
   await inTransaction(connection, lock, async (_, commit) => {
     await migrate(connection, options);

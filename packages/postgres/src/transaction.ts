@@ -1,6 +1,27 @@
 import type { Connection, Row } from "./connections.js";
 import { isConnectionLoss } from "./postgres-errors.js";
 
+/** How long things may take, in ms. */
+export interface Limits {
+  /** Waiting for somebody else's lock. */
+  readonly lockTimeout: number;
+  readonly statementTimeout: number;
+}
+
+/**
+ * Statements that set the limits of a transaction. A process that stops in the middle must not keep its locks, nor the moment that it
+ * reads: the server ends its session when it is as silent as a statement may be long.
+ */
+export function limits({ lockTimeout, statementTimeout }: Limits): string {
+  return `set local lock_timeout = ${lockTimeout}; ${statementLimit(statementTimeout)}
+    set local idle_in_transaction_session_timeout = ${statementTimeout};`;
+}
+
+/** Statement that sets how long the statements of a transaction may take from here on. */
+export function statementLimit(timeout: number): string {
+  return `set local statement_timeout = ${timeout};`;
+}
+
 /**
  * Begins a transaction and runs `work`, which may commit it. What it has not committed is rolled back; a connection on which that
  * fails is not used again.

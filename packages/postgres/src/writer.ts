@@ -2,7 +2,7 @@ import { assertCompaction, type CommitReceipt, type StateWrite, type Store, stat
 import type { CheckpointSql } from "./checkpoint-sql.js";
 import { type CommitCall, CommitGroup, type GroupCommit } from "./commit-group.js";
 import { dropBeginning } from "./compact-ledger.js";
-import type { Connection, Connections } from "./connections.js";
+import type { Connections } from "./connections.js";
 import type { KnownStates } from "./known-states.js";
 import type { LedgerSql, NamespaceRow } from "./ledger-sql.js";
 import { ABSENT, type Moment } from "./moment.js";
@@ -48,9 +48,6 @@ interface WaitingWork {
   reject(error: unknown): void;
 }
 
-/** Replacing or erasing a whole namespace may take long: one statement deletes all of its rows. ms */
-const WHOLE_NAMESPACE_TIMEOUT = 3_600_000;
-
 export function writer({
   source,
   sql,
@@ -68,7 +65,7 @@ export function writer({
       const facts = await prepared();
       const locking: LockingOptions = { ...options, ...facts, source, sql };
       const [first] = calls;
-      if (first?.alone) first.resolve(await runAlone(locking, namespace, first.work));
+      if (first?.alone) first.resolve(await withLockedNamespace(locking, namespace, first.work));
       else await commitTogether(locking, facts, namespace, calls as readonly WaitingCommit[]);
     } catch (error) {
       // A commit that failed, as far as anybody knows, may have been kept all the same.
@@ -76,9 +73,6 @@ export function writer({
       for (const call of calls) call.reject(toStoreError(error, place));
     }
   });
-
-  const runAlone = (locking: LockingOptions, namespace: string, work: WaitingWork["work"]): Promise<unknown> =>
-    withLockedNamespace({ ...locking, statementTimeout: WHOLE_NAMESPACE_TIMEOUT }, namespace, work);
 
   const commitTogether = async (
     locking: LockingOptions,
@@ -128,12 +122,12 @@ export function writer({
 
   /** All states of a namespace at once, in an open transaction. Returns the moment that this leads to. */
   const replaceAll = async (
-    connection: Connection,
+    { connection, patiently }: LockedNamespace,
     namespace: string,
     row: NamespaceRow,
     replacement: readonly StateWrite[],
   ): Promise<Moment> => {
-    await sql.deleteStates(connection, namespace);
+    await patiently(() => sql.deleteStates(connection, namespace));
     const after = { revision: await sql.leapTo(connection, namespace), digest: row.digest };
     await sql.write(connection, namespace, { ...after, head: row.head, entries: [], states: lastOfEach(replacement) });
     return after;
@@ -152,25 +146,27 @@ export function writer({
       }),
 
     replaceStates: (namespace, head, replacement) =>
-      alone(namespace, async ({ connection, row, commit }) => {
+      alone(namespace, async (locked) => {
+        const { row, commit } = locked;
         if ((row?.head ?? 0) !== head) return false;
         if (!row || head === 0) return true;
-        const after = await replaceAll(connection, namespace, row, replacement);
+        const after = await replaceAll(locked, namespace, row, replacement);
         replaced(namespace, after, await commit());
         return true;
       }),
 
     compact(namespace, compaction) {
       let asked = false;
-      return alone(namespace, async ({ connection, row, commit }) => {
+      return alone(namespace, async (locked) => {
+        const { connection, row, commit } = locked;
         const { head, through, states: replacement } = compaction;
         // A try whose answer was lost had been kept.
         if (asked && row?.base === through) return true;
         assertCompaction(compaction, row?.base ?? 0);
         const ends = row && (await checkpoints.ends(connection, namespace));
         if (!ends || ends.head !== head) return false;
-        await dropBeginning(connection, ends, compaction, { sql: checkpoints, place });
-        const after = await replaceAll(connection, namespace, row, replacement);
+        await dropBeginning(locked, ends, compaction, { sql: checkpoints, place });
+        const after = await replaceAll(locked, namespace, row, replacement);
         asked = true;
         replaced(namespace, after, await commit());
         return true;
@@ -178,8 +174,8 @@ export function writer({
     },
 
     eraseNamespace: (namespace) =>
-      alone(namespace, async ({ connection, row, commit }) => {
-        if (row) await sql.deleteNamespace(connection, namespace);
+      alone(namespace, async ({ connection, row, patiently, commit }) => {
+        if (row) await patiently(() => sql.deleteNamespace(connection, namespace));
         const askedAt = await commit();
         states.replaced(namespace, ABSENT, { askedAt, answeredAt: performance.now() });
         if (row) announce({ namespace, revision: row.revision + 1 });

@@ -1,3 +1,4 @@
+import type { Store } from "@qavr/core";
 import { type CuttingProxy, cuttingProxy } from "@qavr/postgres-server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PgClient, type PgPool, type PostgresStoreOptions, postgresStore } from "../src/index.js";
@@ -10,13 +11,15 @@ const server = await testServer();
 const COMMIT = "commit";
 const LOCKLESS = "with moved as";
 
+const COMPACTION = { head: 1, through: 1, checkpoint: [], states: [] };
+
 /** A pool that does not send a statement until it is told to, as in a process that was stopped. */
 function stoppingBefore(text: string, pool: PgPool, stopped: Promise<void>): PgPool {
   return {
     async connect() {
       const client = await pool.connect();
       const query: PgClient["query"] = async (sent) => {
-        if (sent.text === text) await stopped;
+        if (sent.text.startsWith(text)) await stopped;
         return client.query(sent);
       };
       return {
@@ -118,6 +121,28 @@ describe("a commit whose connection is cut", () => {
     goOn();
     expect(await late).toEqual([{ status: "committed", seq: 2 }]);
     expect(await countIn(other)).toBe(2);
+    for (const each of [store, other]) await each.close();
+  });
+
+  it.each([
+    ["replaces", "update", async (store: Store) => store.replaceStates("n", 1, [])],
+    ["compacts", "update", async (store: Store) => store.compact?.("n", COMPACTION)],
+    ["erases", "commit", async (store: Store) => store.eraseNamespace("n")],
+  ])("is not kept waiting by a process that stops while it %s the namespace", async (_, before, work) => {
+    const schema = server.schema();
+    let goOn = (): void => {};
+    const stopped = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const other = postgresStore({ pool: server.pool, schema });
+    await other.commit("n", [tally("a")], counting);
+    const pool = stoppingBefore(before, server.pool, stopped);
+    const store = postgresStore({ pool, schema, statementTimeout: 1_500 });
+    const late = work(store);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(await other.commit("n", [tally("b")], counting)).toEqual([{ status: "committed", seq: 2 }]);
+    goOn();
+    await late;
     for (const each of [store, other]) await each.close();
   });
 
