@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { QavrError } from "@qavr/core";
 import { decoding } from "./decode-value.js";
 import type { PgClient, PgPool, PgResult } from "./pg-pool.js";
-import { isConnectionLoss } from "./postgres-errors.js";
+import { isConnectionLoss, isOutdatedSession } from "./postgres-errors.js";
 import type { ResolvedOptions } from "./postgres-options.js";
 import type { Limits } from "./transaction.js";
 
@@ -32,7 +32,8 @@ export interface Connection {
 /** Where connections come from. */
 export interface Connections {
   /**
-   * Runs `work` on a connection and gives it back, or throws it away if it broke.
+   * Runs `work` on a connection and gives it back, or throws it away if it broke. Once more, on a new one, if the session has become
+   * useless: it leads to a server that may only be read, or has forgotten what was prepared.
    *
    * @param timeout how long the server may be silent, ms; by default what the options say
    */
@@ -67,48 +68,77 @@ export function connections(source: PgPool | string, options: ResolvedOptions): 
   };
   const usual = usualSilence(options);
 
+  /** Connections that were taken before. */
+  const known = new WeakSet<PgClient>();
+
+  /** @param onlyNew throws those away that were there before */
+  const take = async (onlyNew: boolean): Promise<PgClient> => {
+    for (;;) {
+      const client = await (await pool()).connect();
+      if (!onlyNew || !known.has(client)) {
+        known.add(client);
+        return client;
+      }
+      client.on("error", () => {});
+      client.release(true);
+    }
+  };
+
+  const useOne = async <Result>(
+    client: PgClient,
+    work: (connection: Connection) => Promise<Result>,
+    timeout: number,
+  ): Promise<Result> => {
+    // A taken connection that breaks says so by an event, and an event that nobody hears ends the process.
+    let lost = false;
+    const losses: (() => void)[] = [];
+    const onError = (): void => {
+      lost = true;
+      for (const listener of losses) listener();
+    };
+    client.on("error", onError);
+    let hear: ((event: { payload?: string }) => void) | undefined;
+    const query = { types: decoding, query_timeout: timeout + GRACE };
+    try {
+      return await work({
+        rows: async ({ text, name }, values) => {
+          const named = options.prepare ? { name } : {};
+          return rowsOf(await client.query({ ...query, ...named, text, values: [...values] }));
+        },
+        script: async (text) => rowsOf(await client.query({ ...query, text })),
+        onNotification(listener) {
+          hear = ({ payload }) => listener(payload ?? "");
+          client.on("notification", hear);
+          client.unref?.();
+        },
+        onLoss: (listener) => void losses.push(listener),
+        allowSilence(ms) {
+          query.query_timeout = ms + GRACE;
+        },
+        discard() {
+          lost = true;
+        },
+      });
+    } catch (error) {
+      lost ||= isConnectionLoss(error) || isOutdatedSession(error);
+      throw error;
+    } finally {
+      if (hear) {
+        client.removeListener("notification", hear);
+        client.ref?.();
+      }
+      giveBack(client, onError, lost);
+    }
+  };
+
   return {
     async use(work, timeout = usual) {
-      const client = await (await pool()).connect();
-      // A taken connection that breaks says so by an event, and an event that nobody hears ends the process.
-      let lost = false;
-      const losses: (() => void)[] = [];
-      const onError = (): void => {
-        lost = true;
-        for (const listener of losses) listener();
-      };
-      client.on("error", onError);
-      let hear: ((event: { payload?: string }) => void) | undefined;
-      const query = { types: decoding, query_timeout: timeout + GRACE };
       try {
-        return await work({
-          rows: async ({ text, name }, values) => {
-            const named = options.prepare ? { name } : {};
-            return rowsOf(await client.query({ ...query, ...named, text, values: [...values] }));
-          },
-          script: async (text) => rowsOf(await client.query({ ...query, text })),
-          onNotification(listener) {
-            hear = ({ payload }) => listener(payload ?? "");
-            client.on("notification", hear);
-            client.unref?.();
-          },
-          onLoss: (listener) => void losses.push(listener),
-          allowSilence(ms) {
-            query.query_timeout = ms + GRACE;
-          },
-          discard() {
-            lost = true;
-          },
-        });
+        return await useOne(await take(false), work, timeout);
       } catch (error) {
-        lost ||= isConnectionLoss(error);
-        throw error;
-      } finally {
-        if (hear) {
-          client.removeListener("notification", hear);
-          client.ref?.();
-        }
-        giveBack(client, onError, lost);
+        if (!isOutdatedSession(error)) throw error;
+        // Of what the server refused for the session's sake nothing was done. Others of the pool may be as old as this one.
+        return useOne(await take(true), work, timeout);
       }
     },
 

@@ -40,6 +40,11 @@ const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
   STORE_CORRUPT: "Restore a backup, or name another schema.",
 };
 
+/** A prepared statement that the session does not know. */
+const FORGOTTEN_STATEMENT = "26000";
+/** A prepared statement that the session knows already, from somebody else. */
+const STRANGE_STATEMENT = "42P05";
+
 /** SQLSTATE, if the server sent one. */
 function sqlState(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code;
@@ -62,6 +67,15 @@ export function isConnectionLoss(error: unknown): boolean {
   return !QavrError.isInstance(error) && codeOf(error) === "STORE_UNAVAILABLE" && sqlState(error) !== "3D000";
 }
 
+/**
+ * True when a new connection may fare better although this one answers: it leads to a server that was read only when it was made, as
+ * after a failover, or somebody had the session forget its prepared statements.
+ */
+export function isOutdatedSession(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === "25006" || state === FORGOTTEN_STATEMENT;
+}
+
 /** True when the server gave up a transaction that may well succeed when it is repeated: serialization failure, deadlock. */
 export function isTransient(error: unknown): boolean {
   const state = sqlState(error);
@@ -74,7 +88,10 @@ export function toStoreError(cause: unknown, place: string): QavrError {
   const code = codeOf(cause) ?? "STORE_FAILED";
   const state = sqlState(cause);
   const reason = cause instanceof Error && cause.message ? cause.message : String((cause as { code?: unknown })?.code);
-  const advice = ADVICE[code] ?? "The cause says more.";
+  const advice =
+    state === FORGOTTEN_STATEMENT || state === STRANGE_STATEMENT
+      ? "Behind a transaction pooler, set prepare to false."
+      : (ADVICE[code] ?? "The cause says more.");
   return new QavrError(code, `The ledger in ${place} could not be used: ${reason}. ${advice}`, {
     details: { place, ...(state ? { sqlState: state } : {}) },
     cause,

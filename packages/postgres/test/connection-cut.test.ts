@@ -1,5 +1,6 @@
 import type { Store } from "@qavr/core";
 import { type CuttingProxy, cuttingProxy } from "@qavr/postgres-server";
+import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PgClient, type PgPool, type PostgresStoreOptions, postgresStore } from "../src/index.js";
 import { countIn, counting, tally } from "./support/counting.js";
@@ -178,5 +179,40 @@ describe("a connection that falls silent", () => {
     expect(await store.head("n")).toBe(0);
     expect(await store.commit("n", [tally("a")], counting)).toEqual([{ status: "committed", seq: 1 }]);
     await store.close();
+  });
+});
+
+describe("a session that has become useless", () => {
+  it("because its server is read only is replaced as soon as the address leads to another", async () => {
+    const schema = server.schema();
+    await server.pool.query("create role moved login password 'secret'");
+    await server.pool.query(`create schema ${schema} authorization moved`);
+    const store = postgresStore({ connectionString: server.url({ user: "moved", password: "secret" }), schema });
+    await store.commit("n", [tally("a")], counting);
+    await store.close();
+    // What a session is told when it begins holds to its end, as with the server that it leads to.
+    await server.pool.query("alter role moved set default_transaction_read_only = on");
+    const stale = postgresStore({ connectionString: server.url({ user: "moved", password: "secret" }), schema });
+    await Promise.all([1, 2, 3].map(() => stale.head("n")));
+    await expect(stale.commit("n", [tally("b")], counting)).rejects.toMatchObject({ code: "STORE_UNWRITABLE" });
+    await Promise.all([1, 2, 3].map(() => stale.head("n")));
+    await server.pool.query("alter role moved reset default_transaction_read_only");
+    const keys = ["b", "c", "d"];
+    const receipts = await Promise.all(keys.map((key) => stale.commit(`n-${key}`, [tally(key)], counting)));
+    expect(receipts).toEqual(keys.map(() => [{ status: "committed", seq: 1 }]));
+    await stale.close();
+  });
+
+  it("because it has forgotten its prepared statements is replaced", async () => {
+    const pool = new Pool({ connectionString: server.url(), max: 1 });
+    pool.on("error", () => {});
+    const store = postgresStore({ pool, schema: server.schema() });
+    for (const key of ["a", "b"]) await store.commit("n", [tally(key)], counting);
+    await pool.query("discard all");
+    expect(await store.commit("n", [tally("c")], counting)).toEqual([{ status: "committed", seq: 3 }]);
+    await pool.query("discard all");
+    expect([await store.head("n"), await countIn(store)]).toEqual([3, 3]);
+    await store.close();
+    await pool.end();
   });
 });
