@@ -43,16 +43,19 @@ export class LearnedRecall implements Processor {
   readonly #internals: Internals;
   /** Asked once per run: Mastra makes five of these for each. */
   readonly #settings: () => RecallSettings;
+  readonly #listOwnTools: () => readonly string[];
+  #ownToolNames: ReadonlySet<string> | undefined;
 
   constructor(
     inner: InputProcessor | OutputProcessor | undefined,
     internals: Internals,
-    settings: () => RecallSettings,
+    { settings, ownTools }: { readonly settings: () => RecallSettings; readonly ownTools: () => readonly string[] },
   ) {
     this.id = inner ? SEMANTIC_RECALL_ID : COLLECTION_RECALL_ID;
     this.#inner = inner as (InputProcessor & OutputProcessor) | undefined;
     this.#internals = internals;
     this.#settings = settings;
+    this.#listOwnTools = ownTools;
   }
 
   spanName(phase: string): string {
@@ -161,11 +164,29 @@ export class LearnedRecall implements Processor {
     return resumeRun(this.#internals, memory, runId, requestContext);
   }
 
+  #ownTools(): ReadonlySet<string> {
+    this.#ownToolNames ??= new Set(this.#listOwnTools());
+    return this.#ownToolNames;
+  }
+
   #watch(run: RunEpisode, part: Part): void {
     if (part.runId !== undefined) identify(this.#internals, run, part.runId);
-    if (part.type === "step-start") run.startsStep = true;
-    if (part.type === "tool-call") run.openCalls.add(part.payload.toolCallId);
-    if (part.type !== "tool-error" && part.type !== "tool-result") return;
+    if (part.type === "step-start") {
+      run.startsStep = true;
+      run.worked = false;
+      run.keptBooks = false;
+    }
+    if (part.type !== "tool-call" && part.type !== "tool-error" && part.type !== "tool-result") return;
+    // The memory's own tools do its books. How they fare says nothing about the task, nor takes back what a tool of the task has said.
+    if (this.#ownTools().has(part.payload.toolName)) {
+      run.keptBooks = true;
+      return;
+    }
+    run.worked = true;
+    if (part.type === "tool-call") {
+      run.openCalls.add(part.payload.toolCallId);
+      return;
+    }
     run.openCalls.delete(part.payload.toolCallId);
     if (run.startsStep) run.lastToolsFailed = false;
     run.startsStep = false;

@@ -204,7 +204,10 @@ export class QavrMemory extends Memory {
     if (!internals.enabled) return own;
     const memory = requestContext?.get("MastraMemory") as { readonly memoryConfig?: MemoryConfigInternal } | undefined;
     const learned = (inner?: Kind): Kind =>
-      new LearnedRecall(inner, internals, () => this.#settings(memory?.memoryConfig)) as unknown as Kind;
+      new LearnedRecall(inner, internals, {
+        settings: () => this.#settings(memory?.memoryConfig),
+        ownTools: () => Object.keys(this.listTools(memory?.memoryConfig)),
+      }) as unknown as Kind;
     if (own.some(({ id }) => id === SEMANTIC_RECALL_ID)) {
       return own.map((processor) => (processor.id === SEMANTIC_RECALL_ID ? learned(processor) : processor));
     }

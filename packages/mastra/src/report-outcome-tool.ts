@@ -23,6 +23,20 @@ export interface ReportToolOptions {
 /** The report tool's name when nobody says. A tool of the memory hides the agent's own of the same name, hence the long one. */
 export const REPORT_TOOL_NAME = "report_memory_outcome";
 
+/**
+ * What the model is told to send, in Mastra's own terms (a Standard Schema with JSON Schema), which takes whatever it does send:
+ * Mastra would refuse a wrong type before {@link repairReport} could keep the rest.
+ */
+const OFFERED_SCHEMA = {
+  "~standard": {
+    version: 1,
+    vendor: "qavr",
+    validate: (received: unknown) => ({ value: asRecord(received) }),
+    // Copies: Mastra rewrites what it is given for some providers.
+    jsonSchema: { input: () => structuredClone(REPORT_SCHEMA), output: () => structuredClone(REPORT_SCHEMA) },
+  },
+} as const;
+
 /** A tool as Mastra takes it from a memory. */
 type MemoryTool = ReturnType<Memory["listTools"]>[string];
 
@@ -38,7 +52,7 @@ export function createReportTool(internals: Internals, options: ReportToolOption
   return createTool({
     id: name,
     description,
-    inputSchema: REPORT_SCHEMA as unknown as undefined,
+    inputSchema: OFFERED_SCHEMA as unknown as undefined,
     execute: async (input: unknown, caller: unknown) => {
       const { input: reported, problems } = repairReport(asRecord(input));
       const answer = await record(internals, reported, (caller ?? {}) as Caller);

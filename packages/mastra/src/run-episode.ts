@@ -27,8 +27,12 @@ export interface RunEpisode extends RunScope {
   readonly failedCalls: Set<string>;
   /** Ids of the tool calls that nobody has answered yet. */
   readonly openCalls: Set<string>;
-  /** True between the start of a step and its first tool result. */
+  /** True between the start of a step and the first result of a tool in it. */
   startsStep: boolean;
+  /** Whether the last step called a tool of the task. */
+  worked: boolean;
+  /** Whether the last step called a tool of the memory itself: it did its books there. */
+  keptBooks: boolean;
   /** Whether a tool failed in the last step that called any. */
   lastToolsFailed: boolean;
   /** True when another run under way uses the same request context: what that says may be the other's. */
@@ -53,6 +57,8 @@ export function newRun(
     failedCalls: new Set(),
     openCalls: new Set(),
     startsStep: false,
+    worked: false,
+    keptBooks: false,
     lastToolsFailed: false,
     sharesContext: false,
     parkedAs: undefined,

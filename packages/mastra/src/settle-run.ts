@@ -26,7 +26,7 @@ export async function settleRun(internals: Internals, run: RunEpisode, end: RunE
   noteUnshown(internals, run);
   const { engine } = internals;
   const { namespace } = run;
-  const reason = reasonOf(run, end.finishReason);
+  const reason = reasonOf(run, end);
   const verdict = await judge(internals, run, reason, end);
   // What waits as suspended is taken up again, so that it ends as ended.
   if (run.parkedAs !== undefined) await engine.resume(run.parkedAs, { namespace });
@@ -52,10 +52,13 @@ function noteUnshown({ unshown }: Internals, { episode, runId, memories, resumed
 }
 
 /** Mastra's reason, refined; one that this package does not know is `other`. */
-function reasonOf(run: RunEpisode, finishReason: string | undefined): FinishReason {
+function reasonOf(run: RunEpisode, { finishReason, text = "" }: RunEnd): FinishReason {
   if (finishReason === undefined) return "unknown";
-  if (finishReason === "stop" && run.lastToolsFailed) return "tool-error";
   if (finishReason === "tool-calls" && run.openCalls.size > 0) return "client-tools";
+  // A run whose last step did the memory's books had nothing else left to do: what it said before is its end.
+  const didBooks = finishReason === "tool-calls" && run.keptBooks && !run.worked;
+  if ((finishReason === "stop" || didBooks) && run.lastToolsFailed) return "tool-error";
+  if (didBooks) return text === "" ? "unknown" : "stop";
   return Object.hasOwn(FINISH_OUTCOMES, finishReason) ? (finishReason as FinishReason) : "other";
 }
 
