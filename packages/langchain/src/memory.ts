@@ -54,7 +54,8 @@ export interface Qavr {
 
   /**
    * Says how a run went, during it, right after it or up to 30 days later. The better tier of evidence counts; a report by a
-   * person (the default) overrules what the run's end said.
+   * person (the default) overrules what the run's end said. About a run of this process that was shown no memory there is nothing to
+   * learn: the answer is `ignored`.
    *
    * @param reference A run id, an episode id, or a document that a retrieval returned.
    * @param options.namespace Needed for a run of another process whose namespace is not the memory's own.

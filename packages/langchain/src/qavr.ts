@@ -1,6 +1,6 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import { createEngine, ENGINE_DEFAULTS, QavrError } from "@qavr/core";
-import { createLog, toOutcomeInput, UNHEARD_LOG_CODES } from "@qavr/core/adapter";
+import { createLog, reportOrIgnore, toOutcomeInput, UNHEARD_LOG_CODES } from "@qavr/core/adapter";
 import { defaultStore } from "./default-store.js";
 import { storableId } from "./document-ids.js";
 import { explainDocument } from "./explain-document.js";
@@ -51,7 +51,7 @@ export function qavr(options: MemoryOptions = {}): Qavr {
     async report(reference, outcome, { namespace } = {}) {
       const input = toOutcomeInput(outcome, storableId);
       const target = locate(internals, reference, namespace);
-      return engine.report(target.reference, input, { namespace: target.namespace });
+      return reportOrIgnore(engine, target.reference, input, target);
     },
 
     recall: async (base, text, fields = {}) => recall(internals, base, text, objectOf("recall", fields)),
@@ -120,21 +120,26 @@ function objectOf<Options extends object | undefined>(method: string, options: O
   return refuse(`The options of ${method}()`, options, "must be an object such as { k: 4 }");
 }
 
-/** A reference in the engine's terms, and the namespace it belongs to as far as it is known. */
+/**
+ * A reference in the engine's terms, the namespace it belongs to as far as it is known, and whether it is a run of this process that
+ * ended without having been shown any memory.
+ */
 function locate(
   internals: Internals,
   reference: string | DocumentInterface,
   namespace: string | undefined,
-): { readonly reference: string; readonly namespace: string } {
+): { readonly reference: string; readonly namespace: string; readonly isUnshown: boolean } {
   if (typeof reference === "string") {
-    const [ran] = internals.runs.namespacesOf(reference);
-    return { reference, namespace: namespace ?? ran ?? ownNamespace(internals) };
+    const { runs } = internals;
+    const [ran] = runs.namespacesOf(reference);
+    const isUnshown = ran === undefined && runs.knows(reference) && !runs.find(reference);
+    return { reference, namespace: namespace ?? ran ?? ownNamespace(internals), isUnshown };
   }
   if (typeof reference !== "object" || reference === null) {
     refuse("The run or document", reference, "must be a run's id or a document that was returned");
   }
   const known = internals.shown.get(reference);
-  if (known) return { reference: known.episode, namespace: known.namespace };
+  if (known) return { reference: known.episode, namespace: known.namespace, isUnshown: false };
   throw new QavrError(
     "UNKNOWN_EPISODE",
     "This document was not returned by a recorded ranking. Pass the run's id instead.",

@@ -84,6 +84,20 @@ describe("report", () => {
     expect(await code(memory.report(RUN_ID, { ...outcome, success: true }))).toBe("IDEMPOTENCY_CONFLICT");
   });
 
+  it("answers that there is nothing to learn from a run that was shown no memory, unless it names some", async () => {
+    const { memory } = await bench();
+    let during: unknown;
+    const small = RunnableLambda.from(async () => {
+      during = await memory.report(RUN_ID, { success: true }).catch((error: QavrError) => error.code);
+      return "hello";
+    });
+    await memory.track(small).invoke("hi", { runId: RUN_ID });
+    // It might still have retrieved.
+    expect(during).toBe("UNKNOWN_EPISODE");
+    expect(await memory.report(RUN_ID, { success: true })).toEqual({ status: "ignored", episode: RUN_ID, seq: 0 });
+    expect(await code(memory.report(RUN_ID, { success: true, helpful: ["m1"] }))).toBe("UNKNOWN_EPISODE");
+  });
+
   it("refuses what is wrong with the code that says so", async () => {
     const setup = await bench();
     await run(setup);

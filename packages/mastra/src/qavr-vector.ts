@@ -1,7 +1,7 @@
 import type { RequestContext } from "@mastra/core/request-context";
 import type { MastraVector, QueryResult, QueryVectorParams } from "@mastra/core/vector";
 import { assertName, type OutcomeReceipt, QavrError } from "@qavr/core";
-import { type Outcome, toOutcomeInput } from "@qavr/core/adapter";
+import { ignored, type Outcome, toOutcomeInput } from "@qavr/core/adapter";
 import { createInternals } from "./create-internals.js";
 import { type Internals, internalsOf } from "./internals.js";
 import { assertKnownVectorOptions } from "./known-options.js";
@@ -10,7 +10,6 @@ import { assertEnabled, type EngineFields, isEnabled, refuse } from "./memory-op
 import type { QavrMemory } from "./qavr-memory.js";
 import { type QueryPlan, rankedQuery } from "./ranked-query.js";
 import { recallScopes } from "./recall-scope.js";
-import { ignored } from "./report-outcome.js";
 import { proxyVector } from "./reranking-vector.js";
 import type { RunEpisode } from "./run-episode.js";
 import { runOfContext } from "./run-lifecycle.js";

@@ -1,5 +1,5 @@
 import { type OutcomeReceipt, QavrError } from "@qavr/core";
-import { type Outcome, toOutcomeInput } from "@qavr/core/adapter";
+import { ignored, type Outcome, reportOrIgnore, toOutcomeInput } from "@qavr/core/adapter";
 import type { Internals } from "./internals.js";
 import { threadAlias, traceAlias } from "./run-lifecycle.js";
 import { scopeOf } from "./run-scope.js";
@@ -31,19 +31,8 @@ export async function reportOutcome(internals: Internals, reported: ReportedRun)
   const target = locate(internals, reported);
   const input = toOutcomeInput(outcome, storable);
   if (!internals.enabled) return ignored(target.alias);
-  try {
-    return await internals.engine.report(target.alias, input, { namespace: target.namespace });
-  } catch (error) {
-    // There was nothing to learn from. Votes say otherwise, and stay refused.
-    const isUnshown = internals.unshown.has(target.alias) && !input.helpful?.length && !input.harmful?.length;
-    if (isUnshown && QavrError.isInstance(error, "UNKNOWN_EPISODE")) return ignored(target.alias);
-    throw error;
-  }
-}
-
-/** The answer to a report that nobody keeps. */
-export function ignored(episode: string): OutcomeReceipt {
-  return { status: "ignored", episode, seq: 0 };
+  const isUnshown = internals.unshown.has(target.alias);
+  return reportOrIgnore(internals.engine, target.alias, input, { namespace: target.namespace, isUnshown });
 }
 
 /** A run in the engine's terms, and the namespace it was learned from. @throws INVALID_ARGUMENT */

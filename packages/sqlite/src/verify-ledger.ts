@@ -63,11 +63,9 @@ function lostRows(db: DatabaseSync, [table, owner]: (typeof OWNERS)[number]): Le
     `SELECT CAST(${owner} AS TEXT) AS id, count(*) AS rows FROM ${table}
      WHERE ${owner} NOT IN (SELECT id FROM ${owner}) GROUP BY ${owner}`,
   );
-  return lost
-    .all()
-    .map(({ id, rows }) => ({
-      problem: `${rows} rows of table ${table} belong to a ${owner} that is not there, ${id}`,
-    }));
+  return lost.all().map(({ id, rows }) => ({
+    problem: `${rows} rows of table ${table} belong to a ${owner} that is not there, ${id}`,
+  }));
 }
 
 function namespaceRows(db: DatabaseSync, only: Uint8Array | undefined): readonly NamespaceRow[] {

@@ -19,6 +19,7 @@ export { nearIdenticalTo } from "./near-identical.js";
 export { type Outcome, toOutcomeInput } from "./outcome.js";
 export { outcomePerEpisode } from "./outcome-per-episode.js";
 export { type RecentMap, recentMap } from "./recent-map.js";
+export { ignored, reportOrIgnore } from "./report-or-ignore.js";
 export { scopeName } from "./scope-name.js";
 export type { EpisodeOfRun } from "./shown-names.js";
 export { sortVotes, type Votes } from "./sort-votes.js";
