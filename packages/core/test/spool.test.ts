@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { type EngineOptions, memoryStore, similarity } from "../src/index.js";
+import { type EngineOptions, memoryStore, similarity, type WaitingCommit } from "../src/index.js";
 import { faultyStore } from "./support/faulty-store.js";
 import { handTimer } from "./support/hand-timer.js";
 import { memorySpool } from "./support/memory-spool.js";
@@ -197,6 +197,31 @@ describe("an outcome while the store is out of reach", () => {
     expect(logs.filter(({ fields }) => fields.code === "SPOOL_REFUSED")).toMatchObject([
       { level: "error", fields: { namespace: "taken", reason: "LEARNER_MISMATCH" } },
     ]);
+  });
+
+  it("that was damaged in the spool stays there, is said so once, and holds nobody up", async () => {
+    const world = spooling();
+    const { engine, spool, logs, clock } = world;
+    world.faults.commit = "before";
+    await runs(world, 3);
+    const [first, second, third] = spool.waiting as [WaitingCommit, WaitingCommit, WaitingCommit];
+    spool.waiting.splice(0, 3, first, { ...second, entries: [], damage: "a bit has flipped" }, third);
+    world.faults.commit = "none";
+    clock.now += 4_000;
+    await engine.flush();
+    expect(spool.waiting.map(({ id }) => id)).toEqual([second.id]);
+    const { episode } = await engine.rank(request());
+    expect(await engine.end(episode, { reward: true })).toMatchObject({ status: "committed" });
+    expect(await engine.status()).toMatchObject({ outcomes: { user: 3 } });
+    expect(engine.health().spooled).toBe(1);
+    expect(logs.filter(({ fields }) => fields.code === "SPOOL_FAILED")).toMatchObject([
+      { level: "error", fields: { reason: "STORE_CORRUPT", commit: second.id } },
+    ]);
+    // It never gets there, so it brings nothing back: ids can be forgotten. Erasing its namespace drops it.
+    await engine.forget({ namespace: "default", ids: ["d0"] });
+    expect(spool.waiting).toHaveLength(1);
+    await engine.forget({ namespace: "default" });
+    expect(spool.waiting).toEqual([]);
   });
 
   it("whose key was taken meanwhile is dropped, and said so", async () => {

@@ -4,7 +4,6 @@ import {
   keptTime,
   type LedgerEntry,
   nameToBytes,
-  QavrError,
   type SpooledCommit,
   type WaitingCommit,
 } from "@qavr/core";
@@ -40,6 +39,12 @@ export const SPOOL: FileFormat = {
   ],
 };
 
+interface CommitRow {
+  readonly id: number;
+  readonly namespace: Uint8Array;
+  readonly bytes: number;
+}
+
 interface EntryRow {
   readonly waiting: number;
   readonly place: number;
@@ -54,7 +59,7 @@ interface EntryRow {
 export interface SpoolTables {
   /** Commits that wait, and the bytes of their entries. */
   extent(): { readonly commits: number; readonly bytes: number };
-  add(commit: SpooledCommit, bytes: number): void;
+  add(commit: SpooledCommit): void;
   read(after: number, limit: number): WaitingCommit[];
   remove(id: number): void;
 }
@@ -66,29 +71,38 @@ export function spoolTables(db: DatabaseSync, path: string): SpoolTables {
   const addEntry = db.prepare(
     "INSERT INTO waiting_entry (waiting, place, key, type, at, payload, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)",
   );
-  const commits = db.prepare("SELECT id, namespace FROM waiting WHERE id > ? ORDER BY id LIMIT ?");
+  const commits = db.prepare("SELECT id, namespace, bytes FROM waiting WHERE id > ? ORDER BY id LIMIT ?");
   const entries = db.prepare("SELECT * FROM waiting_entry WHERE waiting = ? ORDER BY place");
   const removals = ["waiting_entry WHERE waiting", "waiting WHERE id"].map((where) =>
     db.prepare(`DELETE FROM ${where} = ?`),
   );
 
   const toEntry = (row: EntryRow): LedgerEntry => {
-    const { waiting, place, at, payload } = row;
-    if (entryChecksum({ ...row, seq: place }) !== row.checksum) {
-      throw new QavrError(
-        "STORE_CORRUPT",
-        `Commit ${waiting} in the spool ${path} is damaged. Move the file away with its -wal and -shm: a new one is made.`,
-        { details: { path, commit: waiting } },
-      );
-    }
+    const { place, at, payload } = row;
+    if (entryChecksum({ ...row, seq: place }) !== row.checksum)
+      throw new Error(`entry ${place} does not fit its checksum`);
     return { key: bytesToName(row.key), type: bytesToName(row.type), at, payload };
+  };
+
+  /** Damage to one commit is that commit's affair: those after it are read all the same. */
+  const toCommit = ({ id, namespace, bytes }: CommitRow, rows: readonly EntryRow[]): WaitingCommit => {
+    let name = "";
+    try {
+      name = bytesToName(namespace);
+      const commit = { id, namespace: name, entries: rows.map(toEntry) };
+      if (sizeOf(commit) !== bytes) throw new Error("some of its entries are missing");
+      return commit;
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      return { id, namespace: name, entries: [], damage: `commit ${id} in the spool ${path}: ${problem}` };
+    }
   };
 
   return {
     extent: () => extent.get() as unknown as ReturnType<SpoolTables["extent"]>,
 
-    add(commit, bytes) {
-      const id = addCommit.get(nameToBytes(commit.namespace), bytes)?.id as number;
+    add(commit) {
+      const id = addCommit.get(nameToBytes(commit.namespace), sizeOf(commit))?.id as number;
       commit.entries.forEach(({ key, type, at, payload }, place) => {
         const row = { seq: place, key: nameToBytes(key), type: nameToBytes(type), at: keptTime(at), payload };
         addEntry.run(id, place, row.key, row.type, row.at, payload, entryChecksum(row));
@@ -96,14 +110,17 @@ export function spoolTables(db: DatabaseSync, path: string): SpoolTables {
     },
 
     read: (after, limit) =>
-      commits.all(after, limit).map((row) => ({
-        id: row.id as number,
-        namespace: bytesToName(row.namespace as Uint8Array),
-        entries: (entries.all(row.id as number) as unknown as EntryRow[]).map(toEntry),
-      })),
+      (commits.all(after, limit) as unknown as CommitRow[]).map((row) =>
+        toCommit(row, entries.all(row.id) as unknown as EntryRow[]),
+      ),
 
     remove(id) {
       for (const removal of removals) removal.run(id);
     },
   };
+}
+
+/** What a commit counts for, in bytes. */
+export function sizeOf({ entries }: SpooledCommit): number {
+  return entries.reduce((bytes, { key, payload }) => bytes + key.length + payload.length, 0);
 }

@@ -1,6 +1,6 @@
-import { assertEntry, assertName, QavrError, type Spool, type SpooledCommit } from "@qavr/core";
+import { assertEntry, assertName, QavrError, type Spool } from "@qavr/core";
 import { openDatabase } from "./open-database.js";
-import { SPOOL, spoolTables } from "./spool-tables.js";
+import { SPOOL, sizeOf, spoolTables } from "./spool-tables.js";
 import { onFile, toStoreError } from "./sqlite-errors.js";
 import { resolveOptions } from "./sqlite-options.js";
 import { inSnapshot } from "./transaction.js";
@@ -68,7 +68,7 @@ export function sqliteSpool(options: string | SqliteSpoolOptions): Spool {
       await queue.together(() => {
         const waiting = onFile(() => tables.extent());
         if (waiting.commits >= maxCommits || waiting.bytes + bytes > maxBytes) throw full(path, waiting.commits);
-        onFile(() => tables.add(commit, bytes));
+        onFile(() => tables.add(commit));
       });
     },
 
@@ -111,10 +111,6 @@ function withDefaults(given: string | SqliteSpoolOptions): Required<SqliteSpoolO
     );
   }
   return options;
-}
-
-function sizeOf({ entries }: SpooledCommit): number {
-  return entries.reduce((bytes, { key, payload }) => bytes + key.length + payload.length, 0);
 }
 
 function full(path: string, waiting: number): QavrError {

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import { createEngine, memoryStore, type Spool, type Store } from "@qavr/core";
 import { describe, expect, it } from "vitest";
 import { sqliteSpool, sqliteStore } from "../src/index.js";
@@ -70,17 +70,25 @@ describe("sqliteSpool", () => {
     expect(refusalOf(() => sqliteStore(spool))).toMatchObject({ code: "STORE_FOREIGN" });
   });
 
-  it("does not hand out what was damaged", async () => {
+  it.each([
+    ["a payload", "UPDATE waiting_entry SET payload = x'00' WHERE waiting = 2 AND place = 1", "n"],
+    ["a namespace that is no text", "UPDATE waiting SET namespace = x'ff' WHERE id = 2", ""],
+    ["an entry that is gone", "DELETE FROM waiting_entry WHERE waiting = 2 AND place = 0", "n"],
+  ])("does not hand out what was damaged, %s, and hands out what comes after it", async (_what, sql, namespace) => {
     const path = tempLedger();
     const spool = sqliteSpool(path);
-    await spool.append({ namespace: "n", entries: [tally("a payload that can be found in the file")] });
+    for (const key of ["a", "b", "c"]) await spool.append(commit(key));
     await spool.close();
-    const bytes = readFileSync(path);
-    const at = bytes.lastIndexOf("can be found");
-    bytes[at] = (bytes[at] as number) ^ 4;
-    writeFileSync(path, bytes);
+    const db = new DatabaseSync(path);
+    db.exec(sql);
+    db.close();
     const damaged = sqliteSpool(path);
-    await expect(damaged.read({ limit: 1 })).rejects.toMatchObject({ code: "STORE_CORRUPT", details: { commit: 1 } });
+    expect(await damaged.read({ limit: 10 })).toEqual([
+      { id: 1, ...commit("a") },
+      { id: 2, namespace, entries: [], damage: expect.stringContaining("commit 2") },
+      { id: 3, ...commit("c") },
+    ]);
+    expect(await damaged.size()).toBe(3);
     await damaged.close();
   });
 

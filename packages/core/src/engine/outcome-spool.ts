@@ -33,7 +33,7 @@ export interface OutcomeSpoolOptions extends Pick<EngineContext, "store" | "redu
 
 export function createOutcomeSpool(options: OutcomeSpoolOptions): OutcomeSpool {
   const { store, reduce, spool, breaker, now, log, counters } = options;
-  /** Commits that the store refuses for good: they stay, and are not tried again by this engine. */
+  /** Commits that are damaged, or that the store refuses for good: they stay, and are not tried again by this engine. */
   const refused = new Set<number>();
   let waiting: number | undefined;
   let appended = 0;
@@ -122,12 +122,12 @@ export function createOutcomeSpool(options: OutcomeSpoolOptions): OutcomeSpool {
     await tryStore(passOn).catch(() => undefined);
   };
 
-  const waitingFor = async (namespace: string): Promise<number[]> => {
-    const ids: number[] = [];
+  const waitingFor = async (namespace: string): Promise<WaitingCommit[]> => {
+    const found: WaitingCommit[] = [];
     for await (const page of pagesOf((after) => spool.read({ after, limit: PAGE }))) {
-      for (const commit of page) if (commit.namespace === namespace) ids.push(commit.id);
+      found.push(...page.filter((commit) => commit.namespace === namespace));
     }
-    return ids;
+    return found;
   };
 
   return {
@@ -148,7 +148,7 @@ export function createOutcomeSpool(options: OutcomeSpoolOptions): OutcomeSpool {
 
     async forget(namespace) {
       await draining?.catch(() => undefined);
-      const ids = await waitingFor(namespace);
+      const ids = (await waitingFor(namespace)).map(({ id }) => id);
       if (ids.length === 0) return;
       await spool.remove(ids);
       for (const id of ids) refused.delete(id);
@@ -157,7 +157,9 @@ export function createOutcomeSpool(options: OutcomeSpoolOptions): OutcomeSpool {
 
     async settle(namespace) {
       if (waiting !== 0) await drain();
-      const left = waiting === 0 ? 0 : (await waitingFor(namespace)).length;
+      // What is damaged never gets there, and brings nothing back.
+      const left =
+        waiting === 0 ? 0 : (await waitingFor(namespace)).filter(({ damage }) => damage === undefined).length;
       if (left === 0) return;
       throw new QavrError(
         "STORE_UNAVAILABLE",
@@ -183,6 +185,10 @@ async function* pagesOf(
   }
 }
 
+function isDamaged({ damage }: WaitingCommit): boolean {
+  return damage !== undefined;
+}
+
 async function passOnAll(
   { store, reduce, spool, log }: OutcomeSpoolOptions,
   refused: Set<number>,
@@ -190,10 +196,17 @@ async function passOnAll(
 ): Promise<void> {
   let passed = 0;
   for await (const page of pagesOf((after) => asking(() => spool.read({ after, limit: PAGE })))) {
-    const byNamespace = Map.groupBy(
-      page.filter(({ id }) => !refused.has(id)),
-      ({ namespace }) => namespace,
-    );
+    const untried = page.filter(({ id }) => !refused.has(id));
+    const [damaged, whole] = [untried.filter(isDamaged), untried.filter((commit) => !isDamaged(commit))];
+    for (const { id, damage } of damaged) {
+      refused.add(id);
+      log("error", `A commit in the spool is damaged and stays there: ${damage}`, {
+        code: "SPOOL_FAILED",
+        reason: "STORE_CORRUPT",
+        commit: id,
+      });
+    }
+    const byNamespace = Map.groupBy(whole, ({ namespace }) => namespace);
     const sent = (await Promise.all([...byNamespace.values()].map(inOrder))).flat();
     await asking(() => spool.remove(sent));
     passed += sent.length;

@@ -10,6 +10,11 @@ export interface SpooledCommit {
 export interface WaitingCommit extends SpooledCommit {
   /** Grows with every commit; never used again. */
   readonly id: number;
+  /**
+   * What is wrong with a commit that cannot be read as it was written. It has no entries then, and its namespace is empty where that is lost,
+   * too. It stays, and keeps nobody else from leaving.
+   */
+  readonly damage?: string;
 }
 
 /**
@@ -24,7 +29,7 @@ export interface Spool {
   /** Keeps a commit; resolves once it is durable. @throws SPOOL_FULL beyond the spool's cap, having kept nothing */
   append(commit: SpooledCommit): Promise<void>;
 
-  /** Commits with an id above `after`, oldest first, at most `limit` (1..1,000). */
+  /** Commits with an id above `after`, oldest first, at most `limit` (1..1,000); damaged ones in their places. */
   read(options: { readonly after?: number; readonly limit: number }): Promise<readonly WaitingCommit[]>;
 
   /** Forgets commits that the store has. */
