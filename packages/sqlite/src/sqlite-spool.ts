@@ -1,4 +1,5 @@
 import { assertEntry, assertName, QavrError, type Spool } from "@qavr/core";
+import { logKeeper } from "./log-keeper.js";
 import { openDatabase } from "./open-database.js";
 import { SPOOL, sizeOf, spoolTables } from "./spool-tables.js";
 import { onFile, toStoreError } from "./sqlite-errors.js";
@@ -37,11 +38,12 @@ export function sqliteSpool(options: string | SqliteSpoolOptions): Spool {
   const { path } = resolved;
   const { db, files } = openDatabase(resolved, { format: SPOOL });
   const tables = spoolTables(db, path);
+  const log = logKeeper(db, resolved);
   const queue = writeQueue<undefined>(db, resolved, {
     prepare: () => void files?.logBytes(),
     begin: () => undefined,
     write: () => undefined,
-    committed: () => undefined,
+    committed: () => log.committed(),
     abandoned: () => undefined,
   });
   let closing: Promise<void> | undefined;
@@ -83,6 +85,8 @@ export function sqliteSpool(options: string | SqliteSpoolOptions): Spool {
       await queue.together(() => {
         for (const id of ids) onFile(() => tables.remove(id));
       });
+      // An outcome waits for this: what somebody else's reading forbids now is done with a later commit.
+      await log.cut(0);
     },
 
     async size() {
@@ -91,7 +95,10 @@ export function sqliteSpool(options: string | SqliteSpoolOptions): Spool {
     },
 
     close() {
-      closing ??= queue.drained().then(() => db.close());
+      closing ??= queue.drained().then(() => {
+        log.close();
+        db.close();
+      });
       return closing;
     },
   };

@@ -17,10 +17,11 @@ import { type BackupReport, copyLedger } from "./backup.js";
 import { checkpointTables } from "./checkpoint-tables.js";
 import { CommitDraft } from "./commit-draft.js";
 import { ledgerTables } from "./ledger-tables.js";
+import { logKeeper } from "./log-keeper.js";
 import { openDatabase } from "./open-database.js";
 import { isBusy, toStoreError } from "./sqlite-errors.js";
 import { resolveOptions, type SqliteStoreOptions } from "./sqlite-options.js";
-import { inSnapshot, withoutWaiting } from "./transaction.js";
+import { inSnapshot } from "./transaction.js";
 import { verifyLedger } from "./verify-ledger.js";
 import { writeQueue } from "./write-queue.js";
 
@@ -53,6 +54,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
   const { db, shared, files } = openDatabase(resolved);
   const tables = prepareTables(db, path, () => ledgerTables(db, path));
   const checkpoints = prepareTables(db, path, () => checkpointTables(db, path, tables));
+  const log = logKeeper(db, resolved);
   const cache = new StateCache(cacheBytes);
   const changes = new ChangeLog();
   let version = tables.dataVersion();
@@ -97,6 +99,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
         for (const { scope, id, value } of states) cache.write(namespace, scope, id, value ?? undefined);
         changes.add(namespace, states);
       }
+      log.committed();
     },
     // A failed COMMIT may have reached the disk all the same.
     abandoned: forgetAll,
@@ -249,22 +252,18 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
         cache.clear();
         changes.forget(namespace);
       });
-      if (!closing) reading(() => emptyLog(db, resolved.busyTimeout));
+      // Rows are overwritten in the file by then; the log holds their earlier versions until it is cut.
+      await log.cut(resolved.busyTimeout);
     },
 
     close() {
-      closing ??= queue.drained().then(() => db.close());
+      closing ??= queue.drained().then(() => {
+        log.close();
+        db.close();
+      });
       return closing;
     },
   };
-}
-
-/**
- * Erased rows are overwritten in the file at a checkpoint, but the log still holds their earlier versions until it is cut. Not
- * while another connection reads from it: then the next checkpoint, the next erasure or the last `close()` cuts it.
- */
-function emptyLog(db: DatabaseSync, busyTimeout: number): void {
-  withoutWaiting(db, busyTimeout, "PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
 /** @throws STORE_CORRUPT: the header says that the file is a ledger, so a table that is missing is damage. */

@@ -30,9 +30,19 @@ function endSnapshot(db: DatabaseSync): void {
 
 /** Runs a statement that fails at once where it would have to wait for another connection; reads keep the connection's own timeout. */
 export function withoutWaiting(db: DatabaseSync, busyTimeout: number, statement: string): void {
-  db.exec("PRAGMA busy_timeout = 0");
+  waitingAtMost(db, 0, busyTimeout, () => db.exec(statement));
+}
+
+/** Runs what waits for other connections no longer than `milliseconds`, asleep; afterwards the connection has its own timeout again. */
+export function waitingAtMost<Result>(
+  db: DatabaseSync,
+  milliseconds: number,
+  busyTimeout: number,
+  work: () => Result,
+): Result {
+  db.exec(`PRAGMA busy_timeout = ${milliseconds}`);
   try {
-    db.exec(statement);
+    return work();
   } finally {
     db.exec(`PRAGMA busy_timeout = ${Math.ceil(busyTimeout)}`);
   }

@@ -1,8 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import type { Store } from "@qavr/core";
-import { describe, expect, it } from "vitest";
-import { sqliteStore } from "../src/index.js";
-import { tally } from "./support/counting.js";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { sqliteSpool, sqliteStore } from "../src/index.js";
+import { countIn, counting, tally } from "./support/counting.js";
+import { interceptSqlite } from "./support/fault-injection.js";
+import { SHARES_FILES } from "./support/sharing.js";
 import { tempLedger } from "./support/temp-folder.js";
 
 const SECRETS = [
@@ -56,6 +59,96 @@ describe("eraseNamespace", () => {
     const later = sqliteStore(path);
     await later.eraseNamespace("secret-namespace");
     await later.close();
+    expect(found(path)).toEqual([]);
+  });
+
+  /** Somebody who reads: a backup, a shell. */
+  const readerOf = (path: string): { stop(): void } => {
+    const db = new DatabaseSync(path, { readOnly: true });
+    db.exec("BEGIN; SELECT count(*) FROM entry");
+    onTestFinished(() => db.close());
+    return { stop: () => db.exec("COMMIT") };
+  };
+  const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+  it.runIf(SHARES_FILES)("waits for another connection that reads from the log, and cuts it then", async () => {
+    const path = tempLedger();
+    const store = sqliteStore(path);
+    await writeSecrets(store, "secret-namespace");
+    const reader = readerOf(path);
+    let isErased = false;
+    const erasing = store.eraseNamespace("secret-namespace").then(() => {
+      isErased = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(isErased).toBe(false);
+    reader.stop();
+    await erasing;
+    expect(found(`${path}-wal`)).toEqual([]);
+    await store.close();
+  });
+
+  it.runIf(SHARES_FILES)("is done although somebody reads for long, and cuts the log with a later commit", async () => {
+    const path = tempLedger();
+    const store = sqliteStore({ path, busyTimeout: 20 });
+    await writeSecrets(store, "secret-namespace");
+    const reader = readerOf(path);
+    await store.eraseNamespace("secret-namespace");
+    expect(await store.head("secret-namespace")).toBe(0);
+    expect(found(`${path}-wal`)).not.toEqual([]);
+    await store.commit("n", [tally("a")], counting);
+    await nextTurn();
+    expect(found(`${path}-wal`)).not.toEqual([]);
+    reader.stop();
+    await store.commit("n", [tally("b")], counting);
+    await nextTurn();
+    expect(found(`${path}-wal`)).toEqual([]);
+    expect(await countIn(store)).toBe(2);
+    await store.close();
+  });
+
+  it.runIf(SHARES_FILES)("cuts the log when the store is closed, if it could not before", async () => {
+    const path = tempLedger();
+    const [store, other] = [sqliteStore({ path, busyTimeout: 20 }), sqliteStore(path)];
+    await writeSecrets(store, "secret-namespace");
+    const reader = readerOf(path);
+    await store.eraseNamespace("secret-namespace");
+    reader.stop();
+    await store.close();
+    expect(found(`${path}-wal`)).toEqual([]);
+    await other.close();
+  });
+
+  it("is done although the disk is full when the log is to be cut, and cuts it with a later commit", async () => {
+    const path = tempLedger();
+    const store = sqliteStore(path);
+    await writeSecrets(store, "secret-namespace");
+    let refused = 0;
+    const restore = interceptSqlite((run, sql) => {
+      if (!sql?.includes("wal_checkpoint")) return run();
+      refused++;
+      throw Object.assign(new Error("database or disk is full"), { code: "ERR_SQLITE_ERROR", errcode: 13 });
+    });
+    await store.eraseNamespace("secret-namespace");
+    restore();
+    expect(refused).toBe(1);
+    expect(await store.head("secret-namespace")).toBe(0);
+    await store.commit("n", [tally("a")], counting);
+    await nextTurn();
+    expect(found(`${path}-wal`)).toEqual([]);
+    await store.close();
+  });
+});
+
+describe("a spool", () => {
+  it("keeps no byte of what has left it, in its log or its file", async () => {
+    const path = tempLedger();
+    const spool = sqliteSpool(path);
+    await spool.append({ namespace: "secret-namespace", entries: [tally("secret-key")] });
+    expect(found(`${path}-wal`)).toEqual(["secret-namespace", "secret-key"]);
+    await spool.remove((await spool.read({ limit: 10 })).map(({ id }) => id));
+    expect(found(`${path}-wal`)).toEqual([]);
+    await spool.close();
     expect(found(path)).toEqual([]);
   });
 });

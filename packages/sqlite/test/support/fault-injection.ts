@@ -21,7 +21,7 @@ export function interceptSqlite(around: (run: () => unknown, sql: string | undef
     const target = prototype as unknown as Record<string, Call>;
     const original = target[name] as Call;
     target[name] = function (this: unknown, ...given) {
-      const sql = name === "exec" ? String(given[0]) : undefined;
+      const sql = name === "exec" ? String(given[0]) : (this as StatementSync).sourceSQL;
       return around(() => Reflect.apply(original, this, given), sql);
     };
     undo.push(() => {
