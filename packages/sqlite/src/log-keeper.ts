@@ -2,21 +2,38 @@ import type { DatabaseSync } from "node:sqlite";
 import { isBusy } from "./sqlite-errors.js";
 import { waitingAtMost } from "./transaction.js";
 
-/** Cuts a ledger's log where it holds what was erased. Never throws: what could not be done now is done later. */
+/**
+ * Cuts a ledger's log where it holds what was erased, and where readers keep it from starting anew. Never throws: what could not be done
+ * now is done later.
+ */
 export interface LogKeeper {
   /**
    * Moves what is in the log to the file, and cuts the log to no bytes. Not while another connection reads from it: then it tries again
    * for `patience` ms, and after that with every commit until it is done.
    */
   cut(patience: number): Promise<void>;
-  /** Call it after each commit. */
-  committed(): void;
+  /**
+   * Call it after each commit.
+   *
+   * @param bytes of the log
+   */
+  committed(bytes: number): void;
   /** Tries for the last time. Call it before the connection is closed. */
   close(): void;
 }
 
 /** Between two tries, in ms. */
 const PAUSE = 5;
+/**
+ * A log of this size is starved, in bytes: SQLite's own checkpoints, after each 4 MB, start it anew only when nobody reads from it at that
+ * moment, and where readings overlap there is always somebody.
+ */
+const STARVED = 16 * 1024 * 1024;
+/**
+ * How long to wait for readers then, in ms, asleep and with the lock for writing. Those that begin meanwhile read from the file and are
+ * not waited for, so this is as long as one reading may take. It costs an outcome in some thousands this time.
+ */
+const READERS_PATIENCE = 200;
 
 // Taken when the module loads: a test that fakes timers later must not stop what an erasure waits for.
 const afterThisTick = setImmediate;
@@ -27,11 +44,13 @@ export function logKeeper(db: DatabaseSync, { busyTimeout }: { readonly busyTime
   /** Something was erased that may still be in the log. */
   let owed = false;
   let closed = false;
+  /** Bytes at which starvation is looked for next. */
+  let limit = STARVED;
 
-  const attempt = (): "cut" | "busy" | "failed" => {
+  const attempt = (patience: number): "cut" | "busy" | "failed" => {
     try {
       // A checkpoint that others were in the way of does not fail: it says so in its answer.
-      const found = waitingAtMost(db, 0, busyTimeout, () => checkpoint.get());
+      const found = waitingAtMost(db, patience, busyTimeout, () => checkpoint.get());
       if (found?.busy !== 0) return "busy";
       owed = false;
       return "cut";
@@ -46,22 +65,26 @@ export function logKeeper(db: DatabaseSync, { busyTimeout }: { readonly busyTime
       owed = true;
       const deadline = performance.now() + patience;
       while (owed && !closed) {
-        if (attempt() !== "busy" || performance.now() >= deadline) return;
+        if (attempt(0) !== "busy" || performance.now() >= deadline) return;
         await new Promise((resolve) => afterPause(resolve, PAUSE));
       }
     },
 
-    committed() {
-      if (!owed) return;
+    committed(bytes) {
+      if (bytes < STARVED) limit = STARVED;
+      const isStarved = bytes >= limit;
+      if (!owed && !isStarved) return;
+      // As much again must come before the next try.
+      if (isStarved) limit = bytes + STARVED;
       // Not before the commits are answered.
       afterThisTick(() => {
-        if (owed && !closed) attempt();
+        if (!closed) attempt(isStarved ? Math.min(READERS_PATIENCE, busyTimeout) : 0);
       });
     },
 
     close() {
       closed = true;
-      if (owed) attempt();
+      if (owed) attempt(0);
     },
   };
 }

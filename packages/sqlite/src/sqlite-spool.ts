@@ -40,13 +40,16 @@ export function sqliteSpool(options: string | SqliteSpoolOptions): Spool {
   const tables = spoolTables(db, path);
   const log = logKeeper(db, resolved);
   const queue = writeQueue<undefined>(db, resolved, {
-    prepare: () => void files?.logBytes(),
+    prepare() {
+      logBytes = files?.logBytes() ?? 0;
+    },
     begin: () => undefined,
     write: () => undefined,
-    committed: () => log.committed(),
+    committed: () => log.committed(logBytes),
     abandoned: () => undefined,
   });
   let closing: Promise<void> | undefined;
+  let logBytes = 0;
 
   const enter = (): void => {
     if (closing) throw new QavrError("STORE_CLOSED", `The spool ${path} was closed before this call. Open it again.`);

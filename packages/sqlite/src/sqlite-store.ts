@@ -59,6 +59,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
   const changes = new ChangeLog();
   let version = tables.dataVersion();
   let closing: Promise<void> | undefined;
+  let logBytes = 0;
 
   /** Anything in the file may differ from what is remembered of it. */
   const forgetAll = (): void => {
@@ -88,7 +89,9 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
   };
 
   const queue = writeQueue<CommitDraft>(db, resolved, {
-    prepare: () => void files?.logBytes(),
+    prepare() {
+      logBytes = files?.logBytes() ?? 0;
+    },
     begin() {
       noticeOthers();
       return new CommitDraft(tables, load);
@@ -99,7 +102,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
         for (const { scope, id, value } of states) cache.write(namespace, scope, id, value ?? undefined);
         changes.add(namespace, states);
       }
-      log.committed();
+      log.committed(logBytes);
     },
     // A failed COMMIT may have reached the disk all the same.
     abandoned: forgetAll,

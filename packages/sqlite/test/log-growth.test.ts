@@ -1,0 +1,61 @@
+import { statSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import type { Store } from "@qavr/core";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { sqliteStore } from "../src/index.js";
+import { tally } from "./support/counting.js";
+import { interceptSqlite } from "./support/fault-injection.js";
+import { SHARES_FILES } from "./support/sharing.js";
+import { tempLedger } from "./support/temp-folder.js";
+
+const MIB = 1024 * 1024;
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Somebody who reads from the log for as long as they like. */
+function readerOf(path: string): { stop(): void } {
+  const db = new DatabaseSync(path, { readOnly: true });
+  db.exec("BEGIN; SELECT count(*) FROM entry");
+  onTestFinished(() => db.close());
+  return { stop: () => db.exec("COMMIT") };
+}
+
+/** Commits 1 MiB, and lets what follows a commit happen. */
+async function write(store: Store, key: string): Promise<void> {
+  const value = new Uint8Array(MIB).fill(key.length);
+  // biome-ignore lint/correctness/useYield: a reduction that needs to see no state yields nothing
+  await store.commit("n", [tally(key)], function* () {
+    return [{ scope: "s", id: "large", value }];
+  });
+  await nextTurn();
+}
+
+describe.runIf(SHARES_FILES)("a log that readers keep from starting anew", () => {
+  it("is cut beyond 16 MiB, as soon as that can be", async () => {
+    const path = tempLedger();
+    const store = sqliteStore(path);
+    await write(store, "first");
+    const reader = readerOf(path);
+    for (let i = 0; statSync(`${path}-wal`).size < 16 * MIB; i++) await write(store, `k${i}`);
+    reader.stop();
+    await write(store, "last");
+    expect(statSync(`${path}-wal`).size).toBe(0);
+    expect(await store.verify()).toMatchObject({ damaged: 0 });
+    await store.close();
+  });
+
+  it("is looked after once in 16 MiB, so that a long reading costs little", async () => {
+    const path = tempLedger();
+    const store = sqliteStore({ path, busyTimeout: 10 });
+    await write(store, "first");
+    const reader = readerOf(path);
+    let attempts = 0;
+    interceptSqlite((run, sql) => {
+      if (sql?.includes("wal_checkpoint")) attempts++;
+      return run();
+    });
+    for (let i = 0; statSync(`${path}-wal`).size < 36 * MIB; i++) await write(store, `k${i}`);
+    expect(attempts).toBe(2);
+    reader.stop();
+    await store.close();
+  });
+});
