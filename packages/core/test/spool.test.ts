@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { type EngineOptions, memoryStore, similarity, type WaitingCommit } from "../src/index.js";
+import { type EngineOptions, memoryStore, QavrError, similarity, type WaitingCommit } from "../src/index.js";
 import { faultyStore } from "./support/faulty-store.js";
 import { handTimer } from "./support/hand-timer.js";
 import { memorySpool } from "./support/memory-spool.js";
@@ -196,6 +196,28 @@ describe("an outcome while the store is out of reach", () => {
     expect(engine.health().spooled).toBe(1);
     expect(logs.filter(({ fields }) => fields.code === "SPOOL_REFUSED")).toMatchObject([
       { level: "error", fields: { namespace: "taken", reason: "LEARNER_MISMATCH" } },
+    ]);
+  });
+
+  it("that meets damage in the store stays in the spool, and holds nobody up", async () => {
+    const world = spooling();
+    const { engine, spool, logs, clock, inner } = world;
+    world.faults.commit = "before";
+    await runs(world, 3);
+    const { commit } = inner;
+    inner.commit = async (namespace, entries, reduce) => {
+      if (entries.some(({ key }) => key.includes("run-1"))) throw new QavrError("STORE_CORRUPT", "Entry 7 is damaged.");
+      return commit(namespace, entries, reduce);
+    };
+    world.faults.commit = "none";
+    clock.now += 4_000;
+    await engine.flush();
+    expect(spool.waiting).toHaveLength(1);
+    const { episode } = await engine.rank(request());
+    expect(await engine.end(episode, { reward: true })).toMatchObject({ status: "committed" });
+    expect(await engine.status()).toMatchObject({ outcomes: { user: 3 } });
+    expect(logs.filter(({ fields }) => fields.code === "SPOOL_REFUSED")).toMatchObject([
+      { level: "error", fields: { reason: "STORE_CORRUPT" } },
     ]);
   });
 

@@ -237,7 +237,8 @@ async function passOnAll(
       return true;
     } catch (error) {
       const failure = asStoreError(error, store.name);
-      if (isOutOfReach(failure)) throw failure;
+      // Damage is found by whoever meets it, and may be met by nobody else: others must not wait for it.
+      if (isOutOfReach(failure) && failure.code !== "STORE_CORRUPT") throw failure;
       if (commits.length === 1) complain(namespace, failure.code, entries[0] as LedgerEntry);
       return false;
     }
