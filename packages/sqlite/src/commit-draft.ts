@@ -37,7 +37,7 @@ export class CommitDraft {
   /** Adds one commit on top of the earlier ones. @throws the reduction's error, or that of a refused write; nothing is added then. */
   add(name: string, entries: readonly LedgerEntry[], reduce: Reduce): readonly CommitReceipt[] {
     const { row, draft } = this.#namespace(name);
-    const known = (key: string): KnownKey | DroppedKey | undefined => row && onFile(() => this.#knownKey(row, key));
+    const known = (key: string): DroppedKey | undefined => row && onFile(() => this.#knownKey(row, key));
     const commit = draft.add(entries, reduce, known);
     let step = commit.next();
     while (!step.done) step = commit.next(this.#states(name, step.value));
@@ -64,17 +64,27 @@ export class CommitDraft {
     for (const [namespace, { draft }] of this.#namespaces) yield { namespace, states: [...draft.states.writes()] };
   }
 
-  /** A key that is taken; undefined for a new one. */
-  #knownKey({ id, base }: NamespaceRow, key: string): KnownKey | DroppedKey | undefined {
-    const known = this.#tables.knownKey(id, key);
-    if (known || base === 0) return known;
-    const compacted = this.#tables.compactedKey(id, key);
+  /**
+   * A key that is taken; undefined for a new one. Where payloads differ, the one in the ledger may be damaged: it is held against its digest
+   * before an honest retry is told of a conflict.
+   */
+  #knownKey(row: NamespaceRow, key: string): DroppedKey | undefined {
+    const known = this.#tables.knownKey(row.id, key);
+    if (known) return { seq: known.seq, hasPayload: (payload) => this.#hasPayload(row, known, payload) };
+    const compacted = row.base === 0 ? undefined : this.#tables.compactedKey(row, key);
     return (
       compacted && {
         seq: compacted.seq,
         hasPayload: (payload) => sameBytes(compacted.payloadDigest, digests.of(payload)),
       }
     );
+  }
+
+  /** @throws STORE_CORRUPT */
+  #hasPayload(row: NamespaceRow, known: KnownKey, payload: Uint8Array): boolean {
+    if (sameBytes(known.payload, payload)) return true;
+    onFile(() => this.#tables.assertEntryAt(row, known.seq));
+    return false;
   }
 
   /** Reads scope by scope. */

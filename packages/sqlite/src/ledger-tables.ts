@@ -10,6 +10,7 @@ import {
   type ScannedState,
   type ScanOptions,
   type SequencedEntry,
+  sameBytes,
 } from "@qavr/core";
 import { digests } from "./digests.js";
 
@@ -44,7 +45,10 @@ export interface LedgerTables {
   states(namespace: string, scope: string, ids: readonly string[]): (Uint8Array | undefined)[];
   scan(namespace: string, scope: string, options: ScanOptions): ScannedState[];
   knownKey(namespaceId: number, key: string): KnownKey | undefined;
-  compactedKey(namespaceId: number, key: string): CompactedKey | undefined;
+  /** Holds one entry against the digest that it was written with. @throws STORE_CORRUPT */
+  assertEntryAt(namespace: NamespaceRow, seq: number): void;
+  /** @throws STORE_CORRUPT */
+  compactedKey(namespace: NamespaceRow, key: string): CompactedKey | undefined;
   /** Appends entries in order after the head, adding the namespace when it is new. Returns its row id. */
   append(namespace: string, known: NamespaceRow | undefined, entries: readonly SequencedEntry[]): number;
   /** Row id of a scope, which is added when it is new. */
@@ -89,7 +93,7 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
   const scan = db.prepare(`SELECT id, value FROM state WHERE scope = ${SCOPE_ID} AND id > ? ORDER BY id LIMIT ?`);
   const knownKey = db.prepare("SELECT seq, payload FROM entry WHERE namespace = ? AND key = ?");
   const compactedKey = db.prepare(
-    "SELECT seq, payload_digest AS payloadDigest FROM compacted_key WHERE namespace = ? AND key = ?",
+    "SELECT seq, payload_digest AS payloadDigest, digest FROM compacted_key WHERE namespace = ? AND key = ?",
   );
   const setHead = db.prepare("UPDATE namespace SET head = ?, digest = ? WHERE id = ?");
   const addNamespace = db.prepare(
@@ -164,8 +168,22 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
 
     knownKey: (namespaceId, key) => knownKey.get(namespaceId, nameToBytes(key)) as KnownKey | undefined,
 
-    compactedKey: (namespaceId, key) =>
-      compactedKey.get(namespaceId, nameToBytes(key)) as unknown as CompactedKey | undefined,
+    assertEntryAt({ id, base, base_digest }, seq) {
+      const isFirst = seq === base + 1;
+      const rows = entries.all(id, isFirst ? seq : seq - 1, isFirst ? 1 : 2) as unknown as ChainedEntry[];
+      const before = isFirst ? { seq: base, digest: base_digest } : rows.shift();
+      if (before?.seq !== seq - 1 || rows.length === 0) throw corrupt(seq);
+      chainedEntries(rows, before, digests, corrupt);
+    },
+
+    compactedKey({ id, name }, key) {
+      const bytes = nameToBytes(key);
+      const found = compactedKey.get(id, bytes) as (CompactedKey & { readonly digest: Uint8Array }) | undefined;
+      if (found && !sameBytes(digests.dropped(bytesToName(name), { ...found, key: bytes }), found.digest)) {
+        throw corrupt(found.seq);
+      }
+      return found;
+    },
 
     append(name, known, appended) {
       const first = known?.base_digest ?? digests.first(name);

@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { sqliteStore } from "../src/index.js";
 import { counting, tally } from "./support/counting.js";
@@ -21,6 +22,34 @@ describe("a ledger whose bytes were damaged", () => {
       code: "STORE_CORRUPT",
       details: { seq: 2 },
     });
+    await damaged.close();
+  });
+
+  it("does not tell an honest retry of a conflict: what its payload is compared with is held against its digest", async () => {
+    const path = tempLedger();
+    const store = sqliteStore(path);
+    for (const key of ["a", "b", "c", "d"]) await store.commit("n", [tally(key)], counting);
+    await store.compact("n", { head: 4, through: 2, checkpoint: [], states: [] });
+    const other = { payload: Uint8Array.of(7) };
+    for (const [place, key] of ["a", "b", "c", "d"].entries()) {
+      const again = [tally(key), { ...tally(key), ...other }];
+      const seq = place + 1;
+      expect(await store.commit("n", again, counting)).toEqual([
+        { status: "duplicate", seq },
+        { status: "conflict", seq },
+      ]);
+    }
+    await store.close();
+    const db = new DatabaseSync(path);
+    db.exec("UPDATE entry SET payload = x'00'; UPDATE compacted_key SET payload_digest = x'00'");
+    db.close();
+    const damaged = sqliteStore(path);
+    for (const [place, key] of ["a", "b", "c", "d"].entries()) {
+      const retry = damaged.commit("n", [tally(key)], counting);
+      const beside = damaged.commit("n", [tally(`new ${key}`)], counting);
+      await expect(retry).rejects.toMatchObject({ code: "STORE_CORRUPT", details: { seq: place + 1 } });
+      expect(await beside).toEqual([{ status: "committed", seq: place + 5 }]);
+    }
     await damaged.close();
   });
 
