@@ -18,8 +18,10 @@ import { type Connection, type Row, type Statement, statement } from "./connecti
 import { digests } from "./digests.js";
 import { ABSENT, type Moment } from "./moment.js";
 import { nameId } from "./name-id.js";
+import { oneByOne } from "./one-by-one.js";
 import { damagedEntry } from "./postgres-errors.js";
 import { quoted } from "./quoting.js";
+import { writeIfAt } from "./write-if-at.js";
 
 /** Where a namespace stands. */
 export interface NamespaceRow extends Moment {
@@ -270,39 +272,6 @@ export function ledgerSql(schemaName: string, place: string): LedgerSql {
 export function fitsOneStatement({ entries, states }: NamespaceChange): boolean {
   const sizes = [...entries.map(({ payload }) => payload.length), ...states.map(({ value }) => value?.length ?? 0)];
   return [...chunks(sizes, (size) => size)].length <= 1;
-}
-
-/**
- * A look-up per row of `wanted`, which must not be rewritten into anything else: hence `offset 0`. The planner takes every namespace for
- * one of average size. Where most are small, it would read all of a busy one and throw away what was not asked for, with each commit.
- */
-function oneByOne(lookup: string, name: string): string {
-  return `cross join lateral (${lookup} offset 0) as ${name}`;
-}
-
-/** One statement, one round trip, one moment: the row of the namespace is locked by changing it, and found changed by all others. */
-function writeIfAt(schema: string, removing: boolean): string {
-  const removal = `,
-    removed as (
-      delete from ${schema}.state using unnest($16::uuid[], $17::bytea[]) as gone (scope, id)
-      where state.namespace = $1 and state.scope = gone.scope and state.id = gone.id and exists (select from moved))`;
-  return `
-    with moved as (
-      update ${schema}.namespace set head = $4, revision = $5, digest = $6
-      where id = $1 and revision = $2 and digest = $3
-        and not exists (select from unnest($8::bytea[]) as wanted (key)
-          ${oneByOne(`select from ${schema}.entry where namespace = $1 and key = wanted.key`, "taken")})
-      returning id),
-    appended as (
-      insert into ${schema}.entry (namespace, seq, key, type, at, payload, digest)
-      select $1, added.* from unnest(
-        $7::bigint[], $8::bytea[], $9::bytea[], $10::double precision[], $11::bytea[], $12::bytea[]) as added
-      where exists (select from moved)),
-    written as (
-      insert into ${schema}.state (namespace, scope, id, value)
-      select $1, kept.* from unnest($13::uuid[], $14::bytea[], $15::bytea[]) as kept where exists (select from moved)
-      on conflict (namespace, scope, id) do update set value = excluded.value)${removing ? removal : ""}
-    select id from moved`;
 }
 
 /** Where the ledger of an entry's namespace begins. */

@@ -150,8 +150,6 @@ function policy(schema: string, table: string, partitions: number): string {
 
 /** What the store must know of the server. */
 export interface ServerFacts {
-  /** Commits wait for the disk by default. */
-  readonly synchronous: boolean;
   /** The tables were created with row-level security. */
   readonly rowLevelSecurity: boolean;
 }
@@ -175,11 +173,11 @@ export async function prepareSchema(source: Connections, options: ResolvedOption
 
 async function factsOf(connection: Connection, schema: string): Promise<ServerFacts> {
   const [facts] = await connection.script(
-    `select current_setting('synchronous_commit') as synchronous, relrowsecurity::int as secured
+    `select relrowsecurity::int as secured
      from pg_catalog.pg_class join pg_catalog.pg_namespace on pg_namespace.oid = relnamespace
      where nspname = ${quotedText(schema)} and relname = 'namespace'`,
   );
-  return { synchronous: facts?.synchronous !== "off", rowLevelSecurity: facts?.secured === 1 };
+  return { rowLevelSecurity: facts?.secured === 1 };
 }
 
 /** @param timeout how long one of its statements may take, ms */

@@ -76,13 +76,13 @@ export function writer({
 
   const commitTogether = async (
     locking: LockingOptions,
-    { synchronous, rowLevelSecurity }: ServerFacts,
+    { rowLevelSecurity }: ServerFacts,
     namespace: string,
     calls: readonly WaitingCommit[],
   ): Promise<void> => {
     const group = new CommitGroup(namespace, calls, sql, states);
-    // Settings are made in a transaction of several statements.
-    const lockless = synchronous && !rowLevelSecurity && states.ownHead(namespace) !== undefined;
+    // A namespace is named to row-level security in a transaction of several statements.
+    const lockless = !rowLevelSecurity && states.ownHead(namespace) !== undefined;
     const { answers, written } = await commitGroup(locking, namespace, group, lockless);
     if (written) {
       states.committed(namespace, written);
