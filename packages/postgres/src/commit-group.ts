@@ -2,7 +2,6 @@ import {
   type CommitReceipt,
   chainOn,
   type DroppedKey,
-  type KnownKey,
   type LedgerEntry,
   NamespaceDraft,
   QavrError,
@@ -65,7 +64,7 @@ export class CommitGroup {
   async runAlone(connection: Connection): Promise<GroupCommit | undefined> {
     const row = this.#states.ownHead(this.#namespace);
     if (!row) return undefined;
-    const { moment, taken } = await this.#sql.knownKeys(connection, this.#namespace, this.#keys(), row.base);
+    const { moment, taken } = await this.#sql.knownKeys(connection, this.#namespace, this.#keys());
     if (!isSameMoment(moment, row)) return undefined;
     const reduced = await this.#reduce(connection, row, taken);
     if (!reduced) return undefined;
@@ -89,7 +88,7 @@ export class CommitGroup {
     const now = performance.now();
     this.#states.observe(this.#namespace, row, { askedAt: now, answeredAt: now });
     // Asked after the lock was taken: the statement that waited for it does not see what its holder has written.
-    const { taken } = await this.#sql.knownKeys(connection, this.#namespace, this.#keys(), row.base);
+    const { taken } = await this.#sql.knownKeys(connection, this.#namespace, this.#keys());
     const reduced = await this.#reduce(connection, row, taken);
     if (!reduced) throw movedOn();
     const answers = reduced.answers.map((answer, place) => asFirst(answer, this.#tried[place]));
@@ -110,7 +109,7 @@ export class CommitGroup {
   async #reduce(
     connection: Connection,
     row: NamespaceRow,
-    taken: ReadonlyMap<string, KnownKey | DroppedKey>,
+    taken: ReadonlyMap<string, DroppedKey>,
   ): Promise<{ readonly answers: readonly CommitAnswer[]; readonly change: NamespaceChange | undefined } | undefined> {
     const { head, revision, digest } = row;
     const states = new StatesAtMoment(connection, this.#namespace, row, this.#sql, this.#states);

@@ -3,7 +3,6 @@ import {
   type ChainedEntry,
   chainedEntries,
   type DroppedKey,
-  type KnownKey,
   nameToBytes,
   type QavrError,
   type ScannedState,
@@ -39,7 +38,8 @@ export interface StatesRead {
 /** Which of some keys are taken at one moment. */
 export interface KeysRead {
   readonly moment: Moment;
-  readonly taken: ReadonlyMap<string, KnownKey | DroppedKey>;
+  /** Payloads may be large, so they are held against digests. */
+  readonly taken: ReadonlyMap<string, DroppedKey>;
 }
 
 /** The SQL of the ledger, for one schema. Each method is one statement on the connection and therefore sees one moment, unless it says otherwise. */
@@ -59,8 +59,7 @@ export interface LedgerSql {
   lockedHead(rows: readonly Row[]): NamespaceRow | undefined;
   /** Adds an empty namespace if there is none. Waits for a transaction that is about to add or erase it. */
   addNamespace(connection: Connection, namespace: string): Promise<void>;
-  /** @param base where the namespace's ledger begins */
-  knownKeys(connection: Connection, namespace: string, keys: readonly string[], base: number): Promise<KeysRead>;
+  knownKeys(connection: Connection, namespace: string, keys: readonly string[]): Promise<KeysRead>;
   /**
    * Writes a change as one statement, which does nothing and returns false if the namespace is not at the moment `before` or if one
    * of the keys is taken. Only for a change that {@link fitsOneStatement}.
@@ -128,10 +127,14 @@ export function ledgerSql(schemaName: string, place: string): LedgerSql {
       insert into ${schema}.namespace (id, name, head, revision, digest, base_digest)
       values ($1, $2, 0, ${now}, $3, $3)
       on conflict (id) do nothing`),
+    // Digests in place of payloads; of an entry that was compacted away that is all there is.
     knownKeys: statement(`
-      select now.revision, now.digest, found.key, found.seq, found.payload
-      from (select) as one left join (${moment}) as now on true left join lateral (
-        select taken.key, taken.seq, taken.payload from unnest($2::bytea[]) as wanted (key)
+      select now.revision, now.digest, found.key, found.seq, found.payload_digest
+      from (select) as one left join (select revision, digest, base from ${schema}.namespace where id = $1) as now on true
+      left join lateral (
+        select taken.key, taken.seq,
+          case when taken.seq > coalesce(now.base, 0) then substring(sha256(taken.payload) for 16) else taken.payload end as payload_digest
+        from unnest($2::bytea[]) as wanted (key)
         ${oneByOne(`select key, seq, payload from ${schema}.entry where namespace = $1 and key = wanted.key`, "taken")}
       ) as found on true`),
     writeIfAt: statement(writeIfAt(schema, false)),
@@ -211,15 +214,13 @@ export function ledgerSql(schemaName: string, place: string): LedgerSql {
       await connection.rows(sql.addNamespace, [nameId(namespace), toBytes(namespace), first]);
     },
 
-    async knownKeys(connection, namespace, keys, base) {
+    async knownKeys(connection, namespace, keys) {
       const rows = await connection.rows(sql.knownKeys, [nameId(namespace), keys.map(toBytes)]);
-      const taken = new Map<string, KnownKey | DroppedKey>();
-      for (const row of rows) {
-        if (row.key === null) continue;
-        const [seq, payload] = [row.seq as number, row.payload as Uint8Array];
-        // Of an entry that was compacted away the digest of its payload is left in the payload's place.
-        const dropped = { seq, hasPayload: (other: Uint8Array) => sameBytes(payload, digests.of(other)) };
-        taken.set(bytesToName(row.key as Uint8Array), seq > base ? { seq, payload } : dropped);
+      const taken = new Map<string, DroppedKey>();
+      for (const { key, seq, payload_digest: digest } of rows) {
+        if (key === null) continue;
+        const hasPayload = (payload: Uint8Array): boolean => sameBytes(digest as Uint8Array, digests.of(payload));
+        taken.set(bytesToName(key as Uint8Array), { seq: seq as number, hasPayload });
       }
       return { moment: momentOf(rows), taken };
     },
