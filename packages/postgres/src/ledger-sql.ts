@@ -179,6 +179,8 @@ export function ledgerSql(schemaName: string, place: string): LedgerSql {
       const chain = rows as readonly (ChainedEntry & Base)[];
       const [first] = chain;
       if (!first) return [];
+      // Entries without their namespace's own row: where the ledger begins, and what it is chained from, is gone.
+      if (first.base === null) throw corrupt(first.seq);
       if (after <= first.base) {
         const before = { seq: first.base, digest: first.base_digest };
         return chainedEntries(chain.slice(0, limit), before, digests, corrupt);
@@ -275,11 +277,10 @@ export function fitsOneStatement({ entries, states }: NamespaceChange): boolean 
   return [...chunks(sizes, (size) => size)].length <= 1;
 }
 
-/** Where the ledger of an entry's namespace begins. */
-interface Base {
-  readonly base: number;
-  readonly base_digest: Uint8Array;
-}
+/** Where the ledger of an entry's namespace begins, null without a namespace. */
+type Base =
+  | { readonly base: number; readonly base_digest: Uint8Array }
+  | { readonly base: null; readonly base_digest: null };
 
 /** A state to write, its address as the table has it. */
 interface KeyedState {

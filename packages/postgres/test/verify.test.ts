@@ -106,6 +106,14 @@ describe("verify of a PostgreSQL ledger", () => {
     await store.close();
   });
 
+  it("reads no entries of a namespace whose own row is gone", async () => {
+    const store = postgresStore({ pool, schema: await tampered((s) => `delete from ${s}.namespace`) });
+    for (const after of [0, 3]) {
+      expect(await refusalOf(store.readEntries("n", { after, limit: 10 }))).toMatchObject({ code: "STORE_CORRUPT" });
+    }
+    await store.close();
+  });
+
   it("does not take a server that is out of reach for damage", async () => {
     const proxy = await cuttingProxy(server.port);
     const store = postgresStore({ connectionString: proxy.url(server.url()), schema: server.schema() });
