@@ -18,6 +18,7 @@ export function createInternals(options: QavrOptions): Internals {
     enabled: enabled && engine.enabled,
     options,
     runs: new Runs(maxOpenEpisodes),
+    namespaces: recentMap(4 * maxOpenEpisodes),
     unshown: recentMap(4 * maxOpenEpisodes),
     log: createLog(logger, [...UNHEARD_LOG_CODES, "SCORE_IGNORED"]),
     outcomes: finishOutcomes(outcomes),

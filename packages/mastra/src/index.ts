@@ -19,7 +19,13 @@ export {
   type QavrOptions,
 } from "./memory-options.js";
 export { QavrMemory, type QavrMemoryFields } from "./qavr-memory.js";
-export { type Learning, type QavrVector, type QavrVectorOptions, qavrVector } from "./qavr-vector.js";
+export {
+  type EpisodeReference,
+  type Learning,
+  type QavrVector,
+  type QavrVectorOptions,
+  qavrVector,
+} from "./qavr-vector.js";
 export type { ReportedRun, RunReference } from "./report-outcome.js";
 export { REPORT_TOOL_NAME, type ReportToolOptions } from "./report-outcome-tool.js";
 export type { ScorerLike } from "./reward-from.js";

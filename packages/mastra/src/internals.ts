@@ -11,6 +11,8 @@ export interface Internals {
   readonly enabled: boolean;
   readonly options: QavrOptions;
   readonly runs: Runs;
+  /** Namespaces of the latest episodes that queries outside any run opened. */
+  readonly namespaces: RecentMap<string, string>;
   /** Ids of runs, and of their episodes, that ended without having been shown any memory: they have no record. */
   readonly unshown: RecentMap<string, true>;
   readonly log: Log;

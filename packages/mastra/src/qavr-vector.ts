@@ -10,6 +10,7 @@ import { assertEnabled, type EngineFields, isEnabled, refuse } from "./memory-op
 import type { QavrMemory } from "./qavr-memory.js";
 import { type QueryPlan, rankedQuery } from "./ranked-query.js";
 import { recallScopes } from "./recall-scope.js";
+import { namespaceOf } from "./report-outcome.js";
 import { proxyVector } from "./reranking-vector.js";
 import type { RunEpisode } from "./run-episode.js";
 import { runOfContext } from "./run-lifecycle.js";
@@ -26,6 +27,13 @@ export interface QavrVectorOptions extends EngineFields {
   readonly annotate?: boolean;
 }
 
+/** The episode of one query, as `annotate` gives it. */
+export interface EpisodeReference {
+  readonly episode: string;
+  /** @default where this process learned it, else the fixed namespace */
+  readonly namespace?: string;
+}
+
 /** What a wrapped vector store can do besides all that it could before. */
 export interface Learning {
   /**
@@ -37,10 +45,10 @@ export interface Learning {
   /**
    * Says how it went with what one query returned.
    *
-   * @param shown A result of that query, or its episode's id.
+   * @param shown A result of that query, or its episode's id: with its namespace where a function chose that in another process.
    * @throws UNKNOWN_EPISODE, NOT_SHOWN, INVALID_REWARD, OUTCOME_TOO_LATE, IDEMPOTENCY_CONFLICT and the store's codes
    */
-  reportOutcome(shown: QueryResult | string, outcome: Outcome): Promise<OutcomeReceipt>;
+  reportOutcome(shown: QueryResult | EpisodeReference | string, outcome: Outcome): Promise<OutcomeReceipt>;
 }
 
 /** A vector store whose queries come in learned order. */
@@ -76,6 +84,7 @@ export function qavrVector<Vector extends MastraVector>(
       const results = await rankedQuery(plan, ask, params);
       if (seen.episode === undefined) return results;
       const { episode } = seen;
+      internals.namespaces.set(episode, plan.scope.namespace);
       return results.map((result, place) => {
         const { handle } = seen.results[place] ?? { handle: "" };
         const copy = annotate
@@ -90,18 +99,16 @@ export function qavrVector<Vector extends MastraVector>(
     inRun: (requestContext) => within(runOfContext(internals, memoryContextOf(requestContext), requestContext)),
     async reportOutcome(reference, outcome) {
       const input = toOutcomeInput(outcome, storable);
-      if (!enabled) return ignored(typeof reference === "string" ? reference : "");
-      const known =
-        typeof reference === "string"
-          ? { episode: reference, namespace: ownNamespace(internals) }
-          : shown.get(reference);
+      const named = asReference(reference);
+      if (!enabled) return ignored(named?.episode ?? "");
+      const known = named ?? shown.get(reference as QueryResult);
       if (!known) {
         throw new QavrError(
           "UNKNOWN_EPISODE",
           "This result was not returned by a recorded query. Pass the result itself, or the id of its episode.",
         );
       }
-      const { episode, namespace } = known;
+      const { episode, namespace = namespaceOf(internals, episode) ?? ownNamespace(internals) } = known;
       return internals.engine.report(episode, input, { namespace });
     },
   };
@@ -109,6 +116,18 @@ export function qavrVector<Vector extends MastraVector>(
     get: (target, name) =>
       Object.hasOwn(learning, name) ? learning[name as keyof Learning] : Reflect.get(target, name, target),
   });
+}
+
+/** A reference by the episode's id; undefined for a result. @throws INVALID_ARGUMENT for what is neither */
+function asReference(reference: QueryResult | EpisodeReference | string): EpisodeReference | undefined {
+  if (typeof reference === "string") return { episode: reference };
+  if (typeof reference !== "object" || reference === null) {
+    throw new QavrError("INVALID_ARGUMENT", "Report about a result that a query returned, or about { episode }.");
+  }
+  if (!("episode" in reference)) return undefined;
+  const { episode, namespace } = reference;
+  if (namespace !== undefined) assertName(namespace, "namespace");
+  return { episode, ...(namespace === undefined ? {} : { namespace }) };
 }
 
 /** The internals of a memory, whose settings are the vector store's too. @throws INVALID_ARGUMENT for any other setting beside it */

@@ -51,6 +51,38 @@ describe("a wrapped vector store", () => {
     expect(result?.metadata).toMatchObject({ text: TEXTS.cache });
   });
 
+  it("finds the namespace of an episode that it is told of by id, in this process and with a word in another", async () => {
+    const store = memoryStore();
+    const options = { store, annotate: true, namespace: () => "acme" };
+    const [first, second] = [qavrVector(vector, options), qavrVector(vector, { store, annotate: true })];
+    const [result] = await first.query(query);
+    const { episode } = result?.metadata?.qavr ?? {};
+    expect((await first.reportOutcome(episode, { success: true })).status).toBe("committed");
+    await expect(second.reportOutcome(episode, { success: true })).rejects.toMatchObject({ code: "UNKNOWN_EPISODE" });
+    const elsewhere = { episode, namespace: "acme" };
+    expect((await second.reportOutcome(elsewhere, { success: false })).status).toBe("committed");
+    await expect(second.reportOutcome(7 as never, { success: false })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+    });
+  });
+
+  it("finds the namespace of an agent's run by the id of its episode", async () => {
+    const { memory } = bench({ namespace: ({ resourceId = "nobody" }) => resourceId });
+    const documents = qavrVector(vector, { memory });
+    const search = createVectorQueryTool({
+      id: "search",
+      indexName: INDEX,
+      model: wordEmbedder() as never,
+      vectorStore: ({ requestContext }) => documents.inRun(requestContext as RequestContext),
+    });
+    const script = [{ tool: "search", args: { queryText: QUESTION, topK: 1 } }, { text: "done" }];
+    const agent = scriptedAgent(memory, script, { tools: { search } });
+    await agent.generate(QUESTION, { memory: { thread: "task", resource: USER } });
+    const { episode = "" } = (await latest(memory, "task")) ?? {};
+    expect((await documents.reportOutcome(episode, { success: false })).status).toBe("committed");
+    expect((await memory.status({ namespace: USER })).outcomes.user).toBe(1);
+  });
+
   it("is the store itself in everything else, and changes nothing in it", async () => {
     const documents = qavrVector(vector, { store: memoryStore() });
     expect(documents.id).toBe(vector.id);
