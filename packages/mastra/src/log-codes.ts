@@ -3,6 +3,8 @@ import { type Log as CodedLog, SHARED_LOG_CODES } from "@qavr/core/adapter";
 const OWN = {
   SEMANTIC_RECALL_OFF:
     "Semantic recall is switched off, so no message is recalled and nothing is learned about messages.",
+  SEMANTIC_RECALL_REPLACED:
+    "An agent brings a semantic recall of its own, which Mastra takes in place of the memory's, so nothing is learned about messages.",
   HISTORY_OFF: "Message history is switched off, so Mastra stores no messages and semantic recall will find none.",
   LEDGER_BESIDE_REMOTE_STORAGE:
     "The application's storage is remote but the ledger is a local file, so instances would learn apart.",

@@ -27,7 +27,7 @@ import { rewardFrom, type ScorerLike } from "./reward-from.js";
 import { scopeOf } from "./run-scope.js";
 import type { ToReward } from "./score-rewards.js";
 import { hearStoredFeedback } from "./stored-feedback.js";
-import { storageWarning, warnOfNoObservability, warnOfWiring } from "./wiring-warnings.js";
+import { replacedWarning, storageWarning, warnOfNoObservability, warnOfWiring } from "./wiring-warnings.js";
 
 type MemoryFields = NonNullable<ConstructorParameters<typeof Memory>[0]>;
 type Tools = ReturnType<Memory["listTools"]>;
@@ -48,6 +48,7 @@ export class QavrMemory extends Memory {
   readonly #internals: Internals;
   readonly #watched: WeakSet<object> = new WeakSet();
   readonly #warnOfStorage: (storage: unknown) => void;
+  readonly #warnOfReplaced: () => void;
 
   constructor({ qavr = {}, ...fields }: QavrMemoryFields = {}) {
     const internals = createInternals(qavr);
@@ -61,6 +62,7 @@ export class QavrMemory extends Memory {
     this.#internals = internals;
     attachInternals(this, internals);
     this.#warnOfStorage = storageWarning(qavr);
+    this.#warnOfReplaced = replacedWarning(qavr.logger);
     if (internals.enabled) {
       warnOfWiring(qavr.logger, {
         semanticRecall: recalls,
@@ -135,7 +137,7 @@ export class QavrMemory extends Memory {
     requestContext?: RequestContext,
   ): Promise<InputProcessor[]> {
     const own = await super.getInputProcessors(configured, requestContext);
-    return this.#wrap(own, requestContext, (recall) => [...own, recall]);
+    return this.#wrap(configured, own, requestContext, (recall) => [...own, recall]);
   }
 
   override async getOutputProcessors(
@@ -143,7 +145,7 @@ export class QavrMemory extends Memory {
     requestContext?: RequestContext,
   ): Promise<OutputProcessor[]> {
     const own = await super.getOutputProcessors(configured, requestContext);
-    return this.#wrap(own, requestContext, (recall) => [recall, ...own]);
+    return this.#wrap(configured, own, requestContext, (recall) => [recall, ...own]);
   }
 
   override listTools(config?: MemoryConfigInternal): Tools {
@@ -196,6 +198,7 @@ export class QavrMemory extends Memory {
 
   /** Mastra's processors with the semantic recall wrapped; where there is none but collections are recalled, one more. */
   #wrap<Kind extends InputProcessor | OutputProcessor>(
+    configured: readonly { readonly id: string }[],
     own: Kind[],
     requestContext: RequestContext | undefined,
     withRecall: (recall: Kind) => Kind[],
@@ -211,6 +214,7 @@ export class QavrMemory extends Memory {
     if (own.some(({ id }) => id === SEMANTIC_RECALL_ID)) {
       return own.map((processor) => (processor.id === SEMANTIC_RECALL_ID ? learned(processor) : processor));
     }
+    if (configured.some(({ id }) => id === SEMANTIC_RECALL_ID)) this.#warnOfReplaced();
     const hasCollections = (internals.options.collections ?? []).length > 0;
     return hasCollections && !own.some(({ id }) => id === COLLECTION_RECALL_ID) ? withRecall(learned()) : own;
   }

@@ -37,6 +37,16 @@ export function warnOfWiring(logger: Logger | undefined, wiring: Wiring): void {
   }
 }
 
+/** Says once that an agent's own processor stands where the memory's recall would learn. */
+export function replacedWarning(logger: Logger | undefined): () => void {
+  return warnOnce(
+    logger,
+    "SEMANTIC_RECALL_REPLACED",
+    "An agent's processors hold a SemanticRecall, which Mastra takes in place of the memory's: what it recalls is not ranked and " +
+      "teaches nothing. Leave it out, and set options.semanticRecall of the memory instead.",
+  );
+}
+
 /** Warns once when the ledger is a file by default while the application's storage is shared between machines. */
 export function storageWarning(options: QavrOptions): (storage: unknown) => void {
   const warn = warnOnce(

@@ -1,9 +1,10 @@
+import { SemanticRecall } from "@mastra/core/processors";
 import { InMemoryStore } from "@mastra/core/storage";
 import type { LogFields } from "@qavr/core";
 import { createEngine, memoryStore } from "@qavr/core";
 import { QavrMemory, type QavrMemoryFields, type QavrOptions } from "@qavr/mastra";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { bench, remember } from "./support/bench.js";
+import { bench, remember, scriptedAgent, USER } from "./support/bench.js";
 import { libsql } from "./support/stores.js";
 import { wordEmbedder } from "./support/word-embedder.js";
 
@@ -55,6 +56,20 @@ describe("a memory that is made", () => {
       type: "QavrWarning",
       code: "SEMANTIC_RECALL_OFF",
     });
+  });
+
+  it("warns once when an agent recalls by a processor of its own, which Mastra takes instead", async () => {
+    const codes: string[] = [];
+    const logger = { warn: (_message: string, { code }: LogFields) => void codes.push(code) };
+    const { memory, storage, vector } = bench({ logger });
+    const recall = new SemanticRecall({
+      storage: (await storage.getStore("memory")) as never,
+      vector,
+      embedder: wordEmbedder(),
+    });
+    const agent = scriptedAgent(memory, [{ text: "noted" }], { inputProcessors: [recall], outputProcessors: [recall] });
+    for (const thread of ["a", "b"]) await agent.generate("deploy with helm", { memory: { thread, resource: USER } });
+    expect(codes).toEqual(["SEMANTIC_RECALL_REPLACED"]);
   });
 
   describe("beside a storage", () => {
