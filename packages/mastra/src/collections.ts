@@ -1,7 +1,7 @@
 import { assertName, QavrError } from "@qavr/core";
 import { assertKnownFields, type FieldsOf } from "@qavr/core/adapter";
 
-/** The collection of messages in the ledger. */
+/** The collection of messages in the ledger, unless it is named otherwise. */
 export const MESSAGES = "messages";
 
 /** What a collection is asked. */
@@ -49,10 +49,10 @@ export const COLLECTION_TOP_K = 3;
 /** Characters of a collection's texts in a prompt when nobody says. */
 export const COLLECTION_BUDGET = 2_000;
 
-/** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
-export function assertCollections(collections: readonly CollectionOptions[]): void {
+/** @param messages The collection of messages. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
+export function assertCollections(collections: readonly CollectionOptions[], messages: string): void {
   if (!Array.isArray(collections)) throw refused("must be a list of { collection }");
-  const names = new Set<string>([MESSAGES]);
+  const names = new Set([MESSAGES, messages]);
   for (const entry of collections as readonly CollectionOptions[]) {
     if (typeof entry !== "object" || entry === null) throw refused("must be a list of { collection }");
     assertKnownFields(entry, "qavr.collections has no option", FIELDS);
@@ -63,7 +63,9 @@ export function assertCollections(collections: readonly CollectionOptions[]): vo
     const { name } = collection;
     assertName(name, "collection's name");
     if (names.has(name))
-      throw refused(`has two collections named ${name}; each needs a name of its own, and not "${MESSAGES}"`);
+      throw refused(
+        `has two collections named ${name}; each needs a name of its own, and not that of the messages ("${messages}")`,
+      );
     names.add(name);
     for (const [option, value] of Object.entries({ topK, budget })) {
       if (!Number.isInteger(value) || value < 1)

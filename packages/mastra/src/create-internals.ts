@@ -1,5 +1,6 @@
 import { createEngine, ENGINE_DEFAULTS } from "@qavr/core";
 import { createLog, recentMap, UNHEARD_LOG_CODES } from "@qavr/core/adapter";
+import { MESSAGES } from "./collections.js";
 import { defaultStore } from "./default-store.js";
 import { finishOutcomes } from "./finish-reasons.js";
 import type { Internals } from "./internals.js";
@@ -17,6 +18,7 @@ export function createInternals(options: QavrOptions): Internals {
     // An engine that is shared stays on for those who share it.
     enabled: enabled && engine.enabled,
     options,
+    messages: options.messagesCollection ?? MESSAGES,
     runs: new Runs(maxOpenEpisodes),
     namespaces: recentMap(4 * maxOpenEpisodes),
     unshown: recentMap(4 * maxOpenEpisodes),

@@ -52,7 +52,11 @@ export async function forgetMessages(internals: Internals, doomed: Doomed): Prom
   try {
     for (const [namespace, ids] of doomed) {
       for (let start = 0; start < ids.length; start += BATCH) {
-        await internals.engine.forget({ namespace, collection: MESSAGES, ids: ids.slice(start, start + BATCH) });
+        const batch = ids.slice(start, start + BATCH);
+        // Also where they were learned before the collection got another name.
+        for (const collection of new Set([MESSAGES, internals.messages])) {
+          await internals.engine.forget({ namespace, collection, ids: batch });
+        }
       }
     }
   } catch (error) {

@@ -10,6 +10,8 @@ export interface Internals {
   /** False leaves Mastra to itself, whoever else learns with the engine. */
   readonly enabled: boolean;
   readonly options: QavrOptions;
+  /** The collection of messages in the ledger. */
+  readonly messages: string;
   readonly runs: Runs;
   /** Namespaces of the latest episodes that queries outside any run opened. */
   readonly namespaces: RecentMap<string, string>;

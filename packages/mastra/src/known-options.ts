@@ -55,6 +55,7 @@ const OPTIONS: FieldsOf<QavrOptions> = {
   echoes: true,
   rememberTurns: true,
   collections: true,
+  messagesCollection: true,
   ignore: true,
   ...ENGINE_FIELDS,
 };

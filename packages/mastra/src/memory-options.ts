@@ -1,6 +1,6 @@
 import { assertName, type Engine, type EngineOptions, QavrError, type Store } from "@qavr/core";
 import { assertKnownFields, type FieldsOf, type Verdict } from "@qavr/core/adapter";
-import { assertCollections, type CollectionOptions } from "./collections.js";
+import { assertCollections, type CollectionOptions, MESSAGES } from "./collections.js";
 import { type FinishOutcomes, type FinishReason, finishOutcomes } from "./finish-reasons.js";
 import { assertKnownOptions, overruledByEngine } from "./known-options.js";
 import type { ReportToolOptions } from "./report-outcome-tool.js";
@@ -99,6 +99,11 @@ export interface QavrOptions extends EngineFields {
    * @default "unfailed"
    */
   readonly rememberTurns?: "unfailed" | "all" | ((turn: EndedTurn) => boolean);
+  /**
+   * What the collection of messages is called in the ledger. After a change of embedding model, another name learns in the new
+   * model's space, from the beginning; the old name goes on with one number per message. Leave it alone otherwise. @default "messages"
+   */
+  readonly messagesCollection?: string;
   /** Other bodies of memories to recall beside messages. @default none */
   readonly collections?: readonly CollectionOptions[];
   /** True for runs that are not to be learned from (plumbing of a network, a judge): they recall as learned and teach nothing. @default none */
@@ -139,7 +144,9 @@ export function assertQavrOptions(options: QavrOptions): void {
     assertOneOf("rememberTurns", rememberTurns, ["unfailed", "all"]);
   }
   finishOutcomes(options.outcomes);
-  if (options.collections !== undefined) assertCollections(options.collections);
+  const { messagesCollection = MESSAGES } = options;
+  assertName(messagesCollection, "messagesCollection");
+  if (options.collections !== undefined) assertCollections(options.collections, messagesCollection);
   const { scores = [], reportTool } = options;
   if (!isScoreRewards(scores)) refuse("scores", scores, "must be a list of scorer ids, or functions by scorer id");
   if (reportTool !== undefined && typeof reportTool !== "boolean") assertReportTool(reportTool);

@@ -1,7 +1,6 @@
 import type { ProcessInputArgs } from "@mastra/core/processors";
 import type { QueryResult } from "@mastra/core/vector";
 import { nearIdenticalTo } from "@qavr/core/adapter";
-import { MESSAGES } from "./collections.js";
 import { failOpen, type Internals } from "./internals.js";
 import type { MemoryContext } from "./memory-context.js";
 import { DEFAULT_TOP_K, type QueryPlan } from "./ranked-query.js";
@@ -73,7 +72,13 @@ export function planRecall(
           plan.learned ||= ranking.order === "learned";
           ranking.items.forEach((item, place) => {
             const result = shown[place] as QueryResult;
-            run.memories.push({ id: item.id, handle: item.handle, collection: MESSAGES, text: textOf(result), item });
+            run.memories.push({
+              id: item.id,
+              handle: item.handle,
+              collection: internals.messages,
+              text: textOf(result),
+              item,
+            });
             // One that a further query of this recall finds again is there already.
             inPrompt.add(idOf(result) ?? "");
           });
@@ -115,7 +120,7 @@ export function messageQuery(
     scope,
     run,
     record: run !== undefined,
-    collection: MESSAGES,
+    collection: internals.messages,
     model,
     idOf: (result) => {
       const id = idOf(result);

@@ -1,16 +1,15 @@
 import type { ProcessInputArgs } from "@mastra/core/processors";
-import { MESSAGES } from "./collections.js";
 import type { RecallPlan } from "./plan-recall.js";
 
 /** Notes on the recall's span what was ranked and shown: counts and ids of this package, no text of anybody. */
 export function describeRecall(tracing: ProcessInputArgs["tracingContext"], plan: RecallPlan): void {
-  const { run, candidates, gate, learned, record } = plan;
+  const { run, query, candidates, gate, learned, record } = plan;
   tracing?.currentSpan?.update({
     attributes: {
       operationType: "recall",
       semanticRecallEnabled: true,
       vectorResultCount: candidates,
-      messageCount: run.memories.filter(({ collection }) => collection === MESSAGES).length,
+      messageCount: run.memories.filter(({ collection }) => collection === query.collection).length,
       qavr: {
         episode: run.episode,
         namespace: run.namespace,

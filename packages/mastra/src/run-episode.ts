@@ -6,7 +6,7 @@ export interface RecalledMemory {
   readonly id: string;
   /** Short name for prompts and reports: `m1`. */
   readonly handle: string;
-  /** Where it came from: `messages`, or a collection's name. */
+  /** Where it came from: the collection of messages (`messages` unless named otherwise), or another one's name. */
   readonly collection: string;
   /** Its text, where the vector store keeps it. */
   readonly text: string | undefined;

@@ -128,6 +128,7 @@ describe("a memory that is made", () => {
     ["a collection without a search", { collections: [{ collection: { name: "lessons" } }] }],
     ["two collections of one name", { collections: [lessons(), lessons()] }],
     ["a collection named as messages are", { collections: [{ collection: { name: "messages", search: () => [] } }] }],
+    ["a collection named as messages are here", { messagesCollection: "lessons", collections: [lessons()] }],
     ["a collection that shows nothing", { collections: [{ ...lessons(), topK: 0 }] }],
     ["a collection without a budget", { collections: [{ ...lessons(), budget: 0 }] }],
     ["a report tool without a name", { reportTool: { name: "" } }],

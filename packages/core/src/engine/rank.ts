@@ -228,7 +228,7 @@ export function createRanker(context: EngineContext): Ranker {
       warnedSpaces.add(key);
       context.log(
         "warn",
-        `Requests come from space ${space}, but the collection learned in ${shared.space}: ranking by scalar advantage only. Use another collection name to learn in the new space.`,
+        `Requests come from space ${space}, but the collection learned in ${shared.space}: ranking by scalar advantage only. Name another collection, or another namespace, to learn in the new space.`,
         { code: "SPACE_CHANGED", namespace, collection, space, learnedIn: shared.space },
       );
     }

@@ -1,0 +1,36 @@
+import type { LogFields } from "@qavr/core";
+import type { QavrMemory, QavrOptions } from "@qavr/mastra";
+import { describe, expect, it } from "vitest";
+import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
+import { wordEmbedder } from "./support/word-embedder.js";
+
+describe("a memory whose embedding model has changed", () => {
+  const codes: string[] = [];
+  const logger = { warn: (_message: string, { code }: LogFields) => void codes.push(code) };
+
+  const ask = async (memory: QavrMemory, thread: string): Promise<string | undefined> => {
+    const agent = scriptedAgent(memory, [{ text: "with helm" }]);
+    await agent.generate("how is the service deployed", { memory: { thread, resource: USER } });
+    return (await latest(memory, thread))?.exposures[0]?.collection;
+  };
+
+  /** The same application with another model. */
+  const changed = ({ ledger, storage, vector }: Bench, qavr: QavrOptions = {}): QavrMemory =>
+    bench({ store: ledger, logger, ...qavr }, { storage, vector, embedder: wordEmbedder("other") }).memory;
+
+  it("learns in the new space under another name, forgets under both, and finds the old name as it was", async () => {
+    const before = bench({ logger });
+    const message = await remember(before.memory, "deploy the service with helm upgrade");
+    expect(await ask(before.memory, "a")).toBe("messages");
+    expect(await ask(changed(before), "b")).toBe("messages");
+    expect(codes.splice(0)).toEqual(["SPACE_CHANGED"]);
+    const renamed = changed(before, { messagesCollection: "messages-2" });
+    expect(await ask(renamed, "c")).toBe("messages-2");
+    expect(codes).toEqual([]);
+    const learned = async (collection: string): Promise<number> =>
+      (await renamed.engine.exportState({ collection })).memories.filter(({ id }) => id === message).length;
+    expect([await learned("messages"), await learned("messages-2")]).toEqual([1, 1]);
+    await renamed.deleteMessages([message]);
+    expect([await learned("messages"), await learned("messages-2")]).toEqual([0, 0]);
+  });
+});
