@@ -9,7 +9,7 @@ import type {
 import type { RequestContext } from "@mastra/core/request-context";
 import type { MastraVector } from "@mastra/core/vector";
 import { Memory } from "@mastra/memory";
-import type { Engine, EpisodeView, NamespaceStatus, OutcomeReceipt } from "@qavr/core";
+import { type Engine, type EpisodeView, type NamespaceStatus, type OutcomeReceipt, QavrError } from "@qavr/core";
 import { createInternals } from "./create-internals.js";
 import { forgetMessages, idsOf, threadMessages } from "./forget-messages.js";
 import { attachInternals, failOpen, type Internals } from "./internals.js";
@@ -105,11 +105,21 @@ export class QavrMemory extends Memory {
     return this.#internals.engine.explain(alias, { namespace });
   }
 
-  /** Whether and what a namespace has learned. */
-  status({ namespace }: { readonly namespace?: string } = {}): Promise<NamespaceStatus> {
+  /**
+   * Whether and what a namespace has learned.
+   *
+   * @param options.namespace Needed where a function chooses it. @default the memory's own
+   * @throws INVALID_ARGUMENT where it is needed and missing
+   */
+  async status({ namespace }: { readonly namespace?: string } = {}): Promise<NamespaceStatus> {
     const { engine, options } = this.#internals;
-    const own = typeof options.namespace === "string" ? options.namespace : "default";
-    return engine.status({ namespace: namespace ?? own });
+    const { namespace: own = "default" } = options;
+    const named = namespace ?? own;
+    if (typeof named === "string") return engine.status({ namespace: named });
+    throw new QavrError(
+      "INVALID_ARGUMENT",
+      "A function chooses this memory's namespaces. Say which one is meant: status({ namespace }).",
+    );
   }
 
   /** Waits for everything under way. */

@@ -1,4 +1,5 @@
 import type { RequestContext } from "@mastra/core/request-context";
+import { QavrError } from "@qavr/core";
 import { scopeName } from "@qavr/core/adapter";
 
 /** What a function that chooses a namespace, a context or a verdict may know of a run. */
@@ -21,7 +22,7 @@ export interface RunScope {
 /**
  * Namespace and context of a run.
  *
- * @throws INVALID_ARGUMENT when a function gives something else than a string that is not empty, INVALID_ID or LIMIT_EXCEEDED
+ * @throws INVALID_ARGUMENT when a function throws or gives something else than a string that is not empty, INVALID_ID or LIMIT_EXCEEDED
  * for a string that no ledger can keep: falling back to a shared namespace would mix what must stay apart.
  */
 export function scopeOf(
@@ -35,5 +36,18 @@ export function scopeOf(
 }
 
 function resolve(what: keyof RunScope, option: ScopeOption | undefined, run: RunInfo): string {
-  return scopeName(what, typeof option === "function" ? option(run) : option);
+  return scopeName(what, typeof option === "function" ? chosen(what, option, run) : option);
+}
+
+/** What an application's function says; some of its runs have no request context. */
+function chosen(what: keyof RunScope, choose: (run: RunInfo) => string | undefined, run: RunInfo): string | undefined {
+  try {
+    return choose(run);
+  } catch (cause) {
+    throw new QavrError(
+      "INVALID_ARGUMENT",
+      `The function qavr.${what} threw for a run ${run.requestContext ? "with" : "without"} a request context. Let it do without one, or name the namespace where a run is named: { runId, namespace }.`,
+      { details: { option: what }, cause },
+    );
+  }
 }

@@ -1,5 +1,6 @@
 import { createScorer } from "@mastra/core/evals";
 import type { Mastra } from "@mastra/core/mastra";
+import type { RequestContext } from "@mastra/core/request-context";
 import { InMemoryStore } from "@mastra/core/storage";
 import type { OutcomeReceipt } from "@qavr/core";
 import type { ReportedRun } from "@qavr/mastra";
@@ -69,6 +70,17 @@ describe("reportOutcome", () => {
     await memory.reportOutcome({ runId, success: true });
     expect((await memory.status({ namespace: `tenant-${USER}` })).outcomes.user).toBe(1);
     expect((await memory.status({ namespace: "default" })).episodes.recorded).toBe(0);
+  });
+
+  it("asks for the namespace where a function chooses it and cannot say", async () => {
+    const { memory } = await answered({ namespace: ({ requestContext }) => requestContext?.get("tenant") ?? "shared" });
+    await expect(memory.status()).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    const other = bench({ namespace: ({ requestContext }) => (requestContext as RequestContext).get("tenant") }).memory;
+    const report = { runId: "of another process", success: true };
+    await expect(other.reportOutcome(report)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    await expect(other.reportOutcome({ ...report, namespace: "acme" })).rejects.toMatchObject({
+      code: "UNKNOWN_EPISODE",
+    });
   });
 });
 
