@@ -1,3 +1,4 @@
+import { QavrError } from "@qavr/core";
 import { COLLECTION_BUDGET, COLLECTION_TOP_K, type CollectionHit, type CollectionOptions } from "./collections.js";
 import { failOpen, type Internals } from "./internals.js";
 import { MAX_FETCH_K } from "./memory-options.js";
@@ -39,14 +40,14 @@ async function recallOne(
   const { engine } = internals;
   const { namespace, context, threadId, resourceId } = run;
   const limit = Math.min(MAX_FETCH_K, await engine.fetchSize({ namespace, topK }));
-  const hits = await collection.search({ text, limit, threadId, resourceId });
+  const hits = tellable(await collection.search({ text, limit, threadId, resourceId }));
   if (hits.length === 0) return [];
   const request = {
     namespace,
     context,
     collection: collection.name,
     text,
-    candidates: hits.map((hit) => ({ ...hit, id: storable(hit.id) })),
+    candidates: hits,
     topK,
   };
   const ranking = record
@@ -71,6 +72,22 @@ async function recallOne(
   }
   run.memories.push(...fitting);
   return fitting;
+}
+
+/** Each memory once, where it stands first, and only those that say something: the others would take places and show nothing. */
+function tellable(found: readonly CollectionHit[]): CollectionHit[] {
+  const hits = new Map<string, CollectionHit>();
+  for (const hit of found) {
+    const id = storable(hit.id);
+    if (typeof hit.text === "string" && hit.text.trim() !== "" && !hits.has(id)) hits.set(id, { ...hit, id });
+  }
+  if (hits.size === 0 && found.length > 0) {
+    throw new QavrError(
+      "INVALID_ARGUMENT",
+      "The collection found memories without a text. Return { id, text, similarity }.",
+    );
+  }
+  return [...hits.values()];
 }
 
 /** The memories whose texts fit, best first; a long one makes room for shorter ones behind it. */

@@ -1,4 +1,4 @@
-import { memoryStore } from "@qavr/core";
+import { type LogFields, memoryStore } from "@qavr/core";
 import type { CollectionHit, CollectionQuery, MemoryCollection } from "@qavr/mastra";
 import { QavrMemory } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
@@ -44,6 +44,32 @@ describe("a collection of memories", () => {
     expect([prompt.includes("xxx"), prompt.includes("yyy"), prompt.includes("zzz")]).toEqual([false, true, true]);
     const [exposure] = (await latest(memory, "task"))?.exposures ?? [];
     expect(exposure?.items.map(({ id }) => id)).toEqual(["short", "shorter"]);
+  });
+
+  it("gives each memory one place, and none to those that say nothing", async () => {
+    const hits = [
+      { id: "a", text: "A", similarity: 0.9 },
+      { id: "a", text: "A again", similarity: 0.8 },
+      { id: "empty", similarity: 0.7 } as CollectionHit,
+      { id: "b", text: "B", similarity: 0.6 },
+    ];
+    const collection: MemoryCollection = { name: "lessons", search: () => hits };
+    const { memory } = bench({ collections: [{ collection, topK: 2 }] });
+    const agent = scriptedAgent(memory, [{ text: "ok" }]);
+    await agent.generate("anything", { memory: { thread: "task", resource: USER } });
+    expect(promptText(agent.prompts[0])).toContain("lessons\n[m1] A\n[m2] B");
+    const [exposure] = (await latest(memory, "task"))?.exposures ?? [];
+    expect(exposure?.items.map(({ id, handle }) => `${handle}=${id}`)).toEqual(["m1=a", "m2=b"]);
+  });
+
+  it("that finds nothing but memories without a text has failed", async () => {
+    const codes: string[] = [];
+    const logger = { warn: (_message: string, { code }: LogFields) => void codes.push(code) };
+    const collection = { name: "lessons", search: () => [{ id: "a", similarity: 1 } as CollectionHit] };
+    const agent = scriptedAgent(bench({ collections: [{ collection }], logger }).memory, [{ text: "ok" }]);
+    await agent.generate("anything", { memory: { thread: "task", resource: USER } });
+    expect(codes).toEqual(["COLLECTION_FAILED"]);
+    expect(promptText(agent.prompts[0])).not.toContain("[m1]");
   });
 
   it("learns: the lesson that helped comes first", async () => {
