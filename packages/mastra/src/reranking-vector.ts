@@ -26,7 +26,8 @@ export function proxyVector<Vector extends MastraVector>(
     get(target, name) {
       if (name === "query") return (params: QueryVectorParams) => query(params, ask);
       const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? value.bind(target) : value;
+      // A class that is bound has another name.
+      return typeof value === "function" && name !== "constructor" ? value.bind(target) : value;
     },
   });
 }

@@ -54,7 +54,7 @@ export function rewardFrom<Scorer extends ScorerLike>(
     get(target, name) {
       if (name === "run") return run;
       const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? value.bind(target) : value;
+      return typeof value === "function" && name !== "constructor" ? value.bind(target) : value;
     },
   });
 }

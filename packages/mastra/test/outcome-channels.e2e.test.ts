@@ -188,7 +188,7 @@ describe("a scorer", () => {
 
   it("stays what it was in everything else", async () => {
     const reward = bench().memory.rewardFrom(half);
-    expect([reward.id, reward.description]).toEqual([half.id, half.description]);
+    expect([reward.id, reward.description, reward.constructor]).toEqual([half.id, half.description, half.constructor]);
     expect((await reward.run({ output: "x" } as never)).score).toBe(0.5);
   });
 });

@@ -86,6 +86,8 @@ describe("a wrapped vector store", () => {
   it("is the store itself in everything else, and changes nothing in it", async () => {
     const documents = qavrVector(vector, { store: memoryStore() });
     expect(documents.id).toBe(vector.id);
+    expect(documents.constructor).toBe(vector.constructor);
+    expect(bench({}, { vector }).memory.vector?.constructor.name).toBe("LibSQLVector");
     expect(await documents.describeIndex({ indexName: INDEX })).toMatchObject({ count: 3, dimension: DIMENSION });
     expect(await documents.listIndexes()).toEqual([INDEX]);
     await documents.updateVector({ indexName: INDEX, id: "tea", update: { metadata: { text: "black tea" } } });
