@@ -74,6 +74,15 @@ describe("a memory whose text has changed", () => {
     expect(await engine.replay()).toMatchObject({ identical: true });
   });
 
+  it("after a reset is out of reach for outcomes of an old run, also when the new text came right behind that", async () => {
+    const { engine } = testEngine({ onEdit: "reset" });
+    const old = await show(engine, "old text");
+    await engine.end(old.episode);
+    await engine.end((await show(engine, "new text")).episode);
+    await engine.report(old.episode, { reward: true });
+    expect(await evidence(engine)).toBe(0);
+  });
+
   it("never has negative evidence, whatever is corrected after it was discounted", async () => {
     const { engine } = testEngine();
     const first = await show(engine, "old text");

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Candidate, OutcomeInput } from "../src/index.js";
+import { confirmationsIn } from "../src/ledger/memory-record.js";
+import { memoryScope } from "../src/ledger/state-keys.js";
 import { spread } from "../src/scoring/spread.js";
 import { candidates, ids, request, testEngine } from "./support/test-engine.js";
 
@@ -30,6 +32,25 @@ async function judged({ engine }: ReturnType<typeof testEngine>, id: string) {
   const { items } = await engine.rank(request({ candidates: written(id), topK: 10, record: false }));
   return { learned: items.find((item) => item.id === id)?.learned as number, order: ids({ items }) };
 }
+
+/** How many verified successes have confirmed each memory. */
+async function confirmations({ store }: ReturnType<typeof testEngine>, ...names: string[]): Promise<number[]> {
+  const states = await store.readStates("default", memoryScope("default"), names);
+  return states.map((bytes) => (bytes ? confirmationsIn(bytes) : 0));
+}
+
+/** Shows one memory alone, with a text if there is one, in an episode that may go on. */
+async function showOne(
+  { engine }: ReturnType<typeof testEngine>,
+  one: { readonly id: string; readonly text?: string },
+  episode?: string,
+): Promise<string> {
+  const candidates = [{ ...one, similarity: 1 }];
+  return (await engine.rank(request({ candidates, topK: 1, ...(episode ? { episode } : {}) }))).episode;
+}
+
+const VERIFIED = { reward: true, tier: "verified" } as const;
+const REFUTED = { reward: false, tier: "verified" } as const;
 
 /** An engine on which failures of others have opened the gate. */
 async function experienced() {
@@ -107,5 +128,66 @@ describe("a memory that nobody has verified", () => {
     const free = items.find(({ id }) => id === "d1")?.learned as number;
     expect(free).toBeLessThan(0);
     expect((await judged(world, "d1")).learned).toBe(free);
+  });
+
+  it.each([
+    ["discount", 0],
+    ["reset", 0],
+    ["keep", 3],
+  ] as const)(
+    "under the policy %s, late successes of its old text confirm the new one %d times",
+    async (onEdit, late) => {
+      const world = testEngine({ onEdit });
+      const { engine } = world;
+      const old: string[] = [];
+      for (let run = 0; run < 3; run++) old.push(await showOne(world, { id: "d", text: "the old text" }));
+      for (const episode of old) await engine.end(episode);
+      await engine.end(await showOne(world, { id: "d", text: "an entirely different one" }));
+      for (const episode of old) await engine.report(episode, VERIFIED);
+      expect(await confirmations(world, "d")).toEqual([late]);
+      const own = await showOne(world, { id: "d", text: "an entirely different one" });
+      await engine.end(own, VERIFIED);
+      expect(await confirmations(world, "d")).toEqual([late + 1]);
+      for (const episode of old) await engine.report(episode, REFUTED);
+      expect(await confirmations(world, "d")).toEqual([1]);
+      await engine.report(own, REFUTED);
+      expect(await confirmations(world, "d")).toEqual([0]);
+      expect(await engine.replay()).toMatchObject({ identical: true });
+    },
+  );
+
+  it.each(["discount", "reset"] as const)(
+    "under the policy %s, a success of its old text that is taken back takes nothing from the new one",
+    async (onEdit) => {
+      const world = testEngine({ onEdit });
+      const { engine } = world;
+      const old = await showOne(world, { id: "d", text: "the old text" });
+      await engine.end(old, VERIFIED);
+      const both = await showOne(world, { id: "d", text: "the old text" });
+      await engine.report(both, VERIFIED);
+      expect(await confirmations(world, "d")).toEqual([2]);
+      await showOne(world, { id: "d", text: "an entirely different one" }, both);
+      await engine.end(both);
+      expect(await confirmations(world, "d")).toEqual([1]);
+      await engine.report(old, REFUTED);
+      expect(await confirmations(world, "d")).toEqual([1]);
+      await engine.report(both, REFUTED);
+      expect(await confirmations(world, "d")).toEqual([0]);
+      expect(await engine.replay()).toMatchObject({ identical: true });
+    },
+  );
+
+  it("is confirmed only where a run was credited with it, and once, whatever the run shows after its verdict", async () => {
+    const world = testEngine();
+    const { engine } = world;
+    const without = await showOne(world, { id: "dropped" });
+    await showOne(world, { id: "used" }, without);
+    await engine.end(without, VERIFIED, { uncredited: [0] });
+    expect(await confirmations(world, "dropped", "used")).toEqual([0, 1]);
+    const judged = await showOne(world, { id: "early" });
+    await engine.report(judged, VERIFIED);
+    await showOne(world, { id: "late" }, judged);
+    await engine.end(judged);
+    expect(await confirmations(world, "early", "late")).toEqual([1, 1]);
   });
 });

@@ -6,8 +6,9 @@ import type { MemoryRecord } from "./memory-record.js";
 const SUCCESS = 0.5;
 
 /**
- * Counts the verified success of an episode for each memory that it showed (`times` 1), or takes it back (−1). To be called with the
- * memories loaded, before and after the reward or the exposures change.
+ * Counts the verified success of an episode for each memory that it showed as it is now (`times` 1), or takes it back (−1). What
+ * showed another text, or a memory that was forgotten since, is passed over both times: its count went when the text did. To be
+ * called with the memories loaded, before and after the reward or the exposures change.
  */
 export function countConfirmations<Shared, Memory>(
   draft: Draft<Shared, Memory>,
@@ -20,9 +21,9 @@ export function countConfirmations<Shared, Memory>(
     if (!credited) continue;
     for (const { id } of items) {
       const record = draft.memory(collection, id);
-      if (counted.has(record) || record.forgottenAt >= seq) continue;
+      if (counted.has(record) || !record.isPresentAt(seq)) continue;
       counted.add(record);
-      // An edit has begun the count again: what came before it cannot be taken back a second time.
+      // A count that was full has forgotten how many it holds.
       record.confirmed = Math.max(0, record.confirmed + times);
     }
   }

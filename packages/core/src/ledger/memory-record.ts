@@ -6,6 +6,9 @@ const HEADER_BYTES = 16;
 const SHOWN_AT = 4;
 const CONFIRMED_AT = 7;
 const FORGOTTEN_AT = 8;
+/** Where the place of an edit stands, in a header that is longer by it. */
+const EDITED_AT = 16;
+const EDITED_HEADER_BYTES = 24;
 /** Exposures are counted up to here … */
 const MAX_SHOWN = 0xff_ffff;
 /** … and confirmations up to here. */
@@ -16,6 +19,9 @@ const MAX_CONFIRMED = 0xff;
  * before the memory taught), which are decoded when they are first asked for.
  *
  *     u32 content hash | u24 times shown | u8 confirmations | f64 seq of the entry that forgot it | learner…
+ *
+ * A memory that kept evidence through an edit has 8 more, which the sign bit of the last field announces: the f64 seq before which
+ * exposures showed another text.
  */
 export class MemoryRecord<Memory> {
   /** Fingerprint of the text when it was last shown, 0 if unknown. */
@@ -26,6 +32,11 @@ export class MemoryRecord<Memory> {
   confirmed = 0;
   /** Place in the ledger at which it was last forgotten (or reset by an edit), 0 for never. Exposures up to it no longer reach it. */
   forgottenAt = 0;
+  /**
+   * Place in the ledger of the last entry before an edit that left evidence, 0 for none. Exposures up to it still teach, but showed
+   * another text: they confirm this one no more.
+   */
+  editedAt = 0;
   readonly #codec: StateCodec<Memory>;
   #bytes: Uint8Array | undefined;
   #read: Memory | undefined;
@@ -36,13 +47,15 @@ export class MemoryRecord<Memory> {
     this.#codec = codec;
     if (!bytes) return;
     const start = aligned(bytes);
-    const header = headerOf(start);
+    const header = headerOf(start, HEADER_BYTES);
     this.contentHash = header.getUint32(0, true);
     const counts = header.getUint32(SHOWN_AT, true);
     this.shown = counts & MAX_SHOWN;
     this.confirmed = counts >>> 24;
-    this.forgottenAt = header.getFloat64(FORGOTTEN_AT, true);
-    if (start.length > HEADER_BYTES) this.#bytes = start.subarray(HEADER_BYTES);
+    this.forgottenAt = Math.abs(header.getFloat64(FORGOTTEN_AT, true));
+    const length = headerBytesOf(start);
+    if (length === EDITED_HEADER_BYTES) this.editedAt = headerOf(start, length).getFloat64(EDITED_AT, true);
+    if (start.length > length) this.#bytes = start.subarray(length);
   }
 
   /** The learner's state to read, undefined where nothing was learned. @throws INVALID_STATE */
@@ -63,44 +76,65 @@ export class MemoryRecord<Memory> {
   draft(): Memory {
     if (this.#draft === undefined) {
       const bytes = this.#bytes;
-      this.learned = bytes ? readable(() => this.#codec.decode(copyWithRoom(bytes))) : this.#codec.empty();
+      this.learned = bytes
+        ? readable(() => this.#codec.decode(copyWithRoom(bytes, this.#headerBytes)))
+        : this.#codec.empty();
     }
     return this.#draft as Memory;
   }
 
   encode(): Uint8Array {
-    const bytes = this.#draft === undefined ? this.#untouched() : this.#codec.encode(this.#draft, HEADER_BYTES);
-    const header = headerOf(bytes);
+    const length = this.#headerBytes;
+    const bytes = this.#draft === undefined ? this.#untouched(length) : this.#codec.encode(this.#draft, length);
+    const header = headerOf(bytes, length);
     header.setUint32(0, this.contentHash, true);
     header.setUint32(SHOWN_AT, Math.min(this.shown, MAX_SHOWN), true);
     header.setUint8(CONFIRMED_AT, Math.min(this.confirmed, MAX_CONFIRMED));
-    header.setFloat64(FORGOTTEN_AT, this.forgottenAt, true);
+    const edited = length === EDITED_HEADER_BYTES;
+    // Minus zero has a sign bit too.
+    header.setFloat64(FORGOTTEN_AT, edited ? -this.forgottenAt : this.forgottenAt, true);
+    if (edited) header.setFloat64(EDITED_AT, this.editedAt, true);
     return bytes;
   }
 
-  #untouched(): Uint8Array {
-    const bytes = new Uint8Array(HEADER_BYTES + (this.#bytes?.length ?? 0));
-    if (this.#bytes) bytes.set(this.#bytes, HEADER_BYTES);
+  /** Whether an exposure of entry `seq` showed this memory as it is: neither forgotten nor edited since. */
+  isPresentAt(seq: number): boolean {
+    return seq > this.forgottenAt && seq > this.editedAt;
+  }
+
+  /** What was forgotten later than it was edited needs no word of the edit. */
+  get #headerBytes(): number {
+    return this.editedAt > this.forgottenAt ? EDITED_HEADER_BYTES : HEADER_BYTES;
+  }
+
+  #untouched(length: number): Uint8Array {
+    const bytes = new Uint8Array(length + (this.#bytes?.length ?? 0));
+    if (this.#bytes) bytes.set(this.#bytes, length);
     return bytes;
   }
 }
 
 /** @throws INVALID_STATE for fewer bytes than a header has */
-function headerOf(record: Uint8Array): DataView {
-  if (record.length < HEADER_BYTES) throw unreadable("it ends early");
-  return new DataView(record.buffer, record.byteOffset, HEADER_BYTES);
+function headerOf(record: Uint8Array, length: number): DataView {
+  if (record.length < length) throw unreadable("it ends early");
+  return new DataView(record.buffer, record.byteOffset, length);
+}
+
+function headerBytesOf(record: Uint8Array): number {
+  return ((record[FORGOTTEN_AT + 7] ?? 0) & 0x80) === 0 ? HEADER_BYTES : EDITED_HEADER_BYTES;
 }
 
 /** A private copy behind room for a header, so that a draft which keeps its size can be encoded where it lies. */
-function copyWithRoom(learned: Uint8Array): Uint8Array {
-  const record = new Uint8Array(HEADER_BYTES + learned.length);
-  record.set(learned, HEADER_BYTES);
-  return record.subarray(HEADER_BYTES);
+function copyWithRoom(learned: Uint8Array, room: number): Uint8Array {
+  const record = new Uint8Array(room + learned.length);
+  record.set(learned, room);
+  return record.subarray(room);
 }
 
 /** The learner's part of an encoded record, empty where nothing was learned. */
 export function learnedBytes(bytes: Uint8Array): Uint8Array {
-  return aligned(bytes).subarray(HEADER_BYTES);
+  const record = aligned(bytes);
+  return record.subarray(headerBytesOf(record));
 }
 
 /** Verified successes of episodes that showed an encoded record's memory, at most 255. */

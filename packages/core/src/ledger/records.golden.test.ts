@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { cav } from "../learners/cav/cav.js";
 import { decodeEpisode, type EpisodeRecord, emptyEpisode, encodeEpisode } from "./episode-record.js";
-import { MemoryRecord } from "./memory-record.js";
+import { learnedBytes, MemoryRecord } from "./memory-record.js";
 import { decodeSharedRecord, encodeSharedRecord } from "./shared-record.js";
 import { decodeSource, encodeSource } from "./source-record.js";
 import { decodeStats, emptyStats, encodeStats, type StatsRecord } from "./stats-record.js";
@@ -115,6 +115,21 @@ describe("the record layouts, version 1", () => {
       forgottenAt: 3,
       learned: { evidence: 2, advantage: -0.5, vector: Float32Array.of(1, -1) },
     });
+  });
+
+  it("writes and reads the frozen bytes of a memory that was forgotten and later kept evidence through an edit", () => {
+    const record = new MemoryRecord(learner.memory);
+    Object.assign(record, { contentHash: 0xdeadbeef, shown: 7, confirmed: 2, forgottenAt: 3, editedAt: 5 });
+    record.learned = { evidence: 2, advantage: -0.5, vector: Float32Array.of(1, -1) };
+    const frozen = "efbeadde0700000200000000000008c000000000000014400000000000000040000000000000e0bf0000803f000080bf";
+    expect(hex(record.encode())).toBe(frozen);
+    expect(new MemoryRecord(learner.memory, bytesOf(frozen))).toMatchObject({
+      confirmed: 2,
+      forgottenAt: 3,
+      editedAt: 5,
+      learned: { evidence: 2, advantage: -0.5, vector: Float32Array.of(1, -1) },
+    });
+    expect(hex(learnedBytes(bytesOf(frozen)))).toBe("0000000000000040000000000000e0bf0000803f000080bf");
   });
 
   it("keeps 16 bytes for a memory that was shown and never taught", () => {

@@ -73,7 +73,10 @@ describe("a memory's record", () => {
   it("comes back as it was, with the learner's state or without one", () => {
     fc.assert(
       fc.property(
-        fc.record({ contentHash: fc.nat(), shown: fc.nat(0xff_ffff), confirmed: fc.nat(255), forgottenAt: fc.nat() }),
+        fc.record({
+          ...{ contentHash: fc.nat(), shown: fc.nat(0xff_ffff), confirmed: fc.nat(255) },
+          ...{ forgottenAt: fc.nat(9), editedAt: fc.nat(9) },
+        }),
         fc.option(cavMemory, { nil: undefined }),
         fc.nat(7),
         (header, learned, offset) => {
@@ -81,7 +84,10 @@ describe("a memory's record", () => {
           Object.assign(record, header);
           record.learned = learned;
           const read = new MemoryRecord(learner.memory, displaced(record.encode(), offset));
-          expect(read).toMatchObject(header);
+          // An edit before it was forgotten says nothing more.
+          const editedAt = header.editedAt > header.forgottenAt ? header.editedAt : 0;
+          expect(read).toMatchObject({ ...header, editedAt });
+          for (let seq = 0; seq < 11; seq++) expect(read.isPresentAt(seq)).toBe(record.isPresentAt(seq));
           expect(read.learned).toEqual(learned);
           // Whoever does not look at the learner's part writes it back untouched.
           expect(new MemoryRecord(learner.memory, record.encode()).encode()).toEqual(record.encode());
@@ -103,11 +109,12 @@ describe("a memory's record", () => {
   ])(
     "gives a private draft of $named's: encoding what became of it leaves the bytes it was read from alone",
     ({ codec, state }) => {
-      const record = new MemoryRecord<typeof state>(codec as StateCodec<typeof state>);
-      record.learned = state;
-      const bytes = record.encode();
-      const before = [...bytes];
-      for (const offset of [0, 3, 8]) {
+      for (const [offset, editedAt] of [0, 3, 8].flatMap((at) => [[at, 0] as const, [at, 5] as const])) {
+        const record = new MemoryRecord<typeof state>(codec as StateCodec<typeof state>);
+        record.learned = state;
+        record.editedAt = editedAt;
+        const bytes = record.encode();
+        const before = [...bytes];
         const stored = displaced(bytes, offset);
         const drafted = new MemoryRecord<typeof state>(codec as StateCodec<typeof state>, stored);
         drafted.draft().vector[0] = 9;

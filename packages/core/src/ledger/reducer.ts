@@ -179,6 +179,7 @@ function foldForget<Shared, Memory>(draft: Draft<Shared, Memory>, event: ForgetE
     record.contentHash = 0;
     record.shown = 0;
     record.confirmed = 0;
+    record.editedAt = 0;
     record.forgottenAt = draft.seq;
     record.learned = undefined;
   }
@@ -202,16 +203,7 @@ function observe<Shared, Memory>(draft: Draft<Shared, Memory>, exposure: Recorde
     shown.set(id, record);
     record.shown += 1;
     if (item.contentHash !== 0 && item.contentHash !== record.contentHash) {
-      const keep = KEPT_AFTER_EDIT[onEdit];
-      // Nobody has verified the new text.
-      if (record.contentHash !== 0 && keep < 1) record.confirmed = 0;
-      if (record.contentHash !== 0 && keep === 0) {
-        record.learned = undefined;
-        // Outcomes of what the old text did no longer reach it; those of this entry do.
-        record.forgottenAt = draft.seq - 1;
-      } else if (record.contentHash !== 0 && keep < 1 && record.learned !== undefined) {
-        draft.learner.discount(record.draft(), keep);
-      }
+      if (record.contentHash !== 0) edit(draft, record, KEPT_AFTER_EDIT[onEdit]);
       record.contentHash = item.contentHash;
     }
   }
@@ -223,6 +215,22 @@ function observe<Shared, Memory>(draft: Draft<Shared, Memory>, exposure: Recorde
     memories: () => [...shown.values()].map((record) => record.draft()),
     at: exposure.at,
   });
+}
+
+/** What a changed text leaves of a memory: a share of its evidence, and nobody who has verified the new text. */
+function edit<Shared, Memory>(draft: Draft<Shared, Memory>, record: MemoryRecord<Memory>, keep: number): void {
+  if (keep === 1) return;
+  record.confirmed = 0;
+  // Outcomes of what the old text did no longer reach it, or no longer confirm it; those of this entry do.
+  const before = draft.seq - 1;
+  if (keep > 0) {
+    record.editedAt = before;
+    if (record.learned !== undefined) draft.learner.discount(record.draft(), keep);
+  } else {
+    record.editedAt = 0;
+    record.forgottenAt = before;
+    record.learned = undefined;
+  }
 }
 
 /** A better tier counts; so does a later word of the same tier. Who is not trusted at all silences nobody who is. */
