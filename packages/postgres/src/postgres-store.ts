@@ -12,7 +12,7 @@ import { type PostgresStoreOptions, resolveOptions } from "./postgres-options.js
 import { rebuildIndexes } from "./rebuild-indexes.js";
 import { prepareSchema, type ServerFacts } from "./schema.js";
 import { type ReadNamespace, stateReader } from "./state-reader.js";
-import { inTransaction } from "./transaction.js";
+import { inTransaction, limits } from "./transaction.js";
 import { type VerifyOptions, verifyLedger } from "./verify-ledger.js";
 import { writer } from "./writer.js";
 
@@ -69,7 +69,7 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
     const scope = rowLevelSecurity ? nameScope(id) : "";
     const scoped = (connection: Connection): Promise<Result> =>
       rowLevelSecurity || begin
-        ? inTransaction(connection, `${begin ?? "begin"}; ${scope}`, () => read(connection))
+        ? inTransaction(connection, `${begin ?? "begin"}; ${limits(resolved)} ${scope}`, () => read(connection))
         : read(connection);
     try {
       return await withSecondTry(() => from.use(scoped));

@@ -158,6 +158,35 @@ describe("a commit whose connection is cut", () => {
   });
 });
 
+describe("a process that stops while it verifies", () => {
+  it("keeps no old rows alive, and verifies when it goes on", async () => {
+    const schema = server.schema();
+    const own = new Pool({ connectionString: server.url(), application_name: "verifier" });
+    own.on("error", () => {});
+    const writing = postgresStore({ pool: server.pool, schema });
+    await writing.commit("n", [tally("a")], counting);
+    let goOn = (): void => {};
+    const stopped = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const pool = stoppingBefore("select seq, key, type, at, payload, digest", own, stopped);
+    const store = postgresStore({ pool, schema, statementTimeout: 1_500 });
+    const check = store.verify("n");
+    const reading = async () =>
+      (
+        await server.pool.query(
+          "select from pg_stat_activity where application_name = 'verifier' and state = 'idle in transaction'",
+        )
+      ).rowCount;
+    await expect.poll(reading, { timeout: 10_000 }).toBe(1);
+    await expect.poll(reading, { timeout: 10_000 }).toBe(0);
+    goOn();
+    expect(await check).toMatchObject({ damaged: 0, entries: 1 });
+    for (const each of [store, writing]) await each.close();
+    await own.end();
+  });
+});
+
 describe("a connection that falls silent", () => {
   let proxy: CuttingProxy;
   beforeAll(async () => {
