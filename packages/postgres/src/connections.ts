@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { QavrError } from "@qavr/core";
 import { decoding } from "./decode-value.js";
+import { ownPool } from "./own-pool.js";
 import type { PgClient, PgPool, PgResult } from "./pg-pool.js";
 import { isConnectionLoss, isOutdatedSession } from "./postgres-errors.js";
 import type { ResolvedOptions } from "./postgres-options.js";
@@ -38,6 +38,11 @@ export interface Connections {
    * @param timeout how long the server may be silent, ms; by default what the options say
    */
   use<Result>(work: (connection: Connection) => Promise<Result>, timeout?: number): Promise<Result>;
+  /**
+   * Whether the server limits statements outside transactions. On an application's pool that is the application's affair. May change by
+   * connecting.
+   */
+  readonly limitsSessions: boolean;
   /** Ends what the store has opened by itself. */
   close(): Promise<void>;
 }
@@ -57,15 +62,8 @@ export function usualSilence({ lockTimeout, statementTimeout }: Limits): number 
 
 /** Connections of the application's pool, or of one that is opened by the first use. */
 export function connections(source: PgPool | string, options: ResolvedOptions): Connections {
-  let opening: Promise<OwnPool> | undefined;
-  const pool = async (): Promise<PgPool> => {
-    if (typeof source !== "string") return source;
-    opening ??= openPool(source, options).catch((error: unknown) => {
-      opening = undefined;
-      throw error;
-    });
-    return opening;
-  };
+  const own = typeof source === "string" ? ownPool(source, options) : undefined;
+  const pool = own ?? (source as PgPool);
   const usual = usualSilence(options);
 
   /** Connections that were taken before. */
@@ -74,7 +72,7 @@ export function connections(source: PgPool | string, options: ResolvedOptions): 
   /** @param onlyNew throws those away that were there before */
   const take = async (onlyNew: boolean): Promise<PgClient> => {
     for (;;) {
-      const client = await (await pool()).connect();
+      const client = await pool.connect();
       if (!onlyNew || !known.has(client)) {
         known.add(client);
         return client;
@@ -142,9 +140,12 @@ export function connections(source: PgPool | string, options: ResolvedOptions): 
       }
     },
 
+    get limitsSessions() {
+      return own?.limitsSessions ?? true;
+    },
+
     async close() {
-      // A pool that nothing used was never opened; one that could not be opened is not there.
-      await (await opening?.catch(() => undefined))?.end();
+      await own?.end();
     },
   };
 }
@@ -161,36 +162,4 @@ function giveBack(client: PgClient, onError: () => void, lost: boolean): void {
 /** Of several statements, the last one's. */
 function rowsOf(result: PgResult | PgResult[]): readonly Row[] {
   return (Array.isArray(result) ? result.at(-1) : result)?.rows ?? [];
-}
-
-type OwnPool = PgPool & { end(): Promise<void> };
-
-/** @throws STORE_UNAVAILABLE when `pg` is not installed */
-async function openPool(connectionString: string, options: ResolvedOptions): Promise<OwnPool> {
-  const { Pool } = await loadPg();
-  const pool = new Pool({
-    connectionString,
-    max: options.maxConnections,
-    connectionTimeoutMillis: options.connectTimeout,
-    statement_timeout: options.statementTimeout,
-    lock_timeout: options.lockTimeout,
-    application_name: "qavr",
-    allowExitOnIdle: true,
-  });
-  // An idle connection that breaks is replaced by the next use.
-  pool.on("error", () => {});
-  return pool as unknown as OwnPool;
-}
-
-async function loadPg(): Promise<Pick<typeof import("pg"), "Pool">> {
-  try {
-    // Older versions have no named exports for ESM.
-    const loaded = await import("pg");
-    return loaded.default ?? loaded;
-  } catch (cause) {
-    throw new QavrError("STORE_UNAVAILABLE", "The package pg could not be loaded. Install it beside @qavr/postgres.", {
-      details: { package: "pg" },
-      cause,
-    });
-  }
 }

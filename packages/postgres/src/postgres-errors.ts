@@ -76,6 +76,11 @@ export function isOutdatedSession(error: unknown): boolean {
   return state === "25006" || state === FORGOTTEN_STATEMENT;
 }
 
+/** True when a pooler refused a connection for the settings that it was to begin with. */
+export function isRefusedParameter(error: unknown): boolean {
+  return error instanceof Error && /unsupported startup parameter/i.test(error.message);
+}
+
 /** True when the server gave up a transaction that may well succeed when it is repeated: serialization failure, deadlock. */
 export function isTransient(error: unknown): boolean {
   const state = sqlState(error);

@@ -55,7 +55,8 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
   };
 
   /**
-   * Runs a read; with row-level security inside a transaction that names its namespace, `*` for the names of all.
+   * Runs a read; with row-level security inside a transaction that names its namespace, `*` for the names of all, and behind a pooler
+   * inside one for its limits.
    *
    * @param begin statement that begins the transaction of a read that needs one anyway
    */
@@ -68,7 +69,7 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
     const { rowLevelSecurity } = await prepared();
     const scope = rowLevelSecurity ? nameScope(id) : "";
     const scoped = (connection: Connection): Promise<Result> =>
-      rowLevelSecurity || begin
+      rowLevelSecurity || begin || !from.limitsSessions
         ? inTransaction(connection, `${begin ?? "begin"}; ${limits(resolved)} ${scope}`, () => read(connection))
         : read(connection);
     try {
@@ -182,7 +183,7 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
       enter();
       await prepared();
       try {
-        await rebuildIndexes(source, schema);
+        await rebuildIndexes(source, resolved);
       } catch (error) {
         throw toStoreError(error, place);
       }

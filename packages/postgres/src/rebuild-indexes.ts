@@ -1,28 +1,34 @@
-import type { Connection, Connections } from "./connections.js";
+import type { Connections } from "./connections.js";
 import { quoted, quotedText } from "./quoting.js";
+import { inTransaction, type Limits, limits, statementLimit } from "./transaction.js";
 
 /** ms */
 const TIMEOUT = 3_600_000;
 
 /**
- * Builds the indexes of a schema again. Writers wait meanwhile. Only for its owner: of anybody else nothing is done, since the
- * indexes are the owner's to keep.
+ * Builds the indexes of a schema again, one table at a time, in whose transaction its writers wait. Only for the owner of the tables:
+ * of anybody else nothing is done, since the indexes are the owner's to keep.
  */
-export async function rebuildIndexes(source: Connections, schema: string): Promise<void> {
-  await source.use(async (connection) => {
-    const [owner] = await connection.script(
-      `select pg_has_role(nspowner, 'usage')::int as mine from pg_catalog.pg_namespace where nspname = ${quotedText(schema)}`,
+export async function rebuildIndexes(
+  source: Connections,
+  { schema, ...limited }: Limits & { readonly schema: string },
+): Promise<void> {
+  // Tables with partitions store nothing themselves, and cannot be built again inside a transaction.
+  const tables = await source.use((connection) =>
+    connection.script(
+      `select relname::text as name from pg_catalog.pg_class join pg_catalog.pg_namespace on pg_namespace.oid = relnamespace
+       where nspname = ${quotedText(schema)} and relkind = 'r' and pg_has_role(relowner, 'usage') order by relname`,
+    ),
+  );
+  for (const { name } of tables) {
+    const table = `${quoted(schema)}.${quoted(name as string)}`;
+    await source.use(
+      (connection) =>
+        inTransaction(connection, `begin; ${limits(limited)} ${statementLimit(TIMEOUT)}`, async (_, commit) => {
+          await connection.script(`reindex table ${table}`);
+          await commit();
+        }),
+      TIMEOUT,
     );
-    if (owner?.mine === 1) await withTime(connection, () => connection.script(`reindex schema ${quoted(schema)}`));
-  }, TIMEOUT);
-}
-
-/** It cannot run inside a transaction, so the setting is the session's. */
-async function withTime(connection: Connection, work: () => Promise<unknown>): Promise<void> {
-  await connection.script(`set statement_timeout = ${TIMEOUT}`);
-  try {
-    await work();
-  } finally {
-    await connection.script("reset statement_timeout").catch(() => connection.discard());
   }
 }

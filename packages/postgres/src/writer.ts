@@ -81,8 +81,8 @@ export function writer({
     calls: readonly WaitingCommit[],
   ): Promise<void> => {
     const group = new CommitGroup(namespace, calls, sql, states);
-    // A namespace is named to row-level security in a transaction of several statements.
-    const lockless = !rowLevelSecurity && states.ownHead(namespace) !== undefined;
+    // Limits are set, and a namespace is named to row-level security, in a transaction of several statements.
+    const lockless = !rowLevelSecurity && source.limitsSessions && states.ownHead(namespace) !== undefined;
     const { answers, written } = await commitGroup(locking, namespace, group, lockless);
     if (written) {
       states.committed(namespace, written);

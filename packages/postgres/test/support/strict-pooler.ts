@@ -1,0 +1,64 @@
+import { once } from "node:events";
+import { createConnection, createServer, type Socket } from "node:net";
+
+/** What a pooler in front of a server refuses, and what it lets through. */
+export interface StrictPooler {
+  /** The server's URL by way of the pooler. */
+  url(server: string): string;
+  /** Everything that was sent to the server. */
+  sent(): string;
+  close(): Promise<void>;
+}
+
+/** Settings that PgBouncer lets a connection begin with. */
+const KNOWN = new Set(["user", "database", "client_encoding", "application_name"]);
+/** Length and protocol version come before the settings. */
+const SETTINGS_AT = 8;
+
+/** Refuses connections that begin with settings, as PgBouncer does unless it is told to ignore them. */
+export async function strictPooler(serverPort: number): Promise<StrictPooler> {
+  const sockets = new Set<Socket>();
+  let sent = "";
+  const pooler = createServer((client) => {
+    sockets.add(client);
+    client.on("error", () => client.destroy());
+    client.once("data", (startup: Buffer) => {
+      const pairs = startup.toString("utf8", SETTINGS_AT).split("\0");
+      const refused = pairs.find((name, place) => place % 2 === 0 && name !== "" && !KNOWN.has(name));
+      if (refused !== undefined) {
+        client.end(fatal("08P01", `unsupported startup parameter: ${refused}`));
+        return;
+      }
+      const server = createConnection(serverPort, "localhost");
+      sockets.add(server);
+      server.on("error", () => client.destroy());
+      server.on("close", () => client.destroy());
+      client.on("close", () => server.destroy());
+      client.on("data", (chunk: Buffer) => {
+        sent += chunk.toString("latin1");
+      });
+      server.write(startup);
+      client.pipe(server).pipe(client);
+    });
+  }).listen(0, "localhost");
+  await once(pooler, "listening");
+  const { port } = pooler.address() as { port: number };
+  return {
+    url: (server) => server.replace(/:\d+\//, `:${port}/`),
+    sent: () => sent,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      pooler.close();
+      await once(pooler, "close");
+    },
+  };
+}
+
+/** An error as the server's protocol has it. */
+function fatal(sqlState: string, message: string): Buffer {
+  const fields = Buffer.from(`SFATAL\0VFATAL\0C${sqlState}\0M${message}\0\0`);
+  const head = Buffer.alloc(5);
+  head.write("E");
+  head.writeInt32BE(fields.length + 4, 1);
+  return Buffer.concat([head, fields]);
+}
