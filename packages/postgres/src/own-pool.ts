@@ -61,13 +61,14 @@ export function ownPool(connectionString: string, options: ResolvedOptions): Own
 /** @throws STORE_UNAVAILABLE when `pg` is not installed */
 async function openPool(
   connectionString: string,
-  { maxConnections, connectTimeout, statementTimeout, lockTimeout }: ResolvedOptions,
+  { maxConnections, listen, connectTimeout, statementTimeout, lockTimeout }: ResolvedOptions,
   limited: boolean,
 ): Promise<Opened> {
   const { Pool } = await loadPg();
   const pool = new Pool({
     connectionString,
-    max: maxConnections,
+    // Listening keeps one for itself.
+    max: maxConnections + (listen ? 1 : 0),
     connectionTimeoutMillis: connectTimeout,
     ...(limited ? { statement_timeout: statementTimeout, lock_timeout: lockTimeout } : {}),
     application_name: "qavr",

@@ -7,7 +7,10 @@ export interface PostgresStoreOptions {
   readonly pool?: PgPool;
   /** `postgres://` URL. The store opens a pool of its own by its first use, and ends it when it is closed. */
   readonly connectionString?: string;
-  /** Connections of the store's own pool, 1 to 1,000. Leave it unless requests wait for connections. @default 10 */
+  /**
+   * Connections of the store's own pool, 1 to 1,000; listening takes one more. Leave it unless requests wait for connections.
+   * @default 10
+   */
   readonly maxConnections?: number;
   /**
    * Schema that holds the tables. It is created if it is missing; one that holds something else is refused.
@@ -51,8 +54,9 @@ export interface PostgresStoreOptions {
   readonly staleness?: number;
   /**
    * Tells other stores by NOTIFY which namespaces were written to, and listens to them, over one connection of its own: caches then
-   * forget those within milliseconds. Nothing depends on it. Not for transaction poolers, which lose LISTEN.
-   * @default true when staleness is above 0
+   * forget those within milliseconds. Nothing depends on it. Not for transaction poolers, which lose LISTEN, nor for an application's
+   * pool of one connection, which nothing else could use any more.
+   * @default true when staleness is above 0 and the pool has more than one connection
    */
   readonly listen?: boolean;
   /**
@@ -117,11 +121,19 @@ export function resolveOptions(given: string | PostgresStoreOptions): ResolvedOp
   if (!Number.isFinite(options.cacheBytes) || options.cacheBytes < 0) {
     refuse("cacheBytes", "must be at least 0 bytes", options.cacheBytes);
   }
-  const listen = options.listen ?? staleness > 0;
+  const onlyConnection = typeof source !== "string" && sizeOf(source) === 1;
+  const listen = options.listen ?? (staleness > 0 && !onlyConnection);
   for (const option of ["migrate", "rowLevelSecurity", "prepare"] as const) {
     if (typeof options[option] !== "boolean") refuse(option, "must be true or false", options[option]);
   }
   if (typeof listen !== "boolean") refuse("listen", "must be true or false", listen);
+  if (listen && onlyConnection) {
+    refuse(
+      "listen",
+      "would take the pool's only connection for good: give the pool max: 2, or leave listen off",
+      listen,
+    );
+  }
   if (replica !== undefined && !isPool(replica)) refuse("replica", "must be a pool of pg", typeof replica);
   if (replica && staleness === 0) refuse("staleness", "must be above 0 for a replica, which is always behind", 0);
   return { ...options, source, replica, listen, place: placeOf(source, schema) };
@@ -141,6 +153,11 @@ function sourceOf(pool: PgPool | undefined, connectionString: string | undefined
 
 function isPool(value: unknown): value is PgPool {
   return typeof value === "object" && value !== null && typeof (value as PgPool).connect === "function";
+}
+
+/** Connections of a pool, if it says how many: `Pool` of `pg` does. */
+function sizeOf(pool: PgPool): unknown {
+  return (pool as { readonly options?: { readonly max?: unknown } }).options?.max;
 }
 
 function isName(schema: string): boolean {

@@ -26,6 +26,7 @@ describe("postgresStore", () => {
     ["a replica without staleness", { pool, replica: pool }],
     ["something else than a replica's pool", { pool, staleness: 1, replica: "postgres://" as never }],
     ["words for a switch", { pool, migrate: "no" as never }],
+    ["listening on the only connection of a pool", { pool: new Pool({ connectionString, max: 1 }), listen: true }],
     ["a number for a switch", { pool, listen: 1 as never }],
   ])("refuses %s", (_, options) => {
     expect(() => postgresStore(options)).toThrowError(

@@ -1,0 +1,29 @@
+import { Pool } from "pg";
+import { describe, expect, it } from "vitest";
+import { postgresStore } from "../src/index.js";
+import { countIn, counting, tally } from "./support/counting.js";
+import { testServer } from "./support/server.js";
+
+const server = await testServer();
+
+describe("a store with a staleness and one connection", () => {
+  it("leaves it to the calls, when it is an application's", async () => {
+    const pool = new Pool({ connectionString: server.url(), max: 1 });
+    pool.on("error", () => {});
+    const store = postgresStore({ pool, schema: server.schema(), staleness: 1_000 });
+    expect(await store.commit("n", [tally("a")], counting)).toEqual([{ status: "committed", seq: 1 }]);
+    expect(await countIn(store, "n", { mayLag: true })).toBe(1);
+    await store.close();
+    await pool.end();
+  });
+
+  it("opens another one for listening, when the pool is its own", async () => {
+    const options = { connectionString: server.url(), schema: server.schema(), maxConnections: 1, staleness: 60_000 };
+    const [store, other] = [postgresStore(options), postgresStore(options)];
+    await store.commit("n", [tally("a")], counting);
+    expect(await countIn(store, "n", { mayLag: true })).toBe(1);
+    await other.commit("n", [tally("b")], counting);
+    await expect.poll(() => countIn(store, "n", { mayLag: true }), { timeout: 20_000 }).toBe(2);
+    for (const each of [store, other]) await each.close();
+  });
+});
