@@ -48,6 +48,22 @@ describe("namespaceQueue", () => {
     expect(begun()).toEqual(["w: a", "x: a", "y: a"]);
   });
 
+  it("lets no namespace wait behind one that never runs out of calls", async () => {
+    const { groups, add, begun } = controlled(1);
+    const flood = (): void => {
+      for (let call = 0; call < 1_500; call++) add("flooded", "a");
+    };
+    flood();
+    add("quiet", "b");
+    for (let group = 0; group < 2; group++) {
+      await afterThisTick();
+      await afterThisTick();
+      flood();
+      groups[group]?.end();
+    }
+    expect(begun()[1]).toBe("quiet: b");
+  });
+
   it("does a call that wants to be alone by itself, in its place", async () => {
     const { groups, add, begun } = controlled(1);
     add("n", "a");

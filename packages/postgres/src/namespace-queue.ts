@@ -19,7 +19,7 @@ const afterThisTick = setImmediate;
 /**
  * Groups calls by namespace: those of one tick, and those that come while the namespace's transaction is under way, are done
  * together by the next one. One transaction per namespace at a time, and at most `lanes` of them at once, in the order of their
- * first calls. A transaction never spans namespaces: it would hold several locks, and on sharded tables several machines.
+ * first calls; a namespace that has calls left waits behind the others. A transaction never spans namespaces: it would hold several locks, and on sharded tables several machines.
  *
  * @param run settles every call; never rejects
  */
@@ -45,7 +45,8 @@ export function namespaceQueue<Call extends QueuedCall>(
       if (busy.size >= lanes) return;
       if (busy.has(namespace)) continue;
       const group = takeGroup(calls);
-      if (calls.length === 0) waiting.delete(namespace);
+      waiting.delete(namespace);
+      if (calls.length > 0) waiting.set(namespace, calls);
       busy.add(namespace);
       void run(namespace, group).finally(() => {
         busy.delete(namespace);
