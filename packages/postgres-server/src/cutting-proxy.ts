@@ -13,7 +13,7 @@ export interface CuttingProxy {
   cut(text: string, moment: "answered" | "unsent"): void;
   /**
    * Has the connection fall silent that next sends a message with this text: that message and all after it are lost, and the
-   * connection stays open.
+   * connection stays open, also when the server has ended it.
    */
   silence(text: string): void;
   /** Breaks all connections and lets nobody through any more, or lets them through again. */
@@ -49,7 +49,7 @@ export async function cuttingProxy(serverPort: number): Promise<CuttingProxy> {
       socket.on("error", end);
       socket.on("close", () => {
         sockets.delete(socket);
-        end();
+        if (socket === client || !silent) end();
       });
     }
     client.on("data", (chunk: Buffer) => {

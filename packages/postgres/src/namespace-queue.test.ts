@@ -7,10 +7,10 @@ interface Call extends QueuedCall {
 }
 
 /** A queue whose groups end when the test says so. */
-function controlled(lanes: number) {
+function controlled(together: number) {
   const groups: { namespace: string; names: string[]; end: () => void }[] = [];
   const queue = namespaceQueue<Call>(
-    lanes,
+    { together, alone: 1 },
     (namespace, calls) =>
       new Promise<void>((resolve) => {
         groups.push({ namespace, names: calls.map(({ name }) => name), end: resolve });
@@ -76,6 +76,19 @@ describe("namespaceQueue", () => {
       groups[group]?.end();
     }
     expect(begun()).toEqual(["n: a", "n: erase", "n: b c"]);
+  });
+
+  it("lets those that must be alone keep no other namespace from its turn", async () => {
+    const { groups, add, begun } = controlled(1);
+    add("n", "erase", true);
+    add("n", "a");
+    add("m", "erase", true);
+    add("o", "b");
+    await afterThisTick();
+    expect(begun().sort()).toEqual(["n: erase", "o: b"]);
+    for (const group of groups.splice(0)) group.end();
+    for (let tick = 0; tick < 3; tick++) await afterThisTick();
+    expect(begun().sort()).toEqual(["m: erase", "n: a"]);
   });
 
   it("is drained when nothing waits or is under way", async () => {

@@ -16,42 +16,72 @@ const CALLS_PER_TRANSACTION = 1_000;
 // Taken when the module loads: a test that fakes timers later must not stop its own writes.
 const afterThisTick = setImmediate;
 
+/** How many groups may be under way at once. */
+export interface Lanes {
+  /** Of calls that are done together. */
+  readonly together: number;
+  /** Of calls that must be alone: they may take long, and nobody else should wait for them. */
+  readonly alone: number;
+}
+
+/** Groups of one kind. */
+interface Lane {
+  readonly width: number;
+  /** Namespaces whose next group is of this kind and may begin, in their order. */
+  readonly turns: Set<string>;
+  busy: number;
+}
+
 /**
  * Groups calls by namespace: those of one tick, and those that come while the namespace's transaction is under way, are done
- * together by the next one. One transaction per namespace at a time, and at most `lanes` of them at once, in the order of their
- * first calls; a namespace that has calls left waits behind the others. A transaction never spans namespaces: it would hold several locks, and on sharded tables several machines.
+ * together by the next one. One transaction per namespace at a time, and only so many at once; a namespace that has calls left waits
+ * behind the others. A transaction never spans namespaces: it would hold several locks, and on sharded tables several machines.
  *
  * @param run settles every call; never rejects
  */
 export function namespaceQueue<Call extends QueuedCall>(
-  lanes: number,
+  lanes: Lanes,
   run: (namespace: string, calls: readonly Call[]) => Promise<void>,
 ): NamespaceQueue<Call> {
-  /** Namespaces with waiting calls. */
   const waiting = new Map<string, Call[]>();
   const busy = new Set<string>();
+  const alone: Lane = { width: lanes.alone, turns: new Set(), busy: 0 };
+  const together: Lane = { width: lanes.together, turns: new Set(), busy: 0 };
   const onDrained: (() => void)[] = [];
   let scheduled = false;
 
   const schedule = (): void => {
     if (scheduled) return;
     scheduled = true;
-    afterThisTick(start);
+    afterThisTick(() => {
+      scheduled = false;
+      for (const lane of [together, alone]) start(lane);
+    });
   };
 
-  const start = (): void => {
-    scheduled = false;
-    for (const [namespace, calls] of waiting) {
-      if (busy.size >= lanes) return;
-      if (busy.has(namespace)) continue;
+  /** Has a namespace that nobody is busy with wait for its turn. */
+  const line = (namespace: string, [next]: readonly Call[]): void => {
+    const lane = next?.alone ? alone : together;
+    lane.turns.add(namespace);
+    if (lane.busy < lane.width) schedule();
+  };
+
+  const start = (lane: Lane): void => {
+    for (const namespace of lane.turns) {
+      if (lane.busy >= lane.width) return;
+      lane.turns.delete(namespace);
+      const calls = waiting.get(namespace) ?? [];
       const group = takeGroup(calls);
-      waiting.delete(namespace);
-      if (calls.length > 0) waiting.set(namespace, calls);
+      if (calls.length === 0) waiting.delete(namespace);
       busy.add(namespace);
+      lane.busy += 1;
       void run(namespace, group).finally(() => {
         busy.delete(namespace);
-        if (waiting.size > 0) schedule();
-        else if (busy.size === 0) for (const drained of onDrained.splice(0)) drained();
+        lane.busy -= 1;
+        const left = waiting.get(namespace);
+        if (left) line(namespace, left);
+        if (lane.turns.size > 0) schedule();
+        if (waiting.size === 0 && busy.size === 0) for (const drained of onDrained.splice(0)) drained();
       });
     }
   };
@@ -59,9 +89,13 @@ export function namespaceQueue<Call extends QueuedCall>(
   return {
     add(namespace, call) {
       const calls = waiting.get(namespace);
-      if (calls) calls.push(call);
-      else waiting.set(namespace, [call]);
-      if (busy.size < lanes) schedule();
+      if (calls) {
+        calls.push(call);
+        return;
+      }
+      const first = [call];
+      waiting.set(namespace, first);
+      if (!busy.has(namespace)) line(namespace, first);
     },
     drained: () =>
       waiting.size === 0 && busy.size === 0

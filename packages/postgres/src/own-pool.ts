@@ -58,6 +58,9 @@ export function ownPool(connectionString: string, options: ResolvedOptions): Own
   };
 }
 
+/** Silence before the other side is asked whether it is still there, ms. */
+const KEEP_ALIVE_DELAY = 10_000;
+
 /** @throws STORE_UNAVAILABLE when `pg` is not installed */
 async function openPool(
   connectionString: string,
@@ -72,6 +75,9 @@ async function openPool(
     connectionTimeoutMillis: connectTimeout,
     ...(limited ? { statement_timeout: statementTimeout, lock_timeout: lockTimeout } : {}),
     application_name: "qavr",
+    // A network that has lost a connection never says so by itself, and an erasure may be waited for for an hour.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY,
     allowExitOnIdle: true,
   });
   // An idle connection that breaks is replaced by the next use.

@@ -35,7 +35,11 @@ export interface PostgresStoreOptions {
    * @default false
    */
   readonly rowLevelSecurity?: boolean;
-  /** Transactions that write at the same time, each for one namespace, 1 to 1,000. @default 4 */
+  /**
+   * Transactions of commits at the same time, each for one namespace, 1 to 1,000. Half as many, rounded up, may replace, compact or
+   * erase whole namespaces beside them.
+   * @default 4
+   */
   readonly writers?: number;
   /** How long a commit waits for another process that writes to the same namespace before STORE_BUSY. ms. @default 5000 */
   readonly lockTimeout?: number;

@@ -60,7 +60,9 @@ export function writer({
 }: WriterOptions): Writer {
   const { place } = options;
 
-  const queue = namespaceQueue<WaitingCommit | WaitingWork>(writers, async (namespace, calls) => {
+  // A whole namespace may take long, and nobody should wait for it but those who write to that one.
+  const lanes = { together: writers, alone: Math.ceil(writers / 2) };
+  const queue = namespaceQueue<WaitingCommit | WaitingWork>(lanes, async (namespace, calls) => {
     try {
       const facts = await prepared();
       const locking: LockingOptions = { ...options, ...facts, source, sql };

@@ -209,6 +209,15 @@ describe("a connection that falls silent", () => {
     expect(await store.commit("n", [tally("a")], counting)).toEqual([{ status: "committed", seq: 1 }]);
     await store.close();
   });
+
+  it("during an erasure keeps nobody else from writing", async () => {
+    const store = open({ writers: 1 });
+    for (const namespace of ["n", "m"]) await store.commit(namespace, [tally("a")], counting);
+    proxy.silence("delete from");
+    const erasing = store.eraseNamespace("n");
+    erasing.catch(() => {});
+    expect(await store.commit("m", [tally("b")], counting)).toEqual([{ status: "committed", seq: 2 }]);
+  });
 });
 
 describe("a session that has become useless", () => {
