@@ -1,4 +1,5 @@
 export { DEFAULT_STORE_PATH, type Outcome, STORE_VARIABLE, type Verdict } from "@qavr/core/adapter";
+export type { ToolCaller } from "./calling-run.js";
 export {
   COLLECTION_BUDGET,
   COLLECTION_TOP_K,

@@ -73,10 +73,8 @@ export class LearnedRecall implements Processor {
     const plan = settings && planRecall(internals, settings, memory, args);
     if (!plan) return this.#recall(args);
     const { run, query, text, record } = plan;
-    if (record) {
-      state[STATE_KEY] = run;
-      internals.runs.bind(run, args.messageList);
-    } else requestContext?.delete(CONTEXT_KEY);
+    state[STATE_KEY] = run;
+    internals.runs.bind(run, args.messageList);
     const recalled = await recallScopes.run(query, () => this.#recall(args));
     try {
       const shownMessages = [...run.memories];
@@ -94,11 +92,11 @@ export class LearnedRecall implements Processor {
   async processOutputStream(args: ProcessOutputStreamArgs): Promise<Part> {
     const { part, state } = args;
     const known = state[STATE_KEY] as RunEpisode | null | undefined;
-    if (known === null || (known?.runId !== undefined && !tellsOfTools(part))) return part;
+    if (known === null || (known?.runId !== undefined && !WATCHED.has(part.type))) return part;
     try {
       const run = known ?? (await this.#findRun(args, part.runId));
       state[STATE_KEY] = run ?? null;
-      if (run) this.#watch(run, part);
+      if (run) this.#watch(run, part, args.requestContext);
     } catch (error) {
       failOpen(this.#internals, "OUTCOME_NOT_RECORDED", "A run could not be watched.", { error });
     }
@@ -159,7 +157,8 @@ export class LearnedRecall implements Processor {
     if (bound) return bound;
     const memory = memoryContextOf(requestContext);
     if (!memory) return undefined;
-    const open = this.#internals.runs.ofRunId(runId) ?? runOfContext(this.#internals, memory, requestContext);
+    const open =
+      this.#internals.runs.ofRunId(runId, memory.threadId) ?? runOfContext(this.#internals, memory, requestContext);
     if (open || runId === undefined) return open;
     return resumeRun(this.#internals, memory, runId, requestContext);
   }
@@ -169,8 +168,10 @@ export class LearnedRecall implements Processor {
     return this.#ownToolNames;
   }
 
-  #watch(run: RunEpisode, part: Part): void {
-    if (part.runId !== undefined) identify(this.#internals, run, part.runId);
+  #watch(run: RunEpisode, part: Part, requestContext: ProcessOutputStreamArgs["requestContext"]): void {
+    if (part.runId !== undefined) identify(this.#internals, run, part.runId, requestContext);
+    // A run that is blocked while it streams may not be heard of again.
+    if (part.type === "step-finish" && isBlocked(part.payload.stepResult)) this.#internals.runs.remove(run);
     if (part.type === "step-start") {
       run.startsStep = true;
       run.worked = false;
@@ -197,11 +198,15 @@ export class LearnedRecall implements Processor {
   }
 }
 
+/** Whether a processor has stopped the run and does not let the model try again. */
+function isBlocked(step: { readonly reason: string } | undefined): boolean {
+  return step?.reason === "tripwire";
+}
+
 /** Whether a result is Mastra's word that a tool does not take what it was given. */
 function isRefusal(result: unknown): boolean {
   return typeof result === "object" && result !== null && "error" in result && "validationErrors" in result;
 }
 
-function tellsOfTools({ type }: Part): boolean {
-  return type === "step-start" || type === "tool-call" || type === "tool-error" || type === "tool-result";
-}
+/** The parts that matter here, besides a run's first. */
+const WATCHED: ReadonlySet<string> = new Set(["step-start", "tool-call", "tool-error", "tool-result", "step-finish"]);

@@ -8,6 +8,8 @@ const OWN = {
   HISTORY_OFF: "Message history is switched off, so Mastra stores no messages and semantic recall will find none.",
   LEDGER_BESIDE_REMOTE_STORAGE:
     "The application's storage is remote but the ledger is a local file, so instances would learn apart.",
+  QUERY_OUTSIDE_RUN:
+    "A vector store that shares a memory was queried outside its runs, so nothing is learned from what it showed.",
   COLLECTION_FAILED: "A memory collection could not be searched; the run goes on without it.",
   EPISODE_NOT_PARKED:
     "The episode of a suspended run could not be recorded; a resume in another process will not find it.",

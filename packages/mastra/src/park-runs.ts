@@ -12,8 +12,8 @@ const WAITING = ["suspendedTools", "pendingToolApprovals"] as const;
 export async function parkSuspended(internals: Internals, messages: readonly MastraDBMessage[]): Promise<void> {
   for (const { threadId, content } of messages) {
     for (const runId of waitingRuns(content?.metadata)) {
-      const run = internals.runs.ofRunId(runId);
-      if (run && run.threadId === threadId) await parkRun(internals, run, runId);
+      const run = internals.runs.ofRunId(runId, threadId);
+      if (run?.recorded) await parkRun(internals, run, runId);
     }
   }
 }

@@ -5,8 +5,8 @@ import { failOpen, type Internals } from "./internals.js";
 import type { MemoryContext } from "./memory-context.js";
 import { DEFAULT_TOP_K, type QueryPlan } from "./ranked-query.js";
 import { requestText } from "./request-text.js";
-import { newRun, type RunEpisode } from "./run-episode.js";
-import { openRun } from "./run-lifecycle.js";
+import type { RunEpisode } from "./run-episode.js";
+import { openRun, openUnrecorded } from "./run-lifecycle.js";
 import { type RunScope, scopeOf } from "./run-scope.js";
 import { storable } from "./storable.js";
 import { answered } from "./synchronous.js";
@@ -57,7 +57,7 @@ export function planRecall(
     const traceId = tracingContext?.currentSpan?.traceId;
     const run = record
       ? openRun(internals, scope, { threadId, resourceId, traceId }, requestContext)
-      : newRun({ ...scope, episode: "", threadId, resourceId, runId: undefined });
+      : openUnrecorded(internals, scope, { threadId, resourceId }, requestContext);
     const text = requestText(messages);
     const inPrompt = new Set(messageList.get.all.db().map(({ id }) => id));
     const plan: RecallPlan = {

@@ -2,10 +2,10 @@ import type { RequestContext } from "@mastra/core/request-context";
 import type { MastraVector, QueryResult, QueryVectorParams } from "@mastra/core/vector";
 import { assertName, type OutcomeReceipt, QavrError } from "@qavr/core";
 import { ignored, type Outcome, toOutcomeInput } from "@qavr/core/adapter";
+import { type Caller, callingRun, type ToolCaller } from "./calling-run.js";
 import { createInternals } from "./create-internals.js";
-import { type Internals, internalsOf } from "./internals.js";
+import { failOpen, type Internals, internalsOf } from "./internals.js";
 import { assertKnownVectorOptions } from "./known-options.js";
-import { memoryContextOf } from "./memory-context.js";
 import { assertEnabled, type EngineFields, isEnabled, refuse } from "./memory-options.js";
 import type { QavrMemory } from "./qavr-memory.js";
 import { type QueryPlan, rankedQuery } from "./ranked-query.js";
@@ -13,9 +13,9 @@ import { recallScopes } from "./recall-scope.js";
 import { namespaceOf } from "./report-outcome.js";
 import { proxyVector } from "./reranking-vector.js";
 import type { RunEpisode } from "./run-episode.js";
-import { runOfContext } from "./run-lifecycle.js";
-import { scopeOf } from "./run-scope.js";
+import { type RunScope, scopeOf } from "./run-scope.js";
 import { storable } from "./storable.js";
+import { unheardQueries } from "./wiring-warnings.js";
 
 /** What a {@link QavrVector} is made from. */
 export interface QavrVectorOptions extends EngineFields {
@@ -38,10 +38,12 @@ export interface EpisodeReference {
 export interface Learning {
   /**
    * The same vector store inside an agent's run: what it shows belongs to the run's episode and is learned from with it. For
-   * `createVectorQueryTool({ vectorStore: ({ requestContext }) => documents.inRun(requestContext) })`. Outside a run of the
-   * memory, each query is an episode of its own.
+   * `createVectorQueryTool({ vectorStore: ({ requestContext }) => documents.inRun(requestContext) })`, and in a tool of your own
+   * `documents.inRun(context)`, with the second argument of its `execute`: that names the run, also where several share a request
+   * context. A run that is not learned from ranks as learned and records nothing. Where no run is found, each query is an episode of
+   * its own, in the namespace that the request context, thread and resource say.
    */
-  inRun(requestContext: RequestContext | undefined): MastraVector;
+  inRun(caller: RequestContext | ToolCaller | undefined): MastraVector;
   /**
    * Says how it went with what one query returned.
    *
@@ -74,17 +76,20 @@ export function qavrVector<Vector extends MastraVector>(
   assertEnabled(engineOptions.enabled);
   const enabled = internals.enabled && isEnabled(engineOptions);
   const shown = new WeakMap<object, { readonly episode: string; readonly namespace: string }>();
+  const unheard = memory && unheardQueries(internals.options.logger);
 
-  const within = (run: RunEpisode | undefined): Vector =>
+  const within = (from: RequestContext | ToolCaller | undefined): Vector =>
     proxyVector(vector, async (params, ask) => {
       // What a memory asks for is ranked by the memory.
       if (!enabled || recallScopes.getStore()) return ask(params);
       const seen: Seen = { results: [] };
-      const plan = queryPlan(internals, run, collection ?? params.indexName, seen);
+      const plan = await planQuery(internals, from, collection ?? params.indexName, seen);
+      if (!plan) return ask(params);
       const results = await rankedQuery(plan, ask, params);
       if (seen.episode === undefined) return results;
       const { episode } = seen;
       internals.namespaces.set(episode, plan.scope.namespace);
+      if (!plan.run) unheard?.queried();
       return results.map((result, place) => {
         const { handle } = seen.results[place] ?? { handle: "" };
         const copy = annotate
@@ -96,7 +101,7 @@ export function qavrVector<Vector extends MastraVector>(
     });
 
   const learning: Learning = {
-    inRun: (requestContext) => within(runOfContext(internals, memoryContextOf(requestContext), requestContext)),
+    inRun: within,
     async reportOutcome(reference, outcome) {
       const input = toOutcomeInput(outcome, storable);
       const named = asReference(reference);
@@ -108,6 +113,7 @@ export function qavrVector<Vector extends MastraVector>(
           "This result was not returned by a recorded query. Pass the result itself, or the id of its episode.",
         );
       }
+      unheard?.reported();
       const { episode, namespace = namespaceOf(internals, episode) ?? ownNamespace(internals) } = known;
       return internals.engine.report(episode, input, { namespace });
     },
@@ -143,14 +149,43 @@ interface Seen {
   results: { readonly handle: string }[];
 }
 
-function queryPlan(internals: Internals, run: RunEpisode | undefined, collection: string, seen: Seen): QueryPlan {
-  const { namespace, context } =
-    run ?? scopeOf(internals.options, { threadId: undefined, resourceId: undefined, requestContext: undefined });
+/** How a query is ranked; undefined when that cannot be told, and the store answers as it is. */
+async function planQuery(
+  internals: Internals,
+  from: RequestContext | ToolCaller | undefined,
+  collection: string,
+  seen: Seen,
+): Promise<QueryPlan | undefined> {
+  try {
+    const caller = await callingRun(internals, from);
+    const scope = scopeOfCaller(internals, caller);
+    return scope && queryPlan(internals, caller.run, scope, collection, seen);
+  } catch (error) {
+    failOpen(internals, "RANKING_FAILED", "A query could not be ranked.", { error });
+    return undefined;
+  }
+}
+
+/** Where a query is learned; undefined where it may be on behalf of one of several runs that are learned from apart. */
+function scopeOfCaller({ options }: Internals, { run, mayBe, ...info }: Caller): RunScope | undefined {
+  const [one = scopeOf(options, info), ...others] = run ? [run] : mayBe;
+  return others.every(({ namespace, context }) => namespace === one.namespace && context === one.context)
+    ? one
+    : undefined;
+}
+
+function queryPlan(
+  internals: Internals,
+  run: RunEpisode | undefined,
+  { namespace, context }: RunScope,
+  collection: string,
+  seen: Seen,
+): QueryPlan {
   return {
     internals,
     scope: { namespace, context },
     run,
-    record: true,
+    record: run?.recorded ?? true,
     collection,
     model: undefined,
     idOf: ({ id }) => (typeof id === "string" && id !== "" ? storable(id) : undefined),
@@ -160,6 +195,7 @@ function queryPlan(internals: Internals, run: RunEpisode | undefined, collection
     onRanked(ranking, results) {
       if (ranking.episode === "") return;
       seen.episode = ranking.episode;
+      if (!run) internals.runs.remember(ranking.episode, namespace);
       seen.results = [...ranking.items];
       ranking.items.forEach((item, place) => {
         const text = this.textOf(results[place] as QueryResult);

@@ -83,7 +83,8 @@ async function record(
 /** The caller's episode, by its run id alone: a request context is anybody's. */
 async function episodesOf(internals: Internals, { runId, agent, requestContext }: Caller): Promise<EpisodeOfRun[]> {
   const { engine, options, runs } = internals;
-  const open = runs.ofRunId(runId);
+  const open = runs.ofRunId(runId, agent?.threadId);
+  if (open?.recorded === false) return [];
   if (open)
     return open.memories.length === 0 && !open.resumed ? [] : [{ episode: open.episode, namespace: open.namespace }];
   if (runId === undefined) return [];

@@ -21,6 +21,8 @@ export interface RunEpisode extends RunScope {
   readonly resourceId: string | undefined;
   /** Mastra's id, known from the first part of the answer on. */
   runId: string | undefined;
+  /** The id that its request context says it will go by; Mastra has not said so yet. */
+  readonly expectedAs: string | undefined;
   /** Memories shown in this process, in the order of their ranking. */
   readonly memories: RecalledMemory[];
   /** Ids of the tool calls that failed. */
@@ -35,8 +37,10 @@ export interface RunEpisode extends RunScope {
   keptBooks: boolean;
   /** Whether a tool failed in the last step that called any. */
   lastToolsFailed: boolean;
-  /** True when another run under way uses the same request context: what that says may be the other's. */
-  sharesContext: boolean;
+  /** False for a run that is not to be learned from. */
+  readonly recorded: boolean;
+  /** The runs under way that use the same request context, itself included: what that says may be another's. */
+  beside: Set<RunEpisode>;
   /** Where its episode waits while it is suspended. */
   parkedAs: string | undefined;
   /** True when it was taken up again from its suspension: it has memories from before. */
@@ -48,10 +52,12 @@ export interface RunEpisode extends RunScope {
 export function newRun(
   known: RunScope &
     Pick<RunEpisode, "episode" | "threadId" | "resourceId" | "runId"> &
-    Partial<Pick<RunEpisode, "resumed">>,
+    Partial<Pick<RunEpisode, "resumed" | "recorded" | "expectedAs">>,
 ): RunEpisode {
   return {
     resumed: false,
+    recorded: true,
+    expectedAs: undefined,
     ...known,
     memories: [],
     failedCalls: new Set(),
@@ -60,7 +66,7 @@ export function newRun(
     worked: false,
     keptBooks: false,
     lastToolsFailed: false,
-    sharesContext: false,
+    beside: new Set(),
     parkedAs: undefined,
     ended: false,
   };

@@ -5,7 +5,7 @@ import { newRun, type RunEpisode } from "./run-episode.js";
 import { type RunScope, scopeOf } from "./run-scope.js";
 import { storable } from "./storable.js";
 
-/** The request context's key under which a run's episode is found: `{ episode }`. It travels into tools, snapshots and score rows. */
+/** The request context's key under which a run is noted: `{ episode, runId }`. It travels into tools, snapshots and score rows. */
 export const CONTEXT_KEY = "qavr";
 
 /** The alias of a thread's latest run. */
@@ -35,13 +35,24 @@ export function openRun(
   const aliases = [threadAlias(threadId), ...(traceId === undefined ? [] : [traceAlias(traceId)])];
   const episode = engine.open({ namespace: scope.namespace, aliases });
   const run = newRun({ ...scope, episode, threadId, resourceId, runId: undefined });
-  const other = runs.ofEpisode(noted(requestContext));
-  if (other) {
-    other.sharesContext = true;
-    run.sharesContext = true;
-  }
   runs.add(run, aliases);
+  if (requestContext) runs.place(run, requestContext);
   requestContext?.set(CONTEXT_KEY, { episode: run.episode });
+  return run;
+}
+
+/** A run that is not to be learned from: it is only known to be under way. */
+export function openUnrecorded(
+  { runs }: Internals,
+  scope: RunScope,
+  known: { readonly threadId: string; readonly resourceId: string | undefined },
+  requestContext: RequestContext | undefined,
+): RunEpisode {
+  const run = newRun({ ...scope, ...known, episode: "", runId: undefined, recorded: false });
+  runs.add(run, []);
+  if (requestContext) runs.place(run, requestContext);
+  // What an earlier run left there is nobody's word about this one.
+  requestContext?.delete(CONTEXT_KEY);
   return run;
 }
 
@@ -55,9 +66,16 @@ export function reopen({ engine, runs }: Internals, run: RunEpisode): string {
 }
 
 /** From now on the run can be found by Mastra's run id. */
-export function identify({ engine, runs, log }: Internals, run: RunEpisode, runId: string): void {
+export function identify(
+  { engine, runs, log }: Internals,
+  run: RunEpisode,
+  runId: string,
+  requestContext: RequestContext | undefined,
+): void {
   if (run.runId !== undefined) return;
   runs.identify(run, runId);
+  if (!run.recorded) return;
+  if (noted(requestContext)?.episode === run.episode) requestContext?.set(CONTEXT_KEY, { episode: run.episode, runId });
   try {
     engine.alias(run.episode, [storable(runId)]);
   } catch (error) {
@@ -71,10 +89,10 @@ export function runOfContext(
   memory: MemoryContext | undefined,
   requestContext: unknown,
 ): RunEpisode | undefined {
-  const run = runs.ofEpisode(noted(requestContext));
+  const run = runs.ofEpisode(noted(requestContext)?.episode);
   // HTTP clients may fill a request context.
   const isOwn = run?.threadId === memory?.threadId && run?.resourceId === memory?.resourceId;
-  return run && isOwn && !run.sharesContext ? run : undefined;
+  return run && isOwn && run.beside.size <= 1 ? run : undefined;
 }
 
 /** Makes the episode of a suspended run durable, so that whoever resumes it finds it. Never rejects unless failures are thrown. */
@@ -96,7 +114,7 @@ export async function parkRun(internals: Internals, run: RunEpisode, runId: stri
 /** The run whose suspended episode waits under this run id and thread; undefined when there is none. */
 export async function resumeRun(
   internals: Internals,
-  memory: MemoryContext,
+  memory: Pick<MemoryContext, "threadId" | "resourceId">,
   runId: string,
   requestContext: RequestContext | undefined,
 ): Promise<RunEpisode | undefined> {
@@ -106,8 +124,12 @@ export async function resumeRun(
     const scope = scopeOf(options, { threadId, resourceId, requestContext });
     const episode = await engine.resume(parkingAlias(threadId, runId), { namespace: scope.namespace });
     if (episode === undefined) return undefined;
+    // A tool and the run's own stream may ask at the same time.
+    const already = runs.ofRunId(runId, threadId);
+    if (already) return already;
     const run = newRun({ ...scope, episode, threadId, resourceId, runId, resumed: true });
     runs.add(run, [runId]);
+    if (requestContext) runs.place(run, requestContext);
     return run;
   } catch (error) {
     if (internals.throws) throw error;
@@ -116,7 +138,31 @@ export async function resumeRun(
   }
 }
 
-function noted(requestContext: unknown): string | undefined {
-  const value = (requestContext as RequestContext | undefined)?.get(CONTEXT_KEY) as { episode?: unknown } | undefined;
-  return typeof value?.episode === "string" ? value.episode : undefined;
+/** A new episode for a run that goes on in this process; it is found when Mastra gives it this id. @throws what scopeOf throws */
+export function continueRun(
+  { engine, options, runs }: Internals,
+  { threadId, resourceId }: Pick<MemoryContext, "threadId" | "resourceId">,
+  expectedAs: string,
+  requestContext: RequestContext | undefined,
+): RunEpisode {
+  const already = runs.ofRunId(expectedAs, threadId);
+  if (already) return already;
+  const scope = scopeOf(options, { threadId, resourceId, requestContext });
+  const aliases = [threadAlias(threadId)];
+  const episode = engine.open({ namespace: scope.namespace, aliases });
+  const run = newRun({ ...scope, episode, threadId, resourceId, runId: undefined, expectedAs });
+  runs.add(run, aliases);
+  if (requestContext) runs.place(run, requestContext);
+  return run;
+}
+
+/** What a request context says of the run that it was last used by, if it says anything. */
+export function noted(
+  requestContext: unknown,
+): { readonly episode: string; readonly runId: string | undefined } | undefined {
+  const value = (requestContext as RequestContext | undefined)?.get(CONTEXT_KEY) as
+    | { episode?: unknown; runId?: unknown }
+    | undefined;
+  if (typeof value?.episode !== "string") return undefined;
+  return { episode: value.episode, runId: typeof value.runId === "string" ? value.runId : undefined };
 }

@@ -3,9 +3,12 @@ import type { RunEpisode } from "./run-episode.js";
 /** The runs under way in this process, and the namespaces of those that were. Bounded in number, oldest out first. */
 export class Runs {
   readonly #limit: number;
+  readonly #underWay = new Set<RunEpisode>();
   readonly #byEpisode = new Map<string, RunEpisode>();
+  /** Several runs may go by one run id (that of a workflow), but not on one thread. */
   readonly #byRunId = new Map<string, RunEpisode>();
   readonly #byMessages = new WeakMap<object, RunEpisode>();
+  readonly #byContext = new WeakMap<object, Set<RunEpisode>>();
   /** Namespace by run, trace, thread and episode id. */
   readonly #namespaces = new Map<string, string>();
 
@@ -14,15 +17,19 @@ export class Runs {
   }
 
   get size(): number {
-    return this.#byEpisode.size;
+    return this.#underWay.size;
   }
 
   add(run: RunEpisode, aliases: readonly string[]): void {
-    this.#byEpisode.set(run.episode, run);
-    if (run.runId !== undefined) this.#byRunId.set(run.runId, run);
-    for (const alias of [run.episode, ...aliases]) this.#remember(alias, run.namespace);
-    for (const oldest of this.#byEpisode.values()) {
-      if (this.#byEpisode.size <= this.#limit) break;
+    this.#underWay.add(run);
+    if (run.recorded) {
+      this.#byEpisode.set(run.episode, run);
+      for (const alias of [run.episode, ...aliases]) this.remember(alias, run.namespace);
+    }
+    const runId = run.runId ?? run.expectedAs;
+    if (runId !== undefined) this.#byRunId.set(keyOf(runId, run.threadId), run);
+    for (const oldest of this.#underWay) {
+      if (this.#underWay.size <= this.#limit) break;
       this.remove(oldest);
     }
   }
@@ -32,24 +39,37 @@ export class Runs {
     this.#byMessages.set(messages, run);
   }
 
+  /** The run uses this request context, maybe beside others. */
+  place(run: RunEpisode, context: object): void {
+    const beside = this.#byContext.get(context) ?? new Set();
+    this.#byContext.set(context, beside.add(run));
+    run.beside = beside;
+  }
+
   /** The run goes by this id from now on. */
   identify(run: RunEpisode, runId: string): void {
     run.runId = runId;
-    if (!run.ended) this.#byRunId.set(runId, run);
-    this.#remember(runId, run.namespace);
+    if (!run.ended) this.#byRunId.set(keyOf(runId, run.threadId), run);
+    if (run.recorded) this.remember(runId, run.namespace);
   }
 
   remove(run: RunEpisode): void {
+    this.#underWay.delete(run);
+    run.beside.delete(run);
     if (this.#byEpisode.get(run.episode) === run) this.#byEpisode.delete(run.episode);
-    if (run.runId !== undefined && this.#byRunId.get(run.runId) === run) this.#byRunId.delete(run.runId);
+    for (const runId of [run.runId, run.expectedAs]) {
+      if (runId === undefined) continue;
+      const key = keyOf(runId, run.threadId);
+      if (this.#byRunId.get(key) === run) this.#byRunId.delete(key);
+    }
   }
 
   ofEpisode(episode: string | undefined): RunEpisode | undefined {
     return episode === undefined ? undefined : this.#byEpisode.get(episode);
   }
 
-  ofRunId(runId: string | undefined): RunEpisode | undefined {
-    return runId === undefined ? undefined : this.#byRunId.get(runId);
+  ofRunId(runId: string | undefined, threadId: string | undefined): RunEpisode | undefined {
+    return runId === undefined || threadId === undefined ? undefined : this.#byRunId.get(keyOf(runId, threadId));
   }
 
   /** Also one that has ended. */
@@ -57,16 +77,25 @@ export class Runs {
     return messages && this.#byMessages.get(messages);
   }
 
+  /** Those that use this very request context, not a copy of it. */
+  ofContext(context: object | undefined): readonly RunEpisode[] {
+    return [...((context && this.#byContext.get(context)) ?? [])];
+  }
+
   /** Where a run, trace, thread or episode of this process was learned from. */
   namespaceOf(alias: string): string | undefined {
     return this.#namespaces.get(alias);
   }
 
-  #remember(alias: string, namespace: string): void {
+  remember(alias: string, namespace: string): void {
     this.#namespaces.delete(alias);
     this.#namespaces.set(alias, namespace);
     if (this.#namespaces.size <= 4 * this.#limit) return;
     const [oldest] = this.#namespaces.keys();
     if (oldest !== undefined) this.#namespaces.delete(oldest);
   }
+}
+
+function keyOf(runId: string, threadId: string): string {
+  return `${runId.length}:${runId}${threadId}`;
 }

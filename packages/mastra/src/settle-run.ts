@@ -24,6 +24,7 @@ export async function settleRun(internals: Internals, run: RunEpisode, end: RunE
   run.ended = true;
   internals.runs.remove(run);
   noteUnshown(internals, run);
+  if (!run.recorded) return;
   const { engine } = internals;
   const { namespace } = run;
   const reason = reasonOf(run, end);

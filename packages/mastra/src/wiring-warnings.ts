@@ -70,3 +70,26 @@ export function warnOfNoObservability(internals: Internals): void {
     "The scores of qavr.scores arrive through observability, and this Mastra has none. Configure it, or wrap the scorers with rewardFrom().",
   );
 }
+
+/** How many queries outside any run may go unreported before that looks like a mistake: a first one may be reported yet. */
+const UNHEARD_QUERIES = 2;
+
+/** Warns once when queries of a store that shares a memory belong to no run of it and nobody reports about them. */
+export function unheardQueries(logger: Logger | undefined): { queried(): void; reported(): void } {
+  const warn = warnOnce(
+    logger,
+    "QUERY_OUTSIDE_RUN",
+    "A vector store that shares a memory was queried outside its runs, and nobody reports about what it showed, so nothing is learned " +
+      "from that. In an agent's tool ask documents.inRun(context), on a run with a thread; elsewhere call documents.reportOutcome(result, …).",
+  );
+  let unreported = 0;
+  return {
+    queried() {
+      unreported += 1;
+      if (unreported >= UNHEARD_QUERIES) warn();
+    },
+    reported() {
+      unreported = Number.NEGATIVE_INFINITY;
+    },
+  };
+}

@@ -91,7 +91,7 @@ describe("a request context that a client has filled", () => {
     await agent.generate("hello", { requestContext });
     expect(requestContext.get(CONTEXT_KEY)).toBeUndefined();
     await agent.generate("hello", { requestContext, memory: { thread: "own", resource: USER } });
-    expect(requestContext.get(CONTEXT_KEY)).toEqual({ episode: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+    expect(requestContext.get(CONTEXT_KEY)).toMatchObject({ episode: expect.stringMatching(/^[0-9a-f-]{36}$/) });
   });
 });
 

@@ -17,11 +17,11 @@ describe("the runs under way", () => {
     const runs = new Runs(10);
     const one = run("e1");
     runs.add(one, ["thread:t"]);
-    expect(runs.ofRunId("r1")).toBeUndefined();
+    expect(runs.ofRunId("r1", "t")).toBeUndefined();
     runs.identify(one, "r1");
-    expect([runs.ofEpisode("e1"), runs.ofRunId("r1")]).toEqual([one, one]);
+    expect([runs.ofEpisode("e1"), runs.ofRunId("r1", "t")]).toEqual([one, one]);
     runs.remove(one);
-    expect([runs.ofEpisode("e1"), runs.ofRunId("r1"), runs.size]).toEqual([undefined, undefined, 0]);
+    expect([runs.ofEpisode("e1"), runs.ofRunId("r1", "t"), runs.size]).toEqual([undefined, undefined, 0]);
   });
 
   it("leave their namespaces behind, for what is reported later", () => {
@@ -46,8 +46,8 @@ describe("the runs under way", () => {
       runs.identify(one, `r${at + 1}`);
     }
     expect(runs.size).toBe(2);
-    expect(runs.ofRunId("r1")).toBeUndefined();
-    expect(runs.ofRunId("r3")).toBe(all[2]);
+    expect(runs.ofRunId("r1", "t")).toBeUndefined();
+    expect(runs.ofRunId("r3", "t")).toBe(all[2]);
     for (let at = 0; at < 20; at++) runs.add(run(`later-${at}`), []);
     expect(runs.namespaceOf("r1")).toBeUndefined();
   });

@@ -1,0 +1,235 @@
+import { spawn } from "node:child_process";
+import { text } from "node:stream/consumers";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type { Agent, AgentConfig } from "@mastra/core/agent";
+import { Mastra } from "@mastra/core/mastra";
+import { RequestContext } from "@mastra/core/request-context";
+import { createTool } from "@mastra/core/tools";
+import type { LibSQLVector } from "@mastra/libsql";
+import type { EpisodeView, NamespaceStatus } from "@qavr/core";
+import { type QavrOptions, type QavrVector, qavrVector, type ToolCaller } from "@qavr/mastra";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
+import { consume } from "./support/expected-runs.js";
+import type { Script } from "./support/scripted-model.js";
+import { libsql, temporaryFolder } from "./support/stores.js";
+import { DIMENSION, wordVector } from "./support/word-embedder.js";
+
+const INDEX = "documents";
+const QUESTION = "deploy fails with EACCES";
+const query = { indexName: INDEX, queryVector: wordVector(QUESTION), topK: 1 };
+const on = (thread: string) => ({ memory: { thread, resource: USER } });
+const searches: Script = [{ tool: "search" }, { text: "done" }];
+
+type Config = Partial<AgentConfig> & { readonly id?: string };
+
+/** How a tool says on whose behalf it asks. */
+const CALLERS = {
+  "the tool's context": (context: ToolCaller) => context,
+  "the request context": ({ requestContext }: ToolCaller) => requestContext,
+};
+
+describe.each(Object.entries(CALLERS))("a query inside a run that is told by %s", (by, callerOf) => {
+  let vector: LibSQLVector;
+  let given: Bench;
+  let documents: QavrVector;
+
+  beforeEach(async () => {
+    vector = libsql().vector;
+    await vector.createIndex({ indexName: INDEX, dimension: DIMENSION });
+    const texts = ["when a deploy fails with EACCES clear the cache", "on EACCES fix the permissions"];
+    await vector.upsert({ indexName: INDEX, ids: ["cache", "permissions"], vectors: texts.map(wordVector) });
+    use({});
+  });
+
+  function use(qavr: QavrOptions): void {
+    given = bench(qavr);
+    documents = qavrVector(vector, { memory: given.memory });
+  }
+
+  /** Searches; the run that is given as slow takes its time. */
+  const search = (
+    settings: { readonly requireApproval?: boolean; readonly delay?: (thread?: string) => number } = {},
+  ) =>
+    createTool({
+      id: "search",
+      description: "Searches.",
+      inputSchema: { type: "object", properties: {} } as unknown as undefined,
+      ...(settings.requireApproval ? { requireApproval: true } : {}),
+      execute: async (_input: unknown, context: unknown) => {
+        await pause(settings.delay?.((context as ToolCaller).agent?.threadId) ?? 0);
+        const found = await documents.inRun(callerOf(context as ToolCaller)).query(query);
+        return found.map(({ id }) => id);
+      },
+    } as never);
+
+  const agentOf = (script: Script, config: Config = {}): Agent =>
+    scriptedAgent(given.memory, script, { tools: { search: search() }, ...config } as Config);
+
+  const collections = (episode: EpisodeView | undefined): string[] =>
+    (episode?.exposures ?? []).map(({ collection }) => collection);
+
+  const expectIn = async (thread: string): Promise<void> => {
+    const episode = await latest(given.memory, thread);
+    expect(collections(episode)).toEqual([INDEX]);
+    expect(episode).toMatchObject({ state: "ended", outcome: { reward: 1, tier: "completed" } });
+  };
+
+  it("belongs to a supervisor that has delegated before, and to a sub-agent that searches itself", async () => {
+    const worker = agentOf(searches, { id: "worker", description: "Works." });
+    const delegates: Script = [{ tool: "agent-worker", args: { prompt: QUESTION } }, ...(searches as [])];
+    await agentOf(delegates, { id: "supervisor", agents: { worker } } as Config).generate(QUESTION, on("task"));
+    await expectIn("task");
+    const { episodes, outcomes } = await given.memory.status();
+    expect([episodes.recorded, outcomes.completed]).toEqual([2, 2]);
+  });
+
+  it.each([
+    ["that had been shown nothing", 0],
+    ["that had been shown something", 1],
+  ])("belongs to a run that waited for its approval, and %s", async (_what, shown) => {
+    if (shown > 0) await remember(given.memory, "deploy with helm");
+    const agent = agentOf(searches, { tools: { search: search({ requireApproval: true }) } } as Config);
+    new Mastra({ agents: { agent }, storage: given.storage, logger: false });
+    const waiting = await agent.stream(QUESTION, on("task"));
+    await consume(waiting);
+    const before = await latest(given.memory, "task");
+    expect(before?.state).toBe(shown > 0 ? "parked" : undefined);
+    await consume(await agent.approveToolCall({ runId: waiting.runId }));
+    const episode = await latest(given.memory, "task");
+    expect(episode).toMatchObject({ state: "ended", outcome: { reward: 1, tier: "completed" } });
+    expect(collections(episode)).toEqual([...(shown > 0 ? ["messages"] : []), INDEX]);
+    expect((await given.memory.explain({ runId: waiting.runId }))?.episode).toBe(episode?.episode);
+    expect((await given.memory.status()).episodes).toMatchObject({ recorded: 1, open: 0, abandoned: 0 });
+  });
+
+  it("belongs to its own run where one that is not searching shares the request context", async () => {
+    const requestContext = new RequestContext();
+    const slow = agentOf([{ text: "one two three four", delayMs: 60 }]).generate(QUESTION, {
+      ...on("slow"),
+      requestContext,
+    });
+    await agentOf(searches).generate(QUESTION, { ...on("task"), requestContext });
+    await slow;
+    await expectIn("task");
+    expect(collections(await latest(given.memory, "slow"))).toEqual([]);
+  });
+
+  it.each(["before the model", "while it streams", "at its end"])(
+    "belongs to its own run after another on the request context was blocked %s",
+    async (when) => {
+      const requestContext = new RequestContext();
+      const block = ({ part, abort }: { part?: { type: string }; abort(why: string): never }): unknown =>
+        !part || part.type === "text-delta" ? abort("no") : part;
+      const hook = {
+        "before the model": "processInput",
+        "while it streams": "processOutputStream",
+        "at its end": "processOutputResult",
+      }[when] as string;
+      const guard = [{ id: "guard", [hook]: block }];
+      const processors = hook === "processInput" ? { inputProcessors: guard } : { outputProcessors: guard };
+      await agentOf([{ text: "blocked" }], processors as unknown as Config).generate(QUESTION, {
+        ...on("blocked"),
+        requestContext,
+      });
+      await agentOf(searches).generate(QUESTION, { ...on("task"), requestContext });
+      await expectIn("task");
+    },
+  );
+
+  it.each<[string, QavrOptions, object]>([
+    ["is ignored", { ignore: () => true }, {}],
+    ["is read only", {}, { options: { readOnly: true } }],
+  ])("is ranked and leaves nothing where the run %s", async (_why, qavr, memory) => {
+    use(qavr);
+    await agentOf(searches).generate(QUESTION, { memory: { thread: "task", resource: USER, ...memory } });
+    await given.memory.flush();
+    expect((await given.memory.status()).episodes).toMatchObject({ recorded: 0, open: 0 });
+  });
+
+  it("is learned in the namespace that the request context says where no run is found", async () => {
+    use({ namespace: ({ requestContext }) => requestContext?.get("tenant") as string });
+    const requestContext = new RequestContext([["tenant", "acme"]] as never);
+    await agentOf(searches).generate(QUESTION, { requestContext });
+    const [shown] = await documents.inRun(callerOf({ requestContext })).query(query);
+    await documents.reportOutcome(shown as never, { success: true });
+    await given.memory.flush();
+    expect((await given.memory.status({ namespace: "acme" })).outcomes.user).toBe(1);
+    expect((await given.memory.status({ namespace: "default" })).episodes).toMatchObject({ recorded: 0, open: 0 });
+  });
+
+  it("is the store's own where the namespace cannot be told", async () => {
+    const warn = vi.fn();
+    use({
+      logger: { warn },
+      namespace: ({ requestContext }) => (requestContext as RequestContext).get("tenant") as string,
+    });
+    const results = await documents.inRun(callerOf({})).query(query);
+    expect(results.map(({ id }) => id)).toEqual(["cache"]);
+    expect(await documents.query(query)).toEqual(await vector.query(query));
+    expect(warn).toHaveBeenCalledWith(expect.any(String), expect.objectContaining({ code: "RANKING_FAILED" }));
+  });
+
+  it("never goes to another tenant's namespace where two runs share the request context", async () => {
+    use({ namespace: ({ resourceId }) => resourceId });
+    const requestContext = new RequestContext();
+    const both = ["acme", "umbrella"].map((resource) =>
+      agentOf(searches, { tools: { search: search({ delay: () => 40 }) } } as Config).generate(QUESTION, {
+        memory: { thread: `of-${resource}`, resource },
+        requestContext,
+      }),
+    );
+    await Promise.all(both);
+    await given.memory.flush();
+    for (const namespace of ["acme", "umbrella"]) {
+      const episode = await given.memory.explain({ threadId: `of-${namespace}`, namespace });
+      // Where nothing else tells, the latter may be the only one that is still searching.
+      if (by === "the tool's context" || episode) expect(collections(episode)).toEqual([INDEX]);
+      expect((await given.memory.status({ namespace })).episodes).toMatchObject({ open: 0 });
+    }
+  });
+});
+
+describe("a query by a tool that was approved in another process", () => {
+  const FIXTURE = fileURLToPath(new URL("fixtures/suspended-search.mjs", import.meta.url));
+
+  /** Runs one half of a run in a process of its own; it imports the built packages. */
+  async function inProcess<Answer>(...args: string[]): Promise<Answer> {
+    const child = spawn(process.execPath, [FIXTURE, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+    return JSON.parse(await text(child.stdout)) as Answer;
+  }
+
+  it.each(["tool", "request"])("belongs to the run that waited, told by the %s context", async (by) => {
+    const folder = temporaryFolder();
+    const { runId } = await inProcess<{ runId: string }>("start", folder, by);
+    const { episode, status } = await inProcess<{ episode: EpisodeView; status: NamespaceStatus }>(
+      "resume",
+      folder,
+      by,
+      runId,
+    );
+    expect(episode).toMatchObject({ state: "ended", outcome: { reward: 1 }, exposures: [{ collection: INDEX }] });
+    expect(status.episodes).toMatchObject({ recorded: 1, open: 0, parked: 0, abandoned: 0 });
+  });
+});
+
+describe("queries outside any run", () => {
+  it("are said to teach nothing, once, unless somebody reports about them", async () => {
+    const { vector } = libsql();
+    await vector.createIndex({ indexName: INDEX, dimension: DIMENSION });
+    await vector.upsert({ indexName: INDEX, ids: ["a"], vectors: [wordVector("clear the cache")] });
+    const warn = vi.fn();
+    const { memory } = bench({ logger: { warn } });
+    const silent = qavrVector(vector, { memory });
+    const reported = qavrVector(vector, { memory });
+    for (let at = 0; at < 3; at++) {
+      const [shown] = await reported.query(query);
+      await reported.reportOutcome(shown as never, { success: true });
+    }
+    await silent.query(query);
+    expect(warn).not.toHaveBeenCalled();
+    for (let at = 0; at < 3; at++) await silent.query(query);
+    expect(warn.mock.calls.map(([, fields]) => fields)).toEqual([{ code: "QUERY_OUTSIDE_RUN" }]);
+  });
+});
