@@ -9,6 +9,7 @@ import {
   repairReport,
 } from "@qavr/core/adapter";
 import type { Internals } from "./internals.js";
+import { threadAlias } from "./run-lifecycle.js";
 import { scopeOf } from "./run-scope.js";
 import { storable } from "./storable.js";
 
@@ -80,21 +81,22 @@ async function record(
   }
 }
 
-/** The caller's episode, by its run id alone: a request context is anybody's. */
+/**
+ * The caller's episode, by its run id and thread: a request context is anybody's, and a run id may be that of a workflow which calls
+ * several agents. One that this process does not know any more must be the latest of its thread.
+ */
 async function episodesOf(internals: Internals, { runId, agent, requestContext }: Caller): Promise<EpisodeOfRun[]> {
   const { engine, options, runs } = internals;
   const open = runs.ofRunId(runId, agent?.threadId);
   if (open?.recorded === false) return [];
   if (open)
     return open.memories.length === 0 && !open.resumed ? [] : [{ episode: open.episode, namespace: open.namespace }];
-  if (runId === undefined) return [];
-  const { namespace } = scopeOf(options, {
-    threadId: agent?.threadId,
-    resourceId: agent?.resourceId,
-    requestContext,
-  });
+  if (runId === undefined || agent?.threadId === undefined) return [];
+  const { threadId, resourceId } = agent;
+  const { namespace } = scopeOf(options, { threadId, resourceId, requestContext });
   const known = await engine.explain(storable(runId), { namespace });
-  return known ? [{ episode: known.episode, namespace }] : [];
+  const latest = known && (await engine.explain(threadAlias(threadId), { namespace }));
+  return known && latest?.episode === known.episode ? [{ episode: known.episode, namespace }] : [];
 }
 
 function asRecord(received: unknown): Record<string, unknown> {

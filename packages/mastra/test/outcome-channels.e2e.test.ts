@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { createScorer } from "@mastra/core/evals";
 import type { Mastra } from "@mastra/core/mastra";
 import type { RequestContext } from "@mastra/core/request-context";
@@ -8,6 +9,7 @@ import { describe, expect, it } from "vitest";
 import { bench, latest, scriptedAgent, USER } from "./support/bench.js";
 import { answered, half, judged, on, QUESTION, rewardOf, THREAD } from "./support/judged.js";
 import { promptText } from "./support/scripted-model.js";
+import { tools } from "./support/tools.js";
 
 describe("reportOutcome", () => {
   it.each<[string, (given: { runId: string; episode: string }) => ReportedRun]>([
@@ -114,11 +116,28 @@ describe("the report tool", () => {
       execute(input: unknown, context: unknown): Promise<string>;
     };
     const call = (context: object): Promise<string> => tool.execute({ success: false, harmful: ["m1"] }, context);
-    expect(await call({ runId, agent: { toolCallId: "late" } })).toBe("Recorded.");
+    expect(await call({ runId, agent: { toolCallId: "late" } })).toContain("no memory was recalled");
+    expect(await call({ runId, agent: { threadId: "another" } })).toContain("no memory was recalled");
+    expect(await call({ runId, agent: { toolCallId: "late", threadId: THREAD } })).toBe("Recorded.");
     expect((await memory.explain({ runId }))?.outcome).toMatchObject({ reward: 0, tier: "self-reported" });
     expect(await call({ agent: {} })).toContain("no memory was recalled");
     await memory.close();
-    expect(await call({ runId, agent: {} })).toContain("could not be recorded");
+    expect(await call({ runId, agent: { threadId: THREAD } })).toContain("could not be recorded");
+  });
+
+  it("reports on the caller's own run where another goes by the same run id", async () => {
+    const { memory } = await answered();
+    await remember(memory, "payments restart the queue worker");
+    const report = { tool: "report_memory_outcome", args: { success: false, note: "of the first" }, delayMs: 200 };
+    const first = scriptedAgent(memory, [{ tool: "works" }, report, { text: "done" }], { tools });
+    const second = scriptedAgent(memory, [{ tool: "works" }, { text: "well", delayMs: 400 }], { tools });
+    const ask = (agent: typeof first, thread: string, question: string): Promise<unknown> =>
+      agent.generate(question, { runId: "workflow-run", memory: { thread, resource: USER } });
+    const reporting = ask(first, "of-first", QUESTION);
+    await pause(100);
+    await Promise.all([reporting, ask(second, "of-second", "restart the payments queue")]);
+    expect((await latest(memory, "of-first"))?.outcome).toMatchObject({ reward: 0, note: "of the first" });
+    expect((await latest(memory, "of-second"))?.outcome).toMatchObject({ reward: 1, tier: "completed" });
   });
 
   it("says so when there is nothing to report about", async () => {

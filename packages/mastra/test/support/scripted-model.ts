@@ -5,7 +5,7 @@ import type { MastraModelConfig } from "@mastra/core/llm";
 export type Turn =
   /** `delayMs` passes before each word. */
   | { readonly text: string; readonly delayMs?: number }
-  | { readonly tool: string; readonly args?: unknown }
+  | { readonly tool: string; readonly args?: unknown; readonly delayMs?: number }
   | { readonly tools: readonly { readonly tool: string; readonly args?: unknown }[] }
   /** The call rejects. */
   | { readonly error: Error }
