@@ -6,6 +6,7 @@ import { finishOutcomes } from "./finish-reasons.js";
 import type { Internals } from "./internals.js";
 import { assertQavrOptions, isEnabled, type QavrOptions } from "./memory-options.js";
 import { Runs } from "./runs.js";
+import { untoldWarning } from "./wiring-warnings.js";
 
 /** Checks the options and builds what the parts of a memory share. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export function createInternals(options: QavrOptions): Internals {
@@ -26,6 +27,7 @@ export function createInternals(options: QavrOptions): Internals {
     outcomes: finishOutcomes(outcomes),
     reporting: new Set(),
     ignoredSources: new Set(),
+    warnOfUntold: untoldWarning(logger),
     throws: onError === "throw",
   };
 }

@@ -24,6 +24,8 @@ export interface Internals {
   readonly reporting: Set<string>;
   /** Sources of scores and feedback that were said to be ignored. */
   readonly ignoredSources: Set<string>;
+  /** Says once that Mastra does not tell how runs go. */
+  readonly warnOfUntold: () => void;
   /** True makes failures of learning reach the caller. */
   readonly throws: boolean;
 }

@@ -115,8 +115,9 @@ export class LearnedRecall implements Processor {
     try {
       const known = state[STATE_KEY] as RunEpisode | null | undefined;
       const run = known === undefined ? await this.#findRun(args, undefined) : known;
-      if (run)
-        await settleRun(internals, run, { finishReason: result?.finishReason, text: result?.text, requestContext });
+      if (!run) return;
+      const finishReason = isTold(result) ? result.finishReason : undefined;
+      await settleRun(internals, run, { finishReason, text: result?.text, requestContext });
     } catch (error) {
       failOpen(internals, "OUTCOME_NOT_RECORDED", "The end of a run could not be recorded.", { error }, "error");
     }
@@ -196,6 +197,12 @@ export class LearnedRecall implements Processor {
       run.failedCalls.add(part.payload.toolCallId);
     }
   }
+}
+
+/** Whether Mastra says how a run went: its legacy methods leave a blank form. */
+function isTold(result: ProcessOutputResultArgs["result"] | undefined): result is ProcessOutputResultArgs["result"] {
+  if (!result) return false;
+  return result.finishReason !== "unknown" || result.text !== "" || (result.steps ?? []).length > 0;
 }
 
 /** Whether a processor has stopped the run and does not let the model try again. */

@@ -10,6 +10,7 @@ const OWN = {
     "The application's storage is remote but the ledger is a local file, so instances would learn apart.",
   QUERY_OUTSIDE_RUN:
     "A vector store that shares a memory was queried outside its runs, so nothing is learned from what it showed.",
+  END_UNTOLD: "Mastra did not tell how a run ended, so its end says nothing about its memories.",
   COLLECTION_FAILED: "A memory collection could not be searched; the run goes on without it.",
   EPISODE_NOT_PARKED:
     "The episode of a suspended run could not be recorded; a resume in another process will not find it.",

@@ -9,6 +9,7 @@ import { storable } from "./storable.js";
 
 /** What Mastra says about the end of a run. */
 export interface RunEnd {
+  /** Undefined where Mastra says nothing of how it went, as of its legacy runs. */
   readonly finishReason: string | undefined;
   readonly text: string | undefined;
   readonly requestContext: RequestContext | undefined;
@@ -64,11 +65,16 @@ function reasonOf(run: RunEpisode, { finishReason, text = "" }: RunEnd): FinishR
 }
 
 async function judge(
-  { options: { evaluate }, log, throws }: Internals,
+  { options: { evaluate }, log, throws, warnOfUntold }: Internals,
   run: RunEpisode,
   finishReason: FinishReason,
-  { text = "", requestContext }: RunEnd,
+  { finishReason: told, text = "", requestContext }: RunEnd,
 ): Promise<OutcomeInput | undefined> {
+  if (told === undefined) {
+    // Neither the end nor the answer is known: a judge would see an empty answer, and what it says of that would count as verified.
+    warnOfUntold();
+    return undefined;
+  }
   if (!evaluate || finishReason === "aborted") return undefined;
   const { runId, threadId, resourceId, memories, failedCalls } = run;
   const finished: FinishedRun = {

@@ -93,3 +93,13 @@ export function unheardQueries(logger: Logger | undefined): { queried(): void; r
     },
   };
 }
+
+/** Says once that runs end without a word on how: those of Mastra's legacy methods. */
+export function untoldWarning(logger: Logger | undefined): () => void {
+  return warnOnce(
+    logger,
+    "END_UNTOLD",
+    "Mastra did not tell how a run ended, so neither its end nor evaluate says anything about its memories. It never tells of " +
+      "generateLegacy and streamLegacy: use generate and stream, or report with memory.reportOutcome({ threadId, success }).",
+  );
+}
