@@ -1,6 +1,8 @@
+import type { RequestContext } from "@mastra/core/request-context";
 import type { Memory } from "@mastra/memory";
 import { MESSAGES } from "./collections.js";
 import { failOpen, type Internals } from "./internals.js";
+import { threadAlias } from "./run-lifecycle.js";
 import { scopeOf } from "./run-scope.js";
 import { storable } from "./storable.js";
 
@@ -9,6 +11,14 @@ const BATCH = 500;
 
 /** Messages that go away, by the namespace that they may have been learned in. */
 export type Doomed = ReadonlyMap<string, readonly string[]>;
+
+/** Where what was learned about messages is forgotten, for a `namespace` option that is a function of the request context. */
+export interface ForgetScope {
+  /** The namespace itself. */
+  readonly namespace?: string;
+  /** What the function is asked with. */
+  readonly requestContext?: RequestContext | undefined;
+}
 
 interface MessageShape {
   readonly id: string;
@@ -21,27 +31,31 @@ export async function idsOf(
   memory: Memory,
   internals: Internals,
   input: Parameters<Memory["deleteMessages"]>[0],
+  scope: ForgetScope,
 ): Promise<Doomed> {
   if (!internals.enabled || !Array.isArray(input)) return new Map();
   const ids = input.flatMap((item: unknown) => {
     const id = typeof item === "string" ? item : (item as { id?: unknown } | null)?.id;
     return typeof id === "string" ? [id] : [];
   });
-  if (typeof internals.options.namespace !== "function")
-    return byNamespace(
-      internals,
-      ids.map((id) => ({ id })),
-    );
-  return told(internals, async () => {
+  if (typeof internals.options.namespace !== "function" || scope.namespace !== undefined) {
+    return told(internals, scope, async () => ids.map((id) => ({ id })));
+  }
+  return told(internals, scope, async () => {
     const store = await memory.storage.getStore("memory");
     return (await store?.listMessagesById({ messageIds: ids }))?.messages ?? [];
   });
 }
 
 /** The messages of a thread with their namespace. Never rejects unless failures are thrown. */
-export async function threadMessages(memory: Memory, internals: Internals, threadId: string): Promise<Doomed> {
+export async function threadMessages(
+  memory: Memory,
+  internals: Internals,
+  threadId: string,
+  scope: ForgetScope,
+): Promise<Doomed> {
   if (!internals.enabled) return new Map();
-  return told(internals, async () => {
+  return told(internals, scope, async () => {
     const store = await memory.storage.getStore("memory");
     return (await store?.listMessages({ threadId, perPage: false }))?.messages ?? [];
   });
@@ -64,20 +78,66 @@ export async function forgetMessages(internals: Internals, doomed: Doomed): Prom
   }
 }
 
-async function told(internals: Internals, list: () => Promise<readonly MessageShape[]>): Promise<Doomed> {
+async function told(
+  internals: Internals,
+  scope: ForgetScope,
+  list: () => Promise<readonly MessageShape[]>,
+): Promise<Doomed> {
   try {
-    return byNamespace(internals, await list());
+    return byNamespace(internals, scope, await list());
   } catch (error) {
     failOpen(internals, "NOT_FORGOTTEN", "Messages to delete could not be listed.", { error });
     return new Map();
   }
 }
 
-function byNamespace({ options }: Internals, messages: readonly MessageShape[]): Doomed {
+function byNamespace(internals: Internals, scope: ForgetScope, messages: readonly MessageShape[]): Doomed {
   const sorted = new Map<string, string[]>();
-  for (const { id, threadId, resourceId } of messages) {
-    const { namespace } = scopeOf(options, { threadId, resourceId, requestContext: undefined });
-    sorted.set(namespace, [...(sorted.get(namespace) ?? []), storable(id)]);
+  let untold = 0;
+  for (const message of messages) {
+    const { namespaces, isTold } = namespacesOf(internals, scope, message);
+    if (!isTold) untold += 1;
+    for (const namespace of namespaces) {
+      sorted.set(namespace, [...(sorted.get(namespace) ?? []), storable(message.id)]);
+    }
+  }
+  if (untold > 0) {
+    internals.log(
+      "warn",
+      "NOT_FORGOTTEN",
+      "The namespace of deleted messages depends on a request context, and none was given. Call deleteThread or deleteMessages with " +
+        "{ namespace } or { requestContext }, or memory.engine.forget.",
+    );
   }
   return sorted;
+}
+
+/**
+ * Where a message may have been learned: where the option says, and where this process has learned on its thread. Not told where the
+ * option asks for a request context, there is none, and this process has not seen the thread.
+ */
+function namespacesOf(
+  internals: Internals,
+  scope: ForgetScope,
+  { threadId, resourceId }: MessageShape,
+): { readonly namespaces: ReadonlySet<string>; readonly isTold: boolean } {
+  const { options, runs } = internals;
+  if (scope.namespace !== undefined) return { namespaces: new Set([scope.namespace]), isTold: true };
+  const seen = threadId === undefined ? undefined : runs.namespaceOf(threadAlias(threadId));
+  const namespaces = new Set(seen === undefined ? [] : [seen]);
+  let lacksContext = false;
+  const run = {
+    threadId,
+    resourceId,
+    get requestContext(): RequestContext | undefined {
+      lacksContext = scope.requestContext === undefined;
+      return scope.requestContext;
+    },
+  };
+  try {
+    namespaces.add(scopeOf({ namespace: options.namespace }, run).namespace);
+  } catch (error) {
+    if (!lacksContext) throw error;
+  }
+  return { namespaces, isTold: !lacksContext || seen !== undefined };
 }

@@ -9,6 +9,7 @@ export {
   type MemoryCollection,
 } from "./collections.js";
 export { FINISH_OUTCOMES, type FinishOutcomes, type FinishReason } from "./finish-reasons.js";
+export type { ForgetScope } from "./forget-messages.js";
 export { LOG_CODES, type LogCode } from "./log-codes.js";
 export {
   DISABLED_VARIABLE,

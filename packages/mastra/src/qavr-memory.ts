@@ -11,7 +11,7 @@ import type { MastraVector } from "@mastra/core/vector";
 import { Memory } from "@mastra/memory";
 import { type Engine, type EpisodeView, type NamespaceStatus, type OutcomeReceipt, QavrError } from "@qavr/core";
 import { createInternals } from "./create-internals.js";
-import { forgetMessages, idsOf, threadMessages } from "./forget-messages.js";
+import { type ForgetScope, forgetMessages, idsOf, threadMessages } from "./forget-messages.js";
 import { attachInternals, failOpen, type Internals } from "./internals.js";
 import { COLLECTION_RECALL_ID, LearnedRecall, SEMANTIC_RECALL_ID } from "./learned-recall.js";
 import type { QavrOptions } from "./memory-options.js";
@@ -183,14 +183,20 @@ export class QavrMemory extends Memory {
     return saved;
   }
 
-  override async deleteMessages(...args: Parameters<Memory["deleteMessages"]>): Promise<void> {
-    const messages = await idsOf(this, this.#internals, args[0]);
-    await super.deleteMessages(...args);
+  /** @param scope Where what was learned about them is forgotten, if `qavr.namespace` is a function of the request context. */
+  override async deleteMessages(
+    input: Parameters<Memory["deleteMessages"]>[0],
+    observabilityContext?: Parameters<Memory["deleteMessages"]>[1],
+    scope: ForgetScope = {},
+  ): Promise<void> {
+    const messages = await idsOf(this, this.#internals, input, scope);
+    await super.deleteMessages(input, observabilityContext);
     await forgetMessages(this.#internals, messages);
   }
 
-  override async deleteThread(threadId: string): Promise<void> {
-    const messages = await threadMessages(this, this.#internals, threadId);
+  /** @param scope Where what was learned about its messages is forgotten, if `qavr.namespace` is a function of the request context. */
+  override async deleteThread(threadId: string, scope: ForgetScope = {}): Promise<void> {
+    const messages = await threadMessages(this, this.#internals, threadId, scope);
     await super.deleteThread(threadId);
     await forgetMessages(this.#internals, messages);
   }

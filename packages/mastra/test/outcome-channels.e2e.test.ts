@@ -6,7 +6,7 @@ import { InMemoryStore } from "@mastra/core/storage";
 import type { OutcomeReceipt } from "@qavr/core";
 import type { ReportedRun } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
-import { bench, latest, scriptedAgent, USER } from "./support/bench.js";
+import { bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
 import { answered, half, judged, on, QUESTION, rewardOf, THREAD } from "./support/judged.js";
 import { promptText } from "./support/scripted-model.js";
 import { tools } from "./support/tools.js";

@@ -1,5 +1,7 @@
-import type { Engine } from "@qavr/core";
-import { describe, expect, it } from "vitest";
+import { RequestContext } from "@mastra/core/request-context";
+import { createEngine, type Engine, memoryStore } from "@qavr/core";
+import type { QavrMemory, RunInfo } from "@qavr/mastra";
+import { describe, expect, it, vi } from "vitest";
 import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
 
 const RIGHT = "service rollout by helm upgrade, the new way";
@@ -79,5 +81,56 @@ describe("what was learned about messages", () => {
       const after = await evidence(given.memory.engine, scope);
       expect(after.length).toBeLessThan(before.length);
     }
+  });
+
+  describe("in a namespace that only the request context says", () => {
+    const tenant = ({ requestContext }: RunInfo): string | undefined => requestContext?.get("tenant") as string;
+    const requestContext = (): RequestContext => new RequestContext([["tenant", "acme"]] as never);
+    const warn = vi.fn();
+
+    /** A memory that has learned about the only message of a thread, and one of a later process on the same files. */
+    async function learned(): Promise<{
+      readonly here: QavrMemory;
+      readonly later: QavrMemory;
+      readonly ids: string[];
+    }> {
+      warn.mockClear();
+      const qavr = { namespace: tenant, logger: { warn }, engine: createEngine({ store: memoryStore() }) };
+      const { memory: here, storage, vector } = bench(qavr);
+      const ask = (text: string, thread: string): Promise<unknown> =>
+        scriptedAgent(here, [{ text: "ok" }]).generate(text, {
+          requestContext: requestContext(),
+          memory: { thread, resource: USER },
+        });
+      await ask(RIGHT, "note");
+      await ask("how is the service rolled out", "task");
+      expect(await evidence(here.engine, "acme")).toHaveLength(1);
+      const store = await storage.getStore("memory");
+      const { messages = [] } = (await store?.listMessages({ threadId: "note" })) ?? {};
+      return { here, later: bench(qavr, { storage, vector }).memory, ids: messages.map(({ id }) => id) };
+    }
+
+    it.each<[string, (given: Awaited<ReturnType<typeof learned>>) => Promise<void>]>([
+      ["by the process that learned it", ({ here }) => here.deleteThread("note")],
+      ["one by one, by the process that learned it", ({ here, ids }) => here.deleteMessages(ids)],
+      ["with a request context", ({ later }) => later.deleteThread("note", { requestContext: requestContext() })],
+      ["with the namespace", ({ later }) => later.deleteThread("note", { namespace: "acme" })],
+      [
+        "one by one, with the namespace",
+        ({ later, ids }) => later.deleteMessages(ids, undefined, { namespace: "acme" }),
+      ],
+    ])("is forgotten when they are deleted %s", async (_how, remove) => {
+      const given = await learned();
+      await remove(given);
+      expect(await evidence(given.here.engine, "acme")).toEqual([]);
+      expect(warn).not.toHaveBeenCalled();
+    });
+
+    it("is said to stay where nobody says which it is", async () => {
+      const { later } = await learned();
+      await later.deleteThread("note");
+      expect(warn.mock.calls.map(([, fields]) => fields)).toEqual([{ code: "NOT_FORGOTTEN" }]);
+      expect(await evidence(later.engine, "acme")).toHaveLength(1);
+    });
   });
 });
