@@ -106,7 +106,7 @@ describe("report", () => {
     expect(await code(memory.report(new Document({ pageContent: "x" }), { success: true }))).toBe("UNKNOWN_EPISODE");
     expect(await code(memory.report(RUN_ID, { reward: 2 }))).toBe("INVALID_REWARD");
     expect(await code(memory.report(RUN_ID, { helpful: ["m9"] }))).toBe("NOT_SHOWN");
-    expect(await code(memory.report(RUN_ID, { success: true, reward: 1 }))).toBe("INVALID_ARGUMENT");
+    expect(await code(memory.report(RUN_ID, { success: true, reward: 1 } as never))).toBe("INVALID_ARGUMENT");
     expect(await code(memory.report(RUN_ID, { success: "yes" as never }))).toBe("INVALID_ARGUMENT");
     expect(await code(memory.report(RUN_ID, { helpful: "m1" as never }))).toBe("INVALID_ARGUMENT");
     expect(await code(memory.report(RUN_ID, { helpful: ["m1"], harmful: ["restart"] }))).toBe("INVALID_ARGUMENT");

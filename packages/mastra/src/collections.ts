@@ -35,11 +35,11 @@ export interface MemoryCollection {
 export interface CollectionOptions {
   readonly collection: MemoryCollection;
   /** How many memories to show. @default 3 */
-  readonly topK?: number;
+  readonly topK?: number | undefined;
   /** Characters that its texts may take in the prompt; what does not fit is not shown. @default 2,000 */
-  readonly budget?: number;
+  readonly budget?: number | undefined;
   /** The heading that the model reads above them. @default the collection's name */
-  readonly label?: string;
+  readonly label?: string | undefined;
 }
 
 const FIELDS: FieldsOf<CollectionOptions> = { collection: true, topK: true, budget: true, label: true };

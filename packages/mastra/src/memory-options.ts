@@ -44,25 +44,25 @@ export interface EngineFields extends Omit<EngineOptions, "store"> {
    * Where the ledger is kept: a path (SQLite), a `postgres://` URL, or a Store.
    * @default the environment variable QAVR_STORE, else ".qavr/ledger.db"
    */
-  readonly store?: string | Store;
-  /** An engine to share between memories; in place of `store` and the engine's own options; `enabled` stands. @default a new one */
-  readonly engine?: Engine;
+  readonly store?: string | Store | undefined;
+  /** An engine to share between memories; in place of `store` and the engine's own options, which may not stand beside it. @default a new one */
+  readonly engine?: Engine | undefined;
   /**
    * How many candidates to ask the vector store for, 1 to 1000. More gives learning more to choose from: 4 × topK gives nearly
    * all of the gain, 2 × topK loses a fifth of it. Leave it alone unless the store is slow for long lists.
    * @default what the learner asks for, 4 × topK and at least 20
    */
-  readonly fetchK?: number;
+  readonly fetchK?: number | undefined;
   /** Scope of learning: runs that may learn from each other share one. @default "default" */
-  readonly namespace?: ScopeOption;
+  readonly namespace?: ScopeOption | undefined;
   /** Kind of task: what memories do in one counts there in full and elsewhere in part. @default "default" */
-  readonly context?: ScopeOption;
+  readonly context?: ScopeOption | undefined;
   /**
    * What a failure of learning does: `open` logs it and goes on with the vector store's order, `throw` lets it reach the caller.
    * Leave it alone outside tests.
    * @default "open"
    */
-  readonly onError?: "open" | "throw";
+  readonly onError?: "open" | "throw" | undefined;
 }
 
 /** A turn whose messages may become candidates of later recalls. */
@@ -73,41 +73,41 @@ export interface EndedTurn extends RunInfo {
 /** What the `qavr` field of a {@link QavrMemory} can be told. Everything has a default. */
 export interface QavrOptions extends EngineFields {
   /** Judges each finished run. Without it the finish reason does. @default undefined */
-  readonly evaluate?: Evaluate;
+  readonly evaluate?: Evaluate | undefined;
   /** What each way to end says about the memories shown; rows that are given replace the default's. @default FINISH_OUTCOMES */
-  readonly outcomes?: FinishOutcomes;
+  readonly outcomes?: FinishOutcomes | undefined;
   /**
    * Scorers whose live scores count as rewards when they arrive through observability: their ids, or functions from the score to
    * a reward in [0, 1]. Nothing is learned from a scorer that is not named, since only you know what its numbers mean.
    * @default none
    */
-  readonly scores?: ScoreRewards;
+  readonly scores?: ScoreRewards | undefined;
   /** What feedback that arrives through observability or over HTTP says. @default thumbs: above 0 good, else bad; other types say nothing */
-  readonly feedback?: FeedbackReward;
+  readonly feedback?: FeedbackReward | undefined;
   /** The agent's tool for reporting on its own run; false leaves it out, true keeps it as it is. @default report_memory_outcome */
-  readonly reportTool?: boolean | ReportToolOptions;
+  readonly reportTool?: boolean | ReportToolOptions | undefined;
   /**
    * What happens to an earlier question of the user that is nearly the same as the current one. `auto` leaves it out where it
    * would come without its answer (`messageRange.after` of 0): it would take the place of a memory and say nothing. `keep` never
    * does, `drop` always.
    * @default "auto"
    */
-  readonly echoes?: "auto" | "keep" | "drop";
+  readonly echoes?: "auto" | "keep" | "drop" | undefined;
   /**
    * Which turns become candidates of later recalls: those that did not fail, all, or those that a function chooses. Every turn is
    * stored and shown in its thread's history. Choose where notes are what should be recalled and daily work only crowds them out.
    * @default "unfailed"
    */
-  readonly rememberTurns?: "unfailed" | "all" | ((turn: EndedTurn) => boolean);
+  readonly rememberTurns?: "unfailed" | "all" | ((turn: EndedTurn) => boolean) | undefined;
   /**
    * What the collection of messages is called in the ledger. After a change of embedding model, another name learns in the new
    * model's space, from the beginning; the old name goes on with one number per message. Leave it alone otherwise. @default "messages"
    */
-  readonly messagesCollection?: string;
+  readonly messagesCollection?: string | undefined;
   /** Other bodies of memories to recall beside messages. @default none */
-  readonly collections?: readonly CollectionOptions[];
+  readonly collections?: readonly CollectionOptions[] | undefined;
   /** True for runs that are not to be learned from (plumbing of a network, a judge): they recall as learned and teach nothing. @default none */
-  readonly ignore?: (run: RunInfo) => boolean;
+  readonly ignore?: ((run: RunInfo) => boolean) | undefined;
 }
 
 /** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */

@@ -33,7 +33,7 @@ type MemoryFields = NonNullable<ConstructorParameters<typeof Memory>[0]>;
 type Tools = ReturnType<Memory["listTools"]>;
 
 /** What a {@link QavrMemory} is made from: everything that Mastra's `Memory` takes, and `qavr`. */
-export type QavrMemoryFields = MemoryFields & { readonly qavr?: QavrOptions };
+export type QavrMemoryFields = MemoryFields & { readonly qavr?: QavrOptions | undefined };
 
 /**
  * Mastra's memory whose semantic recall learns from how runs end. It is used as `Memory` is, and needs nothing else:
@@ -111,7 +111,7 @@ export class QavrMemory extends Memory {
    * @param options.namespace Needed where a function chooses it. @default the memory's own
    * @throws INVALID_ARGUMENT where it is needed and missing
    */
-  async status({ namespace }: { readonly namespace?: string } = {}): Promise<NamespaceStatus> {
+  async status({ namespace }: { readonly namespace?: string | undefined } = {}): Promise<NamespaceStatus> {
     const { engine, options } = this.#internals;
     const { namespace: own = "default" } = options;
     const named = namespace ?? own;

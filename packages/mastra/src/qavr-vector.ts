@@ -18,20 +18,28 @@ import { storable } from "./storable.js";
 import { unheardQueries } from "./wiring-warnings.js";
 
 /** What a {@link QavrVector} is made from. */
-export interface QavrVectorOptions extends EngineFields {
-  /** The memory whose ledger, runs and settings it shares; all that may stand beside it is `collection`, `annotate` and `enabled`. @default its own engine */
-  readonly memory?: QavrMemory;
+export type QavrVectorOptions = VectorFields & ((EngineFields & { readonly memory?: undefined }) | SharedMemory);
+
+/** A memory whose ledger, runs and settings a vector store shares; nothing that the memory brings may stand beside it. */
+export type SharedMemory = { readonly [Field in Exclude<keyof EngineFields, "enabled">]?: undefined } & {
+  readonly memory: QavrMemory;
+  /** False leaves the vector store to itself. @default true */
+  readonly enabled?: boolean | undefined;
+};
+
+/** What only a vector store can be told. */
+export interface VectorFields {
   /** Which body of memories the ids belong to. @default the name of the index that is asked */
-  readonly collection?: string;
+  readonly collection?: string | undefined;
   /** True adds `qavr: { episode, handle }` to each result's metadata, for reports from where the results themselves do not reach. @default false */
-  readonly annotate?: boolean;
+  readonly annotate?: boolean | undefined;
 }
 
 /** The episode of one query, as `annotate` gives it. */
 export interface EpisodeReference {
   readonly episode: string;
   /** @default where this process learned it, else the fixed namespace */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
 }
 
 /** What a wrapped vector store can do besides all that it could before. */

@@ -16,9 +16,9 @@ import { storable } from "./storable.js";
 /** What the report tool can be told. */
 export interface ReportToolOptions {
   /** @default "report_memory_outcome" */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Tells the model when to report. */
-  readonly description?: string;
+  readonly description?: string | undefined;
 }
 
 /** The report tool's name when nobody says. A tool of the memory hides the agent's own of the same name, hence the long one. */

@@ -5,22 +5,37 @@ import { threadAlias, traceAlias } from "./run-lifecycle.js";
 import { scopeOf } from "./run-scope.js";
 import { storable } from "./storable.js";
 
-/** Which run is meant: by exactly one of the four ids. */
-export interface RunReference {
-  readonly runId?: string;
-  readonly traceId?: string;
+/** What a run may be called. */
+interface RunIds {
+  readonly runId: string | undefined;
+  readonly traceId: string | undefined;
   /** The latest run on this thread. */
-  readonly threadId?: string;
+  readonly threadId: string | undefined;
   /** What a run's request context and an explanation call it. */
-  readonly episode?: string;
-  /** Needed for a run of another process whose namespace follows from more than its thread and resource. */
-  readonly namespace?: string;
-  /** Tells a namespace function of whose run it is, where `namespace` is not given. */
-  readonly resourceId?: string;
+  readonly episode: string | undefined;
 }
 
-/** An outcome and the run that it is about. */
-export interface ReportedRun extends RunReference, Outcome {}
+/** What tells a run's namespace, where a function chooses it. */
+interface RunPlace {
+  /** Needed for a run of another process whose namespace follows from more than its thread and resource. */
+  readonly namespace?: string | undefined;
+  /** Tells a namespace function of whose run it is, where `namespace` is not given. */
+  readonly resourceId?: string | undefined;
+}
+
+/** A run by one id and no other. */
+type ById<Id extends keyof RunIds> = Pick<RunIds, Id> & { readonly [Other in Exclude<keyof RunIds, Id>]?: undefined };
+
+/** Which run is meant: by exactly one of the four ids. */
+export type RunReference = RunPlace & { [Id in keyof RunIds]: ById<Id> }[keyof RunIds];
+
+/** The fields of an outcome that say something about a run. */
+type Telling = "success" | "reward" | "helpful" | "harmful" | "used";
+
+/** An outcome and the run that it is about. `reward: null` says that nobody knows. */
+export type ReportedRun = RunReference &
+  Outcome &
+  { [Field in Telling]: { readonly [Key in Field]: Outcome[Key] } }[Telling];
 
 /** @throws INVALID_ARGUMENT, UNKNOWN_EPISODE, NOT_SHOWN, INVALID_REWARD, OUTCOME_TOO_LATE, IDEMPOTENCY_CONFLICT and the store's codes */
 export async function reportOutcome(internals: Internals, reported: ReportedRun): Promise<OutcomeReceipt> {
@@ -40,7 +55,7 @@ export function locate(
   internals: Internals,
   run: RunReference,
 ): { readonly alias: string; readonly namespace: string } {
-  const { runId, traceId, threadId, episode, namespace, resourceId } = run ?? {};
+  const { runId, traceId, threadId, episode, namespace, resourceId } = (run ?? {}) as RunReference;
   for (const [name, id] of Object.entries({ runId, traceId, threadId, episode, namespace, resourceId })) {
     if (id === undefined || (typeof id === "string" && id !== "")) continue;
     throw new QavrError(

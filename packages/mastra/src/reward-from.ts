@@ -1,7 +1,7 @@
 import { QavrError } from "@qavr/core";
 import type { Outcome } from "@qavr/core/adapter";
 import { failOpen, type Internals } from "./internals.js";
-import { type RunReference, reportOutcome } from "./report-outcome.js";
+import { type ReportedRun, type RunReference, reportOutcome } from "./report-outcome.js";
 import { quoted, scoreIgnored } from "./score-ignored.js";
 import { asReward, type ToReward } from "./score-rewards.js";
 
@@ -116,7 +116,7 @@ export async function reportQuietly(
   const { runId = run.traceId } = run;
   const named = runId === undefined ? {} : { runId };
   try {
-    await reportOutcome(internals, { ...run, idempotencyKey: `${channel}:${runId}`, ...outcome });
+    await reportOutcome(internals, { ...run, idempotencyKey: `${channel}:${runId}`, ...outcome } as ReportedRun);
   } catch (error) {
     // Other memories of the application hear of the run too.
     if (QavrError.isInstance(error, "UNKNOWN_EPISODE")) return false;

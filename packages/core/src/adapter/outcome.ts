@@ -6,9 +6,16 @@ import { assertKnownFields, type FieldsOf } from "./known-fields.js";
  * How a run went, as an application says it. Every field is optional: `{}` means that nobody knows.
  * Memories are named by their short handle (`m1`) or by their id.
  */
-export interface Outcome extends OutcomeInput {
+export type Outcome = Omit<OutcomeInput, "reward"> & (BySuccess | ByReward);
+
+interface BySuccess {
   /** Short for `reward: 1` or `reward: 0`. Give one of the two. */
-  readonly success?: boolean;
+  readonly success?: boolean | undefined;
+  readonly reward?: undefined;
+}
+
+interface ByReward extends Pick<OutcomeInput, "reward"> {
+  readonly success?: undefined;
 }
 
 const FIELDS: FieldsOf<Outcome> = {
@@ -43,7 +50,9 @@ export function toOutcomeInput(
     );
   }
   assertKnownFields(outcome, "An outcome has no field", FIELDS);
-  const { success, helpful, harmful, used, ...rest } = outcome;
+  const { success, helpful, harmful, used, ...given } = outcome;
+  // What is left undefined takes its default.
+  const rest: OutcomeInput = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   if (success !== undefined && rest.reward !== undefined) {
     throw new QavrError("INVALID_ARGUMENT", "An outcome has either success or reward, not both.");
   }

@@ -27,9 +27,9 @@ import type { Engine, EngineOptions } from "./types.js";
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-type EngineSettings = Required<
-  Pick<
-    EngineOptions,
+/** What an engine goes by: options with defaults filled in. */
+type EngineSettings = {
+  readonly [Option in
     | "enabled"
     | "onEdit"
     | "episodeTtl"
@@ -39,10 +39,8 @@ type EngineSettings = Required<
     | "holdout"
     | "trust"
     | "readDeadline"
-    | "writeDeadline"
-  >
-> &
-  Pick<EngineOptions, "sourceCaps">;
+    | "writeDeadline"]: NonNullable<EngineOptions[Option]>;
+} & Pick<EngineOptions, "sourceCaps">;
 
 /** What an engine does when nobody says otherwise. */
 export const ENGINE_DEFAULTS: EngineSettings = {

@@ -31,60 +31,60 @@ export interface LogFields {
 export interface EngineOptions {
   readonly store: Store;
   /** @default oar() */
-  readonly learner?: Learner;
+  readonly learner?: Learner | undefined;
   /** False turns the engine into a pass-through: the host's order, no reads, no writes. @default true */
-  readonly enabled?: boolean;
+  readonly enabled?: boolean | undefined;
   /** What a changed memory text does to its evidence: keep it, halve it, or start cold. @default "discount" */
-  readonly onEdit?: "keep" | "discount" | "reset";
+  readonly onEdit?: "keep" | "discount" | "reset" | undefined;
   /** An open episode that nobody touched for this long is abandoned: recorded, counted, never a failure. Ms. @default 3,600,000 */
-  readonly episodeTtl?: number;
+  readonly episodeTtl?: number | undefined;
   /** Open episodes kept in memory; beyond it the oldest is abandoned. @default 10,000 */
-  readonly maxOpenEpisodes?: number;
+  readonly maxOpenEpisodes?: number | undefined;
   /** How long after its episode's last exposure an outcome is accepted. Ms. @default 30 days */
-  readonly outcomeWindow?: number;
+  readonly outcomeWindow?: number | undefined;
   /** Candidates recorded per exposure; the shown ones always are. @default 50 */
-  readonly recordedCandidates?: number;
+  readonly recordedCandidates?: number | undefined;
   /**
    * Share of episodes, in [0, 1], that are served in the host's order, so that `status()` can say what learning is worth. They are
    * recorded and teach as all others do. Decided per episode by a hash of its id. Costs that share of the gain; 1 watches and
    * never reorders. @default 0
    */
-  readonly holdout?: number;
+  readonly holdout?: number | undefined;
   /**
    * `audited`: an outcome of the tiers user, self-reported and completed counts as far as its source has agreed with better evidence
    * about the same episodes; a source that was never audited counts nothing. Leave it off unless a share of the episodes gets
    * verified outcomes, unpredictably, and sources are named one by one: without them it switches learning off. @default "off"
    */
-  readonly trust?: "off" | "audited";
+  readonly trust?: "off" | "audited" | undefined;
   /**
    * The most that one source of the tiers user and self-reported may credit one memory, as a sum of outcome weights per window (ms);
    * what is beyond it does not reach that memory. Leave it off unless sources are named one by one: everybody who gives no name
    * shares one. @default undefined, no cap
    */
-  readonly sourceCaps?: { readonly weight: number; readonly window: number };
+  readonly sourceCaps?: { readonly weight: number; readonly window: number } | undefined;
   /**
    * How long a ranking waits for the store before it does without learning. Ms. Raise it for a store that is far away: what the
    * answer costs is the host's time. @default 50
    */
-  readonly readDeadline?: number;
+  readonly readDeadline?: number | undefined;
   /**
    * How long everything that acknowledges or reports waits for one answer of the store. Ms. Keep it above the store's own timeouts,
    * whose errors say more. @default 10,000
    */
-  readonly writeDeadline?: number;
+  readonly writeDeadline?: number | undefined;
   /**
    * Where outcomes wait while the store is out of reach; the engine passes them on with the next write after it is back. Give one
    * when the store is another machine's. The engine owns it, as it does the store. @default none: outcomes are refused then
    */
-  readonly spool?: Spool;
+  readonly spool?: Spool | undefined;
   /** Unix ms. @default Date.now */
-  readonly clock?: () => number;
+  readonly clock?: (() => number) | undefined;
   /** Runs something after so many ms, and returns how to call it off: for the deadlines. @default setTimeout */
-  readonly setTimer?: SetTimer;
+  readonly setTimer?: SetTimer | undefined;
   /** New episode ids. @default crypto.randomUUID */
-  readonly createId?: () => string;
+  readonly createId?: (() => string) | undefined;
   /** @default silent */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
 }
 
 /** One item that the host's retrieval found. */
@@ -174,23 +174,23 @@ export interface Ranking {
 /** What somebody or something says about how an episode ended. */
 export interface OutcomeInput {
   /** In [0, 1]; `true` is 1, `false` is 0; null or absent: nobody knows (votes still count). */
-  readonly reward?: number | boolean | null;
+  readonly reward?: number | boolean | null | undefined;
   /** In (0, 1]. @default 0.3 for the tier `completed`, else 1 */
-  readonly weight?: number;
+  readonly weight?: number | undefined;
   /** How good the evidence is. @default "user" */
-  readonly tier?: OutcomeTier;
+  readonly tier?: OutcomeTier | undefined;
   /** Who says so: a channel or reporter name, for auditing and revocation. @default the tier */
-  readonly source?: string;
+  readonly source?: string | undefined;
   /** Ids (or handles) of memories that helped. */
-  readonly helpful?: readonly string[];
+  readonly helpful?: readonly string[] | undefined;
   /** Ids (or handles) of memories that misled. */
-  readonly harmful?: readonly string[];
+  readonly harmful?: readonly string[] | undefined;
   /** Ids (or handles) of memories that the run used; absent: unknown. */
-  readonly used?: readonly string[];
+  readonly used?: readonly string[] | undefined;
   /** Why, in one sentence, for people who read the ledger. At most 2,000 UTF-16 units. */
-  readonly note?: string;
+  readonly note?: string | undefined;
   /** Same key and same content: recorded once. Same key, other content: IDEMPOTENCY_CONFLICT. @default a new key */
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
 }
 
 export interface OutcomeReceipt {
