@@ -18,7 +18,12 @@ export function createWorkUnderWay(): WorkUnderWay {
       return work;
     },
     async settled() {
-      while (underWay.size > 0) await Promise.allSettled(underWay);
+      while (underWay.size > 0) {
+        const known = [...underWay];
+        await Promise.allSettled(known);
+        // What has settled is never waited for again: that would keep the event loop from everybody.
+        for (const work of known) underWay.delete(work);
+      }
     },
   };
 }

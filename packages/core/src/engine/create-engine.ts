@@ -15,7 +15,7 @@ import { createInspector } from "./inspect.js";
 import { createIntegrity } from "./integrity.js";
 import { createMaintainer } from "./maintain.js";
 import { replayPolicy } from "./off-policy.js";
-import { OpenEpisodes } from "./open-episodes.js";
+import { type OpenEpisode, OpenEpisodes } from "./open-episodes.js";
 import { createOutcomeSpool } from "./outcome-spool.js";
 import { createOutcomes, loseEpisode } from "./outcomes.js";
 import { createRanker, openEpisode } from "./rank.js";
@@ -163,7 +163,14 @@ export function createEngine(options: EngineOptions): Engine {
     if (bounding) return;
     bounding = true;
     const sweepAll = async (): Promise<void> => {
-      while (open.overdue(now()).length > 0) await outcomes.sweep();
+      let before: OpenEpisode | undefined;
+      let [first] = open.overdue(now());
+      // What a sweep has left where it was is left to the next call: without end it would keep the event loop from everybody.
+      while (first && first !== before) {
+        await outcomes.sweep();
+        before = first;
+        [first] = open.overdue(now());
+      }
       bounding = false;
     };
     void track(sweepAll());

@@ -1,0 +1,25 @@
+import { describe, expect, it } from "vitest";
+import { OpenEpisodes } from "./open-episodes.js";
+
+describe("the open episodes", () => {
+  it("let go of an episode's aliases with it, but not of those that another has taken", () => {
+    const open = new OpenEpisodes({ limit: 10, ttl: 10 });
+    const first = open.create("first", "default", 0);
+    const second = open.create("second", "default", 0);
+    open.addAliases(first, ["its own", "taken"]);
+    open.addAliases(second, ["taken"]);
+    expect(open.held).toEqual({ episodes: 2, aliases: 2 });
+    open.remove(first);
+    expect(open.held).toEqual({ episodes: 1, aliases: 1 });
+    expect(open.find("default", "taken")).toBe(second);
+    open.remove(second);
+    expect(open.held).toEqual({ episodes: 0, aliases: 0 });
+  });
+
+  it("hand nothing back as overdue that is being written", () => {
+    const open = new OpenEpisodes({ limit: 10, ttl: 10 });
+    open.create("written", "default", 0).closing = Promise.resolve();
+    const left = open.create("left", "default", 0);
+    expect(open.overdue(100)).toEqual([left]);
+  });
+});
