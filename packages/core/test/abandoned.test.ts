@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { memoryStore } from "../src/index.js";
+import { type Engine, memoryStore, type Store } from "../src/index.js";
+import { slowStore } from "./support/faulty-store.js";
 import { DAY, MINUTE, request, testEngine } from "./support/test-engine.js";
 
 const codes = (logs: ReturnType<typeof testEngine>["logs"]): string[] => logs.map(({ fields }) => fields.code);
@@ -30,16 +31,47 @@ describe("an episode that nobody ends", () => {
     expect(await engine.replay()).toMatchObject({ identical: true });
   });
 
-  it("lives on while somebody touches it", async () => {
+  it.each([
+    ["retrieves in it", (engine: Engine, episode: string) => engine.rank(request({ episode }))],
+    ["reports on it", (engine: Engine, episode: string) => engine.report(episode, { reward: null })],
+  ])("lives on while somebody %s", async (_, touch) => {
     const { engine, clock } = testEngine({ episodeTtl: 10 * MINUTE });
     const { episode } = await engine.rank(request());
-    for (let i = 0; i < 5; i++) {
-      clock.now += 9 * MINUTE;
-      if (i % 2 === 0) await engine.rank(request({ episode }));
-      else await engine.report(episode, { reward: null });
+    for (let i = 0; i < 3; i++) {
+      clock.now += 6 * MINUTE;
+      await touch(engine, episode);
+      // Longer ago than its time to live: whatever was before the touch.
+      clock.now += 6 * MINUTE;
       await engine.flush();
+      expect((await engine.status()).episodes).toMatchObject({ open: 1, abandoned: 0 });
     }
-    expect((await engine.status()).episodes).toMatchObject({ open: 1, abandoned: 0 });
+  });
+
+  it("is recorded as abandoned also where only reports about others come", async () => {
+    const { engine, clock } = testEngine({ episodeTtl: MINUTE });
+    const other = await engine.rank(request());
+    await engine.end(other.episode);
+    await engine.rank(request({ aliases: ["left"] }));
+    clock.now += 2 * MINUTE;
+    await engine.report(other.episode, { reward: true });
+    expect(await engine.explain("left")).toMatchObject({ state: "abandoned" });
+  });
+
+  it("until a sweep has begun with others is not abandoned by that sweep", async () => {
+    const { store, release } = slowStore();
+    const { engine, clock } = testEngine({ store, episodeTtl: MINUTE });
+    const open: string[] = [];
+    // More than are written together.
+    for (let i = 0; i < 150; i++) open.push((await engine.rank(request({ topK: 1 }))).episode);
+    clock.now += 2 * MINUTE;
+    const swept = engine.flush();
+    const late = open[120] as string;
+    const ended = engine.end(late, { reward: true });
+    await new Promise((resolve) => setImmediate(resolve));
+    release();
+    await Promise.all([swept, ended]);
+    expect(await engine.explain(late)).toMatchObject({ state: "ended" });
+    expect((await engine.status()).episodes).toMatchObject({ open: 0, abandoned: 149 });
   });
 
   it("does not hide behind an older one that somebody touched", async () => {
@@ -157,6 +189,33 @@ describe("the limit on open episodes", () => {
   });
 });
 
+describe.each(["flush", "close"] as const)("%s", (method) => {
+  it("waits for what is under way", async () => {
+    const { store: slow, release } = slowStore();
+    const order: string[] = [];
+    const store: Store = {
+      ...slow,
+      commit: async (...call) => {
+        const receipts = await slow.commit(...call);
+        order.push("committed");
+        return receipts;
+      },
+      close: async () => {
+        order.push("closed");
+      },
+    };
+    const { engine } = testEngine({ store });
+    const { episode } = await engine.rank(request());
+    const ending = engine.end(episode, { reward: true });
+    const waiting = engine[method]().then(() => order.push("returned"));
+    await new Promise((resolve) => setImmediate(resolve));
+    release();
+    await expect(ending).resolves.toMatchObject({ status: "committed" });
+    await waiting;
+    expect(order).toEqual(method === "close" ? ["committed", "closed", "returned"] : ["committed", "returned"]);
+  });
+});
+
 describe("close", () => {
   it("records what is open as abandoned, and closes the store", async () => {
     const inner = memoryStore();
@@ -171,14 +230,33 @@ describe("close", () => {
     expect((await next.status()).episodes.abandoned).toBe(1);
   });
 
-  it("waits for what is under way", async () => {
+  it("takes no other episode with the one that the store refuses", async () => {
     const inner = memoryStore();
-    const { engine } = testEngine({ store: { ...inner, close: async () => undefined } });
-    const { episode } = await engine.rank(request());
-    const ending = engine.end(episode, { reward: true });
+    let refused: string | undefined;
+    const commit: Store["commit"] = async (namespace, entries, reduce) => {
+      if (entries.some(({ key }) => key.startsWith(`exposure:${refused}:`))) throw new Error("refused");
+      return inner.commit(namespace, entries, reduce);
+    };
+    const { engine } = testEngine({ store: { ...inner, commit, close: async () => undefined } });
+    refused = (await engine.rank(request({ topK: 1 }))).episode;
+    // More than are written together.
+    for (let i = 0; i < 150; i++) await engine.rank(request({ topK: 1 }));
     await engine.close();
-    await expect(ending).resolves.toMatchObject({ status: "committed" });
-    expect(await inner.head("default")).toBe(2);
+    expect(engine.health()).toMatchObject({ lostEpisodes: 1, openEpisodes: 0 });
+    expect(await inner.head("default")).toBe(150);
+  });
+
+  it("does not ask a store that is out of reach for every open episode", async () => {
+    let asked = 0;
+    const commit: Store["commit"] = async () => {
+      asked += 1;
+      throw new Error("away");
+    };
+    const { engine } = testEngine({ store: { ...memoryStore(), commit } });
+    for (let i = 0; i < 350; i++) await engine.rank(request({ topK: 1 }));
+    await engine.close();
+    expect(asked).toBe(100);
+    expect(engine.health()).toMatchObject({ lostEpisodes: 350, openEpisodes: 0 });
   });
 
   it("says which episodes it could not record, and closes the store all the same", async () => {

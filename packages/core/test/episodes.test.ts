@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { RankRequest } from "../src/index.js";
+import { memoryStore, type RankRequest } from "../src/index.js";
 import { slowStore } from "./support/faulty-store.js";
 import { candidates, DAY, ids, request, testEngine } from "./support/test-engine.js";
 
@@ -152,6 +152,15 @@ describe("an episode", () => {
     expect((await engine.explain("thread"))?.episode).toBe(second.episode);
     await engine.end(second.episode);
     expect((await engine.explain("thread"))?.episode).toBe(second.episode);
+  });
+
+  it("keeps an alias that it took from an open one, when that ends", async () => {
+    const { engine } = testEngine();
+    const first = await engine.rank(request({ aliases: ["thread"] }));
+    const second = await engine.rank(request({ aliases: ["thread"] }));
+    await engine.end(first.episode);
+    expect((await engine.explain("thread"))?.episode).toBe(second.episode);
+    expect(await engine.report("thread", { reward: true })).toMatchObject({ episode: second.episode });
   });
 });
 
@@ -325,6 +334,30 @@ describe("an episode that retrieves hundreds of times", () => {
     expect(explained?.exposures).toHaveLength(400);
     expect((await engine.exportState()).memories).toHaveLength(4_000);
     expect(await engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("has no more room when it goes on in another process than in one", async () => {
+    const record = async (engine: ReturnType<typeof testEngine>["engine"], episode: string, runs: number) => {
+      let recorded = 0;
+      for (let run = 0; run < runs; run++) {
+        const { candidates: all, ...rest } = wide(run % 20);
+        const ranking = await engine.rank({ ...rest, candidates: all.slice(0, 10), episode });
+        if (ranking.episode !== "") recorded += 1;
+      }
+      return recorded;
+    };
+    const { engine: alone } = testEngine();
+    const room = await record(alone, alone.open(), 700);
+    expect(room).toBeLessThan(700);
+    const store = memoryStore();
+    const { engine: before } = testEngine({ store, prefix: "before" });
+    const episode = before.open();
+    const first = await record(before, episode, 300);
+    await before.park(episode, { alias: "thread" });
+    const { engine: after } = testEngine({ store, prefix: "after" });
+    expect(await after.resume("thread")).toBe(episode);
+    expect(first + (await record(after, episode, 400))).toBe(room);
+    expect(await after.end(episode, { reward: true })).toMatchObject({ status: "committed" });
   });
 
   it("is credited for as much as can be recorded, says so once, and ranks on", async () => {

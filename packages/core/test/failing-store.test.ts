@@ -184,6 +184,48 @@ describe("an outcome on a failing store", () => {
     expect((await engine.explain(episode))?.exposures.map(({ items }) => items[0]?.id)).toEqual(["d0", "late"]);
   });
 
+  it("is recorded also when the end that it waited for fails", async () => {
+    const inner = memoryStore();
+    const answers: ((works: boolean) => void)[] = [];
+    const commit: Store["commit"] = async (...call) => {
+      if (!(await new Promise<boolean>((resolve) => answers.push(resolve)))) throw new Error("connection lost");
+      return inner.commit(...call);
+    };
+    const { engine } = testEngine({ store: { ...inner, commit } });
+    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    const ended = engine.end(episode, { reward: true, tier: "completed" });
+    const reported = engine.report("run", { reward: false, tier: "verified" });
+    answers[0]?.(false);
+    await expect(ended).rejects.toMatchObject({ code: "STORE_FAILED" });
+    await expect.poll(() => answers.length).toBe(2);
+    answers[1]?.(true);
+    await expect(reported).resolves.toMatchObject({ status: "committed" });
+  });
+
+  it("said again with a key has that key from then on", async () => {
+    const { store, faults } = faultyStore();
+    const { engine } = testEngine({ store });
+    const { episode } = await engine.rank(request());
+    faults.commit = "before";
+    await expect(engine.report(episode, { reward: true })).rejects.toMatchObject({ code: "STORE_FAILED" });
+    faults.commit = "none";
+    const keyed = { reward: true, idempotencyKey: "order 7" };
+    expect(await engine.report(episode, keyed)).toMatchObject({ status: "committed" });
+    expect(await engine.report(episode, keyed)).toMatchObject({ status: "duplicate" });
+  });
+
+  it("leaves exposures in their order: what could not be sent comes before what was shown later", async () => {
+    const { store, faults } = faultyStore();
+    const { engine } = testEngine({ store });
+    const { episode } = await engine.rank(request({ topK: 1 }));
+    faults.commit = "before";
+    await expect(engine.report(episode, { reward: null })).rejects.toMatchObject({ code: "STORE_FAILED" });
+    faults.commit = "none";
+    await engine.rank(request({ episode, topK: 1, candidates: [{ id: "late", similarity: 1 }] }));
+    await engine.end(episode, { reward: true });
+    expect((await engine.explain(episode))?.exposures.map(({ items }) => items[0]?.id)).toEqual(["d0", "late"]);
+  });
+
   it("does not pile up entries while the store is down", async () => {
     const { store, inner, faults } = faultyStore();
     const { engine } = testEngine({ store });

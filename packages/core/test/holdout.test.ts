@@ -167,6 +167,18 @@ describe("lift", () => {
     expect(await engine.replay()).toMatchObject({ identical: true });
   });
 
+  it("counts a reward once that came before the episode's last exposures", async () => {
+    const { engine } = testEngine({ holdout: 0.5 });
+    for (let run = 0; run < 4; run++) {
+      const { episode } = await engine.rank(request());
+      await engine.report(episode, { reward: true });
+      await engine.rank(request({ episode, candidates: [{ id: "late", similarity: 1 }] }));
+      await engine.end(episode);
+    }
+    const episodes = (await engine.status()).lift?.episodes;
+    expect((episodes?.learned ?? 0) + (episodes?.holdout ?? 0)).toBe(4);
+  });
+
   it("compares episodes of one share only with each other, and keeps the last four shares", async () => {
     const store = memoryStore();
     for (const [place, holdout] of [0.1, 0.2, 0.3, 0.4, 0.5].entries()) {

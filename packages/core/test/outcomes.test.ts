@@ -247,6 +247,18 @@ describe("an idempotency key", () => {
     await expect(engine.report(second.episode, { reward: false })).resolves.toMatchObject({ status: "committed" });
   });
 
+  it("that refused a word leaves it to be said without the key", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request());
+    await engine.report(episode, { reward: true, idempotencyKey: "order 7" });
+    await expect(engine.report(episode, { reward: false, idempotencyKey: "order 7" })).rejects.toMatchObject({
+      code: "IDEMPOTENCY_CONFLICT",
+    });
+    expect(await engine.report(episode, { reward: false })).toMatchObject({ status: "committed" });
+    await engine.end(episode);
+    expect((await engine.explain(episode))?.outcome).toMatchObject({ reward: 0 });
+  });
+
   it("belongs to its namespace", async () => {
     const { engine } = testEngine();
     for (const namespace of ["a", "b"]) {
@@ -280,6 +292,17 @@ describe("a late outcome", () => {
     const { episode } = await engine.rank(request());
     await engine.end(episode);
     clock.now -= 400 * DAY;
+    await expect(engine.report(episode, { reward: true })).resolves.toMatchObject({ status: "committed" });
+  });
+
+  it("has the window after the latest exposure, also when the clock ran backwards before the last", async () => {
+    const { engine, clock } = testEngine({ outcomeWindow: 30 * DAY });
+    const { episode } = await engine.rank(request());
+    await engine.report(episode, { reward: null });
+    clock.now -= 10 * DAY;
+    await engine.rank(request({ episode }));
+    await engine.end(episode);
+    clock.now += 39 * DAY;
     await expect(engine.report(episode, { reward: true })).resolves.toMatchObject({ status: "committed" });
   });
 });

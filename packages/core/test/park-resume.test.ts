@@ -142,6 +142,54 @@ describe("a parked episode", () => {
     expect(await right.replay()).toMatchObject({ identical: true });
   });
 
+  it("takes credit, and narrowing, by the number that each exposure has in the whole episode", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request({ topK: 1 }));
+    await engine.park(episode, { alias: "thread" });
+    await engine.resume("thread");
+    const show = (...names: string[]) =>
+      engine.rank(request({ episode, topK: 2, candidates: names.map((id) => ({ id, similarity: 1 })) }));
+    const failed = await show("failed");
+    const narrowed = await show("kept", "dropped");
+    engine.narrow(episode, narrowed.exposure, ["kept"]);
+    await engine.end(episode, { reward: true }, { uncredited: [failed.exposure] });
+    expect(await evidence(engine)).toEqual({ d0: 0.5, kept: 0.5 });
+    expect(await engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("keeps what it has shown since when it is resumed again", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request({ topK: 1 }));
+    await engine.park(episode, { alias: "thread" });
+    await engine.resume("thread");
+    await engine.rank(request({ episode, topK: 1, candidates: [{ id: "late", similarity: 1 }] }));
+    expect(await engine.resume("thread")).toBe(episode);
+    await engine.end(episode, { reward: true });
+    expect(await evidence(engine)).toEqual({ d0: 0.5, late: 0.5 });
+  });
+
+  it("counts once as parked when it waits under its alias again", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request({ topK: 1 }));
+    for (let turn = 0; turn < 2; turn++) {
+      await engine.park(episode, { alias: "thread" });
+      expect((await engine.status()).episodes).toEqual({ open: 0, recorded: 1, parked: 1, abandoned: 0 });
+      await engine.resume("thread");
+      await engine.rank(request({ episode, topK: 1 }));
+    }
+  });
+
+  it("waits on under a new alias when another takes the one that it had", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request());
+    await engine.park(episode, { alias: "old" });
+    await engine.resume("old");
+    await engine.park(episode, { alias: "new" });
+    await engine.park((await engine.rank(request())).episode, { alias: "old" });
+    expect((await engine.status()).episodes).toMatchObject({ parked: 2, abandoned: 0 });
+    expect(await engine.resume("new")).toBe(episode);
+  });
+
   it("gives way to the next one under its alias, and counts as abandoned from then on", async () => {
     const { engine } = testEngine();
     const first = await engine.rank(request({ aliases: ["run 1"] }));

@@ -141,6 +141,28 @@ describe("handles", () => {
     const second = await engine.rank(request({ topK: 1, collection: "b", episode: first.episode }));
     expect([first.items[0]?.handle, second.items[0]?.handle]).toEqual(["m1", "m2"]);
   });
+
+  it("differ for memories of two collections where names run together alike", async () => {
+    const { engine } = testEngine();
+    const one = [{ id: "bc", similarity: 1 }];
+    const first = await engine.rank(request({ topK: 1, collection: "a", candidates: one }));
+    const { episode } = first;
+    const other = [{ id: "c", similarity: 1 }];
+    const second = await engine.rank(request({ topK: 1, collection: "ab", candidates: other, episode }));
+    expect([first.items[0]?.handle, second.items[0]?.handle]).toEqual(["m1", "m2"]);
+  });
+
+  it("give way in votes to an id that looks like one", async () => {
+    const { engine } = testEngine();
+    const list = ["m2", "other"].map((id, i) => ({ id, similarity: 1 - i / 10 }));
+    const { episode, items } = await engine.rank(request({ topK: 2, candidates: list }));
+    expect(items.map(({ id, handle }) => [id, handle])).toEqual([
+      ["m2", "m1"],
+      ["other", "m2"],
+    ]);
+    await engine.end(episode, { harmful: ["m2"] });
+    expect((await engine.exportState()).memories.map(({ id }) => id)).toEqual(["m2"]);
+  });
 });
 
 describe("an explanation", () => {
@@ -200,6 +222,14 @@ describe("an explanation", () => {
     const items = (await engine.explain(ranking.episode))?.exposures[0]?.items;
     expect(items?.map(({ id, index }) => [id, index])).toEqual(ranking.items.map(({ id, index }) => [id, index]));
     expect(await engine.replay()).toMatchObject({ identical: true });
+  });
+
+  it("keeps all that was shown, however few candidates are recorded", async () => {
+    const { engine } = testEngine({ recordedCandidates: 1 });
+    const { episode } = await engine.rank(request({ topK: 2 }));
+    await engine.end(episode, { reward: true });
+    expect((await engine.explain(episode))?.exposures[0]?.items.map(({ id }) => id)).toEqual(["d0", "d1"]);
+    expect((await engine.exportState()).memories.map(({ id }) => id).sort()).toEqual(["d0", "d1"]);
   });
 
   it("knows votes without a reward, and nothing of an unknown reference", async () => {

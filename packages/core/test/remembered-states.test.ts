@@ -144,6 +144,19 @@ describe("the states that an engine remembers", () => {
     expect(await reader.fetchSize({ topK: 3 })).toBe(3);
   });
 
+  it("learn of a memory that had taught nothing what others have taught it since", async () => {
+    const store = memoryStore();
+    const writer = testEngine({ store, prefix: "writer" }).engine;
+    const reader = testEngine({ store, prefix: "reader" }).engine;
+    await fail(writer, 1);
+    const evidence = async (): Promise<number | undefined> =>
+      (await preview(reader)).items.find(({ id }) => id === "d5")?.evidence;
+    expect(await evidence()).toBe(0);
+    const { episode } = await writer.rank(request({ candidates: [{ id: "d5", similarity: 0.5 }], topK: 1 }));
+    await writer.end(episode, { reward: true });
+    expect(await evidence()).toBeGreaterThan(0);
+  });
+
   it("cost no read while nothing changes, and only what changed when somebody else has changed it", async () => {
     const inner = memoryStore();
     const writer = testEngine({ store: inner, prefix: "writer" }).engine;

@@ -41,6 +41,17 @@ describe("a source's cap", () => {
     expect((await evidence(world)).a).toBeCloseTo(3, 5);
   });
 
+  it("is not touched by a memory that the run was not credited with", async () => {
+    const world = testEngine({ sourceCaps: { weight: 1, window: DAY } });
+    const { engine } = world;
+    const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
+    await engine.rank({ episode, candidates: [{ id: "b", similarity: 1 }], topK: 1 });
+    await engine.end(episode, ann, { uncredited: [0] });
+    expect(await evidence(world)).toEqual({ b: 1 });
+    await runs(world, 1, ann);
+    expect(await evidence(world)).toEqual({ a: 1, b: 1 });
+  });
+
   it("leaves shared knowledge alone when nothing of an outcome is left", async () => {
     const world = testEngine(capped);
     await runs(world, 3, ann);

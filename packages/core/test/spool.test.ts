@@ -274,6 +274,19 @@ describe("an outcome while the store is out of reach", () => {
   });
 });
 
+describe("close", () => {
+  it("passes on what waits in the spool", async () => {
+    const faulty = faultyStore();
+    const store = { ...faulty.store, close: async () => undefined };
+    const world = testEngine({ store, spool: memorySpool() });
+    faulty.faults.commit = "before";
+    expect(await runs(world, 1)).toEqual(["spooled"]);
+    faulty.faults.commit = "none";
+    await world.engine.close();
+    expect(await faulty.inner.head("default")).toBe(2);
+  });
+});
+
 describe("a spool that fails", () => {
   it("keeps no outcome from a store that works", async () => {
     const world = spooling();

@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { recordAgentReport } from "../src/adapter/agent-report.js";
+import { endOrReport } from "../src/adapter/end-or-report.js";
+import { request, testEngine } from "./support/test-engine.js";
+
+const namespace = "default";
+
+describe("what an agent reports about its own run", () => {
+  it("counts in each episode of the run that it is about, once per call", async () => {
+    const { engine } = testEngine();
+    const show = (id: string) => engine.rank(request({ topK: 1, candidates: [{ id, similarity: 1 }] }));
+    const ofRun = [await show("a"), await show("b")].map(({ episode }) => ({ episode, namespace }));
+    await recordAgentReport(engine, ofRun, { harmful: ["b"] }, "first call");
+    expect(await engine.status()).toMatchObject({ outcomes: { "self-reported": 1 } });
+    for (let time = 0; time < 2; time++) await recordAgentReport(engine, ofRun, { success: true }, "second call");
+    expect(await engine.status()).toMatchObject({ outcomes: { "self-reported": 3 } });
+  });
+
+  it("means the id where an id looks like a handle", async () => {
+    const { engine } = testEngine();
+    const list = ["m2", "other"].map((id, i) => ({ id, similarity: 1 - i / 10 }));
+    const { episode } = await engine.rank(request({ topK: 2, candidates: list }));
+    await recordAgentReport(engine, [{ episode, namespace }], { harmful: ["m2"] }, "call");
+    await engine.end(episode);
+    expect((await engine.exportState()).memories.map(({ id }) => id)).toEqual(["m2"]);
+  });
+});
+
+describe("ending an episode that may be recorded already", () => {
+  it("reports its outcome then, and says that it is gone when there is none", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request());
+    await engine.end(episode);
+    const receipt = await endOrReport(engine, episode, { reward: true }, { namespace });
+    expect(receipt).toMatchObject({ status: "committed", episode });
+    const gone = endOrReport(engine, episode, undefined, { namespace });
+    await expect(gone).rejects.toMatchObject({ code: "UNKNOWN_EPISODE" });
+  });
+});
