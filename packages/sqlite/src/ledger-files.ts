@@ -41,6 +41,26 @@ export function openFiles(path: string): OpenFiles {
   };
 }
 
+/**
+ * Notes what a ledger is that SQLite was told nobody writes to: it looks for no log then, and takes no lock.
+ *
+ * @returns what refuses every use after somebody has written, or is about to. It throws STORE_UNAVAILABLE
+ */
+export function frozenFile(path: string): () => void {
+  const log = `${path}-wal`;
+  const versionOf = (found: BigIntStats | undefined): string | undefined =>
+    found && [found.dev, found.ino, found.size, found.mtimeNs].join(":");
+  const noted = versionOf(look(path));
+  return () => {
+    if (versionOf(look(path)) === noted && sizeOf(log) === 0) return;
+    throw new QavrError(
+      "STORE_UNAVAILABLE",
+      `Somebody writes to the ledger ${path}, which was opened for reading in a place that cannot be written while nobody did. Open it again.`,
+      { details: { path } },
+    );
+  };
+}
+
 function look(file: string): BigIntStats | undefined {
   return statSync(file, { bigint: true, throwIfNoEntry: false });
 }

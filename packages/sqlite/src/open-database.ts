@@ -1,12 +1,13 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
 import { QavrError } from "@qavr/core";
-import { logsLeftBeside, type OpenFiles, openFiles } from "./ledger-files.js";
+import { frozenFile, logsLeftBeside, type OpenFiles, openFiles } from "./ledger-files.js";
 import { createDurableFolder } from "./ledger-folder.js";
 import { type FileFormat, type FileKind, inspect, LEDGER, migrate } from "./schema.js";
-import { isBusy, toStoreError } from "./sqlite-errors.js";
-import { loadSqlite, sqliteVersion } from "./sqlite-module.js";
+import { isBusy, isUnwritable, toStoreError } from "./sqlite-errors.js";
+import { loadSqlite, type SqliteModule, sqliteVersion } from "./sqlite-module.js";
 import type { ResolvedOptions } from "./sqlite-options.js";
 import { allowsSharedWal } from "./sqlite-version.js";
 import { inSnapshot } from "./transaction.js";
@@ -26,6 +27,8 @@ export interface OpenedDatabase {
   readonly shared: boolean;
   /** Undefined in memory, and for reading only. */
   readonly files: OpenFiles | undefined;
+  /** For a file that is read without locks: refuses its use when it is written to. @throws STORE_UNAVAILABLE */
+  assertFrozen?(): void;
 }
 
 /** Log beyond this is cut off after a checkpoint, in bytes. A long reader can make it grow past it. */
@@ -58,7 +61,38 @@ export function openDatabase(
     return { db, shared, files: options.inMemory || options.readOnly ? undefined : openFiles(options.path) };
   } catch (error) {
     db?.close();
+    const frozen = openFrozen(sqlite, options, format, error);
+    if (frozen) return { ...frozen, shared, files: undefined };
     throw isBusy(error) && !shared ? notSharable(options.path, version, error) : toStoreError(error, options.path);
+  }
+}
+
+/**
+ * A ledger that was closed has no log, and SQLite wants to make one even to read it. Where it cannot, on a read-only volume or in
+ * somebody else's folder, it can be told that nobody writes.
+ *
+ * @returns undefined when that is not what `failure` is about, or does not help
+ */
+function openFrozen(
+  { DatabaseSync }: SqliteModule,
+  { path, readOnly, busyTimeout }: ResolvedOptions,
+  format: FileFormat,
+  failure: unknown,
+): Required<Pick<OpenedDatabase, "db" | "assertFrozen">> | undefined {
+  if (!readOnly || !isUnwritable(failure) || logsLeftBeside(path).length > 0) return undefined;
+  const assertFrozen = frozenFile(path);
+  let db: DatabaseSync | undefined;
+  try {
+    // Before Node 22.15 a URI is not understood: then this fails as well.
+    db = new DatabaseSync(`${pathToFileURL(path).href}?immutable=1`, { readOnly });
+    const connection = db;
+    if (inSnapshot(connection, () => inspect(connection, path, format)) !== "current") throw failure;
+    db.exec(`PRAGMA busy_timeout = ${Math.ceil(busyTimeout)}`);
+    assertFrozen();
+    return { db, assertFrozen };
+  } catch {
+    db?.close();
+    return undefined;
   }
 }
 

@@ -49,6 +49,12 @@ export function isBusy(error: unknown): boolean {
   return code !== undefined && CODES[code & 0xff] === "STORE_BUSY";
 }
 
+/** True when SQLite could not write, or create, what it needs beside a file. */
+export function isUnwritable(error: unknown): boolean {
+  const code = resultCode(error);
+  return code !== undefined && CODES[code & 0xff] === "STORE_UNWRITABLE";
+}
+
 /** An error of the binding or the file system as the QavrError that a user can act on. A QavrError passes as it is. */
 export function toStoreError(error: unknown, path: string): QavrError {
   if (QavrError.isInstance(error)) return error;

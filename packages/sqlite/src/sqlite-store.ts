@@ -51,7 +51,7 @@ export interface SqliteStore extends Required<Omit<Store, "refresh">> {
 export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
   const resolved = resolveOptions(options);
   const { path, readOnly, inMemory, cacheBytes } = resolved;
-  const { db, shared, files } = openDatabase(resolved);
+  const { db, shared, files, assertFrozen } = openDatabase(resolved);
   const tables = prepareTables(db, path, () => ledgerTables(db, path));
   const checkpoints = prepareTables(db, path, () => checkpointTables(db, path, tables));
   const log = logKeeper(db, resolved);
@@ -111,6 +111,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
   const enter = (namespace?: string): void => {
     if (closing) throw new QavrError("STORE_CLOSED", `The ledger ${path} was closed before this call. Open it again.`);
     if (namespace !== undefined) assertName(namespace, "namespace");
+    assertFrozen?.();
   };
   const enterForWriting = (namespace?: string): void => {
     enter(namespace);
