@@ -11,7 +11,13 @@ import { attempt } from "./attempt.js";
 import type { Connection } from "./connections.js";
 import { digests } from "./digests.js";
 import type { KnownStates, OwnCommit } from "./known-states.js";
-import { fitsOneStatement, type LedgerSql, type NamespaceChange, type NamespaceRow } from "./ledger-sql.js";
+import {
+  fitsOneStatement,
+  type KeysRead,
+  type LedgerSql,
+  type NamespaceChange,
+  type NamespaceRow,
+} from "./ledger-sql.js";
 import { ABSENT, isSameMoment } from "./moment.js";
 import type { LockedNamespace } from "./namespace-transaction.js";
 import { StatesAtMoment } from "./states-at-moment.js";
@@ -64,12 +70,15 @@ export class CommitGroup {
   async runAlone(connection: Connection): Promise<GroupCommit | undefined> {
     const row = this.#states.ownHead(this.#namespace);
     if (!row) return undefined;
-    const { moment, taken } = await this.#sql.knownKeys(connection, this.#namespace, this.#keys());
-    if (!isSameMoment(moment, row)) return undefined;
-    const reduced = await this.#reduce(connection, row, taken);
+    const found = await this.#sql.knownKeys(connection, this.#namespace, this.#keys());
+    if (!isSameMoment(found.moment, row)) return undefined;
+    const reduced = await this.#reduce(connection, row, found.taken);
     if (!reduced) return undefined;
     const { answers, change } = reduced;
-    if (!change) return { answers, written: undefined };
+    if (!change) {
+      if (mustConfirm(found)) await this.#sql.confirm(connection, this.#namespace);
+      return { answers, written: undefined };
+    }
     if (!fitsOneStatement(change)) return undefined;
     this.#tried = answers;
     const askedAt = performance.now();
@@ -88,12 +97,18 @@ export class CommitGroup {
     const now = performance.now();
     this.#states.observe(this.#namespace, row, { askedAt: now, answeredAt: now });
     // Asked after the lock was taken: the statement that waited for it does not see what its holder has written.
-    const { taken } = await this.#sql.knownKeys(connection, this.#namespace, this.#keys());
-    const reduced = await this.#reduce(connection, row, taken);
+    const keys = await this.#sql.knownKeys(connection, this.#namespace, this.#keys());
+    const reduced = await this.#reduce(connection, row, keys.taken);
     if (!reduced) throw movedOn();
     const answers = reduced.answers.map((answer, place) => asFirst(answer, this.#tried[place]));
     const { change } = reduced;
-    if (!change) return { answers, written: undefined };
+    if (!change) {
+      if (mustConfirm(keys)) {
+        await this.#sql.confirm(connection, this.#namespace);
+        await commit();
+      }
+      return { answers, written: undefined };
+    }
     if (!fitsOneStatement(change)) await this.#sql.write(connection, this.#namespace, change);
     else if (!(await this.#sql.writeIfAt(connection, this.#namespace, row, change))) throw movedOn();
     this.#tried = answers;
@@ -138,6 +153,11 @@ export class CommitGroup {
     };
     return { answers, change };
   }
+}
+
+/** Whether the replicas may lack what was found, so that an answer must wait for them as the commit itself would have. */
+function mustConfirm({ taken, isReplicated }: KeysRead): boolean {
+  return isReplicated && taken.size > 0;
 }
 
 /** Cannot be: somebody changed the tables past the lock. */

@@ -20,7 +20,7 @@ import { nameId } from "./name-id.js";
 import { oneByOne } from "./one-by-one.js";
 import { damagedEntry } from "./postgres-errors.js";
 import { quoted } from "./quoting.js";
-import { writeIfAt } from "./write-if-at.js";
+import { DURABLY, writeIfAt } from "./write-if-at.js";
 
 /** Where a namespace stands. */
 export interface NamespaceRow extends Moment {
@@ -40,6 +40,8 @@ export interface KeysRead {
   readonly moment: Moment;
   /** Payloads may be large, so they are held against digests. */
   readonly taken: ReadonlyMap<string, DroppedKey>;
+  /** Commits may have to wait for replicas. */
+  readonly isReplicated: boolean;
 }
 
 /** The SQL of the ledger, for one schema. Each method is one statement on the connection and therefore sees one moment, unless it says otherwise. */
@@ -65,6 +67,11 @@ export interface LedgerSql {
    * of the keys is taken. Only for a change that {@link fitsOneStatement}.
    */
   writeIfAt(connection: Connection, namespace: string, before: Moment, change: NamespaceChange): Promise<boolean>;
+  /**
+   * Changes nothing, and has something to commit all the same. The acknowledgement of that is one of everything before it: when a
+   * connection is lost while a commit waits for a replica, the commit stands on one machine, and nobody waits for it any more.
+   */
+  confirm(connection: Connection, namespace: string): Promise<void>;
   /** Several statements: large changes are written in pieces. For whoever holds the lock. */
   write(connection: Connection, namespace: string, change: NamespaceChange): Promise<void>;
   /**
@@ -129,7 +136,8 @@ export function ledgerSql(schemaName: string, place: string): LedgerSql {
       on conflict (id) do nothing`),
     // Digests in place of payloads; of an entry that was compacted away that is all there is.
     knownKeys: statement(`
-      select now.revision, now.digest, found.key, found.seq, found.payload_digest
+      select now.revision, now.digest, found.key, found.seq, found.payload_digest,
+        (current_setting('synchronous_standby_names', true) <> '')::int as replicated
       from (select) as one left join (select revision, digest, base from ${schema}.namespace where id = $1) as now on true
       left join lateral (
         select taken.key, taken.seq,
@@ -139,6 +147,7 @@ export function ledgerSql(schemaName: string, place: string): LedgerSql {
       ) as found on true`),
     writeIfAt: statement(writeIfAt(schema, false)),
     writeAndRemoveIfAt: statement(writeIfAt(schema, true)),
+    confirm: statement(`update ${schema}.namespace set head = head where id = $1 and ${DURABLY}`),
     setHead: statement(`update ${schema}.namespace set head = $2, revision = $3, digest = $4 where id = $1`),
     appendEntries: statement(`
       insert into ${schema}.entry (namespace, seq, key, type, at, payload, digest)
@@ -224,7 +233,7 @@ export function ledgerSql(schemaName: string, place: string): LedgerSql {
         const hasPayload = (payload: Uint8Array): boolean => sameBytes(digest as Uint8Array, digests.of(payload));
         taken.set(bytesToName(key as Uint8Array), { seq: seq as number, hasPayload });
       }
-      return { moment: momentOf(rows), taken };
+      return { moment: momentOf(rows), taken, isReplicated: rows[0]?.replicated === 1 };
     },
 
     async writeIfAt(connection, namespace, before, { head, revision, digest, entries, states }) {
@@ -236,6 +245,10 @@ export function ledgerSql(schemaName: string, place: string): LedgerSql {
           ? await connection.rows(sql.writeIfAt, values)
           : await connection.rows(sql.writeAndRemoveIfAt, [...values, ...addressColumns(removed)]);
       return rows.length === 1;
+    },
+
+    async confirm(connection, namespace) {
+      await connection.rows(sql.confirm, [nameId(namespace)]);
     },
 
     async write(connection, namespace, { head, revision, digest, entries, states }) {

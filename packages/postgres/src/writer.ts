@@ -163,7 +163,11 @@ export function writer({
         const { connection, row, commit } = locked;
         const { head, through, states: replacement } = compaction;
         // A try whose answer was lost had been kept.
-        if (asked && row?.base === through) return true;
+        if (asked && row?.base === through) {
+          await sql.confirm(connection, namespace);
+          await commit();
+          return true;
+        }
         assertCompaction(compaction, row?.base ?? 0);
         const ends = row && (await checkpoints.ends(connection, namespace));
         if (!ends || ends.head !== head) return false;
@@ -175,13 +179,18 @@ export function writer({
       });
     },
 
-    eraseNamespace: (namespace) =>
-      alone(namespace, async ({ connection, row, patiently, commit }) => {
-        if (row) await patiently(() => sql.deleteNamespace(connection, namespace));
+    eraseNamespace(namespace) {
+      let asked = false;
+      return alone(namespace, async ({ connection, row, create, patiently, commit }) => {
+        // A try whose answer was lost may have been kept, and then there is nothing left to commit: it is added to be erased again.
+        if (!row && asked) await create();
+        if (row || asked) await patiently(() => sql.deleteNamespace(connection, namespace));
+        asked = true;
         const askedAt = await commit();
         states.replaced(namespace, ABSENT, { askedAt, answeredAt: performance.now() });
         if (row) announce({ namespace, revision: row.revision + 1 });
-      }),
+      });
+    },
 
     drained: () => queue.drained(),
   };

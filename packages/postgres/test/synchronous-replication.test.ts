@@ -1,0 +1,85 @@
+import type { Store } from "@qavr/core";
+import { describe, expect, it } from "vitest";
+import { postgresStore } from "../src/index.js";
+import { countIn, counting, tally } from "./support/counting.js";
+import { testServer } from "./support/server.js";
+
+const server = await testServer();
+const connectionString = server.url();
+/** Long enough for a busy machine. */
+const SOON = { timeout: 20_000 };
+
+/** Has commits wait for a replica that is not there, or for none. */
+async function waitFor(replica: "the_replica" | ""): Promise<void> {
+  await server.pool.query(`alter system set synchronous_standby_names = '${replica}'`);
+  await server.pool.query("select pg_reload_conf()");
+  await expect
+    .poll(async () => (await server.pool.query("show synchronous_standby_names")).rows[0].synchronous_standby_names)
+    .toBe(replica);
+}
+
+/** Process ids of the sessions whose commits wait for a replica. */
+async function waiting(): Promise<number[]> {
+  const query = "select pid from pg_stat_activity where wait_event = 'SyncRep'";
+  return (await server.pool.query(query)).rows.map(({ pid }) => pid);
+}
+
+/** Ends the session whose commit waits: what it has committed stands on this server alone. */
+async function endWaiting(): Promise<number> {
+  await expect.poll(waiting, SOON).toHaveLength(1);
+  const [pid] = await waiting();
+  await server.pool.query("select pg_terminate_backend($1)", [pid]);
+  return pid as number;
+}
+
+/** Expects that a call waits for a replica, in another session than before, and resolves when none is asked for any more. */
+async function waits<Result>(call: Promise<Result>, before?: number): Promise<Result> {
+  let isAnswered = false;
+  const answered = call.finally(() => {
+    isAnswered = true;
+  });
+  await expect.poll(async () => (await waiting()).filter((pid) => pid !== before), SOON).toHaveLength(1);
+  expect(isAnswered).toBe(false);
+  await waitFor("");
+  return answered;
+}
+
+describe("with synchronous replication", () => {
+  const open = (schema: string): Store => postgresStore({ connectionString, schema });
+  const c = [tally("c")];
+
+  it("a commit whose session was ended while it waited for a replica waits for it again, and so does whoever repeats it", async () => {
+    const schema = server.schema();
+    const [store, other] = [open(schema), open(schema)];
+    for (const key of ["a", "b"]) await store.commit("n", [tally(key)], counting);
+    await waitFor("the_replica");
+    const commit = store.commit("n", c, counting);
+    const before = await endWaiting();
+    expect(await waits(commit, before)).toEqual([{ status: "committed", seq: 3 }]);
+    for (const each of [other, store]) {
+      await waitFor("the_replica");
+      expect(await waits(each.commit("n", c, counting))).toEqual([{ status: "duplicate", seq: 3 }]);
+    }
+    // By now the process is alone again, and finds its entry without the lock.
+    await store.commit("n", [tally("d")], counting);
+    await waitFor("the_replica");
+    expect(await waits(store.commit("n", c, counting))).toEqual([{ status: "duplicate", seq: 3 }]);
+    expect(await countIn(store)).toBe(4);
+    for (const each of [store, other]) await each.close();
+  });
+
+  it("so do a compaction and an erasure", async () => {
+    const store = open(server.schema());
+    for (const key of ["a", "b"]) await store.commit("n", [tally(key)], counting);
+    const compaction = { head: 2, through: 1, checkpoint: [], states: [] };
+    await waitFor("the_replica");
+    const compacted = store.compact?.("n", compaction) as Promise<boolean>;
+    expect(await waits(compacted, await endWaiting())).toBe(true);
+    expect(await store.readCheckpoint?.("n")).toEqual({ seq: 1, states: [] });
+    await waitFor("the_replica");
+    const erased = store.eraseNamespace("n");
+    await waits(erased, await endWaiting());
+    expect([await store.head("n"), await store.namespaces({ limit: 1 })]).toEqual([0, []]);
+    await store.close();
+  });
+});
