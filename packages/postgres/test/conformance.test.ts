@@ -1,5 +1,6 @@
 import { describeStore } from "@qavr/store-conformance";
 import { postgresStore } from "../src/index.js";
+import { remember } from "./support/remember.js";
 import { testServer } from "./support/server.js";
 
 const server = await testServer();
@@ -11,6 +12,7 @@ describeStore({
     return {
       // Few partitions: every case creates its tables, and drops them.
       open: () => postgresStore({ pool: server.pool, schema, partitions: 2 }),
+      remember: () => remember(server.pool, schema),
       destroy: () => server.drop(schema),
     };
   },

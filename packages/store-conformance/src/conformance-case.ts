@@ -7,6 +7,11 @@ export interface StoreBackend {
    * what was committed) or `sharedBackend` (then also while another handle is open).
    */
   open(): Store | Promise<Store>;
+  /**
+   * Notes what the data is, and returns what makes it that again, under open handles: as the promotion of a replica that lagged
+   * does, or a restored backup. Absent where that cannot happen.
+   */
+  remember?(): Promise<() => Promise<void>>;
   /** Removes the data; all handles are closed by then. */
   destroy?(): void | Promise<void>;
 }
@@ -38,14 +43,21 @@ export interface CaseContext {
   readonly store: Store;
   /** Another handle on the same backend. Only in a case that needs `durable` or `sharedBackend`. */
   open(): Promise<Store>;
+  /** As the backend has it. Only in a case that needs `goesBack`. */
+  readonly remember: StoreBackend["remember"];
   /** A first handle on another new backend, with the means to open more. */
-  fresh(): Promise<Pick<CaseContext, "store" | "open">>;
+  fresh(): Promise<Handles>;
   readonly model: ModelOptions;
 }
 
-/** What a store may offer beyond what every store does: its declared capabilities and the optional methods that it has. */
+/** A first handle on a new backend. */
+type Handles = Pick<CaseContext, "store" | "open" | "remember">;
+
+/** What a store may offer beyond what every store does: its declared capabilities and the optional methods that it and its backend have. */
 export interface StoreAbilities extends Pick<StoreCapabilities, "durable" | "sharedBackend"> {
   readonly changesSince: boolean;
+  /** The subject's backend can `remember`. */
+  readonly goesBack: boolean;
   readonly compact: boolean;
   readonly verify: boolean;
 }
@@ -70,12 +82,13 @@ export async function abilitiesOf(subject: StoreSubject): Promise<StoreAbilities
   let found: StoreAbilities | undefined;
   await runCase(subject, {
     title: "declares its abilities",
-    async run({ store }) {
+    async run({ store, remember }) {
       const { durable, sharedBackend } = store.capabilities;
       found = {
         durable,
         sharedBackend,
         changesSince: store.changesSince !== undefined,
+        goesBack: remember !== undefined,
         compact: store.compact !== undefined,
         verify: store.verify !== undefined,
       };
@@ -91,7 +104,7 @@ export async function abilitiesOf(subject: StoreSubject): Promise<StoreAbilities
  */
 export async function runCase(subject: StoreSubject, conformanceCase: ConformanceCase): Promise<void> {
   const cleanups: (() => unknown)[] = [];
-  const fresh = async (): Promise<Pick<CaseContext, "store" | "open">> => {
+  const fresh = async (): Promise<Handles> => {
     const backend = await subject.createBackend();
     cleanups.unshift(() => backend.destroy?.());
     const open = async (): Promise<Store> => {
@@ -99,7 +112,7 @@ export async function runCase(subject: StoreSubject, conformanceCase: Conformanc
       cleanups.unshift(() => store.close());
       return store;
     };
-    return { store: await open(), open };
+    return { store: await open(), open, remember: backend.remember };
   };
   const failures: unknown[] = [];
   try {

@@ -6,6 +6,7 @@ import { compact } from "./spec/compact.js";
 import { durability } from "./spec/durability.js";
 import { episodes } from "./spec/episodes.js";
 import { erase } from "./spec/erase.js";
+import { goingBack } from "./spec/going-back.js";
 import { idempotency } from "./spec/idempotency.js";
 import { limits } from "./spec/limits.js";
 import { model } from "./spec/model.js";
@@ -35,5 +36,6 @@ export const conformanceTopics: readonly ConformanceTopic[] = [
   close,
   durability,
   sharedBackend,
+  goingBack,
   model,
 ];

@@ -8,6 +8,7 @@ import {
   QavrError,
   type Reduce,
   type Reduction,
+  type StateChanges,
   type StateWrite,
   type Store,
 } from "@qavr/core";
@@ -37,14 +38,53 @@ export function mutant(fault: string, caughtBy: string, alter: (store: Store) =>
 }
 
 /**
- * A backend that outlives its handles and serves several at once, as a database does: what mutants of durability and sharing
- * are made from. Honest as it stands.
+ * A backend that outlives its handles and serves several at once, as a database does, and can go back under them: what mutants of
+ * durability and sharing are made from. Honest as it stands.
  */
 export function sharedMemoryBackend(
   alter: (handle: Store, backend: Store) => Partial<Store> = () => ({}),
 ): StoreBackend {
-  const backend = memoryStore();
+  let current = memoryStore();
+  let wentBack = 0;
+  const writes: (() => Promise<unknown>)[] = [];
+  const noting =
+    <Arguments extends readonly unknown[], Result>(
+      method: (store: Store) => (...given: Arguments) => Promise<Result>,
+    ) =>
+    (...given: Arguments): Promise<Result> => {
+      const write = (): Promise<Result> => method(current)(...given);
+      writes.push(write);
+      return write();
+    };
+  const backend: Store = {
+    ...current,
+    commit: noting((store) => store.commit),
+    replaceStates: noting((store) => store.replaceStates),
+    eraseNamespace: noting((store) => store.eraseNamespace),
+    compact: noting((store) => store.compact as NonNullable<Store["compact"]>),
+    readStates: (...given) => current.readStates(...given),
+    scanStates: (...given) => current.scanStates(...given),
+    readEntries: (...given) => current.readEntries(...given),
+    head: (namespace) => current.head(namespace),
+    namespaces: (options) => current.namespaces(options),
+    readCheckpoint: async (namespace) => current.readCheckpoint?.(namespace),
+    // Cursors of the store before are too old for the one that it went back to.
+    changesSince(namespace, cursor) {
+      const offset = wentBack * CURSORS;
+      const { cursor: end, written } = changesOf(current, namespace, cursor - offset);
+      return { cursor: end + offset, written };
+    },
+  };
   return {
+    async remember() {
+      const { length } = writes;
+      return async () => {
+        wentBack += 1;
+        writes.length = length;
+        current = memoryStore();
+        for (const write of writes) await write().catch(() => {});
+      };
+    },
     open() {
       let closed = false;
       const guard =
@@ -66,8 +106,7 @@ export function sharedMemoryBackend(
         eraseNamespace: guard(backend.eraseNamespace),
         compact: guard(backend.compact as NonNullable<Store["compact"]>),
         readCheckpoint: guard(backend.readCheckpoint as NonNullable<Store["readCheckpoint"]>),
-        changesSince: (namespace, cursor) =>
-          backend.changesSince?.(namespace, cursor) ?? { cursor, written: undefined },
+        changesSince: (namespace, cursor) => changesOf(backend, namespace, cursor),
         async close() {
           closed = true;
         },
@@ -76,6 +115,13 @@ export function sharedMemoryBackend(
     },
   };
 }
+
+/** What changed, of a store that may not be able to say so. */
+export const changesOf = (store: Store, namespace: string, cursor: number): StateChanges =>
+  store.changesSince?.(namespace, cursor) ?? { cursor, written: undefined };
+
+/** More than a store of a test gives out. */
+const CURSORS = 1_000_000;
 
 /** The reduction with what it writes passed through `change`. */
 export function withWrites(reduce: Reduce, change: (writes: readonly StateWrite[]) => readonly StateWrite[]): Reduce {

@@ -1,5 +1,5 @@
 import { ChangeLog, type ScannedState, type StateChanges, type StateWrite, type Store } from "@qavr/core";
-import { address, type Mutant, mutant, sharedMemoryBackend, withWrites } from "./mutant.js";
+import { address, changesOf, type Mutant, mutant, sharedMemoryBackend, withWrites } from "./mutant.js";
 
 /** Maps every name that a call is given: what a careless column type, collation or pattern match does. */
 const renaming =
@@ -12,9 +12,6 @@ const renaming =
     head: (namespace) => store.head(rename(namespace)),
     eraseNamespace: (namespace) => store.eraseNamespace(rename(namespace)),
   });
-
-const changesOf = (store: Store, namespace: string, cursor: number): StateChanges =>
-  store.changesSince?.(namespace, cursor) ?? { cursor, written: undefined };
 
 /** Answers reads from a cache that `commit` does not clear. */
 const withStaleCache = (store: Store): Partial<Store> => {
@@ -297,6 +294,22 @@ export const readMutants: readonly Mutant[] = [
             own.forget(namespace);
           },
           changesSince: (namespace, cursor) => own.since(namespace, cursor),
+        };
+      }),
+  },
+  {
+    fault: "takes a lost history for the current one where both have as many entries",
+    caughtBy: "a backend that goes back",
+    createBackend: () =>
+      sharedMemoryBackend((handle) => {
+        const known = new Map<string, readonly (Uint8Array | undefined)[]>();
+        return {
+          async readStates(namespace, scope, ids) {
+            const asked = JSON.stringify([namespace, await handle.head(namespace), scope, ids]);
+            const values = known.get(asked) ?? (await handle.readStates(namespace, scope, ids));
+            known.set(asked, values);
+            return values;
+          },
         };
       }),
   },

@@ -1,0 +1,14 @@
+import type { Pool } from "pg";
+
+const TABLES = ["namespace", "entry", "state", "checkpoint_state"];
+
+/** Copies the tables of a ledger, and returns what puts the copies back in their place, as restoring a backup does. */
+export async function remember(pool: Pool, schema: string): Promise<() => Promise<void>> {
+  const copy = `${schema}_copy`;
+  const copying = TABLES.map((table) => `create table ${copy}.${table} as table ${schema}.${table};`);
+  const restoring = TABLES.map(
+    (table) => `delete from ${schema}.${table}; insert into ${schema}.${table} table ${copy}.${table};`,
+  );
+  await pool.query(`create schema ${copy}; ${copying.join(" ")}`);
+  return async () => void (await pool.query(`${restoring.join(" ")} drop schema ${copy} cascade`));
+}
