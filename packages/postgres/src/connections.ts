@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { QavrError } from "@qavr/core";
 import { decoding } from "./decode-value.js";
 import { ownPool } from "./own-pool.js";
 import type { PgClient, PgPool, PgResult } from "./pg-pool.js";
@@ -29,15 +30,25 @@ export interface Connection {
   discard(): void;
 }
 
+/** What a connection is taken for. */
+export interface Usage {
+  /** How long the server may be silent, ms. @default what the options say */
+  readonly timeout?: number;
+  /** May take longer than anybody waits who closes the store. @default false */
+  readonly lasting?: boolean;
+}
+
 /** Where connections come from. */
 export interface Connections {
   /**
    * Runs `work` on a connection and gives it back, or throws it away if it broke. Once more, on a new one, if the session has become
    * useless: it leads to a server that may only be read, or has forgotten what was prepared.
    *
-   * @param timeout how long the server may be silent, ms; by default what the options say
+   * @throws STORE_CLOSED for lasting work after {@link giveUp}
    */
-  use<Result>(work: (connection: Connection) => Promise<Result>, timeout?: number): Promise<Result>;
+  use<Result>(work: (connection: Connection) => Promise<Result>, usage?: Usage): Promise<Result>;
+  /** Breaks the connections of lasting work, and lets none begin any more. */
+  giveUp(): void;
   /**
    * Whether the server limits statements outside transactions. On an application's pool that is the application's affair. May change by
    * connecting.
@@ -68,6 +79,9 @@ export function connections(source: PgPool | string, options: ResolvedOptions): 
 
   /** Connections that were taken before. */
   const known = new WeakSet<PgClient>();
+  /** Breaks the connections of lasting work. */
+  const breaks = new Set<() => void>();
+  let givenUp = false;
 
   /** @param onlyNew throws those away that were there before */
   const take = async (onlyNew: boolean): Promise<PgClient> => {
@@ -85,8 +99,12 @@ export function connections(source: PgPool | string, options: ResolvedOptions): 
   const useOne = async <Result>(
     client: PgClient,
     work: (connection: Connection) => Promise<Result>,
-    timeout: number,
+    { timeout = usual, lasting = false }: Usage,
   ): Promise<Result> => {
+    if (lasting && givenUp) {
+      client.release();
+      throw closed(options.place);
+    }
     // A taken connection that breaks says so by an event, and an event that nobody hears ends the process.
     let lost = false;
     const losses: (() => void)[] = [];
@@ -97,6 +115,12 @@ export function connections(source: PgPool | string, options: ResolvedOptions): 
     client.on("error", onError);
     let hear: ((event: { payload?: string }) => void) | undefined;
     const query = { types: decoding, query_timeout: timeout + GRACE };
+    const breakOff = (): void => {
+      lost = true;
+      breaks.delete(breakOff);
+      client.release(true);
+    };
+    if (lasting) breaks.add(breakOff);
     try {
       return await work({
         rows: async ({ text, name }, values) => {
@@ -125,19 +149,26 @@ export function connections(source: PgPool | string, options: ResolvedOptions): 
         client.removeListener("notification", hear);
         client.ref?.();
       }
-      giveBack(client, onError, lost);
+      // What was broken off was given back by that.
+      if (!lasting || breaks.delete(breakOff)) giveBack(client, onError, lost);
     }
   };
 
   return {
-    async use(work, timeout = usual) {
+    async use(work, usage = {}) {
+      if (usage.lasting && givenUp) throw closed(options.place);
       try {
-        return await useOne(await take(false), work, timeout);
+        return await useOne(await take(false), work, usage);
       } catch (error) {
         if (!isOutdatedSession(error)) throw error;
         // Of what the server refused for the session's sake nothing was done. Others of the pool may be as old as this one.
-        return useOne(await take(true), work, timeout);
+        return useOne(await take(true), work, usage);
       }
+    },
+
+    giveUp() {
+      givenUp = true;
+      for (const breakOff of [...breaks]) breakOff();
     },
 
     get limitsSessions() {
@@ -148,6 +179,14 @@ export function connections(source: PgPool | string, options: ResolvedOptions): 
       await own?.end();
     },
   };
+}
+
+function closed(place: string): QavrError {
+  return new QavrError(
+    "STORE_CLOSED",
+    `The ledger in ${place} was closed before this was done, and it was given up. It changed nothing: open the ledger again and repeat it.`,
+    { details: { place } },
+  );
 }
 
 function giveBack(client: PgClient, onError: () => void, lost: boolean): void {

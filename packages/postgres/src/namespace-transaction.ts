@@ -28,6 +28,8 @@ export interface LockingOptions extends Limits {
   /** For messages. */
   readonly place: string;
   readonly rowLevelSecurity: boolean;
+  /** Whether the work may take longer than closing waits. @default false */
+  readonly lasting?: boolean;
 }
 
 /** One statement deletes all rows of a namespace. ms */
@@ -46,7 +48,7 @@ const RETRY_FOR = 3_000;
  * @throws STORE_COMMIT_UNKNOWN when that cannot be found out, what `work` throws, and what the server reports
  */
 export async function withLockedNamespace<Result>(
-  { source, sql, place, rowLevelSecurity, ...limited }: LockingOptions,
+  { source, sql, place, rowLevelSecurity, lasting = false, ...limited }: LockingOptions,
   namespace: string,
   work: (locked: LockedNamespace) => Promise<Result>,
   maybeKept = false,
@@ -73,7 +75,7 @@ export async function withLockedNamespace<Result>(
             },
           }),
         );
-      return await source.use(tryOnce);
+      return await source.use(tryOnce, { lasting });
     } catch (error) {
       const lost = isConnectionLoss(error);
       unknown ||= committing && lost;

@@ -1,7 +1,8 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { assertBatch, assertEntry, assertLimit, assertName, assertState, QavrError, type Store } from "@qavr/core";
 import { readCheckpoint } from "./checkpoint.js";
 import { checkpointSql, type NamedRows } from "./checkpoint-sql.js";
-import { type Connection, type Connections, connections } from "./connections.js";
+import { type Connection, type Connections, connections, usualSilence } from "./connections.js";
 import { KnownStates } from "./known-states.js";
 import { ledgerSql } from "./ledger-sql.js";
 import { nameId } from "./name-id.js";
@@ -39,6 +40,8 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
   let preparing: Promise<ServerFacts> | undefined;
   let notices: Notifications | undefined;
   let closing: Promise<void> | undefined;
+  /** Reads and repairs that closing waits for. */
+  const underWay = new Set<Promise<unknown>>();
 
   const prepared = (): Promise<ServerFacts> => {
     preparing ??= withSecondTry(() => prepareSchema(source, resolved)).then(
@@ -58,13 +61,14 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
    * Runs a read; with row-level security inside a transaction that names its namespace, `*` for the names of all, and behind a pooler
    * inside one for its limits.
    *
-   * @param begin statement that begins the transaction of a read that needs one anyway
+   * @param options.begin statement that begins the transaction of a read that needs one anyway
+   * @param options.lasting whether it may take longer than closing waits
    */
   const readFrom = async <Result>(
     from: Connections,
     id: string,
     read: (connection: Connection) => Promise<Result>,
-    begin?: string,
+    { begin, lasting = false }: { readonly begin?: string; readonly lasting?: boolean } = {},
   ): Promise<Result> => {
     const { rowLevelSecurity } = await prepared();
     const scope = rowLevelSecurity ? nameScope(id) : "";
@@ -73,7 +77,7 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
         ? inTransaction(connection, `${begin ?? "begin"}; ${limits(resolved)} ${scope}`, () => read(connection))
         : read(connection);
     try {
-      return await withSecondTry(() => from.use(scoped));
+      return await withSecondTry(() => from.use(scoped, { lasting }));
     } catch (error) {
       throw toStoreError(error, place);
     }
@@ -81,7 +85,10 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
   const read: ReadNamespace = (namespace, work) => readFrom(source, nameId(namespace), work);
   /** Several reads of one moment. */
   const snapshot: ReadNamespace = (namespace, work) =>
-    readFrom(source, nameId(namespace), work, "begin isolation level repeatable read read only");
+    readFrom(source, nameId(namespace), work, {
+      begin: "begin isolation level repeatable read read only",
+      lasting: true,
+    });
   const readReplica: ReadNamespace | undefined =
     replica && ((namespace, work) => readFrom(replica, nameId(namespace), work));
   const reads = stateReader({ sql, states, primary: read, replica: readReplica, staleness });
@@ -95,10 +102,43 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
     announce: (announcement) => notices?.announce(announcement),
   });
 
+  const rebuild = async (): Promise<void> => {
+    await prepared();
+    try {
+      await withSecondTry(() => rebuildIndexes(source, resolved));
+    } catch (error) {
+      throw toStoreError(error, place);
+    }
+  };
+
   const enter = (namespace?: string): void => {
     if (closing)
       throw new QavrError("STORE_CLOSED", `The ledger in ${place} was closed before this call. Open it again.`);
     if (namespace !== undefined) assertName(namespace, "namespace");
+  };
+
+  const waitedFor = <Result>(call: Promise<Result>): Promise<Result> => {
+    const ended = (): void => void underWay.delete(call);
+    underWay.add(call);
+    call.then(ended, ended);
+    return call;
+  };
+
+  /** Waits for what is under way, but for work that may last only as long as for a statement; then nothing uses a pool any more. */
+  const end = async (): Promise<void> => {
+    const done = new AbortController();
+    pause(usualSilence(resolved), undefined, { signal: done.signal }).then(
+      () => {
+        source.giveUp();
+        replica?.giveUp();
+      },
+      () => {},
+    );
+    await Promise.allSettled([writes.drained(), ...underWay]);
+    done.abort();
+    await notices?.close();
+    await source.close();
+    await replica?.close();
   };
 
   return {
@@ -117,12 +157,12 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
       assertName(scope, "state scope");
       assertBatch(ids.length, "read");
       for (const id of ids) assertName(id, "state id");
-      return reads.read(namespace, scope, ids, { mayLag, refreshed });
+      return waitedFor(reads.read(namespace, scope, ids, { mayLag, refreshed }));
     },
 
     async refresh(namespace, { mayLag = false } = {}) {
       enter(namespace);
-      await reads.refresh(namespace, mayLag);
+      await waitedFor(reads.refresh(namespace, mayLag));
     },
 
     changesSince(namespace, cursor) {
@@ -134,24 +174,24 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
       enter(namespace);
       assertName(scope, "state scope");
       assertLimit(page.limit);
-      return read(namespace, (connection) => sql.scan(connection, namespace, scope, page));
+      return waitedFor(read(namespace, (connection) => sql.scan(connection, namespace, scope, page)));
     },
 
     async readEntries(namespace, { after = 0, limit }) {
       enter(namespace);
       assertLimit(limit);
-      return read(namespace, (connection) => sql.entries(connection, namespace, after, limit));
+      return waitedFor(read(namespace, (connection) => sql.entries(connection, namespace, after, limit)));
     },
 
     async head(namespace) {
       enter(namespace);
-      return read(namespace, (connection) => sql.head(connection, namespace));
+      return waitedFor(read(namespace, (connection) => sql.head(connection, namespace)));
     },
 
     async namespaces(page) {
       enter();
       assertLimit(page.limit);
-      return readFrom(source, "*", (connection) => sql.namespaces(connection, page));
+      return waitedFor(readFrom(source, "*", (connection) => sql.namespaces(connection, page)));
     },
 
     async replaceStates(namespace, head, replacement) {
@@ -167,26 +207,23 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
 
     async readCheckpoint(namespace) {
       enter(namespace);
-      return snapshot(namespace, (connection) => readCheckpoint(connection, namespace, { sql: checkpoints, place }));
+      return waitedFor(
+        snapshot(namespace, (connection) => readCheckpoint(connection, namespace, { sql: checkpoints, place })),
+      );
     },
 
     async verify(namespace) {
       enter(namespace);
       const namespaces = (after: string | undefined, limit: number): Promise<readonly NamedRows[]> =>
-        readFrom(source, "*", (connection) => checkpoints.namespaces(connection, after, limit));
+        readFrom(source, "*", (connection) => checkpoints.namespaces(connection, after, limit), { lasting: true });
       const kept: VerifyOptions["kept"] = (table, after, limit) =>
-        readFrom(source, "*", (connection) => checkpoints.kept(connection, table, after, limit));
-      return verifyLedger({ sql: checkpoints, place, namespaces, kept, snapshot }, namespace);
+        readFrom(source, "*", (connection) => checkpoints.kept(connection, table, after, limit), { lasting: true });
+      return waitedFor(verifyLedger({ sql: checkpoints, place, namespaces, kept, snapshot }, namespace));
     },
 
     async repair() {
       enter();
-      await prepared();
-      try {
-        await rebuildIndexes(source, resolved);
-      } catch (error) {
-        throw toStoreError(error, place);
-      }
+      await waitedFor(rebuild());
     },
 
     async eraseNamespace(namespace) {
@@ -195,11 +232,7 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
     },
 
     close() {
-      closing ??= writes.drained().then(async () => {
-        await notices?.close();
-        await source.close();
-        await replica?.close();
-      });
+      closing ??= end();
       return closing;
     },
   };

@@ -28,7 +28,7 @@ export async function rebuildIndexes(
           await connection.script(`reindex table ${table}`);
           await commit();
         }),
-      TIMEOUT,
+      { timeout: TIMEOUT, lasting: true },
     );
   }
 }

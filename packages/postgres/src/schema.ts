@@ -166,7 +166,7 @@ export async function prepareSchema(source: Connections, options: ResolvedOption
   if (version !== MIGRATIONS.length) {
     if (!options.migrate) throw notThere(options.place);
     const timeout = version === 0 ? CREATION_TIMEOUT : MIGRATION_TIMEOUT;
-    await source.use((connection) => migrateLocked(connection, options, timeout), timeout);
+    await source.use((connection) => migrateLocked(connection, options, timeout), { timeout, lasting: true });
   }
   return source.use((connection) => factsOf(connection, options.schema));
 }

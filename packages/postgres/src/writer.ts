@@ -67,7 +67,7 @@ export function writer({
       const facts = await prepared();
       const locking: LockingOptions = { ...options, ...facts, source, sql };
       const [first] = calls;
-      if (first?.alone) first.resolve(await withLockedNamespace(locking, namespace, first.work));
+      if (first?.alone) first.resolve(await withLockedNamespace({ ...locking, lasting: true }, namespace, first.work));
       else await commitTogether(locking, facts, namespace, calls as readonly WaitingCommit[]);
     } catch (error) {
       // A commit that failed, as far as anybody knows, may have been kept all the same.

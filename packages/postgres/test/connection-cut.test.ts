@@ -4,6 +4,7 @@ import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PgClient, type PgPool, type PostgresStoreOptions, postgresStore } from "../src/index.js";
 import { countIn, counting, tally } from "./support/counting.js";
+import { refusalOf } from "./support/refusal.js";
 import { testServer } from "./support/server.js";
 
 const server = await testServer();
@@ -210,13 +211,22 @@ describe("a connection that falls silent", () => {
     await store.close();
   });
 
-  it("during an erasure keeps nobody else from writing", async () => {
-    const store = open({ writers: 1 });
+  it("during an erasure keeps nobody else from writing, and closing gives the erasure up", async () => {
+    const schema = server.schema();
+    const store = open({ schema, writers: 1 });
     for (const namespace of ["n", "m"]) await store.commit(namespace, [tally("a")], counting);
     proxy.silence("delete from");
-    const erasing = store.eraseNamespace("n");
-    erasing.catch(() => {});
+    const erasing = refusalOf(store.eraseNamespace("n"));
+    const later = refusalOf(store.eraseNamespace("o"));
     expect(await store.commit("m", [tally("b")], counting)).toEqual([{ status: "committed", seq: 2 }]);
+    const last = store.commit("n", [tally("b")], counting);
+    await store.close();
+    for (const refusal of [erasing, later]) expect(await refusal).toMatchObject({ code: "STORE_CLOSED" });
+    expect(await last).toEqual([{ status: "committed", seq: 2 }]);
+    const other = postgresStore({ pool: server.pool, schema });
+    expect(await countIn(other)).toBe(2);
+    expect(await other.commit("n", [tally("c")], counting)).toEqual([{ status: "committed", seq: 3 }]);
+    await other.close();
   });
 });
 

@@ -165,6 +165,17 @@ describe("the pool of a PostgreSQL store", () => {
     await pool.end();
   });
 
+  it("is not ended before the reads that were under way", async () => {
+    const store = postgresStore({ connectionString: server.url(), schema: server.schema(), maxConnections: 2 });
+    const first = [store.head("n"), store.commit("n", [tally("a")], counting), store.verify(), store.repair()];
+    await Promise.all([store.close(), ...first]);
+    const again = postgresStore({ connectionString: server.url(), schema: server.schema() });
+    for (let n = 0; n < 20; n++) await again.commit(`n${n}`, [tally("a")], counting);
+    const reads = [again.verify(), countIn(again, "n1"), again.readCheckpoint("n1"), again.namespaces({ limit: 1 })];
+    await again.close();
+    expect(await Promise.all(reads)).toMatchObject([{ namespaces: 20, damaged: 0 }, 1, undefined, ["n0"]]);
+  });
+
   it("is ended when it is the store's own, after what was under way", async () => {
     const connectionString = `${server.url()}?application_name=own`;
     const store = postgresStore({ connectionString, schema: server.schema(), staleness: 50 });
