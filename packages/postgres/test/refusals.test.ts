@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from "node:fs";
 import { Client, Pool } from "pg";
 import { describe, expect, it } from "vitest";
 import { postgresStore } from "../src/index.js";
@@ -6,6 +7,19 @@ import { refusalOf } from "./support/refusal.js";
 import { testServer } from "./support/server.js";
 
 const server = await testServer();
+
+/** The kernel's list of connections on Linux, one a line. */
+const TCP_TABLE = "/proc/net/tcp";
+
+/** Connections to a port that have a keep-alive timer. */
+function keptAlive(port: number): number {
+  const remote = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  const lines = [TCP_TABLE, `${TCP_TABLE}6`].flatMap((table) => readFileSync(table, "utf8").split("\n"));
+  return lines.filter((line) => {
+    const [, , to, , , timer] = line.trim().split(/\s+/);
+    return to?.endsWith(remote) && timer?.startsWith("02:");
+  }).length;
+}
 
 /** A login without rights of its own. */
 async function login(name: string, settings = ""): Promise<string> {
@@ -164,6 +178,16 @@ describe("the pool of a PostgreSQL store", () => {
     expect(pool.totalCount - pool.idleCount).toBe(0);
     await pool.end();
   });
+
+  it.runIf(existsSync(TCP_TABLE))(
+    "asks silent connections whether they are still there when it is the store's own",
+    async () => {
+      const store = postgresStore({ connectionString: server.url(), schema: server.schema() });
+      await store.head("n");
+      expect(keptAlive(server.port)).toBeGreaterThan(0);
+      await store.close();
+    },
+  );
 
   it("is not ended before the reads that were under way", async () => {
     const store = postgresStore({ connectionString: server.url(), schema: server.schema(), maxConnections: 2 });
