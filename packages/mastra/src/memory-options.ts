@@ -28,7 +28,7 @@ export interface FinishedRun extends RunInfo {
   readonly text: string;
   /** Tool calls that failed inside the run, also when the agent went on. */
   readonly toolErrors: number;
-  /** What was recalled in this process; a resumed run also has memories from before its suspension. */
+  /** What was recalled since the run began or was resumed. `memory.explain` also knows what it was shown before its suspension. */
   readonly memories: readonly RecalledMemory[];
 }
 
