@@ -86,7 +86,6 @@ export const reductions: ConformanceTopic = {
       title: "does not let what is no bytes, or an error that looks like a database's, hurt calls of the same moment",
       async run({ store }) {
         const failure = Object.assign(new Error("The reduction's own database failed."), {
-          code: "ERR_SQLITE_ERROR",
           errcode: 1,
           severity: "ERROR",
         });
