@@ -1,6 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
+import { crc32 } from "node:zlib";
 import {
   bytesToName,
+  type EntryColumns,
   keptTime,
   type LedgerEntry,
   nameToBytes,
@@ -36,8 +38,27 @@ export const SPOOL: FileFormat = {
       PRIMARY KEY (waiting, place)
     ) STRICT;
     `,
+    coverNamespaces,
   ],
 };
+
+/** Outcomes that wait get checksums that cover their namespace: a damaged one would have passed them on to another tenant. */
+function coverNamespaces(db: DatabaseSync): void {
+  const rows = db.prepare(
+    "SELECT e.*, w.namespace FROM waiting_entry AS e JOIN waiting AS w ON w.id = e.waiting ORDER BY e.waiting, e.place",
+  );
+  const set = db.prepare("UPDATE waiting_entry SET checksum = ? WHERE waiting = ? AND place = ?");
+  for (const row of rows.all() as unknown as (EntryRow & Pick<CommitRow, "namespace">)[]) {
+    // What is damaged stays so.
+    if (entryChecksum({ ...row, seq: row.place }) !== row.checksum) continue;
+    set.run(checksumOf(row.namespace, row), row.waiting, row.place);
+  }
+}
+
+/** Over an entry's columns, its place in its commit, and the commit's namespace. */
+function checksumOf(namespace: Uint8Array, entry: Omit<EntryColumns, "seq"> & { readonly place: number }): number {
+  return crc32(namespace, entryChecksum({ ...entry, seq: entry.place }));
+}
 
 interface CommitRow {
   readonly id: number;
@@ -77,10 +98,11 @@ export function spoolTables(db: DatabaseSync, path: string): SpoolTables {
     db.prepare(`DELETE FROM ${where} = ?`),
   );
 
-  const toEntry = (row: EntryRow): LedgerEntry => {
+  const toEntry = (namespace: Uint8Array, row: EntryRow): LedgerEntry => {
     const { place, at, payload } = row;
-    if (entryChecksum({ ...row, seq: place }) !== row.checksum)
-      throw new Error(`entry ${place} does not fit its checksum`);
+    if (checksumOf(namespace, row) !== row.checksum) {
+      throw new Error(`entry ${place} or the namespace does not fit its checksum`);
+    }
     return { key: bytesToName(row.key), type: bytesToName(row.type), at, payload };
   };
 
@@ -89,7 +111,7 @@ export function spoolTables(db: DatabaseSync, path: string): SpoolTables {
     let name = "";
     try {
       name = bytesToName(namespace);
-      const commit = { id, namespace: name, entries: rows.map(toEntry) };
+      const commit = { id, namespace: name, entries: rows.map((row) => toEntry(namespace, row)) };
       if (sizeOf(commit) !== bytes) throw new Error("some of its entries are missing");
       return commit;
     } catch (error) {
@@ -102,10 +124,11 @@ export function spoolTables(db: DatabaseSync, path: string): SpoolTables {
     extent: () => extent.get() as unknown as ReturnType<SpoolTables["extent"]>,
 
     add(commit) {
-      const id = addCommit.get(nameToBytes(commit.namespace), sizeOf(commit))?.id as number;
+      const namespace = nameToBytes(commit.namespace);
+      const id = addCommit.get(namespace, sizeOf(commit))?.id as number;
       commit.entries.forEach(({ key, type, at, payload }, place) => {
-        const row = { seq: place, key: nameToBytes(key), type: nameToBytes(type), at: keptTime(at), payload };
-        addEntry.run(id, place, row.key, row.type, row.at, payload, entryChecksum(row));
+        const row = { place, key: nameToBytes(key), type: nameToBytes(type), at: keptTime(at), payload };
+        addEntry.run(id, place, row.key, row.type, row.at, payload, checksumOf(namespace, row));
       });
     },
 

@@ -1,7 +1,10 @@
 import { DatabaseSync } from "node:sqlite";
-import { createEngine, memoryStore, type Spool, type Store } from "@qavr/core";
+import { createEngine, memoryStore, nameToBytes, type Spool, type Store } from "@qavr/core";
 import { describe, expect, it } from "vitest";
+import { entryChecksum } from "../src/entry-checksum.js";
 import { sqliteSpool, sqliteStore } from "../src/index.js";
+import { migrate } from "../src/schema.js";
+import { SPOOL } from "../src/spool-tables.js";
 import { tally } from "./support/counting.js";
 import { refusalOf } from "./support/refusal.js";
 import { SHARES_FILES } from "./support/sharing.js";
@@ -73,6 +76,7 @@ describe("sqliteSpool", () => {
   it.each([
     ["a payload", "UPDATE waiting_entry SET payload = x'00' WHERE waiting = 2 AND place = 1", "n"],
     ["a namespace that is no text", "UPDATE waiting SET namespace = x'ff' WHERE id = 2", ""],
+    ["another namespace", "UPDATE waiting SET namespace = x'6d' WHERE id = 2", "m"],
     ["an entry that is gone", "DELETE FROM waiting_entry WHERE waiting = 2 AND place = 0", "n"],
   ])("does not hand out what was damaged, %s, and hands out what comes after it", async (_what, sql, namespace) => {
     const path = tempLedger();
@@ -90,6 +94,27 @@ describe("sqliteSpool", () => {
     ]);
     expect(await damaged.size()).toBe(3);
     await damaged.close();
+  });
+
+  it("of the first schema is brought to the newest when it is opened, with what waits in it", async () => {
+    const path = tempLedger();
+    const db = new DatabaseSync(path);
+    migrate(db, path, { ...SPOOL, migrations: SPOOL.migrations.slice(0, 1) });
+    const addEntry = db.prepare("INSERT INTO waiting_entry VALUES (?, 0, ?, ?, ?, ?, ?)");
+    for (const [i, key] of ["a", "b"].entries()) {
+      const { type, at, payload } = tally(key);
+      const row = { seq: 0, key: nameToBytes(key), type: nameToBytes(type), at, payload };
+      db.prepare("INSERT INTO waiting (namespace, bytes) VALUES (?, ?)").run(nameToBytes("n"), 2 * key.length);
+      // The second one is damaged, and stays so.
+      addEntry.run(i + 1, row.key, row.type, at, payload, entryChecksum(row) + i);
+    }
+    db.close();
+    const spool = sqliteSpool(path);
+    expect(await spool.read({ limit: 10 })).toMatchObject([
+      { id: 1, namespace: "n", entries: [tally("a")] },
+      { id: 2, damage: expect.stringContaining("commit 2") },
+    ]);
+    await spool.close();
   });
 
   it("keeps entries of any finite time", async () => {
