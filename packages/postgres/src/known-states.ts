@@ -84,7 +84,7 @@ export class KnownStates {
         this.#set(namespace, current);
         return false;
       }
-      // Unless the namespace was erased, or is of another history.
+      // It does not where the namespace was erased, or is of another history: then better know nothing.
       if (current.moment.revision === ABSENT.revision || revision <= current.moment.revision) {
         this.forget(namespace);
         return false;
