@@ -1,29 +1,20 @@
-import { type Engine, type OutcomeInput, QavrError } from "@qavr/core";
-import type { RecentMap } from "@qavr/core/adapter";
+import { type OutcomeInput, QavrError } from "@qavr/core";
 import type { Log } from "./log-codes.js";
 import type { QavrOptions } from "./memory-options.js";
-import type { Runs } from "./runs.js";
+import type { SharedEngine } from "./shared-engines.js";
 
 /** What the parts of one memory share. */
-export interface Internals {
-  readonly engine: Engine;
+export interface Internals extends SharedEngine {
   /** False leaves Mastra to itself, whoever else learns with the engine. */
   readonly enabled: boolean;
   readonly options: QavrOptions;
   /** The collection of messages in the ledger. */
   readonly messages: string;
-  readonly runs: Runs;
-  /** Namespaces of the latest episodes that queries outside any run opened. */
-  readonly namespaces: RecentMap<string, string>;
-  /** Ids of runs, and of their episodes, that ended without having been shown any memory: they have no record. */
-  readonly unshown: RecentMap<string, true>;
   readonly log: Log;
   /** What each finish reason says. */
   readonly outcomes: Readonly<Record<string, OutcomeInput | null>>;
   /** Ids of scorers that report their scores themselves; the exporter leaves those alone. */
   readonly reporting: Set<string>;
-  /** Sources of scores and feedback that were said to be ignored. */
-  readonly ignoredSources: Set<string>;
   /** Says once that Mastra does not tell how runs go. */
   readonly warnOfUntold: () => void;
   /** True makes failures of learning reach the caller. */

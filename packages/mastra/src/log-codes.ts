@@ -11,6 +11,8 @@ const OWN = {
   QUERY_OUTSIDE_RUN:
     "A vector store that shares a memory was queried outside its runs, so nothing is learned from what it showed.",
   END_UNTOLD: "Mastra did not tell how a run ended, so its end says nothing about its memories.",
+  ENGINE_NOT_SHARED:
+    "Many memories with different options are open on one ledger: where a function makes them, runs teach nothing.",
   COLLECTION_FAILED: "A memory collection could not be searched; the run goes on without it.",
   EPISODE_NOT_PARKED:
     "The episode of a suspended run could not be recorded; a resume in another process will not find it.",

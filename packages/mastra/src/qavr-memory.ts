@@ -15,7 +15,7 @@ import { type ForgetScope, forgetMessages, idsOf, threadMessages } from "./forge
 import { attachInternals, failOpen, type Internals } from "./internals.js";
 import { COLLECTION_RECALL_ID, LearnedRecall, SEMANTIC_RECALL_ID } from "./learned-recall.js";
 import type { QavrOptions } from "./memory-options.js";
-import { outcomeExporter } from "./outcome-exporter.js";
+import { hearObservability } from "./outcome-exporter.js";
 import { parkSuspended } from "./park-runs.js";
 import { messageQuery, type RecallSettings } from "./plan-recall.js";
 import type { QueryPlan } from "./ranked-query.js";
@@ -27,7 +27,7 @@ import { rewardFrom, type ScorerLike } from "./reward-from.js";
 import { scopeOf } from "./run-scope.js";
 import type { ToReward } from "./score-rewards.js";
 import { hearStoredFeedback } from "./stored-feedback.js";
-import { replacedWarning, storageWarning, warnOfNoObservability, warnOfWiring } from "./wiring-warnings.js";
+import { replacedWarning, storageWarning, warnOfWiring } from "./wiring-warnings.js";
 
 type MemoryFields = NonNullable<ConstructorParameters<typeof Memory>[0]>;
 type Tools = ReturnType<Memory["listTools"]>;
@@ -60,6 +60,7 @@ export class QavrMemory extends Memory {
       options: { ...options, semanticRecall: recalls },
     });
     this.#internals = internals;
+    internals.useFor(this);
     attachInternals(this, internals);
     this.#warnOfStorage = storageWarning(qavr);
     this.#warnOfReplaced = replacedWarning(qavr.logger);
@@ -127,10 +128,12 @@ export class QavrMemory extends Memory {
     return this.#internals.engine.flush();
   }
 
-  /** Records what is open and closes the ledger; one that was handed over as `engine` stays open. */
+  /**
+   * Records what is open and closes the ledger, unless another memory of this process uses it or it was handed over as `engine`:
+   * then waits for everything under way.
+   */
   close(): Promise<void> {
-    const { engine, options } = this.#internals;
-    return options.engine ? engine.flush() : engine.close();
+    return this.#internals.close();
   }
 
   override setVector(vector: MastraVector): void {
@@ -206,9 +209,7 @@ export class QavrMemory extends Memory {
     // Mastra calls this about ten times per run.
     if (this.#watched.has(mastra) || !this.#internals.enabled) return;
     this.#watched.add(mastra);
-    const observability = mastra.observability?.getDefaultInstance?.();
-    if (observability?.registerExporter) observability.registerExporter(outcomeExporter(this.#internals, mastra));
-    else warnOfNoObservability(this.#internals);
+    hearObservability(mastra, this.#internals);
     hearStoredFeedback(mastra.getStorage?.(), this.#internals);
   }
 

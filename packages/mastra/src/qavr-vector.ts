@@ -81,6 +81,7 @@ export function qavrVector<Vector extends MastraVector>(
   const { memory, collection, annotate = false, ...engineOptions } = options;
   if (collection !== undefined) assertName(collection, "collection");
   const internals = memory === undefined ? createInternals(engineOptions) : sharedInternals(memory, engineOptions);
+  if (memory === undefined) internals.useFor(vector);
   assertEnabled(engineOptions.enabled);
   const enabled = internals.enabled && isEnabled(engineOptions);
   const shown = new WeakMap<object, { readonly episode: string; readonly namespace: string }>();

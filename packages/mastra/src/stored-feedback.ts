@@ -1,6 +1,7 @@
 import type { MastraCompositeStore } from "@mastra/core/storage";
 import { type HeardFeedback, hearFeedback, referenceOf } from "./heard-feedback.js";
 import type { Internals } from "./internals.js";
+import { Listeners } from "./listeners.js";
 
 /** A piece of feedback as Mastra's server stores it: which run it is about stands in it. */
 interface StoredFeedback extends HeardFeedback {
@@ -12,7 +13,7 @@ interface StoredFeedback extends HeardFeedback {
 /** The storage of feedback, as far as it is needed here. */
 interface FeedbackStore {
   createFeedback?(args: { readonly feedback: StoredFeedback }): Promise<void>;
-  [HEARERS]?: Set<Internals>;
+  [HEARERS]?: Listeners;
 }
 
 /** Where a store keeps who listens to it: several memories, or two copies of this package, may share it. */
@@ -30,7 +31,7 @@ export function hearStoredFeedback(storage: MastraCompositeStore | undefined, in
     known.add(internals);
     return;
   }
-  const hearers = new Set([internals]);
+  const hearers = new Listeners(internals);
   const keep = store.createFeedback.bind(store);
   store[HEARERS] = hearers;
   store.createFeedback = async (args) => {

@@ -1,7 +1,7 @@
 import type { RequestContext } from "@mastra/core/request-context";
 import type { LibSQLVector } from "@mastra/libsql";
 import { createVectorQueryTool } from "@mastra/rag";
-import { memoryStore } from "@qavr/core";
+import { createEngine, memoryStore } from "@qavr/core";
 import { qavrVector } from "@qavr/mastra";
 import { beforeEach, describe, expect, it } from "vitest";
 import { bench, latest, scriptedAgent, USER } from "./support/bench.js";
@@ -54,7 +54,8 @@ describe("a wrapped vector store", () => {
   it("finds the namespace of an episode that it is told of by id, in this process and with a word in another", async () => {
     const store = memoryStore();
     const options = { store, annotate: true, namespace: () => "acme" };
-    const [first, second] = [qavrVector(vector, options), qavrVector(vector, { store, annotate: true })];
+    const first = qavrVector(vector, options);
+    const second = qavrVector(vector, { engine: createEngine({ store }), annotate: true });
     const [result] = await first.query(query);
     const { episode } = result?.metadata?.qavr ?? {};
     expect((await first.reportOutcome(episode, { success: true })).status).toBe("committed");

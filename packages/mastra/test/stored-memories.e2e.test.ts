@@ -1,6 +1,6 @@
 import { RequestContext } from "@mastra/core/request-context";
 import { createEngine, type Engine, memoryStore } from "@qavr/core";
-import type { QavrMemory, RunInfo } from "@qavr/mastra";
+import type { QavrMemory, QavrOptions, RunInfo } from "@qavr/mastra";
 import { describe, expect, it, vi } from "vitest";
 import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
 
@@ -95,8 +95,10 @@ describe("what was learned about messages", () => {
       readonly ids: string[];
     }> {
       warn.mockClear();
-      const qavr = { namespace: tenant, logger: { warn }, engine: createEngine({ store: memoryStore() }) };
-      const { memory: here, storage, vector } = bench(qavr);
+      const store = memoryStore();
+      // An engine each, as two processes have.
+      const qavr = (): QavrOptions => ({ namespace: tenant, logger: { warn }, engine: createEngine({ store }) });
+      const { memory: here, storage, vector } = bench(qavr());
       const ask = (text: string, thread: string): Promise<unknown> =>
         scriptedAgent(here, [{ text: "ok" }]).generate(text, {
           requestContext: requestContext(),
@@ -105,9 +107,9 @@ describe("what was learned about messages", () => {
       await ask(RIGHT, "note");
       await ask("how is the service rolled out", "task");
       expect(await evidence(here.engine, "acme")).toHaveLength(1);
-      const store = await storage.getStore("memory");
-      const { messages = [] } = (await store?.listMessages({ threadId: "note" })) ?? {};
-      return { here, later: bench(qavr, { storage, vector }).memory, ids: messages.map(({ id }) => id) };
+      const messageStore = await storage.getStore("memory");
+      const { messages = [] } = (await messageStore?.listMessages({ threadId: "note" })) ?? {};
+      return { here, later: bench(qavr(), { storage, vector }).memory, ids: messages.map(({ id }) => id) };
     }
 
     it.each<[string, (given: Awaited<ReturnType<typeof learned>>) => Promise<void>]>([

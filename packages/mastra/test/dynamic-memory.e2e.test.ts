@@ -1,0 +1,99 @@
+import { join } from "node:path";
+import { Mastra } from "@mastra/core/mastra";
+import { InMemoryStore } from "@mastra/core/storage";
+import { BaseExporter, Observability } from "@mastra/observability";
+import { cav } from "@qavr/core";
+import { QavrMemory, type QavrOptions } from "@qavr/mastra";
+import { describe, expect, it, vi } from "vitest";
+import { scriptedAgent, USER } from "./support/bench.js";
+import type { Script } from "./support/scripted-model.js";
+import { libsql, temporaryFolder } from "./support/stores.js";
+import { wordEmbedder } from "./support/word-embedder.js";
+
+class Quiet extends BaseExporter {
+  override name = "quiet";
+  async _exportTracingEvent(): Promise<void> {}
+}
+
+/** A function that makes a memory anew, as an application does that tells tenants or plans apart. */
+function factory(qavr: (ledger: string) => QavrOptions): { make(): QavrMemory; readonly made: QavrMemory[] } {
+  const folder = temporaryFolder();
+  const { storage, vector } = libsql(folder);
+  const made: QavrMemory[] = [];
+  return {
+    made,
+    make() {
+      const memory = new QavrMemory({
+        storage,
+        vector,
+        embedder: wordEmbedder(),
+        options: { lastMessages: 2, semanticRecall: { topK: 1, messageRange: 0 } },
+        qavr: qavr(join(folder, "ledger.db")),
+      });
+      made.push(memory);
+      return memory;
+    },
+  };
+}
+
+describe("a memory that a function makes", () => {
+  const ask = (make: () => QavrMemory, thread: string, text: string, script: Script): Promise<unknown> =>
+    scriptedAgent(make as never, script).generate(text, { memory: { thread, resource: USER } });
+
+  it("learns from how runs end and takes the agent's report, on one engine", async () => {
+    const { make, made } = factory((store) => ({ store, sourceCaps: { weight: 10, window: 60_000 } }));
+    await ask(make, "note", "deploy the service with helm upgrade", [{ text: "noted" }]);
+    await ask(make, "task", "how is the service deployed", [{ text: "with helm" }]);
+    const report = { tool: "report_memory_outcome", args: { success: true, helpful: ["m1"] } };
+    await ask(make, "reported", "how is the service deployed", [report, { text: "with helm" }]);
+    expect(made.length).toBeGreaterThan(3);
+    expect(new Set(made.map(({ engine }) => engine)).size).toBe(1);
+    const memory = make();
+    expect(await memory.explain({ threadId: "task" })).toMatchObject({ state: "ended", outcome: { reward: 1 } });
+    expect((await memory.explain({ threadId: "reported" }))?.outcome?.tier).toBe("self-reported");
+    expect((await memory.status()).episodes).toMatchObject({ open: 0, recorded: 2 });
+  });
+
+  it("closes the ledger with the last, and opens it anew", async () => {
+    const { make } = factory((store) => ({ store }));
+    const [one, other] = [make(), make()];
+    const { engine } = one;
+    await one.close();
+    expect((await other.status()).episodes.recorded).toBe(0);
+    await other.close();
+    await expect(other.status()).rejects.toMatchObject({ code: "STORE_CLOSED" });
+    const next = make();
+    expect(next.engine).not.toBe(engine);
+    await next.close();
+  });
+
+  it("has an engine of its own where its options are others", async () => {
+    let holdout = 0;
+    const { make } = factory((store) => {
+      holdout += 0.1;
+      return { store, holdout };
+    });
+    const [one, other] = [make(), make()];
+    expect(one.engine).not.toBe(other.engine);
+    await Promise.all([one.close(), other.close()]);
+  });
+
+  it("says so where its options keep it from sharing", () => {
+    const warn = vi.fn();
+    const { make } = factory((store) => ({ store, learner: cav() as never, logger: { warn } }));
+    for (let at = 0; at < 10; at++) make();
+    expect(warn.mock.calls.map(([, fields]) => fields)).toEqual([{ code: "ENGINE_NOT_SHARED" }]);
+  });
+
+  it("listens to observability and stored feedback once", async () => {
+    const { make } = factory((store) => ({ store, scores: { quality: (score) => score / 100 } }));
+    const observability = new Observability({
+      configs: { default: { serviceName: "test", exporters: [new Quiet()] } },
+    });
+    const register = vi.spyOn(observability.getDefaultInstance() as never, "registerExporter" as never);
+    const agent = scriptedAgent((() => make()) as never, [{ text: "noted" }]);
+    new Mastra({ agents: { agent }, storage: new InMemoryStore(), logger: false, observability });
+    for (const thread of ["a", "b"]) await agent.generate("deploy", { memory: { thread, resource: USER } });
+    expect(register).toHaveBeenCalledTimes(1);
+  });
+});
