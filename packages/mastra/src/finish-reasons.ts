@@ -19,8 +19,8 @@ export type FinishReason =
   | "other"
   | "unknown";
 
-/** What each end says about the memories that the run was shown; null says nothing. */
-export type FinishOutcomes = Readonly<Partial<Record<FinishReason, Outcome | null>>>;
+/** What each end says about the memories that the run was shown; null says nothing, undefined what it says by default. */
+export type FinishOutcomes = Readonly<Partial<Record<FinishReason, Outcome | null | undefined>>>;
 
 /**
  * What an end says unless told otherwise. `stop` is nearly always true, also of an apology, so it counts little; so does a run
@@ -45,18 +45,19 @@ export function finishOutcomes(own: FinishOutcomes = {}): Readonly<Record<string
   if (typeof own !== "object" || own === null || Array.isArray(own)) {
     throw new QavrError("INVALID_ARGUMENT", "qavr.outcomes must be an object of outcomes by finish reason.");
   }
-  const rows = Object.entries(own).map(([reason, outcome]) => {
+  const rows = Object.entries(own).flatMap(([reason, outcome]): (readonly [string, OutcomeInput | null])[] => {
     if (!Object.hasOwn(FINISH_OUTCOMES, reason)) {
       throw refused(reason, `is no finish reason. The reasons are ${Object.keys(FINISH_OUTCOMES).join(", ")}`);
     }
-    if (outcome === null || outcome === undefined) return [reason, null] as const;
+    if (outcome === undefined) return [];
+    if (outcome === null) return [[reason, null]];
     const row = toOutcomeInput(outcome, storable, { tier: "completed" });
     const { reward, tier = "completed" } = row;
     const legal =
       reward === null || typeof reward === "boolean" || (typeof reward === "number" && reward >= 0 && reward <= 1);
     if (!legal) throw refused(reason, "needs success or a reward in [0, 1]");
     if (!OUTCOME_TIERS.includes(tier)) throw refused(reason, `needs one of the tiers ${OUTCOME_TIERS.join(", ")}`);
-    return [reason, row] as const;
+    return [[reason, row]];
   });
   return { ...FINISH_OUTCOMES, ...Object.fromEntries(rows) };
 }

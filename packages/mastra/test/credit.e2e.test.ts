@@ -178,4 +178,12 @@ describe("the table of finish reasons", () => {
     expect(await ask("good", [{ text: "with helm" }])).toBeUndefined();
     expect(await ask("bad", [{ error: new Error("down") }])).toMatchObject({ reward: 0.2, tier: "completed" });
   });
+
+  it("keeps the rows that are left undefined", async () => {
+    const { memory } = bench({ outcomes: { stop: undefined } });
+    await remember(memory, "deploy the service with helm upgrade");
+    const agent = scriptedAgent(memory, [{ text: "with helm" }]);
+    await agent.generate("how is the service deployed", { memory: { thread: "task", resource: USER } });
+    expect((await latest(memory, "task"))?.outcome).toMatchObject({ reward: 1, tier: "completed" });
+  });
 });
