@@ -1,8 +1,8 @@
-import { createScorer } from "@mastra/core/evals";
+import { createScorer, runEvals } from "@mastra/core/evals";
 import type { QavrOptions } from "@qavr/mastra";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { bench } from "./support/bench.js";
-import { answered, half, judged, listener, rewardOf } from "./support/judged.js";
+import { bench, latest, scriptedAgent, USER } from "./support/bench.js";
+import { answered, half, judged, listener, QUESTION, rewardOf } from "./support/judged.js";
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -55,6 +55,21 @@ describe("a scorer", () => {
     const other = bench({ logger });
     await judged({}, () => other.memory.rewardFrom(half), false);
     await expect.poll(() => codes).toEqual(["SCORE_IGNORED"]);
+  });
+
+  it("in an experiment teaches nothing, while the experiment's run with a thread is a run", async () => {
+    const { codes, logger } = listener();
+    const { memory } = await answered({ logger });
+    const agent = scriptedAgent(memory, [{ text: "with helm" }]);
+    await runEvals({
+      target: agent,
+      data: [{ input: QUESTION }],
+      scorers: [memory.rewardFrom(half)] as never,
+      targetOptions: { memory: { thread: "experiment", resource: USER } } as never,
+    });
+    expect((await latest(memory, "experiment"))?.outcome).toMatchObject({ reward: 1, tier: "completed" });
+    expect((await memory.status()).outcomes.verified).toBe(0);
+    expect(codes).toEqual([]);
   });
 
   it("is heard of without a logger", async () => {
