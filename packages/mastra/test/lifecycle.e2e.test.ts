@@ -33,6 +33,10 @@ const theirs = createTool({
   inputSchema: { type: "object", properties: {} } as unknown as undefined,
 });
 
+const throwing = (): never => {
+  throw new Error("the application's own");
+};
+
 const generate = (agent: Agent): Promise<unknown> => agent.generate(QUESTION, { memory: on });
 const stream = async (agent: Agent): Promise<void> => consume(await agent.stream(QUESTION, { memory: on }));
 
@@ -212,6 +216,25 @@ describe("a run", () => {
   ])("that is blocked %s is not heard of again, and taught nothing", async (_when, config) => {
     await expectIt(await ledgerOf([{ text: "with helm" }], stream, config as unknown as Config), { state: "open" });
   });
+
+  it.each<[string, Expected, object, object?]>([
+    ["prepareStep", { state: "open" }, {}, { prepareStep: throwing }],
+    ["onStepFinish", { state: "open" }, {}, { onStepFinish: throwing }],
+    ["onFinish", SUCCESS, {}, { onFinish: throwing }],
+    ["processInput", { state: "open" }, { inputProcessors: [{ id: "own", processInput: throwing }] }],
+    ["processInputStep", { state: "open" }, { inputProcessors: [{ id: "own", processInputStep: throwing }] }],
+    ["processOutputStep", { state: "open" }, { outputProcessors: [{ id: "own", processOutputStep: throwing }] }],
+    ["processOutputStream", SUCCESS, { outputProcessors: [{ id: "own", processOutputStream: throwing }] }],
+    ["processOutputResult", { state: "open" }, { outputProcessors: [{ id: "own", processOutputResult: throwing }] }],
+  ])(
+    "is heard of as the reference says where the application's %s throws, and takes a report",
+    async (_where, expected, config, options) => {
+      const run = (agent: Agent): Promise<unknown> => agent.generate(QUESTION, { memory: on, ...options });
+      await expectIt(await ledgerOf([{ text: "with helm" }], run, config as Config), expected);
+      await given.memory.reportOutcome({ threadId: THREAD, success: false });
+      expect((await given.memory.status()).outcomes.user).toBe(1);
+    },
+  );
 
   it.each<[string, (agent: Agent) => Promise<unknown>]>([
     ["streamed", async (agent) => consume(await agent.stream(QUESTION, { memory: on, abortSignal: abortedSoon() }))],
