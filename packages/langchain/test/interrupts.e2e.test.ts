@@ -1,11 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { CallbackManager } from "@langchain/core/callbacks/manager";
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { Command, END, interrupt, MemorySaver, START, StateGraph } from "@langchain/langgraph";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Qavr, qavr } from "../src/index.js";
+import { qavr } from "../src/index.js";
 import { bench, credit, nothingOpen } from "./support/bench.js";
 import { memoryVectorStore } from "./support/corpus.js";
 import { failing, graph, State } from "./support/graph.js";
@@ -14,15 +13,7 @@ import { sleep } from "./support/sleep.js";
 const QUESTION = "payment queue stuck";
 const RUN_ID = "22222222-2222-4222-8222-222222222221";
 const NEXT_RUN_ID = "22222222-2222-4222-8222-222222222222";
-const NODE_ID = "22222222-2222-4222-8222-222222222223";
 const THREAD = { configurable: { thread_id: "T1" } };
-
-/** What LangChain hands on to the parts of a run. */
-function childOf(memory: Qavr, runId: string): CallbackManager {
-  const manager = new CallbackManager(runId);
-  manager.addHandler(memory.handler, true);
-  return manager;
-}
 
 describe("an interrupted graph", () => {
   it("waits with its episode and settles it when it is resumed", async () => {
@@ -156,21 +147,6 @@ describe("an interrupted graph", () => {
     expect(await tools.memory.explain(NEXT_RUN_ID)).toMatchObject({ state: "ended", outcome: { tier: "completed" } });
     expect((await tools.memory.status()).episodes).toMatchObject({ parked: 0 });
     expect(await credit(tools.memory)).toEqual({ coffee: 1, restart: 1 });
-  });
-
-  it("is continued by whatever comes next on its thread, where the graph announces neither interrupts nor resumes", async () => {
-    const { memory, retriever } = await bench();
-    const { handler } = memory;
-    const older = Object.assign(new Error("interrupted"), { name: "GraphInterrupt", is_bubble_up: true });
-    handler.handleChainStart({}, {}, RUN_ID, undefined, [], { thread_id: "T1" });
-    await retriever.invoke(QUESTION, { callbacks: childOf(memory, RUN_ID) });
-    handler.handleChainStart({}, {}, NODE_ID, RUN_ID);
-    await handler.handleChainError(older, NODE_ID);
-    await handler.handleChainEnd({}, RUN_ID);
-    expect(await memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
-    handler.handleChainStart({}, {}, NEXT_RUN_ID, undefined, [], { thread_id: "T1" });
-    await handler.handleChainEnd({}, NEXT_RUN_ID);
-    expect(await memory.explain(RUN_ID)).toMatchObject({ state: "ended", outcome: { tier: "completed" } });
   });
 
   it("is a part's own matter where that runs on another thread than the run as a whole", async () => {

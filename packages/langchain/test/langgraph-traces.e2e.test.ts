@@ -1,7 +1,9 @@
+import { RunnableLambda } from "@langchain/core/runnables";
 import { Command, END, MemorySaver, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { abortedWith } from "./support/aborted-with.js";
 import { bench, credit, nothingOpen } from "./support/bench.js";
+import { childOf } from "./support/child-of.js";
 import { failing, graph, State } from "./support/graph.js";
 import { sleep } from "./support/sleep.js";
 
@@ -54,6 +56,38 @@ describe("a tracked graph", () => {
     expect(status.episodes.recorded).toBe(1);
     expect((await tools.memory.explain(RUN_ID))?.outcome).toBeUndefined();
     expect(await nothingOpen(tools.memory)).toBe(true);
+  });
+
+  it("knows the run's abort, whatever its reason, from LangGraph's context alone", async () => {
+    const { memory, vectors } = await bench();
+    const chain = RunnableLambda.from(async (question: string) => {
+      await memory.recall(vectors, question, { k: 2 });
+      await sleep(50);
+    });
+    const signal = abortedWith(new RangeError("gone"), 20);
+    await expect(memory.track(chain).invoke("payment", { runId: RUN_ID, signal })).rejects.toThrow("gone");
+    await sleep(50);
+    expect(await memory.explain(RUN_ID)).toMatchObject({ state: "ended" });
+    expect((await memory.explain(RUN_ID))?.outcome).toBeUndefined();
+  });
+
+  it("takes a tool that hands over for no failed tool", async () => {
+    const judged: number[] = [];
+    const { memory, retriever } = await bench({
+      evaluate: ({ toolErrors }) => {
+        judged.push(toolErrors);
+        return true;
+      },
+    });
+    const { handler } = memory;
+    const toolId = "22222222-2222-4222-8222-222222222223";
+    handler.handleChainStart({}, {}, RUN_ID);
+    handler.handleToolStart({}, "", toolId, RUN_ID);
+    await retriever.invoke("payment queue stuck", { callbacks: childOf(memory, toolId) });
+    await handler.handleToolError(Object.assign(new Error(), { name: "ParentCommand", is_bubble_up: true }), toolId);
+    await handler.handleChainEnd({}, RUN_ID);
+    expect(judged).toEqual([0]);
+    expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
   });
 
   it("takes a failing branch of a parallel step for a failure, although its sibling is aborted", async () => {

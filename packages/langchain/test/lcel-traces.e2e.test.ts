@@ -1,13 +1,17 @@
+import { CallbackManager } from "@langchain/core/callbacks/manager";
 import type { DocumentInterface } from "@langchain/core/documents";
 import { StringOutputParser } from "@langchain/core/output_parsers";
 import { ChatPromptTemplate } from "@langchain/core/prompts";
 import { BaseRetriever } from "@langchain/core/retrievers";
 import { type RunnableConfig, RunnableLambda, RunnablePassthrough, RunnableSequence } from "@langchain/core/runnables";
 import { FakeListChatModel } from "@langchain/core/utils/testing";
+import { memoryStore, type Store } from "@qavr/core";
 import { describe, expect, it } from "vitest";
 import type { QavrRetriever } from "../src/index.js";
 import { abortedWith } from "./support/aborted-with.js";
 import { bench, credit, nothingOpen } from "./support/bench.js";
+import { childOf } from "./support/child-of.js";
+import { OwnRetriever } from "./support/own-retriever.js";
 import { sleep } from "./support/sleep.js";
 
 const RUN_ID = "11111111-1111-4111-8111-111111111111";
@@ -97,6 +101,152 @@ describe("a tracked LCEL chain", () => {
     expect(await nothingOpen(memory)).toBe(true);
     expect((await memory.status()).episodes.recorded).toBe(0);
     expect(codes()).not.toContain("RANKING_FAILED");
+  });
+
+  it("knows the run's abort, whatever its reason, from the config that a recall was given", async () => {
+    const { memory, vectors } = await bench();
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      await memory.recall(vectors, question, { k: 2, config });
+      await sleep(50);
+    });
+    const signal = abortedWith(new RangeError("client went away"), 20);
+    const run = memory.track(chain).invoke("payment queue stuck", { runId: RUN_ID, signal });
+    await expect(run).rejects.toThrow("client went away");
+    await sleep(50);
+    expect(await memory.explain(RUN_ID)).toMatchObject({ state: "ended" });
+    expect((await memory.explain(RUN_ID))?.outcome).toBeUndefined();
+  });
+
+  it.each([
+    ["TimeoutError", "timed out"],
+    ["AbortError", "gone"],
+    ["ModelAbortError", "Model invocation was aborted."],
+    ["Error", "Abort"],
+    ["Error", "Aborted"],
+  ])("learns nothing when it ends with %s: %s, also where no signal was heard", async (name, message) => {
+    const { memory, retriever } = await bench();
+    memory.handler.handleChainStart({}, {}, RUN_ID);
+    await retriever.invoke("payment", { callbacks: childOf(memory, RUN_ID) });
+    await memory.handler.handleChainError(Object.assign(new Error(message), { name }), RUN_ID);
+    expect(await memory.explain(RUN_ID)).toMatchObject({ state: "ended" });
+    expect((await memory.explain(RUN_ID))?.outcome).toBeUndefined();
+  });
+
+  it.each([
+    ["another name than an abort's", Object.assign(new Error("Abort"), { name: "TypeError" })],
+    ["that of a limit", Object.assign(new Error("Aborted"), { name: "GraphRecursionError" })],
+    ["a word that it does not bubble up", Object.assign(new Error("boom"), { is_bubble_up: false })],
+  ])("has failed when its error has %s", async (_what, error) => {
+    const { memory, retriever } = await bench();
+    memory.handler.handleChainStart({}, {}, RUN_ID);
+    await retriever.invoke("payment", { callbacks: childOf(memory, RUN_ID) });
+    await memory.handler.handleChainError(error, RUN_ID);
+    expect((await memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 0, tier: "observed" });
+  });
+
+  it("has failed when it throws nothing at all, although it could have been aborted", async () => {
+    const { memory, retriever } = await bench();
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      await retriever.invoke(question, config);
+      throw undefined;
+    });
+    const { signal } = new AbortController();
+    await memory
+      .track(chain)
+      .invoke("payment", { runId: RUN_ID, signal })
+      .catch(() => undefined);
+    expect((await memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 0, tier: "observed" });
+  });
+
+  it("credits what its recall tool showed, without LangGraph's context", async () => {
+    const { memory, vectors } = await bench();
+    const recall = memory.recallTool(vectors, { k: 2 });
+    const chain = RunnableLambda.from((query: string, config: RunnableConfig) => recall.invoke({ query }, config));
+    await memory.track(chain).invoke("payment queue stuck");
+    expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
+  });
+
+  it("does not credit what a part showed that failed, by a retriever of its own or by recall", async () => {
+    const { memory, retriever, vectors } = await bench();
+    const breaking = new OwnRetriever(async (question, config) => {
+      await retriever.invoke(question, config);
+      return failing();
+    });
+    const recalling = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      await memory.recall(vectors, question, { k: 1, config });
+      return failing();
+    });
+    for (const part of [breaking, recalling]) {
+      const chain = RunnableLambda.from((question: string, config: RunnableConfig) =>
+        (part as typeof recalling).invoke(question, config).catch(() => "went on"),
+      );
+      expect(await memory.track(chain).invoke("payment")).toBe("went on");
+    }
+    expect(await credit(memory)).toEqual({});
+  });
+
+  it("takes nothing from one namespace for what failed in another", async () => {
+    const { memory, vectors } = await bench();
+    const [docs, chats] = ["docs", "chats"].map((namespace) => memory.retriever(vectors, { k: 1, namespace }));
+    const attempts = ["fails", "works"];
+    const part = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      await docs?.invoke(question, config);
+      return attempts.shift() === "fails" ? failing() : "";
+    }).withRetry({ stopAfterAttempt: 2 });
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      await chats?.invoke(question, config);
+      await part.invoke(question, config);
+    });
+    await memory.track(chain).invoke("payment queue stuck");
+    expect(await credit(memory, "chats")).toEqual({ restart: 1 });
+    expect(await credit(memory, "docs")).toEqual({ restart: 1 });
+  });
+
+  it("is kept while it goes on and on, however long ago it began", async () => {
+    let now = 1_000_000;
+    const { memory, showing } = await bench({ clock: () => now, episodeTtl: 60_000 });
+    const another = memory.track(RunnableLambda.from(() => "another run"));
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      for (const id of ["restart", "scale", "clear"]) {
+        await showing(id).invoke(question, config);
+        now += 40_000;
+        await another.invoke("x");
+      }
+    });
+    await memory.track(chain).invoke("payment");
+    expect(await credit(memory)).toEqual({ restart: 1, scale: 1, clear: 1 });
+  });
+
+  it("records nothing of a ranking that outlives it, leaves nothing open and complains of nothing", async () => {
+    const { changesSince: _, ...inner } = memoryStore();
+    const gate = Promise.withResolvers<void>();
+    const store: Store = {
+      ...inner,
+      readStates: async (...call) => {
+        if (call[1] === "shared") await gate.promise;
+        return inner.readStates(...call);
+      },
+    };
+    const { memory, retriever, codes } = await bench({ store, readDeadline: 5_000 });
+    let found: Promise<unknown> = Promise.resolve();
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      found = retriever.invoke(question, config);
+      await sleep(20);
+    });
+    await memory.track(chain).invoke("payment");
+    gate.resolve();
+    expect(await found).toHaveLength(2);
+    expect(await nothingOpen(memory)).toBe(true);
+    expect(codes()).toEqual([]);
+  });
+
+  it("is only not ranked when no ledger can keep its id", async () => {
+    const { memory, retriever, codes } = await bench();
+    const runId = "r".repeat(600);
+    memory.handler.handleChainStart({}, {}, runId);
+    expect(await retriever.invoke("payment", { callbacks: childOf(memory, runId) })).toHaveLength(2);
+    await memory.handler.handleChainEnd({}, runId);
+    expect(new Set(codes())).toEqual(new Set(["RANKING_FAILED"]));
   });
 
   it("keeps the runs of a batch apart", async () => {
@@ -198,6 +348,29 @@ describe("a bare retriever", () => {
     expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
   });
 
+  it("is over when it fails", async () => {
+    const { memory, retriever } = await bench();
+    const breaking = new OwnRetriever(async (question, config) => {
+      await retriever.invoke(question, config);
+      return failing();
+    });
+    await expect(breaking.invoke("payment", { callbacks: [memory.handler] })).rejects.toThrow("boom");
+    expect(await nothingOpen(memory)).toBe(true);
+    expect(await credit(memory)).toEqual({});
+  });
+
+  it("keeps the callbacks that it was made with, a list or a manager, beside its own", async () => {
+    const { memory, vectors } = await bench();
+    const heard: string[] = [];
+    const hear = (name: string) => ({ handleRetrieverEnd: () => void heard.push(name) });
+    const given = { list: [hear("list")], manager: CallbackManager.fromHandlers(hear("manager")) };
+    for (const [name, callbacks] of Object.entries(given)) {
+      await memory.retriever(vectors, { k: 1, callbacks }).invoke("payment", { runId: name });
+      expect(await memory.explain(name)).toMatchObject({ state: "ended" });
+    }
+    await expect.poll(() => heard).toEqual(["list", "manager"]);
+  });
+
   it("is recorded under its run id also where nobody passed the handler, and says once that nothing tracks it", async () => {
     const { memory, retriever, codes } = await bench();
     await retriever.invoke("payment queue stuck", { runId: RUN_ID });
@@ -205,5 +378,17 @@ describe("a bare retriever", () => {
     expect(codes().filter((code) => code === "NO_OUTCOME_TRACKING")).toHaveLength(1);
     await memory.report(RUN_ID, { success: true });
     expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
+  });
+});
+
+describe("a bare recall tool", () => {
+  it("is an episode of its own that ends without a verdict", async () => {
+    const { memory, vectors } = await bench();
+    const recall = memory.recallTool(vectors, { k: 2 });
+    await recall.invoke({ query: "payment" }, { callbacks: [memory.handler], runId: RUN_ID });
+    expect(await nothingOpen(memory)).toBe(true);
+    expect(await memory.explain(RUN_ID)).toMatchObject({ state: "ended" });
+    expect((await memory.explain(RUN_ID))?.outcome).toBeUndefined();
+    expect(await credit(memory)).toEqual({});
   });
 });

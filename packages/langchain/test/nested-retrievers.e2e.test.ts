@@ -3,15 +3,16 @@ import { DocumentCompressorPipeline } from "@langchain/classic/retrievers/docume
 import { EnsembleRetriever } from "@langchain/classic/retrievers/ensemble";
 import { MultiQueryRetriever } from "@langchain/classic/retrievers/multi_query";
 import { ScoreThresholdRetriever } from "@langchain/classic/retrievers/score_threshold";
-import { Document } from "@langchain/core/documents";
-import { BaseRetriever } from "@langchain/core/retrievers";
+import { Document, type DocumentInterface } from "@langchain/core/documents";
+import type { BaseRetriever } from "@langchain/core/retrievers";
 import { BaseDocumentCompressor } from "@langchain/core/retrievers/document_compressors";
 import { RunnableLambda } from "@langchain/core/runnables";
 import { FakeListChatModel } from "@langchain/core/utils/testing";
 import { describe, expect, it } from "vitest";
 import type { Qavr } from "../src/index.js";
-import { type Bench, bench, credit } from "./support/bench.js";
+import { bench, credit } from "./support/bench.js";
 import { ids } from "./support/corpus.js";
+import { OwnRetriever } from "./support/own-retriever.js";
 
 const RUN_ID = "44444444-4444-4444-8444-444444444444";
 const QUESTION = "payment queue stuck";
@@ -83,22 +84,48 @@ describe("retrievers around a QavrRetriever", () => {
   });
 
   it("leave everything shown when the outer one returns something else in its place", async () => {
-    class Parents extends BaseRetriever {
-      lc_namespace = ["test"];
-      constructor(readonly chunks: Bench["retriever"]) {
-        super({});
-      }
-      override async _getRelevantDocuments(
-        question: string,
-        manager?: Parameters<BaseRetriever["_getRelevantDocuments"]>[1],
-      ) {
-        await this.chunks.invoke(question, manager ? { callbacks: manager.getChild() } : {});
-        return [new Document({ pageContent: "the whole runbook" })];
-      }
-    }
     const { memory, retriever } = await bench();
-    await answer(memory, new Parents(retriever));
+    const parents = new OwnRetriever(async (question, config) => {
+      await retriever.invoke(question, config);
+      return [new Document({ pageContent: "the whole runbook" })];
+    });
+    await answer(memory, parents);
     expect(await shown(memory)).toEqual([["restart", "scale"]]);
+  });
+
+  it.each([
+    ["id", ({ id }: DocumentInterface) => new Document({ id: id as string, pageContent: "a summary" })],
+    ["metadata", ({ metadata }: DocumentInterface) => ({ pageContent: "a summary", metadata })],
+    ["text", ({ pageContent }: DocumentInterface) => new Document({ pageContent })],
+  ])("recognise a document that the outer one has built again by its %s", async (_what, rebuilt) => {
+    const { memory, retriever } = await bench();
+    const rebuilding = new OwnRetriever(async (question, config) => {
+      const [first] = await retriever.invoke(question, config);
+      return [rebuilt(first as DocumentInterface)];
+    });
+    await answer(memory, rebuilding);
+    expect(await shown(memory)).toEqual([["restart"]]);
+  });
+
+  it("take no document for another whose id is its text", async () => {
+    const { memory, retriever } = await bench();
+    const naming = new OwnRetriever(async (question, config) => {
+      const [first] = await retriever.invoke(question, config);
+      return [first as DocumentInterface, new Document({ pageContent: "scale" })];
+    });
+    await answer(memory, naming);
+    expect(await shown(memory)).toEqual([["restart"]]);
+  });
+
+  it("count of two retrievals the one that the outer one returned as it was", async () => {
+    const { memory, showing } = await bench();
+    const first = new OwnRetriever(async (question, config) => {
+      const found = await showing("restart").invoke(question, config);
+      await showing("scale").invoke(question, config);
+      return found;
+    });
+    await answer(memory, first);
+    expect(await credit(memory)).toEqual({ restart: 1 });
   });
 
   it("show nothing when the outer one returns nothing", async () => {
