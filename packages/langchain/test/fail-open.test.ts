@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { qavr } from "../src/index.js";
 import { bench, credit } from "./support/bench.js";
 import { ids, memoryVectorStore } from "./support/corpus.js";
+import { OwnRetriever } from "./support/own-retriever.js";
 
 const QUESTION = "payment queue stuck";
 const RUN_ID = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
@@ -179,6 +180,16 @@ describe("when the store fails", () => {
     expect(codes()).toContain("OUTCOME_NOT_RECORDED");
   });
 
+  it("an end that could not be recorded fails the run where that was asked for", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const commit = (): Promise<never> => Promise.reject(new Error("disk on fire"));
+    const { memory, retriever } = await bench({ store: { ...memoryStore(), commit }, onError: "throw" });
+    const chain = memory.track(
+      RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config)),
+    );
+    await expect(chain.invoke(QUESTION)).rejects.toMatchObject({ code: "STORE_FAILED" });
+  });
+
   it("throws where that was asked for", async () => {
     const { store, breakNow } = fragile();
     const { memory, retriever, vectors } = await bench({ store, onError: "throw" });
@@ -261,6 +272,17 @@ describe("when a run asks for what learning refuses", () => {
 });
 
 describe("when the host fails", () => {
+  it("by returning what are no documents, the run goes on", async () => {
+    for (const method of ["warn", "error"] as const) vi.spyOn(console, method).mockImplementation(() => undefined);
+    const { memory, retriever } = await bench();
+    const odd = new OwnRetriever(async (question, config) => {
+      await retriever.invoke(question, config);
+      return [null as never];
+    });
+    const chain = RunnableLambda.from((question: string, config: RunnableConfig) => odd.invoke(question, config));
+    expect(await memory.track(chain).invoke(QUESTION)).toEqual([null]);
+  });
+
   it("its error reaches the caller and counts against nobody", async () => {
     const { memory, vectors } = await bench();
     vi.spyOn(vectors, "similaritySearchVectorWithScore").mockRejectedValue(new Error("host is down"));

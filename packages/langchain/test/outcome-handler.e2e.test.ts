@@ -1,9 +1,10 @@
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { tool } from "@langchain/core/tools";
+import { memoryStore, type Store } from "@qavr/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type FinishedRun, OutcomeHandler } from "../src/index.js";
 import { bench, credit, nothingOpen } from "./support/bench.js";
-import { only } from "./support/corpus.js";
+import { childOf } from "./support/child-of.js";
 import { failing } from "./support/graph.js";
 import { sleep } from "./support/sleep.js";
 
@@ -39,6 +40,21 @@ describe("the outcome handler", () => {
     const again = new OutcomeHandler({ memory });
     await memory.track(chain).invoke("payment", { callbacks: [memory.handler, again] });
     expect(judged).toEqual([1]);
+  });
+
+  it("takes a start that is announced again, late, for the one that it knows", async () => {
+    const { memory, retriever } = await bench();
+    memory.handler.handleChainStart({}, {}, RUN_ID);
+    await retriever.invoke("payment queue stuck", { callbacks: childOf(memory, RUN_ID) });
+    memory.handler.handleChainStart({}, {}, RUN_ID);
+    await memory.handler.handleChainEnd({}, RUN_ID);
+    expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
+  });
+
+  it("holds no run where learning is switched off", async () => {
+    const { memory } = await bench({ enabled: false });
+    memory.handler.handleChainStart({}, {}, RUN_ID);
+    expect(memory.handler.openRuns).toBe(0);
   });
 
   it("has recorded the outcome when invoke returns, also where callbacks run in the background", async () => {
@@ -154,6 +170,48 @@ describe("the outcome handler", () => {
     expect((await memory.explain(RUN_ID))?.outcome).toBeUndefined();
   });
 
+  it("does not ask evaluate about a run that was shown nothing", async () => {
+    let asked = 0;
+    const { memory } = await bench({
+      evaluate: () => {
+        asked += 1;
+        return true;
+      },
+    });
+    await memory.track(RunnableLambda.from(() => "answer")).invoke("question");
+    expect(asked).toBe(0);
+  });
+
+  it("puts no other word in the place of evaluate's when the store could not take that", async () => {
+    const inner = memoryStore();
+    let failures = 1;
+    const commit: Store["commit"] = (...call) =>
+      failures-- > 0 ? Promise.reject(new Error("busy")) : inner.commit(...call);
+    const { memory, retriever, codes } = await bench({ store: { ...inner, commit }, evaluate: () => true });
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      await retriever.invoke(question, config);
+      throw new Error("boom");
+    });
+    await expect(memory.track(chain).invoke("payment", { runId: RUN_ID })).rejects.toThrow("boom");
+    expect(codes()).toContain("OUTCOME_NOT_RECORDED");
+    expect((await memory.explain(RUN_ID))?.outcome).toBeUndefined();
+    expect(await credit(memory)).toEqual({});
+  });
+
+  it.each([
+    ["the run", true, new RegExp(`:run:${RUN_ID}:`)],
+    ["evaluate, where it names one", { success: true, idempotencyKey: "ticket" }, /:ticket$/],
+  ])("records a run's outcome under a key of %s, so that it counts once", async (_whose, verdict, key) => {
+    const store = memoryStore();
+    const { memory, retriever } = await bench({ store, evaluate: () => verdict });
+    const chain = RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config));
+    await memory.track(chain).invoke("payment", { runId: RUN_ID });
+    const entries = await store.readEntries("default", { limit: 10 });
+    expect(entries.filter(({ type }) => type === "outcome")).toEqual([
+      expect.objectContaining({ key: expect.stringMatching(key) }),
+    ]);
+  });
+
   it.each([
     [true, 1],
     [false, 0],
@@ -229,6 +287,20 @@ describe("the outcome handler", () => {
     expect(runs[1]).toMatchObject({ output: undefined, error: new Error("boom") });
   });
 
+  it("unwraps input and output only where the object that holds them holds nothing else", async () => {
+    const seen: unknown[] = [];
+    const { memory, retriever } = await bench({ evaluate: ({ input, output }) => void seen.push(input, output) });
+    const chain = RunnableLambda.from(async ({ input }: { input: string; user: string }, config: RunnableConfig) => {
+      await retriever.invoke(input, config);
+      return { output: "answer", sources: [] };
+    });
+    await memory.track(chain).invoke({ input: "payment", user: "u1" });
+    expect(seen).toEqual([
+      { input: "payment", user: "u1" },
+      { output: "answer", sources: [] },
+    ]);
+  });
+
   it("takes a run id that an application uses again for a new run", async () => {
     const { memory, retriever } = await bench();
     const chain = memory.track(
@@ -291,101 +363,24 @@ describe("the outcome handler", () => {
     expect(await nothingOpen(memory)).toBe(true);
   });
 
+  it("goes on in one new episode when it retrieves several times at once after such a pause", async () => {
+    let now = 1_000_000;
+    const { memory, showing } = await bench({ clock: () => now, episodeTtl: 60_000 });
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      await showing("coffee").invoke(question, config);
+      now += 120_000;
+      await memory.engine.flush();
+      await Promise.all(["restart", "scale"].map((id) => showing(id).invoke(question, config)));
+    });
+    await memory.track(chain).invoke("payment queue stuck");
+    expect(await nothingOpen(memory)).toBe(true);
+    expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
+    expect((await memory.status()).episodes.recorded).toBe(2);
+  });
+
   it("forgets the oldest run beyond the limit", async () => {
     const { memory } = await bench({ maxOpenEpisodes: 3 });
     for (let run = 0; run < 10; run++) memory.handler.handleChainStart({}, {}, `run-${run}`);
     expect(memory.handler.openRuns).toBe(3);
-  });
-});
-
-describe("scope", () => {
-  it("comes from the root run's metadata, which a retriever's own metadata cannot shadow", async () => {
-    const { memory, vectors } = await bench();
-    const retriever = memory.retriever(vectors, { k: 2, metadata: { qavr_namespace: "local" } });
-    const chain = memory.track(
-      RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config)),
-    );
-    await chain.invoke("payment queue stuck", {
-      metadata: { qavr_namespace: "acme", qavr_context: "ops" },
-      runId: RUN_ID,
-    });
-    expect(await credit(memory, "acme")).toEqual({ restart: 1, scale: 1 });
-    expect(await credit(memory, "local")).toEqual({});
-    expect(await credit(memory)).toEqual({});
-    expect((await memory.explain(RUN_ID))?.exposures[0]?.context).toBe("ops");
-  });
-
-  it("is the caller's also for a bare retrieval that nobody tracks", async () => {
-    const { memory, vectors } = await bench();
-    const retriever = memory.retriever(vectors, { k: 2, metadata: { qavr_namespace: "local" } });
-    await retriever.invoke("payment", { metadata: { qavr_namespace: "acme" }, runId: RUN_ID });
-    expect(await memory.explain(RUN_ID, { namespace: "acme" })).toMatchObject({ state: "ended" });
-    expect(await memory.explain(RUN_ID, { namespace: "local" })).toBeUndefined();
-  });
-
-  it("may be decided by a function of the run", async () => {
-    const { memory, retriever } = await bench({ namespace: ({ metadata }) => `tenant:${metadata.tenant}` });
-    const chain = memory.track(
-      RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config)),
-    );
-    await chain.invoke("payment queue stuck", { metadata: { tenant: 7, qavr_namespace: "ignored" } });
-    expect(await credit(memory, "tenant:7")).toEqual({ restart: 1, scale: 1 });
-  });
-
-  it("settles a run that retrieved from two namespaces in both", async () => {
-    const { memory, vectors } = await bench();
-    const docs = memory.retriever(vectors, { k: 1, namespace: "docs" });
-    const chats = memory.retriever(vectors, { k: 1, namespace: "chats" });
-    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
-      await docs.invoke(question, config);
-      await chats.invoke(question, config);
-    });
-    await memory.track(chain).invoke("payment queue stuck");
-    expect(await credit(memory, "docs")).toEqual({ restart: 1 });
-    expect(await credit(memory, "chats")).toEqual({ restart: 1 });
-  });
-
-  it("gives each namespace the verdict's votes on the memories that it showed", async () => {
-    const { memory, vectors, codes } = await bench({
-      evaluate: () => ({ success: true, helpful: ["restart"], harmful: ["scale"] }),
-    });
-    const docs = memory.retriever(vectors, { k: 1, namespace: "docs", filter: only("restart") });
-    const chats = memory.retriever(vectors, { k: 1, namespace: "chats", filter: only("scale") });
-    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
-      await docs.invoke(question, config);
-      await chats.invoke(question, config);
-    });
-    await memory.track(chain).invoke("payment queue stuck");
-    expect(await credit(memory, "docs")).toEqual({ restart: 1 });
-    expect(await credit(memory, "chats")).toEqual({ scale: -1 });
-    expect(codes()).not.toContain("OUTCOME_NOT_RECORDED");
-  });
-
-  it("refuses a verdict that names a memory which no namespace showed, and still records what was shown", async () => {
-    const { memory, vectors, codes } = await bench({
-      evaluate: () => ({ success: true, helpful: ["restart", "made-up"] }),
-    });
-    const docs = memory.retriever(vectors, { k: 1, namespace: "docs", filter: only("restart") });
-    const chats = memory.retriever(vectors, { k: 1, namespace: "chats", filter: only("scale") });
-    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
-      await docs.invoke(question, config);
-      await chats.invoke(question, config);
-    });
-    await memory.track(chain).invoke("payment queue stuck");
-    expect(codes()).toContain("OUTCOME_NOT_RECORDED");
-    for (const namespace of ["docs", "chats"]) {
-      expect((await memory.status({ namespace })).episodes.recorded).toBe(1);
-      expect(await credit(memory, namespace)).toEqual({});
-    }
-  });
-
-  it("never falls back to a shared namespace when its function fails", async () => {
-    const { memory, retriever, codes } = await bench({ namespace: () => "" });
-    const chain = memory.track(
-      RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config)),
-    );
-    expect(await chain.invoke("payment queue stuck")).toHaveLength(2);
-    expect(codes()).toContain("RANKING_FAILED");
-    expect((await memory.status({ namespace: "default" })).episodes.recorded).toBe(0);
   });
 });

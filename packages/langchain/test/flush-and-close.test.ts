@@ -1,0 +1,82 @@
+import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
+import { memoryStore, type Store } from "@qavr/core";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { qavr } from "../src/index.js";
+import { type Bench, bench } from "./support/bench.js";
+
+const RUN_ID = "88888888-8888-4888-8888-888888888888";
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** A tracked run that shows two memories. */
+const chainOf = ({ memory, retriever }: Bench) =>
+  memory.track(RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config)));
+
+/** A judge who is asked and answers when the test says so. */
+function judge() {
+  const asked = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<boolean>();
+  return {
+    asked: asked.promise,
+    answer: () => answered.resolve(true),
+    evaluate: () => {
+      asked.resolve();
+      return answered.promise;
+    },
+  };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe.each(["flush", "close"] as const)("%s", (method) => {
+  it("waits for a judge that is still at work", async () => {
+    const store: Store = { ...memoryStore(), close: () => Promise.resolve() };
+    const { asked, answer, evaluate } = judge();
+    const setup = await bench({ store, evaluate });
+    const run = chainOf(setup).invoke("payment", { runId: RUN_ID });
+    await asked;
+    let returned = false;
+    const waiting = setup.memory[method]().then(() => {
+      returned = true;
+    });
+    await turn();
+    expect(returned).toBe(false);
+    answer();
+    await waiting;
+    const later = qavr({ store, logger: {} });
+    expect((await later.explain(RUN_ID))?.outcome).toMatchObject({ reward: 1, tier: "verified" });
+    await run;
+  });
+});
+
+describe("flush", () => {
+  it("waits also for what begins to end while it waits", async () => {
+    const judges = { first: judge(), second: judge() };
+    const setup = await bench({ evaluate: ({ input }) => judges[input as keyof typeof judges].evaluate() });
+    const chain = chainOf(setup);
+    const runs = [chain.invoke("first")];
+    await judges.first.asked;
+    let returned = false;
+    const flushed = setup.memory.flush().then(() => {
+      returned = true;
+    });
+    runs.push(chain.invoke("second"));
+    await judges.second.asked;
+    judges.first.answer();
+    await runs[0];
+    await turn();
+    expect(returned).toBe(false);
+    judges.second.answer();
+    await Promise.all([...runs, flushed]);
+  });
+
+  it("returns after a run whose end could not be recorded and was thrown", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const commit = (): Promise<never> => Promise.reject(new Error("disk on fire"));
+    const setup = await bench({ store: { ...memoryStore(), commit }, onError: "throw" });
+    await expect(chainOf(setup).invoke("payment")).rejects.toMatchObject({ code: "STORE_FAILED" });
+    await setup.memory.flush();
+  });
+});

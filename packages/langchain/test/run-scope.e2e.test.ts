@@ -1,0 +1,128 @@
+import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
+import { describe, expect, it } from "vitest";
+import { bench, credit } from "./support/bench.js";
+import { only } from "./support/corpus.js";
+
+const RUN_ID = "55555555-5555-4555-8555-555555555555";
+
+describe("scope", () => {
+  it("comes from the root run's metadata, which a retriever's own metadata cannot shadow", async () => {
+    const { memory, vectors } = await bench();
+    const retriever = memory.retriever(vectors, { k: 2, metadata: { qavr_namespace: "local" } });
+    const chain = memory.track(
+      RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config)),
+    );
+    await chain.invoke("payment queue stuck", {
+      metadata: { qavr_namespace: "acme", qavr_context: "ops" },
+      runId: RUN_ID,
+    });
+    expect(await credit(memory, "acme")).toEqual({ restart: 1, scale: 1 });
+    expect(await credit(memory, "local")).toEqual({});
+    expect(await credit(memory)).toEqual({});
+    expect((await memory.explain(RUN_ID))?.exposures[0]?.context).toBe("ops");
+  });
+
+  it("is the caller's also for a bare retrieval that nobody tracks", async () => {
+    const { memory, vectors } = await bench();
+    const retriever = memory.retriever(vectors, { k: 2, metadata: { qavr_namespace: "local" } });
+    await retriever.invoke("payment", { metadata: { qavr_namespace: "acme" }, runId: RUN_ID });
+    expect(await memory.explain(RUN_ID, { namespace: "acme" })).toMatchObject({ state: "ended" });
+    expect(await memory.explain(RUN_ID, { namespace: "local" })).toBeUndefined();
+  });
+
+  it("may be decided by a function of the run", async () => {
+    const { memory, retriever } = await bench({ namespace: ({ metadata }) => `tenant:${metadata.tenant}` });
+    const chain = memory.track(
+      RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config)),
+    );
+    await chain.invoke("payment queue stuck", { metadata: { tenant: 7, qavr_namespace: "ignored" } });
+    expect(await credit(memory, "tenant:7")).toEqual({ restart: 1, scale: 1 });
+  });
+
+  it("is the root's, whatever a part says in its metadata and tags, and may follow the run's input", async () => {
+    const seen: unknown[] = [];
+    const { memory, retriever } = await bench({
+      namespace: ({ input, tags, metadata }) => {
+        seen.push({ input, tags: [...tags] });
+        return `tenant:${metadata.tenant}`;
+      },
+    });
+    const part = RunnableLambda.from((question: string, config: RunnableConfig) =>
+      retriever.invoke(question, config),
+    ).withConfig({ metadata: { tenant: "part" }, tags: ["part"] });
+    const chain = RunnableLambda.from((question: string, config: RunnableConfig) => part.invoke(question, config));
+    await memory.track(chain).invoke("payment queue stuck", { metadata: { tenant: "root" }, tags: ["prod"] });
+    expect(await credit(memory, "tenant:root")).toEqual({ restart: 1, scale: 1 });
+    expect(seen.length).toBeGreaterThan(0);
+    for (const info of seen) expect(info).toEqual({ input: "payment queue stuck", tags: ["prod"] });
+  });
+
+  it.each([
+    ["a retriever's own name goes before the memory's", "its own", {}, "its own"],
+    ["a run's metadata goes before the memory's fixed name", undefined, { qavr_namespace: "acme" }, "acme"],
+  ])("may be named in several places: %s", async (_what, namespace, metadata, expected) => {
+    const { memory, vectors } = await bench({ namespace: "the memory's" });
+    const retriever = memory.retriever(vectors, { k: 1, ...(namespace ? { namespace } : {}) });
+    const chain = RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config));
+    await memory.track(chain).invoke("payment queue stuck", { metadata });
+    expect(await credit(memory, expected)).toEqual({ restart: 1 });
+    expect(await credit(memory, "the memory's")).toEqual({});
+  });
+
+  it("settles a run that retrieved from two namespaces in both", async () => {
+    const { memory, vectors } = await bench();
+    const docs = memory.retriever(vectors, { k: 1, namespace: "docs" });
+    const chats = memory.retriever(vectors, { k: 1, namespace: "chats" });
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      await docs.invoke(question, config);
+      await chats.invoke(question, config);
+    });
+    await memory.track(chain).invoke("payment queue stuck");
+    expect(await credit(memory, "docs")).toEqual({ restart: 1 });
+    expect(await credit(memory, "chats")).toEqual({ restart: 1 });
+  });
+
+  it("gives each namespace the verdict's votes on the memories that it showed", async () => {
+    const { memory, vectors, codes } = await bench({
+      evaluate: () => ({ success: true, helpful: ["restart"], harmful: ["scale"] }),
+    });
+    const docs = memory.retriever(vectors, { k: 1, namespace: "docs", filter: only("restart") });
+    const chats = memory.retriever(vectors, { k: 1, namespace: "chats", filter: only("scale") });
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      await docs.invoke(question, config);
+      await chats.invoke(question, config);
+    });
+    await memory.track(chain).invoke("payment queue stuck");
+    expect(await credit(memory, "docs")).toEqual({ restart: 1 });
+    expect(await credit(memory, "chats")).toEqual({ scale: -1 });
+    expect(codes()).not.toContain("OUTCOME_NOT_RECORDED");
+  });
+
+  it("refuses a verdict that names a memory which no namespace showed, and still records what was shown", async () => {
+    const { memory, vectors, codes } = await bench({
+      evaluate: () => ({ success: true, helpful: ["restart", "made-up"] }),
+    });
+    const docs = memory.retriever(vectors, { k: 1, namespace: "docs", filter: only("restart") });
+    const chats = memory.retriever(vectors, { k: 1, namespace: "chats", filter: only("scale") });
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      await docs.invoke(question, config);
+      await chats.invoke(question, config);
+    });
+    await memory.track(chain).invoke("payment queue stuck");
+    expect(codes()).toContain("OUTCOME_NOT_RECORDED");
+    for (const namespace of ["docs", "chats"]) {
+      expect((await memory.status({ namespace })).episodes.recorded).toBe(1);
+      expect(await credit(memory, namespace)).toEqual({});
+    }
+  });
+
+  it("never falls back to a shared namespace when its function fails", async () => {
+    const { memory, retriever, codes } = await bench({ namespace: () => "" });
+    const chain = memory.track(
+      RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config)),
+    );
+    expect(await chain.invoke("payment queue stuck")).toHaveLength(2);
+    expect(codes()).toContain("RANKING_FAILED");
+    expect((await memory.status({ namespace: "default" })).episodes.recorded).toBe(0);
+  });
+});
