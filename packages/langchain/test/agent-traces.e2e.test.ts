@@ -1,5 +1,6 @@
 import { createRetrieverTool } from "@langchain/classic/tools/retriever";
 import { AIMessage, ToolMessage } from "@langchain/core/messages";
+import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { fakeModel } from "@langchain/core/testing";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import { Command, MemorySaver } from "@langchain/langgraph";
@@ -128,6 +129,24 @@ describe("a tracked agent", () => {
       }),
     );
     expect(messageOf(await agent.invoke(QUESTION), "recall_memories").content).toMatch(/^Say what to look for/);
+  });
+
+  it.each([[null], [[1]]])("answers a recall whose arguments are no object: %j", async (args) => {
+    const { memory, vectors } = await bench();
+    const call = { name: "recall_memories", args: args as never, id: "c1", type: "tool_call" as const };
+    expect(JSON.stringify(await memory.recallTool(vectors).invoke(call))).toContain("Say what to look for");
+  });
+
+  it("counts a report once when its tool call is repeated", async () => {
+    const { memory, retriever } = await bench();
+    const reporting = memory.reportOutcomeTool();
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      await retriever.invoke(question, config);
+      const call = { ...report({ success: true }), type: "tool_call" as const };
+      for (let time = 0; time < 2; time++) await reporting.invoke(call, config);
+    });
+    await memory.track(chain).invoke("payment queue stuck");
+    expect((await memory.status()).outcomes["self-reported"]).toBe(1);
   });
 
   it("says so when there is nothing to report on", async () => {

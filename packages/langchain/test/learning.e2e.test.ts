@@ -105,7 +105,10 @@ describe("learning from how tracked runs end", () => {
     const vectors = await hnswStore();
     await teach(memory, vectors, "scale", 2);
     expect(await memory.retriever(vectors, { k: 2 }).invoke(QUESTION)).toHaveLength(2);
-    expect(await memory.vectorStore(vectors).similaritySearchWithScore(QUESTION, 3)).toHaveLength(3);
+    const store = memory.vectorStore(vectors);
+    expect(await store.similaritySearchWithScore(QUESTION, 3)).toHaveLength(3);
+    const vector = await vectors.embeddings.embedQuery(QUESTION);
+    expect(await store.similaritySearchVectorWithScore(vector, 3)).toHaveLength(3);
     expect(warn).not.toHaveBeenCalled();
     warn.mockRestore();
   });

@@ -1,10 +1,10 @@
-import type { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
+import { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
 import type { HNSWLib } from "@langchain/community/vectorstores/hnswlib";
 import { Document } from "@langchain/core/documents";
 import { memoryStore } from "@qavr/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type Qavr, qavr } from "../src/index.js";
-import { corpus, hnswStore, ids, memoryVectorStore } from "./support/corpus.js";
+import { corpus, hnswStore, ids, memoryVectorStore, TrigramEmbeddings } from "./support/corpus.js";
 import { HybridStore } from "./support/hybrid-store.js";
 
 const QUESTION = "payment queue stuck";
@@ -94,6 +94,34 @@ describe("a store with a text search of its own", () => {
     asked.length = 0;
     await retriever.invoke(QUESTION);
     expect(asked).toEqual([["scores", QUESTION, 20]]);
+  });
+
+  it("of documents only is asked through that search", async () => {
+    let asked = 0;
+    class DocumentsOnly extends MemoryVectorStore {
+      override similaritySearch(...search: Parameters<MemoryVectorStore["similaritySearch"]>) {
+        asked += 1;
+        return super.similaritySearch(...search);
+      }
+    }
+    const store = new DocumentsOnly(new TrigramEmbeddings());
+    await store.addDocuments(corpus());
+    const memory = qavr({ store: memoryStore(), logger: {} });
+    await memory.vectorStore(store).similaritySearch(QUESTION, 2);
+    await memory.retriever(store, { k: 2 }).invoke(QUESTION);
+    expect(asked).toBe(2);
+  });
+
+  it("decides how many it finds where nobody says", async () => {
+    class Five extends MemoryVectorStore {
+      override similaritySearch(query: string, k = 5) {
+        return super.similaritySearch(query, k);
+      }
+    }
+    const store = new Five(new TrigramEmbeddings());
+    await store.addDocuments(corpus());
+    const memory = qavr({ store: memoryStore(), logger: {} });
+    expect(await memory.vectorStore(store).similaritySearch(QUESTION)).toHaveLength(5);
   });
 
   it("keeps the host's scores when it is asked for them", async () => {

@@ -159,6 +159,28 @@ describe("recall", () => {
     expect(await credit(memory)).toEqual({ restart: 1 });
   });
 
+  it("is closed by a report that follows a refused one", async () => {
+    const { memory, vectors } = await bench();
+    const { episode } = await memory.recall(vectors, QUESTION, { k: 1 });
+    expect(await code(episode.report({ helpful: ["m7"] }))).toBe("NOT_SHOWN");
+    expect(await nothingOpen(memory)).toBe(false);
+    await episode.report({ helpful: ["m1"] });
+    expect(await nothingOpen(memory)).toBe(true);
+  });
+
+  it("does not end the episode of the run around it, which the next recall goes on with", async () => {
+    const { memory, vectors } = await bench();
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      const first = await memory.recall(vectors, question, { k: 1, config });
+      await first.episode.end();
+      const second = await memory.recall(vectors, "office coffee", { k: 1, config });
+      return [first.episode.id, second.episode.id];
+    });
+    const [first, second] = await memory.track(chain).invoke(QUESTION, { runId: RUN_ID });
+    expect(second).toBe(first);
+    expect((await memory.explain(RUN_ID))?.exposures).toHaveLength(2);
+  });
+
   it("joins the tracked run around it", async () => {
     const { memory, vectors } = await bench();
     const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {

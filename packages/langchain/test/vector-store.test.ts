@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
 import { HNSWLib } from "@langchain/community/vectorstores/hnswlib";
 import { Document } from "@langchain/core/documents";
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
@@ -25,6 +26,23 @@ describe("a QavrVectorStore", () => {
     await rm(folder, { recursive: true, force: true });
     expect(memory.vectorStore(vectors).memoryVectors).toBe(vectors.memoryVectors);
     expect("save" in memory.vectorStore(vectors)).toBe(false);
+  });
+
+  it("lets methods see the private parts of the wrapped store, and sets its members on that", async () => {
+    class Secretive extends MemoryVectorStore {
+      readonly #secret = 7;
+      label = "old";
+
+      secret(): number {
+        return this.#secret;
+      }
+    }
+    const inner = new Secretive(new TrigramEmbeddings());
+    const { memory } = await bench();
+    const store = memory.vectorStore(inner);
+    expect(store.secret()).toBe(7);
+    store.label = "new";
+    expect(inner.label).toBe("new");
   });
 
   it("hands adding and deleting through in whatever shape the wrapped store has, and its answers back", async () => {
@@ -83,6 +101,13 @@ describe("a QavrVectorStore", () => {
     const found = await chain.invoke("payment queue stuck");
     expect(ids(found)).toEqual(["restart", "scale"]);
     expect(memory.format(found)).toMatch(/^\[m1\] .*\n\[m2\] /);
+  });
+
+  it("keeps a document's handle in its metadata where that was asked for, also through a wire", async () => {
+    const { memory, vectors } = await bench();
+    const [found] = await memory.retriever(vectors, { k: 1, annotate: true }).invoke("payment queue stuck");
+    const { pageContent, metadata } = JSON.parse(JSON.stringify(found));
+    expect(memory.format([{ pageContent, metadata }])).toMatch(/^\[m1\] /);
   });
 
   it("around another one, also of another memory, ranks once and credits what was shown", async () => {

@@ -1,9 +1,10 @@
 import { tmpdir } from "node:os";
+import { CallbackManager } from "@langchain/core/callbacks/manager";
 import { type Runnable, RunnableLambda } from "@langchain/core/runnables";
 import { memoryStore } from "@qavr/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type MemoryOptions, qavr } from "../src/index.js";
-import { bench } from "./support/bench.js";
+import { bench, credit } from "./support/bench.js";
 import { corpus, memoryVectorStore } from "./support/corpus.js";
 
 afterEach(() => {
@@ -38,6 +39,15 @@ describe("a retrieval that nobody tracks", () => {
     const chain = RunnableLambda.from((question: string) => retriever.invoke(question, { callbacks: [] }));
     await memory.track(chain).invoke("payment");
     expect(codes()).toContain("NO_OUTCOME_TRACKING");
+  });
+
+  it("is none where the handler has heard of the run, though it was not handed on", async () => {
+    const { memory, retriever, codes } = await bench();
+    memory.handler.handleChainStart({}, {}, "run");
+    await retriever.invoke("payment queue stuck", { callbacks: new CallbackManager("run") });
+    await memory.handler.handleChainEnd({}, "run");
+    expect(codes()).not.toContain("NO_OUTCOME_TRACKING");
+    expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
   });
 
   it("is fine for recall, which has its own report, and where learning is switched off", async () => {

@@ -1,4 +1,4 @@
-import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { type AgentMiddleware, createAgent, createMiddleware, modelCallLimitMiddleware, tool } from "langchain";
 import { describe, expect, it, vi } from "vitest";
@@ -347,6 +347,19 @@ describe("a long chat", () => {
       "[m2]",
       "[m3]",
     ]);
+  });
+
+  it.each([
+    ["after the highest that tools have answered", new ToolMessage("[m3] a\n[m1] b", "c0"), "[m4]"],
+    ["from the first where only a person has written one", new HumanMessage("what is [m77]?"), "[m1]"],
+  ])("gives handles %s", async (_what, message, handle) => {
+    const setup = await bench();
+    const model = recording();
+    const agent = setup.memory.track(createAgent({ model, middleware: [showing(setup, { k: 1 })] }));
+    const call = { name: "recall_memories", args: {}, id: "c0" };
+    const asked = new AIMessage({ content: "", tool_calls: [call] });
+    await agent.invoke({ messages: [asked, message, new HumanMessage("payment queue stuck")] });
+    expect(systemPrompts(model)[0]).toContain(`${handle} restart`);
   });
 
   it("shows a turn's memories in that turn only", async () => {

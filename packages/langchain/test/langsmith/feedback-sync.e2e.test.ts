@@ -64,6 +64,16 @@ describe("late feedback", () => {
     expect(await credit(setup.memory)).toEqual({ restart: -1 });
   });
 
+  it("of a run inside the trace that has memories of its own reaches those, and not the trace's", async () => {
+    const setup = await bench();
+    await setup.retriever.invoke(QUESTION, { runId: RUN_ID });
+    await setup.retriever.invoke(QUESTION, { runId: runIdOf(1) });
+    server.add({ run_id: runIdOf(1), trace_id: RUN_ID, score: 1 });
+    expect(await feedbackOf(setup).sync()).toMatchObject({ recorded: 1 });
+    expect((await setup.memory.explain(runIdOf(1)))?.outcome).toMatchObject({ reward: 1 });
+    expect((await setup.memory.explain(RUN_ID))?.outcome).toBeUndefined();
+  });
+
   it("of an evaluator counts more than a person's, whichever comes first", async () => {
     for (const evaluatorFirst of [true, false]) {
       const setup = await bench();

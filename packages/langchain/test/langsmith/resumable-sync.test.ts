@@ -177,6 +177,21 @@ describe("a sync that is broken off", () => {
     expect(await feedback.sync()).toMatchObject({ recorded: 150 });
   });
 
+  it("finds what is old and was edited last, although what came between is behind the cursor", async () => {
+    const inner = await ledgerOf(1);
+    const minute = (place: number): string => new Date(Date.parse("2026-01-01") + place * 60_000).toISOString();
+    const said = (place: number) => ({ run_id: runIdOf(0), created_at: minute(place) });
+    server.add({ ...said(0), score: 0, modified_at: minute(1_000) });
+    for (let place = 1; place < 250; place++) server.add({ ...said(place), score: 1, modified_at: minute(place) });
+    let commits = 0;
+    const commit: Store["commit"] = (...args) =>
+      ++commits === 150 ? Promise.reject(new Error("crash")) : inner.commit(...args);
+    const feedback = syncOf({ ...inner, commit }, { lookback: 0 });
+    await expect(feedback.sync()).rejects.toMatchObject({ code: "STORE_FAILED" });
+    await feedback.sync();
+    expect((await qavr({ store: inner }).explain(runIdOf(0)))?.outcome).toMatchObject({ reward: 0 });
+  });
+
   it("at any point, in any order and with edits, ends like one that was not", async () => {
     const orders = [newestFirst, oldestFirst, byId];
     const runs = 12;
