@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Candidate, OutcomeInput } from "../src/index.js";
+import type { Candidate, EngineOptions, OutcomeInput } from "../src/index.js";
 import { confirmationsIn } from "../src/ledger/memory-record.js";
 import { memoryScope } from "../src/ledger/state-keys.js";
 import { spread } from "../src/scoring/spread.js";
@@ -53,8 +53,8 @@ const VERIFIED = { reward: true, tier: "verified" } as const;
 const REFUTED = { reward: false, tier: "verified" } as const;
 
 /** An engine on which failures of others have opened the gate. */
-async function experienced() {
-  const world = testEngine();
+async function experienced(options: Partial<EngineOptions> = {}) {
+  const world = testEngine(options);
   for (let run = 0; run < 40; run++) {
     const { episode, items } = await world.engine.rank(request({ keepOrder: true }));
     await world.engine.end(episode, { reward: false, tier: "verified", harmful: [items[0]?.id as string] });
@@ -174,6 +174,30 @@ describe("a memory that nobody has verified", () => {
       await engine.report(both, REFUTED);
       expect(await confirmations(world, "d")).toEqual([0]);
       expect(await engine.replay()).toMatchObject({ identical: true });
+    },
+  );
+
+  it.each([
+    ["discount", true],
+    ["reset", true],
+    ["keep", false],
+  ] as const)(
+    "that was confirmed is bound, under the policy %s, from the first ranking with another text on: %s",
+    async (onEdit, bound) => {
+      const world = await experienced({ onEdit });
+      const { engine } = world;
+      for (let run = 0; run < 100; run++) {
+        const episode = await showOne(world, { id: "d5", text: "as it was" });
+        await engine.end(episode, run < 97 ? { reward: true, tier: "self-reported" } : VERIFIED);
+      }
+      const learned = async (text: string): Promise<number> => {
+        const candidates = written("d5").map((one) => (one.id === "d5" ? { ...one, text } : one));
+        const { items } = await engine.rank(request({ candidates, topK: 10, record: false }));
+        return items.find(({ id }) => id === "d5")?.learned as number;
+      };
+      const free = await learned("as it was");
+      expect(free).toBeGreaterThan(0.5 * SIGMA);
+      expect(await learned("as somebody has changed it")).toBeCloseTo(bound ? 0.25 * SIGMA : free, 12);
     },
   );
 

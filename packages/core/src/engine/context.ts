@@ -1,5 +1,6 @@
 import type { SourceCap } from "../credit/caps.js";
 import type { Learner } from "../learners/learner.js";
+import type { EditPolicy } from "../ledger/events.js";
 import type { Reduce, Store } from "../store/store.js";
 import type { OpenEpisodes } from "./open-episodes.js";
 import type { OutcomeSpool } from "./outcome-spool.js";
@@ -32,6 +33,7 @@ export interface EngineContext {
   readonly spool: OutcomeSpool | undefined;
   readonly open: OpenEpisodes;
   readonly recorder: Recorder;
+  readonly onEdit: EditPolicy;
   readonly counters: EngineCounters;
   /** Share of episodes, in [0, 1]. */
   readonly holdout: number;

@@ -136,6 +136,7 @@ export function createEngine(options: EngineOptions): Engine {
     spool,
     open: new OpenEpisodes({ limit: settings.maxOpenEpisodes, ttl: settings.episodeTtl }),
     recorder: createRecorder({ store, spool, reduce, onEdit, recordedCandidates, now, createId }),
+    onEdit,
     counters,
     holdout: settings.holdout,
     trust: settings.trust,

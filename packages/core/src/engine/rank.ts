@@ -3,7 +3,7 @@ import { hostVector, type RequestVector, textVector } from "../embedding/request
 import { contentHash } from "../embedding/text-hash.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { Scores } from "../learners/learner.js";
-import type { ShownItem } from "../ledger/events.js";
+import type { EditPolicy, ShownItem } from "../ledger/events.js";
 import { bestFirst } from "../scoring/order.js";
 import { boundUnverified } from "../scoring/unverified.js";
 import { assertName } from "../store/validate.js";
@@ -192,7 +192,7 @@ export function createRanker(context: EngineContext): Ranker {
       explores: record,
       now: context.now(),
     });
-    const unverified = scores.unchanged ? undefined : unverifiedIn(request.candidates, confirmed);
+    const unverified = scores.unchanged ? undefined : unverifiedIn(request.candidates, confirmed, context.onEdit);
     if (unverified) boundUnverified(scores.score, similarities, unverified);
     const moved = !scores.unchanged && !request.keepOrder;
     return {
@@ -342,15 +342,25 @@ function showsOthers(a: readonly number[], b: readonly number[], ids: readonly s
 }
 
 /** Which candidates nobody has verified: written so, and not confirmed since. Undefined where there are none. */
-function unverifiedIn(candidates: readonly Candidate[], confirmed: ReadonlySet<string>): Uint8Array | undefined {
+function unverifiedIn(
+  candidates: readonly Candidate[],
+  confirmed: ReadonlyMap<string, number>,
+  onEdit: EditPolicy,
+): Uint8Array | undefined {
   let found: Uint8Array | undefined;
   for (let place = 0; place < candidates.length; place++) {
-    const { id, unverified } = candidates[place] as Candidate;
-    if (!unverified || confirmed.has(id)) continue;
+    const { id, text, unverified } = candidates[place] as Candidate;
+    if (!unverified || isConfirmed(confirmed.get(id), text, onEdit)) continue;
     found ??= new Uint8Array(candidates.length);
     found[place] = 1;
   }
   return found;
+}
+
+/** Whether a text is the one that was confirmed: an edit counts from its first ranking, which the ledger only hears of later. */
+function isConfirmed(known: number | undefined, text: string | undefined, onEdit: EditPolicy): boolean {
+  if (known === undefined) return false;
+  return onEdit === "keep" || known === 0 || text === undefined || contentHash(text) === known;
 }
 
 function hostOrder(count: number, topK: number): number[] {

@@ -1,6 +1,6 @@
 import type { Learner, MemoryTable } from "../learners/learner.js";
 import { decodeEpisode, type EpisodeRecord } from "../ledger/episode-record.js";
-import { confirmationsIn, learnedBytes, MemoryRecord } from "../ledger/memory-record.js";
+import { confirmationsIn, contentHashIn, learnedBytes, MemoryRecord } from "../ledger/memory-record.js";
 import { decodeSharedRecord, type SharedRecord } from "../ledger/shared-record.js";
 import { collectionOf, memoryScope, SCOPES, statsRef, textOfValue } from "../ledger/state-keys.js";
 import { decodeStats, type StatsRecord } from "../ledger/stats-record.js";
@@ -34,8 +34,11 @@ export interface ScoringStates<Shared> {
   readonly table: MemoryTable;
   /** Parallel to the ids asked for. */
   readonly rows: Int32Array;
-  /** Those of the ids asked for, and others, that verified successes have confirmed often enough. */
-  readonly confirmed: ReadonlySet<string>;
+  /**
+   * Those of the ids asked for, and others, that verified successes have confirmed often enough, with the fingerprint of the text
+   * that they have confirmed, 0 if unknown.
+   */
+  readonly confirmed: ReadonlyMap<string, number>;
 }
 
 /** Decoded states of one collection. */
@@ -45,7 +48,7 @@ interface CachedCollection<Shared> {
   readonly table: MemoryTable;
   /** By memory id: a row, NO_ROW, or at most STALE for a row that is out of date. */
   readonly rows: Map<string, number>;
-  readonly confirmed: Set<string>;
+  readonly confirmed: Map<string, number>;
 }
 
 /** Decoded states of one namespace, up to date as of `cursor` but for what is marked. */
@@ -214,7 +217,7 @@ export class StateReader<Shared, Memory> {
       const learned = bytes && learnedBytes(bytes);
       const own = before === undefined || before === NO_ROW ? undefined : before <= STALE ? STALE - before : before;
       const row = learned && learned.length > 0 ? readable(() => known.table.put(learned, own)) : NO_ROW;
-      if (bytes && confirmationsIn(bytes) >= CONFIRMATIONS) known.confirmed.add(id);
+      if (bytes && confirmationsIn(bytes) >= CONFIRMATIONS) known.confirmed.set(id, contentHashIn(bytes));
       else if (known.confirmed.size > 0) known.confirmed.delete(id);
       if (isCurrent) known.rows.set(id, row);
       else if (row !== NO_ROW) known.rows.set(id, STALE - row);
@@ -274,7 +277,7 @@ export class StateReader<Shared, Memory> {
       shared: null,
       table: this.#learner.createTable(),
       rows: new Map(),
-      confirmed: new Set(),
+      confirmed: new Map(),
     };
     cache.collections.set(collection, fresh);
     return fresh;
