@@ -1,8 +1,8 @@
 import type { RequestContext } from "@mastra/core/request-context";
 import { type OutcomeInput, QavrError } from "@qavr/core";
-import { endOrReport, fromVerdict } from "@qavr/core/adapter";
+import { awaitBriefly, endOrReport, fromVerdict } from "@qavr/core/adapter";
 import { FINISH_OUTCOMES, type FinishReason } from "./finish-reasons.js";
-import type { Internals } from "./internals.js";
+import { failOpen, type Internals } from "./internals.js";
 import type { FinishedRun } from "./memory-options.js";
 import type { RunEpisode } from "./run-episode.js";
 import { storable } from "./storable.js";
@@ -16,7 +16,9 @@ export interface RunEnd {
 }
 
 /**
- * Turns the end of a run into the outcome of its episode, once: marks the run as ended before anything is awaited.
+ * Turns the end of a run into the outcome of its episode, once: marks the run as ended before anything is awaited. Waits for the
+ * judge; for the ledger in full only where failures of learning are to be thrown, since a store that does not answer must not hold the
+ * run up.
  *
  * @throws the engine's and the store's codes
  */
@@ -26,22 +28,34 @@ export async function settleRun(internals: Internals, run: RunEpisode, end: RunE
   internals.runs.remove(run);
   noteUnshown(internals, run);
   if (!run.recorded) return;
-  const { engine } = internals;
-  const { namespace } = run;
   const reason = reasonOf(run, end);
   const verdict = await judge(internals, run, reason, end);
+  const recording = record(internals, run, verdict, internals.outcomes[reason] ?? undefined);
+  await (internals.throws ? recording : awaitBriefly(internals.engine, recording.catch(notRecorded)));
+
+  function notRecorded(error: unknown): void {
+    failOpen(internals, "OUTCOME_NOT_RECORDED", "The end of a run could not be recorded.", { error }, "error");
+  }
+}
+
+/** @throws the engine's and the store's codes */
+async function record(
+  { engine }: Internals,
+  { episode, namespace, parkedAs }: RunEpisode,
+  verdict: OutcomeInput | undefined,
+  otherwise: OutcomeInput | undefined,
+): Promise<void> {
   // What waits as suspended is taken up again, so that it ends as ended.
-  if (run.parkedAs !== undefined) await engine.resume(run.parkedAs, { namespace });
-  const said = verdict ?? internals.outcomes[reason] ?? undefined;
+  if (parkedAs !== undefined) await engine.resume(parkedAs, { namespace });
+  const said = verdict ?? otherwise;
   // One run has one automatic outcome, however often its end is announced: also by two processes that ran it.
-  const keyed = (outcome: OutcomeInput | undefined): OutcomeInput | undefined =>
-    outcome && { idempotencyKey: `run:${run.episode}`, ...outcome };
+  const keyed = said && { idempotencyKey: `run:${episode}`, ...said };
   try {
-    await endOrReport(engine, run.episode, keyed(said), { namespace });
+    await endOrReport(engine, episode, keyed, { namespace });
   } catch (error) {
     if (!said && QavrError.isInstance(error, "UNKNOWN_EPISODE")) return;
     // The verdict was refused; what was shown is recorded all the same.
-    if (verdict && isRefused(error)) await endOrReport(engine, run.episode, undefined, { namespace });
+    if (verdict && isRefused(error)) await endOrReport(engine, episode, undefined, { namespace });
     throw error;
   }
 }

@@ -35,6 +35,22 @@ function brokenStore(): Store {
   } as unknown as Store;
 }
 
+/** A store whose commits wait until they are let go. */
+function heldStore(): { store: Store; hold: () => void; letGo: () => void } {
+  const inner = memoryStore();
+  let gate = Promise.resolve();
+  let letGo = (): void => undefined;
+  return {
+    store: { ...inner, commit: (...call) => gate.then(() => inner.commit(...call)) },
+    hold: () => {
+      gate = new Promise((resolve) => {
+        letGo = resolve;
+      });
+    },
+    letGo: () => letGo(),
+  };
+}
+
 const no = (): never => {
   throw new Error("no");
 };
@@ -75,6 +91,19 @@ describe("a run whose learning fails", () => {
     const store = await storage.getStore("memory");
     const saved = await store?.listMessages({ threadId: on.thread });
     expect(saved?.messages.map(({ role }) => role).sort()).toEqual(["assistant", "user"]);
+  });
+
+  it("by a store that does not answer ends all the same, and is recorded when that answers again", async () => {
+    const { store, hold, letGo } = heldStore();
+    const { memory } = bench({ store, writeDeadline: 600_000 });
+    await remember(memory, NOTE);
+    hold();
+    expect((await scriptedAgent(memory, [{ text: "with helm" }]).generate(QUESTION, { memory: on })).text).toBe(
+      "with helm",
+    );
+    letGo();
+    await memory.flush();
+    expect((await memory.status()).episodes).toMatchObject({ recorded: 1, open: 0 });
   });
 
   it("says so in coded lines, without anybody's text above debug level", async () => {
