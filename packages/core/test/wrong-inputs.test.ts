@@ -203,6 +203,7 @@ describe("createEngine", () => {
     ["a fractional limit", { maxOpenEpisodes: 1.5 }],
     ["no recorded candidates", { recordedCandidates: 0 }],
     ["an unknown edit policy", { onEdit: "forget" }],
+    ["a misspelt option", { onedit: "keep" }],
   ])("refuses %s", (_, options) => {
     const whole =
       options && "store" in options

@@ -1,6 +1,6 @@
 import { getEnvironmentVariable } from "@langchain/core/utils/env";
 import { type EngineOptions, QavrError, type Store } from "@qavr/core";
-import { assertKnownFields, type FieldsOf } from "@qavr/core/adapter";
+import { assertKnownFields, ENGINE_OPTIONS, type FieldsOf } from "@qavr/core/adapter";
 import type { DocumentIdOptions } from "./document-ids.js";
 import { assertFunction, assertScope, assertText, refuse } from "./ranking-options.js";
 import type { ScopeOption } from "./run-scope.js";
@@ -31,30 +31,13 @@ export interface MemoryOptions extends Omit<EngineOptions, "store">, DocumentIdO
 }
 
 const OPTIONS: FieldsOf<MemoryOptions> = {
-  store: true,
-  learner: true,
-  enabled: true,
+  ...ENGINE_OPTIONS,
   namespace: true,
   context: true,
   evaluate: true,
   onError: true,
   idOf: true,
   idKey: true,
-  onEdit: true,
-  episodeTtl: true,
-  maxOpenEpisodes: true,
-  outcomeWindow: true,
-  recordedCandidates: true,
-  holdout: true,
-  trust: true,
-  sourceCaps: true,
-  readDeadline: true,
-  writeDeadline: true,
-  spool: true,
-  clock: true,
-  setTimer: true,
-  createId: true,
-  logger: true,
 };
 
 /** @throws INVALID_ARGUMENT */

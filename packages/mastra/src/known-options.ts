@@ -1,49 +1,17 @@
-import { assertKnownFields, type FieldsOf } from "@qavr/core/adapter";
+import type { EngineOptions } from "@qavr/core";
+import { assertKnownFields, ENGINE_OPTIONS, type FieldsOf } from "@qavr/core/adapter";
 import type { EngineFields, QavrOptions } from "./memory-options.js";
 
-/** Options that an engine brings, and that would do nothing beside one that is given. */
-const OF_ENGINE = [
-  "store",
-  "learner",
-  "onEdit",
-  "episodeTtl",
-  "outcomeWindow",
-  "recordedCandidates",
-  "holdout",
-  "trust",
-  "sourceCaps",
-  "readDeadline",
-  "writeDeadline",
-  "spool",
-  "clock",
-  "setTimer",
-  "createId",
-] as const;
+/** Options that say something beside an engine that is given; the others would do nothing. */
+const BESIDE_ENGINE: readonly string[] = ["enabled", "logger", "maxOpenEpisodes"] satisfies (keyof EngineOptions)[];
 
 const ENGINE_FIELDS: FieldsOf<EngineFields> = {
-  store: true,
+  ...ENGINE_OPTIONS,
   engine: true,
-  enabled: true,
   namespace: true,
   context: true,
   fetchK: true,
   onError: true,
-  logger: true,
-  learner: true,
-  onEdit: true,
-  episodeTtl: true,
-  maxOpenEpisodes: true,
-  outcomeWindow: true,
-  recordedCandidates: true,
-  holdout: true,
-  trust: true,
-  sourceCaps: true,
-  readDeadline: true,
-  writeDeadline: true,
-  spool: true,
-  clock: true,
-  setTimer: true,
-  createId: true,
 };
 
 const OPTIONS: FieldsOf<QavrOptions> = {
@@ -77,5 +45,5 @@ export function assertKnownVectorOptions(options: object): void {
 
 /** The first option that is given and would do nothing beside a given engine. */
 export function overruledByEngine(options: Readonly<Record<string, unknown>>): string | undefined {
-  return OF_ENGINE.find((name) => options[name] !== undefined);
+  return Object.keys(ENGINE_OPTIONS).find((name) => options[name] !== undefined && !BESIDE_ENGINE.includes(name));
 }

@@ -8,7 +8,7 @@ import {
   type Logger,
   type Store,
 } from "@qavr/core";
-import { DEFAULT_STORE_PATH, type RecentMap, recentMap, STORE_VARIABLE } from "@qavr/core/adapter";
+import { DEFAULT_STORE_PATH, ENGINE_OPTIONS, type RecentMap, recentMap, STORE_VARIABLE } from "@qavr/core/adapter";
 import { defaultStore } from "./default-store.js";
 import { type EngineFields, isEnabled } from "./memory-options.js";
 import { Runs } from "./runs.js";
@@ -44,25 +44,6 @@ interface Shared {
 
 /** The options that an engine is made from, but for store and logger. */
 type Settings = Omit<EngineOptions, "store" | "logger">;
-
-const SETTINGS = {
-  learner: true,
-  enabled: true,
-  onEdit: true,
-  episodeTtl: true,
-  maxOpenEpisodes: true,
-  outcomeWindow: true,
-  recordedCandidates: true,
-  holdout: true,
-  trust: true,
-  sourceCaps: true,
-  readDeadline: true,
-  writeDeadline: true,
-  spool: true,
-  clock: true,
-  setTimer: true,
-  createId: true,
-} as const satisfies Record<keyof Settings, true>;
 
 interface Registry {
   readonly byLocation: Map<string, Set<Shared>>;
@@ -163,9 +144,9 @@ function sharedOf(store: string | Store | undefined): Set<Shared> | undefined {
 }
 
 function settingsOf(options: EngineFields): Settings {
-  const given = Object.keys(SETTINGS).flatMap((name) => {
+  const given = Object.keys(ENGINE_OPTIONS).flatMap((name) => {
     const value = options[name as keyof Settings];
-    return value === undefined ? [] : [[name, value]];
+    return name === "store" || name === "logger" || value === undefined ? [] : [[name, value]];
   });
   return { ...Object.fromEntries(given), enabled: isEnabled(options) } as Settings;
 }

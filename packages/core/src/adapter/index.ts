@@ -1,3 +1,4 @@
+export { assertKnownFields, ENGINE_OPTIONS, type FieldsOf } from "../engine/known-fields.js";
 export {
   REPORT_DESCRIPTION,
   REPORT_SCHEMA,
@@ -12,7 +13,6 @@ export { bareHandle } from "./bare-handle.js";
 export { byRank } from "./by-rank.js";
 export { createLog, type LineFields, type Log } from "./coded-log.js";
 export { endOrReport } from "./end-or-report.js";
-export { assertKnownFields, type FieldsOf } from "./known-fields.js";
 export { SHARED_LOG_CODES, UNHEARD_LOG_CODES } from "./log-codes.js";
 export { DEFAULT_STORE_PATH, resolveStore, STORE_VARIABLE, type StoreLoaders } from "./named-store.js";
 export { nearIdenticalTo } from "./near-identical.js";

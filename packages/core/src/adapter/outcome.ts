@@ -1,6 +1,6 @@
+import { assertKnownFields, type FieldsOf } from "../engine/known-fields.js";
 import type { OutcomeInput } from "../engine/types.js";
 import { QavrError } from "../errors/qavr-error.js";
-import { assertKnownFields, type FieldsOf } from "./known-fields.js";
 
 /**
  * How a run went, as an application says it. Every field is optional: `{}` means that nobody knows.

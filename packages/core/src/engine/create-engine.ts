@@ -13,6 +13,7 @@ import { platformTimer } from "./deadline.js";
 import { impatientReads, patientSpool, patientStore } from "./guarded-store.js";
 import { createInspector } from "./inspect.js";
 import { createIntegrity } from "./integrity.js";
+import { assertKnownFields, ENGINE_OPTIONS } from "./known-fields.js";
 import { createMaintainer } from "./maintain.js";
 import { replayPolicy } from "./off-policy.js";
 import { type OpenEpisode, OpenEpisodes } from "./open-episodes.js";
@@ -305,6 +306,7 @@ function resolve(options: EngineOptions): EngineSettings {
   if (typeof options?.store?.commit !== "function") {
     refuse("store", "a Store, such as memoryStore() or sqliteStore(path)", options?.store);
   }
+  assertKnownFields(options, "createEngine() has no option", ENGINE_OPTIONS);
   if (options.spool !== undefined && typeof options.spool?.append !== "function") {
     refuse("spool", "a Spool, such as sqliteSpool(path)", options.spool);
   }

@@ -1,4 +1,5 @@
 import { QavrError } from "../errors/qavr-error.js";
+import type { EngineOptions } from "./types.js";
 
 /** Every field of a type, which the compiler checks. */
 export type FieldsOf<Fields> = Readonly<Record<keyof Fields, true>>;
@@ -17,3 +18,25 @@ export function assertKnownFields(given: object, found: string, known: Readonly<
     details: { field: unknown },
   });
 }
+
+/** Every option of an engine. */
+export const ENGINE_OPTIONS: FieldsOf<EngineOptions> = {
+  store: true,
+  learner: true,
+  enabled: true,
+  onEdit: true,
+  episodeTtl: true,
+  maxOpenEpisodes: true,
+  outcomeWindow: true,
+  recordedCandidates: true,
+  holdout: true,
+  trust: true,
+  sourceCaps: true,
+  readDeadline: true,
+  writeDeadline: true,
+  spool: true,
+  clock: true,
+  setTimer: true,
+  createId: true,
+  logger: true,
+};
