@@ -110,6 +110,7 @@ function runsOf(engine: Engine, { maxOpenEpisodes = ENGINE_DEFAULTS.maxOpenEpiso
 }
 
 function open(options: EngineFields, settings: Settings, beside: Set<Shared> | undefined): Shared {
+  if (beside) closeUnused(beside);
   const logger = new RelayedLogger();
   const inner = createEngine({ ...settings, logger, store: defaultStore(options.store) });
   const engine: Engine = {
@@ -124,6 +125,15 @@ function open(options: EngineFields, settings: Settings, beside: Set<Shared> | u
   beside?.add(shared);
   unsharedWarning(options.logger, beside?.size ?? 0);
   return shared;
+}
+
+/** Closes the engines whose users are all garbage: memories that are made for each call, with options that keep them from sharing. */
+function closeUnused(engines: Set<Shared>): void {
+  for (const { engine, users } of engines) {
+    // Before its first user says so an engine has none.
+    const isUnused = users.size > 0 && [...users].every((user) => user.deref() === undefined);
+    if (isUnused) engine.close().catch(() => undefined);
+  }
 }
 
 /** The engines that this process has on a ledger; undefined for one that every opening makes anew. */

@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { Mastra } from "@mastra/core/mastra";
 import { InMemoryStore } from "@mastra/core/storage";
 import { BaseExporter, Observability } from "@mastra/observability";
@@ -83,6 +85,24 @@ describe("a memory that a function makes", () => {
     const { make } = factory((store) => ({ store, learner: cav() as never, logger: { warn } }));
     for (let at = 0; at < 10; at++) make();
     expect(warn.mock.calls.map(([, fields]) => fields)).toEqual([{ code: "ENGINE_NOT_SHARED" }]);
+  });
+
+  it("lets go of the engines of memories that are gone", async () => {
+    setFlagsFromString("--expose-gc");
+    const collectGarbage = runInNewContext("gc") as () => void;
+    const { make, made } = factory((store) => ({ store, learner: cav() as never, logger: {} }));
+    const engines = Array.from({ length: 6 }, () => new WeakRef(make().engine));
+    made.length = 0;
+    const left = (): number => engines.filter((engine) => engine.deref() !== undefined).length;
+    await vi.waitFor(
+      () => {
+        collectGarbage();
+        make();
+        made.length = 0;
+        expect(left()).toBe(0);
+      },
+      { timeout: 20_000 },
+    );
   });
 
   it("listens to observability and stored feedback once", async () => {
