@@ -123,7 +123,7 @@ function open(options: EngineFields, settings: Settings, beside: Set<Shared> | u
   };
   const shared: Shared = { settings, engine, logger, users: new Set() };
   beside?.add(shared);
-  unsharedWarning(options.logger, beside?.size ?? 0);
+  if (beside) unsharedWarning(options.logger, beside);
   return shared;
 }
 

@@ -107,13 +107,17 @@ export function untoldWarning(logger: Logger | undefined): () => void {
 /** So many engines on one ledger are no accident of two or three memories that differ. */
 const ENGINES_ON_ONE_LEDGER = 4;
 
-/** Warns when memories pile up that name one ledger and cannot share an engine: a function makes them, and they learn nothing. */
-export function unsharedWarning(logger: Logger | undefined, engines: number): void {
-  if (engines !== ENGINES_ON_ONE_LEDGER) return;
+/** Ledgers whose engines were said to be many. */
+const TOLD_OF = new WeakSet<object>();
+
+/** Warns once when memories pile up that name one ledger and cannot share an engine: a function makes them, and they learn nothing. */
+export function unsharedWarning(logger: Logger | undefined, engines: ReadonlySet<object>): void {
+  if (engines.size < ENGINES_ON_ONE_LEDGER || TOLD_OF.has(engines)) return;
+  TOLD_OF.add(engines);
   warnOnce(
     logger,
     "ENGINE_NOT_SHARED",
-    `${engines} memories with different options are open on one ledger. If a function makes them, Mastra calls it many times per run, and ` +
+    `${engines.size} memories with different options are open on one ledger. If a function makes them, Mastra calls it many times per run, and ` +
       "a run that begins with one of them ends unheard with another: create the learner, the clock and other objects once, or one " +
       "createEngine(…) for all of them, and hand it over as qavr.engine.",
   )();
