@@ -19,6 +19,7 @@ import { ABSENT, type Moment } from "./moment.js";
 import { nameId } from "./name-id.js";
 import { oneByOne } from "./one-by-one.js";
 import { damagedEntry } from "./postgres-errors.js";
+import type { ResolvedOptions } from "./postgres-options.js";
 import { quoted } from "./quoting.js";
 import { DURABLY, writeIfAt } from "./write-if-at.js";
 
@@ -91,15 +92,17 @@ export interface NamespaceChange extends Moment {
   readonly states: readonly StateWrite[];
 }
 
+type LedgerSqlOptions = Pick<ResolvedOptions, "schema" | "place" | "lockTimeout">;
+
 const NOTHING = new Uint8Array();
 
 /**
  * Prepares the text of every statement.
  *
- * @param place for messages
+ * @param options.place for messages
  */
-export function ledgerSql(schemaName: string, place: string): LedgerSql {
-  const schema = quoted(schemaName);
+export function ledgerSql({ schema: name, place, lockTimeout }: LedgerSqlOptions): LedgerSql {
+  const schema = quoted(name);
   const moment = `select revision, digest from ${schema}.namespace where id = $1`;
   const now = "(extract(epoch from clock_timestamp()) * 1000000)::bigint";
   const sql = {
@@ -145,8 +148,8 @@ export function ledgerSql(schemaName: string, place: string): LedgerSql {
         from unnest($2::bytea[]) as wanted (key)
         ${oneByOne(`select key, seq, payload from ${schema}.entry where namespace = $1 and key = wanted.key`, "taken")}
       ) as found on true`),
-    writeIfAt: statement(writeIfAt(schema, false)),
-    writeAndRemoveIfAt: statement(writeIfAt(schema, true)),
+    writeIfAt: statement(writeIfAt(schema, false, lockTimeout)),
+    writeAndRemoveIfAt: statement(writeIfAt(schema, true, lockTimeout)),
     confirm: statement(`update ${schema}.namespace set head = head where id = $1 and ${DURABLY}`),
     setHead: statement(`update ${schema}.namespace set head = $2, revision = $3, digest = $4 where id = $1`),
     appendEntries: statement(`

@@ -34,7 +34,7 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
   const { place, staleness, schema } = resolved;
   const source = connections(resolved.source, resolved);
   const replica = resolved.replica && connections(resolved.replica, resolved);
-  const sql = ledgerSql(schema, place);
+  const sql = ledgerSql(resolved);
   const checkpoints = checkpointSql(schema);
   const states = new KnownStates(resolved.cacheBytes);
   let preparing: Promise<ServerFacts> | undefined;

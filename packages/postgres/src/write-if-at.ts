@@ -7,8 +7,16 @@ import { oneByOne } from "./one-by-one.js";
 export const DURABLY = `(select case current_setting('synchronous_commit')
   when 'off' then set_config('synchronous_commit', 'on', true) else 'as it is' end) is not null`;
 
-/** One statement, one round trip, one moment: the row of the namespace is locked by changing it, and found changed by all others. */
-export function writeIfAt(schema: string, removing: boolean): string {
+/** A condition that always holds, and bounds how long its statement waits for a row that it comes to after looking at it. ms */
+function waitingAtMost(lockTimeout: number): string {
+  return `(select set_config('lock_timeout', '${lockTimeout}', true)) is not null`;
+}
+
+/**
+ * One statement, one round trip, one moment: the row of the namespace is locked by changing it, and found changed by all others. It
+ * brings its own limit for waiting: sessions of an application's pool have none.
+ */
+export function writeIfAt(schema: string, removing: boolean, lockTimeout: number): string {
   const removal = `,
     removed as (
       delete from ${schema}.state using unnest($16::uuid[], $17::bytea[]) as gone (scope, id)
@@ -16,7 +24,7 @@ export function writeIfAt(schema: string, removing: boolean): string {
   return `
     with moved as (
       update ${schema}.namespace set head = $4, revision = $5, digest = $6
-      where id = $1 and revision = $2 and digest = $3 and ${DURABLY}
+      where id = $1 and revision = $2 and digest = $3 and ${DURABLY} and ${waitingAtMost(lockTimeout)}
         and not exists (select from unnest($8::bytea[]) as wanted (key)
           ${oneByOne(`select from ${schema}.entry where namespace = $1 and key = wanted.key`, "taken")})
       returning id),

@@ -47,9 +47,9 @@ describe("a store behind a pooler that refuses settings", () => {
     await store.repair();
     await store.close();
     expect(pooler.sent()).toMatch(/reindex table "test_\d+"\."entry_15"/);
-    const settings = [...pooler.sent().matchAll(/(.{10})(?:statement|lock|session)_timeout/g)].map(
-      ([, before]) => before,
-    );
+    // Its last argument makes it one of the transaction alone.
+    const sent = pooler.sent().replaceAll(/set_config\('lock_timeout', '\d+', true\)/g, "");
+    const settings = [...sent.matchAll(/(.{10})(?:statement|lock|session)_timeout/g)].map(([, before]) => before);
     expect(new Set(settings.map((before) => before?.slice(-10)))).toEqual(new Set(["set local ", "ansaction_"]));
   });
 });

@@ -100,6 +100,8 @@ describe("a PostgreSQL store tells by code", () => {
     await blocker.connect();
     await blocker.query(`begin; select * from ${schema}.namespace for update`);
     expect(await refusalOf(store.commit("n", [tally("b")], counting))).toMatchObject({ code: "STORE_BUSY" });
+    // Who committed last does without the lock, and waits no longer for it.
+    expect(await refusalOf(quick.commit("n", [tally("c")], counting))).toMatchObject({ code: "STORE_BUSY" });
     // Others are not held up, and neither is reading.
     expect(await store.commit("m", [tally("b")], counting)).toEqual([{ status: "committed", seq: 1 }]);
     expect(await countIn(store)).toBe(1);
