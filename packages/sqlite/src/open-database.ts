@@ -142,7 +142,8 @@ function assertUsable({ path, readOnly }: ResolvedOptions): void {
     return;
   }
   const left = kind === "missing" ? logsLeftBeside(path) : [];
-  if (left.length > 0) throw logWithoutFile(path, left);
+  // Looked at again: another process may have made the ledger meanwhile, and then the log is its.
+  if (left.length > 0 && kindOf(path) === "missing") throw logWithoutFile(path, left);
   try {
     createDurableFolder(dirname(path));
     // SQLite opens an unwritable file for reading and would fail at the first commit only; its log needs the folder.

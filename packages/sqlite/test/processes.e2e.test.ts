@@ -7,7 +7,7 @@ import { tempLedger } from "./support/temp-folder.js";
 
 describe.runIf(SHARES_FILES)("several processes on one ledger", () => {
   it("create it together: one migrates, all go on", async () => {
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 8; round++) {
       const path = tempLedger();
       const moment = String(Date.now() + 400);
       const children = await Promise.all(
