@@ -36,12 +36,13 @@ function outcomePart(name: string, { engine, request }: WarmEngine): Measured<st
 }
 
 async function scoringParts(index: VectorIndex): Promise<readonly Measured[]> {
-  const { plain, score, rerank } = PARTS.scoring;
+  const { plain, score, lookUp, scored } = PARTS.scoring;
   const scoring = await warmScoring(index);
   return [
     { name: plain, run: (query) => index.search(query, 10) },
     { name: score, run: scoring.score },
-    { name: rerank, run: scoring.rerank },
+    { name: lookUp, run: scoring.lookUp },
+    { name: scored, run: scoring.lookUpAndScore },
   ];
 }
 

@@ -16,7 +16,8 @@ export const PARTS = {
   scoring: {
     plain: "host: k = 10, beside the learner alone",
     score: "learner: score 50 candidates",
-    rerank: "host k = 50 + learner: look up, score, order",
+    lookUp: "host k = 50 + look-up of what was found",
+    scored: "host k = 50 + look-up + learner: score what was found",
   },
   memory: {
     plain: "host: k = 10, beside the memory store",
@@ -59,7 +60,8 @@ export function speedResults(measurements: readonly Measurement[]): readonly Spe
     against("fetch 50 + rank (SQLite store) ÷ plain k = 10", sqlite.plain, sqlite.rank, 1.25),
     against("fetch 50 + rank with texts (memory store) ÷ plain k = 10", memory.plain, memory.texts),
     against("fetch 50 + rank without record (memory store) ÷ plain k = 10", memory.plain, memory.unrecorded),
-    against("fetch 50 + look-up, scores and order alone ÷ plain k = 10", scoring.plain, scoring.rerank),
+    against("fetch 50 + look-up and scores alone ÷ plain k = 10", scoring.plain, scoring.scored),
+    against("fetch 50 + look-up alone ÷ plain k = 10", scoring.plain, scoring.lookUp),
     against("fetch 50 ÷ plain k = 10 (the host's own share)", memory.plain, memory.fetch),
     spent("outcome over 5 memories, CPU before the disk", memory.outcome, 100),
     spent("exposure and outcome over 5 memories, CPU before the disk", memory.both),

@@ -1,6 +1,6 @@
-import { type Learner, memoryStore, oar, type Scores } from "@qavr/core";
+import { type Candidate, type Learner, memoryStore, oar, type Scores } from "@qavr/core";
 import type { VectorIndex } from "./vector-index.js";
-import { FETCHED, SHOWN, warmEngine } from "./warm-engine.js";
+import { FETCHED, warmEngine } from "./warm-engine.js";
 
 type ScoredRequest = Parameters<Learner["score"]>[0];
 
@@ -8,8 +8,22 @@ type ScoredRequest = Parameters<Learner["score"]>[0];
 export interface WarmScoring {
   /** Scores the candidates of a query: 256 dims, 50 candidates, already looked up. */
   score(query: number): Scores;
-  /** Searches, looks the states of what was found up by id, scores, and returns the ids of the best ones, best first. */
-  rerank(query: number): readonly string[];
+  /** Searches and looks the states of what was found up by id. */
+  lookUp(query: number): FoundStates;
+  /** The same, then scores what was found. */
+  lookUpAndScore(query: number): ScoredStates;
+}
+
+/** What a search found, and where the states of that lie. */
+interface FoundStates {
+  readonly candidates: readonly Candidate[];
+  readonly rows: Int32Array;
+  readonly similarities: Float64Array;
+}
+
+interface ScoredStates {
+  readonly candidates: readonly Candidate[];
+  readonly scores: Scores;
 }
 
 /** Takes down the very requests that an engine gave its learner. */
@@ -35,19 +49,23 @@ export async function warmScoring(index: VectorIndex): Promise<WarmScoring> {
       rowOf.set(id, scored.rows[place] as number);
     });
   }
+  function lookUp(query: number): FoundStates {
+    const { candidates } = request(query);
+    const rows = new Int32Array(FETCHED);
+    const similarities = new Float64Array(FETCHED);
+    candidates.forEach(({ id, similarity }, place) => {
+      rows[place] = rowOf.get(id) as number;
+      similarities[place] = similarity;
+    });
+    return { candidates, rows, similarities };
+  }
+
   return {
     score: (query) => learner.score(requests[query] as ScoredRequest),
-    rerank(query) {
-      const { candidates } = request(query);
-      const rows = new Int32Array(FETCHED);
-      const similarities = new Float64Array(FETCHED);
-      candidates.forEach(({ id, similarity }, place) => {
-        rows[place] = rowOf.get(id) as number;
-        similarities[place] = similarity;
-      });
-      const { score } = learner.score({ ...(requests[query] as ScoredRequest), rows, similarities });
-      const order = candidates.map((_, place) => place).sort((a, b) => (score[b] as number) - (score[a] as number));
-      return order.slice(0, SHOWN).map((place) => (candidates[place] as { id: string }).id);
+    lookUp,
+    lookUpAndScore(query) {
+      const { candidates, rows, similarities } = lookUp(query);
+      return { candidates, scores: learner.score({ ...(requests[query] as ScoredRequest), rows, similarities }) };
     },
   };
 }
