@@ -147,9 +147,8 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
       const isInside = after > known.base;
       const rows = entries.all(known.id, after, isInside ? limit + 1 : limit) as unknown as ChainedEntry[];
       if (!isInside) return chainedEntries(rows, { seq: known.base, digest: known.base_digest }, digests, corrupt);
-      const first = rows.shift();
-      // Without it the next one cannot be checked: then it is the damaged one.
-      const before = first?.seq === after ? first : { seq: after, digest: NOTHING };
+      // Without the one before the first one cannot be checked: then it is the damaged one.
+      const before = rows[0]?.seq === after ? (rows.shift() as ChainedEntry) : { seq: after, digest: NOTHING };
       return chainedEntries(rows, before, digests, corrupt);
     },
 

@@ -25,6 +25,24 @@ describe("a ledger whose bytes were damaged", () => {
     await damaged.close();
   });
 
+  it("is not read on from an entry that is gone: the next one cannot be checked, and is the damaged one", async () => {
+    const path = tempLedger();
+    const store = sqliteStore(path);
+    for (const key of ["a", "b", "c", "d"]) await store.commit("n", [tally(key)], counting);
+    await store.close();
+    for (const gone of [2, 3]) {
+      const db = new DatabaseSync(path);
+      db.prepare("DELETE FROM entry WHERE seq = ?").run(gone);
+      db.close();
+      const damaged = sqliteStore(path);
+      await expect(damaged.readEntries("n", { after: gone, limit: 10 })).rejects.toMatchObject({
+        code: "STORE_CORRUPT",
+        details: { seq: gone + 1 },
+      });
+      await damaged.close();
+    }
+  });
+
   it("does not tell an honest retry of a conflict: what its payload is compared with is held against its digest", async () => {
     const path = tempLedger();
     const store = sqliteStore(path);
