@@ -131,6 +131,16 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
       details: { path, seq },
     });
 
+  /** Each held against its digest, which builds on that of the entry before it. */
+  const entriesAfter = ({ id, base, base_digest }: NamespaceRow, after: number, limit: number): SequencedEntry[] => {
+    const isInside = after > base;
+    const rows = entries.all(id, after, isInside ? limit + 1 : limit) as unknown as ChainedEntry[];
+    if (!isInside) return chainedEntries(rows, { seq: base, digest: base_digest }, digests, corrupt);
+    // Without the one before the first one cannot be checked: then it is the damaged one.
+    const before = rows[0]?.seq === after ? (rows.shift() as ChainedEntry) : { seq: after, digest: NOTHING };
+    return chainedEntries(rows, before, digests, corrupt);
+  };
+
   return {
     dataVersion: () => dataVersion.get()?.data_version as number,
 
@@ -143,13 +153,7 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
 
     entries(name, after, limit) {
       const known = namespace.get(nameToBytes(name)) as NamespaceRow | undefined;
-      if (!known || after >= known.head) return [];
-      const isInside = after > known.base;
-      const rows = entries.all(known.id, after, isInside ? limit + 1 : limit) as unknown as ChainedEntry[];
-      if (!isInside) return chainedEntries(rows, { seq: known.base, digest: known.base_digest }, digests, corrupt);
-      // Without the one before the first one cannot be checked: then it is the damaged one.
-      const before = rows[0]?.seq === after ? (rows.shift() as ChainedEntry) : { seq: after, digest: NOTHING };
-      return chainedEntries(rows, before, digests, corrupt);
+      return !known || after >= known.head ? [] : entriesAfter(known, after, limit);
     },
 
     states(name, scope, ids) {
@@ -167,12 +171,8 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
 
     knownKey: (namespaceId, key) => knownKey.get(namespaceId, nameToBytes(key)) as KnownKey | undefined,
 
-    assertEntryAt({ id, base, base_digest }, seq) {
-      const isFirst = seq === base + 1;
-      const rows = entries.all(id, isFirst ? seq : seq - 1, isFirst ? 1 : 2) as unknown as ChainedEntry[];
-      const before = isFirst ? { seq: base, digest: base_digest } : rows.shift();
-      if (before?.seq !== seq - 1 || rows.length === 0) throw corrupt(seq);
-      chainedEntries(rows, before, digests, corrupt);
+    assertEntryAt(known, seq) {
+      if (entriesAfter(known, seq - 1, 1).length === 0) throw corrupt(seq);
     },
 
     compactedKey({ id, name }, key) {
