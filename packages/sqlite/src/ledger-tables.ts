@@ -13,6 +13,7 @@ import {
   sameBytes,
 } from "@qavr/core";
 import { digests } from "./digests.js";
+import { OWNED } from "./schema.js";
 
 /** The key of an entry that was compacted away. */
 export interface CompactedKey {
@@ -69,8 +70,9 @@ const LARGEST_ID = 2 ** 52;
  * A row id that nothing in the file bears, one above the largest. SQLite's own choice looks at one table only: where damage has taken a
  * row, what belonged to it would pass to the next one that is added.
  */
-function freeId(...owners: readonly (readonly [table: string, column: string])[]): string {
-  const largest = owners.map(
+function freeId(owner: keyof typeof OWNED): string {
+  const places = [[owner, "id"], ...OWNED[owner].map((table) => [table, owner])];
+  const largest = places.map(
     ([table, column]) => `(SELECT coalesce(max(${column}), 0) FROM ${table} WHERE ${column} < ${LARGEST_ID})`,
   );
   return `1 + max(${largest.join(", ")})`;
@@ -97,34 +99,22 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
   );
   const setHead = db.prepare("UPDATE namespace SET head = ?, digest = ? WHERE id = ?");
   const addNamespace = db.prepare(
-    `INSERT INTO namespace (id, name, head, digest, base_digest) VALUES (${freeId(
-      ["namespace", "id"],
-      ["entry", "namespace"],
-      ["scope", "namespace"],
-      ["checkpoint_state", "namespace"],
-      ["compacted_key", "namespace"],
-    )}, ?, ?, ?, ?) RETURNING id`,
+    `INSERT INTO namespace (id, name, head, digest, base_digest) VALUES (${freeId("namespace")}, ?, ?, ?, ?) RETURNING id`,
   );
   const appendEntry = db.prepare(
     "INSERT INTO entry (namespace, seq, key, type, at, payload, digest) VALUES (?, ?, ?, ?, ?, ?, ?)",
   );
   const scopeId = db.prepare("SELECT id FROM scope WHERE namespace = ? AND name = ?");
-  const addScope = db.prepare(
-    `INSERT INTO scope (id, namespace, name) VALUES (${freeId(["scope", "id"], ["state", "scope"])}, ?, ?) RETURNING id`,
-  );
+  const addScope = db.prepare(`INSERT INTO scope (id, namespace, name) VALUES (${freeId("scope")}, ?, ?) RETURNING id`);
   const writeState = db.prepare(
     "INSERT INTO state (scope, id, value) VALUES (?, ?, ?) ON CONFLICT (scope, id) DO UPDATE SET value = excluded.value",
   );
   const removeState = db.prepare("DELETE FROM state WHERE scope = ? AND id = ?");
   const deleteStates = db.prepare("DELETE FROM state WHERE scope IN (SELECT id FROM scope WHERE namespace = ?)");
   const deleteLostStates = db.prepare("DELETE FROM state WHERE scope NOT IN (SELECT id FROM scope)");
-  const deletions = [
-    "scope WHERE namespace",
-    "entry WHERE namespace",
-    "checkpoint_state WHERE namespace",
-    "compacted_key WHERE namespace",
-    "namespace WHERE id",
-  ].map((where) => db.prepare(`DELETE FROM ${where} = ?`));
+  const deletions = [...OWNED.namespace.map((table) => `${table} WHERE namespace`), "namespace WHERE id"].map((where) =>
+    db.prepare(`DELETE FROM ${where} = ?`),
+  );
 
   const corrupt = (seq: number): QavrError =>
     new QavrError("STORE_CORRUPT", `Entry ${seq} in the ledger ${path} is damaged. Restore a backup.`, {

@@ -82,6 +82,12 @@ export const MIGRATIONS: readonly Migration[] = [
   "ALTER TABLE entry DROP COLUMN checksum",
 ];
 
+/** Tables of a ledger whose rows belong to a row of another one: that one's name is also the name of their column. */
+export const OWNED = {
+  namespace: ["entry", "scope", "checkpoint_state", "compacted_key"],
+  scope: ["state"],
+} as const;
+
 /** A kind of file that this package keeps. */
 export interface FileFormat {
   /** For messages: what such a file is to its user. */

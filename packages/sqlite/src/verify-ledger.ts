@@ -11,17 +11,10 @@ import {
 import type { CheckpointTables } from "./checkpoint-tables.js";
 import { digests } from "./digests.js";
 import type { NamespaceRow } from "./ledger-tables.js";
+import { OWNED } from "./schema.js";
 
 /** Problems that SQLite is asked for at most. */
 const NAMED = 100;
-/** Tables whose rows belong to a row of another: its name is also that of their column. */
-const OWNERS = [
-  ["entry", "namespace"],
-  ["scope", "namespace"],
-  ["checkpoint_state", "namespace"],
-  ["compacted_key", "namespace"],
-  ["state", "scope"],
-] as const;
 
 /**
  * Reads a whole ledger, or one namespace of it, and holds everything against its digests. Call it inside a transaction. Of the states
@@ -33,7 +26,9 @@ export function verifyLedger(db: DatabaseSync, checkpoints: CheckpointTables, on
   const report = new DamageReport();
   if (!only) {
     report.attempt(() => report.add(...fileProblems(db)));
-    for (const owner of OWNERS) report.attempt(() => report.add(...lostRows(db, owner)));
+    for (const [owner, tables] of Object.entries(OWNED)) {
+      for (const table of tables) report.attempt(() => report.add(...lostRows(db, table, owner)));
+    }
   }
   let rows: readonly NamespaceRow[] = [];
   report.attempt(() => {
@@ -57,7 +52,7 @@ function fileProblems(db: DatabaseSync): LedgerDamage[] {
 }
 
 /** Rows of a table that belong to a row which is not there: SQLite sees nothing in that, and no name leads to them. */
-function lostRows(db: DatabaseSync, [table, owner]: (typeof OWNERS)[number]): LedgerDamage[] {
+function lostRows(db: DatabaseSync, table: string, owner: string): LedgerDamage[] {
   // As text: a damaged number may be larger than those of JavaScript.
   const lost = db.prepare(
     `SELECT CAST(${owner} AS TEXT) AS id, count(*) AS rows FROM ${table}
