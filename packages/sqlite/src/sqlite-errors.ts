@@ -24,6 +24,12 @@ function resultCode(error: unknown): number | undefined {
   return typeof code === "number" ? code : undefined;
 }
 
+/** What the result means to a user of the store. The primary code is the low byte of an extended one. */
+function meaningOf(error: unknown): ErrorCode | undefined {
+  const code = resultCode(error);
+  return code === undefined ? undefined : CODES[code & 0xff];
+}
+
 /** What SQLite reported while a transaction was open: it concerns all of it, as against what a caller's own code threw. */
 export class FileFailure extends Error {
   override readonly name = "FileFailure";
@@ -43,16 +49,14 @@ export function onFile<Result>(work: () => Result): Result {
   }
 }
 
-/** True when another connection held a lock. The primary code is the low byte of an extended one. */
+/** True when another connection held a lock. */
 export function isBusy(error: unknown): boolean {
-  const code = resultCode(error);
-  return code !== undefined && CODES[code & 0xff] === "STORE_BUSY";
+  return meaningOf(error) === "STORE_BUSY";
 }
 
 /** True when SQLite could not write, or create, what it needs beside a file. */
 export function isUnwritable(error: unknown): boolean {
-  const code = resultCode(error);
-  return code !== undefined && CODES[code & 0xff] === "STORE_UNWRITABLE";
+  return meaningOf(error) === "STORE_UNWRITABLE";
 }
 
 /** An error of the binding or the file system as the QavrError that a user can act on. A QavrError passes as it is. */
@@ -60,7 +64,7 @@ export function toStoreError(error: unknown, path: string): QavrError {
   if (QavrError.isInstance(error)) return error;
   const cause = error instanceof FileFailure ? error.cause : error;
   const sqliteCode = resultCode(cause);
-  const code = (sqliteCode === undefined ? undefined : CODES[sqliteCode & 0xff]) ?? "STORE_FAILED";
+  const code = meaningOf(cause) ?? "STORE_FAILED";
   const reason = cause instanceof Error ? cause.message : String(cause);
   const advice = ADVICE[code] ?? "The cause says more.";
   return new QavrError(code, `The ledger ${path} could not be used: ${reason}. ${advice}`, {
