@@ -47,16 +47,16 @@ export function logKeeper(db: DatabaseSync, { busyTimeout }: { readonly busyTime
   /** Bytes at which starvation is looked for next. */
   let limit = STARVED;
 
-  const attempt = (patience: number): "cut" | "busy" | "failed" => {
+  /** False when somebody was in the way. */
+  const attempt = (patience: number): boolean => {
     try {
       // A checkpoint that others were in the way of does not fail: it says so in its answer.
-      const found = waitingAtMost(db, patience, busyTimeout, () => checkpoint.get());
-      if (found?.busy !== 0) return "busy";
-      owed = false;
-      return "cut";
+      const isCut = waitingAtMost(db, patience, busyTimeout, () => checkpoint.get())?.busy === 0;
+      if (isCut) owed = false;
+      return isCut;
     } catch (error) {
       // A full disk, for example: what is in the log is safe there, and what was erased stays erased.
-      return isBusy(error) ? "busy" : "failed";
+      return !isBusy(error);
     }
   };
 
@@ -65,7 +65,7 @@ export function logKeeper(db: DatabaseSync, { busyTimeout }: { readonly busyTime
       owed = true;
       const deadline = performance.now() + patience;
       while (owed && !closed) {
-        if (attempt(0) !== "busy" || performance.now() >= deadline) return;
+        if (attempt(0) || performance.now() >= deadline) return;
         await new Promise((resolve) => afterPause(resolve, PAUSE));
       }
     },
