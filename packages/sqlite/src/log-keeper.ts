@@ -1,10 +1,10 @@
-import type { DatabaseSync } from "node:sqlite";
+import type { OpenedDatabase } from "./open-database.js";
 import { isBusy } from "./sqlite-errors.js";
 import { waitingAtMost } from "./transaction.js";
 
 /**
- * Cuts a ledger's log where it holds what was erased, and where readers keep it from starting anew. Never throws: what could not be done
- * now is done later.
+ * Cuts a ledger's log where it holds what was erased, and where readers keep it from starting anew. What could not be done now is done
+ * later.
  */
 export interface LogKeeper {
   /**
@@ -12,12 +12,10 @@ export interface LogKeeper {
    * for `patience` ms, and after that with every commit until it is done.
    */
   cut(patience: number): Promise<void>;
-  /**
-   * Call it after each commit.
-   *
-   * @param bytes of the log
-   */
-  committed(bytes: number): void;
+  /** Call it before each commit. @throws what {@link OpenFiles} throws: the log is no longer this ledger's */
+  look(): void;
+  /** Call it after each commit. */
+  committed(): void;
   /** Tries for the last time. Call it before the connection is closed. */
   close(): void;
 }
@@ -39,11 +37,16 @@ const READERS_PATIENCE = 200;
 const afterThisTick = setImmediate;
 const afterPause = setTimeout;
 
-export function logKeeper(db: DatabaseSync, { busyTimeout }: { readonly busyTimeout: number }): LogKeeper {
+export function logKeeper(
+  { db, files }: Pick<OpenedDatabase, "db" | "files">,
+  { busyTimeout }: { readonly busyTimeout: number },
+): LogKeeper {
   const checkpoint = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)");
   /** Something was erased that may still be in the log. */
   let owed = false;
   let closed = false;
+  /** Of the log, before the commit. */
+  let bytes = 0;
   /** Bytes at which starvation is looked for next. */
   let limit = STARVED;
 
@@ -70,7 +73,11 @@ export function logKeeper(db: DatabaseSync, { busyTimeout }: { readonly busyTime
       }
     },
 
-    committed(bytes) {
+    look() {
+      bytes = files?.logBytes() ?? 0;
+    },
+
+    committed() {
       if (bytes < STARVED) limit = STARVED;
       const isStarved = bytes >= limit;
       if (!owed && !isStarved) return;

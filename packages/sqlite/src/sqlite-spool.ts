@@ -36,20 +36,18 @@ export function sqliteSpool(options: string | SqliteSpoolOptions): Spool {
   const { maxCommits, maxBytes, ...file } = withDefaults(options);
   const resolved = resolveOptions(file);
   const { path } = resolved;
-  const { db, files } = openDatabase(resolved, { format: SPOOL });
+  const opened = openDatabase(resolved, { format: SPOOL });
+  const { db } = opened;
   const tables = spoolTables(db, path);
-  const log = logKeeper(db, resolved);
+  const log = logKeeper(opened, resolved);
   const queue = writeQueue<undefined>(db, resolved, {
-    prepare() {
-      logBytes = files?.logBytes() ?? 0;
-    },
+    prepare: log.look,
     begin: () => undefined,
     write: () => undefined,
-    committed: () => log.committed(logBytes),
+    committed: log.committed,
     abandoned: () => undefined,
   });
   let closing: Promise<void> | undefined;
-  let logBytes = 0;
 
   const enter = (): void => {
     if (closing) throw new QavrError("STORE_CLOSED", `The spool ${path} was closed before this call. Open it again.`);

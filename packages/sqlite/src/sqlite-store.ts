@@ -51,15 +51,15 @@ export interface SqliteStore extends Required<Omit<Store, "refresh">> {
 export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
   const resolved = resolveOptions(options);
   const { path, readOnly, inMemory, cacheBytes } = resolved;
-  const { db, shared, files, assertFrozen } = openDatabase(resolved);
+  const opened = openDatabase(resolved);
+  const { db, shared, assertFrozen } = opened;
   const tables = prepareTables(db, path, () => ledgerTables(db, path));
   const checkpoints = prepareTables(db, path, () => checkpointTables(db, path, tables));
-  const log = logKeeper(db, resolved);
+  const log = logKeeper(opened, resolved);
   const cache = new StateCache(cacheBytes);
   const changes = new ChangeLog();
   let version = tables.dataVersion();
   let closing: Promise<void> | undefined;
-  let logBytes = 0;
 
   /** Anything in the file may differ from what is remembered of it. */
   const forgetAll = (): void => {
@@ -89,9 +89,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
   };
 
   const queue = writeQueue<CommitDraft>(db, resolved, {
-    prepare() {
-      logBytes = files?.logBytes() ?? 0;
-    },
+    prepare: log.look,
     begin() {
       noticeOthers();
       return new CommitDraft(tables, load);
@@ -102,7 +100,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
         for (const { scope, id, value } of states) cache.write(namespace, scope, id, value ?? undefined);
         changes.add(namespace, states);
       }
-      log.committed(logBytes);
+      log.committed();
     },
     // A failed COMMIT may have reached the disk all the same.
     abandoned: forgetAll,
