@@ -1,17 +1,19 @@
 import { type BigIntStats, existsSync, statSync } from "node:fs";
 import { QavrError } from "@qavr/core";
 
+/** What a file is not whole without: commits that are not in it yet, or what takes back one that was not finished. */
+const LOGS = ["-wal", "-journal"];
 /** What SQLite keeps beside a file, and would take for this one's: a log left behind is played into whatever has its name. */
-const COMPANIONS = ["-wal", "-shm", "-journal"];
+const COMPANIONS = [...LOGS, "-shm"];
 
 /** Files that an earlier ledger of this name has left. */
 export function leftBeside(path: string): string[] {
-  return COMPANIONS.map((suffix) => `${path}${suffix}`).filter((file) => existsSync(file));
+  return COMPANIONS.map((suffix) => path + suffix).filter((file) => existsSync(file));
 }
 
 /** Those of them that hold something that was committed: SQLite deletes them when it makes a new file. */
 export function logsLeftBeside(path: string): string[] {
-  return leftBeside(path).filter((file) => !file.endsWith("-shm") && sizeOf(file) > 0);
+  return LOGS.map((suffix) => path + suffix).filter((file) => look(file)?.size);
 }
 
 /** The files that a connection has open: those that had the names when it was opened. */
@@ -47,12 +49,11 @@ export function openFiles(path: string): OpenFiles {
  * @returns what refuses every use after somebody has written, or is about to. It throws STORE_UNAVAILABLE
  */
 export function frozenFile(path: string): () => void {
-  const log = `${path}-wal`;
   const versionOf = (found: BigIntStats | undefined): string | undefined =>
     found && [found.dev, found.ino, found.size, found.mtimeNs].join(":");
   const noted = versionOf(look(path));
   return () => {
-    if (versionOf(look(path)) === noted && sizeOf(log) === 0) return;
+    if (versionOf(look(path)) === noted && logsLeftBeside(path).length === 0) return;
     throw new QavrError(
       "STORE_UNAVAILABLE",
       `Somebody writes to the ledger ${path}, which was opened for reading in a place that cannot be written while nobody did. Open it again.`,
@@ -68,10 +69,6 @@ function look(file: string): BigIntStats | undefined {
 /** Undefined where files have no number (some file systems on Windows), or there is no file. */
 function identityOf(found: BigIntStats | undefined): string | undefined {
   return found && found.ino !== 0n ? `${found.dev}:${found.ino}` : undefined;
-}
-
-function sizeOf(file: string): number {
-  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function notThere(path: string, file: string): QavrError {

@@ -75,11 +75,11 @@ export function openDatabase(
  */
 function openFrozen(
   { DatabaseSync }: SqliteModule,
-  { path, readOnly, busyTimeout }: ResolvedOptions,
+  { path, readOnly }: ResolvedOptions,
   format: FileFormat,
   failure: unknown,
 ): Required<Pick<OpenedDatabase, "db" | "assertFrozen">> | undefined {
-  if (!readOnly || !isUnwritable(failure) || logsLeftBeside(path).length > 0) return undefined;
+  if (!readOnly || !isUnwritable(failure)) return undefined;
   const assertFrozen = frozenFile(path);
   let db: DatabaseSync | undefined;
   try {
@@ -87,7 +87,7 @@ function openFrozen(
     db = new DatabaseSync(`${pathToFileURL(path).href}?immutable=1`, { readOnly });
     const connection = db;
     if (inSnapshot(connection, () => inspect(connection, path, format)) !== "current") throw failure;
-    db.exec(`PRAGMA busy_timeout = ${Math.ceil(busyTimeout)}`);
+    // Also where there is a log: what it holds would be missing.
     assertFrozen();
     return { db, assertFrozen };
   } catch {
