@@ -52,7 +52,7 @@ export function copyLedger(db: DatabaseSync, to: string, digest?: string): Backu
     // One read transaction: other connections go on writing, and the copy has none of it.
     db.prepare("VACUUM INTO ?").run(unfinished);
     syncFile(unfinished);
-    const report = verifiedFile(unfinished, path);
+    const report = withReadOnly(unfinished, (copy) => verified(copy, path));
     if (digest !== undefined && report.digest !== digest) throw changedMeanwhile(path);
     assertFree(path);
     giveName(unfinished, path);
@@ -73,10 +73,14 @@ export function copyLedger(db: DatabaseSync, to: string, digest?: string): Backu
  * @throws STORE_CORRUPT for a damaged backup, STORE_UNWRITABLE, STORE_FOREIGN, STORE_NEWER_SCHEMA, STORE_UNAVAILABLE, STORE_FAILED
  */
 export async function restoreBackup(from: string, to: string): Promise<BackupReport> {
-  const { digest } = verifiedFile(from);
-  const { db } = openDatabase(resolveOptions({ path: from, readOnly: true }));
+  return withReadOnly(from, (db) => copyLedger(db, to, verified(db, resolve(from)).digest));
+}
+
+/** @throws what opening throws */
+function withReadOnly<Result>(file: string, work: (db: DatabaseSync) => Result): Result {
+  const { db } = openDatabase(resolveOptions({ path: file, readOnly: true }));
   try {
-    return copyLedger(db, to, digest);
+    return work(db);
   } finally {
     db.close();
   }
@@ -84,10 +88,9 @@ export async function restoreBackup(from: string, to: string): Promise<BackupRep
 
 /**
  * @param path what the file is called in the report and in messages
- * @throws STORE_CORRUPT for a file that is not whole, and what opening throws
+ * @throws STORE_CORRUPT for a file that is not whole
  */
-function verifiedFile(file: string, path: string = resolve(file)): BackupReport {
-  const { db } = openDatabase(resolveOptions({ path: file, readOnly: true }));
+function verified(db: DatabaseSync, path: string): BackupReport {
   try {
     const checkpoints = checkpointTables(db, path, ledgerTables(db, path));
     const check = inSnapshot(db, () => verifyLedger(db, checkpoints));
@@ -99,8 +102,6 @@ function verifiedFile(file: string, path: string = resolve(file)): BackupReport 
     );
   } catch (error) {
     throw toStoreError(error, path);
-  } finally {
-    db.close();
   }
 }
 
