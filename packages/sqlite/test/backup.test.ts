@@ -11,6 +11,7 @@ import { interceptSqlite } from "./support/fault-injection.js";
 import { learnedLedger } from "./support/learned-ledger.js";
 import { refusalOf } from "./support/refusal.js";
 import { SHARES_FILES } from "./support/sharing.js";
+import { tamper } from "./support/tamper.js";
 import { tempFolder, tempLedger } from "./support/temp-folder.js";
 
 describe("a backup", () => {
@@ -65,9 +66,7 @@ describe("a backup", () => {
     const store = sqliteStore(path);
     for (const key of ["a", "b"]) await store.commit("n", [tally(key)], counting);
     await store.close();
-    const db = new DatabaseSync(path);
-    db.exec("UPDATE entry SET payload = x'00' WHERE seq = 1");
-    db.close();
+    tamper(path, "UPDATE entry SET payload = x'00' WHERE seq = 1");
     const damaged = sqliteStore(path);
     for (let attempt = 0; attempt < 2; attempt++) {
       const refused = damaged.backup(copy);

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { sqliteStore } from "../src/index.js";
 import { counting, tally } from "./support/counting.js";
+import { tamper } from "./support/tamper.js";
 import { tempLedger } from "./support/temp-folder.js";
 
 describe("a ledger whose bytes were damaged", () => {
@@ -31,9 +31,7 @@ describe("a ledger whose bytes were damaged", () => {
     for (const key of ["a", "b", "c", "d"]) await store.commit("n", [tally(key)], counting);
     await store.close();
     for (const gone of [2, 3]) {
-      const db = new DatabaseSync(path);
-      db.prepare("DELETE FROM entry WHERE seq = ?").run(gone);
-      db.close();
+      tamper(path, `DELETE FROM entry WHERE seq = ${gone}`);
       const damaged = sqliteStore(path);
       await expect(damaged.readEntries("n", { after: gone, limit: 10 })).rejects.toMatchObject({
         code: "STORE_CORRUPT",
@@ -58,9 +56,7 @@ describe("a ledger whose bytes were damaged", () => {
       ]);
     }
     await store.close();
-    const db = new DatabaseSync(path);
-    db.exec("UPDATE entry SET payload = x'00'; UPDATE compacted_key SET payload_digest = x'00'");
-    db.close();
+    tamper(path, "UPDATE entry SET payload = x'00'; UPDATE compacted_key SET payload_digest = x'00'");
     const damaged = sqliteStore(path);
     for (const [place, key] of ["a", "b", "c", "d"].entries()) {
       const retry = damaged.commit("n", [tally(key)], counting);

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
 import type { Store } from "@qavr/core";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { sqliteSpool, sqliteStore } from "../src/index.js";
 import { countIn, counting, tally } from "./support/counting.js";
 import { interceptSqlite } from "./support/fault-injection.js";
+import { afterCommit, readerOf } from "./support/log-reader.js";
 import { SHARES_FILES } from "./support/sharing.js";
 import { tempLedger } from "./support/temp-folder.js";
 
@@ -62,15 +62,6 @@ describe("eraseNamespace", () => {
     expect(found(path)).toEqual([]);
   });
 
-  /** Somebody who reads: a backup, a shell. */
-  const readerOf = (path: string): { stop(): void } => {
-    const db = new DatabaseSync(path, { readOnly: true });
-    db.exec("BEGIN; SELECT count(*) FROM entry");
-    onTestFinished(() => db.close());
-    return { stop: () => db.exec("COMMIT") };
-  };
-  const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
-
   it.runIf(SHARES_FILES)("waits for another connection that reads from the log, and cuts it then", async () => {
     const path = tempLedger();
     const store = sqliteStore(path);
@@ -97,11 +88,11 @@ describe("eraseNamespace", () => {
     expect(await store.head("secret-namespace")).toBe(0);
     expect(found(`${path}-wal`)).not.toEqual([]);
     await store.commit("n", [tally("a")], counting);
-    await nextTurn();
+    await afterCommit();
     expect(found(`${path}-wal`)).not.toEqual([]);
     reader.stop();
     await store.commit("n", [tally("b")], counting);
-    await nextTurn();
+    await afterCommit();
     expect(found(`${path}-wal`)).toEqual([]);
     expect(await countIn(store)).toBe(2);
     await store.close();
@@ -134,7 +125,7 @@ describe("eraseNamespace", () => {
     expect(refused).toBe(1);
     expect(await store.head("secret-namespace")).toBe(0);
     await store.commit("n", [tally("a")], counting);
-    await nextTurn();
+    await afterCommit();
     expect(found(`${path}-wal`)).toEqual([]);
     await store.close();
   });

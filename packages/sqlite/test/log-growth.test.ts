@@ -1,23 +1,14 @@
 import { statSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
 import type { Store } from "@qavr/core";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { sqliteStore } from "../src/index.js";
 import { tally } from "./support/counting.js";
 import { interceptSqlite } from "./support/fault-injection.js";
+import { afterCommit, readerOf } from "./support/log-reader.js";
 import { SHARES_FILES } from "./support/sharing.js";
 import { tempLedger } from "./support/temp-folder.js";
 
 const MIB = 1024 * 1024;
-const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
-
-/** Somebody who reads from the log for as long as they like. */
-function readerOf(path: string): { stop(): void } {
-  const db = new DatabaseSync(path, { readOnly: true });
-  db.exec("BEGIN; SELECT count(*) FROM entry");
-  onTestFinished(() => db.close());
-  return { stop: () => db.exec("COMMIT") };
-}
 
 /** Commits 1 MiB, and lets what follows a commit happen. */
 async function write(store: Store, key: string): Promise<void> {
@@ -26,7 +17,7 @@ async function write(store: Store, key: string): Promise<void> {
   await store.commit("n", [tally(key)], function* () {
     return [{ scope: "s", id: "large", value }];
   });
-  await nextTurn();
+  await afterCommit();
 }
 
 describe.runIf(SHARES_FILES)("a log that readers keep from starting anew", () => {

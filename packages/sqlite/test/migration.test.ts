@@ -4,6 +4,7 @@ import { sqliteStore } from "../src/index.js";
 import { countIn, counting, tally } from "./support/counting.js";
 import { firstSchemaLedger } from "./support/first-schema.js";
 import { refusalOf } from "./support/refusal.js";
+import { tamper } from "./support/tamper.js";
 import { tempLedger } from "./support/temp-folder.js";
 
 describe("a ledger of the first schema", () => {
@@ -29,9 +30,7 @@ describe("a ledger of the first schema", () => {
   it("that is damaged is refused and left as it was: a digest would make the damage look right", () => {
     const path = tempLedger();
     firstSchemaLedger(path, 5);
-    const db = new DatabaseSync(path);
-    db.exec("UPDATE entry SET at = at + 1 WHERE seq = 3");
-    db.close();
+    tamper(path, "UPDATE entry SET at = at + 1 WHERE seq = 3");
     expect(refusalOf(() => sqliteStore(path))).toMatchObject({ code: "STORE_CORRUPT", details: { seq: 3 } });
     const after = new DatabaseSync(path);
     expect(after.prepare("PRAGMA user_version").get()?.user_version).toBe(1);

@@ -7,6 +7,7 @@ import { APPLICATION_ID } from "../src/schema.js";
 import { runChild } from "./support/child.js";
 import { counting, tally } from "./support/counting.js";
 import { refusalOf } from "./support/refusal.js";
+import { tamper } from "./support/tamper.js";
 import { tempFolder, tempLedger } from "./support/temp-folder.js";
 
 /** A closed ledger with enough in it to have several pages. */
@@ -108,9 +109,7 @@ describe("sqliteStore refuses, when it is opened,", () => {
 
   it("a ledger of a newer schema with STORE_NEWER_SCHEMA, leaving it as it was", async () => {
     const path = await filledLedger();
-    const db = new DatabaseSync(path);
-    db.exec("PRAGMA user_version = 99");
-    db.close();
+    tamper(path, "PRAGMA user_version = 99");
     const before = readFileSync(path);
     const refusal = refusalOf(() => sqliteStore(path));
     expect(refusal).toMatchObject({ code: "STORE_NEWER_SCHEMA", details: { schema: 99 } });
@@ -138,9 +137,7 @@ describe("sqliteStore refuses, when it is opened,", () => {
 
   it("a ledger that lacks a table with STORE_CORRUPT", async () => {
     const path = await filledLedger();
-    const db = new DatabaseSync(path);
-    db.exec("DROP TABLE state");
-    db.close();
+    tamper(path, "DROP TABLE state");
     expect(refusalOf(() => sqliteStore(path)).code).toBe("STORE_CORRUPT");
   });
 

@@ -8,6 +8,7 @@ import { SPOOL } from "../src/spool-tables.js";
 import { tally } from "./support/counting.js";
 import { refusalOf } from "./support/refusal.js";
 import { SHARES_FILES } from "./support/sharing.js";
+import { tamper } from "./support/tamper.js";
 import { tempLedger } from "./support/temp-folder.js";
 
 const commit = (key: string, namespace = "n") => ({ namespace, entries: [tally(key), tally(`${key}'`)] });
@@ -83,9 +84,7 @@ describe("sqliteSpool", () => {
     const spool = sqliteSpool(path);
     for (const key of ["a", "b", "c"]) await spool.append(commit(key));
     await spool.close();
-    const db = new DatabaseSync(path);
-    db.exec(sql);
-    db.close();
+    tamper(path, sql);
     const damaged = sqliteSpool(path);
     expect(await damaged.read({ limit: 10 })).toEqual([
       { id: 1, ...commit("a") },

@@ -1,27 +1,25 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
 import { createEngine, QavrError, type StateWrite } from "@qavr/core";
 import { describe, expect, it } from "vitest";
 import { sqliteStore } from "../src/index.js";
 import { countIn, counting, tally } from "./support/counting.js";
 import { learnedLedger } from "./support/learned-ledger.js";
+import { tamper } from "./support/tamper.js";
 import { tempLedger } from "./support/temp-folder.js";
 
-/** Changes a ledger behind the store's back, as a program with a bug would: SQLite itself finds nothing wrong. */
-async function tampered(sql: string, entries = 5, states: readonly StateWrite[] = []): Promise<string> {
+/** A ledger of five entries, the first two of them compacted away, that was tampered with. */
+async function tampered(sql: string, states: readonly StateWrite[] = []): Promise<string> {
   const path = tempLedger();
   const store = sqliteStore(path);
-  for (let i = 0; i < entries; i++) await store.commit("n", [tally(`k${i}`)], counting);
+  for (let i = 0; i < 5; i++) await store.commit("n", [tally(`k${i}`)], counting);
   await store.compact("n", {
-    head: entries,
+    head: 5,
     through: 2,
     checkpoint: [{ scope: "stats", id: "count", value: Uint8Array.of(50) }],
     states,
   });
   await store.close();
-  const db = new DatabaseSync(path);
-  db.exec(sql);
-  db.close();
+  tamper(path, sql);
   return path;
 }
 
@@ -94,7 +92,7 @@ describe("verify", () => {
     ["a compacted key's", "UPDATE compacted_key SET namespace = 7 WHERE seq = 1", /^1 rows of table compacted_key/, 2],
     ["a checkpoint's", "UPDATE checkpoint_state SET namespace = 7", /^1 rows of table checkpoint_state/, 2],
   ])("finds what belongs to nothing: without %s", async (_what, sql, problem, damaged) => {
-    const store = sqliteStore(await tampered(sql, 5, [{ scope: "stats", id: "count", value: Uint8Array.of(53) }]));
+    const store = sqliteStore(await tampered(sql, [{ scope: "stats", id: "count", value: Uint8Array.of(53) }]));
     const check = await store.verify();
     expect(check.damaged).toBe(damaged);
     expect(check.damage[0]?.problem).toMatch(problem);
@@ -106,17 +104,13 @@ describe("verify", () => {
     const store = sqliteStore(path);
     for (const name of ["a", "b"]) for (const key of ["k", "l"]) await store.commit(name, [tally(key)], counting);
     await store.close();
-    const db = new DatabaseSync(path);
-    db.exec("DELETE FROM namespace WHERE name = x'62'; UPDATE entry SET namespace = 1 << 60 WHERE id = 1");
-    db.close();
+    tamper(path, "DELETE FROM namespace WHERE name = x'62'; UPDATE entry SET namespace = 1 << 60 WHERE id = 1");
     const opened = sqliteStore(path);
     expect(await opened.commit("c", [tally("k")], counting)).toEqual([{ status: "committed", seq: 1 }]);
     expect(await countIn(opened, "c")).toBe(1);
     expect(await opened.verify("c")).toMatchObject({ entries: 1, damaged: 0 });
     await opened.close();
-    const again = new DatabaseSync(path);
-    again.exec("DELETE FROM scope WHERE id = (SELECT max(id) FROM scope)");
-    again.close();
+    tamper(path, "DELETE FROM scope WHERE id = (SELECT max(id) FROM scope)");
     const reopened = sqliteStore(path);
     await reopened.commit("d", [tally("k")], counting);
     expect(await countIn(reopened, "d")).toBe(1);
@@ -128,9 +122,7 @@ describe("verify", () => {
     const store = sqliteStore(path);
     await store.commit("n", [tally("a")], counting);
     await store.close();
-    const db = new DatabaseSync(path);
-    db.exec("UPDATE namespace SET name = x'6d'");
-    db.close();
+    tamper(path, "UPDATE namespace SET name = x'6d'");
     const renamed = sqliteStore(path);
     expect((await renamed.verify()).damage).toMatchObject([
       { namespace: "m", problem: expect.stringContaining("first digest") },
@@ -162,11 +154,10 @@ describe("repair", () => {
   it("builds states and indexes again from an undamaged ledger", async () => {
     const path = tempLedger();
     await learnedLedger(path, 20);
-    const db = new DatabaseSync(path);
-    db.exec(
+    tamper(
+      path,
       "UPDATE state SET value = zeroblob(length(value)) WHERE rowid % 3 = 0; DELETE FROM state WHERE rowid % 7 = 0",
     );
-    db.close();
     const engine = createEngine({ store: sqliteStore(path) });
     expect(await engine.verify()).toMatchObject({
       ok: false,
@@ -180,9 +171,10 @@ describe("repair", () => {
   it("builds again what a scope that is gone held, and leaves nothing of it behind", async () => {
     const path = tempLedger();
     await learnedLedger(path, 20);
-    const db = new DatabaseSync(path);
-    db.exec("DELETE FROM scope WHERE id IN (SELECT scope FROM state GROUP BY scope ORDER BY count(*) DESC LIMIT 2)");
-    db.close();
+    tamper(
+      path,
+      "DELETE FROM scope WHERE id IN (SELECT scope FROM state GROUP BY scope ORDER BY count(*) DESC LIMIT 2)",
+    );
     const engine = createEngine({ store: sqliteStore(path) });
     expect(await engine.verify()).toMatchObject({ ok: false, damaged: 2 });
     expect(await engine.repair()).toMatchObject({ after: { ok: true, damaged: 0 } });
@@ -192,9 +184,7 @@ describe("repair", () => {
   it("leaves a damaged ledger alone, and says so", async () => {
     const path = tempLedger();
     await learnedLedger(path, 20);
-    const db = new DatabaseSync(path);
-    db.exec("UPDATE entry SET payload = zeroblob(length(payload)) WHERE seq = 7 AND namespace = 1");
-    db.close();
+    tamper(path, "UPDATE entry SET payload = zeroblob(length(payload)) WHERE seq = 7 AND namespace = 1");
     const engine = createEngine({ store: sqliteStore(path) });
     expect(await engine.repair()).toMatchObject({
       rebuilt: [],
