@@ -112,7 +112,7 @@ export async function runCase(subject: StoreSubject, conformanceCase: Conformanc
       cleanups.unshift(() => store.close());
       return store;
     };
-    return { store: await open(), open, remember: backend.remember };
+    return { store: await open(), open, remember: backend.remember?.bind(backend) };
   };
   const failures: unknown[] = [];
   try {

@@ -1,6 +1,6 @@
 import { memoryStore } from "@qavr/core";
 import { describe, expect, it } from "vitest";
-import { abilitiesOf, conformanceTopics, runCase, type StoreSubject } from "../src/index.js";
+import { abilitiesOf, conformanceTopics, runCase, type StoreBackend, type StoreSubject } from "../src/index.js";
 import { commitMutants } from "./mutants/commit-mutants.js";
 import { type Mutant, sharedMemoryBackend, verifying } from "./mutants/mutant.js";
 import { readMutants } from "./mutants/read-mutants.js";
@@ -40,6 +40,21 @@ describe("the conformance suite", () => {
     { name: "shared memory", createBackend: () => sharedMemoryBackend() },
   ])("accepts the honest $name store that the mutants are made from", async (subject) => {
     expect(await rejections(subject)).toEqual([]);
+  });
+
+  it("accepts a backend that is an object of a class", async () => {
+    class Backend implements StoreBackend {
+      readonly #inner = sharedMemoryBackend();
+      open() {
+        return this.#inner.open();
+      }
+      async remember() {
+        return (this.#inner.remember as NonNullable<StoreBackend["remember"]>)();
+      }
+    }
+    expect(await rejections({ name: "class", createBackend: () => new Backend() }, "a backend that goes back")).toEqual(
+      [],
+    );
   });
 
   it("has a mutant for every topic that a fault can be in", () => {
