@@ -4,7 +4,7 @@ import type { Store, StoreCapabilities } from "@qavr/core";
 export interface StoreBackend {
   /**
    * Opens a handle. Called once, unless the store declares `durable` (then again after a handle was closed, and must find
-   * what was committed) or `sharedBackend` (then also while another handle is open).
+   * what was committed) or `sharedBackend`, or the backend can `remember` (then also while another handle is open).
    */
   open(): Store | Promise<Store>;
   /**
@@ -41,7 +41,7 @@ export const DEFAULT_MODEL: ModelOptions = { runs: 40, seed: 20261120 };
 export interface CaseContext {
   /** The first handle on a new backend. */
   readonly store: Store;
-  /** Another handle on the same backend. Only in a case that needs `durable` or `sharedBackend`. */
+  /** Another handle on the same backend. Only in a case that needs `durable`, `sharedBackend` or `goesBack`. */
   open(): Promise<Store>;
   /** As the backend has it. Only in a case that needs `goesBack`. */
   readonly remember: StoreBackend["remember"];

@@ -12,13 +12,14 @@ const counting = (key: string): ReturnType<typeof entry> => entry(key, { link: [
 
 /** Two handles on two entries that will stay, with the means to lose what follows. */
 async function twoHandles({ store, open, remember }: CaseContext): Promise<{
+  readonly store: Store;
   readonly other: Store;
   readonly goBack: () => Promise<void>;
 }> {
   const other = await open();
   // Twice, so that a handle may take itself for the only one.
   for (const key of ["a", "b"]) await store.commit("n", [counting(key)], scriptedReduction);
-  return { other, goBack: (await remember?.()) as () => Promise<void> };
+  return { store, other, goBack: (await remember?.()) as () => Promise<void> };
 }
 
 /** What every handle must find: the entries with these keys, one after the other, and the states that follow from them. */
@@ -40,8 +41,7 @@ export const goingBack: ConformanceTopic = {
       title: "has handles that go on with what is there, although they know another history of the same length",
       needs: "goesBack",
       async run(context) {
-        const { store } = context;
-        const { other, goBack } = await twoHandles(context);
+        const { store, other, goBack } = await twoHandles(context);
         const mirror = new StateMirror(store, "n");
         await store.commit("n", [counting("lost")], scriptedReduction);
         await mirror.read("s", ["count"]);
@@ -57,8 +57,7 @@ export const goingBack: ConformanceTopic = {
       title: "has handles that reduce on what is there, also when that is all they are asked for",
       needs: "goesBack",
       async run(context) {
-        const { store } = context;
-        const { other, goBack } = await twoHandles(context);
+        const { store, other, goBack } = await twoHandles(context);
         await store.commit("n", [counting("lost")], scriptedReduction);
         await goBack();
         await other.commit("n", [counting("kept")], scriptedReduction);
@@ -70,8 +69,7 @@ export const goingBack: ConformanceTopic = {
       title: "has free keys where entries were lost, and knows those that were not",
       needs: "goesBack",
       async run(context) {
-        const { store } = context;
-        const { other, goBack } = await twoHandles(context);
+        const { store, other, goBack } = await twoHandles(context);
         await store.commit("n", [counting("lost"), counting("also lost")], scriptedReduction);
         await goBack();
         const again = ["also lost", "b", "lost"].map(counting);
@@ -87,8 +85,7 @@ export const goingBack: ConformanceTopic = {
       title: "has handles that know nothing of states that were replaced in a lost history",
       needs: "goesBack",
       async run(context) {
-        const { store } = context;
-        const { other, goBack } = await twoHandles(context);
+        const { store, other, goBack } = await twoHandles(context);
         await store.replaceStates("n", 2, [{ ...COUNT, value: Uint8Array.of(1) }]);
         await store.readStates("n", "s", ["count"]);
         await goBack();
