@@ -25,7 +25,11 @@ export interface SqliteStoreOptions {
    * @default 67108864 (64 MiB)
    */
   readonly cacheBytes?: number;
-  /** Reads a ledger that something else writes; commits are refused and nothing is created. @default false */
+  /**
+   * Reads a ledger that something else writes; commits are refused and nothing is created. Where nothing can be written, a ledger
+   * that was closed is read as one that nobody writes to (Node 22.15 or newer), and refused with STORE_UNAVAILABLE once somebody does.
+   * @default false
+   */
   readonly readOnly?: boolean;
 }
 
