@@ -1,7 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
-import { bytesToName, type EntryColumns, QavrError } from "@qavr/core";
+import { bytesToName, type EntryColumns } from "@qavr/core";
 import { digests } from "./digests.js";
 import { entryChecksum } from "./entry-checksum.js";
+import { damagedEntry } from "./sqlite-errors.js";
 
 type Row = EntryColumns & { readonly id: number; readonly checksum: number };
 
@@ -20,11 +21,7 @@ export function chainEntries(db: DatabaseSync, path: string): void {
     const first = digests.first(bytesToName(name as Uint8Array));
     let digest = first;
     for (const row of entries.iterate(id as number) as Iterable<unknown> as Iterable<Row>) {
-      if (entryChecksum(row) !== row.checksum) {
-        throw new QavrError("STORE_CORRUPT", `Entry ${row.seq} in the ledger ${path} is damaged. Restore a backup.`, {
-          details: { path, seq: row.seq },
-        });
-      }
+      if (entryChecksum(row) !== row.checksum) throw damagedEntry(path, row.seq);
       digest = digests.entry(digest, row);
       setEntry.run(digest, row.id);
     }

@@ -6,7 +6,7 @@ import {
   chainOn,
   type KnownKey,
   nameToBytes,
-  QavrError,
+  type QavrError,
   type ScannedState,
   type ScanOptions,
   type SequencedEntry,
@@ -14,6 +14,7 @@ import {
 } from "@qavr/core";
 import { digests } from "./digests.js";
 import { OWNED } from "./schema.js";
+import { damagedEntry } from "./sqlite-errors.js";
 
 /** The key of an entry that was compacted away. */
 export interface CompactedKey {
@@ -116,10 +117,7 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
     db.prepare(`DELETE FROM ${where} = ?`),
   );
 
-  const corrupt = (seq: number): QavrError =>
-    new QavrError("STORE_CORRUPT", `Entry ${seq} in the ledger ${path} is damaged. Restore a backup.`, {
-      details: { path, seq },
-    });
+  const corrupt = (seq: number): QavrError => damagedEntry(path, seq);
 
   /** Each held against its digest, which builds on that of the entry before it. */
   const entriesAfter = ({ id, base, base_digest }: NamespaceRow, after: number, limit: number): SequencedEntry[] => {

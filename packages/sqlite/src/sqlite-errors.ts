@@ -72,3 +72,10 @@ export function toStoreError(error: unknown, path: string): QavrError {
     cause,
   });
 }
+
+/** An entry that does not fit its digest, or its checksum in an older ledger. */
+export function damagedEntry(path: string, seq: number): QavrError {
+  return new QavrError("STORE_CORRUPT", `Entry ${seq} in the ledger ${path} is damaged. Restore a backup.`, {
+    details: { path, seq },
+  });
+}
