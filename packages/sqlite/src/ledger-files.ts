@@ -1,19 +1,20 @@
 import { type BigIntStats, existsSync, statSync } from "node:fs";
 import { QavrError } from "@qavr/core";
 
-/** What a file is not whole without: commits that are not in it yet, or what takes back one that was not finished. */
-const LOGS = ["-wal", "-journal"];
+/** Where commits are until they are in the file. */
+const LOG = "-wal";
 /** What SQLite keeps beside a file, and would take for this one's: a log left behind is played into whatever has its name. */
-const COMPANIONS = [...LOGS, "-shm"];
+const COMPANIONS = [LOG, "-shm", "-journal"];
 
 /** Files that an earlier ledger of this name has left. */
 export function leftBeside(path: string): string[] {
   return COMPANIONS.map((suffix) => path + suffix).filter((file) => existsSync(file));
 }
 
-/** Those of them that hold something that was committed: SQLite deletes them when it makes a new file. */
-export function logsLeftBeside(path: string): string[] {
-  return LOGS.map((suffix) => path + suffix).filter((file) => look(file)?.size);
+/** The log, if there is something in it: SQLite deletes it when it makes a new file. */
+export function logLeftBeside(path: string): string | undefined {
+  const log = path + LOG;
+  return look(log)?.size ? log : undefined;
 }
 
 /** The files that a connection has open: those that had the names when it was opened. */
@@ -29,7 +30,7 @@ export interface OpenFiles {
 
 /** Notes which files these are. Call it when they are open and exist. */
 export function openFiles(path: string): OpenFiles {
-  const noted = [path, `${path}-wal`].map((file) => ({ file, identity: identityOf(look(file)) }));
+  const noted = [path, path + LOG].map((file) => ({ file, identity: identityOf(look(file)) }));
   return {
     logBytes() {
       let bytes = 0n;
@@ -53,7 +54,7 @@ export function frozenFile(path: string): () => void {
     found && [found.dev, found.ino, found.size, found.mtimeNs].join(":");
   const noted = versionOf(look(path));
   return () => {
-    if (versionOf(look(path)) === noted && logsLeftBeside(path).length === 0) return;
+    if (versionOf(look(path)) === noted && logLeftBeside(path) === undefined) return;
     throw new QavrError(
       "STORE_UNAVAILABLE",
       `Somebody writes to the ledger ${path}, which was opened for reading in a place that cannot be written while nobody did. Open it again.`,

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { QavrError } from "@qavr/core";
-import { frozenFile, logsLeftBeside, type OpenFiles, openFiles } from "./ledger-files.js";
+import { frozenFile, logLeftBeside, type OpenFiles, openFiles } from "./ledger-files.js";
 import { createDurableFolder } from "./ledger-folder.js";
 import { type FileFormat, type FileKind, inspect, LEDGER, migrate } from "./schema.js";
 import { isBusy, isUnwritable, toStoreError } from "./sqlite-errors.js";
@@ -141,13 +141,13 @@ function assertUsable({ path, readOnly }: ResolvedOptions): void {
     if (kind === "missing") throw notReadable(path, "new");
     return;
   }
-  const left = kind === "missing" ? logsLeftBeside(path) : [];
+  const log = holdsNothing(kind) ? logLeftBeside(path) : undefined;
   // Looked at again: another process may have made the ledger meanwhile, and then the log is its.
-  if (left.length > 0 && kindOf(path) === "missing") throw logWithoutFile(path, left);
+  if (log !== undefined && holdsNothing(kindOf(path))) throw logWithoutLedger(path, log);
   try {
     createDurableFolder(dirname(path));
     // SQLite opens an unwritable file for reading and would fail at the first commit only; its log needs the folder.
-    if (kind === "file") accessSync(path, constants.W_OK);
+    if (kind !== "missing") accessSync(path, constants.W_OK);
     accessSync(dirname(path), constants.W_OK);
   } catch (cause) {
     throw unwritable(path, "cannot be written", "Check the permissions of the file and its folder.", cause);
@@ -155,15 +155,23 @@ function assertUsable({ path, readOnly }: ResolvedOptions): void {
 }
 
 /** `stub`: SQLite would take what is shorter than any database for an empty one, and write over it. */
-function kindOf(path: string): "file" | "folder" | "stub" | "missing" {
+type PathKind = "file" | "folder" | "stub" | "empty" | "missing";
+
+function kindOf(path: string): PathKind {
   try {
     const found = statSync(path);
     if (found.isDirectory()) return "folder";
-    return found.isFile() && found.size > 0 && found.size < SMALLEST_DATABASE ? "stub" : "file";
+    if (!found.isFile() || found.size >= SMALLEST_DATABASE) return "file";
+    return found.size === 0 ? "empty" : "stub";
   } catch {
     // Whatever keeps it from being seen also keeps it from being created, with a better error.
     return "missing";
   }
+}
+
+/** SQLite makes a new ledger there. */
+function holdsNothing(kind: PathKind): boolean {
+  return kind === "missing" || kind === "empty";
 }
 
 function unwritable(path: string, reason: string, advice: string, cause?: unknown): QavrError {
@@ -171,11 +179,11 @@ function unwritable(path: string, reason: string, advice: string, cause?: unknow
 }
 
 /** SQLite would delete the log, and with it what was acknowledged and had not reached the file yet. */
-function logWithoutFile(path: string, left: readonly string[]): QavrError {
+function logWithoutLedger(path: string, log: string): QavrError {
   return new QavrError(
     "STORE_UNWRITABLE",
-    `There is no ledger ${path}, but an earlier one has left ${left.join(" and ")}, which holds outcomes. Move it to where the ledger went, or choose a new path.`,
-    { details: { path, left: [...left] } },
+    `There is no ledger in ${path}, but an earlier one has left ${log}, which holds outcomes. Move it to where the ledger went, or choose a new path.`,
+    { details: { path, left: [log] } },
   );
 }
 

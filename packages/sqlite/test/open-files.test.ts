@@ -1,4 +1,4 @@
-import { copyFileSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createEngine } from "@qavr/core";
 import { describe, expect, it } from "vitest";
@@ -72,7 +72,10 @@ describe.skipIf(process.platform === "win32")("a ledger whose files change hands
 });
 
 describe("a log without its ledger", () => {
-  it("is not deleted by a new one: it holds outcomes that were acknowledged", async () => {
+  it.each([
+    ["where the file is gone", undefined],
+    ["where there is nothing in the file", ""],
+  ])("is not deleted by a new one, %s: it holds outcomes that were acknowledged", async (_where, left) => {
     const [path, away] = [tempLedger(), join(tempFolder(), "ledger.db")];
     const store = sqliteStore(path);
     await store.commit("n", [tally("a")], counting);
@@ -80,6 +83,7 @@ describe("a log without its ledger", () => {
     for (const suffix of ["", "-wal"]) copyFileSync(`${path}${suffix}`, `${away}${suffix}`);
     await store.close();
     renameSync(away, path);
+    if (left !== undefined) writeFileSync(away, left);
     expect(refusalOf(() => sqliteStore(away))).toMatchObject({
       code: "STORE_UNWRITABLE",
       details: { path: away, left: [`${away}-wal`] },
