@@ -75,7 +75,7 @@ function identityOf(found: BigIntStats | undefined): string | undefined {
 function notThere(path: string, file: string): QavrError {
   return new QavrError(
     "STORE_UNAVAILABLE",
-    `The file ${file} was deleted or replaced while the ledger ${path} was open: nothing more is written. Close the store, put the ledger's files in their places, and open it again.`,
+    `The file ${file} was deleted or replaced while ${path} was open: nothing more is written. Close it, put its files in their places, and open it again.`,
     { details: { path, file } },
   );
 }

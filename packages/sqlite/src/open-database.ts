@@ -126,6 +126,25 @@ function useWriteAheadLog(db: DatabaseSync, path: string): void {
   );
 }
 
+/**
+ * Prepares the statements on a file that was opened, which is closed where that fails.
+ *
+ * @throws STORE_CORRUPT: the header says what the file is, so a table that is missing is damage
+ */
+export function prepareTables<Tables>(db: DatabaseSync, path: string, prepare: () => Tables): Tables {
+  try {
+    return prepare();
+  } catch (cause) {
+    db.close();
+    if (isBusy(cause)) throw toStoreError(cause, path);
+    throw new QavrError(
+      "STORE_CORRUPT",
+      `The file ${path} lacks a table. Move it away with its -wal and -shm, and restore a backup, or choose another path.`,
+      { details: { path }, cause },
+    );
+  }
+}
+
 /** What the file system can tell before SQLite touches the path, so that the refusal names what is wrong. */
 function assertUsable({ path, readOnly }: ResolvedOptions): void {
   const kind = kindOf(path);
@@ -175,14 +194,14 @@ function holdsNothing(kind: PathKind): boolean {
 }
 
 function unwritable(path: string, reason: string, advice: string, cause?: unknown): QavrError {
-  return new QavrError("STORE_UNWRITABLE", `The ledger ${path} ${reason}. ${advice}`, { details: { path }, cause });
+  return new QavrError("STORE_UNWRITABLE", `The file ${path} ${reason}. ${advice}`, { details: { path }, cause });
 }
 
 /** SQLite would delete the log, and with it what was acknowledged and had not reached the file yet. */
 function logWithoutLedger(path: string, log: string): QavrError {
   return new QavrError(
     "STORE_UNWRITABLE",
-    `There is no ledger in ${path}, but an earlier one has left ${log}, which holds outcomes. Move it to where the ledger went, or choose a new path.`,
+    `There is nothing in ${path}, but an earlier file has left ${log}, which holds outcomes. Move it to where that file went, or choose a new path.`,
     { details: { path, left: [log] } },
   );
 }
@@ -190,7 +209,7 @@ function logWithoutLedger(path: string, log: string): QavrError {
 function notSharable(path: string, version: string, cause: unknown): QavrError {
   return new QavrError(
     "STORE_BUSY",
-    `The ledger ${path} is open elsewhere, and SQLite ${version} of this Node cannot share one safely. Close it there, or use a Node with SQLite 3.51.3 or newer.`,
+    `The file ${path} is open elsewhere, and SQLite ${version} of this Node cannot share one safely. Close it there, or use a Node with SQLite 3.51.3 or newer.`,
     { details: { path, sqlite: version }, cause },
   );
 }

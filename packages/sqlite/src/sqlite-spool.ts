@@ -1,6 +1,6 @@
 import { assertEntry, assertName, QavrError, type Spool } from "@qavr/core";
 import { logKeeper } from "./log-keeper.js";
-import { openDatabase } from "./open-database.js";
+import { openDatabase, prepareTables } from "./open-database.js";
 import { SPOOL, sizeOf, spoolTables } from "./spool-tables.js";
 import { onFile, toStoreError } from "./sqlite-errors.js";
 import { resolveOptions } from "./sqlite-options.js";
@@ -38,7 +38,7 @@ export function sqliteSpool(options: string | SqliteSpoolOptions): Spool {
   const { path } = resolved;
   const opened = openDatabase(resolved, { format: SPOOL });
   const { db } = opened;
-  const tables = spoolTables(db, path);
+  const tables = prepareTables(db, path, () => spoolTables(db, path));
   const log = logKeeper(opened, resolved);
   const queue = writeQueue<undefined>(db, resolved, {
     prepare: log.look,

@@ -1,4 +1,3 @@
-import type { DatabaseSync } from "node:sqlite";
 import {
   assertBatch,
   assertCompaction,
@@ -18,8 +17,8 @@ import { checkpointTables } from "./checkpoint-tables.js";
 import { CommitDraft } from "./commit-draft.js";
 import { ledgerTables } from "./ledger-tables.js";
 import { logKeeper } from "./log-keeper.js";
-import { openDatabase } from "./open-database.js";
-import { isBusy, toStoreError } from "./sqlite-errors.js";
+import { openDatabase, prepareTables } from "./open-database.js";
+import { toStoreError } from "./sqlite-errors.js";
 import { resolveOptions, type SqliteStoreOptions } from "./sqlite-options.js";
 import { inSnapshot } from "./transaction.js";
 import { verifyLedger } from "./verify-ledger.js";
@@ -266,19 +265,4 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
       return closing;
     },
   };
-}
-
-/** @throws STORE_CORRUPT: the header says that the file is a ledger, so a table that is missing is damage. */
-function prepareTables<Tables>(db: DatabaseSync, path: string, prepare: () => Tables): Tables {
-  try {
-    return prepare();
-  } catch (cause) {
-    db.close();
-    if (isBusy(cause)) throw toStoreError(cause, path);
-    throw new QavrError(
-      "STORE_CORRUPT",
-      `The ledger ${path} lacks a table. Move it away with its -wal and -shm, and restore a backup.`,
-      { details: { path }, cause },
-    );
-  }
 }

@@ -157,7 +157,7 @@ function takeGroup<Draft>(waiting: WaitingCall<Draft>[]): WaitingCall<Draft>[] {
 function lockedOut(path: string, busyTimeout: number): QavrError {
   return new QavrError(
     "STORE_BUSY",
-    `Another process kept the ledger ${path} locked for ${busyTimeout} ms. Try again, or raise busyTimeout.`,
+    `Another process kept the file ${path} locked for ${busyTimeout} ms. Try again, or raise busyTimeout.`,
     { details: { path, busyTimeout } },
   );
 }

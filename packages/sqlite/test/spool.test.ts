@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { createEngine, memoryStore, nameToBytes, type Spool, type Store } from "@qavr/core";
 import { describe, expect, it } from "vitest";
@@ -72,6 +73,18 @@ describe("sqliteSpool", () => {
     await sqliteSpool(spool).close();
     expect(refusalOf(() => sqliteSpool(ledger))).toMatchObject({ code: "STORE_FOREIGN" });
     expect(refusalOf(() => sqliteStore(spool))).toMatchObject({ code: "STORE_FOREIGN" });
+  });
+
+  it("that lacks a table is refused, and let go of", async () => {
+    const path = tempLedger();
+    await sqliteSpool(path).close();
+    tamper(path, "DROP TABLE waiting_entry");
+    expect(refusalOf(() => sqliteSpool(path))).toMatchObject({
+      code: "STORE_CORRUPT",
+      message: expect.stringContaining(path),
+    });
+    // The last connection takes the log with it.
+    expect(existsSync(`${path}-wal`)).toBe(false);
   });
 
   it.each([
