@@ -9,7 +9,7 @@ import { type FinishedRun, finishedRun, judge, type RunEnd, unjudged } from "./v
 /** Hears of a root run that ended, was not aborted and is not interrupted. Never rejects. */
 export type AfterRun = (run: SettledRun) => Promise<void>;
 
-/** A root run whose outcome is recorded. */
+/** A root run whose outcome is recorded, or will be when the store answers. */
 export interface SettledRun extends FinishedRun {
   /** How it went, in [0, 1] or as true and false; null or undefined when nobody knows, as of a run that merely ended. */
   readonly reward: OutcomeInput["reward"];
@@ -47,11 +47,19 @@ export async function settleRun(internals: Internals, root: RootRun, end: RunEnd
 /**
  * Waits for what is recorded of a run, in full where failures of learning are to be thrown; else a store that does not answer must not
  * hold the run up, and the rest goes on in the background.
+ *
+ * @returns false if it has failed by then
  */
-function recording(internals: Internals, root: RootRun, work: Promise<void>): Promise<void> {
+async function recording(internals: Internals, root: RootRun, work: Promise<void>): Promise<boolean> {
   const { engine, underWay, throws } = internals;
-  if (throws) return work;
-  return awaitBriefly(engine, underWay.track(work.catch((error: unknown) => sayNotRecorded(internals, root, error))));
+  let failed = false;
+  const recorded = work.catch((error: unknown) => {
+    failed = true;
+    sayNotRecorded(internals, root, error);
+  });
+  if (throws) await recorded;
+  else await awaitBriefly(engine, underWay.track(recorded));
+  return !failed;
 }
 
 /** @throws the failure, where failures of learning are to be thrown */
@@ -68,7 +76,8 @@ async function judgeAndEnd(internals: Internals, root: RootRun, end: RunEnd): Pr
   // A failed part that the run did without (a retry, a fallback) earns nothing from its success; a run that failed as a
   // whole may have failed because of any of its parts.
   const uncredited = "error" in end ? [] : root.exposures.filter(({ run }) => isInFailedPart(run));
-  await recording(internals, root, endAll(internals, root, { outcome, fallback: unjudged(end), uncredited }));
+  const ending = endAll(internals, root, { outcome, fallback: unjudged(end), uncredited });
+  if (!(await recording(internals, root, ending))) return;
   if (afterRun.size === 0 || ("error" in end && isAbort(end.error, root.signals))) return;
   const reward = outcome?.tier === "completed" ? undefined : outcome?.reward;
   const settled = { ...finishedRun(root, end), reward, episodes: await openedEpisodes(root) };

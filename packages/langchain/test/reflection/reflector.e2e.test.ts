@@ -259,12 +259,13 @@ describe("a reflector that follows runs", () => {
     expect(await setup.vectors.similaritySearch(CLAIM, 1)).toMatchObject([{ pageContent: CLAIM }]);
   });
 
-  it("on failure also takes those that evaluate judged as failed", async () => {
-    const setup = await bench({ evaluate: ({ output }) => output === "good" });
+  it("on failure also takes those that evaluate judged as failed, unless its word was refused", async () => {
+    const setup = await bench({
+      evaluate: ({ output }) => ({ success: output === "good", harmful: output === "odd" ? ["made up"] : [] }),
+    });
     const model = scripted(answer());
     new Reflector({ memory: setup.memory, model, reflectOn: "failure" });
-    await tracked(setup, () => "good").invoke(QUESTION);
-    await tracked(setup, () => "bad").invoke(QUESTION);
+    for (const output of ["good", "odd", "bad"]) await tracked(setup, () => output).invoke(QUESTION);
     await setup.memory.flush();
     expect(model.asked.map((asked) => asked.includes("<verdict>failure</verdict>"))).toEqual([true]);
   });
