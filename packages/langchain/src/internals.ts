@@ -1,5 +1,6 @@
 import type { Engine } from "@qavr/core";
 import { QavrError } from "@qavr/core";
+import type { WorkUnderWay } from "@qavr/core/adapter";
 import type { DocumentIdOptions } from "./document-ids.js";
 import type { Log } from "./log-codes.js";
 import { MARKS, mark, markOf } from "./marks.js";
@@ -8,7 +9,6 @@ import type { RunTree } from "./run-tree.js";
 import type { AfterRun } from "./settle-run.js";
 import type { ShownDocuments } from "./shown-documents.js";
 import type { Evaluate } from "./verdict.js";
-import type { WorkUnderWay } from "./work-under-way.js";
 
 /** What the parts of one memory share. */
 export interface Internals {

@@ -1,6 +1,6 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import { createEngine, ENGINE_DEFAULTS, QavrError } from "@qavr/core";
-import { createLog, reportOrIgnore, toOutcomeInput, UNHEARD_LOG_CODES } from "@qavr/core/adapter";
+import { createLog, createWorkUnderWay, reportOrIgnore, toOutcomeInput, UNHEARD_LOG_CODES } from "@qavr/core/adapter";
 import { defaultStore } from "./default-store.js";
 import { storableId } from "./document-ids.js";
 import { explainDocument } from "./explain-document.js";
@@ -21,7 +21,6 @@ import { createRunTree } from "./run-tree.js";
 import { createShownDocuments } from "./shown-documents.js";
 import { trackRuns } from "./track-runs.js";
 import { narrowWarning, trackingWarning } from "./wiring-warnings.js";
-import { createWorkUnderWay } from "./work-under-way.js";
 
 /**
  * An application's memory: one object that ranks, watches runs and learns.

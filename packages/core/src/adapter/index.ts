@@ -1,4 +1,5 @@
 export { assertKnownFields, ENGINE_OPTIONS, type FieldsOf } from "../engine/known-fields.js";
+export { createWorkUnderWay, type WorkUnderWay } from "../engine/work-under-way.js";
 export {
   REPORT_DESCRIPTION,
   REPORT_SCHEMA,

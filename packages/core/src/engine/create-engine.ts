@@ -24,6 +24,7 @@ import { createRebuilder } from "./rebuild.js";
 import { createRecorder } from "./recorder.js";
 import { StateReader } from "./state-reader.js";
 import type { Engine, EngineOptions } from "./types.js";
+import { createWorkUnderWay } from "./work-under-way.js";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -83,15 +84,8 @@ export function createEngine(options: EngineOptions): Engine {
       // A diagnosis that cannot be written must not cost the caller its ranking or its acknowledgement.
     }
   };
-  const underWay = new Set<Promise<unknown>>();
-  const track = <T>(work: Promise<T>): Promise<T> => {
-    underWay.add(work);
-    const done = (): void => {
-      underWay.delete(work);
-    };
-    work.then(done, done);
-    return work;
-  };
+  const underWay = createWorkUnderWay();
+  const { track } = underWay;
   const patience = { deadline: settings.writeDeadline, setTimer };
   const store = announcing(patientStore(options.store, patience), (namespace) => readAhead(namespace));
   const reading = new CircuitBreaker();
@@ -233,8 +227,7 @@ export function createEngine(options: EngineOptions): Engine {
     }),
     forget(forgetOptions) {
       // What is being recorded would come back after it was forgotten.
-      const earlier = Promise.allSettled(underWay);
-      return track(earlier.then(() => maintainer.forget(forgetOptions)));
+      return track(underWay.begun().then(() => maintainer.forget(forgetOptions)));
     },
     importState: (state) => track(maintainer.importState(state)),
     exportState: (exportOptions) => maintainer.exportState(exportOptions),
@@ -251,13 +244,13 @@ export function createEngine(options: EngineOptions): Engine {
 
     async flush() {
       await outcomes.sweep();
-      while (underWay.size > 0) await Promise.allSettled(underWay);
+      await underWay.settled();
       await spool?.drain();
     },
 
     async close() {
       closing = true;
-      while (underWay.size > 0) await Promise.allSettled(underWay);
+      await underWay.settled();
       await outcomes.abandonAll();
       await spool?.drain();
       try {
