@@ -1,3 +1,4 @@
+export { definedOnly } from "../engine/defined-only.js";
 export { assertKnownFields, ENGINE_OPTIONS, type FieldsOf } from "../engine/known-fields.js";
 export { createWorkUnderWay, type WorkUnderWay } from "../engine/work-under-way.js";
 export {

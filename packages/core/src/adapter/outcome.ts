@@ -1,3 +1,4 @@
+import { definedOnly } from "../engine/defined-only.js";
 import { assertKnownFields, type FieldsOf } from "../engine/known-fields.js";
 import type { OutcomeInput } from "../engine/types.js";
 import { QavrError } from "../errors/qavr-error.js";
@@ -51,8 +52,7 @@ export function toOutcomeInput(
   }
   assertKnownFields(outcome, "An outcome has no field", FIELDS);
   const { success, helpful, harmful, used, ...given } = outcome;
-  // What is left undefined takes its default.
-  const rest: OutcomeInput = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const rest: OutcomeInput = definedOnly(given);
   if (success !== undefined && rest.reward !== undefined) {
     throw new QavrError("INVALID_ARGUMENT", "An outcome has either success or reward, not both.");
   }

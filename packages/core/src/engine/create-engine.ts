@@ -10,6 +10,7 @@ import { CircuitBreaker } from "./circuit-breaker.js";
 import { createCompactor } from "./compact.js";
 import type { EngineContext, EngineCounters } from "./context.js";
 import { platformTimer } from "./deadline.js";
+import { definedOnly } from "./defined-only.js";
 import { impatientReads, patientSpool, patientStore } from "./guarded-store.js";
 import { createInspector } from "./inspect.js";
 import { createIntegrity } from "./integrity.js";
@@ -289,7 +290,7 @@ function tooManyOpen(limit: number): QavrError {
   });
 }
 
-/** Options with defaults filled in (an option that is there but undefined counts as absent) and ranges checked. */
+/** Options with defaults filled in and ranges checked. */
 function resolve(options: EngineOptions): EngineSettings {
   const refuse = (option: string, range: string, received: unknown): never => {
     throw new QavrError("INVALID_ARGUMENT", `createEngine: ${option} must be ${range}. Received ${String(received)}.`, {
@@ -306,8 +307,7 @@ function resolve(options: EngineOptions): EngineSettings {
   if (options.logger !== undefined && (typeof options.logger !== "object" || options.logger === null)) {
     refuse("logger", "an object with methods such as warn and error", typeof options.logger);
   }
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-  const settings: EngineSettings = { ...ENGINE_DEFAULTS, ...given };
+  const settings: EngineSettings = { ...ENGINE_DEFAULTS, ...definedOnly(options) };
   for (const option of ["episodeTtl", "outcomeWindow", "readDeadline", "writeDeadline"] as const) {
     if (!(settings[option] > 0)) refuse(option, "a positive number of milliseconds", settings[option]);
   }

@@ -1,5 +1,6 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import { SystemMessage } from "@langchain/core/messages";
+import { definedOnly } from "@qavr/core/adapter";
 import { type AgentMiddleware, createMiddleware } from "langchain";
 import { z } from "zod";
 import { continueHandles } from "../conversation-handles.js";
@@ -97,11 +98,4 @@ async function memoriesFor(
     );
     return [];
   }
-}
-
-/** The fields that are not undefined, which would shadow a default. */
-function definedOnly<Fields extends object>(fields: Fields): { [Key in keyof Fields]?: NonNullable<Fields[Key]> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [Key in keyof Fields]?: NonNullable<Fields[Key]>;
-  };
 }
