@@ -8,12 +8,12 @@ describe("the open episodes", () => {
     const second = open.create("second", "default", 0);
     open.addAliases(first, ["its own", "taken"]);
     open.addAliases(second, ["taken"]);
-    expect(open.held).toEqual({ episodes: 2, aliases: 2 });
     open.remove(first);
-    expect(open.held).toEqual({ episodes: 1, aliases: 1 });
     expect(open.find("default", "taken")).toBe(second);
     open.remove(second);
-    expect(open.held).toEqual({ episodes: 0, aliases: 0 });
+    // An alias that had stayed behind would lead to an episode that is open again.
+    for (const id of ["first", "second"]) open.create(id, "default", 0);
+    for (const alias of ["its own", "taken"]) expect(open.find("default", alias)).toBeUndefined();
   });
 
   it("hand nothing back as overdue that is being written", () => {

@@ -61,11 +61,6 @@ export class OpenEpisodes {
     return this.#byId.size;
   }
 
-  /** What is held in memory: an alias leaves with its episode. */
-  get held(): { readonly episodes: number; readonly aliases: number } {
-    return { episodes: this.#byId.size, aliases: this.#byAlias.size };
-  }
-
   /** How many of a namespace are open. */
   count(namespace: string): number {
     let count = 0;
