@@ -158,8 +158,7 @@ export function createOutcomeSpool(options: OutcomeSpoolOptions): OutcomeSpool {
     async settle(namespace) {
       if (waiting !== 0) await drain();
       // What is damaged never gets there, and brings nothing back.
-      const left =
-        waiting === 0 ? 0 : (await waitingFor(namespace)).filter(({ damage }) => damage === undefined).length;
+      const left = waiting === 0 ? 0 : (await waitingFor(namespace)).filter(isWhole).length;
       if (left === 0) return;
       throw new QavrError(
         "STORE_UNAVAILABLE",
@@ -185,8 +184,8 @@ async function* pagesOf(
   }
 }
 
-function isDamaged({ damage }: WaitingCommit): boolean {
-  return damage !== undefined;
+function isWhole({ damage }: WaitingCommit): boolean {
+  return damage === undefined;
 }
 
 async function passOnAll(
@@ -197,8 +196,8 @@ async function passOnAll(
   let passed = 0;
   for await (const page of pagesOf((after) => asking(() => spool.read({ after, limit: PAGE })))) {
     const untried = page.filter(({ id }) => !refused.has(id));
-    const [damaged, whole] = [untried.filter(isDamaged), untried.filter((commit) => !isDamaged(commit))];
-    for (const { id, damage } of damaged) {
+    for (const { id, damage } of untried) {
+      if (damage === undefined) continue;
       refused.add(id);
       log("error", `A commit in the spool is damaged and stays there: ${damage}`, {
         code: "SPOOL_FAILED",
@@ -206,7 +205,7 @@ async function passOnAll(
         commit: id,
       });
     }
-    const byNamespace = Map.groupBy(whole, ({ namespace }) => namespace);
+    const byNamespace = Map.groupBy(untried.filter(isWhole), ({ namespace }) => namespace);
     const sent = (await Promise.all([...byNamespace.values()].map(inOrder))).flat();
     await asking(() => spool.remove(sent));
     passed += sent.length;

@@ -151,13 +151,9 @@ export class StateReader<Shared, Memory> {
     for (const { id } of byScope.get(SCOPES.shared) ?? []) await this.#shared(namespace, id, cache, LAGGING);
     for (const [scope, refs] of byScope) {
       const collection = collectionOf(scope);
-      if (collection !== undefined)
-        await this.#load(
-          namespace,
-          collection,
-          cache,
-          refs.map(({ id }) => id),
-        );
+      if (collection === undefined) continue;
+      const ids = refs.map(({ id }) => id);
+      await this.#load(namespace, collection, cache, ids);
     }
   }
 
