@@ -137,9 +137,9 @@ export function learnedBytes(bytes: Uint8Array): Uint8Array {
   return record.subarray(headerBytesOf(record));
 }
 
-/** Fingerprint of the text that an encoded record's memory was last shown with, 0 if unknown. */
+/** Fingerprint of the text that an encoded record's memory was last shown with, 0 if unknown. @throws INVALID_STATE */
 export function contentHashIn(bytes: Uint8Array): number {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(0, true);
+  return headerOf(bytes, HEADER_BYTES).getUint32(0, true);
 }
 
 /** Verified successes of episodes that showed an encoded record's memory, at most 255. */

@@ -179,7 +179,6 @@ function foldForget<Shared, Memory>(draft: Draft<Shared, Memory>, event: ForgetE
     record.contentHash = 0;
     record.shown = 0;
     record.confirmed = 0;
-    record.editedAt = 0;
     record.forgottenAt = draft.seq;
     record.learned = undefined;
   }
@@ -227,7 +226,6 @@ function edit<Shared, Memory>(draft: Draft<Shared, Memory>, record: MemoryRecord
     record.editedAt = before;
     if (record.learned !== undefined) draft.learner.discount(record.draft(), keep);
   } else {
-    record.editedAt = 0;
     record.forgottenAt = before;
     record.learned = undefined;
   }
