@@ -1,5 +1,6 @@
 export { definedOnly } from "../engine/defined-only.js";
 export { assertKnownFields, ENGINE_OPTIONS, type FieldsOf } from "../engine/known-fields.js";
+export { ignored } from "../engine/outcomes.js";
 export { createWorkUnderWay, type WorkUnderWay } from "../engine/work-under-way.js";
 export {
   REPORT_DESCRIPTION,
@@ -21,7 +22,7 @@ export { nearIdenticalTo } from "./near-identical.js";
 export { type Outcome, toOutcomeInput } from "./outcome.js";
 export { outcomePerEpisode } from "./outcome-per-episode.js";
 export { type RecentMap, recentMap } from "./recent-map.js";
-export { ignored, reportOrIgnore } from "./report-or-ignore.js";
+export { reportOrIgnore } from "./report-or-ignore.js";
 export { scopeName } from "./scope-name.js";
 export type { EpisodeOfRun } from "./shown-names.js";
 export { sortVotes, type Votes } from "./sort-votes.js";

@@ -1,3 +1,4 @@
+import { ignored } from "../engine/outcomes.js";
 import type { Engine, OutcomeInput, OutcomeReceipt } from "../engine/types.js";
 import { QavrError } from "../errors/qavr-error.js";
 
@@ -20,9 +21,4 @@ export async function reportOrIgnore(
     if (run.isUnshown && votes === 0 && QavrError.isInstance(error, "UNKNOWN_EPISODE")) return ignored(reference);
     throw error;
   }
-}
-
-/** The answer to a report that nobody keeps. */
-export function ignored(episode: string): OutcomeReceipt {
-  return { status: "ignored", episode, seq: 0 };
 }

@@ -57,7 +57,7 @@ export function createOutcomes(context: EngineContext): Outcomes {
       assertName(reference, "episode id or alias");
       const { namespace = DEFAULT_NAME } = options;
       assertName(namespace, "namespace");
-      if (!context.enabled) return { status: "ignored", episode: reference, seq: 0 };
+      if (!context.enabled) return ignored(reference);
       const episode = open.find(namespace, reference);
       if (episode?.closing) await episode.closing.catch(() => undefined);
       if (episode && !episode.closing && open.get(episode.id)) {
@@ -331,6 +331,11 @@ function mayWait(reference: string, waiting: number): QavrError {
     `Episode ${reference} is not in the store, but ${waiting} commits wait in the spool and it may be among them. Repeat this when the store is back.`,
     { details: { reference, waiting } },
   );
+}
+
+/** The answer to a report that nobody keeps. */
+export function ignored(episode: string): OutcomeReceipt {
+  return { status: "ignored", episode, seq: 0 };
 }
 
 function answered(status: RecordReceipt["status"] | undefined): "committed" | "duplicate" | "spooled" {
