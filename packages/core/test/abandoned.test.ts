@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Engine, memoryStore, type Store } from "../src/index.js";
 import { slowStore } from "./support/faulty-store.js";
 import { DAY, MINUTE, request, testEngine } from "./support/test-engine.js";
+import { turn } from "./support/turn.js";
 
 const codes = (logs: ReturnType<typeof testEngine>["logs"]): string[] => logs.map(({ fields }) => fields.code);
 
@@ -67,7 +68,7 @@ describe("an episode that nobody ends", () => {
     const swept = engine.flush();
     const late = open[120] as string;
     const ended = engine.end(late, { reward: true });
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
     release();
     await Promise.all([swept, ended]);
     expect(await engine.explain(late)).toMatchObject({ state: "ended" });
@@ -152,7 +153,7 @@ describe("the limit on open episodes", () => {
     for (let i = 0; i < 100_000; i++) {
       engine.open({ aliases: [`run ${i}`] });
       if (i % 1_000 === 999) {
-        await new Promise((resolve) => setImmediate(resolve));
+        await turn();
         most = Math.max(most, (await engine.status()).episodes.open);
       }
     }
@@ -208,7 +209,7 @@ describe.each(["flush", "close"] as const)("%s", (method) => {
     const { episode } = await engine.rank(request());
     const ending = engine.end(episode, { reward: true });
     const waiting = engine[method]().then(() => order.push("returned"));
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
     release();
     await expect(ending).resolves.toMatchObject({ status: "committed" });
     await waiting;

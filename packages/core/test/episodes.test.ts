@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { memoryStore, type RankRequest } from "../src/index.js";
 import { slowStore } from "./support/faulty-store.js";
 import { candidates, DAY, ids, request, testEngine } from "./support/test-engine.js";
+import { turn } from "./support/turn.js";
 
 describe("an episode", () => {
   it("opens before its first exposure, collects several, and is found by its id and its aliases", async () => {
@@ -241,7 +242,7 @@ describe("calls at the same time", () => {
     const ending = engine.end(episode, { reward: true, tier: "completed" });
     const reported = engine.report("run", { reward: false, tier: "verified" });
     const explained = engine.explain("run");
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
     release();
     await expect(ending).resolves.toMatchObject({ status: "committed", seq: 2 });
     await expect(reported).resolves.toMatchObject({ status: "committed", seq: 3 });

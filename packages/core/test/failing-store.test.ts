@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { memoryStore, type Store } from "../src/index.js";
-import { faultyStore } from "./support/faulty-store.js";
+import { answeredStore, faultyStore } from "./support/faulty-store.js";
 import { ids, request, snapshot, testEngine } from "./support/test-engine.js";
 
 async function learned(store: Store): Promise<ReturnType<typeof testEngine>> {
@@ -163,13 +163,8 @@ describe("an outcome on a failing store", () => {
   });
 
   it("that fails while another is under way keeps its exposures for the retry", async () => {
-    const inner = memoryStore();
-    const answers: ((works: boolean) => void)[] = [];
-    const commit: Store["commit"] = async (...call) => {
-      if (!(await new Promise<boolean>((resolve) => answers.push(resolve)))) throw new Error("connection lost");
-      return inner.commit(...call);
-    };
-    const { engine } = testEngine({ store: { ...inner, commit } });
+    const { store, answers } = answeredStore();
+    const { engine } = testEngine({ store });
     const { episode } = await engine.rank(request({ topK: 1 }));
     const first = engine.report(episode, { reward: true });
     await engine.rank(request({ episode, topK: 1, candidates: [{ id: "late", similarity: 1 }] }));
@@ -185,13 +180,8 @@ describe("an outcome on a failing store", () => {
   });
 
   it("is recorded also when the end that it waited for fails", async () => {
-    const inner = memoryStore();
-    const answers: ((works: boolean) => void)[] = [];
-    const commit: Store["commit"] = async (...call) => {
-      if (!(await new Promise<boolean>((resolve) => answers.push(resolve)))) throw new Error("connection lost");
-      return inner.commit(...call);
-    };
-    const { engine } = testEngine({ store: { ...inner, commit } });
+    const { store, answers } = answeredStore();
+    const { engine } = testEngine({ store });
     const { episode } = await engine.rank(request({ aliases: ["run"] }));
     const ended = engine.end(episode, { reward: true, tier: "completed" });
     const reported = engine.report("run", { reward: false, tier: "verified" });

@@ -3,6 +3,7 @@ import { cav, type Learner, memoryStore, oar, qavr } from "../src/index.js";
 import { faultyStore, slowStore } from "./support/faulty-store.js";
 import { type MemorySpool, memorySpool } from "./support/memory-spool.js";
 import { candidates, ids, MINUTE, request, snapshot, testEngine } from "./support/test-engine.js";
+import { turn } from "./support/turn.js";
 
 const knowledgeOf = async (engine: ReturnType<typeof testEngine>["engine"], id: string): Promise<unknown> =>
   (await engine.exportState()).memories.find((memory) => memory.id === id)?.state;
@@ -175,7 +176,7 @@ describe("forgetting what has not reached the store yet", () => {
     const { episode } = await engine.rank(request());
     const ending = engine.end(episode, { reward: true });
     const forgetting = engine.forget({ namespace: "default" });
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
     release();
     await Promise.all([ending, forgetting]);
     expect(await snapshot(store, "default")).toEqual({ head: 0, states: {} });

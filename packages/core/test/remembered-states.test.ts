@@ -10,6 +10,7 @@ import {
   type Store,
 } from "../src/index.js";
 import { request, testEngine } from "./support/test-engine.js";
+import { turn } from "./support/turn.js";
 
 /** A store whose reads of one scope can be held back: they answer late, with what was true when they were asked. */
 function lateStore(inner: Store): { readonly store: Store; hold(scope: string): () => void; letNewOnesPass(): void } {
@@ -51,8 +52,6 @@ const WRITTEN_BY_A_RUN = [
   ["shared", "default"],
   ["memory:default", "d0", "d1", "d2"],
 ];
-
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A store that learns of others' commits by asking for them only, as one over a network does. Notes whether an answer might lag. */
 function distantStore(inner: Store): { readonly store: Store; readonly asked: boolean[]; cutOff: boolean } {

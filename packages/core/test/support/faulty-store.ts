@@ -42,6 +42,17 @@ export function faultyStore(): FaultyStore {
   return { store, inner, faults, damage };
 }
 
+/** A memory store whose commits wait until a test says of each, in their order, whether it works. */
+export function answeredStore(): { readonly store: Store; readonly answers: ((works: boolean) => void)[] } {
+  const inner = memoryStore();
+  const answers: ((works: boolean) => void)[] = [];
+  const commit: Store["commit"] = async (...call) => {
+    if (!(await new Promise<boolean>((resolve) => answers.push(resolve)))) throw new Error("connection lost");
+    return inner.commit(...call);
+  };
+  return { store: { ...inner, commit }, answers };
+}
+
 /** A memory store whose commits wait until they are released. */
 export function slowStore(): { readonly store: Store; readonly release: () => void } {
   const inner = memoryStore();

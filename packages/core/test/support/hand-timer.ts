@@ -1,4 +1,5 @@
 import type { SetTimer } from "../../src/index.js";
+import { turn } from "./turn.js";
 
 export interface HandTimer {
   readonly setTimer: SetTimer;
@@ -22,7 +23,7 @@ export function handTimer(): HandTimer {
     async advance(milliseconds) {
       const end = now + milliseconds;
       for (;;) {
-        await settle();
+        await turn();
         const [next] = [...timers].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at);
         if (!next) break;
         now = next.at;
@@ -30,12 +31,7 @@ export function handTimer(): HandTimer {
         next.run();
       }
       now = end;
-      await settle();
+      await turn();
     },
   };
-}
-
-/** Lets every promise that can go on do so. */
-async function settle(): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve));
 }
