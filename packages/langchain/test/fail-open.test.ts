@@ -5,6 +5,7 @@ import { qavr } from "../src/index.js";
 import { bench, credit } from "./support/bench.js";
 import { ids, memoryVectorStore } from "./support/corpus.js";
 import { OwnRetriever } from "./support/own-retriever.js";
+import { retrieving } from "./support/retrieving.js";
 
 const QUESTION = "payment queue stuck";
 const RUN_ID = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
@@ -80,9 +81,7 @@ describe("when the store does not answer", () => {
   ])("%s, a run ends all the same, and its outcome is recorded when the store answers again", async (_what, reads) => {
     const { store, hold, letGo } = held();
     const { memory, retriever, codes } = await bench({ store, writeDeadline: 600_000 });
-    const chain = memory.track(
-      RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config)),
-    );
+    const chain = retrieving({ memory, retriever });
     await chain.invoke(QUESTION);
     hold(reads);
     for (let run = 0; run < 4; run++) expect(await chain.invoke(QUESTION)).toHaveLength(2);
@@ -95,9 +94,7 @@ describe("when the store does not answer", () => {
   it("a run waits in full where failures of learning are to be thrown", async () => {
     const { store, hold } = held();
     const { memory, retriever } = await bench({ store, writeDeadline: 1_500, onError: "throw" });
-    const chain = memory.track(
-      RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config)),
-    );
+    const chain = retrieving({ memory, retriever });
     hold();
     await expect(chain.invoke(QUESTION)).rejects.toMatchObject({ code: "STORE_TIMEOUT" });
   });
@@ -107,9 +104,7 @@ describe("when the store fails", () => {
   it("a retriever returns the host's first k and the run goes on, with coded log lines", async () => {
     const { store, breakNow } = fragile();
     const { memory, retriever, codes } = await bench({ store });
-    const chain = memory.track(
-      RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config)),
-    );
+    const chain = retrieving({ memory, retriever });
     await chain.invoke(QUESTION);
     breakNow();
     expect(ids(await chain.invoke(QUESTION))).toEqual(["restart", "scale"]);
@@ -132,9 +127,7 @@ describe("when the store fails", () => {
   it("a resumed thread starts a new episode, and says so", async () => {
     const { store, breakNow } = fragile();
     const { memory, retriever, codes } = await bench({ store });
-    const chain = memory.track(
-      RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config)),
-    );
+    const chain = retrieving({ memory, retriever });
     breakNow();
     expect(await chain.invoke(QUESTION, { metadata: { thread_id: "T" } })).toHaveLength(2);
     expect(codes()).toContain("EPISODE_NOT_RESUMED");
@@ -184,9 +177,7 @@ describe("when the store fails", () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const commit = (): Promise<never> => Promise.reject(new Error("disk on fire"));
     const { memory, retriever } = await bench({ store: { ...memoryStore(), commit }, onError: "throw" });
-    const chain = memory.track(
-      RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config)),
-    );
+    const chain = retrieving({ memory, retriever });
     await expect(chain.invoke(QUESTION)).rejects.toMatchObject({ code: "STORE_FAILED" });
   });
 
@@ -194,9 +185,7 @@ describe("when the store fails", () => {
     const { store, breakNow } = fragile();
     const { memory, retriever, vectors } = await bench({ store, onError: "throw" });
     vi.spyOn(console, "error").mockImplementation(() => undefined);
-    const chain = memory.track(
-      RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config)),
-    );
+    const chain = retrieving({ memory, retriever });
     await chain.invoke(QUESTION);
     breakNow();
     const asked = memory.recall(vectors, QUESTION);

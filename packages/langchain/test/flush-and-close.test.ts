@@ -1,18 +1,14 @@
-import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { memoryStore, type Store } from "@qavr/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { qavr } from "../src/index.js";
-import { type Bench, bench } from "./support/bench.js";
+import { bench } from "./support/bench.js";
+import { retrieving } from "./support/retrieving.js";
 
 const RUN_ID = "88888888-8888-4888-8888-888888888888";
 
 afterEach(() => {
   vi.restoreAllMocks();
 });
-
-/** A tracked run that shows two memories. */
-const chainOf = ({ memory, retriever }: Bench) =>
-  memory.track(RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config)));
 
 /** A judge who is asked and answers when the test says so. */
 function judge() {
@@ -35,7 +31,7 @@ describe.each(["flush", "close"] as const)("%s", (method) => {
     const store: Store = { ...memoryStore(), close: () => Promise.resolve() };
     const { asked, answer, evaluate } = judge();
     const setup = await bench({ store, evaluate });
-    const run = chainOf(setup).invoke("payment", { runId: RUN_ID });
+    const run = retrieving(setup).invoke("payment", { runId: RUN_ID });
     await asked;
     let returned = false;
     const waiting = setup.memory[method]().then(() => {
@@ -55,7 +51,7 @@ describe("flush", () => {
   it("waits also for what begins to end while it waits", async () => {
     const judges = { first: judge(), second: judge() };
     const setup = await bench({ evaluate: ({ input }) => judges[input as keyof typeof judges].evaluate() });
-    const chain = chainOf(setup);
+    const chain = retrieving(setup);
     const runs = [chain.invoke("first")];
     await judges.first.asked;
     let returned = false;
@@ -76,7 +72,7 @@ describe("flush", () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const commit = (): Promise<never> => Promise.reject(new Error("disk on fire"));
     const setup = await bench({ store: { ...memoryStore(), commit }, onError: "throw" });
-    await expect(chainOf(setup).invoke("payment")).rejects.toMatchObject({ code: "STORE_FAILED" });
+    await expect(retrieving(setup).invoke("payment")).rejects.toMatchObject({ code: "STORE_FAILED" });
     await setup.memory.flush();
   });
 });

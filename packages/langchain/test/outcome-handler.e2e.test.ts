@@ -6,6 +6,7 @@ import { type FinishedRun, OutcomeHandler } from "../src/index.js";
 import { bench, credit, nothingOpen } from "./support/bench.js";
 import { childOf } from "./support/child-of.js";
 import { failing } from "./support/graph.js";
+import { retrieving } from "./support/retrieving.js";
 import { sleep } from "./support/sleep.js";
 
 const RUN_ID = "55555555-5555-4555-8555-555555555555";
@@ -115,9 +116,7 @@ describe("the outcome handler", () => {
     ["gives success and reward", () => ({ success: true, reward: 1 }) as never],
   ])("takes the outcome for unknown when evaluate %s, and says so", async (_what, evaluate) => {
     const { memory, retriever, codes } = await bench({ evaluate });
-    const chain = memory.track(
-      RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config)),
-    );
+    const chain = retrieving({ memory, retriever });
     expect(await chain.invoke("payment", { runId: RUN_ID })).toHaveLength(2);
     expect(codes()).toContain("EVALUATE_FAILED");
     expect(await credit(memory)).toEqual({});
@@ -204,8 +203,7 @@ describe("the outcome handler", () => {
   ])("records a run's outcome under a key of %s, so that it counts once", async (_whose, verdict, key) => {
     const store = memoryStore();
     const { memory, retriever } = await bench({ store, evaluate: () => verdict });
-    const chain = RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config));
-    await memory.track(chain).invoke("payment", { runId: RUN_ID });
+    await retrieving({ memory, retriever }).invoke("payment", { runId: RUN_ID });
     const entries = await store.readEntries("default", { limit: 10 });
     expect(entries.filter(({ type }) => type === "outcome")).toEqual([
       expect.objectContaining({ key: expect.stringMatching(key) }),
@@ -220,18 +218,14 @@ describe("the outcome handler", () => {
     [{ reward: 0.25 }, 0.25],
   ])("takes evaluate's %j for a verified reward of %d", async (verdict, reward) => {
     const { memory, retriever } = await bench({ evaluate: async () => verdict });
-    const chain = memory.track(
-      RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config)),
-    );
+    const chain = retrieving({ memory, retriever });
     await chain.invoke("payment", { runId: RUN_ID });
     expect((await memory.explain(RUN_ID))?.outcome).toEqual({ reward, tier: "verified", source: "verified" });
   });
 
   it("records no verdict when evaluate knows none, and takes a person's word later", async () => {
     const { memory, retriever } = await bench({ evaluate: () => null });
-    const chain = memory.track(
-      RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config)),
-    );
+    const chain = retrieving({ memory, retriever });
     await chain.invoke("payment", { runId: RUN_ID });
     expect((await memory.explain(RUN_ID))?.outcome).toBeUndefined();
     await memory.report(RUN_ID, { success: false });
@@ -240,9 +234,7 @@ describe("the outcome handler", () => {
 
   it("records what was shown even when evaluate votes on something that was not", async () => {
     const { memory, retriever, codes } = await bench({ evaluate: () => ({ success: true, helpful: ["holiday"] }) });
-    const chain = memory.track(
-      RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config)),
-    );
+    const chain = retrieving({ memory, retriever });
     await chain.invoke("payment", { runId: RUN_ID });
     expect(codes()).toContain("OUTCOME_NOT_RECORDED");
     expect(await memory.explain(RUN_ID)).toMatchObject({ state: "ended" });

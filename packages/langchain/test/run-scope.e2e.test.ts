@@ -1,17 +1,28 @@
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { describe, expect, it } from "vitest";
-import { bench, credit } from "./support/bench.js";
+import { type Bench, bench, credit } from "./support/bench.js";
 import { only } from "./support/corpus.js";
+import { retrieving } from "./support/retrieving.js";
 
 const RUN_ID = "55555555-5555-4555-8555-555555555555";
+
+/** A tracked run that is shown one memory in each of several namespaces. */
+function showingIn({ memory, vectors }: Pick<Bench, "memory" | "vectors">, shown: Readonly<Record<string, string>>) {
+  const retrievers = Object.entries(shown).map(([namespace, id]) =>
+    memory.retriever(vectors, { k: 1, namespace, filter: only(id) }),
+  );
+  return memory.track(
+    RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      for (const retriever of retrievers) await retriever.invoke(question, config);
+    }),
+  );
+}
 
 describe("scope", () => {
   it("comes from the root run's metadata, which a retriever's own metadata cannot shadow", async () => {
     const { memory, vectors } = await bench();
     const retriever = memory.retriever(vectors, { k: 2, metadata: { qavr_namespace: "local" } });
-    const chain = memory.track(
-      RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config)),
-    );
+    const chain = retrieving({ memory, retriever });
     await chain.invoke("payment queue stuck", {
       metadata: { qavr_namespace: "acme", qavr_context: "ops" },
       runId: RUN_ID,
@@ -32,9 +43,7 @@ describe("scope", () => {
 
   it("may be decided by a function of the run", async () => {
     const { memory, retriever } = await bench({ namespace: ({ metadata }) => `tenant:${metadata.tenant}` });
-    const chain = memory.track(
-      RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config)),
-    );
+    const chain = retrieving({ memory, retriever });
     await chain.invoke("payment queue stuck", { metadata: { tenant: 7, qavr_namespace: "ignored" } });
     expect(await credit(memory, "tenant:7")).toEqual({ restart: 1, scale: 1 });
   });
@@ -63,21 +72,14 @@ describe("scope", () => {
   ])("may be named in several places: %s", async (_what, namespace, metadata, expected) => {
     const { memory, vectors } = await bench({ namespace: "the memory's" });
     const retriever = memory.retriever(vectors, { k: 1, ...(namespace ? { namespace } : {}) });
-    const chain = RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config));
-    await memory.track(chain).invoke("payment queue stuck", { metadata });
+    await retrieving({ memory, retriever }).invoke("payment queue stuck", { metadata });
     expect(await credit(memory, expected)).toEqual({ restart: 1 });
     expect(await credit(memory, "the memory's")).toEqual({});
   });
 
   it("settles a run that retrieved from two namespaces in both", async () => {
     const { memory, vectors } = await bench();
-    const docs = memory.retriever(vectors, { k: 1, namespace: "docs" });
-    const chats = memory.retriever(vectors, { k: 1, namespace: "chats" });
-    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
-      await docs.invoke(question, config);
-      await chats.invoke(question, config);
-    });
-    await memory.track(chain).invoke("payment queue stuck");
+    await showingIn({ memory, vectors }, { docs: "restart", chats: "restart" }).invoke("payment queue stuck");
     expect(await credit(memory, "docs")).toEqual({ restart: 1 });
     expect(await credit(memory, "chats")).toEqual({ restart: 1 });
   });
@@ -86,13 +88,7 @@ describe("scope", () => {
     const { memory, vectors, codes } = await bench({
       evaluate: () => ({ success: true, helpful: ["restart"], harmful: ["scale"] }),
     });
-    const docs = memory.retriever(vectors, { k: 1, namespace: "docs", filter: only("restart") });
-    const chats = memory.retriever(vectors, { k: 1, namespace: "chats", filter: only("scale") });
-    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
-      await docs.invoke(question, config);
-      await chats.invoke(question, config);
-    });
-    await memory.track(chain).invoke("payment queue stuck");
+    await showingIn({ memory, vectors }, { docs: "restart", chats: "scale" }).invoke("payment queue stuck");
     expect(await credit(memory, "docs")).toEqual({ restart: 1 });
     expect(await credit(memory, "chats")).toEqual({ scale: -1 });
     expect(codes()).not.toContain("OUTCOME_NOT_RECORDED");
@@ -102,13 +98,7 @@ describe("scope", () => {
     const { memory, vectors, codes } = await bench({
       evaluate: () => ({ success: true, helpful: ["restart", "made-up"] }),
     });
-    const docs = memory.retriever(vectors, { k: 1, namespace: "docs", filter: only("restart") });
-    const chats = memory.retriever(vectors, { k: 1, namespace: "chats", filter: only("scale") });
-    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
-      await docs.invoke(question, config);
-      await chats.invoke(question, config);
-    });
-    await memory.track(chain).invoke("payment queue stuck");
+    await showingIn({ memory, vectors }, { docs: "restart", chats: "scale" }).invoke("payment queue stuck");
     expect(codes()).toContain("OUTCOME_NOT_RECORDED");
     for (const namespace of ["docs", "chats"]) {
       expect((await memory.status({ namespace })).episodes.recorded).toBe(1);
@@ -118,9 +108,7 @@ describe("scope", () => {
 
   it("never falls back to a shared namespace when its function fails", async () => {
     const { memory, retriever, codes } = await bench({ namespace: () => "" });
-    const chain = memory.track(
-      RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config)),
-    );
+    const chain = retrieving({ memory, retriever });
     expect(await chain.invoke("payment queue stuck")).toHaveLength(2);
     expect(codes()).toContain("RANKING_FAILED");
     expect((await memory.status({ namespace: "default" })).episodes.recorded).toBe(0);
