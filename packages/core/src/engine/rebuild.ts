@@ -3,7 +3,7 @@ import type { RevokeEvent } from "../ledger/events.js";
 import { type Fold, LedgerReplay } from "../ledger/replay.js";
 import type { Revocation } from "../ledger/revocation.js";
 import { learnerMismatch } from "../ledger/shared-record.js";
-import { SCOPES } from "../ledger/state-keys.js";
+import { collectionOf } from "../ledger/state-keys.js";
 import type { StateRef } from "../store/store.js";
 import { assertName } from "../store/validate.js";
 import { checkObject, DEFAULT_NAME } from "./check.js";
@@ -62,7 +62,7 @@ export function createRebuilder(context: EngineContext): Rebuilder {
         checkpoint: replay.checkpoint,
         outcomes: revoked?.outcomes ?? 0,
         episodes: revoked?.episodes.size ?? 0,
-        memories: differences.filter(({ scope }) => scope.startsWith(SCOPES.memory)).length,
+        memories: differences.filter(({ scope }) => collectionOf(scope) !== undefined).length,
       };
       if (dryRun) return { ...report, seq: 0, dryRun };
       log("info", "Outcomes were revoked and what they taught was taken out.", {
