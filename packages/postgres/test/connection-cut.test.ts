@@ -2,8 +2,9 @@ import type { Store } from "@qavr/core";
 import { type CuttingProxy, cuttingProxy } from "@qavr/postgres-server";
 import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type PgClient, type PgPool, type PostgresStoreOptions, postgresStore } from "../src/index.js";
+import { type PostgresStoreOptions, postgresStore } from "../src/index.js";
 import { countIn, counting, tally } from "./support/counting.js";
+import { heldPool } from "./support/held-pool.js";
 import { refusalOf } from "./support/refusal.js";
 import { testServer } from "./support/server.js";
 
@@ -14,25 +15,6 @@ const COMMIT = "commit";
 const LOCKLESS = "with moved as";
 
 const COMPACTION = { head: 1, through: 1, checkpoint: [], states: [] };
-
-/** A pool that does not send a statement until it is told to, as in a process that was stopped. */
-function stoppingBefore(text: string, pool: PgPool, stopped: Promise<void>): PgPool {
-  return {
-    async connect() {
-      const client = await pool.connect();
-      const query: PgClient["query"] = async (sent) => {
-        if (sent.text.startsWith(text)) await stopped;
-        return client.query(sent);
-      };
-      return {
-        query,
-        release: (destroy) => client.release(destroy),
-        on: (event, listener) => client.on(event, listener),
-        removeListener: (event, listener) => client.removeListener(event, listener),
-      };
-    },
-  };
-}
 
 describe("a commit whose connection is cut", () => {
   let proxy: CuttingProxy;
@@ -106,21 +88,15 @@ describe("a commit whose connection is cut", () => {
 
   it("lets go of the lock when its process stops in the middle, and is kept once when that goes on", async () => {
     const schema = server.schema();
-    let goOn = (): void => {};
-    const stopped = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
     const other = postgresStore({ pool: server.pool, schema });
-    const store = postgresStore({
-      pool: stoppingBefore(COMMIT, server.pool, stopped),
-      schema,
-      statementTimeout: 1_500,
-    });
+    const pool = heldPool(server.pool);
+    const store = postgresStore({ pool, schema, statementTimeout: 1_500 });
     await other.head("n");
+    const stopped = pool.hold(COMMIT, "statement");
     const late = store.commit("n", [tally("late")], counting);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await stopped.isHeld;
     expect(await other.commit("n", [tally("other")], counting)).toEqual([{ status: "committed", seq: 1 }]);
-    goOn();
+    stopped.letGo();
     expect(await late).toEqual([{ status: "committed", seq: 2 }]);
     expect(await countIn(other)).toBe(2);
     for (const each of [store, other]) await each.close();
@@ -132,18 +108,15 @@ describe("a commit whose connection is cut", () => {
     ["erases", "commit", async (store: Store) => store.eraseNamespace("n")],
   ])("is not kept waiting by a process that stops while it %s the namespace", async (_, before, work) => {
     const schema = server.schema();
-    let goOn = (): void => {};
-    const stopped = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
     const other = postgresStore({ pool: server.pool, schema });
     await other.commit("n", [tally("a")], counting);
-    const pool = stoppingBefore(before, server.pool, stopped);
+    const pool = heldPool(server.pool);
     const store = postgresStore({ pool, schema, statementTimeout: 1_500 });
+    const stopped = pool.hold(before, "statement");
     const late = work(store);
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await stopped.isHeld;
     expect(await other.commit("n", [tally("b")], counting)).toEqual([{ status: "committed", seq: 2 }]);
-    goOn();
+    stopped.letGo();
     await late;
     for (const each of [store, other]) await each.close();
   });
@@ -166,11 +139,8 @@ describe("a process that stops while it verifies", () => {
     own.on("error", () => {});
     const writing = postgresStore({ pool: server.pool, schema });
     await writing.commit("n", [tally("a")], counting);
-    let goOn = (): void => {};
-    const stopped = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    const pool = stoppingBefore("select seq, key, type, at, payload, digest", own, stopped);
+    const pool = heldPool(own);
+    const stopped = pool.hold("select seq, key, type, at, payload, digest", "statement");
     const store = postgresStore({ pool, schema, statementTimeout: 1_500 });
     const check = store.verify("n");
     const reading = async () =>
@@ -181,7 +151,7 @@ describe("a process that stops while it verifies", () => {
       ).rowCount;
     await expect.poll(reading, { timeout: 10_000 }).toBe(1);
     await expect.poll(reading, { timeout: 10_000 }).toBe(0);
-    goOn();
+    stopped.letGo();
     expect(await check).toMatchObject({ damaged: 0, entries: 1 });
     for (const each of [store, writing]) await each.close();
     await own.end();

@@ -3,9 +3,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { createEngine, type Store } from "@qavr/core";
 import { Client, Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type PgClient, type PgPool, postgresStore } from "../src/index.js";
+import { postgresStore } from "../src/index.js";
 import { countIn, counting, tally } from "./support/counting.js";
 import { heldPool } from "./support/held-pool.js";
+import { interceptedPool } from "./support/intercepted-pool.js";
 import { testServer } from "./support/server.js";
 
 const server = await testServer();
@@ -50,7 +51,7 @@ describe("a store that may be a little behind", () => {
     const store = postgresStore({ pool, schema: server.schema(), staleness: 60_000, listen: false });
     for (const key of ["a", "b"]) await store.commit("n", [tally(key)], counting);
     const written = pool.hold("with moved as", "statement");
-    const answered = pool.hold("found.value", "answer");
+    const answered = pool.hold("select now.revision, now.digest, found.place", "answer");
     const commit = store.commit("n", [tally("c")], counting);
     await written.isHeld;
     // Asked after the commit was asked for, answered before it was made, and heard of after its acknowledgement.
@@ -109,21 +110,10 @@ describe("a reader that refreshes once and then reads several times", () => {
   it("costs an engine that is alone in a namespace four round trips per run, one of them for the ranking", async () => {
     const schema = server.schema();
     const asked: string[] = [];
-    const pool: PgPool = {
-      async connect() {
-        const client = await server.pool.connect();
-        const query: PgClient["query"] = (statement) => {
-          asked.push(statement.text);
-          return (client as unknown as PgClient).query(statement);
-        };
-        return new Proxy(client, {
-          get: (target, name) => {
-            const value = name === "query" ? query : Reflect.get(target, name);
-            return typeof value === "function" && name !== "query" ? value.bind(target) : value;
-          },
-        }) as unknown as PgClient;
-      },
-    };
+    const pool = interceptedPool(server.pool, ({ text }, send) => {
+      asked.push(text);
+      return send();
+    });
     const engine = createEngine({ store: postgresStore({ pool, schema }), readDeadline: 10_000 });
     const rank = async (): Promise<string> => {
       await engine.fetchSize({ topK: 1 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type PgClient, type PgPool, postgresStore } from "../src/index.js";
+import { postgresStore } from "../src/index.js";
 import { counting, tally } from "./support/counting.js";
+import { interceptedPool } from "./support/intercepted-pool.js";
 import { testServer } from "./support/server.js";
 
 const server = await testServer();
@@ -8,26 +9,15 @@ const server = await testServer();
 describe("a commit that is repeated", () => {
   it("holds payloads against what the server has without fetching them, be they compacted away or not", async () => {
     let received = 0;
-    const pool: PgPool = {
-      async connect() {
-        const client = await server.pool.connect();
-        const query: PgClient["query"] = async (sent) => {
-          const answer = await (client as unknown as PgClient).query(sent);
-          for (const { rows } of [answer].flat()) {
-            for (const value of rows.flatMap(Object.values)) {
-              if (value instanceof Uint8Array) received += value.length;
-            }
-          }
-          return answer;
-        };
-        return {
-          query,
-          release: (destroy) => client.release(destroy),
-          on: (event, listener) => client.on(event, listener),
-          removeListener: (event, listener) => client.removeListener(event, listener),
-        };
-      },
-    };
+    const pool = interceptedPool(server.pool, async (_, send) => {
+      const answer = await send();
+      for (const { rows } of [answer].flat()) {
+        for (const value of rows.flatMap(Object.values)) {
+          if (value instanceof Uint8Array) received += value.length;
+        }
+      }
+      return answer;
+    });
     const store = postgresStore({ pool, schema: server.schema() });
     const entries = ["a", "b", "c"].map((key) => ({ ...tally(key), payload: new Uint8Array(500_000).fill(1) }));
     const others = entries.map((entry) => ({ ...entry, payload: new Uint8Array(500_000).fill(2) }));

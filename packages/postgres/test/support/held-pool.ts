@@ -1,8 +1,9 @@
-import type { PgClient, PgPool } from "../../src/index.js";
+import type { PgPool } from "../../src/index.js";
+import { interceptedPool } from "./intercepted-pool.js";
 
-/** A pool behind a slow network. */
+/** A pool behind a slow network, or in a process that is stopped now and then. */
 export interface HeldPool extends PgPool {
-  /** Holds up the next statement with this text, or the answer to it, until what is returned is called. */
+  /** Holds up the next statement that begins with this text, or the answer to it, until what is returned is let go. */
   hold(text: string, what: "statement" | "answer"): HeldMessage;
 }
 
@@ -16,44 +17,27 @@ export function heldPool(pool: PgPool): HeldPool {
   const plans = new Set<{ text: string; what: "statement" | "answer"; wait: () => Promise<void> }>();
   const pass = async (text: string, what: "statement" | "answer"): Promise<void> => {
     for (const plan of plans) {
-      if (plan.what !== what || !text.includes(plan.text)) continue;
+      if (plan.what !== what || !text.startsWith(plan.text)) continue;
       plans.delete(plan);
       await plan.wait();
     }
   };
   return {
-    async connect() {
-      const client = await pool.connect();
-      const query: PgClient["query"] = async (sent) => {
-        await pass(sent.text, "statement");
-        const answer = await client.query(sent);
-        await pass(sent.text, "answer");
-        return answer;
-      };
-      return {
-        query,
-        release: (destroy) => client.release(destroy),
-        on: (event, listener) => client.on(event, listener),
-        removeListener: (event, listener) => client.removeListener(event, listener),
-      };
-    },
+    ...interceptedPool(pool, async ({ text }, send) => {
+      await pass(text, "statement");
+      const answer = await send();
+      await pass(text, "answer");
+      return answer;
+    }),
     hold(text, what) {
-      const [isHeld, held] = signal();
-      const [isOver, letGo] = signal();
+      const held = Promise.withResolvers<void>();
+      const over = Promise.withResolvers<void>();
       const wait = (): Promise<void> => {
-        held();
-        return isOver;
+        held.resolve();
+        return over.promise;
       };
       plans.add({ text, what, wait });
-      return { isHeld, letGo };
+      return { isHeld: held.promise, letGo: over.resolve };
     },
   };
-}
-
-function signal(): readonly [Promise<void>, () => void] {
-  let resolve = (): void => {};
-  const signalled = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return [signalled, resolve];
 }
