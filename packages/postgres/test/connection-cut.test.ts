@@ -7,6 +7,7 @@ import { countIn, counting, tally } from "./support/counting.js";
 import { heldPool } from "./support/held-pool.js";
 import { refusalOf } from "./support/refusal.js";
 import { testServer } from "./support/server.js";
+import { SOON } from "./support/soon.js";
 
 const server = await testServer();
 
@@ -149,8 +150,8 @@ describe("a process that stops while it verifies", () => {
           "select from pg_stat_activity where application_name = 'verifier' and state = 'idle in transaction'",
         )
       ).rowCount;
-    await expect.poll(reading, { timeout: 10_000 }).toBe(1);
-    await expect.poll(reading, { timeout: 10_000 }).toBe(0);
+    await expect.poll(reading, SOON).toBe(1);
+    await expect.poll(reading, SOON).toBe(0);
     stopped.letGo();
     expect(await check).toMatchObject({ damaged: 0, entries: 1 });
     for (const each of [store, writing]) await each.close();

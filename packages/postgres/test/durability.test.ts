@@ -1,7 +1,8 @@
 import { type PostgresServer, startServer } from "@qavr/postgres-server";
-import { Client, Pool } from "pg";
+import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PostgresStoreOptions, postgresStore } from "../src/index.js";
+import { changeSetting } from "./support/change-setting.js";
 import { counting, tally } from "./support/counting.js";
 
 /** Sessions that wait for nothing leave their log in memory for so long that it is lost with the server. */
@@ -39,14 +40,9 @@ describe("an acknowledged commit", () => {
   });
 
   it("survives a crash although synchronous_commit was switched off for the server after the first call", async () => {
+    const admin = new Pool({ connectionString: server.url(), max: 1 });
     const switchOff = async (): Promise<void> => {
-      const admin = new Client(server.url());
-      await admin.connect();
-      await admin.query("alter system set synchronous_commit = off");
-      await admin.query("select pg_reload_conf()");
-      await expect
-        .poll(async () => (await admin.query("show synchronous_commit")).rows[0].synchronous_commit)
-        .toBe("off");
+      await changeSetting(admin, "synchronous_commit", "off");
       await admin.end();
     };
     expect(await keptThroughCrash({ connectionString: server.url() }, switchOff)).toBe(5);

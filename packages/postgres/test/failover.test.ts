@@ -4,9 +4,7 @@ import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { postgresStore } from "../src/index.js";
 import { countIn, counting, tally } from "./support/counting.js";
-
-/** Long enough for a busy machine. */
-const SOON = { timeout: 20_000 };
+import { SOON } from "./support/soon.js";
 
 /** Counts, and keeps the entry's key beside it. */
 const countingWith = (key: string): Reduce =>

@@ -8,11 +8,10 @@ import { countIn, counting, tally } from "./support/counting.js";
 import { heldPool } from "./support/held-pool.js";
 import { interceptedPool } from "./support/intercepted-pool.js";
 import { testServer } from "./support/server.js";
+import { SOON } from "./support/soon.js";
 
 const server = await testServer();
 const connectionString = server.url();
-/** Long enough for a busy machine. */
-const SOON = { timeout: 20_000 };
 const lagging = { mayLag: true };
 const refreshed = { refreshed: true };
 const idsOf = (store: Store, cursor: number): string[] | undefined =>

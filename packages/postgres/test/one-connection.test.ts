@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { postgresStore } from "../src/index.js";
 import { countIn, counting, tally } from "./support/counting.js";
 import { testServer } from "./support/server.js";
+import { SOON } from "./support/soon.js";
 
 const server = await testServer();
 
@@ -23,7 +24,7 @@ describe("a store with a staleness and one connection", () => {
     await store.commit("n", [tally("a")], counting);
     expect(await countIn(store, "n", { mayLag: true })).toBe(1);
     await other.commit("n", [tally("b")], counting);
-    await expect.poll(() => countIn(store, "n", { mayLag: true }), { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => countIn(store, "n", { mayLag: true }), SOON).toBe(2);
     for (const each of [store, other]) await each.close();
   });
 });

@@ -5,6 +5,7 @@ import { postgresStore } from "../src/index.js";
 import { countIn, counting, tally } from "./support/counting.js";
 import { refusalOf } from "./support/refusal.js";
 import { testServer } from "./support/server.js";
+import { SOON } from "./support/soon.js";
 
 const server = await testServer();
 
@@ -210,6 +211,6 @@ describe("the pool of a PostgreSQL store", () => {
     expect(await commits).toHaveLength(2);
     const open = async () =>
       (await server.pool.query("select 1 from pg_stat_activity where application_name = 'own'")).rowCount;
-    await expect.poll(open, { timeout: 10_000 }).toBe(0);
+    await expect.poll(open, SOON).toBe(0);
   });
 });

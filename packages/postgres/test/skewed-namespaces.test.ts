@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { postgresStore } from "../src/index.js";
 import { counting, tally } from "./support/counting.js";
 import { testServer } from "./support/server.js";
+import { SOON } from "./support/soon.js";
 
 const server = await testServer();
 
@@ -47,7 +48,7 @@ it("a namespace that is much larger than the others is not read whole for a few 
     const values = await store.readStates("large", "memory:docs", ids);
     expect(values.every((value) => value?.length === 50)).toBe(true);
   });
-  await expect.poll(() => rowsRead(schema, "state"), { timeout: 20_000 }).toBeGreaterThan(before.state + 49);
+  await expect.poll(() => rowsRead(schema, "state"), SOON).toBeGreaterThan(before.state + 49);
   expect((await rowsRead(schema, "state")) - before.state).toBeLessThan(LARGE / 2);
   expect((await rowsRead(schema, "entry")) - before.entry).toBeLessThan(LARGE / 2);
 });

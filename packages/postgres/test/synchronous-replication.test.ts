@@ -1,22 +1,17 @@
 import type { Store } from "@qavr/core";
 import { describe, expect, it } from "vitest";
 import { postgresStore } from "../src/index.js";
+import { changeSetting } from "./support/change-setting.js";
 import { countIn, counting, tally } from "./support/counting.js";
 import { testServer } from "./support/server.js";
+import { SOON } from "./support/soon.js";
 
 const server = await testServer();
 const connectionString = server.url();
-/** Long enough for a busy machine. */
-const SOON = { timeout: 20_000 };
 
 /** Has commits wait for a replica that is not there, or for none. */
-async function waitFor(replica: "the_replica" | ""): Promise<void> {
-  await server.pool.query(`alter system set synchronous_standby_names = '${replica}'`);
-  await server.pool.query("select pg_reload_conf()");
-  await expect
-    .poll(async () => (await server.pool.query("show synchronous_standby_names")).rows[0].synchronous_standby_names)
-    .toBe(replica);
-}
+const waitFor = (replica: "the_replica" | ""): Promise<void> =>
+  changeSetting(server.pool, "synchronous_standby_names", replica);
 
 /** Process ids of the sessions whose commits wait for a replica. */
 async function waiting(): Promise<number[]> {

@@ -1,6 +1,7 @@
 import type { Pool } from "pg";
+import { KEPT_TABLES } from "../../src/checkpoint-sql.js";
 
-const TABLES = ["namespace", "entry", "state", "checkpoint_state"];
+const TABLES = ["namespace", ...KEPT_TABLES];
 
 /** Copies the tables of a ledger, and returns what puts the copies back in their place, as restoring a backup does. */
 export async function remember(pool: Pool, schema: string): Promise<() => Promise<void>> {
