@@ -21,7 +21,8 @@ import { oneByOne } from "./one-by-one.js";
 import { damagedEntry } from "./postgres-errors.js";
 import type { ResolvedOptions } from "./postgres-options.js";
 import { quoted } from "./quoting.js";
-import { DURABLY, writeIfAt } from "./write-if-at.js";
+import { onItsOwn } from "./transaction.js";
+import { writeIfAt } from "./write-if-at.js";
 
 /** Where a namespace stands. */
 export interface NamespaceRow extends Moment {
@@ -150,7 +151,7 @@ export function ledgerSql({ schema: name, place, lockTimeout }: LedgerSqlOptions
       ) as found on true`),
     writeIfAt: statement(writeIfAt(schema, false, lockTimeout)),
     writeAndRemoveIfAt: statement(writeIfAt(schema, true, lockTimeout)),
-    confirm: statement(`update ${schema}.namespace set head = head where id = $1 and ${DURABLY}`),
+    confirm: statement(`update ${schema}.namespace set head = head where id = $1 and ${onItsOwn(lockTimeout)}`),
     setHead: statement(`update ${schema}.namespace set head = $2, revision = $3, digest = $4 where id = $1`),
     appendEntries: statement(`
       insert into ${schema}.entry (namespace, seq, key, type, at, payload, digest)

@@ -23,6 +23,22 @@ export function statementLimit(timeout: number): string {
 }
 
 /**
+ * A condition that always holds, and lets the commit of its statement wait for the disk. Each statement sees to that by itself: the
+ * setting may be changed at any time, for the server or for a session. One that waits for more stays as it is.
+ */
+const DURABLY = `(select case current_setting('synchronous_commit')
+  when 'off' then set_config('synchronous_commit', 'on', true) else 'as it is' end) is not null`;
+
+/**
+ * A condition that always holds, for a statement that writes and is a transaction of its own. Its commit waits for the disk, and the
+ * statement for a row that it comes to after looking at it no longer than `lockTimeout` ms: sessions of an application's pool have no
+ * limit.
+ */
+export function onItsOwn(lockTimeout: number): string {
+  return `${DURABLY} and (select set_config('lock_timeout', '${lockTimeout}', true)) is not null`;
+}
+
+/**
  * Begins a transaction and runs `work`, which may commit it. What it has not committed is rolled back; a connection on which that
  * fails is not used again.
  *

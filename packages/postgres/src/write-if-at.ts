@@ -1,20 +1,8 @@
 import { oneByOne } from "./one-by-one.js";
+import { onItsOwn } from "./transaction.js";
 
 /**
- * A condition that always holds, and lets the commit of its statement wait for the disk. Each statement sees to that by itself: the
- * setting may be changed at any time, for the server or for a session. One that waits for more stays as it is.
- */
-export const DURABLY = `(select case current_setting('synchronous_commit')
-  when 'off' then set_config('synchronous_commit', 'on', true) else 'as it is' end) is not null`;
-
-/** A condition that always holds, and bounds how long its statement waits for a row that it comes to after looking at it. ms */
-function waitingAtMost(lockTimeout: number): string {
-  return `(select set_config('lock_timeout', '${lockTimeout}', true)) is not null`;
-}
-
-/**
- * One statement, one round trip, one moment: the row of the namespace is locked by changing it, and found changed by all others. It
- * brings its own limit for waiting: sessions of an application's pool have none.
+ * One statement, one round trip, one moment: the row of the namespace is locked by changing it, and found changed by all others.
  */
 export function writeIfAt(schema: string, removing: boolean, lockTimeout: number): string {
   const removal = `,
@@ -24,7 +12,7 @@ export function writeIfAt(schema: string, removing: boolean, lockTimeout: number
   return `
     with moved as (
       update ${schema}.namespace set head = $4, revision = $5, digest = $6
-      where id = $1 and revision = $2 and digest = $3 and ${DURABLY} and ${waitingAtMost(lockTimeout)}
+      where id = $1 and revision = $2 and digest = $3 and ${onItsOwn(lockTimeout)}
         and not exists (select from unnest($8::bytea[]) as wanted (key)
           ${oneByOne(`select from ${schema}.entry where namespace = $1 and key = wanted.key`, "taken")})
       returning id),

@@ -1,8 +1,10 @@
 import type { Store } from "@qavr/core";
+import { Client, Pool } from "pg";
 import { describe, expect, it } from "vitest";
 import { postgresStore } from "../src/index.js";
 import { changeSetting } from "./support/change-setting.js";
 import { countIn, counting, tally } from "./support/counting.js";
+import { refusalOf } from "./support/refusal.js";
 import { testServer } from "./support/server.js";
 import { SOON } from "./support/soon.js";
 
@@ -76,5 +78,27 @@ describe("with synchronous replication", () => {
     await waits(erased, await endWaiting());
     expect([await store.head("n"), await store.namespaces({ limit: 1 })]).toEqual([0, []]);
     await store.close();
+  });
+
+  it("a repeated commit waits for somebody else's lock no longer than was said, on any pool", async () => {
+    const schema = server.schema();
+    const pool = new Pool({ connectionString, max: 1 });
+    pool.on("error", () => {});
+    const session = async (): Promise<unknown> => (await pool.query("select pg_backend_pid()")).rows;
+    const store = postgresStore({ pool, schema, lockTimeout: 100 });
+    for (const key of ["b", "c"]) await store.commit("n", [tally(key)], counting);
+    const before = await session();
+    await waitFor("the_replica");
+    const blocker = new Client(connectionString);
+    await blocker.connect();
+    await blocker.query(`begin; select from ${schema}.namespace for update`);
+    expect(await refusalOf(store.commit("n", c, counting))).toMatchObject({ code: "STORE_BUSY" });
+    // A session that the store has given up waiting for would be another one now.
+    expect(await session()).toEqual(before);
+    await blocker.end();
+    await waitFor("");
+    expect(await store.commit("n", c, counting)).toEqual([{ status: "duplicate", seq: 2 }]);
+    await store.close();
+    await pool.end();
   });
 });
