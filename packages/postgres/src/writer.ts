@@ -165,7 +165,7 @@ export function writer({
         // A try whose answer was lost had been kept.
         if (asked && row?.base === through) {
           await sql.confirm(connection, namespace);
-          await commit();
+          replaced(namespace, row, await commit());
           return true;
         }
         assertCompaction(compaction, row?.base ?? 0);
@@ -183,12 +183,12 @@ export function writer({
       let asked = false;
       return alone(namespace, async ({ connection, row, create, patiently, commit }) => {
         // A try whose answer was lost may have been kept, and then there is nothing left to commit: it is added to be erased again.
-        if (!row && asked) await create();
-        if (row || asked) await patiently(() => sql.deleteNamespace(connection, namespace));
+        const erased = row ?? (asked ? await create() : undefined);
+        if (erased) await patiently(() => sql.deleteNamespace(connection, namespace));
         asked = true;
         const askedAt = await commit();
         states.replaced(namespace, ABSENT, { askedAt, answeredAt: performance.now() });
-        if (row) announce({ namespace, revision: row.revision + 1 });
+        if (erased) announce({ namespace, revision: erased.revision + 1 });
       });
     },
 

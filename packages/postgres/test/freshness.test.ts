@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { createEngine, type Store } from "@qavr/core";
+import { cuttingProxy } from "@qavr/postgres-server";
 import { Client, Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { postgresStore } from "../src/index.js";
@@ -139,17 +140,38 @@ describe("stores that listen to each other", () => {
     await other.commit("n", [tally("a")], counting);
     await countIn(store);
     await listening(2);
-    const heard = async (act: () => Promise<unknown>, count: number): Promise<void> => {
-      const cursor = store.changesSince?.("n", 0).cursor as number;
-      expect(idsOf(store, cursor)).toEqual([]);
-      await act();
-      await expect.poll(() => idsOf(store, cursor), SOON).toBeUndefined();
-      expect(await countIn(store, "n", lagging)).toBe(count);
-    };
-    await heard(() => other.commit("n", [tally("b")], counting), 2);
-    await heard(() => other.replaceStates("n", 2, []), 0);
-    await heard(() => other.eraseNamespace("n"), 0);
+    await heard(store, () => other.commit("n", [tally("b")], counting), 2);
+    await heard(store, () => other.replaceStates("n", 2, []), 0);
+    await heard(store, () => other.eraseNamespace("n"), 0);
     for (const each of [store, other]) await each.close();
+  });
+
+  it("hear also of what was found to be done already, after its answer was lost", async () => {
+    const schema = server.schema();
+    const proxy = await cuttingProxy(server.port);
+    const [store, behind] = [open(schema, 600_000), { connectionString: proxy.url(connectionString), prepare: false }];
+    const other = postgresStore({ ...behind, schema, staleness: 600_000, listen: true });
+    await other.commit("n", [tally("a")], counting);
+    await countIn(store);
+    await listening(2);
+    const cut = (act: () => Promise<unknown>) => () => {
+      proxy.cut("commit\0", "answered");
+      return act();
+    };
+    const compaction = { head: 1, through: 1, checkpoint: [], states: [] };
+    await heard(
+      store,
+      cut(() => other.compact("n", compaction)),
+      0,
+    );
+    await heard(
+      store,
+      cut(() => other.eraseNamespace("n")),
+      0,
+    );
+    expect(proxy.cuts).toBe(2);
+    for (const each of [store, other]) await each.close();
+    await proxy.close();
   });
 
   it("take nothing from what a login without any right announces", async () => {
@@ -196,6 +218,15 @@ describe("stores that listen to each other", () => {
     await expect.poll(() => idsOf(store, cursor), SOON).toBeUndefined();
     for (const each of [store, other]) await each.close();
   });
+
+  /** Expects that a store forgets what it has cached when another one acts, and finds that count then. */
+  async function heard(store: Store, act: () => Promise<unknown>, count: number): Promise<void> {
+    const cursor = store.changesSince?.("n", 0).cursor as number;
+    expect(idsOf(store, cursor)).toEqual([]);
+    await act();
+    await expect.poll(() => idsOf(store, cursor), SOON).toBeUndefined();
+    expect(await countIn(store, "n", lagging)).toBe(count);
+  }
 
   /** Waits until so many connections listen, on whatever channel: tests of this file run one after the other. */
   async function listening(count: number): Promise<void> {

@@ -143,6 +143,20 @@ describe("compaction of a PostgreSQL ledger", () => {
     await proxy.close();
   });
 
+  it("is in its own process's rankings at once, also when the answer to its commit was lost", async () => {
+    const proxy = await cuttingProxy(server.port);
+    const connectionString = proxy.url(server.url());
+    const lagging = { staleness: 600_000, listen: false, prepare: false };
+    const store = postgresStore({ connectionString, schema: server.schema(), ...lagging });
+    for (let i = 0; i < 5; i++) await store.commit("n", [tally(`k${i}`)], counting);
+    expect(await countIn(store, "n", { mayLag: true })).toBe(5);
+    proxy.cut("commit\0", "answered");
+    expect(await store.compact("n", compaction)).toBe(true);
+    expect(await countIn(store, "n", { mayLag: true })).toBe(0);
+    await store.close();
+    await proxy.close();
+  });
+
   it("is seen by other handles that have the states cached", async () => {
     const schema = server.schema();
     const [one, other] = [postgresStore({ pool, schema }), postgresStore({ pool, schema })];
