@@ -20,6 +20,7 @@ import {
 } from "./ledger-sql.js";
 import { ABSENT, isSameMoment } from "./moment.js";
 import type { LockedNamespace } from "./namespace-transaction.js";
+import { isConnectionLoss } from "./postgres-errors.js";
 import { StatesAtMoment } from "./states-at-moment.js";
 
 /** One call of `commit`. */
@@ -58,8 +59,8 @@ export class CommitGroup {
     this.#states = states;
   }
 
-  /** Whether something was asked to be kept, and the answer is not known to be no. */
-  get hasAsked(): boolean {
+  /** Whether something was asked to be kept, and the answer never came. */
+  get isInDoubt(): boolean {
     return this.#tried.length > 0;
   }
 
@@ -80,13 +81,15 @@ export class CommitGroup {
       return { answers, written: undefined };
     }
     if (!fitsOneStatement(change)) return undefined;
-    this.#tried = answers;
     const askedAt = performance.now();
-    if (await this.#sql.writeIfAt(connection, this.#namespace, row, change)) {
-      return { answers, written: ownCommit(row, change, askedAt, true) };
+    try {
+      const isKept = await this.#sql.writeIfAt(connection, this.#namespace, row, change);
+      return isKept ? { answers, written: ownCommit(row, change, askedAt, true) } : undefined;
+    } catch (error) {
+      // What the server has refused it has not kept.
+      if (isConnectionLoss(error)) this.#tried = answers;
+      throw error;
     }
-    this.#tried = [];
-    return undefined;
   }
 
   /** Commits under the lock. */

@@ -104,17 +104,15 @@ export function writer({
     group: CommitGroup,
     lockless: boolean,
   ): Promise<GroupCommit> => {
-    let maybeKept = false;
     if (lockless) {
       try {
         const done = await source.use((connection) => group.runAlone(connection));
         if (done) return done;
       } catch (error) {
         if (!isConnectionLoss(error) && !isTransient(error)) throw error;
-        maybeKept = isConnectionLoss(error) && group.hasAsked;
       }
     }
-    return withLockedNamespace(locking, namespace, (locked) => group.run(locked), maybeKept);
+    return withLockedNamespace(locking, namespace, (locked) => group.run(locked), group.isInDoubt);
   };
 
   const alone = <Result>(namespace: string, work: (locked: LockedNamespace) => Promise<Result>): Promise<Result> =>

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PostgresStoreOptions, postgresStore } from "../src/index.js";
 import { countIn, counting, tally } from "./support/counting.js";
 import { heldPool } from "./support/held-pool.js";
+import { interceptedPool } from "./support/intercepted-pool.js";
 import { refusalOf } from "./support/refusal.js";
 import { testServer } from "./support/server.js";
 import { SOON } from "./support/soon.js";
@@ -220,6 +221,24 @@ describe("a session that has become useless", () => {
     const receipts = await Promise.all(keys.map((key) => stale.commit(`n-${key}`, [tally(key)], counting)));
     expect(receipts).toEqual(keys.map(() => [{ status: "committed", seq: 1 }]));
     await stale.close();
+  });
+
+  it("leaves no doubt about a commit that it refused, also when no other session can be had", async () => {
+    const proxy = await cuttingProxy(server.port);
+    const own = new Pool({ connectionString: proxy.url(server.url()), max: 1 });
+    own.on("error", () => {});
+    const pool = interceptedPool(own, async ({ text }, send) => {
+      const answer = send();
+      if (text.startsWith(LOCKLESS)) await answer.catch(() => proxy.block(true));
+      return answer;
+    });
+    const store = postgresStore({ pool, schema: server.schema() });
+    for (const key of ["a", "b"]) await store.commit("n", [tally(key)], counting);
+    await own.query("set default_transaction_read_only = on");
+    expect(await refusalOf(store.commit("n", [tally("c")], counting))).toMatchObject({ code: "STORE_UNAVAILABLE" });
+    await store.close();
+    await own.end();
+    await proxy.close();
   });
 
   it("because it has forgotten its prepared statements is replaced", async () => {
