@@ -3,7 +3,7 @@ import { type Connection, type Connections, usualSilence } from "./connections.j
 import type { LedgerSql, NamespaceRow } from "./ledger-sql.js";
 import { nameId } from "./name-id.js";
 import { commitUnknown, isConnectionLoss, isTransient, toStoreError } from "./postgres-errors.js";
-import { inTransaction, type Limits, limits, statementLimit } from "./transaction.js";
+import { DURABLY, inTransaction, type Limits, limits, statementLimit } from "./transaction.js";
 
 /** A transaction that holds the lock of one namespace's head. */
 export interface LockedNamespace {
@@ -93,8 +93,7 @@ export async function withLockedNamespace<Result>(
 
 /** One round trip together with the lock that follows. Only an acknowledgement that survives a crash is one. */
 function beginning(limited: Limits): string {
-  return `begin isolation level read committed; ${limits(limited)}
-    select set_config('synchronous_commit', 'on', true) where current_setting('synchronous_commit') = 'off';`;
+  return `begin isolation level read committed; ${limits(limited)} select where ${DURABLY};`;
 }
 
 async function patiently(connection: Connection, limited: Limits, work: () => Promise<void>): Promise<void> {

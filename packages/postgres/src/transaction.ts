@@ -23,10 +23,10 @@ export function statementLimit(timeout: number): string {
 }
 
 /**
- * A condition that always holds, and lets the commit of its statement wait for the disk. Each statement sees to that by itself: the
+ * A condition that always holds, and lets the commit of its transaction wait for the disk. Each transaction sees to that by itself: the
  * setting may be changed at any time, for the server or for a session. One that waits for more stays as it is.
  */
-const DURABLY = `(select case current_setting('synchronous_commit')
+export const DURABLY = `(select case current_setting('synchronous_commit')
   when 'off' then set_config('synchronous_commit', 'on', true) else 'as it is' end) is not null`;
 
 /**
