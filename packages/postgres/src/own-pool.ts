@@ -13,16 +13,13 @@ export interface OwnPool extends PgPool {
   end(): Promise<void>;
 }
 
-/** `Pool` of `pg`, and what it is asked for. */
-interface Opened {
-  readonly pool: PgPool & { end(): Promise<void> };
-  readonly limited: boolean;
-}
+/** `Pool` of `pg`. */
+type Pool = PgPool & { end(): Promise<void> };
 
 export function ownPool(connectionString: string, options: ResolvedOptions): OwnPool {
   let limitsSessions = true;
-  let opening: Promise<Opened> | undefined;
-  const opened = (): Promise<Opened> => {
+  let opening: Promise<Pool> | undefined;
+  const opened = (): Promise<Pool> => {
     opening ??= openPool(connectionString, options, limitsSessions).catch((error: unknown) => {
       opening = undefined;
       throw error;
@@ -36,7 +33,9 @@ export function ownPool(connectionString: string, options: ResolvedOptions): Own
     },
 
     async connect(): Promise<PgClient> {
-      const { pool, limited } = await opened();
+      // Of the pool that is waited for: another one may be asked for meanwhile.
+      const limited = limitsSessions;
+      const pool = await opened();
       try {
         return await pool.connect();
       } catch (error) {
@@ -48,12 +47,12 @@ export function ownPool(connectionString: string, options: ResolvedOptions): Own
         opening = undefined;
         void pool.end();
       }
-      return (await opened()).pool.connect();
+      return (await opened()).connect();
     },
 
     async end() {
       // A pool that nothing used was never opened; one that could not be opened is not there.
-      await (await opening?.catch(() => undefined))?.pool.end();
+      await (await opening?.catch(() => undefined))?.end();
     },
   };
 }
@@ -66,7 +65,7 @@ async function openPool(
   connectionString: string,
   { maxConnections, listen, connectTimeout, statementTimeout, lockTimeout }: ResolvedOptions,
   limited: boolean,
-): Promise<Opened> {
+): Promise<Pool> {
   const { Pool } = await loadPg();
   const pool = new Pool({
     connectionString,
@@ -82,7 +81,7 @@ async function openPool(
   });
   // An idle connection that breaks is replaced by the next use.
   pool.on("error", () => {});
-  return { pool: pool as unknown as Opened["pool"], limited };
+  return pool as unknown as Pool;
 }
 
 async function loadPg(): Promise<Pick<typeof import("pg"), "Pool">> {
