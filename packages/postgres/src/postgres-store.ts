@@ -44,14 +44,14 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
   const underWay = new Set<Promise<unknown>>();
 
   const prepared = (): Promise<ServerFacts> => {
-    preparing ??= withSecondTry(() => prepareSchema(source, resolved)).then(
+    preparing ??= withSecondTry(place, () => prepareSchema(source, resolved)).then(
       (facts) => {
         if (resolved.listen && !closing) notices = notifications(source, schema, states);
         return facts;
       },
       (error: unknown) => {
         preparing = undefined;
-        throw toStoreError(error, place);
+        throw error;
       },
     );
     return preparing;
@@ -76,11 +76,7 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
       rowLevelSecurity || begin || !from.limitsSessions
         ? inTransaction(connection, `${begin ?? "begin"}; ${limits(resolved)} ${scope}`, () => read(connection))
         : read(connection);
-    try {
-      return await withSecondTry(() => from.use(scoped, { lasting }));
-    } catch (error) {
-      throw toStoreError(error, place);
-    }
+    return withSecondTry(place, () => from.use(scoped, { lasting }));
   };
   const read: ReadNamespace = (namespace, work) => readFrom(source, nameId(namespace), work);
   /** Several reads of one moment. */
@@ -104,11 +100,7 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
 
   const rebuild = async (): Promise<void> => {
     await prepared();
-    try {
-      await withSecondTry(() => rebuildIndexes(source, resolved));
-    } catch (error) {
-      throw toStoreError(error, place);
-    }
+    await withSecondTry(place, () => rebuildIndexes(source, resolved));
   };
 
   const enter = (namespace?: string): void => {
@@ -238,12 +230,18 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
   };
 }
 
-/** A connection that broke while nobody looked fails at its first use; another one may be fine. */
-async function withSecondTry<Result>(work: () => Promise<Result>): Promise<Result> {
+/**
+ * A connection that broke while nobody looked fails at its first use; another one may be fine.
+ *
+ * @param place for messages
+ */
+async function withSecondTry<Result>(place: string, work: () => Promise<Result>): Promise<Result> {
   try {
-    return await work();
+    return await work().catch((error: unknown) => {
+      if (!isConnectionLoss(error)) throw error;
+      return work();
+    });
   } catch (error) {
-    if (!isConnectionLoss(error)) throw error;
-    return work();
+    throw toStoreError(error, place);
   }
 }
