@@ -116,7 +116,6 @@ export function connections(source: PgPool | string, options: ResolvedOptions): 
     let hear: ((event: { payload?: string }) => void) | undefined;
     const query = { types: decoding, query_timeout: timeout + GRACE };
     const breakOff = (): void => {
-      lost = true;
       breaks.delete(breakOff);
       client.release(true);
     };

@@ -70,7 +70,7 @@ export function namespaceQueue<Call extends QueuedCall>(
     for (const namespace of lane.turns) {
       if (lane.busy >= lane.width) return;
       lane.turns.delete(namespace);
-      const calls = waiting.get(namespace) ?? [];
+      const calls = waiting.get(namespace) as Call[];
       const group = takeGroup(calls);
       if (calls.length === 0) waiting.delete(namespace);
       busy.add(namespace);
