@@ -12,10 +12,15 @@ const CREATION_TIMEOUT = 60_000;
 /** Bringing a large ledger up to date takes its time. Whoever waits for it waits as long as for any other lock. ms */
 const MIGRATION_TIMEOUT = 3_600_000;
 
-/** How the tables of a ledger are laid out: as asked for when they are created, as they are found afterwards. */
-interface Layout {
-  readonly partitions: number;
+/** What the store must know of the server. */
+export interface ServerFacts {
+  /** The tables were created with row-level security. */
   readonly rowLevelSecurity: boolean;
+}
+
+/** How the tables of a ledger are laid out: as asked for when they are created, as they are found afterwards. */
+interface Layout extends ServerFacts {
+  readonly partitions: number;
 }
 
 /** What a migration may depend on. */
@@ -148,12 +153,6 @@ function policy(schema: string, table: string, partitions: number): string {
   `;
 }
 
-/** What the store must know of the server. */
-export interface ServerFacts {
-  /** The tables were created with row-level security. */
-  readonly rowLevelSecurity: boolean;
-}
-
 /**
  * Makes sure that the schema holds a ledger of the version that this package knows, under an advisory lock: of several
  * processes one migrates and the others find the work done. In one transaction: it is migrated, or as it was.
@@ -168,16 +167,7 @@ export async function prepareSchema(source: Connections, options: ResolvedOption
     const timeout = version === 0 ? CREATION_TIMEOUT : MIGRATION_TIMEOUT;
     await source.use((connection) => migrateLocked(connection, options, timeout), { timeout, lasting: true });
   }
-  return source.use((connection) => factsOf(connection, options.schema));
-}
-
-async function factsOf(connection: Connection, schema: string): Promise<ServerFacts> {
-  const [facts] = await connection.script(
-    `select relrowsecurity::int as secured
-     from pg_catalog.pg_class join pg_catalog.pg_namespace on pg_namespace.oid = relnamespace
-     where nspname = ${quotedText(schema)} and relname = 'namespace'`,
-  );
-  return { rowLevelSecurity: facts?.secured === 1 };
+  return source.use((connection) => layoutOf(connection, options.schema));
 }
 
 /** @param timeout how long one of its statements may take, ms */

@@ -11,6 +11,7 @@ import { type LockedNamespace, type LockingOptions, withLockedNamespace } from "
 import type { Announcement } from "./notifications.js";
 import { isConnectionLoss, isTransient, toStoreError } from "./postgres-errors.js";
 import type { ServerFacts } from "./schema.js";
+import type { Limits } from "./transaction.js";
 
 /** Everything that writes, one transaction per namespace at a time. */
 export interface Writer extends Required<Pick<Store, "commit" | "replaceStates" | "compact" | "eraseNamespace">> {
@@ -18,17 +19,13 @@ export interface Writer extends Required<Pick<Store, "commit" | "replaceStates" 
   drained(): Promise<void>;
 }
 
-interface WriterOptions {
+interface WriterOptions extends Limits {
   readonly source: Connections;
   readonly sql: LedgerSql;
   readonly checkpoints: CheckpointSql;
   readonly states: KnownStates;
   readonly place: string;
   readonly writers: number;
-  /** ms */
-  readonly lockTimeout: number;
-  /** ms */
-  readonly statementTimeout: number;
   prepared(): Promise<ServerFacts>;
   announce(announcement: Announcement): void;
 }
@@ -64,11 +61,11 @@ export function writer({
   const lanes = { together: writers, alone: Math.ceil(writers / 2) };
   const queue = namespaceQueue<WaitingCommit | WaitingWork>(lanes, async (namespace, calls) => {
     try {
-      const facts = await prepared();
-      const locking: LockingOptions = { ...options, ...facts, source, sql };
+      const { rowLevelSecurity } = await prepared();
+      const locking: LockingOptions = { ...options, rowLevelSecurity, source, sql };
       const [first] = calls;
       if (first?.alone) first.resolve(await withLockedNamespace({ ...locking, lasting: true }, namespace, first.work));
-      else await commitTogether(locking, facts, namespace, calls as readonly WaitingCommit[]);
+      else await commitTogether(locking, namespace, calls as readonly WaitingCommit[]);
     } catch (error) {
       // A commit that failed, as far as anybody knows, may have been kept all the same.
       states.forget(namespace);
@@ -78,13 +75,12 @@ export function writer({
 
   const commitTogether = async (
     locking: LockingOptions,
-    { rowLevelSecurity }: ServerFacts,
     namespace: string,
     calls: readonly WaitingCommit[],
   ): Promise<void> => {
     const group = new CommitGroup(namespace, calls, sql, states);
     // Limits are set, and a namespace is named to row-level security, in a transaction of several statements.
-    const lockless = !rowLevelSecurity && source.limitsSessions && states.ownHead(namespace) !== undefined;
+    const lockless = !locking.rowLevelSecurity && source.limitsSessions && states.ownHead(namespace) !== undefined;
     const { answers, written } = await commitGroup(locking, namespace, group, lockless);
     if (written) {
       states.committed(namespace, written);
