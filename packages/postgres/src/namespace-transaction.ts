@@ -3,7 +3,7 @@ import { type Connection, type Connections, usualSilence } from "./connections.j
 import type { LedgerSql, NamespaceRow } from "./ledger-sql.js";
 import { nameId } from "./name-id.js";
 import { commitUnknown, isConnectionLoss, isTransient, toStoreError } from "./postgres-errors.js";
-import { DURABLY, inTransaction, type Limits, limits, statementLimit } from "./transaction.js";
+import { DURABLY, inTransaction, type Limits, LONG_STATEMENT, limits, statementLimit } from "./transaction.js";
 
 /** A transaction that holds the lock of one namespace's head. */
 export interface LockedNamespace {
@@ -32,8 +32,6 @@ export interface LockingOptions extends Limits {
   readonly lasting?: boolean;
 }
 
-/** One statement deletes all rows of a namespace. ms */
-const WHOLE_NAMESPACE_TIMEOUT = 3_600_000;
 /** Pauses before a transaction is tried again, in ms: long enough for a server that was restarted. */
 const PAUSES = [25, 100, 400, 1_000];
 /** No other try is begun later than this after the first failure, in ms: a server that does not answer takes its time with each. */
@@ -97,8 +95,8 @@ function beginning(limited: Limits): string {
 }
 
 async function patiently(connection: Connection, limited: Limits, work: () => Promise<void>): Promise<void> {
-  await connection.script(statementLimit(WHOLE_NAMESPACE_TIMEOUT));
-  connection.allowSilence(WHOLE_NAMESPACE_TIMEOUT);
+  await connection.script(statementLimit(LONG_STATEMENT));
+  connection.allowSilence(LONG_STATEMENT);
   try {
     await work();
   } finally {

@@ -1,9 +1,6 @@
 import type { Connections } from "./connections.js";
 import { quoted, quotedText } from "./quoting.js";
-import { inTransaction, type Limits, limits, statementLimit } from "./transaction.js";
-
-/** ms */
-const TIMEOUT = 3_600_000;
+import { inTransaction, type Limits, LONG_STATEMENT, limits } from "./transaction.js";
 
 /**
  * Builds the indexes of a schema again, one table at a time, in whose transaction its writers wait. Only for the owner of the tables:
@@ -24,11 +21,11 @@ export async function rebuildIndexes(
     const table = `${quoted(schema)}.${quoted(name as string)}`;
     await source.use(
       (connection) =>
-        inTransaction(connection, `begin; ${limits(limited)} ${statementLimit(TIMEOUT)}`, async (_, commit) => {
+        inTransaction(connection, `begin; ${limits(limited, LONG_STATEMENT)}`, async (_, commit) => {
           await connection.script(`reindex table ${table}`);
           await commit();
         }),
-      { timeout: TIMEOUT, lasting: true },
+      { timeout: LONG_STATEMENT, lasting: true },
     );
   }
 }

@@ -3,14 +3,12 @@ import { chainEntries } from "./chain-entries.js";
 import type { Connection, Connections } from "./connections.js";
 import type { ResolvedOptions } from "./postgres-options.js";
 import { quoted, quotedText } from "./quoting.js";
-import { inTransaction, limits, statementLimit } from "./transaction.js";
+import { inTransaction, LONG_STATEMENT, limits } from "./transaction.js";
 
 /** "qavr" in ASCII: first key of the advisory lock that migrations are made under. */
 const LOCK = 0x71617672;
 /** Creating tables, some hundreds of them with many partitions. ms */
 const CREATION_TIMEOUT = 60_000;
-/** Bringing a large ledger up to date takes its time. Whoever waits for it waits as long as for any other lock. ms */
-const MIGRATION_TIMEOUT = 3_600_000;
 
 /** What the store must know of the server. */
 export interface ServerFacts {
@@ -164,7 +162,8 @@ export async function prepareSchema(source: Connections, options: ResolvedOption
   const version = await source.use((connection) => inspect(connection, options));
   if (version !== MIGRATIONS.length) {
     if (!options.migrate) throw notThere(options.place);
-    const timeout = version === 0 ? CREATION_TIMEOUT : MIGRATION_TIMEOUT;
+    // Bringing a large ledger up to date takes its time. Whoever waits for it waits as long as for any other lock.
+    const timeout = version === 0 ? CREATION_TIMEOUT : LONG_STATEMENT;
     await source.use((connection) => migrateLocked(connection, options, timeout), { timeout, lasting: true });
   }
   return source.use((connection) => layoutOf(connection, options.schema));
@@ -172,7 +171,7 @@ export async function prepareSchema(source: Connections, options: ResolvedOption
 
 /** @param timeout how long one of its statements may take, ms */
 async function migrateLocked(connection: Connection, options: ResolvedOptions, timeout: number): Promise<void> {
-  const lock = `begin isolation level read committed; ${limits(options)} ${statementLimit(timeout)}
+  const lock = `begin isolation level read committed; ${limits(options, timeout)}
     select pg_advisory_xact_lock(${LOCK}, hashtext(${quotedText(options.schema)}))`;
   await inTransaction(connection, lock, async (_, commit) => {
     await migrate(connection, options);

@@ -8,12 +8,17 @@ export interface Limits {
   readonly statementTimeout: number;
 }
 
+/** How long a statement may take that is about all rows of a namespace or of a table, ms. */
+export const LONG_STATEMENT = 3_600_000;
+
 /**
  * Statements that set the limits of a transaction. A process that stops in the middle must not keep its locks, nor the moment that it
- * reads: the server ends its session when it is as silent as a statement may be long.
+ * reads: the server ends its session when it is as silent as a statement may usually be long.
+ *
+ * @param longest how long the statements of this transaction may take, ms
  */
-export function limits({ lockTimeout, statementTimeout }: Limits): string {
-  return `set local lock_timeout = ${lockTimeout}; ${statementLimit(statementTimeout)}
+export function limits({ lockTimeout, statementTimeout }: Limits, longest: number = statementTimeout): string {
+  return `set local lock_timeout = ${lockTimeout}; ${statementLimit(longest)}
     set local idle_in_transaction_session_timeout = ${statementTimeout};`;
 }
 
