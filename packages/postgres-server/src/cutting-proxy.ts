@@ -1,11 +1,8 @@
-import { once } from "node:events";
-import { createConnection, createServer, type Socket } from "node:net";
+import { createConnection } from "node:net";
+import { type LocalProxy, localProxy } from "./local-proxy.js";
 
 /** A network between a store and its server that can be cut. */
-export interface CuttingProxy {
-  readonly port: number;
-  /** The server's URL by way of the proxy. */
-  url(server: string): string;
+export interface CuttingProxy extends LocalProxy {
   /**
    * Cuts the connection that next sends a message with this text: after the server has answered it, so that it has been done, or
    * before the server gets it.
@@ -22,7 +19,6 @@ export interface CuttingProxy {
   redirect(port: number): void;
   /** How often something was cut. */
   readonly cuts: number;
-  close(): Promise<void>;
 }
 
 export async function cuttingProxy(serverPort: number): Promise<CuttingProxy> {
@@ -31,8 +27,7 @@ export async function cuttingProxy(serverPort: number): Promise<CuttingProxy> {
   let silenced: string | undefined;
   let blocked = false;
   let cuts = 0;
-  const sockets = new Set<Socket>();
-  const proxy = createServer((client) => {
+  const { breakAll, ...proxy } = await localProxy((client) => {
     if (blocked) {
       client.destroy();
       return;
@@ -45,10 +40,8 @@ export async function cuttingProxy(serverPort: number): Promise<CuttingProxy> {
       upstream.destroy();
     };
     for (const socket of [client, upstream]) {
-      sockets.add(socket);
       socket.on("error", end);
       socket.on("close", () => {
-        sockets.delete(socket);
         if (socket === client || !silent) end();
       });
     }
@@ -74,12 +67,9 @@ export async function cuttingProxy(serverPort: number): Promise<CuttingProxy> {
       if (cutting) end();
       else if (!silent) client.write(chunk);
     });
-  }).listen(0, "localhost");
-  await once(proxy, "listening");
-  const { port } = proxy.address() as { port: number };
+  });
   return {
-    port,
-    url: (server) => server.replace(/:\d+\//, `:${port}/`),
+    ...proxy,
     cut(text, moment) {
       planned = { text, moment };
     },
@@ -88,18 +78,13 @@ export async function cuttingProxy(serverPort: number): Promise<CuttingProxy> {
     },
     block(now) {
       blocked = now;
-      if (now) for (const socket of sockets) socket.destroy();
+      if (now) breakAll();
     },
     redirect(to) {
       target = to;
     },
     get cuts() {
       return cuts;
-    },
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      proxy.close();
-      await once(proxy, "close");
     },
   };
 }

@@ -1,4 +1,5 @@
 export { serverVersion } from "./binaries.js";
 export { type CuttingProxy, cuttingProxy } from "./cutting-proxy.js";
+export { type LocalProxy, localProxy } from "./local-proxy.js";
 export { type PostgresServer, type ServerOptions, startServer } from "./postgres-server.js";
 export { startVectorServer, type VectorServer } from "./vector-server.js";

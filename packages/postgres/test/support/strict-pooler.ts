@@ -1,13 +1,10 @@
-import { once } from "node:events";
-import { createConnection, createServer, type Socket } from "node:net";
+import { createConnection } from "node:net";
+import { type LocalProxy, localProxy } from "@qavr/postgres-server";
 
 /** What a pooler in front of a server refuses, and what it lets through. */
-export interface StrictPooler {
-  /** The server's URL by way of the pooler. */
-  url(server: string): string;
+export interface StrictPooler extends LocalProxy {
   /** Everything that was sent to the server. */
   sent(): string;
-  close(): Promise<void>;
 }
 
 /** Settings that PgBouncer lets a connection begin with. */
@@ -17,10 +14,8 @@ const SETTINGS_AT = 8;
 
 /** Refuses connections that begin with settings, as PgBouncer does unless it is told to ignore them. */
 export async function strictPooler(serverPort: number): Promise<StrictPooler> {
-  const sockets = new Set<Socket>();
   let sent = "";
-  const pooler = createServer((client) => {
-    sockets.add(client);
+  const pooler = await localProxy((client) => {
     client.on("error", () => client.destroy());
     client.once("data", (startup: Buffer) => {
       const pairs = startup.toString("utf8", SETTINGS_AT).split("\0");
@@ -30,7 +25,6 @@ export async function strictPooler(serverPort: number): Promise<StrictPooler> {
         return;
       }
       const server = createConnection(serverPort, "localhost");
-      sockets.add(server);
       server.on("error", () => client.destroy());
       server.on("close", () => client.destroy());
       client.on("close", () => server.destroy());
@@ -40,18 +34,8 @@ export async function strictPooler(serverPort: number): Promise<StrictPooler> {
       server.write(startup);
       client.pipe(server).pipe(client);
     });
-  }).listen(0, "localhost");
-  await once(pooler, "listening");
-  const { port } = pooler.address() as { port: number };
-  return {
-    url: (server) => server.replace(/:\d+\//, `:${port}/`),
-    sent: () => sent,
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      pooler.close();
-      await once(pooler, "close");
-    },
-  };
+  });
+  return { ...pooler, sent: () => sent };
 }
 
 /** An error as the server's protocol has it. */
