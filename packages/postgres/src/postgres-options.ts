@@ -60,7 +60,7 @@ export interface PostgresStoreOptions {
    * Tells other stores by NOTIFY which namespaces were written to, and listens to them, over one connection of its own: caches then
    * forget those within milliseconds. Nothing depends on it. Not for transaction poolers, which lose LISTEN, nor for an application's
    * pool of one connection, which nothing else could use any more.
-   * @default true when staleness is above 0 and the pool has more than one connection
+   * @default true when staleness is above 0, unless the application's pool has one connection
    */
   readonly listen?: boolean;
   /**

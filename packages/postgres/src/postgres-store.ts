@@ -25,7 +25,7 @@ import { writer } from "./writer.js";
  *
  * @param options a `postgres://` URL, or all options
  * @throws INVALID_ARGUMENT at once; from the first call on STORE_UNAVAILABLE, STORE_DENIED, STORE_UNWRITABLE, STORE_FOREIGN,
- *   STORE_NEWER_SCHEMA, STORE_BUSY, STORE_COMMIT_UNKNOWN, STORE_CORRUPT, STORE_FAILED
+ *   STORE_NEWER_SCHEMA, STORE_BUSY, STORE_COMMIT_UNKNOWN, STORE_CORRUPT, STORE_FAILED, STORE_CLOSED
  * @example
  * const store = postgresStore({ pool: new Pool({ connectionString }) });
  */
