@@ -81,7 +81,8 @@ export function qavrVector<Vector extends MastraVector>(
   const { memory, collection, annotate = false, ...engineOptions } = options;
   if (collection !== undefined) assertName(collection, "collection");
   const internals = memory === undefined ? createInternals(engineOptions) : sharedInternals(memory, engineOptions);
-  if (memory === undefined) internals.useFor(vector);
+  // What is handed out holds these; the vector store itself may be wrapped anew for each call.
+  if (memory === undefined) internals.useFor(internals);
   assertEnabled(engineOptions.enabled);
   const enabled = internals.enabled && isEnabled(engineOptions);
   const shown = new WeakMap<object, { readonly episode: string; readonly namespace: string }>();

@@ -60,6 +60,11 @@ function registry(): Registry {
   return scope[REGISTRY];
 }
 
+/** Forgets users that are garbage. Holds no engine: that would outlive its last user by a collection. */
+const departures = new FinalizationRegistry<{ readonly users: Shared["users"]; readonly place: WeakRef<object> }>(
+  ({ users, place }) => users.delete(place),
+);
+
 /**
  * The engine of a ledger for one more user. Whoever names the same ledger with the same options gets the same engine: Mastra asks a
  * function that makes a memory many times per run, and a run that begins with one of them ends with another.
@@ -82,8 +87,10 @@ export function shareEngine(options: EngineFields): SharedEngine {
     ...runsOf(engine, options),
     engine,
     useFor(user) {
+      const { users } = shared;
       place = new WeakRef(user);
-      shared.users.add(place);
+      users.add(place);
+      departures.register(user, { users, place });
     },
     async close() {
       if (place) shared.users.delete(place);

@@ -1,6 +1,4 @@
 import { join } from "node:path";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { Mastra } from "@mastra/core/mastra";
 import { InMemoryStore } from "@mastra/core/storage";
 import { BaseExporter, Observability } from "@mastra/observability";
@@ -8,6 +6,7 @@ import { cav } from "@qavr/core";
 import { QavrMemory, type QavrOptions } from "@qavr/mastra";
 import { describe, expect, it, vi } from "vitest";
 import { scriptedAgent, USER } from "./support/bench.js";
+import { collectGarbage } from "./support/collect-garbage.js";
 import type { Script } from "./support/scripted-model.js";
 import { libsql, temporaryFolder } from "./support/stores.js";
 import { wordEmbedder } from "./support/word-embedder.js";
@@ -88,8 +87,6 @@ describe("a memory that a function makes", () => {
   });
 
   it("lets go of the engines of memories that are gone", async () => {
-    setFlagsFromString("--expose-gc");
-    const collectGarbage = runInNewContext("gc") as () => void;
     const { make, made } = factory((store) => ({ store, learner: cav() as never, logger: {} }));
     const engines = Array.from({ length: 6 }, () => new WeakRef(make().engine));
     made.length = 0;
