@@ -58,7 +58,7 @@ function nearby({ runs }: Internals, { requestContext, threadId, resourceId }: R
   const run = runs.ofEpisode(noted(requestContext)?.episode);
   // HTTP clients may fill a request context.
   if (run?.threadId !== threadId || run?.resourceId !== resourceId) return [];
-  return run ? [...new Set([run, ...run.beside])] : [];
+  return run ? [...run.beside] : [];
 }
 
 function isRequestContext(from: RequestContext | ToolCaller | undefined): from is RequestContext {

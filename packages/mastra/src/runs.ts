@@ -22,6 +22,8 @@ export class Runs {
 
   add(run: RunEpisode, aliases: readonly string[]): void {
     this.#underWay.add(run);
+    // Also one that had been removed to get another episode.
+    run.beside.add(run);
     if (run.recorded) {
       this.#byEpisode.set(run.episode, run);
       for (const alias of [run.episode, ...aliases]) this.remember(alias, run.namespace);

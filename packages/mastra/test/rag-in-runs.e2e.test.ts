@@ -48,9 +48,13 @@ describe.each(Object.entries(CALLERS))("a query inside a run that is told by %s"
     documents = qavrVector(vector, { memory: given.memory });
   }
 
-  /** Searches; the run that is given as slow takes its time. */
+  /** Searches, as often as it is told to, when whatever holds it up is over. */
   const search = (
-    settings: { readonly requireApproval?: boolean; readonly delay?: (thread?: string) => number } = {},
+    settings: {
+      readonly requireApproval?: boolean;
+      readonly delay?: () => Promise<unknown>;
+      readonly times?: number;
+    } = {},
   ) =>
     createTool({
       id: "search",
@@ -58,9 +62,10 @@ describe.each(Object.entries(CALLERS))("a query inside a run that is told by %s"
       inputSchema: { type: "object", properties: {} } as unknown as undefined,
       ...(settings.requireApproval ? { requireApproval: true } : {}),
       execute: async (_input: unknown, context: unknown) => {
-        await pause(settings.delay?.((context as ToolCaller).agent?.threadId) ?? 0);
-        const found = await documents.inRun(callerOf(context as ToolCaller)).query(query);
-        return found.map(({ id }) => id);
+        await settings.delay?.();
+        const asked = documents.inRun(callerOf(context as ToolCaller));
+        for (let time = 1; time < (settings.times ?? 1); time++) await asked.query(query);
+        return (await asked.query(query)).map(({ id }) => id);
       },
     } as never);
 
@@ -175,7 +180,7 @@ describe.each(Object.entries(CALLERS))("a query inside a run that is told by %s"
     use({ namespace: ({ resourceId }) => resourceId });
     const requestContext = new RequestContext();
     const both = ["acme", "umbrella"].map((resource) =>
-      agentOf(searches, { tools: { search: search({ delay: () => 40 }) } } as Config).generate(QUESTION, {
+      agentOf(searches, { tools: { search: search({ delay: () => pause(40) }) } } as Config).generate(QUESTION, {
         memory: { thread: `of-${resource}`, resource },
         requestContext,
       }),
@@ -188,6 +193,29 @@ describe.each(Object.entries(CALLERS))("a query inside a run that is told by %s"
       if (by === "the tool's context" || episode) expect(collections(episode)).toEqual([INDEX]);
       expect((await given.memory.status({ namespace })).episodes).toMatchObject({ open: 0 });
     }
+  });
+
+  it("stays its own run's when the engine has given that up, beside another tenant's on the request context", async () => {
+    let now = Date.now();
+    use({ namespace: ({ resourceId }) => resourceId, clock: () => now, episodeTtl: 60_000 });
+    const requestContext = new RequestContext();
+    let other: Promise<unknown> | undefined;
+    const delay = async (): Promise<void> => {
+      now += 120_000;
+      await given.memory.flush();
+      const slow: Script = [{ text: "one two three four", delayMs: 100 }];
+      other = agentOf(slow).generate(QUESTION, { memory: { thread: "other", resource: "umbrella" }, requestContext });
+      await expect.poll(() => given.memory.engine.health().openEpisodes).toBe(1);
+    };
+    await agentOf(searches, { tools: { search: search({ delay, times: 2 }) } } as Config).generate(QUESTION, {
+      memory: { thread: "task", resource: "acme" },
+      requestContext,
+    });
+    await other;
+    const of = (threadId: string, namespace: string): Promise<EpisodeView | undefined> =>
+      given.memory.explain({ threadId, namespace });
+    expect(collections(await of("task", "acme"))).toEqual([INDEX, INDEX]);
+    expect(collections(await of("other", "umbrella"))).toEqual([]);
   });
 });
 
