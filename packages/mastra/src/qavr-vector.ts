@@ -10,7 +10,6 @@ import { assertEnabled, type EngineFields, isEnabled, refuse } from "./memory-op
 import type { QavrMemory } from "./qavr-memory.js";
 import { type QueryPlan, rankedQuery } from "./ranked-query.js";
 import { recallScopes } from "./recall-scope.js";
-import { namespaceOf } from "./report-outcome.js";
 import { proxyVector } from "./reranking-vector.js";
 import type { RunEpisode } from "./run-episode.js";
 import { type RunScope, scopeOf } from "./run-scope.js";
@@ -98,7 +97,6 @@ export function qavrVector<Vector extends MastraVector>(
       const results = await rankedQuery(plan, ask, params);
       if (seen.episode === undefined) return results;
       const { episode } = seen;
-      internals.namespaces.set(episode, plan.scope.namespace);
       if (!plan.run) unheard?.queried();
       return results.map((result, place) => {
         const { handle } = seen.results[place] ?? { handle: "" };
@@ -124,7 +122,7 @@ export function qavrVector<Vector extends MastraVector>(
         );
       }
       unheard?.reported();
-      const { episode, namespace = namespaceOf(internals, episode) ?? ownNamespace(internals) } = known;
+      const { episode, namespace = internals.runs.namespaceOf(episode) ?? ownNamespace(internals) } = known;
       return internals.engine.report(episode, input, { namespace });
     },
   };

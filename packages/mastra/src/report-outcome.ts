@@ -77,10 +77,5 @@ export function locate(
     });
   }
   const own = (): string => scopeOf(internals.options, { threadId, resourceId, requestContext: undefined }).namespace;
-  return { alias, namespace: namespace ?? namespaceOf(internals, alias) ?? own() };
-}
-
-/** Where a run, trace, thread or episode of this process was learned from, as far as it is remembered. */
-export function namespaceOf({ runs, namespaces }: Internals, alias: string): string | undefined {
-  return runs.namespaceOf(alias) ?? namespaces.get(alias);
+  return { alias, namespace: namespace ?? internals.runs.namespaceOf(alias) ?? own() };
 }

@@ -1,3 +1,4 @@
+import { type RecentMap, recentMap } from "@qavr/core/adapter";
 import type { RunEpisode } from "./run-episode.js";
 
 /** The runs under way in this process, and the namespaces of those that were. Bounded in number, oldest out first. */
@@ -10,10 +11,12 @@ export class Runs {
   readonly #byMessages = new WeakMap<object, RunEpisode>();
   readonly #byContext = new WeakMap<object, Set<RunEpisode>>();
   /** Namespace by run, trace, thread and episode id. */
-  readonly #namespaces = new Map<string, string>();
+  readonly #namespaces: RecentMap<string, string>;
 
+  /** @param limit How many runs may be under way; the names of at least four times as many are remembered. */
   constructor(limit: number) {
     this.#limit = limit;
+    this.#namespaces = recentMap(8 * limit);
   }
 
   get size(): number {
@@ -89,12 +92,9 @@ export class Runs {
     return this.#namespaces.get(alias);
   }
 
+  /** An episode outside any run has a namespace too. */
   remember(alias: string, namespace: string): void {
-    this.#namespaces.delete(alias);
     this.#namespaces.set(alias, namespace);
-    if (this.#namespaces.size <= 4 * this.#limit) return;
-    const [oldest] = this.#namespaces.keys();
-    if (oldest !== undefined) this.#namespaces.delete(oldest);
   }
 }
 

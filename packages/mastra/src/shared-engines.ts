@@ -17,8 +17,6 @@ import { unsharedWarning } from "./wiring-warnings.js";
 /** What is known of the runs on an engine, whichever memory they began with. */
 interface EngineRuns {
   readonly runs: Runs;
-  /** Namespaces of the latest episodes that queries outside any run opened. */
-  readonly namespaces: RecentMap<string, string>;
   /** Ids of runs, and of their episodes, that ended without having been shown any memory: they have no record. */
   readonly unshown: RecentMap<string, true>;
   /** Sources of scores and feedback that were said to be ignored. */
@@ -96,7 +94,6 @@ export function shareEngine(options: EngineFields): SharedEngine {
       if (place) shared.users.delete(place);
       for (const other of shared.users) if (other.deref() === undefined) shared.users.delete(other);
       if (shared.users.size > 0) return engine.flush();
-      beside?.delete(shared);
       await engine.close();
     },
   };
@@ -108,7 +105,6 @@ function runsOf(engine: Engine, { maxOpenEpisodes = ENGINE_DEFAULTS.maxOpenEpiso
   if (known) return known;
   const fresh: EngineRuns = {
     runs: new Runs(maxOpenEpisodes),
-    namespaces: recentMap(4 * maxOpenEpisodes),
     unshown: recentMap(4 * maxOpenEpisodes),
     ignoredSources: new Set(),
   };
