@@ -3,7 +3,7 @@ import type { Memory } from "@mastra/memory";
 import { MESSAGES } from "./collections.js";
 import { failOpen, type Internals } from "./internals.js";
 import { threadAlias } from "./run-lifecycle.js";
-import { scopeOf } from "./run-scope.js";
+import { namespaceOf } from "./run-scope.js";
 import { storable } from "./storable.js";
 
 /** Ids per ledger entry. */
@@ -135,7 +135,7 @@ function namespacesOf(
     },
   };
   try {
-    namespaces.add(scopeOf({ namespace: options.namespace }, run).namespace);
+    namespaces.add(namespaceOf(options, run));
   } catch (error) {
     if (!lacksContext) throw error;
   }

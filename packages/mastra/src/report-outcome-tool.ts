@@ -10,7 +10,7 @@ import {
 } from "@qavr/core/adapter";
 import type { Internals } from "./internals.js";
 import { threadAlias } from "./run-lifecycle.js";
-import { scopeOf } from "./run-scope.js";
+import { namespaceOf } from "./run-scope.js";
 import { storable } from "./storable.js";
 
 /** What the report tool can be told. */
@@ -93,7 +93,7 @@ async function episodesOf(internals: Internals, { runId, agent, requestContext }
     return open.memories.length === 0 && !open.resumed ? [] : [{ episode: open.episode, namespace: open.namespace }];
   if (runId === undefined || agent?.threadId === undefined) return [];
   const { threadId, resourceId } = agent;
-  const { namespace } = scopeOf(options, { threadId, resourceId, requestContext });
+  const namespace = namespaceOf(options, { threadId, resourceId, requestContext });
   const known = await engine.explain(storable(runId), { namespace });
   const latest = known && (await engine.explain(threadAlias(threadId), { namespace }));
   return known && latest?.episode === known.episode ? [{ episode: known.episode, namespace }] : [];

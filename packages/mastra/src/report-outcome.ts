@@ -2,7 +2,7 @@ import { type OutcomeReceipt, QavrError } from "@qavr/core";
 import { ignored, type Outcome, reportOrIgnore, toOutcomeInput } from "@qavr/core/adapter";
 import type { Internals } from "./internals.js";
 import { threadAlias, traceAlias } from "./run-lifecycle.js";
-import { scopeOf } from "./run-scope.js";
+import { namespaceOf } from "./run-scope.js";
 import { storable } from "./storable.js";
 
 /** What a run may be called. */
@@ -76,6 +76,6 @@ export function locate(
       details: { given: aliases.length },
     });
   }
-  const own = (): string => scopeOf(internals.options, { threadId, resourceId, requestContext: undefined }).namespace;
+  const own = (): string => namespaceOf(internals.options, { threadId, resourceId, requestContext: undefined });
   return { alias, namespace: namespace ?? internals.runs.namespaceOf(alias) ?? own() };
 }

@@ -29,10 +29,12 @@ export function scopeOf(
   options: { readonly namespace?: ScopeOption | undefined; readonly context?: ScopeOption | undefined },
   run: RunInfo,
 ): RunScope {
-  return {
-    namespace: resolve("namespace", options.namespace, run),
-    context: resolve("context", options.context, run),
-  };
+  return { namespace: namespaceOf(options, run), context: resolve("context", options.context, run) };
+}
+
+/** Namespace of a run, where nothing is asked about its kind of task. @throws as {@link scopeOf} */
+export function namespaceOf({ namespace }: { readonly namespace?: ScopeOption | undefined }, run: RunInfo): string {
+  return resolve("namespace", namespace, run);
 }
 
 function resolve(what: keyof RunScope, option: ScopeOption | undefined, run: RunInfo): string {
@@ -44,9 +46,10 @@ function chosen(what: keyof RunScope, choose: (run: RunInfo) => string | undefin
   try {
     return choose(run);
   } catch (cause) {
+    const otherwise = what === "namespace" ? ", or name the namespace where a run is named: { runId, namespace }" : "";
     throw new QavrError(
       "INVALID_ARGUMENT",
-      `The function qavr.${what} threw for a run ${run.requestContext ? "with" : "without"} a request context. Let it do without one, or name the namespace where a run is named: { runId, namespace }.`,
+      `The function qavr.${what} threw for a run ${run.requestContext ? "with" : "without"} a request context. Let it do without one${otherwise}.`,
       { details: { option: what }, cause },
     );
   }

@@ -74,6 +74,13 @@ describe("reportOutcome", () => {
     expect((await memory.status({ namespace: "default" })).episodes.recorded).toBe(0);
   });
 
+  it("does not ask the kind of task, which says nothing of where a run was learned from", async () => {
+    const { memory } = bench({ context: ({ requestContext }) => (requestContext as RequestContext).get("kind") });
+    const report = { runId: "of another process", success: true };
+    await expect(memory.reportOutcome(report)).rejects.toMatchObject({ code: "UNKNOWN_EPISODE" });
+    expect(await memory.explain({ runId: report.runId })).toBeUndefined();
+  });
+
   it("asks for the namespace where a function chooses it and cannot say", async () => {
     const { memory } = await answered({ namespace: ({ requestContext }) => requestContext?.get("tenant") ?? "shared" });
     await expect(memory.status()).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
