@@ -13,13 +13,22 @@ export class Listeners {
   }
 
   add(internals: Internals): void {
+    this.#dropClosed();
     const { engine } = internals;
     const alike = this.#byEngine.get(engine) ?? new Map<string, Internals>();
     this.#byEngine.set(engine, alike.set(earOf(internals), internals));
   }
 
   *[Symbol.iterator](): Iterator<Internals> {
+    this.#dropClosed();
     for (const alike of this.#byEngine.values()) yield* alike.values();
+  }
+
+  /** Those whose engine is closed cannot record what they would hear, and would keep it from the collector. */
+  #dropClosed(): void {
+    for (const [engine, alike] of this.#byEngine) {
+      if ([...alike.values()].some((internals) => internals.isClosed())) this.#byEngine.delete(engine);
+    }
   }
 }
 

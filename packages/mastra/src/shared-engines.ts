@@ -30,6 +30,8 @@ export interface SharedEngine extends EngineRuns {
   useFor(user: object): void;
   /** Closes the engine when nobody else uses it, else waits for everything under way. */
   close(): Promise<void>;
+  /** True once this package has closed the engine; of one that was handed over that is not known. */
+  isClosed(): boolean;
 }
 
 /** One engine of a ledger with everybody who uses it. */
@@ -38,6 +40,7 @@ interface Shared {
   readonly engine: Engine;
   readonly logger: RelayedLogger;
   readonly users: Set<WeakRef<object>>;
+  isClosed: boolean;
 }
 
 /** The options that an engine is made from, but for store and logger. */
@@ -72,7 +75,7 @@ const departures = new FinalizationRegistry<{ readonly users: Shared["users"]; r
 export function shareEngine(options: EngineFields): SharedEngine {
   if (options.engine) {
     const { engine } = options;
-    return { ...runsOf(engine, options), engine, useFor() {}, close: () => engine.flush() };
+    return { ...runsOf(engine, options), engine, useFor() {}, close: () => engine.flush(), isClosed: () => false };
   }
   const settings = settingsOf(options);
   const beside = sharedOf(options.store);
@@ -96,6 +99,7 @@ export function shareEngine(options: EngineFields): SharedEngine {
       if (shared.users.size > 0) return engine.flush();
       await engine.close();
     },
+    isClosed: () => shared.isClosed,
   };
 }
 
@@ -121,10 +125,11 @@ function open(options: EngineFields, settings: Settings, beside: Set<Shared> | u
     close() {
       // Closed by whomever: the next memory opens the ledger anew.
       beside?.delete(shared);
+      shared.isClosed = true;
       return inner.close();
     },
   };
-  const shared: Shared = { settings, engine, logger, users: new Set() };
+  const shared: Shared = { settings, engine, logger, users: new Set(), isClosed: false };
   beside?.add(shared);
   if (beside) unsharedWarning(options.logger, beside);
   return shared;

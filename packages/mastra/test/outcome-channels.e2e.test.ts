@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { createScorer } from "@mastra/core/evals";
 import type { Mastra } from "@mastra/core/mastra";
@@ -7,8 +8,9 @@ import type { OutcomeReceipt } from "@qavr/core";
 import type { ReportedRun } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
 import { bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
-import { answered, half, judged, on, QUESTION, rewardOf, THREAD } from "./support/judged.js";
+import { answered, half, judged, listener, on, QUESTION, rewardOf, THREAD } from "./support/judged.js";
 import { promptText } from "./support/scripted-model.js";
+import { temporaryFolder } from "./support/stores.js";
 import { tools } from "./support/tools.js";
 
 describe("reportOutcome", () => {
@@ -279,6 +281,19 @@ describe("a thumb that arrives over HTTP", () => {
     expect(await rewardOf(given)).toMatchObject({ reward: 1, tier: "user" });
     expect((await given.memory.status()).outcomes.user).toBe(1);
     expect((await other.memory.status()).outcomes.user).toBe(0);
+  });
+
+  it("goes to the memory that took the place of one that was closed", async () => {
+    const { codes, logger } = listener();
+    const qavr = { logger, readDeadline: 60_000, store: join(temporaryFolder(), "ledger.db") };
+    const { memory, mastra, runId } = await judged(qavr, () => half, true, keeping());
+    await memory.close();
+    const next = bench(qavr).memory;
+    next.__registerMastra(mastra);
+    await arrive(mastra, { feedbackId: "f1", value: -1, runId });
+    expect((await next.explain({ runId }))?.outcome).toMatchObject({ reward: 0, tier: "user" });
+    expect(codes).toEqual([]);
+    await next.close();
   });
 
   it("is not taken for said when it could not be kept", async () => {
