@@ -2,7 +2,7 @@ import type { RequestContext } from "@mastra/core/request-context";
 import type { Internals } from "./internals.js";
 import { memoryContextOf } from "./memory-context.js";
 import type { RunEpisode } from "./run-episode.js";
-import { continueRun, noted, resumeRun } from "./run-lifecycle.js";
+import { continueRun, noted, notedRun, resumeRun } from "./run-lifecycle.js";
 import type { RunInfo } from "./run-scope.js";
 
 /** What Mastra hands to a tool as the second argument of `execute`, as far as it says which run calls. */
@@ -52,13 +52,9 @@ export async function callingRun(internals: Internals, from: RequestContext | To
 }
 
 /** The runs under way on a request context, or on the one that it is a copy of. */
-function nearby({ runs }: Internals, { requestContext, threadId, resourceId }: RunInfo): readonly RunEpisode[] {
-  const here = runs.ofContext(requestContext);
-  if (here.length > 0) return here;
-  const run = runs.ofEpisode(noted(requestContext)?.episode);
-  // HTTP clients may fill a request context.
-  if (run?.threadId !== threadId || run?.resourceId !== resourceId) return [];
-  return run ? [...run.beside] : [];
+function nearby(internals: Internals, info: RunInfo): readonly RunEpisode[] {
+  const here = internals.runs.ofContext(info.requestContext);
+  return here.length > 0 ? here : [...(notedRun(internals, info, info.requestContext)?.beside ?? [])];
 }
 
 function isRequestContext(from: RequestContext | ToolCaller | undefined): from is RequestContext {

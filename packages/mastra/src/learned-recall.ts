@@ -16,7 +16,7 @@ import { recallScopes } from "./recall-scope.js";
 import { describeRecall } from "./recall-span.js";
 import { BLOCK_TAG, handleBlock } from "./recalled-block.js";
 import type { RunEpisode } from "./run-episode.js";
-import { CONTEXT_KEY, identify, resumeRun, runOfContext } from "./run-lifecycle.js";
+import { CONTEXT_KEY, identify, notedRun, resumeRun } from "./run-lifecycle.js";
 import { settleRun } from "./settle-run.js";
 import { answered } from "./synchronous.js";
 
@@ -158,8 +158,10 @@ export class LearnedRecall implements Processor {
     if (bound) return bound;
     const memory = memoryContextOf(requestContext);
     if (!memory) return undefined;
+    const named = notedRun(this.#internals, memory, requestContext);
     const open =
-      this.#internals.runs.ofRunId(runId, memory.threadId) ?? runOfContext(this.#internals, memory, requestContext);
+      // Where several share a request context, the one that it names may be another.
+      this.#internals.runs.ofRunId(runId, memory.threadId) ?? (named?.beside.size === 1 ? named : undefined);
     if (open || runId === undefined) return open;
     return resumeRun(this.#internals, memory, runId, requestContext);
   }

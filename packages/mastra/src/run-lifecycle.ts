@@ -2,7 +2,7 @@ import type { RequestContext } from "@mastra/core/request-context";
 import { failOpen, type Internals } from "./internals.js";
 import type { MemoryContext } from "./memory-context.js";
 import { newRun, type RunEpisode } from "./run-episode.js";
-import { type RunScope, scopeOf } from "./run-scope.js";
+import { type RunInfo, type RunScope, scopeOf } from "./run-scope.js";
 import { storable } from "./storable.js";
 
 /** The request context's key under which a run is noted: `{ episode, runId }`. It travels into tools, snapshots and score rows. */
@@ -23,21 +23,31 @@ function parkingAlias(threadId: string, runId: string): string {
   return storable(`suspended:${runId}:${threadId}`);
 }
 
+/** Whose run it is. */
+type RunOwner = Pick<MemoryContext, "threadId" | "resourceId">;
+
 /** Opens a run's episode and notes it in the request context. */
 export function openRun(
   internals: Internals,
   scope: RunScope,
-  known: { readonly threadId: string; readonly resourceId: string | undefined; readonly traceId: string | undefined },
+  { traceId, ...owner }: RunOwner & { readonly traceId: string | undefined },
   requestContext: RequestContext | undefined,
 ): RunEpisode {
-  const { engine, runs } = internals;
-  const { threadId, resourceId, traceId } = known;
-  const aliases = [threadAlias(threadId), ...(traceId === undefined ? [] : [traceAlias(traceId)])];
-  const episode = engine.open({ namespace: scope.namespace, aliases });
-  const run = newRun({ ...scope, episode, threadId, resourceId, runId: undefined });
-  runs.add(run, aliases);
-  if (requestContext) runs.place(run, requestContext);
+  const aliases = [threadAlias(owner.threadId), ...(traceId === undefined ? [] : [traceAlias(traceId)])];
+  const run = begin(internals, { ...scope, ...owner }, aliases, requestContext);
   requestContext?.set(CONTEXT_KEY, { episode: run.episode });
+  return run;
+}
+
+function begin(
+  { engine, runs }: Internals,
+  known: RunScope & RunOwner & Partial<Pick<RunEpisode, "expectedAs">>,
+  aliases: readonly string[],
+  requestContext: RequestContext | undefined,
+): RunEpisode {
+  const episode = engine.open({ namespace: known.namespace, aliases });
+  const run = newRun({ ...known, episode, runId: undefined });
+  runs.add(run, aliases, requestContext);
   return run;
 }
 
@@ -45,12 +55,11 @@ export function openRun(
 export function openUnrecorded(
   { runs }: Internals,
   scope: RunScope,
-  known: { readonly threadId: string; readonly resourceId: string | undefined },
+  owner: RunOwner,
   requestContext: RequestContext | undefined,
 ): RunEpisode {
-  const run = newRun({ ...scope, ...known, episode: "", runId: undefined, recorded: false });
-  runs.add(run, []);
-  if (requestContext) runs.place(run, requestContext);
+  const run = newRun({ ...scope, ...owner, episode: "", runId: undefined, recorded: false });
+  runs.add(run, [], requestContext);
   // What an earlier run left there is nobody's word about this one.
   requestContext?.delete(CONTEXT_KEY);
   return run;
@@ -83,16 +92,14 @@ export function identify(
   }
 }
 
-/** The run that a request context names, if that is a run of the same thread and resource and nobody else's. */
-export function runOfContext(
+/** The run under way that a request context names, if it is this owner's: HTTP clients may fill a request context. */
+export function notedRun(
   { runs }: Internals,
-  memory: MemoryContext | undefined,
+  { threadId, resourceId }: Pick<RunInfo, keyof RunOwner>,
   requestContext: unknown,
 ): RunEpisode | undefined {
   const run = runs.ofEpisode(noted(requestContext)?.episode);
-  // HTTP clients may fill a request context.
-  const isOwn = run?.threadId === memory?.threadId && run?.resourceId === memory?.resourceId;
-  return run && isOwn && run.beside.size <= 1 ? run : undefined;
+  return run?.threadId === threadId && run?.resourceId === resourceId ? run : undefined;
 }
 
 /** Makes the episode of a suspended run durable, so that whoever resumes it finds it. Never rejects unless failures are thrown. */
@@ -114,12 +121,11 @@ export async function parkRun(internals: Internals, run: RunEpisode, runId: stri
 /** The run whose suspended episode waits under this run id and thread; undefined when there is none. */
 export async function resumeRun(
   internals: Internals,
-  memory: Pick<MemoryContext, "threadId" | "resourceId">,
+  { threadId, resourceId }: RunOwner,
   runId: string,
   requestContext: RequestContext | undefined,
 ): Promise<RunEpisode | undefined> {
   const { engine, options, runs, log } = internals;
-  const { threadId, resourceId } = memory;
   try {
     const scope = scopeOf(options, { threadId, resourceId, requestContext });
     const episode = await engine.resume(parkingAlias(threadId, runId), { namespace: scope.namespace });
@@ -128,8 +134,7 @@ export async function resumeRun(
     const already = runs.ofRunId(runId, threadId);
     if (already) return already;
     const run = newRun({ ...scope, episode, threadId, resourceId, runId, resumed: true });
-    runs.add(run, [runId]);
-    if (requestContext) runs.place(run, requestContext);
+    runs.add(run, [runId], requestContext);
     return run;
   } catch (error) {
     if (internals.throws) throw error;
@@ -140,20 +145,15 @@ export async function resumeRun(
 
 /** A new episode for a run that goes on in this process; it is found when Mastra gives it this id. @throws what scopeOf throws */
 export function continueRun(
-  { engine, options, runs }: Internals,
-  { threadId, resourceId }: Pick<MemoryContext, "threadId" | "resourceId">,
+  internals: Internals,
+  { threadId, resourceId }: RunOwner,
   expectedAs: string,
   requestContext: RequestContext | undefined,
 ): RunEpisode {
-  const already = runs.ofRunId(expectedAs, threadId);
+  const already = internals.runs.ofRunId(expectedAs, threadId);
   if (already) return already;
-  const scope = scopeOf(options, { threadId, resourceId, requestContext });
-  const aliases = [threadAlias(threadId)];
-  const episode = engine.open({ namespace: scope.namespace, aliases });
-  const run = newRun({ ...scope, episode, threadId, resourceId, runId: undefined, expectedAs });
-  runs.add(run, aliases);
-  if (requestContext) runs.place(run, requestContext);
-  return run;
+  const scope = scopeOf(internals.options, { threadId, resourceId, requestContext });
+  return begin(internals, { ...scope, threadId, resourceId, expectedAs }, [threadAlias(threadId)], requestContext);
 }
 
 /** What a request context says of the run that it was last used by, if it says anything. */

@@ -23,9 +23,10 @@ export class Runs {
     return this.#underWay.size;
   }
 
-  add(run: RunEpisode, aliases: readonly string[]): void {
+  /** @param context The request context that it uses, maybe beside others. One that is added again is still on its first. */
+  add(run: RunEpisode, aliases: readonly string[], context?: object): void {
     this.#underWay.add(run);
-    // Also one that had been removed to get another episode.
+    if (context) run.beside = this.#on(context);
     run.beside.add(run);
     if (run.recorded) {
       this.#byEpisode.set(run.episode, run);
@@ -42,13 +43,6 @@ export class Runs {
   /** The run's hooks are given this list of messages. */
   bind(run: RunEpisode, messages: object): void {
     this.#byMessages.set(messages, run);
-  }
-
-  /** The run uses this request context, maybe beside others. */
-  place(run: RunEpisode, context: object): void {
-    const beside = this.#byContext.get(context) ?? new Set();
-    this.#byContext.set(context, beside.add(run));
-    run.beside = beside;
   }
 
   /** The run goes by this id from now on. */
@@ -85,6 +79,12 @@ export class Runs {
   /** Those that use this very request context, not a copy of it. */
   ofContext(context: object | undefined): readonly RunEpisode[] {
     return [...((context && this.#byContext.get(context)) ?? [])];
+  }
+
+  #on(context: object): Set<RunEpisode> {
+    const runs = this.#byContext.get(context) ?? new Set();
+    this.#byContext.set(context, runs);
+    return runs;
   }
 
   /** Where a run, trace, thread or episode of this process was learned from. */
