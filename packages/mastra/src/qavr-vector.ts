@@ -1,6 +1,6 @@
 import type { RequestContext } from "@mastra/core/request-context";
-import type { MastraVector, QueryResult, QueryVectorParams } from "@mastra/core/vector";
-import { assertName, type OutcomeReceipt, QavrError } from "@qavr/core";
+import type { MastraVector, QueryResult } from "@mastra/core/vector";
+import { assertName, type OutcomeReceipt, QavrError, type RankedItem, type Ranking } from "@qavr/core";
 import { ignored, type Outcome, toOutcomeInput } from "@qavr/core/adapter";
 import { type Caller, callingRun, type ToolCaller } from "./calling-run.js";
 import { createInternals } from "./create-internals.js";
@@ -15,6 +15,7 @@ import type { RunEpisode } from "./run-episode.js";
 import { type RunScope, scopeOf } from "./run-scope.js";
 import { storable } from "./storable.js";
 import { unheardQueries } from "./wiring-warnings.js";
+import { withMembers } from "./with-members.js";
 
 /** What a {@link QavrVector} is made from. */
 export type QavrVectorOptions = VectorFields & ((EngineFields & { readonly memory?: undefined }) | SharedMemory);
@@ -82,7 +83,6 @@ export function qavrVector<Vector extends MastraVector>(
   const internals = memory === undefined ? createInternals(engineOptions) : sharedInternals(memory, engineOptions);
   // What is handed out holds these; the vector store itself may be wrapped anew for each call.
   if (memory === undefined) internals.useFor(internals);
-  assertEnabled(engineOptions.enabled);
   const enabled = internals.enabled && isEnabled(engineOptions);
   const shown = new WeakMap<object, { readonly episode: string; readonly namespace: string }>();
   const unheard = memory && unheardQueries(internals.options.logger);
@@ -91,15 +91,15 @@ export function qavrVector<Vector extends MastraVector>(
     proxyVector(vector, async (params, ask) => {
       // What a memory asks for is ranked by the memory.
       if (!enabled || recallScopes.getStore()) return ask(params);
-      const seen: Seen = { results: [] };
+      const seen: Seen = {};
       const plan = await planQuery(internals, from, collection ?? params.indexName, seen);
       if (!plan) return ask(params);
       const results = await rankedQuery(plan, ask, params);
-      if (seen.episode === undefined) return results;
-      const { episode } = seen;
+      if (!seen.ranking) return results;
+      const { episode, items } = seen.ranking;
       if (!plan.run) unheard?.queried();
       return results.map((result, place) => {
-        const { handle } = seen.results[place] ?? { handle: "" };
+        const { handle } = items[place] as RankedItem;
         const copy = annotate
           ? { ...result, metadata: { ...result.metadata, qavr: { episode, handle } } }
           : { ...result };
@@ -126,10 +126,7 @@ export function qavrVector<Vector extends MastraVector>(
       return internals.engine.report(episode, input, { namespace });
     },
   };
-  return new Proxy(within(undefined) as QavrVector<Vector>, {
-    get: (target, name) =>
-      Object.hasOwn(learning, name) ? learning[name as keyof Learning] : Reflect.get(target, name, target),
-  });
+  return withMembers(within(undefined), learning);
 }
 
 /** A reference by the episode's id; undefined for a result. @throws INVALID_ARGUMENT for what is neither */
@@ -145,16 +142,16 @@ function asReference(reference: QueryResult | EpisodeReference | string): Episod
 }
 
 /** The internals of a memory, whose settings are the vector store's too. @throws INVALID_ARGUMENT for any other setting beside it */
-function sharedInternals(memory: QavrMemory, { enabled: _, ...others }: EngineFields): Internals {
+function sharedInternals(memory: QavrMemory, { enabled, ...others }: EngineFields): Internals {
+  assertEnabled(enabled);
   const [other] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
   if (other !== undefined) refuse(other, "both", "and memory are alternatives; the memory brings its own");
   return internalsOf(memory);
 }
 
-/** What a query has shown. */
+/** What a query has shown, once that is recorded. */
 interface Seen {
-  episode?: string;
-  results: { readonly handle: string }[];
+  ranking?: Ranking;
 }
 
 /** How a query is ranked; undefined when that cannot be told, and the store answers as it is. */
@@ -199,12 +196,11 @@ function queryPlan(
     idOf: ({ id }) => (typeof id === "string" && id !== "" ? storable(id) : undefined),
     textOf: ({ document, metadata }) => document ?? (typeof metadata?.text === "string" ? metadata.text : undefined),
     admits: () => true,
-    askAgain: (_asked: QueryVectorParams) => undefined,
+    askAgain: () => undefined,
     onRanked(ranking, results) {
       if (ranking.episode === "") return;
-      seen.episode = ranking.episode;
+      seen.ranking = ranking;
       if (!run) internals.runs.remember(ranking.episode, namespace);
-      seen.results = [...ranking.items];
       ranking.items.forEach((item, place) => {
         const text = this.textOf(results[place] as QueryResult);
         run?.memories.push({ id: item.id, handle: item.handle, collection, text, item });

@@ -1,11 +1,9 @@
 import type { MastraVector, QueryResult, QueryVectorParams } from "@mastra/core/vector";
 import { rankedQuery } from "./ranked-query.js";
 import { recallScopes } from "./recall-scope.js";
+import { withMembers } from "./with-members.js";
 
-/**
- * The same vector store, except that what a recall asks it for comes in learned order. A proxy and not a subclass: the store
- * keeps its class, its id, its private fields and whatever else it can do.
- */
+/** The same vector store, except that what a recall asks it for comes in learned order. */
 export function rerankingVector<Vector extends MastraVector>(inner: Vector): Vector {
   return proxyVector(inner, (params, ask) => {
     const plan = recallScopes.getStore();
@@ -22,12 +20,5 @@ export function proxyVector<Vector extends MastraVector>(
   ) => Promise<QueryResult[]>,
 ): Vector {
   const ask = (params: QueryVectorParams): Promise<QueryResult[]> => inner.query(params);
-  return new Proxy(inner, {
-    get(target, name) {
-      if (name === "query") return (params: QueryVectorParams) => query(params, ask);
-      const value: unknown = Reflect.get(target, name, target);
-      // A class that is bound has another name.
-      return typeof value === "function" && name !== "constructor" ? value.bind(target) : value;
-    },
-  });
+  return withMembers(inner, { query: (params: QueryVectorParams) => query(params, ask) });
 }

@@ -4,6 +4,7 @@ import { failOpen, type Internals } from "./internals.js";
 import { type ReportedRun, type RunReference, reportOutcome } from "./report-outcome.js";
 import { quoted, scoreIgnored } from "./score-ignored.js";
 import { asReward, type ToReward } from "./score-rewards.js";
+import { withMembers } from "./with-members.js";
 
 /** What can be a reward: anything that `createScorer()` returns. */
 export interface ScorerLike {
@@ -50,13 +51,7 @@ export function rewardFrom<Scorer extends ScorerLike>(
     }
     return result;
   };
-  return new Proxy(scorer, {
-    get(target, name) {
-      if (name === "run") return run;
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" && name !== "constructor" ? value.bind(target) : value;
-    },
-  });
+  return withMembers(scorer, { run });
 }
 
 /**
