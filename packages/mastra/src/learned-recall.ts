@@ -72,14 +72,14 @@ export class LearnedRecall implements Processor {
     const settings = memory && this.#settings();
     const plan = settings && planRecall(internals, settings, memory, args);
     if (!plan) return this.#recall(args);
-    const { run, query, text, record } = plan;
+    const { run, query, text } = plan;
     state[STATE_KEY] = run;
     internals.runs.bind(run, args.messageList);
     const recalled = await recallScopes.run(query, () => this.#recall(args));
     try {
       const shownMessages = [...run.memories];
-      const blocks = text === undefined ? [] : await recallCollections(internals, { run, text, record });
-      const handles = record && settings.reportTool ? handleBlock(settings.reportTool, shownMessages) : undefined;
+      const blocks = text === undefined ? [] : await recallCollections(internals, { run, text });
+      const handles = run.recorded && settings.reportTool ? handleBlock(settings.reportTool, shownMessages) : undefined;
       const block = [...blocks, ...(handles === undefined ? [] : [handles])].join("\n\n");
       if (block !== "") args.messageList.addSystem({ role: "system", content: block }, BLOCK_TAG);
       describeRecall(args.tracingContext, plan);
@@ -105,8 +105,8 @@ export class LearnedRecall implements Processor {
 
   /** Embeds the turn and records the run's end, side by side: neither waits for the other's network or disk. */
   async processOutputResult(args: ProcessOutputResultArgs): Promise<Awaited<ProcessorMessageResult>> {
-    const [answered] = await Promise.all([this.#index(args), this.#settle(args)]);
-    return answered;
+    const [messages] = await Promise.all([this.#index(args), this.#settle(args)]);
+    return messages;
   }
 
   async #settle(args: ProcessOutputResultArgs): Promise<void> {

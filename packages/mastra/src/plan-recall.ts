@@ -32,8 +32,6 @@ export interface RecallPlan {
   readonly query: QueryPlan;
   /** The user's request. */
   readonly text: string | undefined;
-  /** False for a run that recalls as learned and teaches nothing. */
-  readonly record: boolean;
   /** How many candidates were ranked. */
   candidates: number;
   /** How far the learner trusted itself, 0..1; undefined when nothing was ranked. */
@@ -63,7 +61,7 @@ export function planRecall(
     const plan: RecallPlan = {
       run,
       query: messageQuery(internals, settings, scope, {
-        run: record ? run : undefined,
+        run,
         text,
         inPrompt,
         onRanked(ranking, shown, candidates) {
@@ -85,7 +83,6 @@ export function planRecall(
         },
       }),
       text,
-      record,
       candidates: 0,
       gate: undefined,
       learned: false,
@@ -119,7 +116,7 @@ export function messageQuery(
     internals,
     scope,
     run,
-    record: run !== undefined,
+    record: run?.recorded ?? false,
     collection: internals.messages,
     model,
     idOf: (result) => {

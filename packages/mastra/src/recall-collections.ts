@@ -11,8 +11,6 @@ import { storable } from "./storable.js";
 export interface CollectionRecall {
   readonly run: RunEpisode;
   readonly text: string;
-  /** False ranks without recording anything: the run is not to be learned from. */
-  readonly record: boolean;
 }
 
 /** Asks every collection and returns their blocks for the prompt, in the order of the options. */
@@ -35,7 +33,7 @@ export async function recallCollections(internals: Internals, recall: Collection
 async function recallOne(
   internals: Internals,
   { collection, topK = COLLECTION_TOP_K, budget = COLLECTION_BUDGET }: CollectionOptions,
-  { run, text, record }: CollectionRecall,
+  { run, text }: CollectionRecall,
 ): Promise<readonly RecalledMemory[]> {
   const { engine } = internals;
   const { namespace, context, threadId, resourceId } = run;
@@ -50,7 +48,7 @@ async function recallOne(
     candidates: hits,
     topK,
   };
-  const ranking = record
+  const ranking = run.recorded
     ? await inOpenEpisode(internals, run, (episode) => engine.rank({ ...request, episode }))
     : await engine.rank({ ...request, record: false });
   const memories = ranking.items.map(
@@ -63,7 +61,7 @@ async function recallOne(
     }),
   );
   const fitting = withinBudget(memories, budget);
-  if (record && fitting.length < memories.length) {
+  if (run.recorded && fitting.length < memories.length) {
     engine.narrow(
       ranking.episode,
       ranking.exposure,

@@ -3,7 +3,7 @@ import type { RecallPlan } from "./plan-recall.js";
 
 /** Notes on the recall's span what was ranked and shown: counts and ids of this package, no text of anybody. */
 export function describeRecall(tracing: ProcessInputArgs["tracingContext"], plan: RecallPlan): void {
-  const { run, query, candidates, gate, learned, record } = plan;
+  const { run, query, candidates, gate, learned } = plan;
   tracing?.currentSpan?.update({
     attributes: {
       operationType: "recall",
@@ -17,7 +17,7 @@ export function describeRecall(tracing: ProcessInputArgs["tracingContext"], plan
         candidates,
         shown: run.memories.length,
         order: learned ? "learned" : "host",
-        recorded: record,
+        recorded: run.recorded,
         ...(gate === undefined ? {} : { gate }),
         items: run.memories.map(({ handle, collection, item }) => ({
           handle,
