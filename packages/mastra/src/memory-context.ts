@@ -1,17 +1,15 @@
-import type { MastraDBMessage, MemoryConfigInternal } from "@mastra/core/memory";
+import type { MastraDBMessage } from "@mastra/core/memory";
 import type { RequestContext } from "@mastra/core/request-context";
 
 /** What Mastra tells processors about the memory of a run that has a thread. */
 export interface MemoryContext {
   readonly threadId: string;
   readonly resourceId: string | undefined;
-  readonly memoryConfig: MemoryConfigInternal | undefined;
 }
 
 interface MemoryContextShape {
   readonly thread?: { readonly id?: unknown } | null;
   readonly resourceId?: unknown;
-  readonly memoryConfig?: MemoryConfigInternal;
 }
 
 /** The memory context of a run; undefined for one without a thread. */
@@ -20,11 +18,7 @@ export function memoryContextOf(requestContext: RequestContext | undefined): Mem
   const threadId = value?.thread?.id;
   if (typeof threadId !== "string" || threadId === "") return undefined;
   const resourceId = value?.resourceId;
-  return {
-    threadId,
-    resourceId: typeof resourceId === "string" ? resourceId : undefined,
-    memoryConfig: value?.memoryConfig,
-  };
+  return { threadId, resourceId: typeof resourceId === "string" ? resourceId : undefined };
 }
 
 /**
@@ -39,5 +33,5 @@ export function memoryOfRun(
   const last = messages.at(-1);
   if (!memory || (last && !last.threadId)) return undefined;
   const { threadId = memory.threadId, resourceId = memory.resourceId } = last ?? {};
-  return { ...memory, threadId, resourceId };
+  return { threadId, resourceId };
 }

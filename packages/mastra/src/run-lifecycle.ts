@@ -23,14 +23,11 @@ function parkingAlias(threadId: string, runId: string): string {
   return storable(`suspended:${runId}:${threadId}`);
 }
 
-/** Whose run it is. */
-type RunOwner = Pick<MemoryContext, "threadId" | "resourceId">;
-
 /** Opens a run's episode and notes it in the request context. */
 export function openRun(
   internals: Internals,
   scope: RunScope,
-  { traceId, ...owner }: RunOwner & { readonly traceId: string | undefined },
+  { traceId, ...owner }: MemoryContext & { readonly traceId: string | undefined },
   requestContext: RequestContext | undefined,
 ): RunEpisode {
   const aliases = [threadAlias(owner.threadId), ...(traceId === undefined ? [] : [traceAlias(traceId)])];
@@ -41,7 +38,7 @@ export function openRun(
 
 function begin(
   { engine, runs }: Internals,
-  known: RunScope & RunOwner & Partial<Pick<RunEpisode, "expectedAs">>,
+  known: RunScope & MemoryContext & Partial<Pick<RunEpisode, "expectedAs">>,
   aliases: readonly string[],
   requestContext: RequestContext | undefined,
 ): RunEpisode {
@@ -55,7 +52,7 @@ function begin(
 export function openUnrecorded(
   { runs }: Internals,
   scope: RunScope,
-  owner: RunOwner,
+  owner: MemoryContext,
   requestContext: RequestContext | undefined,
 ): RunEpisode {
   const run = newRun({ ...scope, ...owner, episode: "", runId: undefined, recorded: false });
@@ -95,7 +92,7 @@ export function identify(
 /** The run under way that a request context names, if it is this owner's: HTTP clients may fill a request context. */
 export function notedRun(
   { runs }: Internals,
-  { threadId, resourceId }: Pick<RunInfo, keyof RunOwner>,
+  { threadId, resourceId }: Pick<RunInfo, keyof MemoryContext>,
   requestContext: unknown,
 ): RunEpisode | undefined {
   const run = runs.ofEpisode(noted(requestContext)?.episode);
@@ -121,7 +118,7 @@ export async function parkRun(internals: Internals, run: RunEpisode, runId: stri
 /** The run whose suspended episode waits under this run id and thread; undefined when there is none. */
 export async function resumeRun(
   internals: Internals,
-  { threadId, resourceId }: RunOwner,
+  { threadId, resourceId }: MemoryContext,
   runId: string,
   requestContext: RequestContext | undefined,
 ): Promise<RunEpisode | undefined> {
@@ -146,7 +143,7 @@ export async function resumeRun(
 /** A new episode for a run that goes on in this process; it is found when Mastra gives it this id. @throws what scopeOf throws */
 export function continueRun(
   internals: Internals,
-  { threadId, resourceId }: RunOwner,
+  { threadId, resourceId }: MemoryContext,
   expectedAs: string,
   requestContext: RequestContext | undefined,
 ): RunEpisode {
