@@ -9,7 +9,8 @@ import { untoldWarning } from "./wiring-warnings.js";
 /** Checks the options and builds what the parts of a memory share. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export function createInternals(options: QavrOptions): Internals {
   assertQavrOptions(options);
-  const { logger, outcomes, onError } = options;
+  const { logger, onError } = options;
+  const outcomes = finishOutcomes(options.outcomes);
   const shared = shareEngine(options);
   return {
     ...shared,
@@ -18,7 +19,7 @@ export function createInternals(options: QavrOptions): Internals {
     options,
     messages: options.messagesCollection ?? MESSAGES,
     log: createLog(logger, [...UNHEARD_LOG_CODES, "SCORE_IGNORED"]),
-    outcomes: finishOutcomes(outcomes),
+    outcomes,
     reporting: new Set(),
     warnOfUntold: untoldWarning(logger),
     throws: onError === "throw",

@@ -98,7 +98,9 @@ function byNamespace(internals: Internals, scope: ForgetScope, messages: readonl
     const { namespaces, isTold } = namespacesOf(internals, scope, message);
     if (!isTold) untold += 1;
     for (const namespace of namespaces) {
-      sorted.set(namespace, [...(sorted.get(namespace) ?? []), storable(message.id)]);
+      const ids = sorted.get(namespace) ?? [];
+      sorted.set(namespace, ids);
+      ids.push(storable(message.id));
     }
   }
   if (untold > 0) {

@@ -1,7 +1,7 @@
 import { assertName, type Engine, type EngineOptions, QavrError, type Store } from "@qavr/core";
 import { assertKnownFields, type FieldsOf, type Verdict } from "@qavr/core/adapter";
 import { assertCollections, type CollectionOptions, MESSAGES } from "./collections.js";
-import { type FinishOutcomes, type FinishReason, finishOutcomes } from "./finish-reasons.js";
+import type { FinishOutcomes, FinishReason } from "./finish-reasons.js";
 import { assertKnownOptions, overruledByEngine } from "./known-options.js";
 import type { ReportToolOptions } from "./report-outcome-tool.js";
 import type { RecalledMemory } from "./run-episode.js";
@@ -143,7 +143,6 @@ export function assertQavrOptions(options: QavrOptions): void {
   if (typeof rememberTurns !== "function") {
     assertOneOf("rememberTurns", rememberTurns, ["unfailed", "all"]);
   }
-  finishOutcomes(options.outcomes);
   const { messagesCollection = MESSAGES } = options;
   assertName(messagesCollection, "messagesCollection");
   if (options.collections !== undefined) assertCollections(options.collections, messagesCollection);

@@ -1,4 +1,4 @@
-import { createTool, type ToolExecutionContext } from "@mastra/core/tools";
+import { createTool } from "@mastra/core/tools";
 import type { Memory } from "@mastra/memory";
 import { QavrError } from "@qavr/core";
 import {
@@ -8,6 +8,7 @@ import {
   recordAgentReport,
   repairReport,
 } from "@qavr/core/adapter";
+import type { ToolCaller } from "./calling-run.js";
 import type { Internals } from "./internals.js";
 import { threadAlias } from "./run-lifecycle.js";
 import { namespaceOf } from "./run-scope.js";
@@ -41,11 +42,8 @@ const OFFERED_SCHEMA = {
 /** A tool as Mastra takes it from a memory. */
 type MemoryTool = ReturnType<Memory["listTools"]>[string];
 
-/** The parts of Mastra's tool context that tell which run calls. */
-type Caller = Pick<ToolExecutionContext, "requestContext"> & {
-  readonly runId?: string;
-  readonly agent?: { readonly toolCallId?: string; readonly threadId?: string; readonly resourceId?: string };
-};
+/** Which run calls, and by which call. */
+type Caller = ToolCaller & { readonly agent?: { readonly toolCallId?: string | undefined } | undefined };
 
 /** The tool with which an agent reports on its own run. Its schema is JSON Schema: no zod is needed. */
 export function createReportTool(internals: Internals, options: ReportToolOptions = {}): MemoryTool {
