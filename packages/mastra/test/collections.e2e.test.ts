@@ -1,8 +1,9 @@
-import { type LogFields, memoryStore } from "@qavr/core";
+import { memoryStore } from "@qavr/core";
 import type { CollectionHit, CollectionQuery, MemoryCollection } from "@qavr/mastra";
 import { QavrMemory } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
 import { bench, latest, scriptedAgent, USER } from "./support/bench.js";
+import { listener } from "./support/listener.js";
 import { promptText, type Script } from "./support/scripted-model.js";
 import { libsql } from "./support/stores.js";
 
@@ -63,8 +64,7 @@ describe("a collection of memories", () => {
   });
 
   it("that finds nothing but memories without a text has failed", async () => {
-    const codes: string[] = [];
-    const logger = { warn: (_message: string, { code }: LogFields) => void codes.push(code) };
+    const { codes, logger } = listener();
     const collection = { name: "lessons", search: () => [{ id: "a", similarity: 1 } as CollectionHit] };
     const agent = scriptedAgent(bench({ collections: [{ collection }], logger }).memory, [{ text: "ok" }]);
     await agent.generate("anything", { memory: { thread: "task", resource: USER } });

@@ -1,20 +1,15 @@
 import { join } from "node:path";
 import { Mastra } from "@mastra/core/mastra";
 import { InMemoryStore } from "@mastra/core/storage";
-import { BaseExporter, Observability } from "@mastra/observability";
 import { cav } from "@qavr/core";
 import { QavrMemory, type QavrOptions } from "@qavr/mastra";
 import { describe, expect, it, vi } from "vitest";
 import { scriptedAgent, USER } from "./support/bench.js";
 import { collectGarbage } from "./support/collect-garbage.js";
+import { quietObservability } from "./support/judged.js";
 import type { Script } from "./support/scripted-model.js";
 import { libsql, temporaryFolder } from "./support/stores.js";
 import { wordEmbedder } from "./support/word-embedder.js";
-
-class Quiet extends BaseExporter {
-  override name = "quiet";
-  async _exportTracingEvent(): Promise<void> {}
-}
 
 /** A function that makes a memory anew, as an application does that tells tenants or plans apart. */
 function factory(qavr: (ledger: string) => QavrOptions): { make(): QavrMemory; readonly made: QavrMemory[] } {
@@ -104,13 +99,20 @@ describe("a memory that a function makes", () => {
 
   it("listens to observability and stored feedback once", async () => {
     const { make } = factory((store) => ({ store, scores: { quality: (score) => score / 100 } }));
-    const observability = new Observability({
-      configs: { default: { serviceName: "test", exporters: [new Quiet()] } },
-    });
+    const observability = quietObservability();
+    const storage = new InMemoryStore();
+    const feedback = await storage.getStore("observability");
+    const heardBy = (): unknown => feedback?.createFeedback;
+    const before = heardBy();
     const register = vi.spyOn(observability.getDefaultInstance() as never, "registerExporter" as never);
     const agent = scriptedAgent((() => make()) as never, [{ text: "noted" }]);
-    new Mastra({ agents: { agent }, storage: new InMemoryStore(), logger: false, observability });
-    for (const thread of ["a", "b"]) await agent.generate("deploy", { memory: { thread, resource: USER } });
+    new Mastra({ agents: { agent }, storage, logger: false, observability });
+    const ask = (thread: string): Promise<unknown> => agent.generate("deploy", { memory: { thread, resource: USER } });
+    await ask("a");
+    const after = heardBy();
+    expect(after).not.toBe(before);
+    await ask("b");
+    expect(heardBy()).toBe(after);
     expect(register).toHaveBeenCalledTimes(1);
   });
 });

@@ -1,12 +1,11 @@
-import type { LogFields } from "@qavr/core";
 import type { QavrMemory, QavrOptions } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
 import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
+import { listener } from "./support/listener.js";
 import { wordEmbedder } from "./support/word-embedder.js";
 
 describe("a memory whose embedding model has changed", () => {
-  const codes: string[] = [];
-  const logger = { warn: (_message: string, { code }: LogFields) => void codes.push(code) };
+  const { codes, logger } = listener();
 
   const ask = async (memory: QavrMemory, thread: string): Promise<string | undefined> => {
     const agent = scriptedAgent(memory, [{ text: "with helm" }]);

@@ -2,7 +2,8 @@ import { createScorer, runEvals } from "@mastra/core/evals";
 import type { QavrOptions } from "@qavr/mastra";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { bench, latest, scriptedAgent, USER } from "./support/bench.js";
-import { answered, half, judged, listener, QUESTION, rewardOf } from "./support/judged.js";
+import { answered, giveFeedback, half, judged, QUESTION, rewardOf } from "./support/judged.js";
+import { listener } from "./support/listener.js";
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -94,14 +95,7 @@ describe("feedback that is no thumb", () => {
     async (_what, feedback, expected) => {
       const { codes, logger } = listener();
       const given = await judged({ logger }, () => half, true);
-      const { addFeedback } = given.mastra.observability as unknown as { addFeedback(args: object): Promise<void> };
-      for (let time = 0; time < 2; time++) {
-        await addFeedback.call(given.mastra.observability, {
-          traceId: given.traceId,
-          correlationContext: {},
-          feedback: { feedbackSource: "user", ...feedback },
-        });
-      }
+      for (let time = 0; time < 2; time++) await giveFeedback(given, feedback);
       await new Promise((done) => setTimeout(done, 50));
       expect(codes).toEqual(expected);
       expect(await rewardOf(given)).toMatchObject({ tier: "completed" });

@@ -1,6 +1,6 @@
 import type { LibSQLVector } from "@mastra/libsql";
 import { createEngine, type Engine, memoryStore } from "@qavr/core";
-import { qavrVector } from "@qavr/mastra";
+import { type QavrVector, qavrVector } from "@qavr/mastra";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { bench, remember, scriptedAgent, USER } from "./support/bench.js";
 import { libsql } from "./support/stores.js";
@@ -49,23 +49,23 @@ describe("a vector store that is switched off while others learn with its engine
     return vector;
   }
 
-  it.each(SWITCHES)("by %s, answers as it is and takes no report", async (_how, options) => {
-    const engine = newEngine();
-    const vector = await notes();
-    const documents = qavrVector(vector, options(engine));
+  async function expectItself(documents: QavrVector, vector: LibSQLVector): Promise<void> {
     const [shown] = await documents.query(query);
     expect(await documents.reportOutcome(shown as never, { success: false })).toMatchObject({ status: "ignored" });
     expect(await documents.query(query)).toEqual(await vector.query(query));
+  }
+
+  it.each(SWITCHES)("by %s, answers as it is and takes no report", async (_how, options) => {
+    const engine = newEngine();
+    const vector = await notes();
+    await expectItself(qavrVector(vector, options(engine)), vector);
     expect((await engine.status()).seq).toBe(0);
   });
 
   it("is switched off beside a memory that learns", async () => {
     const { memory } = bench();
     const vector = await notes();
-    const documents = qavrVector(vector, { memory, enabled: false });
-    const [shown] = await documents.query(query);
-    expect(await documents.reportOutcome(shown as never, { success: false })).toMatchObject({ status: "ignored" });
-    expect(await documents.query(query)).toEqual(await vector.query(query));
+    await expectItself(qavrVector(vector, { memory, enabled: false }), vector);
     expect((await memory.status()).seq).toBe(0);
   });
 

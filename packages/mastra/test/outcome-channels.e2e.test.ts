@@ -8,7 +8,8 @@ import type { OutcomeReceipt } from "@qavr/core";
 import type { ReportedRun } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
 import { bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
-import { answered, half, judged, listener, on, QUESTION, rewardOf, THREAD } from "./support/judged.js";
+import { answered, giveFeedback, half, judged, on, QUESTION, rewardOf, THREAD } from "./support/judged.js";
+import { listener } from "./support/listener.js";
 import { promptText } from "./support/scripted-model.js";
 import { temporaryFolder } from "./support/stores.js";
 import { tools } from "./support/tools.js";
@@ -200,8 +201,7 @@ describe("a scorer", () => {
   });
 
   it("that changes its mind about a run is heard once, and the second word is named", async () => {
-    const codes: string[] = [];
-    const logger = { warn: (_message: string, { code }: { code: string }) => void codes.push(code) };
+    const { codes, logger } = listener();
     const { memory, runId } = await answered({ logger });
     let score = 0.2;
     const moody = createScorer({ id: "moody", description: "Moody.", type: "agent" }).generateScore(() => score);
@@ -231,21 +231,14 @@ describe("a thumb that is given in code", () => {
     ["up", { reward: 1, tier: "user" }],
   ])("of %j is a person's word about the trace's run", async (value, outcome) => {
     const given = await judged({}, () => half, true);
-    await (given.mastra.observability as unknown as { addFeedback(args: object): Promise<void> }).addFeedback({
-      traceId: given.traceId,
-      correlationContext: {},
-      feedback: { feedbackSource: "user", feedbackType: "thumbs", value },
-    });
+    await giveFeedback(given, { feedbackType: "thumbs", value });
     await expect.poll(() => rewardOf(given)).toMatchObject(outcome);
   });
 
   it("may be read otherwise", async () => {
     const given = await judged({ feedback: ({ value }) => ({ reward: Number(value) / 5 }) }, () => half, true);
-    await (given.mastra.observability as unknown as { addFeedback(args: object): Promise<void> }).addFeedback({
-      traceId: given.traceId,
-      correlationContext: { runId: given.runId, threadId: THREAD, resourceId: USER },
-      feedback: { feedbackSource: "user", feedbackType: "stars", value: 4 },
-    });
+    const run = { runId: given.runId, threadId: THREAD, resourceId: USER };
+    await giveFeedback(given, { feedbackType: "stars", value: 4 }, run);
     await expect.poll(() => rewardOf(given)).toMatchObject({ reward: 0.8, tier: "user" });
   });
 });

@@ -2,7 +2,7 @@ import type { RequestContext } from "@mastra/core/request-context";
 import type { LibSQLVector } from "@mastra/libsql";
 import { createVectorQueryTool } from "@mastra/rag";
 import { createEngine, memoryStore } from "@qavr/core";
-import { qavrVector } from "@qavr/mastra";
+import { type QavrVector, qavrVector } from "@qavr/mastra";
 import { beforeEach, describe, expect, it } from "vitest";
 import { bench, latest, scriptedAgent, USER } from "./support/bench.js";
 import { libsql } from "./support/stores.js";
@@ -16,6 +16,18 @@ const TEXTS = {
 };
 const QUESTION = "deploy fails with EACCES";
 const query = { indexName: INDEX, queryVector: wordVector(QUESTION), topK: 1 };
+
+/** What a model says that calls the tool. */
+const ASKS = { tool: "search", args: { queryText: QUESTION, topK: 1 } };
+
+/** Mastra's own tool, asking inside the run of the agent that calls it. */
+const searching = (documents: QavrVector): ReturnType<typeof createVectorQueryTool> =>
+  createVectorQueryTool({
+    id: "search",
+    indexName: INDEX,
+    model: wordEmbedder() as never,
+    vectorStore: ({ requestContext }) => documents.inRun(requestContext as RequestContext),
+  });
 
 describe("a wrapped vector store", () => {
   let vector: LibSQLVector;
@@ -70,14 +82,7 @@ describe("a wrapped vector store", () => {
   it("finds the namespace of an agent's run by the id of its episode", async () => {
     const { memory } = bench({ namespace: ({ resourceId = "nobody" }) => resourceId });
     const documents = qavrVector(vector, { memory });
-    const search = createVectorQueryTool({
-      id: "search",
-      indexName: INDEX,
-      model: wordEmbedder() as never,
-      vectorStore: ({ requestContext }) => documents.inRun(requestContext as RequestContext),
-    });
-    const script = [{ tool: "search", args: { queryText: QUESTION, topK: 1 } }, { text: "done" }];
-    const agent = scriptedAgent(memory, script, { tools: { search } });
+    const agent = scriptedAgent(memory, [ASKS, { text: "done" }], { tools: { search: searching(documents) } });
     await agent.generate(QUESTION, { memory: { thread: "task", resource: USER } });
     const { episode = "" } = (await latest(memory, "task")) ?? {};
     expect((await documents.reportOutcome(episode, { success: false })).status).toBe("committed");
@@ -106,14 +111,8 @@ describe("a wrapped vector store", () => {
   it("belongs to the run of an agent whose tool asks it, beside what its memory recalls", async () => {
     const { memory } = bench();
     const documents = qavrVector(vector, { memory });
-    const search = createVectorQueryTool({
-      id: "search",
-      indexName: INDEX,
-      model: wordEmbedder() as never,
-      vectorStore: ({ requestContext }) => documents.inRun(requestContext as RequestContext),
-    });
-    const script = [{ tool: "search", args: { queryText: QUESTION, topK: 1 } }, { error: new Error("no help") }];
-    const agent = scriptedAgent(memory, script, { tools: { search } });
+    const script = [ASKS, { error: new Error("no help") }];
+    const agent = scriptedAgent(memory, script, { tools: { search: searching(documents) } });
     await agent.generate(QUESTION, { memory: { thread: "task", resource: USER } }).catch(() => undefined);
     const episode = await latest(memory, "task");
     expect(episode).toMatchObject({

@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process";
-import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Agent, AgentConfig } from "@mastra/core/agent";
@@ -10,6 +8,7 @@ import type { LibSQLVector } from "@mastra/libsql";
 import type { EpisodeView, NamespaceStatus } from "@qavr/core";
 import { type QavrOptions, type QavrVector, qavrVector, type ToolCaller } from "@qavr/mastra";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { answerOf } from "./support/answer-of.js";
 import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
 import { consume } from "./support/expected-runs.js";
 import type { Script } from "./support/scripted-model.js";
@@ -222,16 +221,11 @@ describe.each(Object.entries(CALLERS))("a query inside a run that is told by %s"
 describe("a query by a tool that was approved in another process", () => {
   const FIXTURE = fileURLToPath(new URL("fixtures/suspended-search.mjs", import.meta.url));
 
-  /** Runs one half of a run in a process of its own; it imports the built packages. */
-  async function inProcess<Answer>(...args: string[]): Promise<Answer> {
-    const child = spawn(process.execPath, [FIXTURE, ...args], { stdio: ["ignore", "pipe", "inherit"] });
-    return JSON.parse(await text(child.stdout)) as Answer;
-  }
-
   it.each(["tool", "request"])("belongs to the run that waited, told by the %s context", async (by) => {
     const folder = temporaryFolder();
-    const { runId } = await inProcess<{ runId: string }>("start", folder, by);
-    const { episode, status } = await inProcess<{ episode: EpisodeView; status: NamespaceStatus }>(
+    const { runId } = await answerOf<{ runId: string }>(FIXTURE, "start", folder, by);
+    const { episode, status } = await answerOf<{ episode: EpisodeView; status: NamespaceStatus }>(
+      FIXTURE,
       "resume",
       folder,
       by,

@@ -1,27 +1,22 @@
-import { spawn } from "node:child_process";
-import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import type { EpisodeView, NamespaceStatus } from "@qavr/core";
 import { describe, expect, it } from "vitest";
+import { answerOf } from "./support/answer-of.js";
 import { temporaryFolder } from "./support/stores.js";
 
 const FIXTURE = fileURLToPath(new URL("fixtures/suspended-run.mjs", import.meta.url));
 
-/** Runs one half of a run in a process of its own; it imports the built packages. */
-async function inProcess<Answer>(...args: string[]): Promise<Answer> {
-  const child = spawn(process.execPath, [FIXTURE, ...args], { stdio: ["ignore", "pipe", "inherit"] });
-  return JSON.parse(await text(child.stdout)) as Answer;
-}
-
 describe("a run that is suspended by one process and resumed by another", () => {
   it("credits the memories that the first one showed, once, even when that was killed", async () => {
     const folder = temporaryFolder();
-    const { runId } = await inProcess<{ runId: string }>("start", folder);
-    const { episode, outcomes, episodes } = await inProcess<{
-      episode: EpisodeView;
-      outcomes: NamespaceStatus["outcomes"];
-      episodes: NamespaceStatus["episodes"];
-    }>("resume", folder, runId);
+    const { runId } = await answerOf<{ runId: string }>(FIXTURE, "start", folder);
+    const { episode, status } = await answerOf<{ episode: EpisodeView; status: NamespaceStatus }>(
+      FIXTURE,
+      "resume",
+      folder,
+      runId,
+    );
+    const { outcomes, episodes } = status;
     expect(episode.state).toBe("ended");
     expect(episode.exposures.map(({ items }) => items.length)).toEqual([1]);
     expect(episode.outcome).toMatchObject({ reward: 1, tier: "completed" });

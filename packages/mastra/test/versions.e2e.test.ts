@@ -1,9 +1,8 @@
-import { spawn } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
+import { answerOf } from "./support/answer-of.js";
 
 const packageFolder = fileURLToPath(new URL("..", import.meta.url));
 
@@ -15,8 +14,7 @@ async function runBeside(peers: string): Promise<Record<string, unknown>> {
   mkdirSync(copy, { recursive: true });
   for (const part of ["package.json", "dist"]) cpSync(join(packageFolder, part), join(copy, part), { recursive: true });
   cpSync(join(packageFolder, "test", "fixtures", "every-version.mjs"), join(folder, "every-version.mjs"));
-  const child = spawn(process.execPath, [join(folder, "every-version.mjs")], { stdio: ["ignore", "pipe", "inherit"] });
-  return JSON.parse(await text(child.stdout));
+  return answerOf(join(folder, "every-version.mjs"));
 }
 
 function version(peers: string, name: string): string {

@@ -5,6 +5,7 @@ import { createEngine, memoryStore } from "@qavr/core";
 import { QavrMemory, type QavrMemoryFields, type QavrOptions } from "@qavr/mastra";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { bench, remember, scriptedAgent, USER } from "./support/bench.js";
+import { listener } from "./support/listener.js";
 import { libsql } from "./support/stores.js";
 import { wordEmbedder } from "./support/word-embedder.js";
 
@@ -15,8 +16,7 @@ afterEach(() => {
 
 /** Codes of the warnings that the construction of a memory gives. */
 function warnings(fields: QavrMemoryFields): string[] {
-  const codes: string[] = [];
-  const logger = { warn: (_message: string, { code }: LogFields) => void codes.push(code) };
+  const { codes, logger } = listener();
   new QavrMemory({ ...fields, qavr: { store: memoryStore(), logger, ...fields.qavr } });
   return codes;
 }
@@ -59,8 +59,7 @@ describe("a memory that is made", () => {
   });
 
   it("warns once when an agent recalls by a processor of its own, which Mastra takes instead", async () => {
-    const codes: string[] = [];
-    const logger = { warn: (_message: string, { code }: LogFields) => void codes.push(code) };
+    const { codes, logger } = listener();
     const { memory, storage, vector } = bench({ logger });
     const recall = new SemanticRecall({
       storage: (await storage.getStore("memory")) as never,
@@ -74,8 +73,7 @@ describe("a memory that is made", () => {
 
   describe("beside a storage", () => {
     const remote = (qavr: QavrOptions): string[] => {
-      const codes: string[] = [];
-      const logger = { warn: (_message: string, { code }: LogFields) => void codes.push(code) };
+      const { codes, logger } = listener();
       new QavrMemory({ ...libsqlFields(), storage: new PostgresStore(), qavr: { logger, ...qavr } });
       return codes;
     };
@@ -93,8 +91,7 @@ describe("a memory that is made", () => {
     });
 
     it("that Mastra hands over later is looked at too", () => {
-      const codes: string[] = [];
-      const logger = { warn: (_message: string, { code }: LogFields) => void codes.push(code) };
+      const { codes, logger } = listener();
       const { vector } = libsql();
       const memory = new QavrMemory({ vector, embedder: wordEmbedder(), qavr: { logger } });
       memory.setStorage(libsql().storage);

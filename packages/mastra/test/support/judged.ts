@@ -1,7 +1,6 @@
 import { createScorer, type MastraScorer } from "@mastra/core/evals";
 import { Mastra } from "@mastra/core/mastra";
 import { BaseExporter, Observability } from "@mastra/observability";
-import type { LogFields, Logger } from "@qavr/core";
 import type { QavrOptions } from "@qavr/mastra";
 import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./bench.js";
 
@@ -17,23 +16,13 @@ export async function answered(qavr: QavrOptions = {}): Promise<Bench & { readon
   return { ...given, runId: runId as string };
 }
 
-/** Codes and messages of the lines above debug level. */
-export function listener(): { codes: string[]; messages: string[]; logger: Logger } {
-  const codes: string[] = [];
-  const messages: string[] = [];
-  const hear = (message: string, { code }: LogFields): void => {
-    codes.push(code);
-    messages.push(message);
-  };
-  return { codes, messages, logger: { info: hear, warn: hear, error: hear } };
-}
-
 class Silent extends BaseExporter {
   name = "silent";
   override async _exportTracingEvent(): Promise<void> {}
 }
 
-const observability = (): Observability =>
+/** An observability that tells nobody else. */
+export const quietObservability = (): Observability =>
   new Observability({ configs: { default: { serviceName: "test", exporters: [new Silent()] } } });
 
 export const half: MastraScorer = createScorer({
@@ -59,10 +48,20 @@ export async function judged(
     agents: { agent },
     storage: fields.storage ?? given.storage,
     logger: false,
-    ...(observed ? { observability: observability() } : {}),
+    ...(observed ? { observability: quietObservability() } : {}),
   });
   const { runId, traceId } = await agent.generate(QUESTION, { memory: on });
   return { ...given, runId: runId as string, traceId, mastra };
+}
+
+/** Gives feedback as an application does in its code. */
+export async function giveFeedback(
+  { mastra, traceId }: { readonly mastra: Mastra; readonly traceId: string | undefined },
+  feedback: object,
+  correlationContext: object = {},
+): Promise<void> {
+  const observability = mastra.observability as unknown as { addFeedback(args: object): Promise<void> };
+  await observability.addFeedback({ traceId, correlationContext, feedback: { feedbackSource: "user", ...feedback } });
 }
 
 export const rewardOf = async ({ memory }: Bench): Promise<unknown> => (await latest(memory, THREAD))?.outcome;
