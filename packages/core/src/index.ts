@@ -2,6 +2,7 @@ export { HASHED_DIMS, hashedVector } from "./embedding/hashed-vector.js";
 export { contentHash } from "./embedding/text-hash.js";
 export { createEngine, ENGINE_DEFAULTS } from "./engine/create-engine.js";
 export type { SetTimer } from "./engine/deadline.js";
+export { type Defined, definedOnly } from "./engine/defined-only.js";
 export type {
   CompactionReport,
   ContextStatus,
@@ -32,6 +33,7 @@ export type {
   EngineOptions,
   EpisodeView,
   ExposureView,
+  ForgetOptions,
   LearnedState,
   LogFields,
   Logger,

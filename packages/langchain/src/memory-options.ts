@@ -15,19 +15,19 @@ export interface MemoryOptions extends Omit<EngineOptions, "store">, DocumentIdO
    * Where the ledger is kept: a path (SQLite), a `postgres://` URL, or a Store. The store is closed with the memory.
    * @default the environment variable QAVR_STORE, else ".qavr/ledger.db"
    */
-  readonly store?: string | Store;
+  readonly store?: string | Store | undefined;
   /** Scope of learning: runs that may learn from each other share one. @default "default", or `qavr_namespace` in a run's metadata */
-  readonly namespace?: ScopeOption;
+  readonly namespace?: ScopeOption | undefined;
   /** Kind of task: what memories do in one counts there in full and elsewhere in part. @default "default", or `qavr_context` in a run's metadata */
-  readonly context?: ScopeOption;
+  readonly context?: ScopeOption | undefined;
   /** Judges each finished run. Without it an error is a failure and a mere end is weak evidence of success. @default undefined */
-  readonly evaluate?: Evaluate;
+  readonly evaluate?: Evaluate | undefined;
   /**
    * What a failure of learning does: `open` logs it and goes on with the host's order, `throw` lets it reach the caller. Leave
    * it alone outside tests.
    * @default "open"
    */
-  readonly onError?: "open" | "throw";
+  readonly onError?: "open" | "throw" | undefined;
 }
 
 const OPTIONS: FieldsOf<MemoryOptions> = {

@@ -64,7 +64,7 @@ export interface Qavr {
   report(
     reference: string | DocumentInterface,
     outcome: Outcome,
-    options?: { readonly namespace?: string },
+    options?: { readonly namespace?: string | undefined },
   ): Promise<OutcomeReceipt>;
 
   /** Retrieves without any framework around it. Inside a tracked run it joins that run's episode. @throws INVALID_ARGUMENT */
@@ -96,11 +96,11 @@ export interface Qavr {
   /** Documents, or what {@link Qavr.search} found, as prompt text, each with its short handle: `[m1] text`. */
   format(memories: readonly (DocumentInterface | FoundItem)[]): string;
   /** A run with everything it was shown and why, by run or episode id; undefined if unknown. */
-  explain(reference: string, options?: { readonly namespace?: string }): Promise<EpisodeView | undefined>;
+  explain(reference: string, options?: { readonly namespace?: string | undefined }): Promise<EpisodeView | undefined>;
   /** Why a returned document stands where it does; undefined for a document that no ranking returned. */
   explain(document: DocumentInterface): Promise<DocumentExplanation | undefined>;
   /** Whether and what a namespace has learned. */
-  status(options?: { readonly namespace?: string }): Promise<NamespaceStatus>;
+  status(options?: { readonly namespace?: string | undefined }): Promise<NamespaceStatus>;
   /** Waits until the ends of all runs that have ended are judged and recorded. Await it before a process is frozen or exits. */
   flush(): Promise<void>;
   /** Waits likewise, records what is open as abandoned and closes the store. */

@@ -10,7 +10,7 @@ import { planRerank, rerank } from "./rerank.js";
 /** What a {@link QavrCompressor} can be told. */
 export interface CompressorOptions extends Omit<RankingOptions, "fetchK" | "scores" | "space"> {
   /** How many documents to keep. @default 4 */
-  readonly topN?: number;
+  readonly topN?: number | undefined;
 }
 
 /** Fields of a {@link QavrCompressor}. */

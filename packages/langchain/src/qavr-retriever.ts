@@ -16,9 +16,9 @@ import { search } from "./search.js";
 /** What a {@link QavrRetriever} can be told besides its host. */
 export interface RetrieverOptions<Filter = unknown> extends BaseRetrieverInput, RankingOptions {
   /** How many documents to return. A wrapped retriever is asked for no number: without `k` all it found are reordered. @default 4 for a store */
-  readonly k?: number;
+  readonly k?: number | undefined;
   /** Passed to the store untouched. */
-  readonly filter?: Filter;
+  readonly filter?: Filter | undefined;
 }
 
 /** Fields of a {@link QavrRetriever}. */

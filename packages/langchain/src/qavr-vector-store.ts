@@ -5,6 +5,7 @@ import {
   VectorStore,
   type VectorStoreInterface,
 } from "@langchain/core/vectorstores";
+import { definedOnly } from "@qavr/core";
 import { delegateMembers } from "./delegate-members.js";
 import { findRun, type RunSite } from "./find-run.js";
 import {
@@ -183,11 +184,14 @@ export class QavrVectorStore<Store extends VectorStoreInterface = VectorStoreInt
  * The store inside, should `base` be one of these vector stores, also of another memory: ranking twice would count every
  * memory twice. The wrapper's options hold where none are given.
  */
-export function unwrapHost<Base extends object, Options extends RankingOptions>(
+export function unwrapHost<Base extends object>(
   base: Base,
-  options: Options,
-): { readonly host: Base; readonly merged: Options } {
+  options: RankingOptions,
+): { readonly host: Base; readonly merged: RankingOptions } {
   if (markOf(base, MARKS.vectorStore) !== true) return { host: base, merged: options };
   const wrapper = base as unknown as QavrVectorStore;
-  return { host: wrapper.inner as unknown as Base, merged: { ...wrapper.options, ...options } };
+  return {
+    host: wrapper.inner as unknown as Base,
+    merged: { ...wrapper.options, ...definedOnly(options) },
+  };
 }

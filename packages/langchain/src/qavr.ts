@@ -61,7 +61,10 @@ export function qavr(options: MemoryOptions = {}): Qavr {
     reportOutcomeTool: (fields) => createReportOutcomeTool(internals, fields),
 
     format: (memories) => formatMemories(memories, shown),
-    explain: (async (reference: string | DocumentInterface, fields: { readonly namespace?: string } = {}) => {
+    explain: (async (
+      reference: string | DocumentInterface,
+      fields: { readonly namespace?: string | undefined } = {},
+    ) => {
       if (typeof reference !== "string") {
         const known = shown.get(reference);
         return known && explainDocument(known);

@@ -11,24 +11,24 @@ export interface RankingOptions extends DocumentIdOptions {
    * the gain, 2 × k loses a fifth of it. Leave it alone unless the host is slow for long lists.
    * @default what the learner asks for, 4 × k and at least 20
    */
-  readonly fetchK?: number;
+  readonly fetchK?: number | undefined;
   /** How the host's scores become similarities. Name the kind when the store's direction cannot be read off its lists. @default "auto" */
-  readonly scores?: ScoreKind;
+  readonly scores?: ScoreKind | undefined;
   /** Which body of memories the ids belong to. Name it when one memory serves several stores. @default "default" */
-  readonly collection?: string;
+  readonly collection?: string | undefined;
   /** Name of the embedding space. @default the name of the store's embedding model, where it tells */
-  readonly space?: string;
+  readonly space?: string | undefined;
   /** Scope of learning; overrides the memory's. @default the memory's */
-  readonly namespace?: ScopeOption;
+  readonly namespace?: ScopeOption | undefined;
   /** Kind of task; overrides the memory's. @default the memory's */
-  readonly context?: ScopeOption;
+  readonly context?: ScopeOption | undefined;
   /**
    * Which documents nobody has verified: what an agent has written, or an import. Rewards lift them by little and past no verified one,
    * until verified successes have confirmed them. Name it wherever agents write into the store. @default none
    */
-  readonly unverified?: (document: DocumentInterface) => boolean;
+  readonly unverified?: ((document: DocumentInterface) => boolean) | undefined;
   /** True adds the ranking to each document's metadata, under `qavr`. For debugging, and for documents that pass a checkpoint. @default false */
-  readonly annotate?: boolean;
+  readonly annotate?: boolean | undefined;
 }
 
 /** The widest list that a host is asked for. */

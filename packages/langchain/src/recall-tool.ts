@@ -11,9 +11,9 @@ import { assertText } from "./ranking-options.js";
 /** What a recall tool can be told: its name and description for the model, and the retriever's options. */
 export interface RecallToolOptions extends RetrieverOptions {
   /** @default "recall_memories" */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Tells the model when to recall. */
-  readonly description?: string;
+  readonly description?: string | undefined;
 }
 
 /** A tool that answers `{ query }` with text for the model, and with the documents as its artifact. */

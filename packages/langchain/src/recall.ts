@@ -14,11 +14,11 @@ import { search } from "./search.js";
 /** What a recall can be told. */
 export interface RecallOptions extends RankingOptions {
   /** How many documents to return. @default 4 for a store, all that a retriever finds */
-  readonly k?: number;
+  readonly k?: number | undefined;
   /** Passed to the store untouched. */
-  readonly filter?: unknown;
+  readonly filter?: unknown | undefined;
   /** The config of the run around this recall, where there is one. LangGraph's nodes and tools need not pass it. */
-  readonly config?: { readonly callbacks?: Callbacks };
+  readonly config?: { readonly callbacks?: Callbacks } | undefined;
 }
 
 /** One retrieve → use → outcome cycle without a framework. */

@@ -17,9 +17,9 @@ import { joinParked, openedEpisodes } from "./run-episodes.js";
 /** What a report tool can be told. */
 export interface ReportOutcomeToolOptions {
   /** @default "report_outcome" */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Tells the model when to report. */
-  readonly description?: string;
+  readonly description?: string | undefined;
 }
 
 /** A tool that answers a report with what was recorded. */

@@ -1,81 +1,81 @@
-import { QavrError } from "@qavr/core";
+import { type Defined, definedOnly, QavrError } from "@qavr/core";
 import type { PgPool } from "./pg-pool.js";
 
 /** Where the ledger is and how it is used. Either `pool` or `connectionString`. */
 export interface PostgresStoreOptions {
   /** A pool of `pg` that the application owns: it is used and never ended. */
-  readonly pool?: PgPool;
+  readonly pool?: PgPool | undefined;
   /** `postgres://` URL. The store opens a pool of its own by its first use, and ends it when it is closed. */
-  readonly connectionString?: string;
+  readonly connectionString?: string | undefined;
   /**
    * Connections of the store's own pool, 1 to 1,000; listening takes one more. Leave it unless requests wait for connections.
    * @default 10
    */
-  readonly maxConnections?: number;
+  readonly maxConnections?: number | undefined;
   /**
    * Schema that holds the tables. It is created if it is missing; one that holds something else is refused.
    * @default "qavr"
    */
-  readonly schema?: string;
+  readonly schema?: string | undefined;
   /**
    * Whether the first use creates missing tables and brings older ones up to date. `false` for a login without those rights;
    * then somebody else must have opened the store once.
    * @default true
    */
-  readonly migrate?: boolean;
+  readonly migrate?: boolean | undefined;
   /**
    * Hash partitions of every table, by namespace, 0 to 256; counts when the tables are created. 0 makes plain tables: for
    * engines that distribute tables by themselves.
    * @default 16
    */
-  readonly partitions?: number;
+  readonly partitions?: number | undefined;
   /**
    * Puts row-level security on the tables when they are created; tables that are there say for themselves. A statement then sees the rows of one namespace, the one that
    * its transaction names, whatever it asks for. Costs two round trips per read. It binds no superuser.
    * @default false
    */
-  readonly rowLevelSecurity?: boolean;
+  readonly rowLevelSecurity?: boolean | undefined;
   /**
    * Transactions of commits at the same time, each for one namespace, 1 to 1,000. Half as many, rounded up, may replace, compact or
    * erase whole namespaces beside them.
    * @default 4
    */
-  readonly writers?: number;
+  readonly writers?: number | undefined;
   /** How long a commit waits for another process that writes to the same namespace before STORE_BUSY. ms. @default 5000 */
-  readonly lockTimeout?: number;
+  readonly lockTimeout?: number | undefined;
   /**
    * How long one statement may take, and the server may stay silent. ms. Replacing and erasing a whole namespace may take
    * longer. @default 10000
    */
-  readonly statementTimeout?: number;
+  readonly statementTimeout?: number | undefined;
   /** How long to wait for a connection of the store's own pool. ms. @default 5000 */
-  readonly connectTimeout?: number;
+  readonly connectTimeout?: number | undefined;
   /**
    * How old a ranking's view of what other processes have learned may be. ms. 0 asks the server for every ranking whether
    * there is news: one short round trip. Above 0, a ranking whose states are known asks nothing at all.
    * @default 0
    */
-  readonly staleness?: number;
+  readonly staleness?: number | undefined;
   /**
    * Tells other stores by NOTIFY which namespaces were written to, and listens to them, over one connection of its own: caches then
    * forget those within milliseconds. Nothing depends on it. Not for transaction poolers, which lose LISTEN, nor for an application's
    * pool of one connection, which nothing else could use any more.
    * @default true when staleness is above 0, unless the application's pool has one connection
    */
-  readonly listen?: boolean;
+  readonly listen?: boolean | undefined;
   /**
    * A pool of a streaming replica that rankings read states from. Needs a staleness. A replica that is further behind is
    * passed over.
    */
-  readonly replica?: PgPool;
+  readonly replica?: PgPool | undefined;
   /** Memory for states that were read or written lately, in bytes. 0 keeps none. @default 67108864 (64 MiB) */
-  readonly cacheBytes?: number;
+  readonly cacheBytes?: number | undefined;
   /** Prepares statements, once per connection. `false` for transaction poolers that cannot keep them. @default true */
-  readonly prepare?: boolean;
+  readonly prepare?: boolean | undefined;
 }
 
 /** What applies when an option is left out. */
-export const POSTGRES_DEFAULTS: Required<
+export const POSTGRES_DEFAULTS: Defined<
   Omit<PostgresStoreOptions, "pool" | "connectionString" | "replica" | "listen">
 > = {
   maxConnections: 10,
@@ -93,7 +93,7 @@ export const POSTGRES_DEFAULTS: Required<
 };
 
 /** Options with every default filled in. */
-export interface ResolvedOptions extends Required<Omit<PostgresStoreOptions, "pool" | "connectionString" | "replica">> {
+export interface ResolvedOptions extends Defined<Omit<PostgresStoreOptions, "pool" | "connectionString" | "replica">> {
   /** The application's pool, or the URL of a server. */
   readonly source: PgPool | string;
   readonly replica: PgPool | undefined;
@@ -107,9 +107,7 @@ const MAX_SCHEMA_BYTES = 63;
 /** @throws INVALID_ARGUMENT for an option that is missing or outside its range */
 export function resolveOptions(given: string | PostgresStoreOptions): ResolvedOptions {
   const named = typeof given === "string" ? { connectionString: given } : given;
-  // An option that is there but undefined counts as absent.
-  const known = Object.fromEntries(Object.entries(named ?? {}).filter(([, value]) => value !== undefined));
-  const options: typeof POSTGRES_DEFAULTS & PostgresStoreOptions = { ...POSTGRES_DEFAULTS, ...known };
+  const options = { ...POSTGRES_DEFAULTS, ...definedOnly<PostgresStoreOptions>(named ?? {}) };
   const { pool, connectionString, replica, schema, partitions, staleness } = options;
   const source = sourceOf(pool, connectionString);
   if (typeof schema !== "string" || !isName(schema)) {

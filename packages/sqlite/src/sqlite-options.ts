@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { QavrError } from "@qavr/core";
+import { type Defined, definedOnly, QavrError } from "@qavr/core";
 
 /** Where the ledger is and how carefully it is kept. */
 export interface SqliteStoreOptions {
@@ -12,29 +12,29 @@ export interface SqliteStoreOptions {
    * seconds is fine and the disk is slow.
    * @default "full"
    */
-  readonly synchronous?: "full" | "normal";
+  readonly synchronous?: "full" | "normal" | undefined;
   /**
    * How long a write waits for another process that holds the lock before it is refused with STORE_BUSY. Ms. Waiting does
    * not block the event loop, except in the constructor. Leave it unless other processes hold the file for long.
    * @default 5000
    */
-  readonly busyTimeout?: number;
+  readonly busyTimeout?: number | undefined;
   /**
    * Memory for states that were read or written lately, in bytes. 0 reads every state from the file. Raise it when many more
    * memories are ranked than fit.
    * @default 67108864 (64 MiB)
    */
-  readonly cacheBytes?: number;
+  readonly cacheBytes?: number | undefined;
   /**
    * Reads a ledger that something else writes; commits are refused and nothing is created. Where nothing can be written, a ledger
    * that was closed is read as one that nobody writes to (Node 22.15 or newer), and refused with STORE_UNAVAILABLE once somebody does.
    * @default false
    */
-  readonly readOnly?: boolean;
+  readonly readOnly?: boolean | undefined;
 }
 
 /** What applies when an option is left out. */
-export const SQLITE_DEFAULTS: Required<Omit<SqliteStoreOptions, "path">> = {
+export const SQLITE_DEFAULTS: Defined<Omit<SqliteStoreOptions, "path">> = {
   synchronous: "full",
   busyTimeout: 5_000,
   cacheBytes: 64 * 1024 * 1024,
@@ -42,7 +42,7 @@ export const SQLITE_DEFAULTS: Required<Omit<SqliteStoreOptions, "path">> = {
 };
 
 /** Options with every default filled in; `path` is absolute, or `:memory:`. */
-export interface ResolvedOptions extends Required<SqliteStoreOptions> {
+export interface ResolvedOptions extends Defined<SqliteStoreOptions> {
   /** True for `:memory:`. */
   readonly inMemory: boolean;
 }
@@ -50,9 +50,7 @@ export interface ResolvedOptions extends Required<SqliteStoreOptions> {
 /** @throws INVALID_ARGUMENT for a path that is empty or no string, or an option outside its range. */
 export function resolveOptions(given: string | SqliteStoreOptions): ResolvedOptions {
   const named = typeof given === "string" ? { path: given } : given;
-  // An option that is there but undefined counts as absent.
-  const known = Object.fromEntries(Object.entries(named ?? {}).filter(([, value]) => value !== undefined));
-  const options = { ...SQLITE_DEFAULTS, ...(known as unknown as SqliteStoreOptions) };
+  const options = { ...SQLITE_DEFAULTS, ...definedOnly<Partial<SqliteStoreOptions>>(named ?? {}) };
   const { path, synchronous, busyTimeout, cacheBytes, readOnly } = options;
   if (typeof path !== "string" || path.trim() === "" || path.includes("\0")) {
     refuse("path", "must be the name of a file, or :memory:", path);

@@ -1,4 +1,4 @@
-import { assertEntry, assertName, QavrError, type Spool } from "@qavr/core";
+import { assertEntry, assertName, type Defined, definedOnly, QavrError, type Spool } from "@qavr/core";
 import { logKeeper } from "./log-keeper.js";
 import { openDatabase, prepareTables } from "./open-database.js";
 import { SPOOL, sizeOf, spoolTables } from "./spool-tables.js";
@@ -12,13 +12,13 @@ export interface SqliteSpoolOptions {
   /** File of the spool, on a local disk, relative to the working folder; missing folders are created. */
   readonly path: string;
   /** Outcomes (with their exposures) that may wait. Raise it for longer outages of a busy application. @default 10,000 */
-  readonly maxCommits?: number;
+  readonly maxCommits?: number | undefined;
   /** Bytes of entries that may wait. @default 67,108,864 (64 MiB) */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
 }
 
 /** What applies when an option is left out. */
-export const SPOOL_DEFAULTS: Required<Omit<SqliteSpoolOptions, "path">> = {
+export const SPOOL_DEFAULTS: Defined<Omit<SqliteSpoolOptions, "path">> = {
   maxCommits: 10_000,
   maxBytes: 64 * 1024 * 1024,
 };
@@ -106,10 +106,10 @@ export function sqliteSpool(options: string | SqliteSpoolOptions): Spool {
 }
 
 /** @throws INVALID_ARGUMENT */
-function withDefaults(given: string | SqliteSpoolOptions): Required<SqliteSpoolOptions> {
+function withDefaults(given: string | SqliteSpoolOptions): Defined<SqliteSpoolOptions> {
   const named = typeof given === "string" ? { path: given } : given;
-  const known = Object.fromEntries(Object.entries(named ?? {}).filter(([, value]) => value !== undefined));
-  const options = { ...SPOOL_DEFAULTS, ...(known as unknown as SqliteSpoolOptions) };
+  // The path is checked with what else the file needs.
+  const options = { ...SPOOL_DEFAULTS, ...definedOnly(named ?? {}) } as Defined<SqliteSpoolOptions>;
   for (const option of ["maxCommits", "maxBytes"] as const) {
     if (Number.isInteger(options[option]) && options[option] >= 1) continue;
     throw new QavrError(

@@ -1,4 +1,3 @@
-export { definedOnly } from "../engine/defined-only.js";
 export { assertKnownFields, ENGINE_OPTIONS, type FieldsOf } from "../engine/known-fields.js";
 export { ignored } from "../engine/outcomes.js";
 export { createWorkUnderWay, type WorkUnderWay } from "../engine/work-under-way.js";

@@ -233,7 +233,11 @@ export function createEngine(options: EngineOptions): Engine {
     importState: (state) => track(maintainer.importState(state)),
     exportState: (exportOptions) => maintainer.exportState(exportOptions),
     replay: ((
-      replayOptions: { readonly namespace?: string; readonly write?: boolean; readonly learner?: Learner } = {},
+      replayOptions: {
+        readonly namespace?: string | undefined;
+        readonly write?: boolean;
+        readonly learner?: Learner;
+      } = {},
     ) =>
       replayOptions.learner === undefined
         ? rebuilder.replay(replayOptions)

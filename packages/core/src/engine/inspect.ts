@@ -26,8 +26,8 @@ const WARM_EPISODES = 100;
 const LISTED_SOURCES = 100;
 
 export interface Inspector {
-  explain(reference: string, options?: { readonly namespace?: string }): Promise<EpisodeView | undefined>;
-  status(options?: { readonly namespace?: string }): Promise<NamespaceStatus>;
+  explain(reference: string, options?: { readonly namespace?: string | undefined }): Promise<EpisodeView | undefined>;
+  status(options?: { readonly namespace?: string | undefined }): Promise<NamespaceStatus>;
 }
 
 export function createInspector(context: EngineContext): Inspector {

@@ -13,9 +13,13 @@ import type { EndOptions, OutcomeInput, OutcomeReceipt } from "./types.js";
 
 export interface Outcomes {
   end(episode: string, outcome?: OutcomeInput, options?: EndOptions): Promise<OutcomeReceipt | undefined>;
-  report(reference: string, outcome: OutcomeInput, options?: { readonly namespace?: string }): Promise<OutcomeReceipt>;
+  report(
+    reference: string,
+    outcome: OutcomeInput,
+    options?: { readonly namespace?: string | undefined },
+  ): Promise<OutcomeReceipt>;
   park(episode: string, options: { readonly alias: string }): Promise<void>;
-  resume(alias: string, options?: { readonly namespace?: string }): Promise<string | undefined>;
+  resume(alias: string, options?: { readonly namespace?: string | undefined }): Promise<string | undefined>;
   /** Records episodes past their time. Never rejects. */
   sweep(): Promise<void>;
   /** Records every open episode as abandoned. Never rejects. */

@@ -32,7 +32,11 @@ const NO_VECTOR = new Int8Array(0);
 
 export interface Ranker {
   rank(request: RankRequest): Promise<Ranking>;
-  fetchSize(request: { readonly namespace?: string; readonly topK: number; readonly fetchK?: number }): Promise<number>;
+  fetchSize(request: {
+    readonly namespace?: string | undefined;
+    readonly topK: number;
+    readonly fetchK?: number;
+  }): Promise<number>;
 }
 
 export function createRanker(context: EngineContext): Ranker {

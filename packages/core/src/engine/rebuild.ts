@@ -20,7 +20,7 @@ const NAMED_DIFFERENCES = 100;
 const ATTEMPTS = 5;
 
 export interface Rebuilder {
-  replay(options?: { readonly namespace?: string; readonly write?: boolean }): Promise<ReplayReport>;
+  replay(options?: { readonly namespace?: string | undefined; readonly write?: boolean }): Promise<ReplayReport>;
   revoke(options: RevokeOptions): Promise<RevocationReport>;
 }
 

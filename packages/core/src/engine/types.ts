@@ -104,34 +104,34 @@ export interface Candidate {
 
 export interface RankRequest {
   /** Scope of learning. @default "default" */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** Which body of memories the ids belong to; one embedding space each. @default "default" */
-  readonly collection?: string;
+  readonly collection?: string | undefined;
   /**
    * What kind of task this is. What memories do in one context counts there in full and elsewhere in part. Name it when the same
    * words want different memories in different tasks; where they want the same ones, it only slows learning. @default "default"
    */
-  readonly context?: string;
+  readonly context?: string | undefined;
   /** The request's text; hashed into a vector when `vector` is absent, smoothed by what was found and the texts of the nearest candidates. Never stored. */
-  readonly text?: string;
+  readonly text?: string | undefined;
   /** The request's embedding, any length ≥ 1, finite. Projected to at most 256 dims and quantised before anything else sees it. */
-  readonly vector?: ArrayLike<number>;
+  readonly vector?: ArrayLike<number> | undefined;
   /** Name of the vector's space (model). Give it when the model may change. @default "host" for `vector`, "hashed" for `text` */
-  readonly space?: string;
+  readonly space?: string | undefined;
   /** Best first, as the host returned them. */
   readonly candidates: readonly Candidate[];
   /** How many to return; more than there are is legal. */
   readonly topK: number;
   /** An open episode to add this exposure to. @default a new one */
-  readonly episode?: string;
+  readonly episode?: string | undefined;
   /** Run, trace or thread ids under which the episode can be found again. */
-  readonly aliases?: readonly string[];
+  readonly aliases?: readonly string[] | undefined;
   /** False ranks without opening or recording anything, and without trying what is not known yet (evaluation, previews). @default true */
-  readonly record?: boolean;
+  readonly record?: boolean | undefined;
   /** With `record: false`: how many to return where the caller shows them in pages of `topK`, which keeps their order. @default topK */
-  readonly returned?: number;
+  readonly returned?: number | undefined;
   /** True records the host's order as shown without reordering it (MMR and other selections that must stand). @default false */
-  readonly keepOrder?: boolean;
+  readonly keepOrder?: boolean | undefined;
 }
 
 /** Why an item stands where it does. `similarity + learned = score`. */
@@ -205,12 +205,12 @@ export interface OutcomeReceipt {
 }
 
 export interface EndOptions {
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /**
    * Exposures (by `Ranking.exposure`) whose part of the run failed and was replaced by another: recorded, not credited. What a
    * report or a parking has recorded before keeps its credit.
    */
-  readonly uncredited?: readonly number[];
+  readonly uncredited?: readonly number[] | undefined;
 }
 
 /** An episode as far as it is known: open ones from memory, recorded ones from the ledger. */
@@ -250,6 +250,16 @@ export interface LearnedState<Shared = unknown, Memory = unknown> {
   readonly memories: readonly { readonly id: string; readonly state: Memory }[];
 }
 
+/** What to forget: memories of a collection, or a namespace with everything in it. */
+export type ForgetOptions =
+  | {
+      readonly namespace: string;
+      /** @default "default" */
+      readonly collection?: string;
+      readonly ids: readonly string[];
+    }
+  | { readonly namespace: string; readonly collection?: never; readonly ids?: never };
+
 /** Which outcomes to revoke. At least one condition besides the namespace; all that are named hold, and ranges include their ends. */
 export interface RevokeOptions {
   readonly namespace: string;
@@ -264,7 +274,7 @@ export interface RevokeOptions {
   /** Outcomes up to this place in the ledger. */
   readonly toSeq?: number;
   /** Only says what would change. @default false */
-  readonly dryRun?: boolean;
+  readonly dryRun?: boolean | undefined;
 }
 
 /** Which part of a ledger to drop. */
@@ -274,7 +284,7 @@ export interface CompactOptions {
    * Entries that are older than this go, ms. What comes before the new beginning can be neither revoked nor asked about any more.
    * @default the engine's outcomeWindow, 30 days
    */
-  readonly olderThan?: number;
+  readonly olderThan?: number | undefined;
 }
 
 export interface Engine {
@@ -282,7 +292,11 @@ export interface Engine {
   readonly enabled: boolean;
 
   /** How many candidates to ask the host for: exactly `topK` while there is nothing to learn from. Never rejects for store failures. */
-  fetchSize(request: { readonly namespace?: string; readonly topK: number; readonly fetchK?: number }): Promise<number>;
+  fetchSize(request: {
+    readonly namespace?: string | undefined;
+    readonly topK: number;
+    readonly fetchK?: number;
+  }): Promise<number>;
 
   /**
    * Orders candidates and (unless `record: false`) notes the exposure in an open episode.
@@ -298,9 +312,9 @@ export interface Engine {
    * @throws INVALID_ARGUMENT, INVALID_ID
    */
   open(options?: {
-    readonly namespace?: string;
-    readonly aliases?: readonly string[];
-    readonly lastHandle?: number;
+    readonly namespace?: string | undefined;
+    readonly aliases?: readonly string[] | undefined;
+    readonly lastHandle?: number | undefined;
   }): string;
 
   /** Adds aliases to an open episode. @throws UNKNOWN_EPISODE */
@@ -316,41 +330,49 @@ export interface Engine {
    * Records an outcome for an episode, open or recorded, by its id or an alias. An open one stays open.
    * @throws UNKNOWN_EPISODE, NOT_SHOWN, INVALID_REWARD, OUTCOME_TOO_LATE, IDEMPOTENCY_CONFLICT, …
    */
-  report(reference: string, outcome: OutcomeInput, options?: { readonly namespace?: string }): Promise<OutcomeReceipt>;
+  report(
+    reference: string,
+    outcome: OutcomeInput,
+    options?: { readonly namespace?: string | undefined },
+  ): Promise<OutcomeReceipt>;
 
   /** Makes an open episode durable and waits for {@link Engine.resume} under `alias`, in any process. */
   park(episode: string, options: { readonly alias: string }): Promise<void>;
 
   /** Reopens the parked episode of an alias; undefined if there is none. */
-  resume(alias: string, options?: { readonly namespace?: string }): Promise<string | undefined>;
+  resume(alias: string, options?: { readonly namespace?: string | undefined }): Promise<string | undefined>;
 
   /** An episode by id or alias with the explanation of every item shown; undefined if unknown. */
-  explain(reference: string, options?: { readonly namespace?: string }): Promise<EpisodeView | undefined>;
+  explain(reference: string, options?: { readonly namespace?: string | undefined }): Promise<EpisodeView | undefined>;
 
-  status(options?: { readonly namespace?: string }): Promise<NamespaceStatus>;
+  status(options?: { readonly namespace?: string | undefined }): Promise<NamespaceStatus>;
 
   /** How this engine gets on with its store. Asks nobody: it answers also while the store does not. */
   health(): EngineHealth;
 
-  /** With ids: their learned state goes and a reused id starts cold. Without: the namespace is erased physically. */
-  forget(options: {
-    readonly namespace: string;
-    readonly collection?: string;
-    readonly ids?: readonly string[];
-  }): Promise<void>;
+  /**
+   * With ids: their learned state goes and a reused id starts cold. Without: the namespace is erased physically.
+   * @throws INVALID_ARGUMENT also for ids that are undefined, and for a collection without ids: neither means the whole namespace
+   */
+  forget(options: ForgetOptions): Promise<void>;
 
   /** Takes over learned state from elsewhere, as this engine's learner keeps it; states of the same ids are replaced. Recorded in the ledger. */
-  importState(state: LearnedState & { readonly namespace?: string; readonly collection?: string }): Promise<void>;
+  importState(
+    state: LearnedState & { readonly namespace?: string | undefined; readonly collection?: string },
+  ): Promise<void>;
 
   /** What this engine's learner knows about a collection. */
-  exportState(options?: { readonly namespace?: string; readonly collection?: string }): Promise<LearnedState>;
+  exportState(options?: {
+    readonly namespace?: string | undefined;
+    readonly collection?: string | undefined;
+  }): Promise<LearnedState>;
 
   /**
    * Asks what another learner, or the same with other parameters, would have made of the namespace's ledger: how often it agrees
    * with what was shown, and how its choices would have gone as far as chance draws can tell. Reads only.
    * @throws INVALID_ARGUMENT, INVALID_ID
    */
-  replay(options: { readonly learner: Learner; readonly namespace?: string }): Promise<PolicyReport>;
+  replay(options: { readonly learner: Learner; readonly namespace?: string | undefined }): Promise<PolicyReport>;
 
   /** Folds the ledger again and compares, bit for bit; `write: true` replaces the stored state (also after a change of learner). */
   replay(options?: {
@@ -379,14 +401,14 @@ export interface Engine {
    * hold the states against it. Reads only, and tells of damage instead of rejecting for it.
    * @throws INVALID_ID, and what a store throws that cannot be reached
    */
-  verify(options?: { readonly namespace?: string }): Promise<VerifyReport>;
+  verify(options?: { readonly namespace?: string | undefined }): Promise<VerifyReport>;
 
   /**
    * Builds again what can be built from an undamaged ledger: indexes, and states that do not follow from it. Damaged entries need a
    * backup.
    * @throws INVALID_ID, STORE_BUSY, and what a store throws that cannot be written
    */
-  repair(options?: { readonly namespace?: string }): Promise<RepairReport>;
+  repair(options?: { readonly namespace?: string | undefined }): Promise<RepairReport>;
 
   /** Waits for everything under way and records episodes that are past their time. */
   flush(): Promise<void>;

@@ -12,7 +12,7 @@ export type AgentMemories = Host | MiddlewareOptions;
 /** What `qavr()` can be told here: a memory's options, and where its agents' memories are. */
 export interface AgentMemoryOptions extends MemoryOptions {
   /** What {@link AgentQavr.agent} shows its agents. @default undefined, they are watched and shown nothing */
-  readonly memories?: AgentMemories;
+  readonly memories?: AgentMemories | undefined;
 }
 
 /** A memory that makes agents. */

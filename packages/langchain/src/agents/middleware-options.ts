@@ -1,3 +1,4 @@
+import type { Defined } from "@qavr/core";
 import type { Host } from "../memory.js";
 import type { RetrieverOptions } from "../qavr-retriever.js";
 import { assertFunction, assertText, refuse } from "../ranking-options.js";
@@ -13,22 +14,22 @@ export interface MiddlewareOptions extends RetrieverOptions {
    * underscores.
    * @default "qavr_memories"
    */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /**
    * What to look for at the start of a run; nothing (undefined or an empty text) shows no memories.
    * @default the text of the last human message
    */
   readonly query?: (state: AgentState) => string | undefined | Promise<string | undefined>;
   /** The most tokens that memories and their frame may take in the system prompt; a memory that does not fit is skipped. @default 2,000 */
-  readonly maxTokens?: number;
+  readonly maxTokens?: number | undefined;
   /** The most characters of one memory, whose rest is cut off. @default 4,000 */
-  readonly maxCharacters?: number;
+  readonly maxCharacters?: number | undefined;
   /** Counts tokens. Give the model's own tokenizer where the budget must be exact. @default a quarter of the UTF-8 bytes */
-  readonly countTokens?: CountTokens;
+  readonly countTokens?: CountTokens | undefined;
   /** The sentences above the memories. They must say that memories are data; write your own for another language. @default English */
-  readonly introduction?: string;
+  readonly introduction?: string | undefined;
   /** True, or the tool's options, gives the agent the tool that reports how its run went. @default false */
-  readonly reportTool?: boolean | ReportOutcomeToolOptions;
+  readonly reportTool?: boolean | ReportOutcomeToolOptions | undefined;
 }
 
 /** The part of an agent's state that {@link MiddlewareOptions.query} may read. */
@@ -44,7 +45,7 @@ export interface AgentMessage {
   readonly text: string;
 }
 
-export const MIDDLEWARE_DEFAULTS: Required<
+export const MIDDLEWARE_DEFAULTS: Defined<
   Pick<MiddlewareOptions, "name" | "maxTokens" | "maxCharacters" | "countTokens" | "query">
 > & {
   readonly introduction: string;

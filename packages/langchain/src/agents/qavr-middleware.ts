@@ -1,6 +1,6 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import { SystemMessage } from "@langchain/core/messages";
-import { definedOnly } from "@qavr/core/adapter";
+import { definedOnly } from "@qavr/core";
 import { type AgentMiddleware, createMiddleware } from "langchain";
 import { z } from "zod";
 import { continueHandles } from "../conversation-handles.js";

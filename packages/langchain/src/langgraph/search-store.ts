@@ -1,4 +1,5 @@
 import type { Callbacks } from "@langchain/core/callbacks/manager";
+import { definedOnly } from "@qavr/core";
 import { findRun } from "../find-run.js";
 import type { Internals } from "../internals.js";
 import { MARKS, markOf } from "../marks.js";
@@ -15,9 +16,9 @@ import { withoutBatching } from "./without-batching.js";
 /** What `memory.search` can be told besides where and what to look for. */
 export interface StoreSearchOptions extends StoreOptions {
   /** How many items to return. @default 10 */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Passed to the store untouched. */
-  readonly filter?: Record<string, unknown>;
+  readonly filter?: Record<string, unknown> | undefined;
 }
 
 /** The runtime of a tool or the config of a node: what knows the run. */
@@ -73,7 +74,7 @@ function unwrapped(store: SearchableStore, given: StoreOptions): WrappedStore {
   const wrapped = markOf(withoutBatching(store), MARKS.langGraphStore);
   if (!wrapped) return { inner: store, options: given };
   const { inner, options } = wrapped as WrappedStore;
-  return { inner, options: { ...options, ...given } };
+  return { inner, options: { ...options, ...definedOnly(given) } };
 }
 
 function assertSearch(store: unknown, namespace: unknown, query: unknown): asserts store is SearchableStore {

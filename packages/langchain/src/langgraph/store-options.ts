@@ -1,3 +1,4 @@
+import { definedOnly } from "@qavr/core";
 import { assertFunction, assertRankingOptions, type RankingOptions } from "../ranking-options.js";
 import type { StoredItem } from "./stored-item.js";
 
@@ -8,9 +9,9 @@ export interface StoreOptions extends Omit<RankingOptions, "annotate" | "idKey" 
    * other vectors.
    * @default "store"
    */
-  readonly collection?: string;
+  readonly collection?: string | undefined;
   /** The text of an item, for prompts and for noticing edits. @default its only field if that is a string, else its JSON */
-  readonly textOf?: (item: StoredItem) => string;
+  readonly textOf?: ((item: StoredItem) => string) | undefined;
 }
 
 /** How many items a LangGraph store returns when nobody says. */
@@ -26,5 +27,5 @@ export function assertStoreOptions({ textOf, ...options }: StoreOptions, limit?:
 
 /** The options of one ranking; an item's id is already its own. */
 export function rankingOptionsOf({ textOf: _, ...options }: StoreOptions): RankingOptions {
-  return { collection: DEFAULT_COLLECTION, ...options, idOf: ({ id }) => id };
+  return { collection: DEFAULT_COLLECTION, ...definedOnly(options), idOf: ({ id }) => id };
 }

@@ -23,13 +23,13 @@ export interface LangSmithFeedbackOptions {
    * The feedback keys that speak of success, and how. Name them: of several words of one tier about one run the last counts.
    * @default every key, by its score
    */
-  readonly keys?: Readonly<Record<string, FeedbackReading>>;
+  readonly keys?: Readonly<Record<string, FeedbackReading>> | undefined;
   /** Only feedback that came in this way. @default all */
-  readonly sources?: readonly FeedbackSourceType[];
+  readonly sources?: readonly FeedbackSourceType[] | undefined;
   /** How good the evidence is. @default "verified" for evaluators, "user" for everybody else */
-  readonly tier?: OutcomeTier | ((feedback: LangSmithFeedback) => OutcomeTier);
+  readonly tier?: OutcomeTier | ((feedback: LangSmithFeedback) => OutcomeTier) | undefined;
   /** Who says so, for auditing and revocation. Name people one by one where trust or caps are on. @default "langsmith:" and the key */
-  readonly source?: (feedback: LangSmithFeedback) => string;
+  readonly source?: ((feedback: LangSmithFeedback) => string) | undefined;
   /**
    * Where the run's evidence is. Needed for runs of other processes whose namespaces are not the memory's own; with several, every
    * one that knows the run takes the outcome.
@@ -38,15 +38,16 @@ export interface LangSmithFeedbackOptions {
   readonly namespace?:
     | string
     | readonly string[]
-    | ((feedback: LangSmithFeedback) => string | readonly string[] | undefined);
+    | ((feedback: LangSmithFeedback) => string | readonly string[] | undefined)
+    | undefined;
   /** Remembers how far a sync came. @default this process's memory: the first sync of each process reads everything */
-  readonly cursor?: SyncCursor;
+  readonly cursor?: SyncCursor | undefined;
   /**
    * How long before the cursor a sync looks again, ms: for edits, for feedback whose run was not recorded yet, and for what a page
    * lost to a deletion.
    * @default 86,400,000, one day
    */
-  readonly lookback?: number;
+  readonly lookback?: number | undefined;
 }
 
 /** What a sync did. */

@@ -1,5 +1,6 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { RunnableConfig } from "@langchain/core/runnables";
+import { definedOnly } from "@qavr/core";
 import { refuse } from "../ranking-options.js";
 import type { RecalledMemory } from "../verdict.js";
 import { askForReflection } from "./ask-for-reflection.js";
@@ -16,9 +17,9 @@ export interface ReflectOptions {
   /** What the run was shown; only these can get a vote. */
   readonly memories: readonly RecalledMemory[];
   /** False asks for JSON in plain text, for models whose tool calling is unreliable. @default true, where the model can */
-  readonly structured?: boolean;
+  readonly structured?: boolean | undefined;
   /** Callbacks, tags and the signal of the run around it. */
-  readonly config?: RunnableConfig;
+  readonly config?: RunnableConfig | undefined;
 }
 
 /** What a run taught, checked. */
@@ -49,7 +50,7 @@ export async function reflect(options: ReflectOptions): Promise<Reflection> {
   const shown = memories.slice(0, REFLECTION_LIMITS.memories);
   const answer = await askForReflection(model, reflectionPrompt(run, shown), {
     structured,
-    config: { timeout: REFLECTION_LIMITS.timeout, ...config },
+    config: { timeout: REFLECTION_LIMITS.timeout, ...definedOnly(config) },
   });
   const known = new Set(shown.map(({ document }) => document.pageContent.trim()));
   const claims = [...new Set(answer.newClaims.map((claim) => claim.trim().toWellFormed()))]

@@ -28,22 +28,22 @@ export interface ReflectorOptions {
   /** Any LangChain chat model; a small one will do. */
   readonly model: BaseChatModel;
   /** Where new claims go. Without it none are kept and only votes count. */
-  readonly saveTo?: ClaimSink;
+  readonly saveTo?: ClaimSink | undefined;
   /**
    * Also reflects on tracked runs as they end, in the background; `memory.flush()` waits.
    * @default undefined: only when it is invoked
    */
-  readonly reflectOn?: ReflectOn;
+  readonly reflectOn?: ReflectOn | undefined;
   /** True lets the end of a run wait for its reflection: where a process may stop right after it. @default false */
-  readonly wait?: boolean;
+  readonly wait?: boolean | undefined;
   /** What a new memory is found by: the task that led to it, its own words, or both. @default "both" */
-  readonly indexBy?: ClaimIndex;
+  readonly indexBy?: ClaimIndex | undefined;
   /** The task of a run as a query. @default its input as text; of messages the last one from a person */
-  readonly queryOf?: (run: ReflectedRun) => string;
+  readonly queryOf?: ((run: ReflectedRun) => string) | undefined;
   /** How much the model's votes weigh, in (0, 1]: it judges its own kind. @default 1 */
-  readonly weight?: number;
+  readonly weight?: number | undefined;
   /** False asks for JSON in plain text, for models whose tool calling is unreliable. @default true, where the model can */
-  readonly structured?: boolean;
+  readonly structured?: boolean | undefined;
 }
 
 /** A finished run to reflect on. */
@@ -51,9 +51,9 @@ export interface ReflectionInput extends ReflectedRun {
   /** The root run's id, or an episode's. Without it claims are learned and votes have no place. */
   readonly runId?: string | undefined;
   /** What it was shown: as `evaluate` gets it, or the documents that a retrieval of the memory returned. */
-  readonly memories?: readonly (RecalledMemory | DocumentInterface)[];
+  readonly memories?: readonly (RecalledMemory | DocumentInterface)[] | undefined;
   /** Scope of learning. @default the run's where this process ran it, else the memory's */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
 }
 
 /** What a reflection changed. */
