@@ -107,6 +107,19 @@ describe("forgetting a namespace", () => {
     expect(await engine.fetchSize({ namespace: "gone", topK: 3 })).toBe(3);
   });
 
+  it.each([
+    ["ids that are undefined", { ids: undefined }],
+    ["a collection without ids", { collection: "lessons" }],
+    ["a collection that is undefined", { collection: undefined }],
+    ["a misspelt option", { id: ["d0"] }],
+  ])("is not what %s asks for: nothing is erased", async (_what, options) => {
+    const { engine } = testEngine();
+    await engine.end((await engine.rank(request())).episode, { reward: true });
+    const forgetting = engine.forget({ namespace: "default", ...options } as never);
+    await expect(forgetting).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    expect(await engine.status()).toMatchObject({ taught: 1 });
+  });
+
   it("lets an outcome that is under way for it fall into nothing, without harm", async () => {
     const { engine } = testEngine();
     const { episode } = await engine.rank(request({ aliases: ["run"] }));

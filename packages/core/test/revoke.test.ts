@@ -250,6 +250,8 @@ describe("a revocation", () => {
     ["no object", undefined, "INVALID_ARGUMENT"],
     ["no namespace", { source: "a" }, "INVALID_ID"],
     ["no condition", { namespace: "default" }, "INVALID_ARGUMENT"],
+    ["a condition that is undefined", { namespace: "default", source: undefined, from: 0 }, "INVALID_ARGUMENT"],
+    ["a misspelt condition", { namespace: "default", from: 0, sources: "a" }, "INVALID_ARGUMENT"],
     ["only a dry run", { namespace: "default", dryRun: true }, "INVALID_ARGUMENT"],
     ["an empty source", { namespace: "default", source: "" }, "INVALID_ID"],
     ["a time that is none", { namespace: "default", from: Number.NaN }, "INVALID_ARGUMENT"],

@@ -1,10 +1,16 @@
 import { QavrError } from "../errors/qavr-error.js";
 import type { RevokeEvent } from "../ledger/events.js";
 import { assertName } from "../store/validate.js";
+import { assertConditionsGiven, assertKnownFields, type FieldsOf } from "./known-fields.js";
 import type { RevokeOptions } from "./types.js";
 
-/** @throws INVALID_ARGUMENT without a condition or for an empty range, INVALID_ID */
+const CONDITIONS = { source: true, from: true, to: true, fromSeq: true, toSeq: true } as const;
+const OPTIONS: FieldsOf<RevokeOptions> = { namespace: true, ...CONDITIONS, dryRun: true };
+
+/** @throws INVALID_ARGUMENT without a condition, for one that is undefined or unknown, or for an empty range; INVALID_ID */
 export function checkRevocation(options: RevokeOptions): RevokeEvent {
+  assertKnownFields(options, "revoke has no option", OPTIONS);
+  assertConditionsGiven(options, "revoke", Object.keys(CONDITIONS));
   const { source, from, to, fromSeq, toSeq, dryRun } = options;
   if ([source, from, to, fromSeq, toSeq].every((condition) => condition === undefined)) {
     throw new QavrError(

@@ -19,6 +19,22 @@ export function assertKnownFields(given: object, found: string, known: Readonly<
   });
 }
 
+/**
+ * Refuses a condition that is there but undefined, where doing without it would do more than was meant.
+ *
+ * @param what What the conditions belong to, as in `forget`.
+ * @throws INVALID_ARGUMENT
+ */
+export function assertConditionsGiven(given: object, what: string, conditions: readonly string[]): void {
+  const empty = conditions.find((name) => name in given && (given as Record<string, unknown>)[name] === undefined);
+  if (empty === undefined) return;
+  throw new QavrError(
+    "INVALID_ARGUMENT",
+    `${what}: ${empty} is undefined. Give it a value, or leave it out to do without that condition.`,
+    { details: { field: empty } },
+  );
+}
+
 /** Every option of an engine. */
 export const ENGINE_OPTIONS: FieldsOf<EngineOptions> = {
   store: true,

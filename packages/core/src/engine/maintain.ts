@@ -6,8 +6,9 @@ import { scanAll } from "../store/scan-all.js";
 import { assertName } from "../store/validate.js";
 import { checkCollection, checkNames, checkObject, DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
+import { assertConditionsGiven, assertKnownFields } from "./known-fields.js";
 import { toEntry } from "./recorder.js";
-import type { Engine, LearnedState } from "./types.js";
+import type { Engine, ForgetOptions, LearnedState } from "./types.js";
 
 /** Memories per import entry: about half a megabyte. */
 const IMPORT_BATCH = 400;
@@ -19,11 +20,8 @@ export function createMaintainer(context: EngineContext): Maintainer {
 
   return {
     async forget(options) {
-      checkObject(options, "What to forget");
+      checkForget(options);
       const { namespace, collection = DEFAULT_NAME, ids } = options;
-      assertName(namespace, "namespace");
-      checkCollection(collection);
-      if (ids !== undefined) checkNames(ids, "ids");
       const gone = ids && new Set(ids);
       if (gone?.size === 0) return;
       // What waits to be recorded would come back after it was forgotten.
@@ -102,4 +100,24 @@ function assertLegal<State>(codec: StateCodec<State>, state: State, what: string
       details: { what, problem },
     },
   );
+}
+
+const FORGET_OPTIONS = { namespace: true, collection: true, ids: true } as const;
+
+/** Strict, since what is not understood would erase the whole namespace. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
+function checkForget(options: ForgetOptions): void {
+  checkObject(options, "What to forget");
+  assertKnownFields(options, "forget has no option", FORGET_OPTIONS);
+  assertConditionsGiven(options, "forget", ["ids", "collection"]);
+  const { namespace, collection, ids } = options;
+  assertName(namespace, "namespace");
+  if (collection !== undefined) checkCollection(collection);
+  if (ids !== undefined) checkNames(ids, "ids");
+  else if (collection !== undefined) {
+    throw new QavrError(
+      "INVALID_ARGUMENT",
+      `forget: collection ${collection} is named without ids. Name the memories, or leave both out to erase the namespace with all its collections.`,
+      { details: { collection } },
+    );
+  }
 }
