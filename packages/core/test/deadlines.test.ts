@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { memoryStore, type Store } from "../src/index.js";
+import { memoryStore, QavrError, type Store } from "../src/index.js";
 import { type FaultyStore, faultyStore } from "./support/faulty-store.js";
 import { handTimer } from "./support/hand-timer.js";
 import { candidates, ids, MINUTE, request, testEngine } from "./support/test-engine.js";
@@ -133,6 +133,21 @@ describe("a ranking on a store that does not answer", () => {
     for (let i = 0; i < 8; i++) {
       expect(await engine.rank(request({ candidates: many }))).toMatchObject({ degraded: { code: "LIMIT_EXCEEDED" } });
     }
+    expect(engine.health().readsSuspended).toBe(false);
+  });
+
+  it("does not leave a store alone for the damage in one namespace", async () => {
+    const { engine, inner } = await learned();
+    const { readStates } = inner;
+    inner.readStates = async (namespace, ...call) => {
+      if (namespace === "damaged") throw new QavrError("STORE_CORRUPT", "Entry 7 is damaged.");
+      return readStates(namespace, ...call);
+    };
+    for (let i = 0; i < 8; i++) {
+      const ranking = await engine.rank(request({ namespace: "damaged" }));
+      expect(ranking).toMatchObject({ degraded: { code: "STORE_CORRUPT" } });
+    }
+    expect((await engine.rank(request())).degraded).toBeUndefined();
     expect(engine.health().readsSuspended).toBe(false);
   });
 

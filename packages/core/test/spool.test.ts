@@ -221,6 +221,24 @@ describe("an outcome while the store is out of reach", () => {
     ]);
   });
 
+  it("about a damaged namespace waits, and those about others need not", async () => {
+    const world = spooling();
+    const { engine, spool, inner } = world;
+    const { commit } = inner;
+    inner.commit = async (namespace, entries, reduce) => {
+      if (namespace === "damaged") throw new QavrError("STORE_CORRUPT", "Entry 7 is damaged.");
+      return commit(namespace, entries, reduce);
+    };
+    for (let run = 0; run < 8; run++) {
+      const { episode } = await engine.rank(request({ namespace: "damaged" }));
+      expect(await engine.end(episode, { reward: true })).toMatchObject({ status: "spooled" });
+    }
+    const { episode } = await engine.rank(request());
+    expect(await engine.end(episode, { reward: true })).toMatchObject({ status: "committed" });
+    expect(engine.health()).toMatchObject({ writesSuspended: false, spooled: 8 });
+    expect(new Set(spool.waiting.map(({ namespace }) => namespace))).toEqual(new Set(["damaged"]));
+  });
+
   it("that was damaged in the spool stays there, is said so once, and holds nobody up", async () => {
     const world = spooling();
     const { engine, spool, logs, clock } = world;

@@ -12,8 +12,8 @@ const NAMED = 100;
 const PAGE = 1_000;
 
 export interface Integrity {
-  verify(options?: { readonly namespace?: string }): Promise<VerifyReport>;
-  repair(options?: { readonly namespace?: string }): Promise<RepairReport>;
+  verify(options?: { readonly namespace?: string | undefined }): Promise<VerifyReport>;
+  repair(options?: { readonly namespace?: string | undefined }): Promise<RepairReport>;
 }
 
 /** Holds ledgers against their digests and states against their ledgers, and builds again what can be. */
@@ -110,7 +110,7 @@ export function createIntegrity(context: EngineContext, rebuilder: Rebuilder): I
   /** @throws the failure of a store that is out of reach for another reason than damage */
   function reasonOf(error: unknown): string {
     const failure = asStoreError(error, store.name);
-    if (isOutOfReach(failure) && failure.code !== "STORE_CORRUPT" && failure.code !== "STORE_FAILED") throw failure;
+    if (isOutOfReach(failure) && failure.code !== "STORE_FAILED") throw failure;
     return QavrError.isInstance(error) ? error.code : failure.code;
   }
 }

@@ -3,7 +3,7 @@ import type { Spool, WaitingCommit } from "../store/spool.js";
 import type { CommitReceipt, LedgerEntry } from "../store/store.js";
 import type { CircuitBreaker } from "./circuit-breaker.js";
 import type { EngineContext } from "./context.js";
-import { asStoreError, isOutOfReach } from "./store-failure.js";
+import { asStoreError, isOutOfReach, isWorthKeeping } from "./store-failure.js";
 
 /** Commits that are passed on at once: they share transactions. */
 const PAGE = 100;
@@ -139,7 +139,7 @@ export function createOutcomeSpool(options: OutcomeSpoolOptions): OutcomeSpool {
           return store.commit(namespace, entries, reduce);
         });
       } catch (error) {
-        if (QavrError.isInstance(error) && isOutOfReach(error)) return keep(namespace, entries, error);
+        if (QavrError.isInstance(error) && isWorthKeeping(error)) return keep(namespace, entries, error);
         throw error;
       }
     },
@@ -236,8 +236,7 @@ async function passOnAll(
       return true;
     } catch (error) {
       const failure = asStoreError(error, store.name);
-      // Damage is found by whoever meets it, and may be met by nobody else: others must not wait for it.
-      if (isOutOfReach(failure) && failure.code !== "STORE_CORRUPT") throw failure;
+      if (isOutOfReach(failure)) throw failure;
       if (commits.length === 1) complain(namespace, failure.code, entries[0] as LedgerEntry);
       return false;
     }

@@ -1,10 +1,12 @@
 import { type ErrorCode, QavrError } from "../errors/qavr-error.js";
 
-/** Failures of the store itself: the same call may succeed later. All others would fail again. */
+/**
+ * Failures of the store itself: the same call may succeed later. All others would fail again. Damage is none of them: the store has
+ * answered, and what it says of one namespace must not keep the others waiting.
+ */
 const OUT_OF_REACH: readonly ErrorCode[] = [
   "STORE_UNAVAILABLE",
   "STORE_UNWRITABLE",
-  "STORE_CORRUPT",
   "STORE_BUSY",
   "STORE_FAILED",
   "STORE_TIMEOUT",
@@ -21,4 +23,9 @@ export function asStoreError(error: unknown, store: string): QavrError {
 /** Whether the store could not do its part, as against a call that it refused or a state that cannot be read. */
 export function isOutOfReach(error: QavrError): boolean {
   return OUT_OF_REACH.includes(error.code);
+}
+
+/** Whether what could not be written now may be written once the store is reached again, or repaired. */
+export function isWorthKeeping(error: QavrError): boolean {
+  return isOutOfReach(error) || error.code === "STORE_CORRUPT";
 }
