@@ -69,12 +69,6 @@ export class StateCache {
     while (this.#bytes > this.#capacity) this.#drop(this.#oldest as CachedState);
   }
 
-  /** Forgets one state: whether there is one is not known any more. */
-  remove(namespace: string, scope: string, id: string): void {
-    const known = this.#scopes.get(namespace)?.get(scope)?.states.get(id);
-    if (known) this.#drop(known);
-  }
-
   /** Forgets every state of a namespace. */
   forget(namespace: string): void {
     for (const { states } of this.#scopes.get(namespace)?.values() ?? []) {
