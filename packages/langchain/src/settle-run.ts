@@ -1,5 +1,5 @@
-import { type OutcomeInput, QavrError } from "@qavr/core";
-import { awaitBriefly, type EpisodeOfRun, endOrReport, outcomePerEpisode } from "@qavr/core/adapter";
+import type { OutcomeInput } from "@qavr/core";
+import { awaitBriefly, type EpisodeOfRun, endJudged, outcomePerEpisode } from "@qavr/core/adapter";
 import type { Internals } from "./internals.js";
 import { joinParked, openedEpisodes, parkingAlias } from "./run-episodes.js";
 import { isAbort, isControlFlow } from "./run-errors.js";
@@ -94,14 +94,8 @@ async function endAll(
     const exposures = uncredited.filter((shown) => shown.episode === episode).map(({ exposure }) => exposure);
     // One run has one automatic outcome, however often its end is announced.
     const keyed = (said: OutcomeInput | undefined) => said && { idempotencyKey: `run:${root.id}:${episode}`, ...said };
-    const options = { namespace, uncredited: exposures };
-    try {
-      await endOrReport(internals.engine, episode, keyed(outcomeOf(episode)), options);
-    } catch (error) {
-      // The verdict was refused; what was shown is recorded all the same.
-      if (outcome && isRefused(error)) await endOrReport(internals.engine, episode, keyed(fallback), options);
-      throw error;
-    }
+    const said = { verdict: keyed(outcomeOf(episode)), fallback: keyed(fallback) };
+    await endJudged(internals.engine, episode, said, { namespace, uncredited: exposures });
   });
 }
 
@@ -129,10 +123,4 @@ async function forEachEpisode(
     await act(episode, namespace).catch((error: unknown) => errors.push(error));
   }
   if (errors.length > 0) throw errors[0];
-}
-
-function isRefused(error: unknown): boolean {
-  return (["NOT_SHOWN", "INVALID_REWARD", "INVALID_ARGUMENT", "INVALID_ID"] as const).some((code) =>
-    QavrError.isInstance(error, code),
-  );
 }

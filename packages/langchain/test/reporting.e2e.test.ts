@@ -95,7 +95,9 @@ describe("report", () => {
     // It might still have retrieved.
     expect(during).toBe("UNKNOWN_EPISODE");
     expect(await memory.report(RUN_ID, { success: true })).toEqual({ status: "ignored", episode: RUN_ID, seq: 0 });
-    expect(await code(memory.report(RUN_ID, { success: true, helpful: ["m1"] }))).toBe("UNKNOWN_EPISODE");
+    for (const named of [{ helpful: ["m1"] }, { harmful: ["m1"] }, { used: ["m1"] }]) {
+      expect(await code(memory.report(RUN_ID, { success: true, ...named }))).toBe("UNKNOWN_EPISODE");
+    }
   });
 
   it("refuses what is wrong with the code that says so", async () => {

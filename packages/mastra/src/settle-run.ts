@@ -1,6 +1,6 @@
 import type { RequestContext } from "@mastra/core/request-context";
 import { type OutcomeInput, QavrError } from "@qavr/core";
-import { awaitBriefly, endOrReport, fromVerdict } from "@qavr/core/adapter";
+import { awaitBriefly, endJudged, fromVerdict } from "@qavr/core/adapter";
 import { FINISH_OUTCOMES, type FinishReason } from "./finish-reasons.js";
 import { failOpen, type Internals } from "./internals.js";
 import type { FinishedRun } from "./memory-options.js";
@@ -47,15 +47,14 @@ async function record(
 ): Promise<void> {
   // What waits as suspended is taken up again, so that it ends as ended.
   if (parkedAs !== undefined) await engine.resume(parkedAs, { namespace });
-  const said = verdict ?? otherwise;
   // One run has one automatic outcome, however often its end is announced: also by two processes that ran it.
-  const keyed = said && { idempotencyKey: `run:${episode}`, ...said };
+  const keyed = (said: OutcomeInput | undefined) => said && { idempotencyKey: `run:${episode}`, ...said };
+  const fallback = keyed(otherwise);
+  const said = keyed(verdict) ?? fallback;
   try {
-    await endOrReport(engine, episode, keyed, { namespace });
+    await endJudged(engine, episode, { verdict: said, fallback }, { namespace });
   } catch (error) {
     if (!said && QavrError.isInstance(error, "UNKNOWN_EPISODE")) return;
-    // The verdict was refused; what was shown is recorded all the same.
-    if (verdict && isRefused(error)) await endOrReport(engine, episode, undefined, { namespace });
     throw error;
   }
 }
@@ -111,10 +110,4 @@ async function judge(
     });
     return undefined;
   }
-}
-
-function isRefused(error: unknown): boolean {
-  return (["NOT_SHOWN", "INVALID_REWARD", "INVALID_ARGUMENT", "INVALID_ID"] as const).some((code) =>
-    QavrError.isInstance(error, code),
-  );
 }

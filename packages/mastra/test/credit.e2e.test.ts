@@ -143,7 +143,7 @@ describe("the judge of an application", () => {
     await scriptedAgent(memory, [{ text: "with helm" }]).generate("how is the service deployed", {
       memory: { thread: "task", resource: USER },
     });
-    expect(await latest(memory, "task")).toMatchObject({ state: "ended" });
+    expect(await latest(memory, "task")).toMatchObject({ state: "ended", outcome: { tier: "completed" } });
   });
 });
 

@@ -14,7 +14,7 @@ export { awaitBriefly } from "./await-briefly.js";
 export { bareHandle } from "./bare-handle.js";
 export { byRank } from "./by-rank.js";
 export { createLog, type LineFields, type Log } from "./coded-log.js";
-export { endOrReport } from "./end-or-report.js";
+export { endJudged, endOrReport } from "./end-or-report.js";
 export { SHARED_LOG_CODES, UNHEARD_LOG_CODES } from "./log-codes.js";
 export { DEFAULT_STORE_PATH, resolveStore, STORE_VARIABLE, type StoreLoaders } from "./named-store.js";
 export { nearIdenticalTo } from "./near-identical.js";
