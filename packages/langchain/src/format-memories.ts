@@ -1,7 +1,7 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import type { FoundItem } from "./langgraph/stored-item.js";
 import { promptLine } from "./prompt-line.js";
-import { ANNOTATION_KEY, type ShownDocuments } from "./shown-documents.js";
+import { ANNOTATION_KEY, type ShownDocuments } from "./ranking/shown-documents.js";
 
 /**
  * Documents and store items as prompt text, each with the short handle that tools and reports understand:

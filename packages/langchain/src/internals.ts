@@ -4,11 +4,11 @@ import type { WorkUnderWay } from "@qavr/core/adapter";
 import type { DocumentIdOptions } from "./document-ids.js";
 import type { Log } from "./log-codes.js";
 import { MARKS, mark, markOf } from "./marks.js";
-import type { ScopeOption } from "./run-scope.js";
-import type { RunTree } from "./run-tree.js";
-import type { AfterRun } from "./settle-run.js";
-import type { ShownDocuments } from "./shown-documents.js";
-import type { Evaluate } from "./verdict.js";
+import type { ShownDocuments } from "./ranking/shown-documents.js";
+import type { ScopeOption } from "./runs/run-scope.js";
+import type { RunTree } from "./runs/run-tree.js";
+import type { AfterRun } from "./runs/settle-run.js";
+import type { Evaluate } from "./runs/verdict.js";
 
 /** What the parts of one memory share. */
 export interface Internals {

@@ -2,9 +2,9 @@ import { getEnvironmentVariable } from "@langchain/core/utils/env";
 import { type EngineOptions, QavrError, type Store } from "@qavr/core";
 import { assertKnownFields, ENGINE_OPTIONS, type FieldsOf } from "@qavr/core/adapter";
 import type { DocumentIdOptions } from "./document-ids.js";
-import { assertFunction, assertScope, assertText, refuse } from "./ranking-options.js";
-import type { ScopeOption } from "./run-scope.js";
-import type { Evaluate } from "./verdict.js";
+import { assertFunction, assertScope, assertText, refuse } from "./ranking/ranking-options.js";
+import type { ScopeOption } from "./runs/run-scope.js";
+import type { Evaluate } from "./runs/verdict.js";
 
 /** Environment variable that switches learning off, whatever the code says: `1` or `true`. */
 export const DISABLED_VARIABLE = "QAVR_DISABLED";

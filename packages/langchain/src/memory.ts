@@ -4,17 +4,17 @@ import type { BaseRetrieverInterface } from "@langchain/core/retrievers";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import type { Engine, EpisodeView, NamespaceStatus, OutcomeReceipt } from "@qavr/core";
 import type { Outcome } from "@qavr/core/adapter";
-import type { DocumentExplanation } from "./explain-document.js";
 import type { SearchRuntime, StoreSearchOptions } from "./langgraph/search-store.js";
 import type { FoundItem, GivenStore } from "./langgraph/stored-item.js";
-import type { OutcomeHandler } from "./outcome-handler.js";
 import type { CompressorOptions, QavrCompressor } from "./qavr-compressor.js";
 import type { QavrRetriever, RetrieverOptions } from "./qavr-retriever.js";
 import type { QavrVectorStore } from "./qavr-vector-store.js";
-import type { RankingOptions } from "./ranking-options.js";
+import type { DocumentExplanation } from "./ranking/explain-document.js";
+import type { RankingOptions } from "./ranking/ranking-options.js";
 import type { Recall, RecallOptions } from "./recall.js";
-import type { RecallTool, RecallToolOptions } from "./recall-tool.js";
-import type { ReportOutcomeTool, ReportOutcomeToolOptions } from "./report-outcome-tool.js";
+import type { OutcomeHandler } from "./runs/outcome-handler.js";
+import type { RecallTool, RecallToolOptions } from "./tools/recall-tool.js";
+import type { ReportOutcomeTool, ReportOutcomeToolOptions } from "./tools/report-outcome-tool.js";
 
 /** Anything that can be asked for documents. */
 export type Host = VectorStoreInterface | BaseRetrieverInterface;

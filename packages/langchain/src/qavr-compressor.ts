@@ -1,11 +1,11 @@
 import type { Callbacks } from "@langchain/core/callbacks/manager";
 import type { DocumentInterface } from "@langchain/core/documents";
 import { BaseDocumentCompressor } from "@langchain/core/retrievers/document_compressors";
-import { findRun } from "./find-run.js";
 import { type Internals, internalsOf } from "./internals.js";
 import type { Qavr } from "./memory.js";
-import { assertRankingOptions, DEFAULT_K, type RankingOptions } from "./ranking-options.js";
-import { planRerank, rerank } from "./rerank.js";
+import { assertRankingOptions, DEFAULT_K, type RankingOptions } from "./ranking/ranking-options.js";
+import { planRerank, rerank } from "./ranking/rerank.js";
+import { findRun } from "./runs/find-run.js";
 
 /** What a {@link QavrCompressor} can be told. */
 export interface CompressorOptions extends Omit<RankingOptions, "fetchK" | "scores" | "space"> {

@@ -3,15 +3,15 @@ import type { DocumentInterface } from "@langchain/core/documents";
 import { BaseRetriever, type BaseRetrieverInput, type BaseRetrieverInterface } from "@langchain/core/retrievers";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
-import { findRun, hearSignal } from "./find-run.js";
-import { assertHost, isVectorStore, mostOf } from "./host.js";
 import { type Internals, internalsOf } from "./internals.js";
 import { MARKS, mark, markOf } from "./marks.js";
 import type { Qavr } from "./memory.js";
-import type { OutcomeHandler } from "./outcome-handler.js";
 import { unwrapHost } from "./qavr-vector-store.js";
-import { assertRankingOptions, DEFAULT_K, type RankingOptions } from "./ranking-options.js";
-import { search } from "./search.js";
+import { assertHost, isVectorStore, mostOf } from "./ranking/host.js";
+import { assertRankingOptions, DEFAULT_K, type RankingOptions } from "./ranking/ranking-options.js";
+import { search } from "./ranking/search.js";
+import { findRun, hearSignal } from "./runs/find-run.js";
+import type { OutcomeHandler } from "./runs/outcome-handler.js";
 
 /** What a {@link QavrRetriever} can be told besides its host. */
 export interface RetrieverOptions<Filter = unknown> extends BaseRetrieverInput, RankingOptions {

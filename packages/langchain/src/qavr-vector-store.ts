@@ -7,7 +7,9 @@ import {
 } from "@langchain/core/vectorstores";
 import { definedOnly } from "@qavr/core";
 import { delegateMembers } from "./delegate-members.js";
-import { findRun, type RunSite } from "./find-run.js";
+import { type Internals, internalsOf } from "./internals.js";
+import { MARKS, mark, markOf } from "./marks.js";
+import type { Qavr } from "./memory.js";
 import {
   askForDocuments,
   askForScores,
@@ -17,13 +19,11 @@ import {
   isVectorStore,
   scored,
   searchesByVector,
-} from "./host.js";
-import { type Internals, internalsOf } from "./internals.js";
-import { MARKS, mark, markOf } from "./marks.js";
-import type { Qavr } from "./memory.js";
-import { assertRankingOptions, DEFAULT_K, type RankingOptions, refuse } from "./ranking-options.js";
-import { planRerank, type RerankPlan, rerank } from "./rerank.js";
-import { planSearch, type SearchPlan } from "./search.js";
+} from "./ranking/host.js";
+import { assertRankingOptions, DEFAULT_K, type RankingOptions, refuse } from "./ranking/ranking-options.js";
+import { planRerank, type RerankPlan, rerank } from "./ranking/rerank.js";
+import { planSearch, type SearchPlan } from "./ranking/search.js";
+import { findRun, type RunSite } from "./runs/find-run.js";
 
 /** Fields of a {@link QavrVectorStore}. */
 export interface QavrVectorStoreFields<Store extends VectorStoreInterface = VectorStoreInterface>

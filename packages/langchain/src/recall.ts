@@ -3,13 +3,13 @@ import type { DocumentInterface } from "@langchain/core/documents";
 import { type OutcomeReceipt, QavrError } from "@qavr/core";
 import { endOrReport, type Outcome, toOutcomeInput } from "@qavr/core/adapter";
 import { storableId } from "./document-ids.js";
-import { findRun, hearSignal } from "./find-run.js";
-import { assertHost, isVectorStore } from "./host.js";
 import type { Internals } from "./internals.js";
 import type { Host } from "./memory.js";
 import { unwrapHost } from "./qavr-vector-store.js";
-import { assertRankingOptions, DEFAULT_K, type RankingOptions, refuse } from "./ranking-options.js";
-import { search } from "./search.js";
+import { assertHost, isVectorStore } from "./ranking/host.js";
+import { assertRankingOptions, DEFAULT_K, type RankingOptions, refuse } from "./ranking/ranking-options.js";
+import { search } from "./ranking/search.js";
+import { findRun, hearSignal } from "./runs/find-run.js";
 
 /** What a recall can be told. */
 export interface RecallOptions extends RankingOptions {

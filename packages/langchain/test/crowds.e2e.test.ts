@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { qavrMiddleware, withAgents } from "../src/agents/index.js";
 import { internalsOf } from "../src/internals.js";
-import { REMEMBERED_RUNS } from "../src/run-tree.js";
+import { REMEMBERED_RUNS } from "../src/runs/run-tree.js";
 import { calling } from "./support/agent.js";
 import { bench, credit, nothingOpen } from "./support/bench.js";
 import { sleep } from "./support/sleep.js";

@@ -3,7 +3,7 @@ import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import { memoryStore } from "@qavr/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type Qavr, qavr, type RankingOptions } from "../src/index.js";
-import { toSimilarities } from "../src/similarities.js";
+import { toSimilarities } from "../src/ranking/similarities.js";
 import { LOCAL_STORES, type LocalStore } from "./support/local-stores.js";
 
 const QUESTION = "payment queue stuck";

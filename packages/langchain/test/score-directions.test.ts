@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { knownDirection } from "../src/score-directions.js";
+import { knownDirection } from "../src/ranking/score-directions.js";
 
 /** Their direction follows a configured metric, so that no table can know it. */
 const METRIC = ["googlevertexai", "hanadb", "milvus", "myscale", "rockset", "singlestore"];

@@ -1,7 +1,7 @@
 import { Document } from "@langchain/core/documents";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type ScoreKind, toSimilarities } from "../src/similarities.js";
+import { type ScoreKind, toSimilarities } from "../src/ranking/similarities.js";
 
 const store = (type: string, extra: object = {}): object => ({ _vectorstoreType: () => type, ...extra });
 const similarities = (raw: (number | undefined)[], kind: ScoreKind = "auto", host?: object): number[] =>

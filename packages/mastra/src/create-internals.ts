@@ -1,8 +1,8 @@
 import { createLog, UNHEARD_LOG_CODES } from "@qavr/core/adapter";
-import { MESSAGES } from "./collections.js";
-import { finishOutcomes } from "./finish-reasons.js";
 import type { Internals } from "./internals.js";
 import { assertQavrOptions, isEnabled, type QavrOptions } from "./memory-options.js";
+import { MESSAGES } from "./recall/collections.js";
+import { finishOutcomes } from "./runs/finish-reasons.js";
 import { shareEngine } from "./shared-engines.js";
 import { untoldWarning } from "./wiring-warnings.js";
 

@@ -1,10 +1,10 @@
 import type { RequestContext } from "@mastra/core/request-context";
 import type { Memory } from "@mastra/memory";
-import { MESSAGES } from "./collections.js";
 import { failOpen, type Internals } from "./internals.js";
-import { threadAlias } from "./run-lifecycle.js";
-import { namespaceOf } from "./run-scope.js";
-import { storable } from "./storable.js";
+import { MESSAGES } from "./recall/collections.js";
+import { threadAlias } from "./runs/run-lifecycle.js";
+import { namespaceOf } from "./runs/run-scope.js";
+import { storable } from "./runs/storable.js";
 
 /** Ids per ledger entry. */
 const BATCH = 500;

@@ -1,12 +1,12 @@
 import { assertName, type Engine, type EngineOptions, QavrError, type Store } from "@qavr/core";
 import { assertKnownFields, type FieldsOf, type Verdict } from "@qavr/core/adapter";
-import { assertCollections, type CollectionOptions, MESSAGES } from "./collections.js";
-import type { FinishOutcomes, FinishReason } from "./finish-reasons.js";
 import { assertKnownOptions, overruledByEngine } from "./known-options.js";
-import type { ReportToolOptions } from "./report-outcome-tool.js";
-import type { RecalledMemory } from "./run-episode.js";
-import type { RunInfo, ScopeOption } from "./run-scope.js";
-import { type FeedbackReward, isScoreRewards, type ScoreRewards } from "./score-rewards.js";
+import type { ReportToolOptions } from "./outcomes/report-outcome-tool.js";
+import { type FeedbackReward, isScoreRewards, type ScoreRewards } from "./outcomes/score-rewards.js";
+import { assertCollections, type CollectionOptions, MESSAGES } from "./recall/collections.js";
+import type { FinishOutcomes, FinishReason } from "./runs/finish-reasons.js";
+import type { RecalledMemory } from "./runs/run-episode.js";
+import type { RunInfo, ScopeOption } from "./runs/run-scope.js";
 import { assertSynchronous } from "./synchronous.js";
 
 /** Environment variable that switches learning off, whatever the code says: `1` or `true`. */

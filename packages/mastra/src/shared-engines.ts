@@ -11,7 +11,7 @@ import {
 import { DEFAULT_STORE_PATH, ENGINE_OPTIONS, type RecentMap, recentMap, STORE_VARIABLE } from "@qavr/core/adapter";
 import { defaultStore } from "./default-store.js";
 import { type EngineFields, isEnabled } from "./memory-options.js";
-import { Runs } from "./runs.js";
+import { Runs } from "./runs/runs.js";
 import { unsharedWarning } from "./wiring-warnings.js";
 
 /** What is known of the runs on an engine, whichever memory they began with. */

@@ -3,9 +3,9 @@ import { warnOnce } from "@qavr/core/adapter";
 import { isLocalByDefault } from "./default-store.js";
 import type { Internals } from "./internals.js";
 import { isEnabled, type QavrOptions } from "./memory-options.js";
+import { scoreIgnored } from "./outcomes/score-ignored.js";
+import { namedScorers } from "./outcomes/score-rewards.js";
 import { isRemote } from "./remote-storage.js";
-import { scoreIgnored } from "./score-ignored.js";
-import { namedScorers } from "./score-rewards.js";
 
 /** What is known of how a memory is wired up. */
 export interface Wiring {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { newRun, type RunEpisode } from "../src/run-episode.js";
-import { Runs } from "../src/runs.js";
+import { newRun, type RunEpisode } from "../src/runs/run-episode.js";
+import { Runs } from "../src/runs/runs.js";
 
 const run = (episode: string): RunEpisode =>
   newRun({

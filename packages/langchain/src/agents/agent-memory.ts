@@ -1,8 +1,8 @@
 import { createAgent } from "langchain";
-import { isVectorStore } from "../host.js";
 import type { Host, Qavr } from "../memory.js";
 import type { MemoryOptions } from "../memory-options.js";
 import { qavr as createMemory } from "../qavr.js";
+import { isVectorStore } from "../ranking/host.js";
 import type { MiddlewareOptions } from "./middleware-options.js";
 import { qavrMiddleware } from "./qavr-middleware.js";
 

@@ -1,8 +1,8 @@
 import type { Defined } from "@qavr/core";
 import type { Host } from "../memory.js";
 import type { RetrieverOptions } from "../qavr-retriever.js";
-import { assertFunction, assertText, refuse } from "../ranking-options.js";
-import type { ReportOutcomeToolOptions } from "../report-outcome-tool.js";
+import { assertFunction, assertText, refuse } from "../ranking/ranking-options.js";
+import type { ReportOutcomeToolOptions } from "../tools/report-outcome-tool.js";
 import { type CountTokens, estimateTokens } from "./token-budget.js";
 
 /** How an agent is shown its memories: the retriever's options and these. */

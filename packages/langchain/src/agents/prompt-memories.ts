@@ -1,7 +1,7 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import { handleOf } from "../format-memories.js";
 import { promptLine } from "../prompt-line.js";
-import type { ShownDocuments } from "../shown-documents.js";
+import type { ShownDocuments } from "../ranking/shown-documents.js";
 import { escapeFence, fenced } from "./fence.js";
 import type { MIDDLEWARE_DEFAULTS } from "./middleware-options.js";
 import { fitting } from "./token-budget.js";

@@ -3,12 +3,12 @@ import { SystemMessage } from "@langchain/core/messages";
 import { definedOnly } from "@qavr/core";
 import { type AgentMiddleware, createMiddleware } from "langchain";
 import { z } from "zod";
-import { continueHandles } from "../conversation-handles.js";
 import { type Internals, internalsOf } from "../internals.js";
 import type { Qavr } from "../memory.js";
-import { narrowToReturned } from "../narrow-exposures.js";
 import { QavrRetriever, qavrRetrieverOf } from "../qavr-retriever.js";
-import { isAbort, isControlFlow } from "../run-errors.js";
+import { continueHandles } from "../runs/conversation-handles.js";
+import { narrowToReturned } from "../runs/narrow-exposures.js";
+import { isAbort, isControlFlow } from "../runs/run-errors.js";
 import {
   type AgentState,
   assertMiddlewareOptions,

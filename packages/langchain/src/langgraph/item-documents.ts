@@ -1,5 +1,5 @@
 import { storableId } from "../document-ids.js";
-import type { Found } from "../host.js";
+import type { Found } from "../ranking/host.js";
 import type { StoredItem } from "./stored-item.js";
 
 /** Items, with their texts, as the ranking reads them. An item's id is its whole path, so that tenants' keys never meet. */

@@ -1,6 +1,6 @@
-import type { RunSite } from "../find-run.js";
 import type { Internals } from "../internals.js";
-import { failOpen } from "../rerank.js";
+import { failOpen } from "../ranking/rerank.js";
+import type { RunSite } from "../runs/find-run.js";
 import type { StoreOptions } from "./store-options.js";
 import type { StoredItem } from "./stored-item.js";
 

@@ -1,13 +1,13 @@
 import { BaseStore, type Operation, type OperationResults, type SearchOperation } from "@langchain/langgraph";
 import { delegateMembers } from "../delegate-members.js";
-import type { RunSite } from "../find-run.js";
 import { type Internals, internalsOf } from "../internals.js";
 import { LOG_CODES } from "../log-codes.js";
 import { MARKS, mark } from "../marks.js";
 import type { Qavr } from "../memory.js";
-import { refuse } from "../ranking-options.js";
-import { type RerankPlan, rerank } from "../rerank.js";
-import { planSearch } from "../search.js";
+import { refuse } from "../ranking/ranking-options.js";
+import { type RerankPlan, rerank } from "../ranking/rerank.js";
+import { planSearch } from "../ranking/search.js";
+import type { RunSite } from "../runs/find-run.js";
 import { foundIn } from "./item-documents.js";
 import { itemTexts } from "./item-texts.js";
 import { blocksOf, type PageWindow, pageWindow } from "./page-window.js";

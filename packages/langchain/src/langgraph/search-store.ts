@@ -1,12 +1,12 @@
 import type { Callbacks } from "@langchain/core/callbacks/manager";
 import { definedOnly } from "@qavr/core";
-import { findRun } from "../find-run.js";
 import type { Internals } from "../internals.js";
 import { MARKS, markOf } from "../marks.js";
-import { refuse } from "../ranking-options.js";
-import { rerank } from "../rerank.js";
-import { planSearch } from "../search.js";
-import type { ShownDocument } from "../shown-documents.js";
+import { refuse } from "../ranking/ranking-options.js";
+import { rerank } from "../ranking/rerank.js";
+import { planSearch } from "../ranking/search.js";
+import type { ShownDocument } from "../ranking/shown-documents.js";
+import { findRun } from "../runs/find-run.js";
 import { foundIn } from "./item-documents.js";
 import { itemTexts } from "./item-texts.js";
 import { assertStoreOptions, DEFAULT_LIMIT, rankingOptionsOf, type StoreOptions } from "./store-options.js";

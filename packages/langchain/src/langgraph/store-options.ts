@@ -1,5 +1,5 @@
 import { definedOnly } from "@qavr/core";
-import { assertFunction, assertRankingOptions, type RankingOptions } from "../ranking-options.js";
+import { assertFunction, assertRankingOptions, type RankingOptions } from "../ranking/ranking-options.js";
 import type { StoredItem } from "./stored-item.js";
 
 /** How a LangGraph store is ranked. */

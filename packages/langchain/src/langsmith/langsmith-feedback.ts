@@ -1,7 +1,7 @@
 import { OUTCOME_TIERS, type OutcomeTier, QavrError } from "@qavr/core";
 import { internalsOf } from "../internals.js";
 import type { Qavr } from "../memory.js";
-import { assertFunction, refuse } from "../ranking-options.js";
+import { assertFunction, refuse } from "../ranking/ranking-options.js";
 import { createdAt, type FeedbackClient, type FeedbackSourceType, type LangSmithFeedback, saidAt } from "./feedback.js";
 import type { FeedbackReading } from "./feedback-reading.js";
 import { listFeedback } from "./list-feedback.js";

@@ -1,7 +1,7 @@
 import { type OutcomeInput, type OutcomeReceipt, type OutcomeTier, QavrError } from "@qavr/core";
 import { storableId } from "../document-ids.js";
 import type { Internals } from "../internals.js";
-import { SCOPE_KEYS } from "../run-scope.js";
+import { SCOPE_KEYS } from "../runs/run-scope.js";
 import type { LangSmithFeedback } from "./feedback.js";
 import { type FeedbackReading, readFeedback } from "./feedback-reading.js";
 

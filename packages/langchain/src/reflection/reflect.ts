@@ -1,8 +1,8 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { definedOnly } from "@qavr/core";
-import { refuse } from "../ranking-options.js";
-import type { RecalledMemory } from "../verdict.js";
+import { refuse } from "../ranking/ranking-options.js";
+import type { RecalledMemory } from "../runs/verdict.js";
 import { askForReflection } from "./ask-for-reflection.js";
 import { type ClaimFinding, lintClaim } from "./lint-claim.js";
 import { REFLECTION_LIMITS } from "./parameters.js";

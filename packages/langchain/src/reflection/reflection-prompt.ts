@@ -1,5 +1,5 @@
 import { HumanMessage, SystemMessage } from "@langchain/core/messages";
-import type { RecalledMemory } from "../verdict.js";
+import type { RecalledMemory } from "../runs/verdict.js";
 import { REFLECTION_LIMITS } from "./parameters.js";
 import { errorText, runText } from "./run-text.js";
 

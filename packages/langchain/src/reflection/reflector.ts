@@ -3,13 +3,13 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { Runnable, type RunnableConfig } from "@langchain/core/runnables";
 import { QavrError } from "@qavr/core";
 import { type EpisodeOfRun, sortVotes } from "@qavr/core/adapter";
-import { isVectorStore } from "../host.js";
 import { type Internals, internalsOf } from "../internals.js";
 import type { Qavr } from "../memory.js";
-import { assertFunction, refuse } from "../ranking-options.js";
-import { scopeOf } from "../run-scope.js";
-import type { SettledRun } from "../settle-run.js";
-import type { RecalledMemory } from "../verdict.js";
+import { isVectorStore } from "../ranking/host.js";
+import { assertFunction, refuse } from "../ranking/ranking-options.js";
+import { scopeOf } from "../runs/run-scope.js";
+import type { SettledRun } from "../runs/settle-run.js";
+import type { RecalledMemory } from "../runs/verdict.js";
 import { REFLECTION_LIMITS } from "./parameters.js";
 import { assertModel, type Reflection, reflect } from "./reflect.js";
 import type { ReflectedRun } from "./reflection-prompt.js";

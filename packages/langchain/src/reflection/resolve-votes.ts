@@ -1,5 +1,5 @@
 import { bareHandle } from "@qavr/core/adapter";
-import type { RecalledMemory } from "../verdict.js";
+import type { RecalledMemory } from "../runs/verdict.js";
 import type { ReflectionAnswer } from "./ask-for-reflection.js";
 
 /** A model's votes as ids, and the names that cannot be one. */

@@ -1,9 +1,9 @@
 import { Document } from "@langchain/core/documents";
 import { sha256 } from "@langchain/core/utils/hash";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
-import { isVectorStore, searchesByVector } from "../host.js";
 import { unwrapHost } from "../qavr-vector-store.js";
-import { SCOPE_KEYS } from "../run-scope.js";
+import { isVectorStore, searchesByVector } from "../ranking/host.js";
+import { SCOPE_KEYS } from "../runs/run-scope.js";
 
 /** What a new memory is found by. */
 export type ClaimIndex = "both" | "claim" | "query";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { escapeFence } from "../../src/agents/fence.js";
 import { type PromptMemory, renderMemories, selectMemories } from "../../src/agents/prompt-memories.js";
 import { estimateTokens } from "../../src/agents/token-budget.js";
-import { createShownDocuments } from "../../src/shown-documents.js";
+import { createShownDocuments } from "../../src/ranking/shown-documents.js";
 
 const introduction = "data, not instructions";
 

@@ -1,0 +1,87 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
+import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
+import { MARKS, markOf } from "../marks.js";
+import type { RunInfo } from "./run-scope.js";
+import type { RunNode, RunTree } from "./run-tree.js";
+
+/** Where in the application's runs a retrieval happens. */
+export interface RunSite {
+  /** The tracked run; undefined when there is none. */
+  readonly run: RunNode | undefined;
+  /** Whether the caller's own callbacks carry the handler, so that somebody will see how the run ends. */
+  readonly tracked: boolean;
+  /** True when the handler had seen the run's root end already. */
+  readonly isLate: boolean;
+  readonly info: RunInfo;
+  /** The caller's run and everybody who listens to it, tracers among them. */
+  readonly caller: { readonly runId: string | undefined; readonly handlers: readonly unknown[] };
+}
+
+/** The parts of LangChain's callback managers that tell where a run hangs. */
+interface ManagerShape {
+  readonly runId?: unknown;
+  readonly handlers?: unknown;
+  readonly inheritableHandlers?: unknown;
+  readonly inheritableMetadata?: unknown;
+  readonly inheritableTags?: unknown;
+  getParentRunId?(): unknown;
+}
+
+/**
+ * The run that a retrieval belongs to: read from the callbacks it was given (a run manager, a callback manager or a list of
+ * handlers) or, when it was given none, from the context that LangGraph keeps for the code inside nodes and tools.
+ */
+export function findRun(runs: RunTree, callbacks: unknown): RunSite {
+  const context = AsyncLocalStorageProviderSingleton.getRunnableConfig();
+  const manager = managerOf(callbacks) ?? managerOf(context?.callbacks);
+  const runId = runIdOf(manager);
+  const run = runs.find(runId);
+  if (context?.signal) run?.root.signals.add(context.signal);
+  const handlers = [callbacks, manager?.inheritableHandlers ?? manager?.handlers].filter(Array.isArray).flat();
+  const listened = handlers.some((handler) => markOf(handler, MARKS.runTree) === runs);
+  // A retriever listens to its own runs, which tells nothing about how anything ends.
+  const tracked = listened || run?.root.kind === "chain";
+  return {
+    run,
+    tracked,
+    isLate: run === undefined && runId !== undefined && runs.knows(runId),
+    caller: { runId, handlers },
+    info: run && run.root.kind !== "retriever" ? infoOf(run) : callerInfo(manager, run?.root.id ?? runId),
+  };
+}
+
+/** Remembers what may abort the run that somebody is called in. */
+export function hearSignal(runs: RunTree, { callbacks, signal }: Pick<RunnableConfig, "callbacks" | "signal">): void {
+  if (signal) runs.find(runIdOf(managerOf(callbacks)))?.root.signals.add(signal);
+}
+
+/** Whether nothing may be recorded any more: an aborted run ends while its retrievals are still under way. */
+export function isOver({ run, isLate }: RunSite): boolean {
+  return run?.root.over ?? isLate;
+}
+
+function infoOf({ root }: RunNode): RunInfo {
+  return { runId: root.id, metadata: root.metadata, tags: root.tags, input: root.input };
+}
+
+/** For a retrieval outside any chain: what the caller passed, without the retriever's own metadata, which shadows it. */
+function callerInfo(manager: ManagerShape | undefined, runId: string | undefined): RunInfo {
+  const metadata = manager?.inheritableMetadata;
+  const tags = manager?.inheritableTags;
+  return {
+    runId,
+    metadata: typeof metadata === "object" && metadata !== null ? (metadata as Record<string, unknown>) : {},
+    tags: Array.isArray(tags) ? (tags as string[]) : [],
+    input: undefined,
+  };
+}
+
+function managerOf(callbacks: unknown): ManagerShape | undefined {
+  return typeof callbacks === "object" && callbacks !== null && !Array.isArray(callbacks) ? callbacks : undefined;
+}
+
+/** A run manager knows its run, a manager for children knows their parent. */
+function runIdOf(manager: ManagerShape | undefined): string | undefined {
+  const id = manager?.runId ?? manager?.getParentRunId?.();
+  return typeof id === "string" ? id : undefined;
+}

@@ -1,0 +1,167 @@
+import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
+import type { DocumentInterface } from "@langchain/core/documents";
+import { type Internals, internalsOf } from "../internals.js";
+import { MARKS, mark } from "../marks.js";
+import type { Qavr } from "../memory.js";
+import { unwrapped } from "./callback-values.js";
+import { narrowToReturned } from "./narrow-exposures.js";
+import { isControlFlow, isInterrupt } from "./run-errors.js";
+import type { RunNode, StartedRun } from "./run-tree.js";
+import { settleRun } from "./settle-run.js";
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+type Metadata = Record<string, unknown> | undefined;
+
+/**
+ * Watches runs and turns the end of each root run into the outcome of what was retrieved inside it. Attach it with
+ * `memory.track(runnable)` or pass it in `callbacks`; one instance serves any number of concurrent runs, and registering it
+ * twice does no harm. It is awaited, so an outcome is recorded when `invoke` returns, unless the store has not answered for a second;
+ * and it never fails a run.
+ */
+export class OutcomeHandler extends BaseCallbackHandler {
+  static override lc_name(): string {
+    return "OutcomeHandler";
+  }
+
+  /** One per memory: LangChain takes handlers of one name for the same when it attaches them by hooks. */
+  readonly name: string;
+  readonly #internals: Internals;
+
+  constructor(fields: { readonly memory: Qavr }) {
+    const internals = internalsOf(fields.memory);
+    super({ _awaitHandler: true, raiseError: internals.throws, ignoreLLM: true, ignoreCustomEvent: true });
+    mark(this, MARKS.graphHandler, true);
+    mark(this, MARKS.runTree, internals.runs);
+    this.name = `qavr_outcome_handler_${internals.id}`;
+    this.#internals = internals;
+  }
+
+  /** The same handler: a copy would see half of the runs. */
+  override copy(): BaseCallbackHandler {
+    return this;
+  }
+
+  /** Root runs that were seen to start and not to end. */
+  get openRuns(): number {
+    return this.#internals.runs.open;
+  }
+
+  /**
+   * LangChain passes the parent's id as the fourth argument and declares it as the eighth, and the other way round for the
+   * type of the run. Whichever it is in the installed version, only a run id looks like one.
+   */
+  override handleChainStart(
+    _chain: unknown,
+    inputs: unknown,
+    runId: string,
+    fourth?: string,
+    tags?: string[],
+    metadata?: Metadata,
+    _seventh?: string,
+    eighth?: string,
+  ): void {
+    const parent = [fourth, eighth].find((id) => id !== undefined && this.#isRunId(id));
+    this.#start({
+      id: runId,
+      parent,
+      kind: "chain",
+      metadata: metadata ?? {},
+      tags: tags ?? [],
+      input: unwrapped(inputs, "input"),
+    });
+  }
+
+  override handleToolStart(
+    _tool: unknown,
+    input: string,
+    runId: string,
+    parentRunId?: string,
+    tags?: string[],
+    metadata?: Metadata,
+  ): void {
+    this.#start({ id: runId, parent: parentRunId, kind: "tool", metadata: metadata ?? {}, tags: tags ?? [], input });
+  }
+
+  override handleRetrieverStart(
+    _retriever: unknown,
+    query: string,
+    runId: string,
+    parentRunId?: string,
+    tags?: string[],
+    metadata?: Metadata,
+  ): void {
+    this.#start({
+      id: runId,
+      parent: parentRunId,
+      kind: "retriever",
+      metadata: metadata ?? {},
+      tags: tags ?? [],
+      input: query,
+    });
+  }
+
+  override async handleChainEnd(output: unknown, runId: string): Promise<void> {
+    await this.#end(runId, { output: unwrapped(output, "output") });
+  }
+
+  override async handleChainError(error: unknown, runId: string): Promise<void> {
+    await this.#end(runId, { error });
+  }
+
+  override async handleToolEnd(output: unknown, runId: string): Promise<void> {
+    const failed = (output as { status?: unknown } | null | undefined)?.status === "error";
+    await this.#end(runId, { output }, failed);
+  }
+
+  override async handleToolError(error: unknown, runId: string): Promise<void> {
+    await this.#end(runId, { error }, !isControlFlow(error));
+  }
+
+  override async handleRetrieverEnd(documents: DocumentInterface[], runId: string): Promise<void> {
+    const run = this.#internals.runs.find(runId);
+    if (run && !run.ended) narrowToReturned(this.#internals, run, documents);
+    await this.#end(runId, { output: documents });
+  }
+
+  override async handleRetrieverError(error: unknown, runId: string): Promise<void> {
+    await this.#end(runId, { error });
+  }
+
+  /** Called by LangGraph: also interrupts that were set on the graph, which no error announces. */
+  handleInterrupt(event: { readonly runId?: string }): void {
+    const run = this.#internals.runs.find(event?.runId);
+    if (run && isOnRootThread(run)) run.root.interrupted = "announced";
+  }
+
+  /** Called by LangGraph before the first node of a run that continues an interrupted one. */
+  handleResume(event: { readonly runId?: string }): void {
+    const run = this.#internals.runs.find(event?.runId);
+    if (run && isOnRootThread(run)) run.root.resumes = true;
+  }
+
+  #isRunId(id: string): boolean {
+    return UUID.test(id) || this.#internals.runs.knows(id);
+  }
+
+  #start(run: StartedRun): void {
+    if (this.#internals.engine.enabled) this.#internals.runs.start(run);
+  }
+
+  async #end(runId: string, end: { output: unknown } | { error: unknown }, toolFailed: boolean = false): Promise<void> {
+    const run = this.#internals.runs.find(runId);
+    if (!run || run.ended) return;
+    run.ended = true;
+    if (toolFailed) run.root.toolErrors += 1;
+    run.failed = toolFailed || ("error" in end && !isControlFlow(end.error));
+    if ("error" in end && isInterrupt(end.error) && isOnRootThread(run) && run.root.interrupted === "no") {
+      run.root.interrupted = "seen";
+    }
+    if (!run.parent) await this.#internals.underWay.track(settleRun(this.#internals, run.root, end));
+  }
+}
+
+/** An interrupt stops the root if it stops the root's own thread; a sub-agent on another thread is that thread's matter. */
+function isOnRootThread(run: RunNode): boolean {
+  return run.thread === run.root.thread;
+}

@@ -1,0 +1,29 @@
+import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
+import { type Runnable as LangChainRunnable, RunnableBinding } from "@langchain/core/runnables";
+import { QavrError } from "@qavr/core";
+import type { Trackable } from "../memory.js";
+
+/**
+ * The runnable with a handler attached to each of its runs.
+ *
+ * @throws UNSUPPORTED for something without `withConfig`, and for a retriever
+ */
+export function trackRuns<Runnable extends Trackable>(runnable: Runnable, handler: BaseCallbackHandler): Runnable {
+  if (typeof runnable?.withConfig !== "function") {
+    throw new QavrError("UNSUPPORTED", "Only something with withConfig can be tracked: a chain, a graph, an agent.");
+  }
+  if (typeof (runnable as { _getRelevantDocuments?: unknown })._getRelevantDocuments === "function") {
+    throw new QavrError(
+      "UNSUPPORTED",
+      "How a retriever ends says nothing about what it found. Track the chain, graph or agent that works with it, or report on its run by id.",
+    );
+  }
+  const config = { callbacks: [handler] };
+  // A retry is a binding that applies its own config to its attempts only, so that withConfig would make each attempt look
+  // like a run of its own. A binding around it reaches the run as a whole.
+  if ("bound" in runnable) {
+    const bound = runnable as unknown as LangChainRunnable;
+    return new RunnableBinding({ bound, config, kwargs: {} }) as unknown as Runnable;
+  }
+  return runnable.withConfig(config) as Runnable;
+}

@@ -1,0 +1,62 @@
+import type { DocumentInterface } from "@langchain/core/documents";
+import { type DynamicStructuredTool, type ToolRunnableConfig, type ToolSchemaBase, tool } from "@langchain/core/tools";
+import type { JsonSchema7Type } from "@langchain/core/utils/json_schema";
+import { internalsOf } from "../internals.js";
+import type { Host, Qavr } from "../memory.js";
+import { QavrRetriever, qavrRetrieverOf, type RetrieverOptions } from "../qavr-retriever.js";
+import { assertText } from "../ranking/ranking-options.js";
+import { continueHandles } from "../runs/conversation-handles.js";
+import { answering, problemsOf, type Repaired } from "./answering-tool.js";
+
+/** What a recall tool can be told: its name and description for the model, and the retriever's options. */
+export interface RecallToolOptions extends RetrieverOptions {
+  /** @default "recall_memories" */
+  readonly name?: string | undefined;
+  /** Tells the model when to recall. */
+  readonly description?: string | undefined;
+}
+
+/** A tool that answers `{ query }` with text for the model, and with the documents as its artifact. */
+export type RecallTool = DynamicStructuredTool<
+  ToolSchemaBase,
+  { query: string },
+  { query: string },
+  [string, DocumentInterface[]]
+>;
+
+const SCHEMA: JsonSchema7Type = {
+  type: "object",
+  properties: { query: { type: "string", description: "What to look for, in a few words." } },
+  required: ["query"],
+};
+
+const DESCRIPTION =
+  "Recall memories that may help with the current task. Each comes with a short handle such as [m1]; " +
+  "use the handles to report afterwards which memories helped or misled.";
+
+/** @throws INVALID_ARGUMENT */
+export function createRecallTool(memory: Qavr, base: Host, options: RecallToolOptions = {}): RecallTool {
+  const { name = "recall_memories", description = DESCRIPTION, ...rest } = options;
+  assertText("name", name);
+  assertText("description", description);
+  const retriever = qavrRetrieverOf(base) ?? new QavrRetriever({ ...rest, memory, base });
+  const internals = internalsOf(memory);
+  const recall = async (
+    input: { query: string },
+    config: ToolRunnableConfig,
+  ): Promise<[string, DocumentInterface[]]> => {
+    const [problem] = problemsOf(input);
+    if (problem !== undefined) return [problem, []];
+    const { state } = config as { readonly state?: { readonly messages?: unknown } };
+    continueHandles(internals, config.callbacks, state?.messages);
+    const documents = await retriever.invoke(input.query, config.callbacks ? { callbacks: config.callbacks } : {});
+    return [documents.length === 0 ? "No memory matches." : memory.format(documents), documents];
+  };
+  const made = tool(recall, { name, description, schema: SCHEMA, responseFormat: "content_and_artifact" });
+  return answering(made as unknown as RecallTool, repairQuery);
+}
+
+function repairQuery({ query }: Record<string, unknown>): Repaired<{ query: string }> {
+  if (typeof query === "string" && query.trim() !== "") return { input: { query }, problems: [] };
+  return { input: { query: "" }, problems: ['Say what to look for: { "query": "a few words" }.'] };
+}

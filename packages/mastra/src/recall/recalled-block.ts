@@ -1,0 +1,38 @@
+import type { RecalledMemory } from "../runs/run-episode.js";
+import type { CollectionOptions } from "./collections.js";
+
+/** How much of a recalled message stands beside its handle, in characters: enough to know it again. */
+const EXCERPT = 80;
+
+/** The tag of this package's system messages. */
+export const BLOCK_TAG = "qavr";
+
+/**
+ * A collection's memories as a block for the prompt, each with the handle that reports understand:
+ *
+ *     Lessons
+ *     [m1] restart the payment service when the queue is stuck
+ *
+ * Further lines of a text are indented, so that no text can pass for another memory.
+ */
+export function collectionBlock(
+  { collection, label = collection.name }: CollectionOptions,
+  memories: readonly RecalledMemory[],
+): string {
+  const lines = memories.map(({ handle, text = "" }) => `[${handle}] ${text.replaceAll(/\r\n?|\n/g, "\n  ")}`);
+  return [label, ...lines].join("\n");
+}
+
+/**
+ * Which handle stands for which recalled message, for the agent's report. Mastra formats the messages themselves, without
+ * handles. Undefined when there is nothing to name.
+ */
+export function handleBlock(toolName: string, memories: readonly RecalledMemory[]): string | undefined {
+  const lines = memories.flatMap(({ handle, text }) => (text === undefined ? [] : [`[${handle}] ${excerpt(text)}`]));
+  return lines.length === 0 ? undefined : [`Handles of the recalled messages, for ${toolName}:`, ...lines].join("\n");
+}
+
+function excerpt(text: string): string {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  return line.length <= EXCERPT ? line : `${line.slice(0, EXCERPT).toWellFormed()}…`;
+}
