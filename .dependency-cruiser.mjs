@@ -63,6 +63,12 @@ const ROOMS = {
     langsmith: ["runs", "ranking"],
     reflection: ["runs", "ranking"],
   },
+  postgres: {
+    connection: [],
+    tables: ["connection"],
+    reading: ["tables", "connection"],
+    writing: ["reading", "tables", "connection"],
+  },
   mastra: {
     runs: [],
     recall: ["runs"],

@@ -1,3 +1,3 @@
-export type { PgClient, PgPool, PgQuery, PgResult } from "./pg-pool.js";
+export type { PgClient, PgPool, PgQuery, PgResult } from "./connection/pg-pool.js";
 export { POSTGRES_DEFAULTS, type PostgresStoreOptions } from "./postgres-options.js";
 export { postgresStore } from "./postgres-store.js";

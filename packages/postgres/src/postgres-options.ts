@@ -1,5 +1,5 @@
 import { type Defined, definedOnly, QavrError } from "@qavr/core";
-import type { PgPool } from "./pg-pool.js";
+import type { PgPool } from "./connection/pg-pool.js";
 
 /** Where the ledger is and how it is used. Either `pool` or `connectionString`. */
 export interface PostgresStoreOptions {

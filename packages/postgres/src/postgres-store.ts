@@ -1,21 +1,21 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { assertBatch, assertEntry, assertLimit, assertName, assertState, QavrError, type Store } from "@qavr/core";
-import { readCheckpoint } from "./checkpoint.js";
-import { checkpointSql, type NamedRows } from "./checkpoint-sql.js";
-import { type Connection, type Connections, connections, usualSilence } from "./connections.js";
-import { KnownStates } from "./known-states.js";
-import { ledgerSql } from "./ledger-sql.js";
-import { nameId } from "./name-id.js";
-import { nameScope } from "./namespace-transaction.js";
-import { type Notifications, notifications } from "./notifications.js";
-import { isConnectionLoss, toStoreError } from "./postgres-errors.js";
+import { type Connection, type Connections, connections, usualSilence } from "./connection/connections.js";
+import { isConnectionLoss, toStoreError } from "./connection/postgres-errors.js";
+import { inTransaction, limits } from "./connection/transaction.js";
 import { type PostgresStoreOptions, resolveOptions } from "./postgres-options.js";
-import { rebuildIndexes } from "./rebuild-indexes.js";
-import { prepareSchema, type ServerFacts } from "./schema.js";
-import { type ReadNamespace, stateReader } from "./state-reader.js";
-import { inTransaction, limits } from "./transaction.js";
-import { type VerifyOptions, verifyLedger } from "./verify-ledger.js";
-import { writer } from "./writer.js";
+import { readCheckpoint } from "./reading/checkpoint.js";
+import { KnownStates } from "./reading/known-states.js";
+import { type Notifications, notifications } from "./reading/notifications.js";
+import { type ReadNamespace, stateReader } from "./reading/state-reader.js";
+import { type VerifyOptions, verifyLedger } from "./reading/verify-ledger.js";
+import { checkpointSql, type NamedRows } from "./tables/checkpoint-sql.js";
+import { ledgerSql } from "./tables/ledger-sql.js";
+import { nameId } from "./tables/name-id.js";
+import { nameScope } from "./tables/namespace-transaction.js";
+import { rebuildIndexes } from "./tables/rebuild-indexes.js";
+import { prepareSchema, type ServerFacts } from "./tables/schema.js";
+import { writer } from "./writing/writer.js";
 
 /**
  * A ledger and its state in PostgreSQL, for many processes and machines, through `pg`. Nothing is connected, and nothing created,

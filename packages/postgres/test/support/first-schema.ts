@@ -1,7 +1,7 @@
 import { nameToBytes } from "@qavr/core";
 import type { Pool } from "pg";
-import { nameId } from "../../src/name-id.js";
-import { MIGRATIONS } from "../../src/schema.js";
+import { nameId } from "../../src/tables/name-id.js";
+import { MIGRATIONS } from "../../src/tables/schema.js";
 import { tally } from "./counting.js";
 
 /** Tables as the first schema had them, with the namespaces `n` and `m` of `count` counted entries each. */

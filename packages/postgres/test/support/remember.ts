@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import { KEPT_TABLES } from "../../src/checkpoint-sql.js";
+import { KEPT_TABLES } from "../../src/tables/checkpoint-sql.js";
 
 const TABLES = ["namespace", ...KEPT_TABLES];
 

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
-import { type Connections, statement } from "./connections.js";
+import { type Connections, statement } from "../connection/connections.js";
+import { quoted } from "../tables/quoting.js";
 import type { KnownStates } from "./known-states.js";
-import { quoted } from "./quoting.js";
 
 /** A change, as other stores are told of it. */
 export interface Announcement {

@@ -1,9 +1,9 @@
 import { QavrError } from "@qavr/core";
+import type { Connection, Connections } from "../connection/connections.js";
+import { inTransaction, LONG_STATEMENT, limits } from "../connection/transaction.js";
+import type { ResolvedOptions } from "../postgres-options.js";
 import { chainEntries } from "./chain-entries.js";
-import type { Connection, Connections } from "./connections.js";
-import type { ResolvedOptions } from "./postgres-options.js";
 import { quoted, quotedText } from "./quoting.js";
-import { inTransaction, LONG_STATEMENT, limits } from "./transaction.js";
 
 /** "qavr" in ASCII: first key of the advisory lock that migrations are made under. */
 const LOCK = 0x71617672;

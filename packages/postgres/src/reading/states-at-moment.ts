@@ -1,9 +1,9 @@
 import { type LedgerEntry, type Reduce, type Reduction, type StateRef, stateAddress } from "@qavr/core";
-import { attempt } from "./attempt.js";
-import type { Connection } from "./connections.js";
+import { attempt } from "../connection/attempt.js";
+import type { Connection } from "../connection/connections.js";
+import type { LedgerSql } from "../tables/ledger-sql.js";
+import { isSameMoment, type Moment } from "../tables/moment.js";
 import type { KnownStates } from "./known-states.js";
-import type { LedgerSql } from "./ledger-sql.js";
-import { isSameMoment, type Moment } from "./moment.js";
 
 /** Entries that are reduced together. */
 interface ReducedCall {

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { QavrError } from "@qavr/core";
+import type { ResolvedOptions } from "../postgres-options.js";
 import { decoding } from "./decode-value.js";
 import { ownPool } from "./own-pool.js";
 import type { PgClient, PgPool, PgResult } from "./pg-pool.js";
 import { isConnectionLoss, isOutdatedSession } from "./postgres-errors.js";
-import type { ResolvedOptions } from "./postgres-options.js";
 import type { Limits } from "./transaction.js";
 
 /** One statement with its place-holders, under a name to prepare it by. */

@@ -6,12 +6,18 @@ import {
   type LedgerDamage,
   sameBytes,
 } from "@qavr/core";
+import type { Connection } from "../connection/connections.js";
+import { toStoreError } from "../connection/postgres-errors.js";
+import {
+  type CheckpointSql,
+  KEPT_TABLES,
+  type KeptRows,
+  type KeptTable,
+  type NamedRows,
+} from "../tables/checkpoint-sql.js";
+import { digests } from "../tables/digests.js";
+import { nameId } from "../tables/name-id.js";
 import { checkpointFits } from "./checkpoint.js";
-import { type CheckpointSql, KEPT_TABLES, type KeptRows, type KeptTable, type NamedRows } from "./checkpoint-sql.js";
-import type { Connection } from "./connections.js";
-import { digests } from "./digests.js";
-import { nameId } from "./name-id.js";
-import { toStoreError } from "./postgres-errors.js";
 
 /** Rows that are read at once. */
 const PAGE = 1_000;

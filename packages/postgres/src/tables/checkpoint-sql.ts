@@ -6,8 +6,8 @@ import {
   type DroppedColumns,
   nameToBytes,
 } from "@qavr/core";
+import { type Connection, type Row, type Statement, statement } from "../connection/connections.js";
 import { chunks } from "./chunks.js";
-import { type Connection, type Row, type Statement, statement } from "./connections.js";
 import { digests } from "./digests.js";
 import { nameId } from "./name-id.js";
 import { quoted } from "./quoting.js";

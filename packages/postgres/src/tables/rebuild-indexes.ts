@@ -1,6 +1,6 @@
-import type { Connections } from "./connections.js";
+import type { Connections } from "../connection/connections.js";
+import { inTransaction, type Limits, LONG_STATEMENT, limits } from "../connection/transaction.js";
 import { quoted, quotedText } from "./quoting.js";
-import { inTransaction, type Limits, LONG_STATEMENT, limits } from "./transaction.js";
 
 /**
  * Builds the indexes of a schema again, one table at a time, in whose transaction its writers wait. Only for the owner of the tables:

@@ -7,21 +7,21 @@ import {
   QavrError,
   type Reduce,
 } from "@qavr/core";
-import { attempt } from "./attempt.js";
-import type { Connection } from "./connections.js";
-import { digests } from "./digests.js";
-import type { KnownStates, OwnCommit } from "./known-states.js";
+import { attempt } from "../connection/attempt.js";
+import type { Connection } from "../connection/connections.js";
+import { isConnectionLoss } from "../connection/postgres-errors.js";
+import type { KnownStates, OwnCommit } from "../reading/known-states.js";
+import { StatesAtMoment } from "../reading/states-at-moment.js";
+import { digests } from "../tables/digests.js";
 import {
   fitsOneStatement,
   type KeysRead,
   type LedgerSql,
   type NamespaceChange,
   type NamespaceRow,
-} from "./ledger-sql.js";
-import { ABSENT, isSameMoment } from "./moment.js";
-import type { LockedNamespace } from "./namespace-transaction.js";
-import { isConnectionLoss } from "./postgres-errors.js";
-import { StatesAtMoment } from "./states-at-moment.js";
+} from "../tables/ledger-sql.js";
+import { ABSENT, isSameMoment } from "../tables/moment.js";
+import type { LockedNamespace } from "../tables/namespace-transaction.js";
 
 /** One call of `commit`. */
 export interface CommitCall {

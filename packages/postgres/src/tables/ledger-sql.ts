@@ -12,17 +12,17 @@ import {
   type StateWrite,
   sameBytes,
 } from "@qavr/core";
+import { type Connection, type Row, type Statement, statement } from "../connection/connections.js";
+import { oneByOne } from "../connection/one-by-one.js";
+import { damagedEntry } from "../connection/postgres-errors.js";
+import { onItsOwn } from "../connection/transaction.js";
+import { writeIfAt } from "../connection/write-if-at.js";
+import type { ResolvedOptions } from "../postgres-options.js";
 import { chunks } from "./chunks.js";
-import { type Connection, type Row, type Statement, statement } from "./connections.js";
 import { digests } from "./digests.js";
 import { ABSENT, type Moment } from "./moment.js";
 import { nameId } from "./name-id.js";
-import { oneByOne } from "./one-by-one.js";
-import { damagedEntry } from "./postgres-errors.js";
-import type { ResolvedOptions } from "./postgres-options.js";
 import { quoted } from "./quoting.js";
-import { onItsOwn } from "./transaction.js";
-import { writeIfAt } from "./write-if-at.js";
 
 /** Where a namespace stands. */
 export interface NamespaceRow extends Moment {

@@ -6,9 +6,9 @@ import {
   type StateWrite,
   sameBytes,
 } from "@qavr/core";
-import type { CheckpointSql, LedgerEnds } from "./checkpoint-sql.js";
-import type { Connection } from "./connections.js";
-import { digests } from "./digests.js";
+import type { Connection } from "../connection/connections.js";
+import type { CheckpointSql, LedgerEnds } from "../tables/checkpoint-sql.js";
+import { digests } from "../tables/digests.js";
 
 /** States that are read at once. */
 const PAGE = 1_000;

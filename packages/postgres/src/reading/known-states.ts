@@ -1,6 +1,6 @@
 import { ChangeLog, StateCache, type StateChanges, type StateWrite } from "@qavr/core";
-import type { NamespaceRow } from "./ledger-sql.js";
-import { ABSENT, isSameMoment, type Moment } from "./moment.js";
+import type { NamespaceRow } from "../tables/ledger-sql.js";
+import { ABSENT, isSameMoment, type Moment } from "../tables/moment.js";
 
 /** What is known of a namespace. */
 interface Known {

@@ -1,17 +1,17 @@
 import { assertCompaction, type CommitReceipt, type StateWrite, type Store, stateAddress } from "@qavr/core";
-import type { CheckpointSql } from "./checkpoint-sql.js";
+import type { Connections } from "../connection/connections.js";
+import { isConnectionLoss, isTransient, toStoreError } from "../connection/postgres-errors.js";
+import type { Limits } from "../connection/transaction.js";
+import type { KnownStates } from "../reading/known-states.js";
+import type { Announcement } from "../reading/notifications.js";
+import type { CheckpointSql } from "../tables/checkpoint-sql.js";
+import type { LedgerSql, NamespaceRow } from "../tables/ledger-sql.js";
+import { ABSENT, type Moment } from "../tables/moment.js";
+import { type LockedNamespace, type LockingOptions, withLockedNamespace } from "../tables/namespace-transaction.js";
+import type { ServerFacts } from "../tables/schema.js";
 import { type CommitCall, CommitGroup, type GroupCommit } from "./commit-group.js";
 import { dropBeginning } from "./compact-ledger.js";
-import type { Connections } from "./connections.js";
-import type { KnownStates } from "./known-states.js";
-import type { LedgerSql, NamespaceRow } from "./ledger-sql.js";
-import { ABSENT, type Moment } from "./moment.js";
 import { namespaceQueue } from "./namespace-queue.js";
-import { type LockedNamespace, type LockingOptions, withLockedNamespace } from "./namespace-transaction.js";
-import type { Announcement } from "./notifications.js";
-import { isConnectionLoss, isTransient, toStoreError } from "./postgres-errors.js";
-import type { ServerFacts } from "./schema.js";
-import type { Limits } from "./transaction.js";
 
 /** Everything that writes, one transaction per namespace at a time. */
 export interface Writer extends Required<Pick<Store, "commit" | "replaceStates" | "compact" | "eraseNamespace">> {

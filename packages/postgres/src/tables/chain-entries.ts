@@ -1,5 +1,5 @@
 import { bytesToName, type EntryColumns } from "@qavr/core";
-import { type Connection, statement } from "./connections.js";
+import { type Connection, statement } from "../connection/connections.js";
 import { digests } from "./digests.js";
 import { nameScope } from "./namespace-transaction.js";
 

@@ -1,9 +1,16 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type Connection, type Connections, usualSilence } from "./connections.js";
+import { type Connection, type Connections, usualSilence } from "../connection/connections.js";
+import { commitUnknown, isConnectionLoss, isTransient, toStoreError } from "../connection/postgres-errors.js";
+import {
+  DURABLY,
+  inTransaction,
+  type Limits,
+  LONG_STATEMENT,
+  limits,
+  statementLimit,
+} from "../connection/transaction.js";
 import type { LedgerSql, NamespaceRow } from "./ledger-sql.js";
 import { nameId } from "./name-id.js";
-import { commitUnknown, isConnectionLoss, isTransient, toStoreError } from "./postgres-errors.js";
-import { DURABLY, inTransaction, type Limits, LONG_STATEMENT, limits, statementLimit } from "./transaction.js";
 
 /** A transaction that holds the lock of one namespace's head. */
 export interface LockedNamespace {

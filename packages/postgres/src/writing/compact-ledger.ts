@@ -1,8 +1,8 @@
 import { type ChainedEntry, type Compaction, chainedEntries, type QavrError, type StateWrite } from "@qavr/core";
-import { type CheckpointSql, checkpointRow, type LedgerEnds } from "./checkpoint-sql.js";
-import { digests } from "./digests.js";
-import type { LockedNamespace } from "./namespace-transaction.js";
-import { damagedEntry } from "./postgres-errors.js";
+import { damagedEntry } from "../connection/postgres-errors.js";
+import { type CheckpointSql, checkpointRow, type LedgerEnds } from "../tables/checkpoint-sql.js";
+import { digests } from "../tables/digests.js";
+import type { LockedNamespace } from "../tables/namespace-transaction.js";
 
 /** Entries that are dropped at once. */
 const PAGE = 1_000;

@@ -1,7 +1,7 @@
 import { QavrError } from "@qavr/core";
+import type { ResolvedOptions } from "../postgres-options.js";
 import type { PgClient, PgPool } from "./pg-pool.js";
 import { isRefusedParameter } from "./postgres-errors.js";
-import type { ResolvedOptions } from "./postgres-options.js";
 
 /** The store's own pool, which is opened by its first use. */
 export interface OwnPool extends PgPool {

@@ -1,8 +1,8 @@
 import type { ReadOptions } from "@qavr/core";
-import type { Connection } from "./connections.js";
+import type { Connection } from "../connection/connections.js";
+import type { LedgerSql, StatesRead } from "../tables/ledger-sql.js";
+import { ABSENT, isSameMoment } from "../tables/moment.js";
 import type { KnownStates } from "./known-states.js";
-import type { LedgerSql, StatesRead } from "./ledger-sql.js";
-import { ABSENT, isSameMoment } from "./moment.js";
 
 /** Runs a read of one namespace on a connection. */
 export type ReadNamespace = <Result>(
