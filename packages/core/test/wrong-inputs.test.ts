@@ -157,6 +157,14 @@ describe("an outcome", () => {
 });
 
 describe("other calls", () => {
+  it("refuse an outcome with a field that is misspelt, which would teach nothing", async () => {
+    const { engine } = tested;
+    for (const outcome of [{ rewrad: 1 }, { success: true }, { reward: 1, votes: [] }]) {
+      await expectRefused("INVALID_ARGUMENT", () => engine.report("done", outcome as never));
+      await expectRefused("INVALID_ARGUMENT", () => engine.end(open, outcome as never));
+    }
+  });
+
   it("refuse names that no store could keep apart", async () => {
     const { engine } = tested;
     await expectRefused("INVALID_ID", () => engine.open({ namespace: "" }));

@@ -30,6 +30,8 @@ describe("wrong input", () => {
     ["context", {}],
     ["idOf", "id"],
     ["idKey", ""],
+    ["topK", 4],
+    ["searchType", "mmr"],
   ])("is refused when a retriever is made: %s = %s", async (option, value) => {
     const { memory, vectors } = await bench();
     const options = { k: 4, [option]: value } as never;

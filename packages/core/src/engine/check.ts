@@ -3,6 +3,7 @@ import { QavrError } from "../errors/qavr-error.js";
 import type { Learner } from "../learners/learner.js";
 import { OUTCOME_TIERS, type OutcomeEvent } from "../ledger/events.js";
 import { assertName } from "../store/validate.js";
+import { assertKnownFields, type FieldsOf } from "./known-fields.js";
 import type { Candidate, OutcomeInput, RankRequest } from "./types.js";
 
 /** The namespace and collection when the caller names none. */
@@ -147,9 +148,22 @@ export interface CheckedOutcome extends Omit<OutcomeEvent, "type" | "episode" | 
   readonly idempotencyKey: string | undefined;
 }
 
+const OUTCOME_FIELDS: FieldsOf<OutcomeInput> = {
+  reward: true,
+  weight: true,
+  tier: true,
+  source: true,
+  helpful: true,
+  harmful: true,
+  used: true,
+  note: true,
+  idempotencyKey: true,
+};
+
 /** @throws INVALID_REWARD, INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export function checkOutcome(outcome: OutcomeInput): CheckedOutcome {
   checkObject(outcome, "An outcome");
+  assertKnownFields(outcome, "An outcome has no field", OUTCOME_FIELDS);
   const { tier = "user", helpful = [], harmful = [], used, note = "", idempotencyKey } = outcome;
   if (!OUTCOME_TIERS.includes(tier)) {
     throw new QavrError(

@@ -1,5 +1,6 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import { assertName, QavrError } from "@qavr/core";
+import { assertKnownFields, type FieldsOf } from "@qavr/core/adapter";
 import type { DocumentIdOptions } from "../document-ids.js";
 import type { ScopeOption } from "../runs/run-scope.js";
 import { SCORE_KINDS, type ScoreKind } from "./similarities.js";
@@ -31,6 +32,19 @@ export interface RankingOptions extends DocumentIdOptions {
   readonly annotate?: boolean | undefined;
 }
 
+const OPTIONS: FieldsOf<RankingOptions> = {
+  fetchK: true,
+  scores: true,
+  collection: true,
+  space: true,
+  namespace: true,
+  context: true,
+  unverified: true,
+  annotate: true,
+  idOf: true,
+  idKey: true,
+};
+
 /** The widest list that a host is asked for. */
 export const MAX_FETCH_K = 1000;
 
@@ -49,6 +63,7 @@ export function assertRankingOptions(
 ): void {
   const { fetchK, scores, collection, space, idOf, idKey } = options;
   const { name, value } = size;
+  assertKnownFields(options, "A ranking has no option", { [name]: true, ...OPTIONS });
   if (value !== undefined && (!Number.isInteger(value) || value < 1)) {
     refuse(name, value, "must be a whole number of at least 1");
   }

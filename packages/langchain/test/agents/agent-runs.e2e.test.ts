@@ -95,7 +95,7 @@ describe("an agent with memories inside another run", () => {
     const setup = await bench({ evaluate: ({ output }) => (output as { messages: unknown[] }).messages.length > 99 });
     const inner = createAgent({
       model: recording(),
-      middleware: [qavrMiddleware({ ...setup, base: setup.vectors, k: 2 })],
+      middleware: [qavrMiddleware({ memory: setup.memory, base: setup.vectors, k: 2 })],
     });
     const outer = new StateGraph(MessagesAnnotation)
       .addNode("agent", async (state) => ({ messages: (await inner.invoke(state)).messages.slice(-1) }))
@@ -137,7 +137,7 @@ describe("an agent with memories inside another run", () => {
   it("waits with its memories when it is interrupted there, and is settled by the run that resumes the graph", async () => {
     const setup = await bench();
     const model = recording(calls("act"));
-    const middleware = [qavrMiddleware({ ...setup, base: setup.vectors, k: 2 }), approval()];
+    const middleware = [qavrMiddleware({ memory: setup.memory, base: setup.vectors, k: 2 }), approval()];
     const inner = createAgent({ model, tools: [act()], middleware });
     const compiled = new StateGraph(MessagesAnnotation)
       .addNode("agent", async (state) => ({ messages: (await inner.invoke(state)).messages.slice(-1) }))
