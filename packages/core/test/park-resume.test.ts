@@ -1,11 +1,33 @@
 import { describe, expect, it } from "vitest";
-import { memoryStore } from "../src/index.js";
+import { memoryStore, type Store } from "../src/index.js";
 import { DAY, request, testEngine } from "./support/test-engine.js";
 
 const evidence = async (engine: ReturnType<typeof testEngine>["engine"]): Promise<Record<string, number>> =>
   Object.fromEntries(
     ((await engine.status()).collections[0]?.best ?? []).map((memory) => [memory.id, memory.evidence]),
   );
+
+/** A memory store whose reads wait while they are held. */
+function slowReads(): { readonly store: Store; readonly hold: () => void; readonly release: () => void } {
+  const inner = memoryStore();
+  let gate = Promise.resolve();
+  let release = (): void => {};
+  return {
+    store: {
+      ...inner,
+      async readStates(...call) {
+        await gate;
+        return inner.readStates(...call);
+      },
+    },
+    hold() {
+      gate = new Promise((resolve) => {
+        release = resolve;
+      });
+    },
+    release: () => release(),
+  };
+}
 
 describe("a parked episode", () => {
   it("goes on in another process, and credit reaches the exposures of both", async () => {
@@ -51,6 +73,20 @@ describe("a parked episode", () => {
     expect(await engine.resume("thread")).toBe(episode);
     await engine.end(episode);
     expect(await engine.resume("thread")).toBeUndefined();
+  });
+
+  it("is waited for by flush, with the end that follows at once", async () => {
+    const { store, ...slow } = slowReads();
+    const { engine } = testEngine({ store });
+    const { episode } = await engine.rank(request());
+    await engine.park(episode, { alias: "thread" });
+    slow.hold();
+    const ending = engine.resume("thread").then((resumed) => engine.end(resumed as string, { reward: true }));
+    const flushed = engine.flush();
+    slow.release();
+    await flushed;
+    expect(await engine.status()).toMatchObject({ taught: 1, episodes: { parked: 0 } });
+    await ending;
   });
 
   it("may be parked again and again, with exposures in between or without, under one alias or another", async () => {

@@ -214,7 +214,8 @@ export function createEngine(options: EngineOptions): Engine {
     end: (episode, outcome, endOptions) => track(outcomes.end(episode, outcome, endOptions)),
     report: (reference, outcome, reportOptions) => track(outcomes.report(reference, outcome, reportOptions)),
     park: (episode, parkOptions) => track(outcomes.park(episode, parkOptions)),
-    resume: (alias, resumeOptions) => outcomes.resume(alias, resumeOptions),
+    // Whoever flushes then wants what the resumed run ends with, too.
+    resume: (alias, resumeOptions) => track(outcomes.resume(alias, resumeOptions)),
     explain: (reference, explainOptions) => inspector.explain(reference, explainOptions),
     status: (statusOptions) => inspector.status(statusOptions),
     health: () => ({
