@@ -232,8 +232,11 @@ describe("the outcome handler", () => {
     expect((await memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 0, tier: "user" });
   });
 
-  it("records what was shown even when evaluate votes on something that was not", async () => {
-    const { memory, retriever, codes } = await bench({ evaluate: () => ({ success: true, helpful: ["holiday"] }) });
+  it.each([
+    ["votes on something that was not", { success: true, helpful: ["holiday"] }],
+    ["names its source by more than is kept", { success: true, source: "s".repeat(513) }],
+  ])("records what was shown even when evaluate %s", async (_what, verdict) => {
+    const { memory, retriever, codes } = await bench({ evaluate: () => verdict });
     const chain = retrieving({ memory, retriever });
     await chain.invoke("payment", { runId: RUN_ID });
     expect(codes()).toContain("OUTCOME_NOT_RECORDED");

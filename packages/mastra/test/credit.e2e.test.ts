@@ -137,8 +137,11 @@ describe("the judge of an application", () => {
     }
   });
 
-  it("is recorded without its verdict when it names memories that were not shown", async () => {
-    const { memory } = bench({ evaluate: () => ({ success: true, helpful: ["m9"] }) });
+  it.each([
+    ["names memories that were not shown", { success: true, helpful: ["m9"] }],
+    ["has a source with a longer name than is kept", { success: true, source: "s".repeat(513) }],
+  ])("is recorded without its verdict when that %s", async (_what, verdict) => {
+    const { memory } = bench({ evaluate: () => verdict });
     await remember(memory, "deploy the service with helm upgrade");
     await scriptedAgent(memory, [{ text: "with helm" }]).generate("how is the service deployed", {
       memory: { thread: "task", resource: USER },

@@ -2,7 +2,13 @@ import type { EndOptions, Engine, OutcomeInput, OutcomeReceipt } from "../engine
 import { type ErrorCode, QavrError } from "../errors/qavr-error.js";
 
 /** What is wrong with an outcome itself: it would be refused again. */
-const REFUSALS: readonly ErrorCode[] = ["NOT_SHOWN", "INVALID_REWARD", "INVALID_ARGUMENT", "INVALID_ID"];
+const REFUSALS: readonly ErrorCode[] = [
+  "NOT_SHOWN",
+  "INVALID_REWARD",
+  "INVALID_ARGUMENT",
+  "INVALID_ID",
+  "LIMIT_EXCEEDED",
+];
 
 /**
  * Ends an open episode. One that was quiet for longer than open episodes are kept is recorded already, and takes the outcome
