@@ -9,7 +9,7 @@ describe("an engine with another learner than the stored state's", () => {
     for (let run = 0; run < 10; run++) await before.end((await before.rank(request())).episode, { reward: false });
     const states = await snapshot(store);
 
-    const { engine } = testEngine({ store, prefix: "after", learner: qavr() as Learner });
+    const { engine, clock } = testEngine({ store, prefix: "after", learner: qavr() as Learner });
     const ranking = await engine.rank(request());
     expect(ids(ranking)).toEqual(["d0", "d1", "d2"]);
     expect(ranking.degraded?.code).toBe("LEARNER_MISMATCH");
@@ -20,6 +20,10 @@ describe("an engine with another learner than the stored state's", () => {
     });
     await expect(engine.report("before-1", { reward: true })).rejects.toMatchObject({ code: "LEARNER_MISMATCH" });
     await expect(engine.forget({ namespace: "default", ids: ["d0"] })).rejects.toMatchObject({
+      code: "LEARNER_MISMATCH",
+    });
+    clock.now += 1;
+    await expect(engine.compact({ namespace: "default", olderThan: 0 })).rejects.toMatchObject({
       code: "LEARNER_MISMATCH",
     });
     expect(await engine.status()).toMatchObject({ learner: "oar@1", taught: 10, collections: [] });

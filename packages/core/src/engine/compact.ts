@@ -1,6 +1,7 @@
 import { QavrError } from "../errors/qavr-error.js";
 import { decodeEpisode } from "../ledger/episode-record.js";
 import { type Fold, LedgerReplay } from "../ledger/replay.js";
+import { learnerMismatch } from "../ledger/shared-record.js";
 import { SCOPES, textOfValue } from "../ledger/state-keys.js";
 import { stateAddress } from "../store/state-address.js";
 import type { StateRef, StateWrite } from "../store/store.js";
@@ -25,7 +26,7 @@ interface Taken {
 
 /** Drops the beginning of a ledger in exchange for the states that it led to. */
 export function createCompactor(context: EngineContext): (options: CompactOptions) => Promise<CompactionReport> {
-  const { store, learner, now, outcomeWindow, log } = context;
+  const { store, states, learner, now, outcomeWindow, log } = context;
 
   return async (options) => {
     checkObject(options, "What to compact");
@@ -43,6 +44,8 @@ export function createCompactor(context: EngineContext): (options: CompactOption
     }
     const cutoff = now() - olderThan;
     const place = await lastBefore(namespace, cutoff);
+    const stats = place && (await states.stats(namespace));
+    if (stats && stats.learner !== learner.id) throw learnerMismatch(stats.learner, learner.id);
     for (let attempt = 0; place && attempt < ATTEMPTS; attempt++) {
       const report = (await tryOnce(namespace, place, cutoff - outcomeWindow)) ?? (await tryOnce(namespace, place));
       if (!report) continue;
