@@ -5,11 +5,11 @@ import { storableId as storable } from "@qavr/core/adapter";
 /** Names a document; undefined leaves it to the usual order. */
 export type IdOf = (document: DocumentInterface) => string | undefined;
 
-/** Where a document's id is looked for before the usual places. */
+/** Where else than in `document.id` and `metadata._id` a document's id is looked for. */
 export interface DocumentIdOptions {
-  /** Names the document. Give it when the host's ids change between runs. @default undefined */
+  /** Names the document, before anything else does. Give it when the host's ids change between runs. @default undefined */
   readonly idOf?: IdOf | undefined;
-  /** The metadata field that holds the id. @default undefined */
+  /** The metadata field that holds the id of a document without an `id`. @default undefined */
   readonly idKey?: string | undefined;
 }
 

@@ -40,7 +40,7 @@ const OPTIONS: FieldsOf<MemoryOptions> = {
   idKey: true,
 };
 
-/** @throws INVALID_ARGUMENT */
+/** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export function assertMemoryOptions(options: MemoryOptions): void {
   if (typeof options !== "object" || options === null) {
     throw new QavrError("INVALID_ARGUMENT", "qavr() takes an object of options, or nothing.");

@@ -35,20 +35,20 @@ export interface Qavr {
   /** The engine underneath, for replay, forgetting and evaluation. */
   readonly engine: Engine;
 
-  /** A retriever over a vector store or another retriever. @throws INVALID_ARGUMENT */
+  /** A retriever over a vector store or another retriever. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
   retriever<Base extends Host>(
     base: Base,
     options?: RetrieverOptions<Base extends VectorStoreInterface ? Base["FilterType"] : unknown>,
   ): QavrRetriever;
-  /** A vector store that reranks its searches and passes everything else through. @throws INVALID_ARGUMENT */
+  /** A vector store that reranks its searches and passes everything else through. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
   vectorStore<Store extends VectorStoreInterface>(store: Store, options?: RankingOptions): Wrapped<Store>;
-  /** A document compressor that keeps the first `topN`. @throws INVALID_ARGUMENT */
+  /** A document compressor that keeps the first `topN`. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
   compressor(options?: CompressorOptions): QavrCompressor;
 
   /**
    * The runnable with the handler attached (`withConfig`), so that the end of each of its runs is learned from. The type
    * stays the runnable's; LangChain may return a binding that lacks members beyond `invoke`, `stream` and `batch`.
-   * @throws UNSUPPORTED for something without `withConfig`
+   * @throws UNSUPPORTED for something without `withConfig`, and for a retriever, whose end says nothing about what it found
    */
   track<Runnable extends Trackable>(runnable: Runnable): Runnable;
 
@@ -59,7 +59,8 @@ export interface Qavr {
    *
    * @param reference A run id, an episode id, or a document that a retrieval returned.
    * @param options.namespace Needed for a run of another process whose namespace is not the memory's own.
-   * @throws UNKNOWN_EPISODE, NOT_SHOWN, INVALID_REWARD, OUTCOME_TOO_LATE, IDEMPOTENCY_CONFLICT and the store's codes
+   * @throws UNKNOWN_EPISODE, NOT_SHOWN, INVALID_ARGUMENT, INVALID_ID, INVALID_REWARD, LIMIT_EXCEEDED, OUTCOME_TOO_LATE,
+   * IDEMPOTENCY_CONFLICT, LEARNER_MISMATCH and the store's codes
    */
   report(
     reference: string | DocumentInterface,
@@ -67,7 +68,10 @@ export interface Qavr {
     options?: { readonly namespace?: string | undefined },
   ): Promise<OutcomeReceipt>;
 
-  /** Retrieves without any framework around it. Inside a tracked run it joins that run's episode. @throws INVALID_ARGUMENT */
+  /**
+   * Retrieves without any framework around it. Inside a tracked run it joins that run's episode.
+   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, and what the host throws
+   */
   recall(base: Host, text: string, options?: RecallOptions): Promise<Recall>;
 
   /**
@@ -86,11 +90,11 @@ export interface Qavr {
     options?: StoreSearchOptions,
   ): Promise<FoundItem[]>;
 
-  /** The two tools that close the loop for an agent: recall, and report how it went. @throws INVALID_ARGUMENT */
+  /** The two tools that close the loop for an agent: recall, and report how it went. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
   tools(base: Host, options?: RecallToolOptions): [RecallTool, ReportOutcomeTool];
-  /** A tool that recalls memories. @throws INVALID_ARGUMENT */
+  /** A tool that recalls memories. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
   recallTool(base: Host, options?: RecallToolOptions): RecallTool;
-  /** A tool with which an agent reports how its own run goes. */
+  /** A tool with which an agent reports how its own run goes. @throws INVALID_ARGUMENT */
   reportOutcomeTool(options?: ReportOutcomeToolOptions): ReportOutcomeTool;
 
   /** Documents, or what {@link Qavr.search} found, as prompt text, each with its short handle: `[m1] text`. */

@@ -23,7 +23,7 @@ export interface QavrCompressorFields extends CompressorOptions {
  * Keeps the first `topN` documents by what helped runs like this one. Drops into ContextualCompressionRetriever,
  * MultiQueryRetriever and document compressor pipelines; compressors get no scores, so similarity is the rank.
  *
- * @throws INVALID_ARGUMENT from the constructor.
+ * @throws INVALID_ARGUMENT, INVALID_ID and LIMIT_EXCEEDED from the constructor.
  */
 export class QavrCompressor extends BaseDocumentCompressor {
   readonly topN: number;

@@ -33,7 +33,7 @@ export interface QavrRetrieverFields<Filter = unknown> extends RetrieverOptions<
  * A retriever that over-fetches from any vector store or retriever and returns the documents that helped runs like this one
  * first. In a namespace without evidence it asks the host exactly as the host's own retriever would.
  *
- * @throws INVALID_ARGUMENT from the constructor.
+ * @throws INVALID_ARGUMENT, INVALID_ID and LIMIT_EXCEEDED from the constructor.
  */
 export class QavrRetriever extends BaseRetriever {
   static override lc_name(): string {

@@ -39,7 +39,7 @@ export interface QavrVectorStoreFields<Store extends VectorStoreInterface = Vect
  * passes through in the host's own shape: adding, deleting, saving and the methods that only this host has. Maximal marginal
  * relevance keeps the host's selection and is recorded as shown.
  *
- * @throws INVALID_ARGUMENT from the constructor.
+ * @throws INVALID_ARGUMENT, INVALID_ID and LIMIT_EXCEEDED from the constructor.
  */
 export class QavrVectorStore<Store extends VectorStoreInterface = VectorStoreInterface> extends VectorStore {
   static override lc_name(): string {

@@ -28,7 +28,7 @@ import { narrowWarning, trackingWarning } from "./wiring-warnings.js";
  * Its store is opened by its first use, so this never fails for a file or a database; retrievals go on without learning
  * when the store cannot be reached, reports reject with STORE_UNAVAILABLE.
  *
- * @throws INVALID_ARGUMENT
+ * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
  */
 export function qavr(options: MemoryOptions = {}): Qavr {
   assertMemoryOptions(options);

@@ -28,7 +28,8 @@ export interface RecallEpisode {
   /**
    * Says how it went. The first report closes the episode, unless it belongs to a tracked run; later ones correct it.
    * Undefined when nothing was recorded.
-   * @throws NOT_SHOWN, INVALID_REWARD, OUTCOME_TOO_LATE, IDEMPOTENCY_CONFLICT and the store's codes
+   * @throws UNKNOWN_EPISODE, NOT_SHOWN, INVALID_ARGUMENT, INVALID_ID, INVALID_REWARD, LIMIT_EXCEEDED, OUTCOME_TOO_LATE,
+   * IDEMPOTENCY_CONFLICT, LEARNER_MISMATCH and the store's codes
    */
   report(outcome: Outcome): Promise<OutcomeReceipt | undefined>;
   /** Closes the episode without a verdict and makes it durable, so that a report may come from another process. */
@@ -41,7 +42,7 @@ export interface Recall {
   readonly episode: RecallEpisode;
 }
 
-/** @throws INVALID_ARGUMENT */
+/** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export async function recall(
   internals: Internals,
   base: Host,

@@ -42,7 +42,7 @@ export type QavrMemoryFields = MemoryFields & { readonly qavr?: QavrOptions | un
  * The ledger is opened by its first use, so this never fails for a file or a database; recalls go on without learning when it
  * cannot be reached, reports reject.
  *
- * @throws INVALID_ARGUMENT for an option of `qavr`, and what `Memory` throws for its own
+ * @throws INVALID_ARGUMENT, INVALID_ID and LIMIT_EXCEEDED for an option of `qavr`, and what `Memory` throws for its own
  */
 export class QavrMemory extends Memory {
   readonly #internals: Internals;
@@ -84,7 +84,8 @@ export class QavrMemory extends Memory {
    * Says how a run went, during it, right after it or up to 30 days later. The better tier of evidence counts; a report by a
    * person (the default) overrules what the run's end said.
    *
-   * @throws UNKNOWN_EPISODE, NOT_SHOWN, INVALID_ARGUMENT, INVALID_REWARD, OUTCOME_TOO_LATE, IDEMPOTENCY_CONFLICT and the store's codes
+   * @throws UNKNOWN_EPISODE, NOT_SHOWN, INVALID_ARGUMENT, INVALID_ID, INVALID_REWARD, LIMIT_EXCEEDED, OUTCOME_TOO_LATE,
+   * IDEMPOTENCY_CONFLICT, LEARNER_MISMATCH and the store's codes
    */
   reportOutcome(reported: ReportedRun): Promise<OutcomeReceipt> {
     return reportOutcome(this.#internals, reported);
@@ -100,7 +101,7 @@ export class QavrMemory extends Memory {
     return rewardFrom(this.#internals, scorer, toReward);
   }
 
-  /** A run with everything it was shown and why; undefined if unknown. @throws INVALID_ARGUMENT */
+  /** A run with everything it was shown and why; undefined if unknown. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED and the store's codes */
   async explain(run: RunReference): Promise<EpisodeView | undefined> {
     const { alias, namespace } = locate(this.#internals, run);
     return this.#internals.engine.explain(alias, { namespace });
@@ -110,7 +111,7 @@ export class QavrMemory extends Memory {
    * Whether and what a namespace has learned.
    *
    * @param options.namespace Needed where a function chooses it. @default the memory's own
-   * @throws INVALID_ARGUMENT where it is needed and missing
+   * @throws INVALID_ARGUMENT where it is needed and missing, INVALID_ID, LIMIT_EXCEEDED and the store's codes
    */
   async status({ namespace }: { readonly namespace?: string | undefined } = {}): Promise<NamespaceStatus> {
     const { engine, options } = this.#internals;

@@ -56,7 +56,8 @@ export interface Learning {
    * Says how it went with what one query returned.
    *
    * @param shown A result of that query, or its episode's id: with its namespace where a function chose that in another process.
-   * @throws UNKNOWN_EPISODE, NOT_SHOWN, INVALID_REWARD, OUTCOME_TOO_LATE, IDEMPOTENCY_CONFLICT and the store's codes
+   * @throws UNKNOWN_EPISODE, NOT_SHOWN, INVALID_ARGUMENT, INVALID_ID, INVALID_REWARD, LIMIT_EXCEEDED, OUTCOME_TOO_LATE,
+   * IDEMPOTENCY_CONFLICT, LEARNER_MISMATCH and the store's codes
    */
   reportOutcome(shown: QueryResult | EpisodeReference | string, outcome: Outcome): Promise<OutcomeReceipt>;
 }

@@ -7,7 +7,7 @@ import type { RevokeOptions } from "./types.js";
 const CONDITIONS = { source: true, from: true, to: true, fromSeq: true, toSeq: true } as const;
 const OPTIONS: FieldsOf<RevokeOptions> = { namespace: true, ...CONDITIONS, dryRun: true };
 
-/** @throws INVALID_ARGUMENT without a condition, for one that is undefined or unknown, or for an empty range; INVALID_ID */
+/** @throws INVALID_ARGUMENT without a condition, for one that is undefined or unknown, or for an empty range; INVALID_ID, LIMIT_EXCEEDED */
 export function checkRevocation(options: RevokeOptions): RevokeEvent {
   assertKnownFields(options, "revoke has no option", OPTIONS);
   assertConditionsGiven(options, "revoke", Object.keys(CONDITIONS));

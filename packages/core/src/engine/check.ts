@@ -31,7 +31,7 @@ export function checkObject(value: unknown, what: string): void {
   });
 }
 
-/** @throws INVALID_ARGUMENT unless it is an array, INVALID_ID for what is no name */
+/** @throws INVALID_ARGUMENT unless it is an array, INVALID_ID or LIMIT_EXCEEDED for what is no name */
 export function checkNames(names: unknown, what: string): asserts names is readonly string[] {
   if (!Array.isArray(names)) {
     throw new QavrError("INVALID_ARGUMENT", `${what} must be an array of strings. Received ${typeof names}.`, {

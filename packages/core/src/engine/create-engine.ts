@@ -70,7 +70,7 @@ const OVERFLOW = 1_000;
  *
  * The engine owns its store and its spool: `close()` closes them.
  *
- * @throws INVALID_ARGUMENT for an option outside its range
+ * @throws INVALID_ARGUMENT for an option that is unknown, or outside its range
  */
 export function createEngine(options: EngineOptions): Engine {
   const settings = resolve(options);

@@ -30,7 +30,7 @@ interface EpisodeComparison {
  * Asks what another learner would have made of a ledger: folds it with that learner, ranks each exposure before learning from it,
  * and compares with what was shown. Reads only.
  *
- * @throws INVALID_ARGUMENT, INVALID_ID
+ * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
  */
 export async function replayPolicy(
   store: Store,

@@ -63,8 +63,8 @@ export interface EngineOptions {
    */
   readonly sourceCaps?: { readonly weight: number; readonly window: number } | undefined;
   /**
-   * How long a ranking waits for the store before it does without learning. Ms. Raise it for a store that is far away: what the
-   * answer costs is the host's time. @default 50
+   * How long a ranking waits for one answer of the store before it does without learning. Ms. Raise it for a store that is far away:
+   * what the answer costs is the host's time. @default 50
    */
   readonly readDeadline?: number | undefined;
   /**
@@ -105,7 +105,7 @@ export interface Candidate {
 export interface RankRequest {
   /** Scope of learning. @default "default" */
   readonly namespace?: string | undefined;
-  /** Which body of memories the ids belong to; one embedding space each. @default "default" */
+  /** Which body of memories the ids belong to; one embedding space each. At most 256 UTF-16 units. @default "default" */
   readonly collection?: string | undefined;
   /**
    * What kind of task this is. What memories do in one context counts there in full and elsewhere in part. Name it when the same
@@ -291,7 +291,10 @@ export interface Engine {
   readonly learner: Learner;
   readonly enabled: boolean;
 
-  /** How many candidates to ask the host for: exactly `topK` while there is nothing to learn from. Never rejects for store failures. */
+  /**
+   * How many candidates to ask the host for: exactly `topK` while there is nothing to learn from. Never rejects for store failures.
+   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
+   */
   fetchSize(request: {
     readonly namespace?: string | undefined;
     readonly topK: number;
@@ -300,7 +303,8 @@ export interface Engine {
 
   /**
    * Orders candidates and (unless `record: false`) notes the exposure in an open episode.
-   * A failing store degrades to the host's order. @throws INVALID_ARGUMENT, INVALID_ID, INVALID_VECTOR, INVALID_SIMILARITY, UNKNOWN_EPISODE
+   * A failing store degrades to the host's order.
+   * @throws INVALID_ARGUMENT, INVALID_ID, INVALID_VECTOR, INVALID_SIMILARITY, LIMIT_EXCEEDED, UNKNOWN_EPISODE
    */
   rank(request: RankRequest): Promise<Ranking>;
 
@@ -309,7 +313,7 @@ export interface Engine {
    *
    * @param options.lastHandle Number of the last short name that is still in sight of the reader (`m7` of an earlier turn): the
    * episode's memories get the names after it. @default 0
-   * @throws INVALID_ARGUMENT, INVALID_ID
+   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
    */
   open(options?: {
     readonly namespace?: string | undefined;
@@ -317,18 +321,25 @@ export interface Engine {
     readonly lastHandle?: number | undefined;
   }): string;
 
-  /** Adds aliases to an open episode. @throws UNKNOWN_EPISODE */
+  /** Adds aliases to an open episode. @throws UNKNOWN_EPISODE, INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
   alias(episode: string, aliases: readonly string[]): void;
 
-  /** The exposure's final list: only these ids were shown after all (a later stage dropped the others). */
+  /**
+   * The exposure's final list: only these ids were shown after all (a later stage dropped the others).
+   * @throws UNKNOWN_EPISODE, INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
+   */
   narrow(episode: string, exposure: number, ids: readonly string[]): void;
 
-  /** Ends an open episode, with or without an outcome; resolves after the durable commit (undefined: nothing was shown, or no outcome given). */
+  /**
+   * Ends an open episode, with or without an outcome; resolves after the durable commit (undefined: nothing was shown, or no outcome given).
+   * @throws what {@link Engine.report} throws but OUTCOME_TOO_LATE; UNKNOWN_EPISODE also for one that is recorded and not open
+   */
   end(episode: string, outcome?: OutcomeInput, options?: EndOptions): Promise<OutcomeReceipt | undefined>;
 
   /**
    * Records an outcome for an episode, open or recorded, by its id or an alias. An open one stays open.
-   * @throws UNKNOWN_EPISODE, NOT_SHOWN, INVALID_REWARD, OUTCOME_TOO_LATE, IDEMPOTENCY_CONFLICT, …
+   * @throws UNKNOWN_EPISODE, NOT_SHOWN, INVALID_ARGUMENT, INVALID_ID, INVALID_REWARD, LIMIT_EXCEEDED, OUTCOME_TOO_LATE,
+   * IDEMPOTENCY_CONFLICT, LEARNER_MISMATCH, SPOOL_FULL, and the store's codes
    */
   report(
     reference: string,
@@ -336,15 +347,25 @@ export interface Engine {
     options?: { readonly namespace?: string | undefined },
   ): Promise<OutcomeReceipt>;
 
-  /** Makes an open episode durable and waits for {@link Engine.resume} under `alias`, in any process. */
+  /**
+   * Makes an open episode durable and waits for {@link Engine.resume} under `alias`, in any process.
+   * @throws UNKNOWN_EPISODE, INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, LEARNER_MISMATCH, and the store's codes
+   */
   park(episode: string, options: { readonly alias: string }): Promise<void>;
 
-  /** Reopens the parked episode of an alias; undefined if there is none. */
+  /**
+   * Reopens the parked episode of an alias; undefined if there is none, or if it accepts no outcome any more.
+   * @throws INVALID_ID, LIMIT_EXCEEDED, and the store's codes: it waits no longer than a ranking does
+   */
   resume(alias: string, options?: { readonly namespace?: string | undefined }): Promise<string | undefined>;
 
-  /** An episode by id or alias with the explanation of every item shown; undefined if unknown. */
+  /**
+   * An episode by id or alias with the explanation of every item shown; undefined if unknown.
+   * @throws INVALID_ID, LIMIT_EXCEEDED, INVALID_STATE, and the store's codes
+   */
   explain(reference: string, options?: { readonly namespace?: string | undefined }): Promise<EpisodeView | undefined>;
 
+  /** @throws INVALID_ID, LIMIT_EXCEEDED, INVALID_STATE, and the store's codes */
   status(options?: { readonly namespace?: string | undefined }): Promise<NamespaceStatus>;
 
   /** How this engine gets on with its store. Asks nobody: it answers also while the store does not. */
@@ -352,16 +373,22 @@ export interface Engine {
 
   /**
    * With ids: their learned state goes and a reused id starts cold. Without: the namespace is erased physically.
-   * @throws INVALID_ARGUMENT also for ids that are undefined, and for a collection without ids: neither means the whole namespace
+   * @throws INVALID_ARGUMENT also for ids that are undefined, and for a collection without ids: neither means the whole namespace;
+   * INVALID_ID, LIMIT_EXCEEDED, LEARNER_MISMATCH with ids, STORE_UNAVAILABLE while outcomes of the namespace wait in the spool, and the
+   * store's codes
    */
   forget(options: ForgetOptions): Promise<void>;
 
-  /** Takes over learned state from elsewhere, as this engine's learner keeps it; states of the same ids are replaced. Recorded in the ledger. */
+  /**
+   * Takes over learned state from elsewhere, as this engine's learner keeps it; states of the same ids are replaced. Recorded in the ledger.
+   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, INVALID_STATE for what the learner could not rank with, LEARNER_MISMATCH, and the
+   * store's codes
+   */
   importState(
     state: LearnedState & { readonly namespace?: string | undefined; readonly collection?: string },
   ): Promise<void>;
 
-  /** What this engine's learner knows about a collection. */
+  /** What this engine's learner knows about a collection. @throws INVALID_ID, LIMIT_EXCEEDED, LEARNER_MISMATCH, and the store's codes */
   exportState(options?: {
     readonly namespace?: string | undefined;
     readonly collection?: string | undefined;
@@ -370,11 +397,14 @@ export interface Engine {
   /**
    * Asks what another learner, or the same with other parameters, would have made of the namespace's ledger: how often it agrees
    * with what was shown, and how its choices would have gone as far as chance draws can tell. Reads only.
-   * @throws INVALID_ARGUMENT, INVALID_ID
+   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, and the store's codes
    */
   replay(options: { readonly learner: Learner; readonly namespace?: string | undefined }): Promise<PolicyReport>;
 
-  /** Folds the ledger again and compares, bit for bit; `write: true` replaces the stored state (also after a change of learner). */
+  /**
+   * Folds the ledger again and compares, bit for bit; `write: true` replaces the stored state (also after a change of learner).
+   * @throws INVALID_ID, LIMIT_EXCEEDED, STORE_BUSY under writes without a pause, and the store's codes
+   */
   replay(options?: {
     readonly namespace?: string;
     readonly write?: boolean;
@@ -384,7 +414,8 @@ export interface Engine {
   /**
    * Takes outcomes out of learning for good: records which, and builds the states again without them, as if they had never been
    * given. The ledger keeps them. Outcomes that come later count, also those of the same source.
-   * @throws INVALID_ARGUMENT, INVALID_ID, LEARNER_MISMATCH, STORE_BUSY (then it is recorded, and `replay({ write: true })` completes it)
+   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, LEARNER_MISMATCH, STORE_BUSY (then it is recorded, and `replay({ write: true })`
+   * completes it), and the store's codes
    */
   revoke(options: RevokeOptions): Promise<RevocationReport>;
 
@@ -392,21 +423,22 @@ export interface Engine {
    * Drops the beginning of a namespace's ledger and keeps the states that it led to as a checkpoint; what was learned stays bit for
    * bit. Replay, revocation and evaluation reach back to the checkpoint from then on. Records of episodes that accept no outcome any
    * more go, too.
-   * @throws INVALID_ARGUMENT, INVALID_ID, INVALID_STATE when the states do not follow from the ledger, STORE_BUSY, UNSUPPORTED
+   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, LEARNER_MISMATCH, INVALID_STATE when the states do not follow from the ledger,
+   * STORE_BUSY, UNSUPPORTED, and the store's codes
    */
   compact(options: CompactOptions): Promise<CompactionReport>;
 
   /**
    * Reads a namespace's ledger, or every one, holds each entry against its digest (where the store keeps them) and folds it again to
    * hold the states against it. Reads only, and tells of damage instead of rejecting for it.
-   * @throws INVALID_ID, and what a store throws that cannot be reached
+   * @throws INVALID_ID, LIMIT_EXCEEDED, and what a store throws that cannot be reached
    */
   verify(options?: { readonly namespace?: string | undefined }): Promise<VerifyReport>;
 
   /**
    * Builds again what can be built from an undamaged ledger: indexes, and states that do not follow from it. Damaged entries need a
    * backup.
-   * @throws INVALID_ID, STORE_BUSY, and what a store throws that cannot be written
+   * @throws INVALID_ID, LIMIT_EXCEEDED, STORE_BUSY, and what a store throws that cannot be written
    */
   repair(options?: { readonly namespace?: string | undefined }): Promise<RepairReport>;
 

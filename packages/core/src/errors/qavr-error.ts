@@ -3,8 +3,8 @@
  * A new code goes here first: the reference page is checked against this table.
  */
 export const ERROR_CODES = {
-  INVALID_ARGUMENT: "An option or argument is missing, has the wrong type or lies outside its range.",
-  INVALID_ID: "A memory id, namespace, collection, episode or alias is empty, too long or not well-formed Unicode.",
+  INVALID_ARGUMENT: "An option or argument is missing, unknown, of the wrong type or outside its range.",
+  INVALID_ID: "A memory id, namespace, collection, episode or alias is empty or not well-formed Unicode.",
   INVALID_VECTOR: "A request vector holds a value that is not finite, or has another length than its space.",
   INVALID_SIMILARITY: "A candidate's similarity is not a finite number.",
   INVALID_REWARD: "A reward lies outside [0, 1] or an outcome's weight outside (0, 1].",
@@ -22,7 +22,7 @@ export const ERROR_CODES = {
   STORE_UNWRITABLE: "The store's file or folder cannot be created or written.",
   STORE_DENIED: "The store's backend refused the login, or the right to do this.",
   STORE_FOREIGN: "The file or schema belongs to another application.",
-  STORE_CORRUPT: "The file is damaged or is not a database.",
+  STORE_CORRUPT: "The ledger is damaged, or its file is not a database.",
   STORE_NEWER_SCHEMA: "The file or schema was written by a newer version of the store.",
   STORE_BUSY: "Another process held the store's lock for longer than the busy timeout.",
   STORE_COMMIT_UNKNOWN: "The connection was lost during a commit; whether it was kept is not known.",

@@ -27,7 +27,7 @@ export interface AgentQavr extends Qavr {
 /**
  * An application's memory, as `qavr()` of the package's main entry makes it, that can make agents too.
  *
- * @throws INVALID_ARGUMENT
+ * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
  */
 export function qavr({ memories, ...options }: AgentMemoryOptions = {}): AgentQavr {
   return withAgents(createMemory(options), memories);
@@ -37,7 +37,7 @@ export function qavr({ memories, ...options }: AgentMemoryOptions = {}): AgentQa
  * A memory that exists already, with an {@link AgentQavr.agent}. The memory itself stays as it is, so that each kind of agent may
  * have memories of its own.
  *
- * @throws INVALID_ARGUMENT
+ * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
  */
 export function withAgents(memory: Qavr, memories?: AgentMemories): AgentQavr {
   const own = memories === undefined ? [] : [qavrMiddleware({ ...optionsOf(memories), memory })];

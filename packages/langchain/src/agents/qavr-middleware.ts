@@ -31,7 +31,7 @@ export interface QavrMiddlewareFields extends MiddlewareOptions {
  *
  * When memories cannot be retrieved the agent runs without them and MEMORIES_UNAVAILABLE is logged.
  *
- * @throws INVALID_ARGUMENT
+ * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
  */
 export function qavrMiddleware(fields: QavrMiddlewareFields): AgentMiddleware {
   const { memory, base, name, query, maxTokens, maxCharacters, countTokens, introduction, reportTool, ...rest } =

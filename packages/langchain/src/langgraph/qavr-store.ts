@@ -37,7 +37,7 @@ const NO_RUN: RunSite = {
  * else stay the wrapped store's own. Its searches rank and record nothing, since a store is never told which run asks:
  * `memory.search(runtime.store, …)` does both.
  *
- * @throws INVALID_ARGUMENT from the constructor.
+ * @throws INVALID_ARGUMENT, INVALID_ID and LIMIT_EXCEEDED from the constructor.
  */
 export class QavrStore extends BaseStore {
   /** The wrapped store. */

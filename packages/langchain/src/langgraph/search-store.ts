@@ -32,7 +32,7 @@ export interface WrappedStore {
   readonly options: StoreOptions;
 }
 
-/** @throws INVALID_ARGUMENT, and what the store throws */
+/** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, and what the store throws */
 export async function searchStore(
   internals: Internals,
   store: GivenStore,

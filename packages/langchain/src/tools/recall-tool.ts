@@ -34,7 +34,7 @@ const DESCRIPTION =
   "Recall memories that may help with the current task. Each comes with a short handle such as [m1]; " +
   "use the handles to report afterwards which memories helped or misled.";
 
-/** @throws INVALID_ARGUMENT */
+/** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export function createRecallTool(memory: Qavr, base: Host, options: RecallToolOptions = {}): RecallTool {
   const { name = "recall_memories", description = DESCRIPTION, ...rest } = options;
   assertText("name", name);

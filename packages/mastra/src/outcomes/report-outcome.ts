@@ -37,7 +37,7 @@ export type ReportedRun = RunReference &
   Outcome &
   { [Field in Telling]: { readonly [Key in Field]: Outcome[Key] } }[Telling];
 
-/** @throws INVALID_ARGUMENT, UNKNOWN_EPISODE, NOT_SHOWN, INVALID_REWARD, OUTCOME_TOO_LATE, IDEMPOTENCY_CONFLICT and the store's codes */
+/** @throws as `QavrMemory.reportOutcome` does */
 export async function reportOutcome(internals: Internals, reported: ReportedRun): Promise<OutcomeReceipt> {
   if (typeof reported !== "object" || reported === null) {
     throw new QavrError("INVALID_ARGUMENT", "reportOutcome takes an object such as { runId, success: true }.");
@@ -50,7 +50,7 @@ export async function reportOutcome(internals: Internals, reported: ReportedRun)
   return reportOrIgnore(internals.engine, target.alias, input, { namespace: target.namespace, isUnshown });
 }
 
-/** A run in the engine's terms, and the namespace it was learned from. @throws INVALID_ARGUMENT */
+/** A run in the engine's terms, and the namespace it was learned from. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export function locate(
   internals: Internals,
   run: RunReference,
