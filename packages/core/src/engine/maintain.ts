@@ -1,8 +1,10 @@
 import { QavrError } from "../errors/qavr-error.js";
 import type { StateCodec } from "../learners/learner.js";
 import type { ImportEvent } from "../ledger/events.js";
-import { memoryScope } from "../ledger/state-keys.js";
+import { decodeSharedRecord } from "../ledger/shared-record.js";
+import { memoryScope, SCOPES } from "../ledger/state-keys.js";
 import { scanAll } from "../store/scan-all.js";
+import { STORE_LIMITS } from "../store/store.js";
 import { assertName } from "../store/validate.js";
 import { checkCollection, checkNames, checkObject, DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
@@ -10,8 +12,14 @@ import { assertConditionsGiven, assertKnownFields } from "./known-fields.js";
 import { toEntry } from "./recorder.js";
 import type { Engine, ForgetOptions, LearnedState } from "./types.js";
 
-/** Memories per import entry: about half a megabyte. */
+/** Memories per import entry … */
 const IMPORT_BATCH = 400;
+/** … of at most this many bytes together: states may be of any size. */
+const IMPORT_BYTES = STORE_LIMITS.payloadBytes / 2;
+
+/** UTF-8, per UTF-16 unit. */
+const MOST_BYTES_PER_UNIT = 3;
+const NOTHING = new Uint8Array(0);
 
 export type Maintainer = Pick<Engine, "forget" | "importState" | "exportState">;
 
@@ -61,15 +69,17 @@ export function createMaintainer(context: EngineContext): Maintainer {
         assertName(memory.id, "memory id");
         assertLegal(learner.memory, memory.state, `the state of memory ${memory.id}`);
       }
-      for (let start = 0; start === 0 || start < memories.length; start += IMPORT_BATCH) {
+      // All of it before the first is written: what cannot be kept is refused whole, and the caller may go on with its objects.
+      const encodedShared = shared === undefined ? NOTHING : learner.shared.encode(shared, 0);
+      const encoded = memories.map(({ id, state }) => ({ id, state: learner.memory.encode(state, 0) }));
+      const batches = batchesOf(encoded, encodedShared.length);
+      for (const [place, batch] of batches.entries()) {
         const event: ImportEvent = {
           type: "import",
           learner: learner.id,
           collection,
-          shared: start === 0 && shared !== undefined ? learner.shared.encode(shared, 0) : new Uint8Array(0),
-          memories: memories
-            .slice(start, start + IMPORT_BATCH)
-            .map(({ id, state }) => ({ id, state: learner.memory.encode(state, 0) })),
+          shared: place === 0 ? encodedShared : NOTHING,
+          memories: batch,
         };
         await recorder.commit(namespace, toEntry(`import:${context.createId()}`, event, context.now()));
       }
@@ -78,15 +88,48 @@ export function createMaintainer(context: EngineContext): Maintainer {
     async exportState({ namespace = DEFAULT_NAME, collection = DEFAULT_NAME } = {}) {
       assertName(namespace, "namespace");
       checkCollection(collection);
-      const shared = await states.shared(namespace, collection);
+      const [bytes] = await store.readStates(namespace, SCOPES.shared, [collection]);
+      // Copies: what is decoded may be a view of the store's own bytes, and whoever gets it may change it.
+      const shared = bytes && decodeSharedRecord(new Uint8Array(bytes), learner);
       const memories: LearnedState["memories"][number][] = [];
       for await (const { id, value } of scanAll(store, namespace, memoryScope(collection))) {
-        const state = states.memory(value).learned;
+        const state = states.memory(new Uint8Array(value)).learned;
         if (state !== undefined) memories.push({ id, state });
       }
       return shared ? { shared: shared.state, memories } : { memories };
     },
   };
+}
+
+/**
+ * Memories to import, in entries that a store keeps; at least one entry, which has room for the shared state.
+ *
+ * @throws LIMIT_EXCEEDED for a state that fits into none
+ */
+function batchesOf(memories: ImportEvent["memories"], sharedBytes: number): ImportEvent["memories"][number][][] {
+  let batch: ImportEvent["memories"][number][] = [];
+  let bytes = sharedBytes;
+  const batches = [batch];
+  for (const memory of memories) {
+    const size = memory.state.length + MOST_BYTES_PER_UNIT * memory.id.length;
+    if (size > IMPORT_BYTES) throw tooLarge(memory.id, memory.state.length);
+    if (batch.length >= IMPORT_BATCH || (batch.length > 0 && bytes + size > IMPORT_BYTES)) {
+      batch = [];
+      batches.push(batch);
+      bytes = 0;
+    }
+    batch.push(memory);
+    bytes += size;
+  }
+  return batches;
+}
+
+function tooLarge(memory: string, bytes: number): QavrError {
+  return new QavrError(
+    "LIMIT_EXCEEDED",
+    `The state of memory ${memory} takes ${bytes} bytes; at most ${IMPORT_BYTES} can be imported. Leave out what learning does not need, such as texts.`,
+    { details: { memory, bytes, limit: IMPORT_BYTES } },
+  );
 }
 
 /** @throws INVALID_STATE for a state that the learner could not rank with */
