@@ -11,7 +11,7 @@ import {
   qavr,
   type Store,
 } from "../src/index.js";
-import { request, snapshot, testEngine } from "./support/test-engine.js";
+import { candidates, request, snapshot, testEngine } from "./support/test-engine.js";
 
 async function taught(learner: Learner): Promise<{ readonly engine: Engine; readonly store: Store }> {
   const { engine, store } = testEngine({ learner });
@@ -49,7 +49,71 @@ describe("what the caller is given", () => {
   });
 });
 
+/** A store that takes a moment to read, so that a caller may change things meanwhile. */
+function slowStore(): Store {
+  const { changesSince: _, ...inner } = memoryStore();
+  return {
+    ...inner,
+    readStates: async (...given) => {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      return inner.readStates(...given);
+    },
+  };
+}
+
 describe("what the caller gives", () => {
+  it.each([
+    ["empties", (list: unknown[]) => list.splice(0)],
+    ["reverses", (list: unknown[]) => list.reverse()],
+  ])("to rank is seen as it was when a caller %s the list during the call", async (_, change) => {
+    const [plain, changed] = [0, 1].map(() => testEngine({ store: slowStore() }));
+    const withTexts = () => candidates(10).map((candidate) => ({ ...candidate, text: `text of ${candidate.id}` }));
+    const aliases = ["run"];
+    const list = withTexts();
+    const ranking = changed?.engine.rank(request({ candidates: list, aliases }));
+    change(list);
+    aliases[0] = "";
+    const expected = await plain?.engine.rank(request({ candidates: withTexts(), aliases: ["run"] }));
+    expect(await ranking).toEqual(expected);
+    for (const engine of [plain?.engine, changed?.engine]) await engine?.end(expected?.episode ?? "", { reward: 1 });
+    expect(await snapshot(changed?.store as Store)).toEqual(await snapshot(plain?.store as Store));
+  });
+
+  it("to report is seen as it was: votes are not lost with a list that is used again", async () => {
+    const { engine, store } = testEngine({ store: slowStore() });
+    const [first, second] = [await engine.rank(request()), await engine.rank(request())];
+    for (const { episode } of [first, second]) await engine.end(episode);
+    const helpful = ["d1"];
+    const reporting = engine.report(first.episode, { helpful });
+    helpful.length = 0;
+    await reporting;
+    await engine.report(second.episode, { helpful: ["d1"] });
+    const entries = await store.readEntries("default", { limit: 10 });
+    const [one, other] = entries.slice(-2).map(({ payload }) => payload.length);
+    expect(one).toBe(other);
+  });
+
+  it("to forget is seen as it was", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request());
+    await engine.end(episode, { reward: 1 });
+    const forgotten = ["d0"];
+    const forgetting = engine.forget({ namespace: "default", ids: forgotten });
+    forgotten.length = 0;
+    await forgetting;
+    expect((await engine.exportState()).memories.map(({ id }) => id)).toEqual(["d1", "d2"]);
+  });
+
+  it("for a cap is seen as it was", async () => {
+    const sourceCaps = { weight: 10, window: 60_000 };
+    const { engine } = testEngine({ sourceCaps });
+    const { episode } = await engine.rank(request());
+    sourceCaps.weight = Number.NaN;
+    await engine.end(episode, { reward: 1 });
+    expect((await engine.status()).cappedCredits).toBe(0);
+    expect((await engine.exportState()).memories).not.toHaveLength(0);
+  });
+
   it("to importState may be changed as soon as the call was made", async () => {
     const memories = Array.from({ length: 900 }, (_, i) => ({ id: `m${i}`, state: qavrMemory(i / 900) }));
     const [engine, other] = [0, 1].map(() => createEngine({ store: memoryStore(), learner: qavr() as Learner }));

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { createEngine, type ErrorCode, memoryStore, type OutcomeInput, type RankRequest } from "../src/index.js";
-import { request, snapshot, testEngine } from "./support/test-engine.js";
+import { expectNothingDone } from "./support/expect-nothing-done.js";
+import { request, testEngine } from "./support/test-engine.js";
 
 const LONG = "x".repeat(513);
 const LONE = "a\ud800";
@@ -16,24 +17,8 @@ beforeEach(async () => {
   open = (await engine.rank(request({ aliases: ["open"] }))).episode;
 });
 
-/** The call fails with this code, the error says what to do, and nothing anywhere has changed. */
-async function expectRefused(code: ErrorCode, call: () => unknown): Promise<void> {
-  const { engine, store } = tested;
-  const [before, openBefore] = [await snapshot(store), await engine.explain(open)];
-  const error = await (async () => call())().then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toMatchObject({ name: "QavrError", code });
-  expect((error as Error).message).toMatch(/\w+ .+\.$/s);
-  expect(JSON.parse(JSON.stringify((error as { details: unknown }).details))).toEqual(
-    (error as { details: unknown }).details,
-  );
-  expect(await snapshot(store)).toEqual(before);
-  expect(await engine.explain(open)).toEqual(openBefore);
-  expect((await engine.status()).episodes.open).toBe(1);
-  expect(await engine.replay()).toMatchObject({ identical: true });
-}
+const expectRefused = (code: ErrorCode, call: () => unknown): Promise<void> =>
+  expectNothingDone(tested, open, code, call);
 
 describe("rank", () => {
   const cases: readonly (readonly [string, ErrorCode, Partial<Record<keyof RankRequest, unknown>>])[] = [
@@ -72,6 +57,14 @@ describe("rank", () => {
     ["an empty space", "INVALID_ID", { space: "" }],
     ["an alias with a lone surrogate", "INVALID_ID", { aliases: ["fine", LONE] }],
     ["an unknown episode", "UNKNOWN_EPISODE", { episode: "nobody" }],
+    ["words for a switch", "INVALID_ARGUMENT", { record: "false" }],
+    ["a number for a switch", "INVALID_ARGUMENT", { keepOrder: 1 }],
+    [
+      "a text of a shown candidate that is none",
+      "INVALID_ARGUMENT",
+      { candidates: [{ id: "a", similarity: 1, text: ["b"] }] },
+    ],
+    ["a misspelt namespace, which would learn in another one", "INVALID_ARGUMENT", { namespce: "tenant" } as object],
   ];
 
   it.each(cases)("refuses %s with %s and changes nothing", async (_, code, overrides) => {
@@ -212,6 +205,13 @@ describe("createEngine", () => {
     ["no recorded candidates", { recordedCandidates: 0 }],
     ["an unknown edit policy", { onEdit: "forget" }],
     ["a misspelt option", { onedit: "keep" }],
+    ["a text for a time", { outcomeWindow: "86400000" }],
+    ["a BigInt for a time", { episodeTtl: 1000n }],
+    ["true for a time", { readDeadline: true }],
+    ["a time for a clock", { clock: Date.now() }],
+    ["no clock", { clock: null }],
+    ["an id for what makes ids", { createId: "id" }],
+    ["a number for a timer", { setTimer: 5 }],
   ])("refuses %s", (_, options) => {
     const whole =
       options && "store" in options

@@ -1,5 +1,5 @@
 import { toUnit } from "../scoring/vectors.js";
-import { textHash } from "./text-hash.js";
+import { assertText, textHash } from "./text-hash.js";
 
 /** Dimensions of a hashed vector. 512 learns no better and costs twice the state. */
 export const HASHED_DIMS = 256;
@@ -18,10 +18,13 @@ const SIGN_SEED = 1_234_567;
  * 3- to 5-grams of each word, into {@link HASHED_DIMS} dimensions, unit length. No document frequencies: they need a corpus
  * and did worse. Undefined for a text without a letter, digit or underscore.
  *
+ * @throws INVALID_ARGUMENT for what is no string
+ *
  *     x_f = 1 + ln(max(1, count_f))        an occurrence counts 0.5 for characters, 1 for words and pairs
  *     vector[hash(f) mod D] += sign(f) · x_f
  */
 export function hashedVector(text: string): Float32Array | undefined {
+  assertText(text);
   const words = text
     .slice(0, MAX_TEXT)
     .toLowerCase()

@@ -1,3 +1,5 @@
+import { QavrError } from "../errors/qavr-error.js";
+
 const FNV_OFFSET = 2_166_136_261;
 const FNV_PRIME = 16_777_619;
 
@@ -17,7 +19,14 @@ export function textHash(text: string, seed: number): number {
   return hash >>> 0;
 }
 
-/** Fingerprint of a memory's text, 32 bits, never 0 (0 means "no text was given"). */
+/** Fingerprint of a memory's text, 32 bits, never 0 (0 means "no text was given"). @throws INVALID_ARGUMENT for what is no string */
 export function contentHash(text: string): number {
+  assertText(text);
   return textHash(text, text.length) || 1;
+}
+
+/** Everything that is no text would have one and the same fingerprint. @throws INVALID_ARGUMENT */
+export function assertText(text: unknown): asserts text is string {
+  if (typeof text === "string") return;
+  throw new QavrError("INVALID_ARGUMENT", `A text must be a string. Received ${text === null ? "null" : typeof text}.`);
 }

@@ -1,7 +1,8 @@
+import { printed } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { RevokeEvent } from "../ledger/events.js";
 import { assertName } from "../store/validate.js";
-import { assertConditionsGiven, assertKnownFields, type FieldsOf } from "./known-fields.js";
+import { assertConditionsGiven, assertKnownFields, checkSwitch, type FieldsOf } from "./known-fields.js";
 import type { RevokeOptions } from "./types.js";
 
 const CONDITIONS = { source: true, from: true, to: true, fromSeq: true, toSeq: true } as const;
@@ -18,9 +19,7 @@ export function checkRevocation(options: RevokeOptions): RevokeEvent {
       "A revocation needs a source, a time or a place: source, from, to, fromSeq or toSeq. To erase everything, call engine.forget({ namespace }).",
     );
   }
-  if (dryRun !== undefined && typeof dryRun !== "boolean") {
-    throw new QavrError("INVALID_ARGUMENT", `dryRun must be true or false. Received ${String(dryRun)}.`);
-  }
+  checkSwitch(dryRun, "dryRun");
   if (source !== undefined) assertName(source, "source");
   checkRange("from", from, "to", to, "a time in Unix ms", Number.isFinite);
   checkRange("fromSeq", fromSeq, "toSeq", toSeq, "a place in the ledger, a whole number of at least 1", isPlace);
@@ -51,8 +50,8 @@ function checkRange(
     [highName, high],
   ] as const) {
     if (value === undefined || legal(value)) continue;
-    throw new QavrError("INVALID_ARGUMENT", `${name} must be ${what}. Received ${String(value)}.`, {
-      details: { option: name, received: String(value) },
+    throw new QavrError("INVALID_ARGUMENT", `${name} must be ${what}. Received ${printed(value)}.`, {
+      details: { option: name, received: printed(value) },
     });
   }
   if (low !== undefined && high !== undefined && low > high) {

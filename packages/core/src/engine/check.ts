@@ -1,9 +1,10 @@
 import { DEFAULT_CONTEXT } from "../embedding/context-direction.js";
+import { printed } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { Learner } from "../learners/learner.js";
 import { OUTCOME_TIERS, type OutcomeEvent } from "../ledger/events.js";
 import { assertName } from "../store/validate.js";
-import { assertKnownFields, type FieldsOf } from "./known-fields.js";
+import { assertKnownFields, checkObject, checkSwitch, type FieldsOf } from "./known-fields.js";
 import type { Candidate, OutcomeInput, RankRequest } from "./types.js";
 
 /** The namespace and collection when the caller names none. */
@@ -22,23 +23,19 @@ const MAX_NOTE = 2_000;
 /** Weight of an outcome of which only the end of the run is known. */
 const COMPLETED_WEIGHT = 0.3;
 
-/** @throws INVALID_ARGUMENT unless `value` is an object */
-export function checkObject(value: unknown, what: string): void {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return;
-  const received = value === null ? "null" : Array.isArray(value) ? "an array" : typeof value;
-  throw new QavrError("INVALID_ARGUMENT", `${what} must be an object. Received ${received}.`, {
-    details: { what, received },
-  });
-}
+const NO_NAMES: readonly string[] = [];
 
-/** @throws INVALID_ARGUMENT unless it is an array, INVALID_ID or LIMIT_EXCEEDED for what is no name */
-export function checkNames(names: unknown, what: string): asserts names is readonly string[] {
+/** A copy of a list of names. @throws INVALID_ARGUMENT unless it is an array, INVALID_ID or LIMIT_EXCEEDED for what is no name */
+export function namesIn(names: unknown, what: string): readonly string[] {
   if (!Array.isArray(names)) {
     throw new QavrError("INVALID_ARGUMENT", `${what} must be an array of strings. Received ${typeof names}.`, {
       details: { what, received: typeof names },
     });
   }
-  for (const name of names) assertName(name, `name in ${what}`);
+  if (names.length === 0) return NO_NAMES;
+  const copy: unknown[] = [...names];
+  for (const name of copy) assertName(name, `name in ${what}`);
+  return copy as string[];
 }
 
 /** Whether something may rank and learn. */
@@ -47,34 +44,59 @@ export function isLearner(value: unknown): value is Learner {
   return typeof learner?.id === "string" && typeof learner.score === "function";
 }
 
-/** A request's names with defaults filled in, and its candidates in columns. */
-export interface CheckedRequest {
+/**
+ * A request as it was when it was made, with defaults filled in: its lists are copies, and what its caller changes later is not seen. Only
+ * the candidates' own objects are the caller's still.
+ */
+export interface CheckedRequest extends RankRequest {
   readonly namespace: string;
   readonly collection: string;
   readonly context: string;
+  readonly aliases: readonly string[];
+  readonly record: boolean;
+  /** The candidates in columns. */
   readonly ids: readonly string[];
   readonly similarities: Float64Array;
 }
 
+const REQUEST_FIELDS: FieldsOf<RankRequest> = {
+  namespace: true,
+  collection: true,
+  context: true,
+  text: true,
+  vector: true,
+  space: true,
+  candidates: true,
+  topK: true,
+  episode: true,
+  aliases: true,
+  record: true,
+  returned: true,
+  keepOrder: true,
+};
+
 /** Validates everything about a request that does not depend on state, and takes its candidates apart on the way. */
 export function checkRequest(request: RankRequest): CheckedRequest {
   checkObject(request, "A request");
-  const { candidates, topK, vector, text, aliases = [] } = request;
-  const { namespace = DEFAULT_NAME, collection = DEFAULT_NAME, context = DEFAULT_CONTEXT, space } = request;
+  assertKnownFields(request, "A request has no field", REQUEST_FIELDS);
+  const { topK, vector, text, space, episode, aliases = NO_NAMES, returned, keepOrder, record = true } = request;
+  const { namespace = DEFAULT_NAME, collection = DEFAULT_NAME, context = DEFAULT_CONTEXT } = request;
   assertName(namespace, "namespace");
   checkCollection(collection);
   assertName(context, "context");
   if (space !== undefined) assertName(space, "space");
-  checkNames(aliases, "aliases");
   checkCount(topK, "topK");
-  if (request.returned !== undefined) checkCount(request.returned, "returned");
+  if (returned !== undefined) checkCount(returned, "returned");
+  checkSwitch(record, "record");
+  checkSwitch(keepOrder, "keepOrder");
   if (text !== undefined && typeof text !== "string") {
     throw new QavrError("INVALID_ARGUMENT", `A request's text must be a string. Received ${typeof text}.`);
   }
-  if (!Array.isArray(candidates)) {
+  if (!Array.isArray(request.candidates)) {
     throw new QavrError("INVALID_ARGUMENT", "candidates must be an array of { id, similarity }, best first.");
   }
   if (vector !== undefined) checkVector(vector);
+  const candidates: readonly Candidate[] = request.candidates.slice();
   const ids: string[] = [];
   const similarities = new Float64Array(candidates.length);
   for (let index = 0; index < candidates.length; index++) {
@@ -86,14 +108,45 @@ export function checkRequest(request: RankRequest): CheckedRequest {
     ids.push(id);
     similarities[index] = similarity;
   }
-  return { namespace, collection, context, ids, similarities };
+  return {
+    namespace,
+    collection,
+    context,
+    text,
+    vector,
+    space,
+    candidates,
+    topK,
+    episode,
+    aliases: namesIn(aliases, "aliases"),
+    record,
+    returned,
+    keepOrder,
+    ids,
+    similarities,
+  };
+}
+
+/**
+ * A candidate's text, if it has one. Looked at where it is used, since a request has many candidates and uses few texts.
+ *
+ * @throws INVALID_ARGUMENT for what is neither text nor missing
+ */
+export function textOf({ id, text }: Candidate): string | undefined {
+  if (typeof text === "string") return text;
+  if (text === undefined || text === null) return undefined;
+  throw new QavrError(
+    "INVALID_ARGUMENT",
+    `The text of candidate ${id} must be a string. Received ${Array.isArray(text) ? "an array" : typeof text}. Leave it out where there is none.`,
+    { details: { id } },
+  );
 }
 
 /** @throws INVALID_ARGUMENT */
 export function checkCount(value: number, name: string): void {
   if (Number.isInteger(value) && value >= 0) return;
-  throw new QavrError("INVALID_ARGUMENT", `${name} must be a whole number of at least 0. Received ${value}.`, {
-    details: { option: name, received: String(value) },
+  throw new QavrError("INVALID_ARGUMENT", `${name} must be a whole number of at least 0. Received ${printed(value)}.`, {
+    details: { option: name, received: printed(value) },
   });
 }
 
@@ -104,8 +157,8 @@ function isMeasurable(value: number | undefined): boolean {
 function invalidSimilarity(index: number, id: string, similarity: number): QavrError {
   return new QavrError(
     "INVALID_SIMILARITY",
-    `The similarity of candidate ${index} (${id}) is ${similarity}. Give finite numbers, higher is better; rank them by position if the store has none.`,
-    { details: { index, id, similarity: String(similarity) } },
+    `The similarity of candidate ${index} (${id}) is ${printed(similarity)}. Give finite numbers, higher is better; rank them by position if the store has none.`,
+    { details: { index, id, similarity: printed(similarity) } },
   );
 }
 
@@ -124,9 +177,9 @@ function checkVector(vector: ArrayLike<number>): void {
   if (!(length !== undefined && length >= 1 && length <= MAX_VECTOR)) {
     throw new QavrError(
       "INVALID_VECTOR",
-      `A request vector has between 1 and ${MAX_VECTOR} values. Received ${length}.`,
+      `A request vector has between 1 and ${MAX_VECTOR} values. Received ${printed(length)}.`,
       {
-        details: { length: length ?? null },
+        details: { length: printed(length) },
       },
     );
   }
@@ -134,9 +187,9 @@ function checkVector(vector: ArrayLike<number>): void {
     if (!isMeasurable(vector[i])) {
       throw new QavrError(
         "INVALID_VECTOR",
-        `Value ${i} of the request vector is ${vector[i]}. Check the embedding model's answer.`,
+        `Value ${i} of the request vector is ${printed(vector[i])}. Check the embedding model's answer.`,
         {
-          details: { index: i, value: String(vector[i]) },
+          details: { index: i, value: printed(vector[i]) },
         },
       );
     }
@@ -162,35 +215,38 @@ const OUTCOME_FIELDS: FieldsOf<OutcomeInput> = {
 
 /** @throws INVALID_REWARD, INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export function checkOutcome(outcome: OutcomeInput): CheckedOutcome {
-  checkObject(outcome, "An outcome");
+  checkObject(outcome, "An outcome, such as { reward: true },");
   assertKnownFields(outcome, "An outcome has no field", OUTCOME_FIELDS);
-  const { tier = "user", helpful = [], harmful = [], used, note = "", idempotencyKey } = outcome;
+  const { tier = "user", helpful = NO_NAMES, harmful = NO_NAMES, used, note = "", idempotencyKey } = outcome;
   if (!OUTCOME_TIERS.includes(tier)) {
     throw new QavrError(
       "INVALID_ARGUMENT",
-      `An outcome's tier is one of ${OUTCOME_TIERS.join(", ")}. Received ${tier}.`,
+      `An outcome's tier is one of ${OUTCOME_TIERS.join(", ")}. Received ${printed(tier)}.`,
       {
-        details: { tier: String(tier) },
+        details: { tier: printed(tier) },
       },
     );
   }
   const reward = typeof outcome.reward === "boolean" ? Number(outcome.reward) : (outcome.reward ?? null);
   if (reward !== null && !(typeof reward === "number" && reward >= 0 && reward <= 1)) {
-    throw new QavrError("INVALID_REWARD", `A reward lies in [0, 1]; null means unknown. Received ${reward}.`, {
-      details: { reward: String(reward) },
+    throw new QavrError("INVALID_REWARD", `A reward lies in [0, 1]; null means unknown. Received ${printed(reward)}.`, {
+      details: { reward: printed(reward) },
     });
   }
   const weight = outcome.weight ?? (tier === "completed" ? COMPLETED_WEIGHT : 1);
   if (!(typeof weight === "number" && weight > 0 && weight <= 1)) {
-    throw new QavrError("INVALID_REWARD", `An outcome's weight lies in (0, 1]. Received ${weight}.`, {
-      details: { weight: String(weight) },
+    throw new QavrError("INVALID_REWARD", `An outcome's weight lies in (0, 1]. Received ${printed(weight)}.`, {
+      details: { weight: printed(weight) },
     });
   }
   const source = outcome.source ?? tier;
   assertName(source, "source");
-  checkNames(helpful, "helpful");
-  checkNames(harmful, "harmful");
-  if (used !== undefined) checkNames(used, "used");
+  // Copies: it may take a while until the outcome is recorded, and its caller may change them meanwhile.
+  const named = {
+    helpful: namesIn(helpful, "helpful"),
+    harmful: namesIn(harmful, "harmful"),
+    used: used === undefined ? undefined : namesIn(used, "used"),
+  };
   if (idempotencyKey !== undefined) {
     assertName(idempotencyKey, "idempotency key");
     if (idempotencyKey.length > MAX_KEY) {
@@ -207,5 +263,6 @@ export function checkOutcome(outcome: OutcomeInput): CheckedOutcome {
       `A note is well-formed text of at most ${MAX_NOTE} characters. Received ${typeof note === "string" ? note.length : typeof note}.`,
     );
   }
-  return { reward, weight, tier, source, helpful, harmful, used, note, idempotencyKey };
+  // Without the sign of zero: the same words are the same bytes.
+  return { reward: reward === null ? null : reward + 0, weight, tier, source, ...named, note, idempotencyKey };
 }

@@ -1,3 +1,4 @@
+import { printed } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { decodeEpisode } from "../ledger/episode-record.js";
 import { type Fold, LedgerReplay } from "../ledger/replay.js";
@@ -6,12 +7,13 @@ import { SCOPES, textOfValue } from "../ledger/state-keys.js";
 import { stateAddress } from "../store/state-address.js";
 import type { StateRef, StateWrite } from "../store/store.js";
 import { assertName } from "../store/validate.js";
-import { checkObject } from "./check.js";
 import type { EngineContext } from "./context.js";
 import { differencesIn } from "./differences.js";
+import { assertKnownFields, checkObject, type FieldsOf } from "./known-fields.js";
 import type { CompactionReport } from "./reports.js";
 import type { CompactOptions } from "./types.js";
 
+const OPTIONS: FieldsOf<CompactOptions> = { namespace: true, olderThan: true };
 const PAGE = 1_000;
 /** How often a compaction starts again because the ledger grew under it. */
 const ATTEMPTS = 5;
@@ -30,11 +32,13 @@ export function createCompactor(context: EngineContext): (options: CompactOption
 
   return async (options) => {
     checkObject(options, "What to compact");
+    // A misspelt age would drop what the default one says, for good.
+    assertKnownFields(options, "compact has no option", OPTIONS);
     const { namespace, olderThan = outcomeWindow } = options;
     assertName(namespace, "namespace");
     if (!(typeof olderThan === "number" && olderThan >= 0)) {
-      throw new QavrError("INVALID_ARGUMENT", `olderThan must be at least 0 ms. Received ${String(olderThan)}.`, {
-        details: { olderThan: String(olderThan) },
+      throw new QavrError("INVALID_ARGUMENT", `olderThan must be at least 0 ms. Received ${printed(olderThan)}.`, {
+        details: { olderThan: printed(olderThan) },
       });
     }
     if (!store.compact) {

@@ -1,3 +1,4 @@
+import { printed } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { Learner } from "../learners/learner.js";
 import { oar } from "../learners/oar/oar.js";
@@ -5,22 +6,22 @@ import { EDIT_POLICIES } from "../ledger/events.js";
 import { ledgerReducer } from "../ledger/reducer.js";
 import type { Store } from "../store/store.js";
 import { assertName } from "../store/validate.js";
-import { checkCount, checkNames, DEFAULT_NAME, isLearner } from "./check.js";
+import { checkCount, DEFAULT_NAME, isLearner, namesIn } from "./check.js";
 import { CircuitBreaker } from "./circuit-breaker.js";
 import { createCompactor } from "./compact.js";
 import type { EngineContext, EngineCounters } from "./context.js";
-import { platformTimer } from "./deadline.js";
+import { checkedTimer, platformTimer } from "./deadline.js";
 import { definedOnly } from "./defined-only.js";
 import { impatientReads, patientSpool, patientStore } from "./guarded-store.js";
 import { createInspector } from "./inspect.js";
 import { createIntegrity } from "./integrity.js";
-import { assertKnownFields, ENGINE_OPTIONS } from "./known-fields.js";
+import { assertKnownFields, checkOptions, ENGINE_OPTIONS } from "./known-fields.js";
 import { createMaintainer } from "./maintain.js";
 import { replayPolicy } from "./off-policy.js";
 import { type OpenEpisode, OpenEpisodes } from "./open-episodes.js";
 import { createOutcomeSpool } from "./outcome-spool.js";
-import { createOutcomes, loseEpisode } from "./outcomes.js";
-import { createRanker, openEpisode } from "./rank.js";
+import { assertExposure, createOutcomes, loseEpisode } from "./outcomes.js";
+import { createRanker, newEpisodeId, openEpisode } from "./rank.js";
 import { createRebuilder } from "./rebuild.js";
 import { createRecorder } from "./recorder.js";
 import { StateReader } from "./state-reader.js";
@@ -74,13 +75,18 @@ const OVERFLOW = 1_000;
  */
 export function createEngine(options: EngineOptions): Engine {
   const settings = resolve(options);
-  const { logger, clock: now = Date.now, createId = () => crypto.randomUUID(), setTimer = platformTimer } = options;
+  const { logger } = options;
+  const now = checkedClock(options.clock ?? Date.now);
+  const createId = checkedIds(options.createId ?? (() => crypto.randomUUID()));
+  const setTimer = options.setTimer ? checkedTimer(options.setTimer) : platformTimer;
   const learner: Learner = options.learner ?? (oar() as Learner);
   const reduce = ledgerReducer(learner);
   const { enabled, onEdit, outcomeWindow, recordedCandidates } = settings;
   const log: EngineContext["log"] = (level, message, fields) => {
     try {
-      logger?.[level]?.(message, fields);
+      const written: unknown = logger?.[level]?.(message, fields);
+      // One that writes at its own pace fails at its own pace, where nobody would catch it.
+      if (isThenable(written)) written.then(undefined, () => {});
     } catch {
       // A diagnosis that cannot be written must not cost the caller its ranking or its acknowledgement.
     }
@@ -182,12 +188,14 @@ export function createEngine(options: EngineOptions): Engine {
       return ranker.rank(request);
     },
 
-    open({ namespace = DEFAULT_NAME, aliases = [], lastHandle = 0 } = {}) {
+    open(openOptions = {}) {
+      checkOptions(openOptions, "open", { namespace: true, aliases: true, lastHandle: true });
+      const { namespace = DEFAULT_NAME, lastHandle = 0 } = openOptions;
       assertName(namespace, "namespace");
-      checkNames(aliases, "aliases");
+      const aliases = namesIn(openOptions.aliases === undefined ? [] : openOptions.aliases, "aliases");
       checkCount(lastHandle, "lastHandle");
       if (!enabled) return "";
-      const episode = open.create(createId(), namespace, now());
+      const episode = open.create(newEpisodeId(context), namespace, now());
       episode.lastHandle = lastHandle;
       open.addAliases(episode, aliases);
       boundOpenEpisodes();
@@ -195,19 +203,19 @@ export function createEngine(options: EngineOptions): Engine {
     },
 
     alias(id, aliases) {
-      checkNames(aliases, "aliases");
-      if (enabled) open.addAliases(openEpisode(context, undefined, id), aliases);
+      const names = namesIn(aliases, "aliases");
+      if (enabled) open.addAliases(openEpisode(context, undefined, id), names);
     },
 
     narrow(id, exposure, ids) {
-      checkNames(ids, "ids");
+      const kept = new Set(namesIn(ids, "ids"));
+      assertExposure(exposure);
       if (!enabled) return;
       const episode = openEpisode(context, undefined, id);
       const place = exposure - (episode.earlier?.exposures.length ?? 0);
       const target = episode.exposures[place];
       // What is recorded already stands.
       if (!target || place < episode.recordedExposures) return;
-      const kept = new Set(ids);
       target.shown = target.shown.filter((item) => kept.has(target.ids[item.candidate] as string));
     },
 
@@ -227,22 +235,21 @@ export function createEngine(options: EngineOptions): Engine {
       spooled: counters.spooled,
       rejected: counters.rejected,
     }),
-    forget(forgetOptions) {
-      // What is being recorded would come back after it was forgotten.
-      return track(underWay.begun().then(() => maintainer.forget(forgetOptions)));
-    },
+    forget: (forgetOptions) => track(maintainer.forget(forgetOptions, underWay.begun())),
     importState: (state) => track(maintainer.importState(state)),
     exportState: (exportOptions) => maintainer.exportState(exportOptions),
-    replay: ((
+    replay: (async (
       replayOptions: {
         readonly namespace?: string | undefined;
         readonly write?: boolean;
         readonly learner?: Learner;
       } = {},
-    ) =>
-      replayOptions.learner === undefined
+    ) => {
+      checkOptions(replayOptions, "replay", { namespace: true, write: true, learner: true });
+      return replayOptions.learner === undefined
         ? rebuilder.replay(replayOptions)
-        : replayPolicy(store, { ...replayOptions, learner: replayOptions.learner })) as Engine["replay"],
+        : replayPolicy(store, { ...replayOptions, learner: replayOptions.learner });
+    }) as Engine["replay"],
     revoke: (revokeOptions) => track(rebuilder.revoke(revokeOptions)),
     compact: (compactOptions) => track(compact(compactOptions)),
     verify: (verifyOptions) => integrity.verify(verifyOptions),
@@ -266,6 +273,31 @@ export function createEngine(options: EngineOptions): Engine {
       }
     },
   };
+}
+
+/** A clock that says when it does not tell the time: what it gives is written into the ledger. */
+function checkedClock(clock: () => number): () => number {
+  return () => {
+    const now = clock();
+    if (Number.isFinite(now)) return now;
+    throw new QavrError(
+      "INVALID_ARGUMENT",
+      `createEngine: clock must give Unix ms, as Date.now does. Received ${printed(now)}.`,
+      { details: { option: "clock", received: printed(now) } },
+    );
+  };
+}
+
+function checkedIds(createId: () => string): () => string {
+  return () => {
+    const id = createId();
+    assertName(id, "id that createId gives");
+    return id;
+  };
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === "function";
 }
 
 /** The store, and whoever wants to know of each commit that it has taken. */
@@ -298,9 +330,13 @@ function tooManyOpen(limit: number): QavrError {
 /** Options with defaults filled in and ranges checked. */
 function resolve(options: EngineOptions): EngineSettings {
   const refuse = (option: string, range: string, received: unknown): never => {
-    throw new QavrError("INVALID_ARGUMENT", `createEngine: ${option} must be ${range}. Received ${String(received)}.`, {
-      details: { option, received: String(received) },
-    });
+    throw new QavrError(
+      "INVALID_ARGUMENT",
+      `createEngine: ${option} must be ${range}. Received ${printed(received)}.`,
+      {
+        details: { option, received: printed(received) },
+      },
+    );
   };
   if (typeof options?.store?.commit !== "function") {
     refuse("store", "a Store, such as memoryStore() or sqliteStore(path)", options?.store);
@@ -312,9 +348,15 @@ function resolve(options: EngineOptions): EngineSettings {
   if (options.logger !== undefined && (typeof options.logger !== "object" || options.logger === null)) {
     refuse("logger", "an object with methods such as warn and error", typeof options.logger);
   }
+  for (const option of ["clock", "setTimer", "createId"] as const) {
+    if (options[option] !== undefined && typeof options[option] !== "function") {
+      refuse(option, "a function", options[option]);
+    }
+  }
   const settings: EngineSettings = { ...ENGINE_DEFAULTS, ...definedOnly(options) };
   for (const option of ["episodeTtl", "outcomeWindow", "readDeadline", "writeDeadline"] as const) {
-    if (!(settings[option] > 0)) refuse(option, "a positive number of milliseconds", settings[option]);
+    if (!(typeof settings[option] === "number" && settings[option] > 0))
+      refuse(option, "a positive number of milliseconds", settings[option]);
   }
   for (const option of ["maxOpenEpisodes", "recordedCandidates"] as const) {
     if (!(Number.isInteger(settings[option]) && settings[option] >= 1)) {
@@ -336,5 +378,6 @@ function resolve(options: EngineOptions): EngineSettings {
     refuse("learner", "a Learner, such as oar() or qavr()", options.learner);
   }
   if (!EDIT_POLICIES.includes(settings.onEdit)) refuse("onEdit", EDIT_POLICIES.join(", "), settings.onEdit);
-  return settings;
+  const { sourceCaps: caps } = settings;
+  return caps ? { ...settings, sourceCaps: { weight: caps.weight, window: caps.window } } : settings;
 }

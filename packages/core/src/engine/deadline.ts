@@ -1,4 +1,5 @@
-import type { QavrError } from "../errors/qavr-error.js";
+import { printed } from "../errors/printed.js";
+import { QavrError } from "../errors/qavr-error.js";
 
 /** Runs something later and returns how to call it off. */
 export type SetTimer = (run: () => void, milliseconds: number) => () => void;
@@ -11,6 +12,26 @@ export const platformTimer: SetTimer = (run, milliseconds) => {
   const timer = setTimeout(run, milliseconds);
   return () => clearTimeout(timer);
 };
+
+/**
+ * A timer that says when it cannot be called off. `setTimeout` itself, given for one, returns an object or a number: calling that would
+ * fail where nobody hears it, and leave whoever waits without an answer.
+ */
+export function checkedTimer(setTimer: SetTimer): SetTimer {
+  return (run, milliseconds) => {
+    let refused = false;
+    const callOff: unknown = setTimer(() => {
+      if (!refused) run();
+    }, milliseconds);
+    if (typeof callOff === "function") return callOff as () => void;
+    refused = true;
+    throw new QavrError(
+      "INVALID_ARGUMENT",
+      `createEngine: setTimer must return a function that calls the timer off, as () => clearTimeout(timer) does. Received ${printed(callOff)}.`,
+      { details: { option: "setTimer", received: printed(callOff) } },
+    );
+  };
+}
 
 /** Turns of the microtask queue in which an answer that costs no waiting is there: a local store's is. */
 const FREE_TURNS = 3;

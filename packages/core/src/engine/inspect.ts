@@ -11,6 +11,7 @@ import type { Store } from "../store/store.js";
 import { assertName } from "../store/validate.js";
 import { DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
+import { checkOptions, ONLY_NAMESPACE } from "./known-fields.js";
 import { liftOf } from "./lift.js";
 import type { OpenEpisode, OpenExposure } from "./open-episodes.js";
 import { toRankedItem } from "./rank.js";
@@ -36,7 +37,9 @@ export function createInspector(context: EngineContext): Inspector {
   return {
     async explain(reference, options = {}) {
       assertName(reference, "episode id or alias");
+      checkOptions(options, "explain", ONLY_NAMESPACE);
       const { namespace = DEFAULT_NAME } = options;
+      assertName(namespace, "namespace");
       const episode = open.find(namespace, reference);
       if (episode?.closing) await episode.closing.catch(() => undefined);
       if (episode && open.get(episode.id)) return viewOfOpen(episode);
@@ -45,6 +48,7 @@ export function createInspector(context: EngineContext): Inspector {
     },
 
     async status(options = {}) {
+      checkOptions(options, "status", ONLY_NAMESPACE);
       const { namespace = DEFAULT_NAME } = options;
       assertName(namespace, "namespace");
       const stats = (await states.stats(namespace)) ?? emptyStats(learner.id);

@@ -3,6 +3,7 @@ import { LedgerReplay } from "../ledger/replay.js";
 import type { LedgerCheck } from "../store/store.js";
 import { assertName } from "../store/validate.js";
 import type { EngineContext } from "./context.js";
+import { checkOptions, ONLY_NAMESPACE } from "./known-fields.js";
 import type { Rebuilder } from "./rebuild.js";
 import type { RepairReport, VerifyReport } from "./reports.js";
 import { asStoreError, isOutOfReach } from "./store-failure.js";
@@ -21,7 +22,9 @@ export function createIntegrity(context: EngineContext, rebuilder: Rebuilder): I
   const { store, states, learner, log } = context;
 
   return {
-    async verify({ namespace } = {}) {
+    async verify(options = {}) {
+      checkOptions(options, "verify", ONLY_NAMESPACE);
+      const { namespace } = options;
       if (namespace !== undefined) assertName(namespace, "namespace");
       const ledger = await store.verify?.(namespace);
       const names = await namespacesOf(namespace, ledger);
@@ -64,6 +67,9 @@ export function createIntegrity(context: EngineContext, rebuilder: Rebuilder): I
     },
 
     async repair(options = {}) {
+      checkOptions(options, "repair", ONLY_NAMESPACE);
+      const { namespace: only } = options;
+      if (only !== undefined) assertName(only, "namespace");
       await store.repair?.();
       const { differing, unchecked } = await this.verify(options);
       const rebuilt: string[] = [];

@@ -1,3 +1,4 @@
+import { printed } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { EngineOptions } from "./types.js";
 
@@ -16,6 +17,42 @@ export function assertKnownFields(given: object, found: string, known: Readonly<
   if (unknown === undefined) return;
   throw new QavrError("INVALID_ARGUMENT", `${found} ${unknown}. It has ${Object.keys(known).join(", ")}.`, {
     details: { field: unknown },
+  });
+}
+
+/**
+ * Refuses options of a call that are no object, where a namespace alone, for one, would go unheard, and those that it does not have.
+ *
+ * @param call As in `engine.report`.
+ * @throws INVALID_ARGUMENT
+ */
+export function checkOptions<Options extends object>(
+  options: Options | undefined,
+  call: string,
+  known: FieldsOf<Options>,
+): void {
+  if (options === undefined) return;
+  checkObject(options, `The options of ${call}`);
+  assertKnownFields(options, `${call} has no option`, known);
+}
+
+/** The option of every call that only needs to know where. */
+export const ONLY_NAMESPACE: FieldsOf<{ readonly namespace?: string | undefined }> = { namespace: true };
+
+/** @throws INVALID_ARGUMENT unless `value` is an object */
+export function checkObject(value: unknown, what: string): void {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return;
+  const received = value === null ? "null" : Array.isArray(value) ? "an array" : typeof value;
+  throw new QavrError("INVALID_ARGUMENT", `${what} must be an object. Received ${received}.`, {
+    details: { what, received },
+  });
+}
+
+/** @throws INVALID_ARGUMENT unless it is undefined, true or false */
+export function checkSwitch(value: unknown, name: string): void {
+  if (value === undefined || typeof value === "boolean") return;
+  throw new QavrError("INVALID_ARGUMENT", `${name} must be true or false. Received ${printed(value)}.`, {
+    details: { option: name, received: printed(value) },
   });
 }
 

@@ -6,9 +6,9 @@ import { memoryScope, SCOPES } from "../ledger/state-keys.js";
 import { scanAll } from "../store/scan-all.js";
 import { STORE_LIMITS } from "../store/store.js";
 import { assertName } from "../store/validate.js";
-import { checkCollection, checkNames, checkObject, DEFAULT_NAME } from "./check.js";
+import { checkCollection, DEFAULT_NAME, namesIn } from "./check.js";
 import type { EngineContext } from "./context.js";
-import { assertConditionsGiven, assertKnownFields } from "./known-fields.js";
+import { assertConditionsGiven, assertKnownFields, checkObject, checkOptions } from "./known-fields.js";
 import { toEntry } from "./recorder.js";
 import type { Engine, ForgetOptions, LearnedState } from "./types.js";
 
@@ -21,17 +21,20 @@ const IMPORT_BYTES = STORE_LIMITS.payloadBytes / 2;
 const MOST_BYTES_PER_UNIT = 3;
 const NOTHING = new Uint8Array(0);
 
-export type Maintainer = Pick<Engine, "forget" | "importState" | "exportState">;
+export interface Maintainer extends Pick<Engine, "importState" | "exportState"> {
+  /** @param begun waited for first: what is being recorded would come back after it was forgotten */
+  forget(options: ForgetOptions, begun: Promise<void>): Promise<void>;
+}
 
 export function createMaintainer(context: EngineContext): Maintainer {
   const { store, states, open, recorder, learner, spool } = context;
 
   return {
-    async forget(options) {
-      checkForget(options);
-      const { namespace, collection = DEFAULT_NAME, ids } = options;
+    async forget(options, begun) {
+      const { namespace, collection, ids } = checkForget(options);
       const gone = ids && new Set(ids);
       if (gone?.size === 0) return;
+      await begun;
       // What waits to be recorded would come back after it was forgotten.
       if (!gone) await spool?.forget(namespace);
       else {
@@ -48,15 +51,16 @@ export function createMaintainer(context: EngineContext): Maintainer {
           }
         }
       }
-      if (!ids) await store.eraseNamespace(namespace);
+      if (!gone) await store.eraseNamespace(namespace);
       else {
-        const event = { type: "forget", collection, ids: [...new Set(ids)] } as const;
+        const event = { type: "forget", collection, ids: [...gone] } as const;
         await recorder.commit(namespace, toEntry(`forget:${context.createId()}`, event, context.now()));
       }
     },
 
     async importState(state) {
       checkObject(state, "Learned state");
+      assertKnownFields(state, "Learned state has no field", IMPORT_FIELDS);
       const { namespace = DEFAULT_NAME, collection = DEFAULT_NAME, shared, memories } = state;
       assertName(namespace, "namespace");
       checkCollection(collection);
@@ -85,7 +89,9 @@ export function createMaintainer(context: EngineContext): Maintainer {
       }
     },
 
-    async exportState({ namespace = DEFAULT_NAME, collection = DEFAULT_NAME } = {}) {
+    async exportState(options = {}) {
+      checkOptions(options, "exportState", { namespace: true, collection: true });
+      const { namespace = DEFAULT_NAME, collection = DEFAULT_NAME } = options;
       assertName(namespace, "namespace");
       checkCollection(collection);
       const [bytes] = await store.readStates(namespace, SCOPES.shared, [collection]);
@@ -145,22 +151,35 @@ function assertLegal<State>(codec: StateCodec<State>, state: State, what: string
   );
 }
 
+const IMPORT_FIELDS = { namespace: true, collection: true, shared: true, memories: true } as const;
 const FORGET_OPTIONS = { namespace: true, collection: true, ids: true } as const;
 
-/** Strict, since what is not understood would erase the whole namespace. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
-function checkForget(options: ForgetOptions): void {
+/**
+ * What to forget, as it was when it was asked for. Strict, since what is not understood would erase the whole namespace.
+ *
+ * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
+ */
+function checkForget(options: ForgetOptions): {
+  readonly namespace: string;
+  readonly collection: string;
+  readonly ids: readonly string[] | undefined;
+} {
   checkObject(options, "What to forget");
   assertKnownFields(options, "forget has no option", FORGET_OPTIONS);
   assertConditionsGiven(options, "forget", ["ids", "collection"]);
   const { namespace, collection, ids } = options;
   assertName(namespace, "namespace");
   if (collection !== undefined) checkCollection(collection);
-  if (ids !== undefined) checkNames(ids, "ids");
-  else if (collection !== undefined) {
+  if (ids === undefined && collection !== undefined) {
     throw new QavrError(
       "INVALID_ARGUMENT",
       `forget: collection ${collection} is named without ids. Name the memories, or leave both out to erase the namespace with all its collections.`,
       { details: { collection } },
     );
   }
+  return {
+    namespace,
+    collection: collection ?? DEFAULT_NAME,
+    ids: ids === undefined ? undefined : namesIn(ids, "ids"),
+  };
 }

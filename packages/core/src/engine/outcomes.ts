@@ -1,10 +1,12 @@
+import { printed } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { EpisodeRecord } from "../ledger/episode-record.js";
 import { AUDITED_TIERS, CAPPED_TIERS, type OutcomeEvent, type OutcomeTier } from "../ledger/events.js";
 import type { LedgerEntry } from "../store/store.js";
 import { assertName, sameBytes } from "../store/validate.js";
-import { type CheckedOutcome, checkObject, checkOutcome, DEFAULT_NAME } from "./check.js";
+import { type CheckedOutcome, checkOutcome, DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
+import { checkObject, checkOptions, type FieldsOf, ONLY_NAMESPACE } from "./known-fields.js";
 import type { OpenEpisode } from "./open-episodes.js";
 import type { RecordReceipt } from "./outcome-spool.js";
 import { openEpisode } from "./rank.js";
@@ -32,6 +34,8 @@ interface Shown {
   readonly handle: string;
 }
 
+const END_OPTIONS: FieldsOf<EndOptions> = { namespace: true, uncredited: true };
+
 /** Episodes past their time that are recorded at once. */
 const SWEPT_TOGETHER = 100;
 
@@ -41,11 +45,13 @@ export function createOutcomes(context: EngineContext): Outcomes {
   return {
     async end(id, input, options = {}) {
       if (!context.enabled) return undefined;
-      const checked = input && checkOutcome(input);
+      const checked = input === undefined ? undefined : checkOutcome(input);
+      checkOptions(options, "end", END_OPTIONS);
       const episode = openEpisode(context, options.namespace, id);
+      const uncredited = exposuresIn(options.uncredited);
       const entry = checked && openOutcomeEntry(episode, checked);
       const earlier = episode.earlier?.exposures.length ?? 0;
-      for (const exposure of options.uncredited ?? []) {
+      for (const exposure of uncredited) {
         const target = episode.exposures[exposure - earlier];
         if (target) target.credited = false;
       }
@@ -59,6 +65,7 @@ export function createOutcomes(context: EngineContext): Outcomes {
     async report(reference, input, options = {}) {
       const checked = checkOutcome(input);
       assertName(reference, "episode id or alias");
+      checkOptions(options, "report", ONLY_NAMESPACE);
       const { namespace = DEFAULT_NAME } = options;
       assertName(namespace, "namespace");
       if (!context.enabled) return ignored(reference);
@@ -81,6 +88,7 @@ export function createOutcomes(context: EngineContext): Outcomes {
 
     async park(id, options) {
       checkObject(options, "What to park under");
+      checkOptions(options, "park", { alias: true });
       const { alias } = options;
       assertName(alias, "alias");
       if (!context.enabled) return;
@@ -90,6 +98,7 @@ export function createOutcomes(context: EngineContext): Outcomes {
 
     async resume(alias, options = {}) {
       assertName(alias, "alias");
+      checkOptions(options, "resume", ONLY_NAMESPACE);
       const { namespace = DEFAULT_NAME } = options;
       assertName(namespace, "namespace");
       if (!context.enabled) return undefined;
@@ -278,6 +287,34 @@ export function createOutcomes(context: EngineContext): Outcomes {
       { details: { episode, age, window: context.outcomeWindow } },
     );
   }
+}
+
+/** Exposures that an end names. @throws INVALID_ARGUMENT */
+function exposuresIn(named: unknown): readonly number[] {
+  if (named === undefined) return [];
+  if (!Array.isArray(named)) {
+    throw new QavrError(
+      "INVALID_ARGUMENT",
+      `end: uncredited must be an array of exposures, as in [ranking.exposure]. Received ${printed(named)}.`,
+    );
+  }
+  for (const exposure of named) assertExposure(exposure);
+  return named;
+}
+
+/**
+ * Refuses what is no place of an exposure and would silently change nothing. A place that an episode does not have is none of these: an
+ * unrecorded ranking has −1.
+ *
+ * @throws INVALID_ARGUMENT
+ */
+export function assertExposure(exposure: unknown): asserts exposure is number {
+  if (Number.isInteger(exposure)) return;
+  throw new QavrError(
+    "INVALID_ARGUMENT",
+    `An exposure is named by its place in its episode, as Ranking.exposure says it. Received ${printed(exposure)}.`,
+    { details: { received: printed(exposure) } },
+  );
 }
 
 /** Lets go of an episode that could not be recorded, and says so. */

@@ -1,15 +1,17 @@
 import { HashedTexts } from "../embedding/hashed-texts.js";
 import { hostVector, type RequestVector, textVector } from "../embedding/request-vector.js";
 import { contentHash } from "../embedding/text-hash.js";
+import { printed } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { Scores } from "../learners/learner.js";
 import type { EditPolicy, ShownItem } from "../ledger/events.js";
 import { bestFirst } from "../scoring/order.js";
 import { boundUnverified } from "../scoring/unverified.js";
 import { assertName } from "../store/validate.js";
-import { type CheckedRequest, checkCount, checkRequest, DEFAULT_NAME } from "./check.js";
+import { type CheckedRequest, checkCount, checkRequest, DEFAULT_NAME, textOf } from "./check.js";
 import type { EngineContext } from "./context.js";
 import { drawHoldout } from "./holdout.js";
+import { checkObject, checkOptions } from "./known-fields.js";
 import { handleKey, type OpenEpisode, recordBytesOf } from "./open-episodes.js";
 import type { ScoringStates } from "./state-reader.js";
 import { asStoreError } from "./store-failure.js";
@@ -46,7 +48,10 @@ export function createRanker(context: EngineContext): Ranker {
   const texts = new HashedTexts();
 
   return {
-    async fetchSize({ namespace = DEFAULT_NAME, topK, fetchK }) {
+    async fetchSize(request) {
+      checkObject(request, "What fetchSize is asked");
+      checkOptions(request, "fetchSize", { namespace: true, topK: true, fetchK: true });
+      const { namespace = DEFAULT_NAME, topK, fetchK } = request;
       if (!context.enabled) return topK;
       assertName(namespace, "namespace");
       checkCount(topK, "topK");
@@ -61,35 +66,37 @@ export function createRanker(context: EngineContext): Ranker {
       return Math.max(topK, Math.min(MAX_FETCH, wanted));
     },
 
-    async rank(request) {
-      const checked = checkRequest(request);
-      const { namespace, collection, ids, similarities } = checked;
-      const { candidates, topK, record = true } = request;
+    async rank(given) {
+      const request = checkRequest(given);
+      const { namespace, collection, ids, similarities, candidates, topK, record } = request;
       if (!context.enabled) {
         return unrecorded(request, ids, hostOrder(ids.length, request.returned ?? topK), similarities, learner.id);
       }
       const wanted = request.episode;
       if (wanted !== undefined) openEpisode(context, namespace, wanted);
-      const vector = vectorOf(request, checked);
-      const scored = await scoreCandidates(request, checked, vector);
+      const vector = vectorOf(request);
+      const scored = await scoreCandidates(request, vector);
       if (!record)
         return {
           ...unrecorded(request, ids, scored.order, similarities, learner.id, vector, scored.scores),
           ...scored.notes,
         };
 
+      // Before anything is opened or counted.
+      for (const index of scored.order) textOf(candidates[index] as Candidate);
+      if (scored.host !== scored.order) for (const index of scored.host) textOf(candidates[index] as Candidate);
       // Looked up again: it may have ended while the states were read, and must not come back to life.
       const target =
         wanted === undefined
-          ? open.create(context.createId(), namespace, context.now())
+          ? open.create(newEpisodeId(context), namespace, context.now())
           : openEpisode(context, namespace, wanted);
-      if (request.aliases) open.addAliases(target, request.aliases);
+      open.addAliases(target, request.aliases);
       open.touch(target, context.now());
       const draw = drawHoldout(target, context.holdout);
       const order = draw?.held ? scored.host : scored.order;
       const size = recordBytesOf(
         vector?.bytes.length ?? 0,
-        order.map((index) => candidates[index] as Candidate),
+        order.map((index) => ({ id: ids[index] as string })),
       );
       const hadRoom = target.recordBytes <= MAX_RECORD;
       target.recordBytes += size;
@@ -99,18 +106,18 @@ export function createRanker(context: EngineContext): Ranker {
         return { ...unrecorded(request, ids, order, similarities, learner.id, vector, scores), ...notes };
       }
       const shown = order.map((index): ShownItem => {
-        const { id, text } = candidates[index] as Candidate;
+        const text = textOf(candidates[index] as Candidate);
         return {
           candidate: index,
           index,
-          handle: handleOf(target, collection, id),
+          handle: handleOf(target, collection, ids[index] as string),
           contentHash: text === undefined ? 0 : contentHash(text),
           ...termsOf(index, similarities, scored.scores),
         };
       });
       target.exposures.push({
         collection,
-        context: checked.context,
+        context: request.context,
         space: spaceOf(request, vector),
         length: vector?.length ?? 0,
         vectorSource: vector?.source ?? "none",
@@ -138,10 +145,8 @@ export function createRanker(context: EngineContext): Ranker {
     },
   };
 
-  function vectorOf(
-    { vector, text, candidates, topK }: RankRequest,
-    { context, ids, similarities }: CheckedRequest,
-  ): RequestVector | undefined {
+  function vectorOf(request: CheckedRequest): RequestVector | undefined {
+    const { vector, text, candidates, topK, context, ids, similarities } = request;
     if (vector) return hostVector(vector, context);
     if (text === undefined) return undefined;
     return textVector(text, context, {
@@ -149,7 +154,7 @@ export function createRanker(context: EngineContext): Ranker {
       similarities,
       topK,
       neighbour(place) {
-        const memory = candidates[place]?.text;
+        const memory = textOf(candidates[place] as Candidate);
         return memory === undefined ? undefined : texts.vector(memory);
       },
     });
@@ -165,13 +170,8 @@ export function createRanker(context: EngineContext): Ranker {
     readonly notes: Pick<Ranking, "note" | "degraded">;
   }
 
-  async function scoreCandidates(
-    request: RankRequest,
-    checked: CheckedRequest,
-    vector: RequestVector | undefined,
-  ): Promise<Scored> {
-    const { namespace, collection, ids, similarities } = checked;
-    const { topK, record = true } = request;
+  async function scoreCandidates(request: CheckedRequest, vector: RequestVector | undefined): Promise<Scored> {
+    const { namespace, collection, ids, similarities, topK, record } = request;
     const returned = record ? topK : (request.returned ?? topK);
     const host = hostOrder(ids.length, returned);
     let known: ScoringStates<unknown>;
@@ -184,19 +184,19 @@ export function createRanker(context: EngineContext): Ranker {
       return { order: host, host, scores: undefined, moved: false, notes: { degraded } };
     }
     const { shared, table, rows, confirmed } = known;
-    const usable = vector && shared ? sameSpace(request, checked, vector, shared) : false;
+    const usable = vector && shared ? sameSpace(request, vector, shared) : false;
     const scores = learner.score({
       shared: shared?.state,
       table,
       rows,
       similarities,
       vector: usable ? vector?.unit : undefined,
-      context: checked.context,
+      context: request.context,
       topK,
       explores: record,
       now: context.now(),
     });
-    const unverified = scores.unchanged ? undefined : unverifiedIn(request.candidates, confirmed, context.onEdit);
+    const unverified = scores.unchanged ? undefined : unverifiedIn(request, confirmed, context.onEdit);
     if (unverified) boundUnverified(scores.score, similarities, unverified);
     const moved = !scores.unchanged && !request.keepOrder;
     return {
@@ -210,12 +210,12 @@ export function createRanker(context: EngineContext): Ranker {
 
   /** True when the vector belongs to the collection's space; warns once when the space changed, throws when only its length did. */
   function sameSpace(
-    request: RankRequest,
-    { namespace, collection }: CheckedRequest,
+    request: CheckedRequest,
     vector: RequestVector,
     shared: { readonly space: string; readonly length: number },
   ): boolean {
     if (shared.space === "") return true;
+    const { namespace, collection } = request;
     const space = spaceOf(request, vector);
     if (space === shared.space) {
       if (vector.length === shared.length) return true;
@@ -265,15 +265,24 @@ function degrade(context: EngineContext, failure: QavrError, namespace: string):
   });
 }
 
+/** @throws INVALID_ARGUMENT for one that is taken: what the open episode has shown would be lost without a word */
+export function newEpisodeId({ createId, open }: EngineContext): string {
+  const id = createId();
+  if (!open.get(id)) return id;
+  throw new QavrError("INVALID_ARGUMENT", `createId gave ${id} again, which is an open episode. Give each a new id.`, {
+    details: { option: "createId", received: id },
+  });
+}
+
 /** @throws UNKNOWN_EPISODE */
 export function openEpisode(context: EngineContext, namespace: string | undefined, id: string): OpenEpisode {
   const episode = context.open.get(id);
   if (episode && !episode.closing && (namespace === undefined || episode.namespace === namespace)) return episode;
   throw new QavrError(
     "UNKNOWN_EPISODE",
-    `Episode ${id} is not open in this process. Open a new one, or report() on it.`,
+    `Episode ${printed(id)} is not open in this process. Open a new one, or report() on it.`,
     {
-      details: { episode: id },
+      details: { episode: printed(id) },
     },
   );
 }
@@ -347,14 +356,14 @@ function showsOthers(a: readonly number[], b: readonly number[], ids: readonly s
 
 /** Which candidates nobody has verified: written so, and not confirmed since. Undefined where there are none. */
 function unverifiedIn(
-  candidates: readonly Candidate[],
+  { candidates, ids }: CheckedRequest,
   confirmed: ReadonlyMap<string, number>,
   onEdit: EditPolicy,
 ): Uint8Array | undefined {
   let found: Uint8Array | undefined;
   for (let place = 0; place < candidates.length; place++) {
-    const { id, text, unverified } = candidates[place] as Candidate;
-    if (!unverified || isConfirmed(confirmed.get(id), text, onEdit)) continue;
+    const candidate = candidates[place] as Candidate;
+    if (!candidate.unverified || isConfirmed(confirmed.get(ids[place] as string), candidate, onEdit)) continue;
     found ??= new Uint8Array(candidates.length);
     found[place] = 1;
   }
@@ -362,8 +371,9 @@ function unverifiedIn(
 }
 
 /** Whether a text is the one that was confirmed: an edit counts from its first ranking, which the ledger only hears of later. */
-function isConfirmed(known: number | undefined, text: string | undefined, onEdit: EditPolicy): boolean {
+function isConfirmed(known: number | undefined, candidate: Candidate, onEdit: EditPolicy): boolean {
   if (known === undefined) return false;
+  const text = textOf(candidate);
   return onEdit === "keep" || known === 0 || text === undefined || contentHash(text) === known;
 }
 

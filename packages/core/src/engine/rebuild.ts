@@ -6,10 +6,11 @@ import { learnerMismatch } from "../ledger/shared-record.js";
 import { collectionOf } from "../ledger/state-keys.js";
 import type { StateRef } from "../store/store.js";
 import { assertName } from "../store/validate.js";
-import { checkObject, DEFAULT_NAME } from "./check.js";
+import { DEFAULT_NAME } from "./check.js";
 import { checkRevocation } from "./check-revocation.js";
 import type { EngineContext } from "./context.js";
 import { differencesIn } from "./differences.js";
+import { checkObject, checkSwitch } from "./known-fields.js";
 import { toEntry } from "./recorder.js";
 import type { ReplayReport, RevocationReport } from "./reports.js";
 import type { RevokeOptions } from "./types.js";
@@ -31,6 +32,7 @@ export function createRebuilder(context: EngineContext): Rebuilder {
   return {
     async replay({ namespace = DEFAULT_NAME, write = false } = {}) {
       assertName(namespace, "namespace");
+      checkSwitch(write, "write");
       const replay = new LedgerReplay({ store, namespace, learner });
       const { fold, differences } = await rebuild(namespace, replay, write);
       return {
@@ -46,9 +48,9 @@ export function createRebuilder(context: EngineContext): Rebuilder {
 
     async revoke(options) {
       checkObject(options, "What to revoke");
+      const event = checkRevocation(options);
       const { namespace, dryRun = false } = options;
       assertName(namespace, "namespace");
-      const event = checkRevocation(options);
       const stats = await states.stats(namespace);
       if (!stats) return { namespace, checkpoint: 0, outcomes: 0, episodes: 0, memories: 0, seq: 0, dryRun };
       if (stats.learner !== learner.id) throw learnerMismatch(stats.learner, learner.id);

@@ -1,7 +1,9 @@
+import { printed } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { OUTCOME_TIERS, type OutcomeTier } from "../ledger/events.js";
 import { assertName } from "../store/validate.js";
-import { checkObject, DEFAULT_NAME } from "./check.js";
+import { DEFAULT_NAME } from "./check.js";
+import { assertKnownFields, checkObject, checkOptions, type FieldsOf } from "./known-fields.js";
 import type { Engine, OutcomeInput, OutcomeReceipt } from "./types.js";
 
 const encoder = new TextEncoder();
@@ -53,6 +55,15 @@ export interface RunTokensOptions {
   readonly clock?: () => number;
 }
 
+const GRANT_FIELDS: FieldsOf<RunGrant> = {
+  namespace: true,
+  episode: true,
+  source: true,
+  tier: true,
+  weight: true,
+  ttl: true,
+};
+
 /** What is signed: short names, since it travels with every run. */
 interface Claims {
   readonly v: number;
@@ -73,7 +84,12 @@ interface Claims {
  *
  * @throws INVALID_ARGUMENT for a secret that is too short
  */
-export function createRunTokens({ engine, secret, clock = Date.now }: RunTokensOptions): RunTokens {
+export function createRunTokens(options: RunTokensOptions): RunTokens {
+  checkObject(options, "The options of createRunTokens");
+  checkOptions(options, "createRunTokens", { engine: true, secret: true, clock: true });
+  const { engine, secret, clock = Date.now } = options;
+  if (typeof engine?.report !== "function") refuse("engine", "an engine", engine);
+  if (typeof clock !== "function") refuse("clock", "a function such as Date.now", clock);
   const secrets = secret instanceof Uint8Array ? [secret] : secret;
   if (!Array.isArray(secrets) || secrets.length === 0 || !secrets.every(isSecret)) {
     throw new QavrError(
@@ -91,13 +107,15 @@ export function createRunTokens({ engine, secret, clock = Date.now }: RunTokensO
   return {
     async issue(grant) {
       checkObject(grant, "What to grant");
+      assertKnownFields(grant, "A grant has no field", GRANT_FIELDS);
       const { namespace = DEFAULT_NAME, episode, source, tier = "self-reported", weight, ttl = DAY } = grant;
       assertName(namespace, "namespace");
       assertName(episode, "episode id");
       assertName(source, "source");
       if (!OUTCOME_TIERS.includes(tier)) refuse("tier", `one of ${OUTCOME_TIERS.join(", ")}`, tier);
       if (!(ttl > 0 && Number.isFinite(ttl))) refuse("ttl", "a positive number of milliseconds", ttl);
-      if (weight !== undefined && !(weight > 0 && weight <= 1)) refuse("weight", "in (0, 1]", weight);
+      if (weight !== undefined && !(typeof weight === "number" && weight > 0 && weight <= 1))
+        refuse("weight", "in (0, 1]", weight);
       const claims: Claims = {
         v: FORMAT,
         n: namespace,
@@ -118,11 +136,12 @@ export function createRunTokens({ engine, secret, clock = Date.now }: RunTokensO
       for (const name of ["tier", "source", "weight", "idempotencyKey"]) {
         if (name in outcome) refuse(name, "left to the token: who issued it has decided", "a value");
       }
+      const said = { ...outcome };
       const { n, e, s, t, w, x, k } = await genuine(token);
       if (clock() > x) throw invalid("is past its time", "expired");
       return engine.report(
         e,
-        { ...outcome, tier: t, source: s, idempotencyKey: `token:${k}`, ...(w === null ? {} : { weight: w }) },
+        { ...said, tier: t, source: s, idempotencyKey: `token:${k}`, ...(w === null ? {} : { weight: w }) },
         { namespace: n },
       );
     },
@@ -156,8 +175,8 @@ function invalid(what: string, reason: string): QavrError {
 }
 
 function refuse(option: string, rule: string, received: unknown): never {
-  throw new QavrError("INVALID_ARGUMENT", `${option} must be ${rule}. Received ${String(received)}.`, {
-    details: { option, received: String(received) },
+  throw new QavrError("INVALID_ARGUMENT", `${option} must be ${rule}. Received ${printed(received)}.`, {
+    details: { option, received: printed(received) },
   });
 }
 

@@ -1,3 +1,4 @@
+import { printed } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 
 /** What a field of a state from elsewhere must be. */
@@ -75,10 +76,34 @@ export function checkSettings<Name extends string>(
   for (const [name, [is, range]] of Object.entries<FieldRule>(rules)) {
     const value = settings[name as Name];
     if (is(value)) continue;
-    throw new QavrError("INVALID_ARGUMENT", `${learner}: ${name} must be ${range}. Received ${value}.`, {
-      details: { option: name, received: String(value) },
+    throw new QavrError("INVALID_ARGUMENT", `${learner}: ${name} must be ${range}. Received ${printed(value)}.`, {
+      details: { option: name, received: printed(value) },
     });
   }
+}
+
+/**
+ * A learner's options as they were given, without those that are undefined: they must not shadow a default.
+ *
+ * @throws INVALID_ARGUMENT for what is no object, and for an option that the learner does not have and that would do nothing
+ */
+export function givenOptions<Options extends object>(
+  learner: string,
+  options: Options,
+  known: Readonly<Record<keyof Options, unknown>>,
+): Partial<Options> {
+  if (typeof options !== "object" || options === null || Array.isArray(options)) {
+    throw new QavrError("INVALID_ARGUMENT", `${learner}: options must be an object. Received ${printed(options)}.`);
+  }
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name));
+  if (unknown !== undefined) {
+    throw new QavrError(
+      "INVALID_ARGUMENT",
+      `${learner} has no option ${unknown}. It has ${Object.keys(known).join(", ")}.`,
+      { details: { option: unknown } },
+    );
+  }
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<Options>;
 }
 
 function signed(value: number): string {

@@ -77,10 +77,10 @@ export class World {
     const random = this.#random;
     const { outcomes = "truth", votes = false, claims } = this.#options;
     for (let run = 0; run < runs; run++) {
-      const request = this.#request(random.below(this.#needs.length));
+      const { need, ...request } = this.#request(random.below(this.#needs.length));
       const { episode, items } = await engine.rank({ ...request, topK: SHOWN });
       const shown = this.#find(items);
-      const chance = outcomes === "coin" ? 0.5 : successOf(request.need, shown);
+      const chance = outcomes === "coin" ? 0.5 : successOf(need, shown);
       const reward = random.next() < chance;
       if (claims) {
         const source = random.below(SOURCES);
@@ -89,7 +89,7 @@ export class World {
         if (random.next() < claims.verified) await engine.report(episode, { reward, tier: "verified" });
         continue;
       }
-      const said = votes ? this.#votes(request.need, shown) : {};
+      const said = votes ? this.#votes(need, shown) : {};
       await engine.end(episode, { reward, tier: "verified", ...said });
     }
   }
@@ -98,10 +98,10 @@ export class World {
   async evaluate(engine: Engine): Promise<{ readonly learned: number; readonly similarity: number }> {
     let learned = 0;
     let similarity = 0;
-    for (const request of this.#heldOut) {
+    for (const { need, ...request } of this.#heldOut) {
       const { items } = await engine.rank({ ...request, topK: SHOWN, record: false });
-      learned += successOf(request.need, this.#find(items));
-      similarity += successOf(request.need, this.#find(request.candidates.slice(0, SHOWN)));
+      learned += successOf(need, this.#find(items));
+      similarity += successOf(need, this.#find(request.candidates.slice(0, SHOWN)));
     }
     return { learned: learned / this.#heldOut.length, similarity: similarity / this.#heldOut.length };
   }

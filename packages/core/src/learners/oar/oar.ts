@@ -1,6 +1,6 @@
 import { kept } from "../../scoring/half-life.js";
 import type { Learner } from "../learner.js";
-import { checkSettings, type FieldRule, oneOf } from "../legality.js";
+import { checkSettings, type FieldRule, givenOptions, oneOf } from "../legality.js";
 import { observeSpread } from "../running-spread.js";
 import { gate, scalarShare, scalarUtility } from "./formulas.js";
 import { learn, type OarRules, unlearn } from "./learn.js";
@@ -51,8 +51,9 @@ function idOf(setting: OarSetting, halfLife: number): string {
  * @throws INVALID_ARGUMENT
  */
 export function oar(options: OarOptions = {}): Learner<OarShared, OarMemory, OarTable> {
-  const { setting = "balanced", halfLife = Number.POSITIVE_INFINITY } = options;
-  checkSettings("oar", { setting, halfLife }, { setting: oneOf(...Object.keys(OAR_SETTINGS)), halfLife: HALF_LIFE });
+  const rulesOfOptions = { setting: oneOf(...Object.keys(OAR_SETTINGS)), halfLife: HALF_LIFE };
+  const { setting = "balanced", halfLife = Number.POSITIVE_INFINITY } = givenOptions("oar", options, rulesOfOptions);
+  checkSettings("oar", { setting, halfLife }, rulesOfOptions);
   const guard = OAR_SETTINGS[setting];
   const rules: OarRules = { footprints: guard !== undefined, halfLife };
   return {

@@ -4,7 +4,7 @@ import { laterOf } from "../../scoring/time.js";
 import { contribute, withdraw } from "../contribution.js";
 import { DecodedTable } from "../decoded-table.js";
 import type { Learner } from "../learner.js";
-import { checkSettings } from "../legality.js";
+import { checkSettings, givenOptions } from "../legality.js";
 import { leftOf } from "../moving-average.js";
 import { scoreOneByOne } from "../one-by-one.js";
 import { SUCCESS } from "../success.js";
@@ -143,10 +143,14 @@ function firstOfContexts<Exposure extends { readonly shared: QavrShared; readonl
 }
 
 function resolve(options: QavrOptions): QavrSettings {
+  const given = givenOptions("qavr", options, { ...QAVR_RULES, rewards: QAVR_REWARD_RULES });
   const settings: QavrSettings = {
     ...QAVR_DEFAULTS,
-    ...options,
-    rewards: { ...QAVR_DEFAULTS.rewards, ...options.rewards },
+    ...given,
+    rewards: {
+      ...QAVR_DEFAULTS.rewards,
+      ...givenOptions("qavr: rewards", given.rewards === undefined ? {} : given.rewards, QAVR_REWARD_RULES),
+    },
   };
   checkSettings("qavr", settings, QAVR_RULES);
   checkSettings("qavr", settings.rewards, QAVR_REWARD_RULES);

@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { memoryStore, type Store } from "../src/index.js";
+import { request, testEngine } from "./support/test-engine.js";
+
+/** A store at the other end of a wire: nothing is there at once, so that every call needs a timer. */
+function farStore(): Store {
+  const inner = memoryStore();
+  const later = async (): Promise<void> => {
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  };
+  return {
+    ...inner,
+    commit: (...given) => later().then(() => inner.commit(...given)),
+    readStates: (...given) => later().then(() => inner.readStates(...given)),
+  };
+}
+
+const unhandled: unknown[] = [];
+const note = (error: unknown): void => void unhandled.push(error);
+
+describe("an application's own function", () => {
+  beforeEach(() => {
+    unhandled.length = 0;
+    process.on("unhandledRejection", note);
+  });
+  afterEach(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    process.off("unhandledRejection", note);
+    expect(unhandled).toEqual([]);
+  });
+
+  it("for timers may not be setTimeout, which nobody can call off: that is said, and nobody waits for ever", async () => {
+    const { engine } = testEngine({ store: farStore(), setTimer: setTimeout as never });
+    const { episode, degraded } = await engine.rank(request());
+    expect(degraded).toMatchObject({ code: "INVALID_ARGUMENT", message: expect.stringContaining("setTimer") });
+    await expect(engine.end(episode, { reward: 1 })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+
+  it.each(["reject", "throw"])("for logs may fail by and by: it costs nobody anything (%s)", async (how) => {
+    const fail = (): unknown => {
+      if (how === "throw") throw new Error("the log is down");
+      return Promise.reject(new Error("the log is down"));
+    };
+    const logger = { debug: fail, info: fail, warn: fail, error: fail } as never;
+    const failing = { ...memoryStore(), readStates: () => Promise.reject(new Error("down")) };
+    const { engine } = testEngine({ store: failing, logger });
+    expect((await engine.rank(request())).degraded).toMatchObject({ code: "STORE_FAILED" });
+  });
+
+  it.each([new Date(), Number.NaN, "2026-11-22", undefined])("for the time may not give %s", async (time) => {
+    const { engine } = testEngine({ clock: () => time as never });
+    await expect(engine.rank(request())).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+      message: expect.stringContaining("clock must give Unix ms"),
+    });
+    expect(engine.health().openEpisodes).toBe(0);
+  });
+
+  it.each([undefined, null, 7, "", "\ud800"])("for ids may not give %j", async (id) => {
+    const { engine } = testEngine({ createId: () => id as never });
+    await expect(engine.rank(request())).rejects.toMatchObject({ code: "INVALID_ID" });
+    expect(() => engine.open()).toThrowError(expect.objectContaining({ code: "INVALID_ID" }));
+  });
+
+  it("for ids may not give that of an open episode, which would be lost without a word", async () => {
+    const { engine } = testEngine({ createId: () => "thread-1" });
+    const { episode } = await engine.rank(request());
+    await expect(engine.rank(request())).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    expect(() => engine.open()).toThrowError(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
+    expect((await engine.explain(episode))?.exposures).toHaveLength(1);
+  });
+});
