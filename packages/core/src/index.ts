@@ -3,6 +3,7 @@ export { contentHash } from "./embedding/text-hash.js";
 export { createEngine, ENGINE_DEFAULTS } from "./engine/create-engine.js";
 export type { SetTimer } from "./engine/deadline.js";
 export { type Defined, definedOnly } from "./engine/defined-only.js";
+export { assertKnownFields, type FieldsOf } from "./engine/known-fields.js";
 export type {
   CompactionReport,
   ContextStatus,
@@ -44,6 +45,7 @@ export type {
   RankRequest,
   RevokeOptions,
 } from "./engine/types.js";
+export { printed } from "./errors/printed.js";
 export { ERROR_CODES, type ErrorCode, type ErrorDetails, QavrError } from "./errors/qavr-error.js";
 export type { AdvantageVector } from "./learners/advantage-vector.js";
 export { cav } from "./learners/cav/cav.js";

@@ -1,4 +1,4 @@
-import { type Defined, definedOnly, QavrError } from "@qavr/core";
+import { assertKnownFields, type Defined, definedOnly, type FieldsOf, printed, QavrError } from "@qavr/core";
 import type { PgPool } from "./connection/pg-pool.js";
 
 /** Where the ledger is and how it is used. Either `pool` or `connectionString`. */
@@ -92,6 +92,25 @@ export const POSTGRES_DEFAULTS: Defined<
   prepare: true,
 };
 
+const OPTIONS: FieldsOf<PostgresStoreOptions> = {
+  pool: true,
+  connectionString: true,
+  maxConnections: true,
+  schema: true,
+  migrate: true,
+  partitions: true,
+  rowLevelSecurity: true,
+  writers: true,
+  lockTimeout: true,
+  statementTimeout: true,
+  connectTimeout: true,
+  staleness: true,
+  listen: true,
+  replica: true,
+  cacheBytes: true,
+  prepare: true,
+};
+
 /** Options with every default filled in. */
 export interface ResolvedOptions extends Defined<Omit<PostgresStoreOptions, "pool" | "connectionString" | "replica">> {
   /** The application's pool, or the URL of a server. */
@@ -104,10 +123,12 @@ export interface ResolvedOptions extends Defined<Omit<PostgresStoreOptions, "poo
 /** PostgreSQL cuts longer names off. */
 const MAX_SCHEMA_BYTES = 63;
 
-/** @throws INVALID_ARGUMENT for an option that is missing or outside its range */
+/** @throws INVALID_ARGUMENT for an option that is missing, unknown or outside its range */
 export function resolveOptions(given: string | PostgresStoreOptions): ResolvedOptions {
-  const named = typeof given === "string" ? { connectionString: given } : given;
-  const options = { ...POSTGRES_DEFAULTS, ...definedOnly<PostgresStoreOptions>(named ?? {}) };
+  const named = typeof given === "string" ? { connectionString: given } : (given ?? {});
+  // A misspelt schema would put one application's ledger among another's.
+  assertKnownFields(named, "postgresStore() has no option", OPTIONS);
+  const options = { ...POSTGRES_DEFAULTS, ...definedOnly<PostgresStoreOptions>(named) };
   const { pool, connectionString, replica, schema, partitions, staleness } = options;
   const source = sourceOf(pool, connectionString);
   if (typeof schema !== "string" || !isName(schema)) {
@@ -182,7 +203,7 @@ function whole(option: string, value: unknown, least: number, most: number): voi
 }
 
 function refuse(option: string, rule: string, received: unknown): never {
-  throw new QavrError("INVALID_ARGUMENT", `The option ${option} ${rule}. Received ${JSON.stringify(received)}.`, {
-    details: { option, received: String(received) },
+  throw new QavrError("INVALID_ARGUMENT", `The option ${option} ${rule}. Received ${printed(received)}.`, {
+    details: { option, received: printed(received) },
   });
 }

@@ -103,10 +103,11 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
     await withSecondTry(place, () => rebuildIndexes(source, resolved));
   };
 
-  const enter = (namespace?: string): void => {
+  /** @param named the namespace, of calls that have one: one that is undefined is none */
+  const enter = (...named: readonly unknown[]): void => {
     if (closing)
       throw new QavrError("STORE_CLOSED", `The ledger in ${place} was closed before this call. Open it again.`);
-    if (namespace !== undefined) assertName(namespace, "namespace");
+    for (const namespace of named) assertName(namespace, "namespace");
   };
 
   const waitedFor = <Result>(call: Promise<Result>): Promise<Result> => {
@@ -205,7 +206,7 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
     },
 
     async verify(namespace) {
-      enter(namespace);
+      enter(...(namespace === undefined ? [] : [namespace]));
       const namespaces = (after: string | undefined, limit: number): Promise<readonly NamedRows[]> =>
         readFrom(source, "*", (connection) => checkpoints.namespaces(connection, after, limit), { lasting: true });
       const kept: VerifyOptions["kept"] = (table, after, limit) =>

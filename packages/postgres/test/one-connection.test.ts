@@ -7,6 +7,16 @@ import { SOON } from "./support/soon.js";
 
 const server = await testServer();
 
+describe("a store with the longest timeouts there are", () => {
+  it("waits so long, and does not give up at once", async () => {
+    const longest = 2 ** 31 - 1;
+    const timeouts = { statementTimeout: longest, lockTimeout: longest, connectTimeout: longest };
+    const store = postgresStore({ connectionString: server.url(), schema: server.schema(), ...timeouts });
+    expect(await store.commit("n", [tally("a")], counting)).toEqual([{ status: "committed", seq: 1 }]);
+    await store.close();
+  });
+});
+
 describe("a store with a staleness and one connection", () => {
   it("leaves it to the calls, when it is an application's", async () => {
     const pool = new Pool({ connectionString: server.url(), max: 1 });

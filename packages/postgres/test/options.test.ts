@@ -28,6 +28,9 @@ describe("postgresStore", () => {
     ["words for a switch", { pool, migrate: "no" as never }],
     ["listening on the only connection of a pool", { pool: new Pool({ connectionString, max: 1 }), listen: true }],
     ["a number for a switch", { pool, listen: 1 as never }],
+    ["a misspelt schema, which would be another one", { pool, shcema: "tenant" } as PostgresStoreOptions],
+    ["a BigInt", { pool, writers: 4n as never }],
+    ["what cannot be printed", { pool, schema: Object.create(null) }],
   ])("refuses %s", (_, options) => {
     expect(() => postgresStore(options)).toThrowError(
       expect.objectContaining({ name: "QavrError", code: "INVALID_ARGUMENT" }),

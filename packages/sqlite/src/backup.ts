@@ -19,7 +19,7 @@ import { createDurableFolder, syncFolder } from "./ledger-folder.js";
 import { ledgerTables } from "./ledger-tables.js";
 import { openDatabase } from "./open-database.js";
 import { toStoreError } from "./sqlite-errors.js";
-import { resolveOptions } from "./sqlite-options.js";
+import { assertCopyName, resolveOptions } from "./sqlite-options.js";
 import { inSnapshot } from "./transaction.js";
 import { verifyLedger } from "./verify-ledger.js";
 
@@ -38,10 +38,11 @@ const INTERRUPTED_AFTER = 24 * 3_600_000;
  * under it is whole, also when the copy was interrupted or what it copied is damaged.
  *
  * @param digest of what is to be copied, where that is known
- * @throws STORE_UNWRITABLE when there is a file already, or none can be made; STORE_CORRUPT when the copy is damaged; STORE_FAILED
- *   when it is not what was to be copied
+ * @throws INVALID_ARGUMENT for what names no file; STORE_UNWRITABLE when there is a file already, or none can be made; STORE_CORRUPT when
+ *   the copy is damaged; STORE_FAILED when it is not what was to be copied
  */
 export function copyLedger(db: DatabaseSync, to: string, digest?: string): BackupReport {
+  assertCopyName(to);
   const path = resolve(to);
   assertFree(path);
   // Of this call alone: another process may be copying to the same name.
@@ -70,9 +71,10 @@ export function copyLedger(db: DatabaseSync, to: string, digest?: string): Backu
  * existing file, nor beside a log that an earlier one has left: close the engine, move the old ledger away with its `-wal` and
  * `-shm`, restore, open.
  *
- * @throws STORE_CORRUPT for a damaged backup, STORE_UNWRITABLE, STORE_FOREIGN, STORE_NEWER_SCHEMA, STORE_UNAVAILABLE, STORE_FAILED
+ * @throws INVALID_ARGUMENT for what names no file, STORE_CORRUPT for a damaged backup, STORE_UNWRITABLE, STORE_FOREIGN, STORE_NEWER_SCHEMA, STORE_UNAVAILABLE, STORE_FAILED
  */
 export async function restoreBackup(from: string, to: string): Promise<BackupReport> {
+  assertCopyName(to);
   return withReadOnly(from, (db) => copyLedger(db, to, verified(db, resolve(from)).digest));
 }
 

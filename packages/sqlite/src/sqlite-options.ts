@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { type Defined, definedOnly, QavrError } from "@qavr/core";
+import { assertKnownFields, type Defined, definedOnly, type FieldsOf, printed, QavrError } from "@qavr/core";
 
 /** Where the ledger is and how carefully it is kept. */
 export interface SqliteStoreOptions {
@@ -41,24 +41,37 @@ export const SQLITE_DEFAULTS: Defined<Omit<SqliteStoreOptions, "path">> = {
   readOnly: false,
 };
 
+const OPTIONS: FieldsOf<SqliteStoreOptions> = {
+  path: true,
+  synchronous: true,
+  busyTimeout: true,
+  cacheBytes: true,
+  readOnly: true,
+};
+
+/** Longest time that SQLite and the platform's timers understand, ms: 24 days. */
+const MAX_TIMEOUT = 2 ** 31 - 1;
+
 /** Options with every default filled in; `path` is absolute, or `:memory:`. */
 export interface ResolvedOptions extends Defined<SqliteStoreOptions> {
   /** True for `:memory:`. */
   readonly inMemory: boolean;
 }
 
-/** @throws INVALID_ARGUMENT for a path that is empty or no string, or an option outside its range. */
+/** @throws INVALID_ARGUMENT for a path that is empty or no string, or an option that is outside its range or none. */
 export function resolveOptions(given: string | SqliteStoreOptions): ResolvedOptions {
-  const named = typeof given === "string" ? { path: given } : given;
-  const options = { ...SQLITE_DEFAULTS, ...definedOnly<Partial<SqliteStoreOptions>>(named ?? {}) };
+  const named = typeof given === "string" ? { path: given } : (given ?? {});
+  assertKnownFields(named, "sqliteStore() has no option", OPTIONS);
+  const options = { ...SQLITE_DEFAULTS, ...definedOnly<Partial<SqliteStoreOptions>>(named) };
   const { path, synchronous, busyTimeout, cacheBytes, readOnly } = options;
-  if (typeof path !== "string" || path.trim() === "" || path.includes("\0")) {
-    refuse("path", "must be the name of a file, or :memory:", path);
-  }
+  if (!isFileName(path)) refuse("path", "must be the name of a file, or :memory:", path);
   if (synchronous !== "full" && synchronous !== "normal")
     refuse("synchronous", 'must be "full" or "normal"', synchronous);
-  if (!Number.isFinite(busyTimeout) || busyTimeout < 0) refuse("busyTimeout", "must be at least 0 ms", busyTimeout);
+  if (!Number.isFinite(busyTimeout) || busyTimeout < 0 || busyTimeout > MAX_TIMEOUT) {
+    refuse("busyTimeout", `must be from 0 to ${MAX_TIMEOUT} ms`, busyTimeout);
+  }
   if (!Number.isFinite(cacheBytes) || cacheBytes < 0) refuse("cacheBytes", "must be at least 0 bytes", cacheBytes);
+  if (typeof readOnly !== "boolean") refuse("readOnly", "must be true or false", readOnly);
   const inMemory = path === ":memory:";
   if (inMemory && readOnly) refuse("readOnly", "makes no sense for :memory:, which starts empty", readOnly);
   // Absolute, so that SQLite never takes a name for something else: "file:…" would be a URI, "" a temporary file.
@@ -66,7 +79,19 @@ export function resolveOptions(given: string | SqliteStoreOptions): ResolvedOpti
 }
 
 function refuse(option: string, rule: string, received: unknown): never {
-  throw new QavrError("INVALID_ARGUMENT", `The option ${option} ${rule}. Received ${JSON.stringify(received)}.`, {
-    details: { option, received: String(received) },
+  throw new QavrError("INVALID_ARGUMENT", `The option ${option} ${rule}. Received ${printed(received)}.`, {
+    details: { option, received: printed(received) },
+  });
+}
+
+function isFileName(path: unknown): path is string {
+  return typeof path === "string" && path.trim() !== "" && !path.includes("\0");
+}
+
+/** @throws INVALID_ARGUMENT for what a copy cannot be called; `:memory:` would be a file of that name, which nothing opens */
+export function assertCopyName(path: unknown): asserts path is string {
+  if (isFileName(path) && path !== ":memory:") return;
+  throw new QavrError("INVALID_ARGUMENT", `The path of a copy must be the name of a file. Received ${printed(path)}.`, {
+    details: { received: printed(path) },
   });
 }

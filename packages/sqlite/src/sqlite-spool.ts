@@ -1,4 +1,14 @@
-import { assertEntry, assertName, type Defined, definedOnly, QavrError, type Spool } from "@qavr/core";
+import {
+  assertEntry,
+  assertKnownFields,
+  assertName,
+  type Defined,
+  definedOnly,
+  type FieldsOf,
+  printed,
+  QavrError,
+  type Spool,
+} from "@qavr/core";
 import { logKeeper } from "./log-keeper.js";
 import { openDatabase, prepareTables } from "./open-database.js";
 import { SPOOL, sizeOf, spoolTables } from "./spool-tables.js";
@@ -22,6 +32,8 @@ export const SPOOL_DEFAULTS: Defined<Omit<SqliteSpoolOptions, "path">> = {
   maxCommits: 10_000,
   maxBytes: 64 * 1024 * 1024,
 };
+
+const OPTIONS: FieldsOf<SqliteSpoolOptions> = { path: true, maxCommits: true, maxBytes: true };
 
 /**
  * Keeps outcomes in a local SQLite file while an engine's store is out of reach; for `createEngine({ spool })`. What is kept
@@ -107,15 +119,16 @@ export function sqliteSpool(options: string | SqliteSpoolOptions): Spool {
 
 /** @throws INVALID_ARGUMENT */
 function withDefaults(given: string | SqliteSpoolOptions): Defined<SqliteSpoolOptions> {
-  const named = typeof given === "string" ? { path: given } : given;
+  const named = typeof given === "string" ? { path: given } : (given ?? {});
+  assertKnownFields(named, "sqliteSpool() has no option", OPTIONS);
   // The path is checked with what else the file needs.
-  const options = { ...SPOOL_DEFAULTS, ...definedOnly(named ?? {}) } as Defined<SqliteSpoolOptions>;
+  const options = { ...SPOOL_DEFAULTS, ...definedOnly(named) } as Defined<SqliteSpoolOptions>;
   for (const option of ["maxCommits", "maxBytes"] as const) {
     if (Number.isInteger(options[option]) && options[option] >= 1) continue;
     throw new QavrError(
       "INVALID_ARGUMENT",
-      `The option ${option} must be a whole number of at least 1. Received ${String(options[option])}.`,
-      { details: { option, received: String(options[option]) } },
+      `The option ${option} must be a whole number of at least 1. Received ${printed(options[option])}.`,
+      { details: { option, received: printed(options[option]) } },
     );
   }
   return options;

@@ -30,7 +30,8 @@ export interface SqliteStore extends Required<Omit<Store, "refresh">> {
    * Copies the ledger as it is at this moment to a new file, while this and other processes may go on writing, and reads the copy
    * back. The event loop waits for it: about 0.3 s for 60 MB. {@link restoreBackup} makes a ledger of it again.
    *
-   * @throws STORE_UNWRITABLE when there is a file already, or none can be made; STORE_CORRUPT when what was copied is damaged
+   * @throws INVALID_ARGUMENT for what names no file; STORE_UNWRITABLE when there is a file already, or none can be made; STORE_CORRUPT
+   *   when what was copied is damaged
    */
   backup(path: string): Promise<BackupReport>;
 }
@@ -105,13 +106,14 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
     abandoned: forgetAll,
   });
 
-  const enter = (namespace?: string): void => {
+  /** @param named the namespace, of calls that have one: one that is undefined is none */
+  const enter = (...named: readonly unknown[]): void => {
     if (closing) throw new QavrError("STORE_CLOSED", `The ledger ${path} was closed before this call. Open it again.`);
-    if (namespace !== undefined) assertName(namespace, "namespace");
+    for (const namespace of named) assertName(namespace, "namespace");
     assertFrozen?.();
   };
-  const enterForWriting = (namespace?: string): void => {
-    enter(namespace);
+  const enterForWriting = (...named: readonly unknown[]): void => {
+    enter(...named);
     if (!readOnly) return;
     throw new QavrError("STORE_UNWRITABLE", `The ledger ${path} was opened for reading only.`, { details: { path } });
   };
@@ -227,7 +229,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
     },
 
     async verify(namespace) {
-      enter(namespace);
+      enter(...(namespace === undefined ? [] : [namespace]));
       const only = namespace === undefined ? undefined : nameToBytes(namespace);
       return reading(() => inSnapshot(db, () => verifyLedger(db, checkpoints, only)));
     },

@@ -30,6 +30,25 @@ describe("a backup", () => {
     expect(readdirSync(dirname(copy))).toEqual(["backup.db"]);
   });
 
+  it.each([undefined, null, 7, "", ":memory:", "cut\0off.db", { path: "copy.db" }])(
+    "is not made at %j, which names no file",
+    async (to) => {
+      const [path, copy, folder] = [tempLedger(), tempLedger(), process.cwd()];
+      const store = sqliteStore(path);
+      await store.backup(copy);
+      process.chdir(tempFolder());
+      try {
+        const refused = { name: "QavrError", code: "INVALID_ARGUMENT" };
+        await expect(store.backup(to as string)).rejects.toMatchObject(refused);
+        await expect(restoreBackup(copy, to as string)).rejects.toMatchObject(refused);
+        expect(readdirSync(".")).toEqual([]);
+      } finally {
+        process.chdir(folder);
+        await store.close();
+      }
+    },
+  );
+
   it("of a ledger in memory is a ledger on the disk", async () => {
     const [store, copy] = [sqliteStore(":memory:"), tempLedger()];
     await store.commit("n", [tally("a")], counting);

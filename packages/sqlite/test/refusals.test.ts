@@ -54,6 +54,12 @@ describe("sqliteStore refuses, when it is opened,", () => {
     ["a negative busy timeout", { path: "x.db", busyTimeout: -1 }],
     ["a cache of no number of bytes", { path: "x.db", cacheBytes: Number.NaN }],
     ["a read-only ledger in memory", { path: ":memory:", readOnly: true }],
+    ["a misspelt option, which would open it for writing", { path: "x.db", readonly: true }],
+    ["words for a switch", { path: "x.db", readOnly: "false" }],
+    ["a busy timeout that SQLite would take for none", { path: "x.db", busyTimeout: 1e12 }],
+    ["a busy timeout that is a BigInt", { path: "x.db", busyTimeout: 5000n }],
+    ["a path that cannot be printed", { path: Object.create(null) }],
+    ["nothing", null],
   ])("%s with INVALID_ARGUMENT", (_case, options) => {
     expect(refusalOf(() => sqliteStore(options as SqliteStoreOptions)).code).toBe("INVALID_ARGUMENT");
   });

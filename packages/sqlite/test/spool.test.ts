@@ -57,7 +57,7 @@ describe("sqliteSpool", () => {
   });
 
   it("refuses wrong options, entries that no store would take, and calls after its end", async () => {
-    for (const wrong of [{ maxCommits: 0 }, { maxBytes: 1.5 }]) {
+    for (const wrong of [{ maxCommits: 0 }, { maxBytes: 1.5 }, { maxCommit: 1 }, { maxCommits: 5n as never }]) {
       expect(refusalOf(() => sqliteSpool({ path: tempLedger(), ...wrong })).code).toBe("INVALID_ARGUMENT");
     }
     const spool = sqliteSpool({ path: tempLedger(), maxCommits: undefined as unknown as number });

@@ -44,9 +44,10 @@ export function memoryStore(): Store {
   const changes = new ChangeLog();
   let closed = false;
 
-  const enter = (namespace?: string): void => {
+  /** @param named the namespace, of calls that have one: one that is undefined is none */
+  const enter = (...named: readonly unknown[]): void => {
     if (closed) throw new QavrError("STORE_CLOSED", "The memory store was closed before this call. Create a new one.");
-    if (namespace !== undefined) assertName(namespace, "namespace");
+    for (const namespace of named) assertName(namespace, "namespace");
   };
   return {
     name: "memory",

@@ -60,6 +60,13 @@ export interface Connections {
 
 /** The server's own timeout should speak first: what it says is more exact. ms */
 const GRACE = 500;
+/** Longest time that the platform's timers understand, ms: beyond it they fire at once. */
+const MAX_TIMER = 2 ** 31 - 1;
+
+/** How long to wait for an answer that the server may take so long for, ms. */
+function patienceFor(timeout: number): number {
+  return Math.min(timeout + GRACE, MAX_TIMER);
+}
 
 export function statement(text: string): Statement {
   const flat = text.replace(/\s+/g, " ").trim();
@@ -114,7 +121,7 @@ export function connections(source: PgPool | string, options: ResolvedOptions): 
     };
     client.on("error", onError);
     let hear: ((event: { payload?: string }) => void) | undefined;
-    const query = { types: decoding, query_timeout: timeout + GRACE };
+    const query = { types: decoding, query_timeout: patienceFor(timeout) };
     const breakOff = (): void => {
       breaks.delete(breakOff);
       client.release(true);
@@ -134,7 +141,7 @@ export function connections(source: PgPool | string, options: ResolvedOptions): 
         },
         onLoss: (listener) => void losses.push(listener),
         allowSilence(ms) {
-          query.query_timeout = ms + GRACE;
+          query.query_timeout = patienceFor(ms);
         },
         discard() {
           lost = true;

@@ -33,6 +33,25 @@ export const namespaces: ConformanceTopic = {
       },
     },
     {
+      title: "refuses a call whose namespace is undefined, and does not take it for a name or for all of them",
+      async run({ store }) {
+        await store.commit("n", [entry("k")], writing({ scope: "s", id: "m", value: Uint8Array.of(1) }));
+        const none = undefined as unknown as string;
+        for (const call of [
+          () => store.commit(none, [entry("k")], writing()),
+          () => store.readStates(none, "s", ["m"]),
+          () => store.scanStates(none, "s", { limit: 1 }),
+          () => store.readEntries(none, { limit: 1 }),
+          () => store.head(none),
+          () => store.replaceStates(none, 0, []),
+          () => store.eraseNamespace(none),
+        ]) {
+          await expectRefusal(call(), "INVALID_ID");
+        }
+        expect(await allNamespaces(store)).toEqual(["n"]);
+      },
+    },
+    {
       title: "erases one namespace and leaves those with similar names alone",
       async run({ store }) {
         for (const name of HOSTILE_NAMES) {
