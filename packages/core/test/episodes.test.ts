@@ -60,6 +60,20 @@ describe("an episode", () => {
     expect(await engine.replay()).toMatchObject({ identical: true });
   });
 
+  it("shows what was reported on it while it goes on, also after it was parked", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    expect((await engine.explain("run"))?.outcome).toBeUndefined();
+    await engine.report("run", { reward: false, note: "wrong" });
+    const first = { reward: 0, tier: "user", source: "user", note: "wrong" };
+    expect(await engine.explain("run")).toMatchObject({ state: "open", outcome: first });
+    await engine.park(episode, { alias: "thread" });
+    await engine.resume("thread");
+    expect(await engine.explain("run")).toMatchObject({ state: "open", outcome: first });
+    await engine.report("run", { reward: true });
+    expect((await engine.explain("run"))?.outcome).toEqual({ reward: 1, tier: "user", source: "user" });
+  });
+
   it("leaves no trace when it never showed anything", async () => {
     const { engine, store } = testEngine();
     const episode = engine.open({ aliases: ["run"] });

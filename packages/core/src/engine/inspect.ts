@@ -44,7 +44,9 @@ export function createInspector(context: EngineContext): Inspector {
       if (episode?.closing) await episode.closing.catch(() => undefined);
       if (episode && open.get(episode.id)) return viewOfOpen(episode);
       const found = await states.resolve(namespace, reference);
-      return found && viewOfRecorded(namespace, found.id, found.record);
+      // A resumed episode is known here by its id, and by older aliases only in the ledger.
+      const resumed = found && open.get(found.id);
+      return resumed ? viewOfOpen(resumed) : found && viewOfRecorded(namespace, found.id, found.record);
     },
 
     async status(options = {}) {
@@ -126,13 +128,16 @@ export function createInspector(context: EngineContext): Inspector {
     };
   }
 
-  async function viewOfOpen({ id, namespace, earlier, exposures }: OpenEpisode): Promise<EpisodeView> {
+  async function viewOfOpen({ id, namespace, earlier, recordedState, exposures }: OpenEpisode): Promise<EpisodeView> {
     // A resumed episode showed some of its memories before it was parked.
     const before = earlier && (await viewOfRecorded(namespace, id, earlier));
+    // It may have been reported on while it goes on. What it has shown is known also while the store is away.
+    const record = recordedState && (await states.episode(namespace, id).catch(() => earlier));
     return {
       ...(before ?? { episode: id, namespace }),
       state: "open",
       exposures: [...(before?.exposures ?? []), ...exposures.map(viewOfExposure)],
+      ...outcomeOf(record),
     };
   }
 
