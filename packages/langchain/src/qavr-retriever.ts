@@ -1,14 +1,14 @@
 import type { CallbackManagerForRetrieverRun, Callbacks } from "@langchain/core/callbacks/manager";
 import type { DocumentInterface } from "@langchain/core/documents";
-import { BaseRetriever, type BaseRetrieverInput, type BaseRetrieverInterface } from "@langchain/core/retrievers";
+import { BaseRetriever, type BaseRetrieverInput } from "@langchain/core/retrievers";
 import type { RunnableConfig } from "@langchain/core/runnables";
-import type { VectorStoreInterface } from "@langchain/core/vectorstores";
+import { definedOnly } from "@qavr/core";
 import { type Internals, internalsOf } from "./internals.js";
 import { MARKS, mark, markOf } from "./marks.js";
-import type { Qavr } from "./memory.js";
+import type { Host, Qavr } from "./memory.js";
 import { unwrapHost } from "./qavr-vector-store.js";
 import { assertHost, isVectorStore, mostOf } from "./ranking/host.js";
-import { assertRankingOptions, DEFAULT_K, type RankingOptions } from "./ranking/ranking-options.js";
+import { assertRankingOptions, DEFAULT_K, type RankingOptions, refuse } from "./ranking/ranking-options.js";
 import { search } from "./ranking/search.js";
 import { findRun, hearSignal } from "./runs/find-run.js";
 import type { OutcomeHandler } from "./runs/outcome-handler.js";
@@ -26,7 +26,7 @@ export interface QavrRetrieverFields<Filter = unknown> extends RetrieverOptions<
   /** What `qavr()` returned. */
   readonly memory: Qavr;
   /** The vector store or retriever to ask. */
-  readonly base: VectorStoreInterface | BaseRetrieverInterface;
+  readonly base: Host;
 }
 
 /**
@@ -43,7 +43,7 @@ export class QavrRetriever extends BaseRetriever {
   override lc_namespace: string[] = ["langchain", "retrievers", "qavr"];
 
   /** The wrapped vector store or retriever. */
-  readonly base: VectorStoreInterface | BaseRetrieverInterface;
+  readonly base: Host;
   /** How many documents are returned; undefined for all that a wrapped retriever finds. */
   readonly k: number | undefined;
   readonly filter: unknown;
@@ -51,12 +51,18 @@ export class QavrRetriever extends BaseRetriever {
   readonly #internals: Internals;
 
   constructor(fields: QavrRetrieverFields) {
-    const { memory, base, k, filter, callbacks, tags, metadata, verbose, ...options } = fields;
+    const inner = qavrRetrieverOf(fields.base);
+    const {
+      memory,
+      base,
+      callbacks = inner?.callbacks,
+      tags = inner?.tags,
+      metadata = inner?.metadata,
+      verbose = inner?.verbose,
+      ...asked
+    } = fields;
     const internals = internalsOf(memory);
-    assertHost(base);
-    const { host, merged } = unwrapHost(base, options);
-    const size = k ?? (isVectorStore(host) ? DEFAULT_K : undefined);
-    assertRankingOptions(merged, { name: "k", value: size });
+    const { host, k, filter, merged } = unwrapBase(base, asked);
     super({
       // The handler hears of this retriever's runs also where nobody passed it, so that a bare retrieval has a run id and
       // its caller's metadata, and is recorded when it ends.
@@ -70,11 +76,12 @@ export class QavrRetriever extends BaseRetriever {
       ...(verbose === undefined ? {} : { verbose }),
     });
     const most = mostOf(host);
-    if (most !== undefined && most <= (size ?? most)) internals.warnNarrow();
-    mark(this, MARKS.retriever, true);
+    if (most !== undefined && most <= (k ?? most)) internals.warnNarrow();
+    // A class of the application's own may filter what is found, and is not looked into.
+    mark(this, MARKS.retriever, new.target === QavrRetriever);
     this.#internals = internals;
     this.base = host;
-    this.k = size;
+    this.k = k;
     this.filter = filter;
     this.options = merged;
   }
@@ -97,12 +104,45 @@ export class QavrRetriever extends BaseRetriever {
   }
 }
 
-/** The value itself, if it is one of these retrievers. */
-export function qavrRetrieverOf(value: unknown): QavrRetriever | undefined {
+/** What stands inside a base, and what it is to be asked. */
+interface Unwrapped {
+  readonly host: Host;
+  readonly k: number | undefined;
+  readonly filter: unknown;
+  readonly merged: RankingOptions;
+}
+
+/**
+ * The host inside, should `base` be one of these retrievers or vector stores, also of another memory: ranking twice would count every
+ * memory twice, and in a namespace that the inner one does not know of. Its options hold where none are given; its filter may keep
+ * tenants apart and is not replaced.
+ *
+ * @throws INVALID_ARGUMENT
+ */
+export function unwrapBase(
+  base: Host,
+  { k, filter, ...options }: Omit<RetrieverOptions, keyof BaseRetrieverInput>,
+): Unwrapped {
+  assertHost(base);
+  const inner = qavrRetrieverOf(base);
+  if (inner && inner.filter !== undefined && filter !== undefined && filter !== inner.filter) {
+    refuse("filter", filter, "must be left out, because the wrapped retriever has one of its own");
+  }
+  const { host, merged } = inner
+    ? { host: inner.base, merged: { ...inner.options, ...definedOnly(options) } }
+    : unwrapHost(base, options);
+  const size = k ?? inner?.k ?? (isVectorStore(host) ? DEFAULT_K : undefined);
+  assertRankingOptions(merged, { name: "k", value: size });
+  return { host, k: size, filter: filter ?? inner?.filter, merged };
+}
+
+/** The value itself, if it is one of these retrievers and of no class derived from them. */
+function qavrRetrieverOf(value: unknown): QavrRetriever | undefined {
   return markOf(value, MARKS.retriever) === true ? (value as QavrRetriever) : undefined;
 }
 
 function withHandler(callbacks: Callbacks | undefined, handler: OutcomeHandler): Callbacks {
   if (!callbacks) return [handler];
+  if (Array.isArray(callbacks) && callbacks.includes(handler)) return callbacks;
   return Array.isArray(callbacks) ? [...callbacks, handler] : callbacks.copy([handler], false);
 }

@@ -5,9 +5,8 @@ import { endOrReport, type Outcome, toOutcomeInput } from "@qavr/core/adapter";
 import { storableId } from "./document-ids.js";
 import type { Internals } from "./internals.js";
 import type { Host } from "./memory.js";
-import { unwrapHost } from "./qavr-vector-store.js";
-import { assertHost, isVectorStore } from "./ranking/host.js";
-import { assertRankingOptions, DEFAULT_K, type RankingOptions, refuse } from "./ranking/ranking-options.js";
+import { unwrapBase } from "./qavr-retriever.js";
+import { type RankingOptions, refuse } from "./ranking/ranking-options.js";
 import { search } from "./ranking/search.js";
 import { findRun, hearSignal } from "./runs/find-run.js";
 
@@ -47,16 +46,13 @@ export async function recall(
   internals: Internals,
   base: Host,
   text: string,
-  { k, filter, config, ...options }: RecallOptions,
+  { config, ...options }: RecallOptions,
 ): Promise<Recall> {
-  assertHost(base);
   if (typeof text !== "string") refuse("text", text, "must be a string");
-  const { host, merged } = unwrapHost(base, options);
-  const size = k ?? (isVectorStore(host) ? DEFAULT_K : undefined);
-  assertRankingOptions(merged, { name: "k", value: size });
+  const { host, merged, ...asked } = unwrapBase(base, options);
   if (config) hearSignal(internals.runs, config);
   const site = findRun(internals.runs, config?.callbacks);
-  const request = { base: host, text, k: size, filter, options: merged, site, callbacks: config?.callbacks };
+  const request = { base: host, text, ...asked, options: merged, site, callbacks: config?.callbacks };
   const { documents, ranking, namespace } = await search(internals, request);
   const id = ranking?.episode ?? "";
   const episode =

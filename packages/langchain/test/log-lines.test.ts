@@ -3,6 +3,7 @@ import { memoryStore, type Store } from "@qavr/core";
 import { describe, expect, it } from "vitest";
 import { type MemoryOptions, type Qavr, qavr } from "../src/index.js";
 import { type Bench, bench, type Line } from "./support/bench.js";
+import { OwnRetriever } from "./support/own-retriever.js";
 
 const SECRET = "the patient's name is Ada";
 const QUESTION = "payment queue stuck";
@@ -70,7 +71,9 @@ describe("log lines", () => {
   it("name the error only, when what a retriever returned cannot be noted", async () => {
     const setup = await bench();
     failingEngine(setup.memory, "narrow");
-    const outer = setup.memory.retriever(setup.memory.retriever(setup.vectors, { k: 3 }), { k: 1 });
+    const outer = new OwnRetriever(async (question, config) =>
+      (await setup.retriever.invoke(question, config)).slice(0, 1),
+    );
     await setup.memory
       .track(RunnableLambda.from((question: string, config: RunnableConfig) => outer.invoke(question, config)))
       .invoke(QUESTION);

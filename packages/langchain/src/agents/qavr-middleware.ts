@@ -5,7 +5,7 @@ import { type AgentMiddleware, createMiddleware } from "langchain";
 import { z } from "zod";
 import { type Internals, internalsOf } from "../internals.js";
 import type { Qavr } from "../memory.js";
-import { QavrRetriever, qavrRetrieverOf } from "../qavr-retriever.js";
+import { QavrRetriever } from "../qavr-retriever.js";
 import { continueHandles } from "../runs/conversation-handles.js";
 import { narrowToReturned } from "../runs/narrow-exposures.js";
 import { isAbort, isControlFlow } from "../runs/run-errors.js";
@@ -40,7 +40,7 @@ export function qavrMiddleware(fields: QavrMiddlewareFields): AgentMiddleware {
   assertMiddlewareOptions(fields);
   const given = { name, query, maxTokens, maxCharacters, countTokens, introduction };
   const options = { ...MIDDLEWARE_DEFAULTS, ...definedOnly(given) };
-  const retriever = qavrRetrieverOf(base) ?? new QavrRetriever({ ...rest, memory, base });
+  const retriever = new QavrRetriever({ ...rest, memory, base });
   const stateKey = `_${options.name}`;
   const tools = reportTool ? [memory.reportOutcomeTool(reportTool === true ? {} : reportTool)] : [];
 

@@ -3,6 +3,7 @@ import type { DocumentInterface } from "@langchain/core/documents";
 import type { BaseRetrieverInterface } from "@langchain/core/retrievers";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import { QavrError } from "@qavr/core";
+import { MARKS, markOf } from "../marks.js";
 import { storeSize } from "./store-size.js";
 
 /** What a host found: documents best first and, where it says so, their raw scores and the query vector. */
@@ -44,9 +45,10 @@ export function assertHost(base: unknown): asserts base is VectorStoreInterface 
   );
 }
 
-/** How many documents a vector store's own retriever finds at most; undefined for any other host. */
+/** How many documents a vector store's own retriever finds at most; undefined for any other host, and for a store that asks for more itself. */
 export function mostOf(host: unknown): number | undefined {
   const { k, vectorStore } = host as { readonly k?: unknown; readonly vectorStore?: unknown };
+  if (markOf(vectorStore, MARKS.vectorStore) === true) return undefined;
   return isVectorStore(vectorStore) && typeof k === "number" ? k : undefined;
 }
 

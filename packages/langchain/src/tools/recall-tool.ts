@@ -3,7 +3,7 @@ import { type DynamicStructuredTool, type ToolRunnableConfig, type ToolSchemaBas
 import type { JsonSchema7Type } from "@langchain/core/utils/json_schema";
 import { internalsOf } from "../internals.js";
 import type { Host, Qavr } from "../memory.js";
-import { QavrRetriever, qavrRetrieverOf, type RetrieverOptions } from "../qavr-retriever.js";
+import { QavrRetriever, type RetrieverOptions } from "../qavr-retriever.js";
 import { assertText } from "../ranking/ranking-options.js";
 import { continueHandles } from "../runs/conversation-handles.js";
 import { answering, problemsOf, type Repaired } from "./answering-tool.js";
@@ -39,7 +39,7 @@ export function createRecallTool(memory: Qavr, base: Host, options: RecallToolOp
   const { name = "recall_memories", description = DESCRIPTION, ...rest } = options;
   assertText("name", name);
   assertText("description", description);
-  const retriever = qavrRetrieverOf(base) ?? new QavrRetriever({ ...rest, memory, base });
+  const retriever = new QavrRetriever({ ...rest, memory, base });
   const internals = internalsOf(memory);
   const recall = async (
     input: { query: string },

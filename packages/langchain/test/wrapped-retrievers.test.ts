@@ -1,0 +1,107 @@
+import type { CallbackManagerForRetrieverRun } from "@langchain/core/callbacks/manager";
+import type { DocumentInterface } from "@langchain/core/documents";
+import { type Runnable, RunnableLambda } from "@langchain/core/runnables";
+import { describe, expect, it } from "vitest";
+import { type Qavr, QavrRetriever } from "../src/index.js";
+import { bench, credit } from "./support/bench.js";
+import { ids, only } from "./support/corpus.js";
+
+const QUESTION = "payment queue stuck";
+const RUN_ID = "55555555-5555-4555-8555-555555555555";
+
+/** Retrieves inside a tracked run. */
+function answer(memory: Qavr, retriever: Runnable<string, DocumentInterface[]>): Promise<(string | undefined)[]> {
+  return memory.track(retriever.pipe(ids)).invoke(QUESTION, { runId: RUN_ID });
+}
+
+/** Keeps one document of what is found, as a check of rights would. */
+class Checked extends QavrRetriever {
+  override async _getRelevantDocuments(
+    question: string,
+    manager?: CallbackManagerForRetrieverRun,
+  ): Promise<DocumentInterface[]> {
+    return (await super._getRelevantDocuments(question, manager)).filter(({ id }) => id === "scale");
+  }
+}
+
+describe("a retriever of a memory that is wrapped once more", () => {
+  it("is ranked once, by the outermost, which may ask for more or for less", async () => {
+    const { memory, retriever, codes } = await bench();
+    expect(await answer(memory, memory.retriever(retriever, { k: 3 }))).toHaveLength(3);
+    const exposures = (await memory.explain(RUN_ID))?.exposures;
+    expect(exposures?.map(({ items, vectorSource }) => [items.length, vectorSource])).toEqual([[3, "host"]]);
+    expect(codes()).toEqual([]);
+    expect(memory.retriever(retriever).k).toBe(2);
+  });
+
+  it("learns where the inner one does, and under its ids", async () => {
+    const { memory, vectors } = await bench();
+    const inner = memory.retriever(vectors, {
+      k: 2,
+      namespace: "tenant:a",
+      collection: "notes",
+      idOf: ({ id }) => `note-${id}`,
+      tags: ["inner"],
+      metadata: { from: "inner" },
+    });
+    const outer = memory.retriever(inner, { namespace: undefined });
+    await answer(memory, outer);
+    expect(await credit(memory)).toEqual({});
+    expect(await credit(memory, "tenant:a")).toEqual({ "note-restart": 1, "note-scale": 1 });
+    expect((await memory.status({ namespace: "tenant:a" })).collections.map((one) => one.collection)).toEqual([
+      "notes",
+    ]);
+    expect([outer.tags, outer.metadata]).toEqual([["inner"], { from: "inner" }]);
+  });
+
+  it("belongs to the memory that asks, also when another made it", async () => {
+    const { retriever, memory: inner } = await bench();
+    const { memory } = await bench();
+    await answer(memory, memory.retriever(retriever));
+    expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
+    expect((await inner.status()).episodes).toMatchObject({ open: 0, recorded: 0 });
+  });
+
+  it("keeps its filter, which another may not replace", async () => {
+    const { memory, vectors, showing } = await bench();
+    expect(await answer(memory, memory.retriever(showing("scale"), { k: 4 }))).toEqual(["scale"]);
+    expect(() => memory.retriever(showing("scale"), { filter: only("coffee") })).toThrow("has one of its own");
+    await expect(memory.recall(showing("scale"), QUESTION, { filter: only("coffee") })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+    });
+    const filtered = memory.retriever(memory.retriever(vectors), { filter: only("coffee") });
+    expect(await answer(memory, filtered)).toEqual(["coffee"]);
+  });
+
+  it("is not looked into when it is of a class derived from it", async () => {
+    const { memory, vectors } = await bench();
+    const checked = new Checked({ memory, base: vectors, k: 4 });
+    expect(await answer(memory, memory.retriever(checked, { k: 3 }))).toEqual(["scale"]);
+  });
+
+  it("serves a recall as its store would: one episode, no warning", async () => {
+    const { memory, retriever, codes } = await bench();
+    const { documents, episode } = await memory.recall(retriever, QUESTION);
+    await episode.report({ success: true });
+    expect(ids(documents)).toEqual(["restart", "scale"]);
+    expect((await memory.status()).episodes).toMatchObject({ open: 0, recorded: 1 });
+    expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
+    expect(codes()).toEqual([]);
+  });
+
+  it("gives an agent's tool as many as the tool was told", async () => {
+    const { memory, retriever } = await bench();
+    const tool = memory.recallTool(retriever, { k: 1 });
+    const chain = RunnableLambda.from((query: string, config) => tool.invoke({ query }, config));
+    expect(await memory.track(chain).invoke(QUESTION)).toMatch(/^\[m1\] .*$/);
+    expect(() => memory.recallTool(retriever, { topK: 1 } as never)).toThrow("no option topK");
+  });
+});
+
+describe("a wrapped store's own retriever", () => {
+  it("has enough to choose from, since its store asks for more", async () => {
+    const { memory, vectors, codes } = await bench();
+    await answer(memory, memory.retriever(memory.vectorStore(vectors).asRetriever(2)));
+    expect(codes()).not.toContain("NOTHING_TO_CHOOSE_FROM");
+  });
+});
