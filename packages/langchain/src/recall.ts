@@ -78,7 +78,7 @@ function recorded({ engine }: Internals, id: string, namespace: string, ofRun: b
   };
   return {
     id,
-    report: (outcome) =>
+    report: async (outcome) =>
       open ? close(outcome) : engine.report(id, toOutcomeInput(outcome, storableId), { namespace }),
     end: async () => {
       if (open) await close();

@@ -170,6 +170,16 @@ describe("recall", () => {
     expect(await nothingOpen(memory)).toBe(true);
   });
 
+  it("rejects what is no outcome and never throws, also once it is closed", async () => {
+    const { memory, vectors } = await bench();
+    const { episode } = await memory.recall(vectors, QUESTION, { k: 1 });
+    for (const nonsense of [{ succes: true }, true]) {
+      expect(await code(episode.report(nonsense as never))).toBe("INVALID_ARGUMENT");
+    }
+    await episode.report({ success: true });
+    expect(await code(episode.report({ succes: true } as never))).toBe("INVALID_ARGUMENT");
+  });
+
   it("does not end the episode of the run around it, which the next recall goes on with", async () => {
     const { memory, vectors } = await bench();
     const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {

@@ -57,7 +57,16 @@ describe("an option that is undefined", () => {
       "recall_memories",
     );
     expect(memory.reportOutcomeTool({ name: undefined, description: undefined }).name).toBe("report_outcome");
-    const middleware = qavrMiddleware({ memory, base: vectors, ...NONE, name: undefined, reportTool: undefined });
+    const nothingToSay = {
+      name: undefined,
+      query: undefined,
+      maxTokens: undefined,
+      maxCharacters: undefined,
+      countTokens: undefined,
+      introduction: undefined,
+      reportTool: undefined,
+    };
+    const middleware = qavrMiddleware({ memory, base: vectors, ...NONE, ...nothingToSay });
     expect(middleware.name).toBe("qavr_memories");
     const { collections } = await memory.status({ namespace: undefined });
     expect(collections.map(({ collection }) => collection)).toEqual(["default"]);

@@ -19,7 +19,7 @@ export interface MiddlewareOptions extends RetrieverOptions {
    * What to look for at the start of a run; nothing (undefined or an empty text) shows no memories.
    * @default the text of the last human message
    */
-  readonly query?: (state: AgentState) => string | undefined | Promise<string | undefined>;
+  readonly query?: ((state: AgentState) => string | undefined | Promise<string | undefined>) | undefined;
   /** The most tokens that memories and their frame may take in the system prompt; a memory that does not fit is skipped. @default 2,000 */
   readonly maxTokens?: number | undefined;
   /** The most characters of one memory, whose rest is cut off. @default 4,000 */
