@@ -1,6 +1,13 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import { createEngine, ENGINE_DEFAULTS, QavrError } from "@qavr/core";
-import { createLog, createWorkUnderWay, reportOrIgnore, toOutcomeInput, UNHEARD_LOG_CODES } from "@qavr/core/adapter";
+import {
+  assertKnownFields,
+  createLog,
+  createWorkUnderWay,
+  reportOrIgnore,
+  toOutcomeInput,
+  UNHEARD_LOG_CODES,
+} from "@qavr/core/adapter";
 import { defaultStore } from "./default-store.js";
 import { storableId } from "./document-ids.js";
 import { formatMemories } from "./format-memories.js";
@@ -47,9 +54,9 @@ export function qavr(options: MemoryOptions = {}): Qavr {
 
     track: (runnable) => trackRuns(runnable, handler),
 
-    async report(reference, outcome, { namespace } = {}) {
+    async report(reference, outcome, fields) {
       const input = toOutcomeInput(outcome, storableId);
-      const target = locate(internals, reference, namespace);
+      const target = locate(internals, reference, namespaceIn("report", fields));
       return reportOrIgnore(engine, target.reference, input, target);
     },
 
@@ -61,18 +68,15 @@ export function qavr(options: MemoryOptions = {}): Qavr {
     reportOutcomeTool: (fields) => createReportOutcomeTool(internals, fields),
 
     format: (memories) => formatMemories(memories, shown),
-    explain: (async (
-      reference: string | DocumentInterface,
-      fields: { readonly namespace?: string | undefined } = {},
-    ) => {
+    explain: (async (reference: string | DocumentInterface, fields?: InNamespace) => {
       if (typeof reference !== "string") {
         const known = shown.get(reference);
         return known && explainDocument(known);
       }
-      const target = locate(internals, reference, fields.namespace);
+      const target = locate(internals, reference, namespaceIn("explain", fields));
       return engine.explain(target.reference, { namespace: target.namespace });
     }) as Qavr["explain"],
-    status: ({ namespace } = {}) => engine.status({ namespace: namespace ?? ownNamespace(internals) }),
+    status: async (fields) => engine.status({ namespace: namespaceIn("status", fields) ?? ownNamespace(internals) }),
     async flush() {
       await internals.underWay.settled();
       await engine.flush();
@@ -115,11 +119,23 @@ function createInternals(options: MemoryOptions): Internals {
 }
 
 /** Options as they are; a number in their place would be taken for no options at all. @throws INVALID_ARGUMENT */
-function objectOf<Options extends object | undefined>(method: string, options: Options): Options {
+function objectOf<Options extends object | undefined>(method: string, options: Options, example = "{ k: 4 }"): Options {
   if (options === undefined || (typeof options === "object" && options !== null && !Array.isArray(options))) {
     return options;
   }
-  return refuse(`The options of ${method}()`, options, "must be an object such as { k: 4 }");
+  return refuse(`The options of ${method}()`, options, `must be an object such as ${example}`);
+}
+
+/** The options of a call about one namespace. */
+interface InNamespace {
+  readonly namespace?: string | undefined;
+}
+
+/** The namespace that a call names; one that is misspelt would stand for the memory's own. @throws INVALID_ARGUMENT */
+function namespaceIn(method: string, options: InNamespace = {}): string | undefined {
+  objectOf(method, options, '{ namespace: "tenant:acme" }');
+  assertKnownFields(options, `${method}() has no option`, { namespace: true });
+  return options.namespace;
 }
 
 /**

@@ -102,9 +102,19 @@ describe("wrong input", () => {
     for (const run of [undefined, null, 7] as never[]) {
       await expect(memory.report(run, { success: true })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     }
+    for (const options of [{ namspace: "tenant:a" }, "tenant:a"] as never[]) {
+      for (const call of [
+        memory.report("run", { success: true }, options),
+        memory.explain("run", options),
+        memory.status(options),
+      ]) {
+        await expect(call).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+      }
+    }
     expect(refused(() => memory.compressor({ topN: 0 }))).toBe("INVALID_ARGUMENT");
     expect(refused(() => memory.recallTool(vectors, { name: "" }))).toBe("INVALID_ARGUMENT");
     expect(refused(() => memory.reportOutcomeTool({ description: "" }))).toBe("INVALID_ARGUMENT");
+    expect(refused(() => memory.reportOutcomeTool({ title: "" } as never))).toBe("INVALID_ARGUMENT");
     await expect(memory.recall(vectors, 7 as never)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 

@@ -1,4 +1,5 @@
 import { OUTCOME_TIERS, type OutcomeTier, QavrError } from "@qavr/core";
+import { assertKnownFields, type FieldsOf } from "@qavr/core/adapter";
 import { internalsOf } from "../internals.js";
 import type { Qavr } from "../memory.js";
 import { assertFunction, refuse } from "../ranking/ranking-options.js";
@@ -154,9 +155,22 @@ function inMemory(): SyncCursor {
   };
 }
 
+const OPTIONS: FieldsOf<LangSmithFeedbackOptions> = {
+  memory: true,
+  client: true,
+  keys: true,
+  sources: true,
+  tier: true,
+  source: true,
+  namespace: true,
+  cursor: true,
+  lookback: true,
+};
+
 function assertOptions(options: LangSmithFeedbackOptions): void {
   const { client, keys, tier, source, namespace, cursor, lookback } = options;
   if (typeof client?.listFeedback !== "function") refuse("client", client, "must be LangSmith's Client");
+  assertKnownFields(options, "langsmithFeedback() has no option", OPTIONS);
   if (keys !== undefined && (typeof keys !== "object" || keys === null)) {
     refuse("keys", keys, "must be an object from feedback keys to how they are read");
   }

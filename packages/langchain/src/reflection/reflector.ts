@@ -2,7 +2,7 @@ import type { Document, DocumentInterface } from "@langchain/core/documents";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { Runnable, type RunnableConfig } from "@langchain/core/runnables";
 import { QavrError } from "@qavr/core";
-import { type EpisodeOfRun, sortVotes } from "@qavr/core/adapter";
+import { assertKnownFields, type EpisodeOfRun, type FieldsOf, sortVotes } from "@qavr/core/adapter";
 import { type Internals, internalsOf } from "../internals.js";
 import type { Qavr } from "../memory.js";
 import { isVectorStore } from "../ranking/host.js";
@@ -210,9 +210,23 @@ function isWanted(run: SettledRun, reflectOn: ReflectOn): boolean {
   return run.reward !== null && run.reward !== undefined && Number(run.reward) < 0.5;
 }
 
+const OPTIONS: FieldsOf<ReflectorOptions> = {
+  memory: true,
+  model: true,
+  saveTo: true,
+  reflectOn: true,
+  wait: true,
+  indexBy: true,
+  queryOf: true,
+  weight: true,
+  structured: true,
+};
+
+/** @throws INVALID_ARGUMENT */
 function assertOptions(options: ReflectorOptions): void {
   const { model, saveTo, reflectOn, indexBy, queryOf, weight } = options ?? {};
   assertModel(model);
+  assertKnownFields(options, "A Reflector has no option", OPTIONS);
   if (saveTo !== undefined && typeof saveTo !== "function" && !isVectorStore(saveTo)) {
     refuse("saveTo", saveTo, "must be a vector store or a function that takes documents");
   }

@@ -2,6 +2,8 @@ import { type DynamicStructuredTool, type ToolRunnableConfig, type ToolSchemaBas
 import type { JsonSchema7Type } from "@langchain/core/utils/json_schema";
 import { QavrError } from "@qavr/core";
 import {
+  assertKnownFields,
+  type FieldsOf,
   REPORT_DESCRIPTION,
   REPORT_SCHEMA,
   type ReportedOutcome,
@@ -25,11 +27,15 @@ export interface ReportOutcomeToolOptions {
 /** A tool that answers a report with what was recorded. */
 export type ReportOutcomeTool = DynamicStructuredTool<ToolSchemaBase, ReportedOutcome, ReportedOutcome, string>;
 
+const OPTIONS: FieldsOf<ReportOutcomeToolOptions> = { name: true, description: true };
+
 /** @throws INVALID_ARGUMENT */
 export function createReportOutcomeTool(
   internals: Internals,
-  { name = "report_outcome", description = REPORT_DESCRIPTION }: ReportOutcomeToolOptions = {},
+  options: ReportOutcomeToolOptions = {},
 ): ReportOutcomeTool {
+  assertKnownFields(options, "A report tool has no option", OPTIONS);
+  const { name = "report_outcome", description = REPORT_DESCRIPTION } = options;
   assertText("name", name);
   assertText("description", description);
   const report = async (input: ReportedOutcome, config: ToolRunnableConfig): Promise<string> => {

@@ -264,6 +264,7 @@ describe("wrong input", () => {
     [{ cursor: {} }],
     [{ lookback: -1 }],
     [{ lookback: Number.NaN }],
+    [{ lookBack: 1 }],
     [{ memory: {} }],
   ])("is refused: %j", async (options) => {
     const setup = await bench();

@@ -206,6 +206,7 @@ describe("a reflector as a runnable", () => {
     [{ queryOf: "question" }],
     [{ weight: 0 }],
     [{ weight: 1.5 }],
+    [{ saveto: () => [] }],
   ])("refuses wrong options: %j", async (wrong) => {
     const { memory } = await bench();
     const options = { memory, model: scripted(answer()), ...wrong } as never;
