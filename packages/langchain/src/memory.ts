@@ -48,7 +48,7 @@ export interface Qavr {
   /**
    * The runnable with the handler attached (`withConfig`), so that the end of each of its runs is learned from. The type
    * stays the runnable's; LangChain may return a binding that lacks members beyond `invoke`, `stream` and `batch`.
-   * @throws UNSUPPORTED for something without `withConfig`, and for a retriever, whose end says nothing about what it found
+   * @throws UNSUPPORTED for something without `withConfig`, and for a retriever or a tool, whose end says nothing about what it found
    */
   track<Runnable extends Trackable>(runnable: Runnable): Runnable;
 

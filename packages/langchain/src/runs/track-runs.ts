@@ -6,7 +6,7 @@ import type { Trackable } from "../memory.js";
 /**
  * The runnable with a handler attached to each of its runs.
  *
- * @throws UNSUPPORTED for something without `withConfig`, and for a retriever
+ * @throws UNSUPPORTED for something without `withConfig`, and for a retriever or a tool
  */
 export function trackRuns<Runnable extends Trackable>(runnable: Runnable, handler: BaseCallbackHandler): Runnable {
   if (typeof runnable?.withConfig !== "function") {
@@ -16,6 +16,13 @@ export function trackRuns<Runnable extends Trackable>(runnable: Runnable, handle
     throw new QavrError(
       "UNSUPPORTED",
       "How a retriever ends says nothing about what it found. Track the chain, graph or agent that works with it, or report on its run by id.",
+    );
+  }
+  const { _call: call, schema } = runnable as { readonly _call?: unknown; readonly schema?: unknown };
+  if (typeof call === "function" && schema !== undefined) {
+    throw new QavrError(
+      "UNSUPPORTED",
+      "How a tool's call ends is not how a task ends. Track the agent, chain or graph that calls it, a RunnableLambda around it, or report on its run by id.",
     );
   }
   const config = { callbacks: [handler] };
