@@ -1,4 +1,5 @@
 import type { Agent, AgentConfig } from "@mastra/core/agent";
+import { createScorer } from "@mastra/core/evals";
 import { Mastra } from "@mastra/core/mastra";
 import { createTool } from "@mastra/core/tools";
 import type { EpisodeView } from "@qavr/core";
@@ -32,6 +33,23 @@ const theirs = createTool({
   description: "Runs at the client's.",
   inputSchema: { type: "object", properties: {} } as unknown as undefined,
 });
+
+/** A completion check that passes from its nth time on. */
+const passingAt = (nth: number) => {
+  let time = 0;
+  return createScorer({ id: "complete", description: "Whether the task is done.", type: "agent" })
+    .generateScore(() => (++time >= nth ? 1 : 0))
+    .generateReason(() => "as it is");
+};
+
+/** An agent that works towards a goal, for as many attempts as it has. */
+const withGoal = (nth: number): Config =>
+  ({ goal: { judge: scriptedModel([{ text: "no" }]).model, maxRuns: 2, scorer: passingAt(nth) } }) as Config;
+
+const pursue = async (agent: Agent): Promise<void> => {
+  await agent.setObjective("know how the service is deployed", { threadId: THREAD, resourceId: USER });
+  return stream(agent);
+};
 
 const throwing = (): never => {
   throw new Error("the application's own");
@@ -114,6 +132,21 @@ describe("a run", () => {
       [{ tool: "works" }],
       (agent) => agent.generate(QUESTION, { memory: on, maxSteps: 2 }),
     ],
+    [
+      "that its own completion check never passed has weakly failed",
+      WEAK_FAILURE,
+      [{ text: "not yet" }],
+      (agent) =>
+        agent.generate(QUESTION, { memory: on, maxSteps: 2, isTaskComplete: { scorers: [passingAt(Infinity)] } }),
+    ],
+    [
+      "that its own completion check passed at the second time succeeds weakly",
+      SUCCESS,
+      [{ text: "not yet" }, { text: "with helm" }],
+      (agent) => agent.generate(QUESTION, { memory: on, maxSteps: 3, isTaskComplete: { scorers: [passingAt(2)] } }),
+    ],
+    ["that did not reach its goal has weakly failed", WEAK_FAILURE, [{ text: "not yet" }], pursue, withGoal(Infinity)],
+    ["that reached its goal succeeds weakly", SUCCESS, [{ text: "with helm" }], pursue, withGoal(2)],
     [
       "that calls a tool of its client says nothing",
       NOTHING,

@@ -9,6 +9,7 @@ import type {
   ProcessorMessageResult,
 } from "@mastra/core/processors";
 import { failOpen, type Internals } from "../internals.js";
+import { isIncomplete } from "../runs/completion-check.js";
 import { memoryContextOf, memoryOfRun } from "../runs/memory-context.js";
 import type { RunEpisode } from "../runs/run-episode.js";
 import { CONTEXT_KEY, identify, notedRun, resumeRun } from "../runs/run-lifecycle.js";
@@ -110,14 +111,15 @@ export class LearnedRecall implements Processor {
   }
 
   async #settle(args: ProcessOutputResultArgs): Promise<void> {
-    const { result, requestContext, state } = args;
+    const { result, requestContext, state, messageList, messages } = args;
     const internals = this.#internals;
     try {
       const known = state[STATE_KEY] as RunEpisode | null | undefined;
       const run = known === undefined ? await this.#findRun(args, undefined) : known;
       if (!run) return;
       const finishReason = isTold(result) ? result.finishReason : undefined;
-      await settleRun(internals, run, { finishReason, text: result?.text, requestContext });
+      const incomplete = isIncomplete(messageList?.get.all.db() ?? messages);
+      await settleRun(internals, run, { finishReason, text: result?.text, incomplete, requestContext });
     } catch (error) {
       failOpen(internals, "OUTCOME_NOT_RECORDED", "The end of a run could not be recorded.", { error }, "error");
     }

@@ -4,12 +4,14 @@ import { storable } from "./storable.js";
 
 /**
  * How a run can end: Mastra's finish reasons; `tool-error` for a run that ended by itself (`stop`) although a tool failed in the
- * last of its steps that called any; `client-tools` for one that called a tool which its client runs, and goes on in another run.
+ * last of its steps that called any; `incomplete` for one that stopped while its completion check still said no; `client-tools` for one
+ * that called a tool which its client runs, and goes on in another run.
  */
 export type FinishReason =
   | "stop"
   | "tool-error"
   | "tool-calls"
+  | "incomplete"
   | "client-tools"
   | "error"
   | "length"
@@ -24,12 +26,13 @@ export type FinishOutcomes = Readonly<Partial<Record<FinishReason, Outcome | nul
 
 /**
  * What an end says unless told otherwise. `stop` is nearly always true, also of an apology, so it counts little; so does a run
- * that used up its steps (`tool-calls`). Blocked, cut off and aborted runs say nothing about memories.
+ * that used up its steps (`tool-calls`) or its attempts (`incomplete`). Blocked, cut off and aborted runs say nothing about memories.
  */
 export const FINISH_OUTCOMES: Readonly<Record<FinishReason, OutcomeInput | null>> = {
   stop: { reward: 1, tier: "completed" },
   "tool-error": { reward: 0, tier: "completed" },
   "tool-calls": { reward: 0, tier: "completed" },
+  incomplete: { reward: 0, tier: "completed" },
   "client-tools": null,
   error: { reward: 0, tier: "observed" },
   length: null,

@@ -12,6 +12,8 @@ export interface RunEnd {
   /** Undefined where Mastra says nothing of how it went, as of its legacy runs. */
   readonly finishReason: string | undefined;
   readonly text: string | undefined;
+  /** Whether the application's own completion check had said last that the task is not done. */
+  readonly incomplete: boolean;
   readonly requestContext: RequestContext | undefined;
 }
 
@@ -67,8 +69,9 @@ function noteUnshown({ unshown }: Internals, { episode, runId, memories, resumed
 }
 
 /** Mastra's reason, refined; one that this package does not know is `other`. */
-function reasonOf(run: RunEpisode, { finishReason, text = "" }: RunEnd): FinishReason {
+function reasonOf(run: RunEpisode, { finishReason, text = "", incomplete }: RunEnd): FinishReason {
   if (finishReason === undefined) return "unknown";
+  if (finishReason === "stop" && incomplete) return "incomplete";
   if (finishReason === "tool-calls" && run.openCalls.size > 0) return "client-tools";
   // A run whose last step did the memory's books had nothing else left to do: what it said before is its end.
   const didBooks = finishReason === "tool-calls" && run.keptBooks && !run.worked;
