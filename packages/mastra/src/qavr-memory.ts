@@ -20,14 +20,14 @@ import { createReportTool, REPORT_TOOL_NAME } from "./outcomes/report-outcome-to
 import { rewardFrom, type ScorerLike } from "./outcomes/reward-from.js";
 import type { ToReward } from "./outcomes/score-rewards.js";
 import { hearStoredFeedback } from "./outcomes/stored-feedback.js";
-import { COLLECTION_RECALL_ID, LearnedRecall, SEMANTIC_RECALL_ID } from "./recall/learned-recall.js";
+import { LearnedRecall, SEMANTIC_RECALL_ID, WATCH_ID } from "./recall/learned-recall.js";
 import { messageQuery, type RecallSettings } from "./recall/plan-recall.js";
 import type { QueryPlan } from "./recall/ranked-query.js";
 import { recallScopes } from "./recall/recall-scope.js";
 import { rerankingVector } from "./recall/reranking-vector.js";
 import { parkSuspended } from "./runs/park-runs.js";
 import { scopeOf } from "./runs/run-scope.js";
-import { replacedWarning, storageWarning, warnOfWiring } from "./wiring-warnings.js";
+import { recallOffWarning, replacedWarning, storageWarning, warnOfWiring } from "./wiring-warnings.js";
 
 type MemoryFields = NonNullable<ConstructorParameters<typeof Memory>[0]>;
 type Tools = ReturnType<Memory["listTools"]>;
@@ -49,6 +49,7 @@ export class QavrMemory extends Memory {
   readonly #watched: WeakSet<object> = new WeakSet();
   readonly #warnOfStorage: (storage: unknown) => void;
   readonly #warnOfReplaced: () => void;
+  readonly #warnOfRecallOff: () => void;
 
   constructor({ qavr = {}, ...fields }: QavrMemoryFields = {}) {
     const internals = createInternals(qavr);
@@ -64,14 +65,14 @@ export class QavrMemory extends Memory {
     attachInternals(this, internals);
     this.#warnOfStorage = storageWarning(qavr);
     this.#warnOfReplaced = replacedWarning(qavr.logger);
-    if (internals.enabled) {
-      warnOfWiring(qavr.logger, {
-        semanticRecall: recalls,
-        lastMessages: options?.lastMessages,
-        hasVector: Boolean(vector && embedder),
-        hasCollections: (qavr.collections ?? []).length > 0,
-      });
-    }
+    const wiring = {
+      semanticRecall: recalls,
+      lastMessages: options?.lastMessages,
+      hasVector: Boolean(vector && embedder),
+      hasCollections: (qavr.collections ?? []).length > 0,
+    };
+    this.#warnOfRecallOff = recallOffWarning(qavr.logger, wiring);
+    if (internals.enabled) warnOfWiring(qavr.logger, wiring);
     this.#warnOfStorage(fields.storage);
   }
 
@@ -214,7 +215,7 @@ export class QavrMemory extends Memory {
     hearStoredFeedback(mastra.getStorage?.(), this.#internals);
   }
 
-  /** Mastra's processors with the semantic recall wrapped; where there is none but collections are recalled, one more. */
+  /** Mastra's processors with the semantic recall wrapped; where there is none, one more, since what a run's tools search belongs to it too. */
   #wrap<Kind extends InputProcessor | OutputProcessor>(
     configured: readonly { readonly id: string }[],
     own: Kind[],
@@ -233,8 +234,8 @@ export class QavrMemory extends Memory {
       return own.map((processor) => (processor.id === SEMANTIC_RECALL_ID ? learned(processor) : processor));
     }
     if (configured.some(({ id }) => id === SEMANTIC_RECALL_ID)) this.#warnOfReplaced();
-    const hasCollections = (internals.options.collections ?? []).length > 0;
-    return hasCollections && !own.some(({ id }) => id === COLLECTION_RECALL_ID) ? withRecall(learned()) : own;
+    if (!internals.vectors.share) this.#warnOfRecallOff();
+    return own.some(({ id }) => id === WATCH_ID) ? own : withRecall(learned());
   }
 
   /** How a search outside any run is ranked; undefined when that cannot be told. */

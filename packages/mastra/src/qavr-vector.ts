@@ -147,7 +147,9 @@ function sharedInternals(memory: QavrMemory, { enabled, ...others }: EngineField
   assertEnabled(enabled);
   const [other] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
   if (other !== undefined) refuse(other, "both", "and memory are alternatives; the memory brings its own");
-  return internalsOf(memory);
+  const internals = internalsOf(memory);
+  if (isEnabled({ enabled })) internals.vectors.share = true;
+  return internals;
 }
 
 /** What a query has shown, once that is recorded. */

@@ -21,6 +21,8 @@ interface EngineRuns {
   readonly unshown: RecentMap<string, true>;
   /** Sources of scores and feedback that were said to be ignored. */
   readonly ignoredSources: Set<string>;
+  /** Whether vector stores share a memory on the engine, so that its runs teach by what their tools search. */
+  readonly vectors: { share: boolean };
 }
 
 /** An engine and the runs that use it. */
@@ -111,6 +113,7 @@ function runsOf(engine: Engine, { maxOpenEpisodes = ENGINE_DEFAULTS.maxOpenEpiso
     runs: new Runs(maxOpenEpisodes),
     unshown: recentMap(4 * maxOpenEpisodes),
     ignoredSources: new Set(),
+    vectors: { share: false },
   };
   runs.set(engine, fresh);
   return fresh;

@@ -17,17 +17,7 @@ export interface Wiring {
 
 /** Says what can be seen at construction to keep a memory from learning. */
 export function warnOfWiring(logger: Logger | undefined, wiring: Wiring): void {
-  const { semanticRecall, lastMessages, hasVector, hasCollections } = wiring;
-  if (!semanticRecall && !hasCollections) {
-    const cause = hasVector
-      ? "Semantic recall is switched off"
-      : "There is no vector store and embedder, so semantic recall is off";
-    warnOnce(
-      logger,
-      "SEMANTIC_RECALL_OFF",
-      `${cause}: no message is recalled and nothing is learned. Give vector and embedder and leave semanticRecall out, or use @mastra/memory's Memory.`,
-    )();
-  }
+  const { semanticRecall, lastMessages } = wiring;
   if (semanticRecall && lastMessages === false) {
     warnOnce(
       logger,
@@ -35,6 +25,22 @@ export function warnOfWiring(logger: Logger | undefined, wiring: Wiring): void {
       "lastMessages is false: Mastra then stores no messages, and semantic recall finds none. Set lastMessages to 1 or more.",
     )();
   }
+}
+
+/** Says once, when an agent runs, that the memory has nothing to rank: no messages, no collections. */
+export function recallOffWarning(
+  logger: Logger | undefined,
+  { semanticRecall, hasVector, hasCollections }: Wiring,
+): () => void {
+  if (semanticRecall || hasCollections) return () => undefined;
+  const cause = hasVector
+    ? "Semantic recall is switched off"
+    : "There is no vector store and embedder, so semantic recall is off";
+  return warnOnce(
+    logger,
+    "SEMANTIC_RECALL_OFF",
+    `${cause}: no message is recalled and nothing is learned. Give vector and embedder and leave semanticRecall out, or use @mastra/memory's Memory.`,
+  );
 }
 
 /** Says once that an agent's own processor stands where the memory's recall would learn. */

@@ -70,6 +70,13 @@ describe("reportOutcome", () => {
     expect((await memory.status()).seq).toBe(0);
   });
 
+  it("has nothing to keep about a run for which recall was off, and says so", async () => {
+    const { memory } = await answered();
+    const off = { ...on, options: { semanticRecall: false } } as const;
+    const { runId = "" } = await scriptedAgent(memory, [{ text: "hello" }]).generate(QUESTION, { memory: off });
+    expect(await memory.reportOutcome({ runId, success: true })).toMatchObject({ status: "ignored", seq: 0 });
+  });
+
   it("finds runs of a namespace that a function chose, in the same process", async () => {
     const { memory, runId } = await answered({ namespace: ({ resourceId }) => `tenant-${resourceId}` });
     await memory.reportOutcome({ runId, success: true });

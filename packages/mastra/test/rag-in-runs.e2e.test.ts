@@ -6,11 +6,12 @@ import { RequestContext } from "@mastra/core/request-context";
 import { createTool } from "@mastra/core/tools";
 import type { LibSQLVector } from "@mastra/libsql";
 import type { EpisodeView, NamespaceStatus } from "@qavr/core";
-import { type QavrOptions, type QavrVector, qavrVector, type ToolCaller } from "@qavr/mastra";
+import { type QavrMemoryFields, type QavrOptions, type QavrVector, qavrVector, type ToolCaller } from "@qavr/mastra";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { answerOf } from "./support/answer-of.js";
 import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
 import { consume } from "./support/expected-runs.js";
+import { listener } from "./support/listener.js";
 import type { Script } from "./support/scripted-model.js";
 import { libsql, temporaryFolder } from "./support/stores.js";
 import { DIMENSION, wordVector } from "./support/word-embedder.js";
@@ -42,8 +43,8 @@ describe.each(Object.entries(CALLERS))("a query inside a run that is told by %s"
     use({});
   });
 
-  function use(qavr: QavrOptions): void {
-    given = bench(qavr);
+  function use(qavr: QavrOptions, fields: Partial<QavrMemoryFields> = {}): void {
+    given = bench(qavr, fields);
     documents = qavrVector(vector, { memory: given.memory });
   }
 
@@ -79,6 +80,19 @@ describe.each(Object.entries(CALLERS))("a query inside a run that is told by %s"
     expect(collections(episode)).toEqual([INDEX]);
     expect(episode).toMatchObject({ state: "ended", outcome: { reward: 1, tier: "completed" } });
   };
+
+  it.each<[string, Partial<QavrMemoryFields>, object]>([
+    ["whose memory recalls no messages", { vector: undefined as never, embedder: undefined as never, options: {} }, {}],
+    ["for which recall is switched off", {}, { options: { semanticRecall: false } }],
+  ])("belongs to a run %s", async (_what, fields, memory) => {
+    const { codes, logger } = listener();
+    use({ logger }, fields);
+    for (const thread of ["task", "again"]) {
+      await agentOf(searches).generate(QUESTION, { memory: { thread, resource: USER, ...memory } });
+      await expectIn(thread);
+    }
+    expect(codes).toEqual([]);
+  });
 
   it("belongs to a supervisor that has delegated before, and to a sub-agent that searches itself", async () => {
     const worker = agentOf(searches, { id: "worker", description: "Works." });

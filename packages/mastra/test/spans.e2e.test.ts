@@ -44,5 +44,12 @@ describe("the span of a recall", () => {
       },
     });
     expect(JSON.stringify(span?.attributes?.qavr)).not.toContain("helm");
+    const off = { thread: "off", resource: USER, options: { semanticRecall: false } } as const;
+    await agent.generate("how is the service deployed", { memory: off });
+    const recalls = (): unknown[] =>
+      exporter.spans
+        .filter(({ name }) => name === "memory: learned recall")
+        .map(({ attributes }) => attributes?.semanticRecallEnabled);
+    await expect.poll(recalls).toEqual([true, false]);
   });
 });

@@ -14,22 +14,25 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Codes of the warnings that the construction of a memory gives. */
-function warnings(fields: QavrMemoryFields): string[] {
+/** Codes of the warnings that a memory gives when it is made and when an agent first runs with it. */
+async function warnings(fields: QavrMemoryFields): Promise<string[]> {
   const { codes, logger } = listener();
-  new QavrMemory({ ...fields, qavr: { store: memoryStore(), logger, ...fields.qavr } });
+  const memory = new QavrMemory({ ...fields, qavr: { store: memoryStore(), logger, ...fields.qavr } });
+  for (const thread of ["a", "b"]) {
+    await scriptedAgent(memory, [{ text: "hello" }]).generate("hello", { memory: { thread, resource: USER } });
+  }
   return codes;
 }
 
 class PostgresStore extends InMemoryStore {}
 
 describe("a memory that is made", () => {
-  it("recalls semantically unless told otherwise", () => {
+  it("recalls semantically unless told otherwise", async () => {
     const fields = { ...libsql(), embedder: wordEmbedder() };
     expect(new QavrMemory(fields).getMergedThreadConfig({}).semanticRecall).toBe(true);
     const topK = new QavrMemory({ ...fields, options: { semanticRecall: { topK: 7, messageRange: 1 } } });
     expect(topK.getMergedThreadConfig({}).semanticRecall).toMatchObject({ topK: 7 });
-    expect(warnings(fields)).toEqual([]);
+    expect(await warnings(fields)).toEqual([]);
   });
 
   it.each<[string, QavrMemoryFields, string[]]>([
@@ -45,16 +48,16 @@ describe("a memory that is made", () => {
       { storage: new InMemoryStore(), qavr: { collections: [{ collection: { name: "lessons", search: () => [] } }] } },
       [],
     ],
-  ])("warns when %s", (_when, fields, codes) => {
-    expect(warnings(fields)).toEqual(codes);
+  ])("warns when %s", async (_when, fields, codes) => {
+    expect(await warnings(fields)).toEqual(codes);
   });
 
   it("becomes a process warning where there is no logger", () => {
     const emit = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
-    new QavrMemory({ storage: new InMemoryStore(), qavr: { store: memoryStore() } });
-    expect(emit).toHaveBeenCalledWith(expect.stringContaining("semanticRecall"), {
+    new QavrMemory({ ...libsqlFields(), options: { lastMessages: false }, qavr: { store: memoryStore() } });
+    expect(emit).toHaveBeenCalledWith(expect.stringContaining("lastMessages"), {
       type: "QavrWarning",
-      code: "SEMANTIC_RECALL_OFF",
+      code: "HISTORY_OFF",
     });
   });
 

@@ -29,8 +29,8 @@ const STATE_KEY = "qavr";
 /** Mastra deduplicates its own semantic recall by this id. */
 export const SEMANTIC_RECALL_ID = "semantic-recall";
 
-/** What stands in for semantic recall where only collections are recalled. */
-export const COLLECTION_RECALL_ID = "qavr-recall";
+/** What stands in for semantic recall where no messages are recalled: for collections, and for what the run's tools search. */
+export const WATCH_ID = "qavr-recall";
 
 /**
  * Wraps the semantic recall that Mastra builds: lets it search and embed as it does, and opens, watches and closes the run's
@@ -52,7 +52,7 @@ export class LearnedRecall implements Processor {
     internals: Internals,
     { settings, ownTools }: { readonly settings: () => RecallSettings; readonly ownTools: () => readonly string[] },
   ) {
-    this.id = inner ? SEMANTIC_RECALL_ID : COLLECTION_RECALL_ID;
+    this.id = inner ? SEMANTIC_RECALL_ID : WATCH_ID;
     this.#inner = inner as (InputProcessor & OutputProcessor) | undefined;
     this.#internals = internals;
     this.#settings = settings;
@@ -83,7 +83,7 @@ export class LearnedRecall implements Processor {
       const handles = run.recorded && settings.reportTool ? handleBlock(settings.reportTool, shownMessages) : undefined;
       const block = [...blocks, ...(handles === undefined ? [] : [handles])].join("\n\n");
       if (block !== "") args.messageList.addSystem({ role: "system", content: block }, BLOCK_TAG);
-      describeRecall(args.tracingContext, plan);
+      describeRecall(args.tracingContext, plan, this.#inner !== undefined);
     } catch (error) {
       failOpen(internals, "RANKING_FAILED", "What was recalled could not be labelled.", { error });
     }
@@ -133,8 +133,8 @@ export class LearnedRecall implements Processor {
   async #index(args: ProcessOutputResultArgs): Promise<Awaited<ProcessorMessageResult>> {
     const unchanged = args.messageList ?? args.messages;
     try {
-      if (!this.#remembers(args)) return unchanged;
-      return (await this.#inner?.processOutputResult?.(args)) ?? unchanged;
+      if (!this.#inner || !this.#remembers(args)) return unchanged;
+      return (await this.#inner.processOutputResult?.(args)) ?? unchanged;
     } catch (error) {
       failOpen(this.#internals, "OUTCOME_NOT_RECORDED", "A turn's messages could not be embedded.", { error });
       return unchanged;

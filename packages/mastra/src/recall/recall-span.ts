@@ -1,13 +1,21 @@
 import type { ProcessInputArgs } from "@mastra/core/processors";
 import type { RecallPlan } from "./plan-recall.js";
 
-/** Notes on the recall's span what was ranked and shown: counts and ids of this package, no text of anybody. */
-export function describeRecall(tracing: ProcessInputArgs["tracingContext"], plan: RecallPlan): void {
+/**
+ * Notes on the recall's span what was ranked and shown: counts and ids of this package, no text of anybody.
+ *
+ * @param recallsMessages Whether semantic recall is on for the run
+ */
+export function describeRecall(
+  tracing: ProcessInputArgs["tracingContext"],
+  plan: RecallPlan,
+  recallsMessages: boolean,
+): void {
   const { run, query, candidates, gate, learned } = plan;
   tracing?.currentSpan?.update({
     attributes: {
       operationType: "recall",
-      semanticRecallEnabled: true,
+      semanticRecallEnabled: recallsMessages,
       vectorResultCount: candidates,
       messageCount: run.memories.filter(({ collection }) => collection === query.collection).length,
       qavr: {
