@@ -17,7 +17,7 @@ import { unsharedWarning } from "./wiring-warnings.js";
 /** What is known of the runs on an engine, whichever memory they began with. */
 interface EngineRuns {
   readonly runs: Runs;
-  /** Ids of runs, and of their episodes, that ended without having been shown any memory: they have no record. */
+  /** Ids of runs, and of their traces and episodes, that ended without a record: they were shown no memory, or are not to be learned from. */
   readonly unshown: RecentMap<string, true>;
   /** Sources of scores and feedback that were said to be ignored. */
   readonly ignoredSources: Set<string>;

@@ -58,6 +58,19 @@ describe("a scorer", () => {
     await expect.poll(() => codes).toEqual(["SCORE_IGNORED"]);
   });
 
+  it("of a run that reads only teaches nothing, and nobody is told that the memory is another", async () => {
+    const { codes, logger } = listener();
+    const given = await answered({ logger });
+    const scorer = given.memory.rewardFrom(half);
+    const readOnly = { thread: "read", resource: USER, options: { readOnly: true } };
+    const { runId } = await scriptedAgent(given.memory, [{ text: "with helm" }]).generate(QUESTION, {
+      memory: readOnly,
+    });
+    await scorer.run({ runId, threadId: "read", resourceId: USER, output: [] } as never);
+    expect(codes).toEqual([]);
+    expect((await given.memory.status()).outcomes.verified).toBe(0);
+  });
+
   it("in an experiment teaches nothing, while the experiment's run with a thread is a run", async () => {
     const { codes, logger } = listener();
     const { memory } = await answered({ logger });

@@ -1,14 +1,24 @@
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { createScorer } from "@mastra/core/evals";
-import type { Mastra } from "@mastra/core/mastra";
-import type { RequestContext } from "@mastra/core/request-context";
+import { Mastra } from "@mastra/core/mastra";
+import { RequestContext } from "@mastra/core/request-context";
 import { InMemoryStore } from "@mastra/core/storage";
 import type { OutcomeReceipt } from "@qavr/core";
-import type { ReportedRun } from "@qavr/mastra";
+import type { QavrOptions, ReportedRun } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
 import { bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
-import { answered, giveFeedback, half, judged, on, QUESTION, rewardOf, THREAD } from "./support/judged.js";
+import {
+  answered,
+  giveFeedback,
+  half,
+  judged,
+  on,
+  QUESTION,
+  quietObservability,
+  rewardOf,
+  THREAD,
+} from "./support/judged.js";
 import { listener } from "./support/listener.js";
 import { promptText } from "./support/scripted-model.js";
 import { temporaryFolder } from "./support/stores.js";
@@ -70,11 +80,52 @@ describe("reportOutcome", () => {
     expect((await memory.status()).seq).toBe(0);
   });
 
-  it("has nothing to keep about a run for which recall was off, and says so", async () => {
-    const { memory } = await answered();
-    const off = { ...on, options: { semanticRecall: false } } as const;
-    const { runId = "" } = await scriptedAgent(memory, [{ text: "hello" }]).generate(QUESTION, { memory: off });
-    expect(await memory.reportOutcome({ runId, success: true })).toMatchObject({ status: "ignored", seq: 0 });
+  describe.each<[string, QavrOptions, object, string]>([
+    ["was shown nothing", {}, {}, "something else entirely"],
+    ["recalled nothing, since that was off", {}, { options: { semanticRecall: false } }, QUESTION],
+    ["was read only", {}, { options: { readOnly: true } }, QUESTION],
+    ["is ignored", { ignore: ({ requestContext }) => requestContext?.get("ignored") === true }, {}, QUESTION],
+  ])("about a thread's latest run, which %s", (_what, qavr, options, question) => {
+    const two = async () => {
+      const fields = { options: { semanticRecall: { topK: 1, messageRange: 0, threshold: 0.3 } } } as const;
+      const { runId: first, ...given } = await answered(qavr, fields);
+      const agent = scriptedAgent(given.memory, [{ text: "hello" }]);
+      new Mastra({ agents: { agent }, storage: given.storage, logger: false, observability: quietObservability() });
+      const { runId = "", traceId = "" } = await agent.generate(question, {
+        memory: { ...on, ...options },
+        requestContext: new RequestContext([["ignored", true]] as never),
+      });
+      return { ...given, runId, traceId, first };
+    };
+
+    it("has nothing to keep, and leaves the run before it alone", async () => {
+      const { memory, runId, traceId, first } = await two();
+      for (const run of [{ runId }, { traceId }, { threadId: THREAD }]) {
+        expect(await memory.reportOutcome({ ...run, success: false })).toMatchObject({ status: "ignored", seq: 0 });
+        await expect(memory.reportOutcome({ ...run, helpful: ["m1"] })).rejects.toThrow(/was shown no memory/);
+        expect(await memory.explain(run)).toBeUndefined();
+      }
+      expect((await memory.explain({ runId: first }))?.outcome).toMatchObject({ reward: 1, tier: "completed" });
+    });
+
+    it("finds the next one that is shown something", async () => {
+      const { memory } = await two();
+      const { runId = "" } = await scriptedAgent(memory, [{ text: "with helm" }]).generate(QUESTION, { memory: on });
+      await memory.reportOutcome({ threadId: THREAD, success: false });
+      expect((await memory.explain({ runId }))?.outcome).toMatchObject({ reward: 0, tier: "user" });
+    });
+  });
+
+  it("means the run that waits where a thread's latest run is suspended", async () => {
+    const { memory, storage } = await answered();
+    const agent = scriptedAgent(memory, [{ tool: "needsApproval" }, { text: "with helm" }], { tools } as never);
+    new Mastra({ agents: { agent }, storage, logger: false });
+    const waiting = await agent.generate(QUESTION, { memory: on });
+    await memory.reportOutcome({ threadId: THREAD, success: false });
+    expect(await memory.explain({ runId: waiting.runId as string })).toMatchObject({
+      state: "parked",
+      outcome: { reward: 0, tier: "user" },
+    });
   });
 
   it("finds runs of a namespace that a function chose, in the same process", async () => {

@@ -70,12 +70,15 @@ export function locate(
     threadId === undefined ? undefined : threadAlias(threadId),
     episode,
   ].filter((alias) => alias !== undefined);
-  const [alias] = aliases;
-  if (alias === undefined || aliases.length > 1) {
+  const [named] = aliases;
+  if (named === undefined || aliases.length > 1) {
     throw new QavrError("INVALID_ARGUMENT", "Name the run by one of runId, traceId, threadId and episode.", {
       details: { given: aliases.length },
     });
   }
   const own = (): string => namespaceOf(internals.options, { threadId, resourceId, requestContext: undefined });
-  return { alias, namespace: namespace ?? internals.runs.namespaceOf(alias) ?? own() };
+  // Where a thread's latest run has left nothing, the ledger knows an earlier one under the thread's name.
+  const latest = threadId === undefined ? undefined : internals.runs.latestOn(threadId);
+  const alias = latest !== undefined && internals.unshown.has(latest) ? latest : named;
+  return { alias, namespace: namespace ?? internals.runs.namespaceOf(named) ?? own() };
 }

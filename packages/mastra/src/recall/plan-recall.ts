@@ -53,9 +53,8 @@ export function planRecall(
     const scope = scopeOf(internals.options, info);
     const record = !settings.readOnly && answered("ignore", internals.options.ignore?.(info)) !== true;
     const traceId = tracingContext?.currentSpan?.traceId;
-    const run = record
-      ? openRun(internals, scope, { threadId, resourceId, traceId }, requestContext)
-      : openUnrecorded(internals, scope, { threadId, resourceId }, requestContext);
+    const open = record ? openRun : openUnrecorded;
+    const run = open(internals, scope, { threadId, resourceId, traceId }, requestContext);
     const text = requestText(messages);
     const inPrompt = new Set(messageList.get.all.db().map(({ id }) => id));
     const plan: RecallPlan = {

@@ -19,7 +19,7 @@ export function describeRecall(
       vectorResultCount: candidates,
       messageCount: run.memories.filter(({ collection }) => collection === query.collection).length,
       qavr: {
-        episode: run.episode,
+        ...(run.recorded ? { episode: run.episode } : {}),
         namespace: run.namespace,
         context: run.context,
         candidates,

@@ -15,10 +15,12 @@ export interface RecalledMemory {
 
 /** One agent run as this package sees it, from its input to its end. */
 export interface RunEpisode extends RunScope {
-  /** The engine's episode; another one when the engine has given up the first. */
+  /** The engine's episode, another one when the engine has given up the first; of a run that is not recorded an id of its own. */
   episode: string;
   readonly threadId: string;
   readonly resourceId: string | undefined;
+  /** The trace that it is part of, where there is one. */
+  readonly traceId: string | undefined;
   /** Mastra's id, known from the first part of the answer on. */
   runId: string | undefined;
   /** The id that its request context says it will go by; Mastra has not said so yet. */
@@ -52,12 +54,13 @@ export interface RunEpisode extends RunScope {
 export function newRun(
   known: RunScope &
     Pick<RunEpisode, "episode" | "threadId" | "resourceId" | "runId"> &
-    Partial<Pick<RunEpisode, "resumed" | "recorded" | "expectedAs">>,
+    Partial<Pick<RunEpisode, "resumed" | "recorded" | "expectedAs" | "traceId">>,
 ): RunEpisode {
   return {
     resumed: false,
     recorded: true,
     expectedAs: undefined,
+    traceId: undefined,
     ...known,
     memories: [],
     failedCalls: new Set(),

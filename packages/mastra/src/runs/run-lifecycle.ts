@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { RequestContext } from "@mastra/core/request-context";
 import { failOpen, type Internals } from "../internals.js";
 import type { MemoryContext } from "./memory-context.js";
@@ -23,14 +24,18 @@ function parkingAlias(threadId: string, runId: string): string {
   return storable(`suspended:${runId}:${threadId}`);
 }
 
+/** Where a run that begins belongs. */
+type Owner = MemoryContext & Pick<RunEpisode, "traceId">;
+
 /** Opens a run's episode and notes it in the request context. */
 export function openRun(
   internals: Internals,
   scope: RunScope,
-  { traceId, ...owner }: MemoryContext & { readonly traceId: string | undefined },
+  owner: Owner,
   requestContext: RequestContext | undefined,
 ): RunEpisode {
-  const aliases = [threadAlias(owner.threadId), ...(traceId === undefined ? [] : [traceAlias(traceId)])];
+  const { threadId, traceId } = owner;
+  const aliases = [threadAlias(threadId), ...(traceId === undefined ? [] : [traceAlias(traceId)])];
   const run = begin(internals, { ...scope, ...owner }, aliases, requestContext);
   requestContext?.set(CONTEXT_KEY, { episode: run.episode });
   return run;
@@ -38,7 +43,7 @@ export function openRun(
 
 function begin(
   { engine, runs }: Internals,
-  known: RunScope & MemoryContext & Partial<Pick<RunEpisode, "expectedAs">>,
+  known: RunScope & MemoryContext & Partial<Pick<RunEpisode, "expectedAs" | "traceId">>,
   aliases: readonly string[],
   requestContext: RequestContext | undefined,
 ): RunEpisode {
@@ -52,10 +57,10 @@ function begin(
 export function openUnrecorded(
   { runs }: Internals,
   scope: RunScope,
-  owner: MemoryContext,
+  owner: Owner,
   requestContext: RequestContext | undefined,
 ): RunEpisode {
-  const run = newRun({ ...scope, ...owner, episode: "", runId: undefined, recorded: false });
+  const run = newRun({ ...scope, ...owner, episode: randomUUID(), runId: undefined, recorded: false });
   runs.add(run, [], requestContext);
   // What an earlier run left there is nobody's word about this one.
   requestContext?.delete(CONTEXT_KEY);

@@ -1,7 +1,7 @@
 import { type RecentMap, recentMap } from "@qavr/core/adapter";
 import type { RunEpisode } from "./run-episode.js";
 
-/** The runs under way in this process, and the namespaces of those that were. Bounded in number, oldest out first. */
+/** The runs under way in this process, and the names of those that were. Bounded in number, oldest out first. */
 export class Runs {
   readonly #limit: number;
   readonly #underWay = new Set<RunEpisode>();
@@ -12,11 +12,14 @@ export class Runs {
   readonly #byContext = new WeakMap<object, Set<RunEpisode>>();
   /** Namespace by run, trace, thread and episode id. */
   readonly #namespaces: RecentMap<string, string>;
+  /** Episode of the latest run, by thread. */
+  readonly #latest: RecentMap<string, string>;
 
   /** @param limit How many runs may be under way; the names of at least four times as many are remembered. */
   constructor(limit: number) {
     this.#limit = limit;
     this.#namespaces = recentMap(8 * limit);
+    this.#latest = recentMap(4 * limit);
   }
 
   get size(): number {
@@ -28,6 +31,7 @@ export class Runs {
     this.#underWay.add(run);
     if (context) run.beside = this.#on(context);
     run.beside.add(run);
+    this.#latest.set(run.threadId, run.episode);
     if (run.recorded) {
       this.#byEpisode.set(run.episode, run);
       for (const alias of [run.episode, ...aliases]) this.remember(alias, run.namespace);
@@ -69,6 +73,11 @@ export class Runs {
 
   ofRunId(runId: string | undefined, threadId: string | undefined): RunEpisode | undefined {
     return runId === undefined || threadId === undefined ? undefined : this.#byRunId.get(keyOf(runId, threadId));
+  }
+
+  /** The episode of the latest run that this process knows on a thread, also of one that has ended or is not recorded. */
+  latestOn(threadId: string): string | undefined {
+    return this.#latest.get(threadId);
   }
 
   /** Also one that has ended. */

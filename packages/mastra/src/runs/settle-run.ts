@@ -5,6 +5,7 @@ import { failOpen, type Internals } from "../internals.js";
 import type { FinishedRun } from "../memory-options.js";
 import { FINISH_OUTCOMES, type FinishReason } from "./finish-reasons.js";
 import type { RunEpisode } from "./run-episode.js";
+import { traceAlias } from "./run-lifecycle.js";
 import { storable } from "./storable.js";
 
 /** What Mastra says about the end of a run. */
@@ -61,11 +62,13 @@ async function record(
   }
 }
 
-/** A report about a run that was shown nothing is answered, and not taken for one about a run that nobody knows. */
-function noteUnshown({ unshown }: Internals, { episode, runId, memories, resumed }: RunEpisode): void {
-  if (memories.length > 0 || resumed) return;
+/** A report about a run that has left nothing is answered, and not taken for one about the run before it or one that nobody knows. */
+function noteUnshown({ unshown }: Internals, run: RunEpisode): void {
+  const { episode, runId, traceId, memories, recorded, resumed } = run;
+  if (recorded && (memories.length > 0 || resumed)) return;
   unshown.set(episode, true);
   if (runId !== undefined) unshown.set(storable(runId), true);
+  if (traceId !== undefined) unshown.set(traceAlias(traceId), true);
 }
 
 /** Mastra's reason, refined; one that this package does not know is `other`. */

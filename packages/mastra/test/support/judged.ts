@@ -1,7 +1,7 @@
 import { createScorer, type MastraScorer } from "@mastra/core/evals";
 import { Mastra } from "@mastra/core/mastra";
 import { BaseExporter, Observability } from "@mastra/observability";
-import type { QavrOptions } from "@qavr/mastra";
+import type { QavrMemoryFields, QavrOptions } from "@qavr/mastra";
 import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./bench.js";
 
 export const THREAD = "task";
@@ -9,8 +9,11 @@ export const on: { thread: string; resource: string } = { thread: THREAD, resour
 export const QUESTION = "how is the service deployed";
 
 /** A memory that knows one note, and a run that was shown it. */
-export async function answered(qavr: QavrOptions = {}): Promise<Bench & { readonly runId: string }> {
-  const given = bench(qavr);
+export async function answered(
+  qavr: QavrOptions = {},
+  fields: Partial<QavrMemoryFields> = {},
+): Promise<Bench & { readonly runId: string }> {
+  const given = bench(qavr, fields);
   await remember(given.memory, "deploy the service with helm upgrade");
   const { runId } = await scriptedAgent(given.memory, [{ text: "with helm" }]).generate(QUESTION, { memory: on });
   return { ...given, runId: runId as string };
