@@ -15,7 +15,7 @@ export type Doomed = ReadonlyMap<string, readonly string[]>;
 /** Where what was learned about messages is forgotten, for a `namespace` option that is a function of the request context. */
 export interface ForgetScope {
   /** The namespace itself. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** What the function is asked with. */
   readonly requestContext?: RequestContext | undefined;
 }

@@ -19,6 +19,8 @@ describe("the types", () => {
       memory.reportOutcome({ threadId: "t", helpful: ["m1"], namespace: maybe.id }),
       memory.reportOutcome({ episode: "e", reward: null }),
       memory.explain({ traceId: maybe.id }),
+      memory.deleteThread("t", { namespace: maybe.id, requestContext: undefined }),
+      memory.deleteMessages(["m"], undefined, { namespace: maybe.id }),
       qavrVector(vector, { memory, enabled: false, collection: maybe.id }),
       qavrVector(vector, { store: maybe.id, memory: undefined }),
     ];
