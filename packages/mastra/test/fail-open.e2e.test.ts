@@ -3,6 +3,7 @@ import { type Learner, memoryStore, similarity } from "@qavr/core";
 import type { EndedTurn } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
 import { bench, remember, scriptedAgent, USER } from "./support/bench.js";
+import { listener } from "./support/listener.js";
 import { promptText } from "./support/scripted-model.js";
 
 const NOTE = "deploy the service with helm upgrade";
@@ -151,7 +152,8 @@ describe("a vector store", () => {
   });
 
   it("that refuses long lists is asked its own question", async () => {
-    const { memory, vector } = bench();
+    const { messages, logger } = listener();
+    const { memory, vector } = bench({ logger });
     await remember(memory, NOTE);
     await scriptedAgent(memory, [{ text: "with helm" }]).generate(QUESTION, { memory: on }); // now something is known
     const query = vector.query.bind(vector);
@@ -165,6 +167,19 @@ describe("a vector store", () => {
     await agent.generate("which tool upgrades the service", { memory: { thread: "second", resource: USER } });
     expect(asked).toEqual([20, 1]);
     expect(promptText(agent.prompts[0])).toContain("remembered");
+    expect(messages).toEqual([expect.stringContaining("refused a longer list")]);
+  });
+
+  it("that refuses its caller's own question too is not said to refuse long lists", async () => {
+    const { messages, logger } = listener();
+    const { memory, vector } = bench({ logger });
+    await remember(memory, NOTE);
+    await scriptedAgent(memory, [{ text: "with helm" }]).generate(QUESTION, { memory: on }); // now something is known
+    vector.query = async () => {
+      throw new Error("the vectors are down");
+    };
+    await scriptedAgent(memory, [{ text: "anyway" }]).generate(QUESTION, { memory: { ...on, thread: "second" } });
+    expect(messages).toEqual([]);
   });
 
   it("that returns no numbers keeps its order", async () => {

@@ -89,7 +89,7 @@ async function fetchWidth({ internals, scope }: QueryPlan, topK: number): Promis
   }
 }
 
-/** Asks for the wide list. A store that refuses it (some have limits) is asked what its caller asked. */
+/** Asks for the wide list. A store that refuses it (some have limits) is asked what its caller asked; one that refuses this too has failed. */
 async function askWide(
   { internals }: QueryPlan,
   ask: Ask,
@@ -100,7 +100,9 @@ async function askWide(
     try {
       return { answer: await ask(wide), asked: wide };
     } catch (error) {
+      const answer = await ask(params);
       failOpen(internals, "RANKING_FAILED", "The vector store refused a longer list of candidates.", { error });
+      return { answer, asked: params };
     }
   }
   return { answer: await ask(params), asked: params };
