@@ -102,7 +102,10 @@ describe("an episode", () => {
     const { engine, clock } = testEngine();
     const episode = engine.open({ aliases: ["run"] });
     await engine.report("run", { reward: false });
+    expect(await engine.explain("run")).toMatchObject({ state: "open" });
     await engine.end(episode);
+    expect(await engine.explain("run")).toMatchObject({ state: "ended", outcome: { reward: 0 } });
+    expect(await engine.replay()).toMatchObject({ identical: true });
     clock.now += 29 * DAY;
     expect(await engine.report("run", { reward: true })).toMatchObject({ status: "committed" });
     clock.now += 2 * DAY;

@@ -78,8 +78,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
       const { recordedState } = episode;
       const stands = recordedState?.state === state && recordedState.parkedAs === (parkedAs ?? "");
       const isNew = !stands || exposures.length + aliases.length > 0;
-      // An episode that never showed anything leaves no trace, unless somebody has spoken about it: what it shows later is credited.
-      if (isNew && (durable + exposures.length > 0 || last)) {
+      // An episode that never showed anything leaves no trace, unless somebody has spoken about it: what it shows later is credited, and
+      // whoever asks is told how it ended.
+      if (isNew && (durable + exposures.length > 0 || last || recordedState)) {
         const event: ExposureEvent = {
           type: "exposure",
           episode: episode.id,
