@@ -17,6 +17,11 @@ describe("hashedVector", () => {
     );
   });
 
+  it.each(["y", "Y", "y?", "ც"])("has length 1 for %j, whose word and whose characters cancel out", (text) => {
+    expect(cosine(text, text)).toBeCloseTo(1, 5);
+    expect(cosine(text, "x")).toBeLessThan(1);
+  });
+
   it.each(["", " \n\t", "?!… –", "\u0301", "😀 🎉", "\ud800"])(
     "is undefined for %j, which says nothing in words",
     (text) => {

@@ -45,11 +45,15 @@ export function hashedVector(text: string): Float32Array | undefined {
     }
   });
   const vector = new Float32Array(HASHED_DIMS);
-  for (const [feature, amount] of counts) {
-    const value = 1 + Math.log(Math.max(1, amount));
-    const bucket = textHash(feature, BUCKET_SEED) % HASHED_DIMS;
-    const sign = textHash(feature, SIGN_SEED) & 1 ? 1 : -1;
-    vector[bucket] = (vector[bucket] as number) + sign * value;
-  }
+  for (const [feature, amount] of counts) add(vector, feature, amount);
+  // A single letter has two features, which may cancel out, as those of "y" do: its word stands for it then.
+  if (vector.every((value) => value === 0)) add(vector, `w:${words[0]}`, 1);
   return toUnit(vector);
+}
+
+function add(vector: Float32Array, feature: string, amount: number): void {
+  const value = 1 + Math.log(Math.max(1, amount));
+  const bucket = textHash(feature, BUCKET_SEED) % HASHED_DIMS;
+  const sign = textHash(feature, SIGN_SEED) & 1 ? 1 : -1;
+  vector[bucket] = (vector[bucket] as number) + sign * value;
 }
