@@ -1,8 +1,7 @@
 import { type Log as CodedLog, SHARED_LOG_CODES } from "@qavr/core/adapter";
 
 const OWN = {
-  SEMANTIC_RECALL_OFF:
-    "Semantic recall is switched off, so no message is recalled and nothing is learned about messages.",
+  SEMANTIC_RECALL_OFF: "Semantic recall is switched off and no collection is recalled, so nothing is learned.",
   SEMANTIC_RECALL_REPLACED:
     "An agent brings a semantic recall of its own, which Mastra takes in place of the memory's, so nothing is learned about messages.",
   HISTORY_OFF: "Message history is switched off, so Mastra stores no messages and semantic recall will find none.",
