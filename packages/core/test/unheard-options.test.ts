@@ -9,7 +9,7 @@ import {
   oar,
   qavr,
 } from "../src/index.js";
-import { expectNothingDone } from "./support/expect-nothing-done.js";
+import { expectNothingDone, oneDoneOneOpen } from "./support/expect-nothing-done.js";
 import { DAY, request, testEngine } from "./support/test-engine.js";
 
 let tested: ReturnType<typeof testEngine>;
@@ -17,10 +17,7 @@ let open: string;
 
 beforeEach(async () => {
   tested = testEngine();
-  const { engine } = tested;
-  const done = await engine.rank(request({ aliases: ["done"] }));
-  await engine.end(done.episode, { reward: true, idempotencyKey: "used" });
-  open = (await engine.rank(request({ aliases: ["open"] }))).episode;
+  open = await oneDoneOneOpen(tested);
 });
 
 const expectRefused = (code: ErrorCode, call: () => unknown): Promise<void> =>

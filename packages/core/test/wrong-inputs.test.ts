@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { createEngine, type ErrorCode, memoryStore, type OutcomeInput, type RankRequest } from "../src/index.js";
-import { expectNothingDone } from "./support/expect-nothing-done.js";
+import { expectNothingDone, oneDoneOneOpen } from "./support/expect-nothing-done.js";
 import { request, testEngine } from "./support/test-engine.js";
 
 const LONG = "x".repeat(513);
@@ -11,10 +11,7 @@ let open: string;
 
 beforeEach(async () => {
   tested = testEngine();
-  const { engine } = tested;
-  const done = await engine.rank(request({ aliases: ["done"] }));
-  await engine.end(done.episode, { reward: true, idempotencyKey: "used" });
-  open = (await engine.rank(request({ aliases: ["open"] }))).episode;
+  open = await oneDoneOneOpen(tested);
 });
 
 const expectRefused = (code: ErrorCode, call: () => unknown): Promise<void> =>

@@ -4,7 +4,8 @@ import { QavrError } from "../errors/qavr-error.js";
 
 /**
  * Reports on a run by its id. About one that is known to have been shown no memory there is nothing to record, and nothing to refuse:
- * an application that asks for feedback after every run need not know which ones retrieved. An outcome that names memories says otherwise, and stays refused.
+ * an application that asks for feedback after every run need not know which ones retrieved. An outcome that names memories says
+ * otherwise, and stays refused.
  *
  * @throws UNKNOWN_EPISODE for a run that nobody knows, and the engine's codes
  */

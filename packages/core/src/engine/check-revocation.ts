@@ -2,7 +2,7 @@ import { printed } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { RevokeEvent } from "../ledger/events.js";
 import { assertName } from "../store/validate.js";
-import { assertConditionsGiven, assertKnownFields, checkSwitch, type FieldsOf } from "./known-fields.js";
+import { assertConditionsGiven, checkFields, checkSwitch, type FieldsOf } from "./known-fields.js";
 import type { RevokeOptions } from "./types.js";
 
 const CONDITIONS = { source: true, from: true, to: true, fromSeq: true, toSeq: true } as const;
@@ -10,7 +10,7 @@ const OPTIONS: FieldsOf<RevokeOptions> = { namespace: true, ...CONDITIONS, dryRu
 
 /** @throws INVALID_ARGUMENT without a condition, for one that is undefined or unknown, or for an empty range; INVALID_ID, LIMIT_EXCEEDED */
 export function checkRevocation(options: RevokeOptions): RevokeEvent {
-  assertKnownFields(options, "revoke has no option", OPTIONS);
+  checkFields(options, "What to revoke", "revoke has no option", OPTIONS);
   assertConditionsGiven(options, "revoke", Object.keys(CONDITIONS));
   const { source, from, to, fromSeq, toSeq, dryRun } = options;
   if ([source, from, to, fromSeq, toSeq].every((condition) => condition === undefined)) {

@@ -4,7 +4,7 @@ import { QavrError } from "../errors/qavr-error.js";
 import type { Learner } from "../learners/learner.js";
 import { OUTCOME_TIERS, type OutcomeEvent } from "../ledger/events.js";
 import { assertName } from "../store/validate.js";
-import { assertKnownFields, checkObject, checkSwitch, type FieldsOf } from "./known-fields.js";
+import { checkFields, checkObject, checkSwitch, type FieldsOf } from "./known-fields.js";
 import type { Candidate, OutcomeInput, RankRequest } from "./types.js";
 
 /** The namespace and collection when the caller names none. */
@@ -77,8 +77,7 @@ const REQUEST_FIELDS: FieldsOf<RankRequest> = {
 
 /** Validates everything about a request that does not depend on state, and takes its candidates apart on the way. */
 export function checkRequest(request: RankRequest): CheckedRequest {
-  checkObject(request, "A request");
-  assertKnownFields(request, "A request has no field", REQUEST_FIELDS);
+  checkFields(request, "A request", "A request has no field", REQUEST_FIELDS);
   const { topK, vector, text, space, episode, aliases = NO_NAMES, returned, keepOrder, record = true } = request;
   const { namespace = DEFAULT_NAME, collection = DEFAULT_NAME, context = DEFAULT_CONTEXT } = request;
   assertName(namespace, "namespace");
@@ -215,8 +214,7 @@ const OUTCOME_FIELDS: FieldsOf<OutcomeInput> = {
 
 /** @throws INVALID_REWARD, INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export function checkOutcome(outcome: OutcomeInput): CheckedOutcome {
-  checkObject(outcome, "An outcome, such as { reward: true },");
-  assertKnownFields(outcome, "An outcome has no field", OUTCOME_FIELDS);
+  checkFields(outcome, "An outcome, such as { reward: true },", "An outcome has no field", OUTCOME_FIELDS);
   const { tier = "user", helpful = NO_NAMES, harmful = NO_NAMES, used, note = "", idempotencyKey } = outcome;
   if (!OUTCOME_TIERS.includes(tier)) {
     throw new QavrError(

@@ -9,7 +9,7 @@ import type { StateRef, StateWrite } from "../store/store.js";
 import { assertName } from "../store/validate.js";
 import type { EngineContext } from "./context.js";
 import { differencesIn } from "./differences.js";
-import { assertKnownFields, checkObject, type FieldsOf } from "./known-fields.js";
+import { checkFields, type FieldsOf } from "./known-fields.js";
 import type { CompactionReport } from "./reports.js";
 import type { CompactOptions } from "./types.js";
 
@@ -31,9 +31,8 @@ export function createCompactor(context: EngineContext): (options: CompactOption
   const { store, states, learner, now, outcomeWindow, log } = context;
 
   return async (options) => {
-    checkObject(options, "What to compact");
     // A misspelt age would drop what the default one says, for good.
-    assertKnownFields(options, "compact has no option", OPTIONS);
+    checkFields(options, "What to compact", "compact has no option", OPTIONS);
     const { namespace, olderThan = outcomeWindow } = options;
     assertName(namespace, "namespace");
     if (!(typeof olderThan === "number" && olderThan >= 0)) {

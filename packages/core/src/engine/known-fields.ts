@@ -21,6 +21,18 @@ export function assertKnownFields(given: object, found: string, known: Readonly<
 }
 
 /**
+ * Refuses what is no object, and fields that it does not have.
+ *
+ * @param what For the refusal of anything else, as in `An outcome`.
+ * @param found As for {@link assertKnownFields}.
+ * @throws INVALID_ARGUMENT
+ */
+export function checkFields(given: object, what: string, found: string, known: Readonly<Record<string, true>>): void {
+  checkObject(given, what);
+  assertKnownFields(given, found, known);
+}
+
+/**
  * Refuses options of a call that are no object, where a namespace alone, for one, would go unheard, and those that it does not have.
  *
  * @param call As in `engine.report`.
@@ -31,9 +43,7 @@ export function checkOptions<Options extends object>(
   call: string,
   known: FieldsOf<Options>,
 ): void {
-  if (options === undefined) return;
-  checkObject(options, `The options of ${call}`);
-  assertKnownFields(options, `${call} has no option`, known);
+  if (options !== undefined) checkFields(options, `The options of ${call}`, `${call} has no option`, known);
 }
 
 /** The option of every call that only needs to know where. */

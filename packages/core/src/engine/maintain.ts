@@ -8,7 +8,7 @@ import { STORE_LIMITS } from "../store/store.js";
 import { assertName } from "../store/validate.js";
 import { checkCollection, DEFAULT_NAME, namesIn } from "./check.js";
 import type { EngineContext } from "./context.js";
-import { assertConditionsGiven, assertKnownFields, checkObject, checkOptions } from "./known-fields.js";
+import { assertConditionsGiven, assertKnownFields, checkFields, checkObject, checkOptions } from "./known-fields.js";
 import { toEntry } from "./recorder.js";
 import type { Engine, ForgetOptions, LearnedState } from "./types.js";
 
@@ -164,8 +164,7 @@ function checkForget(options: ForgetOptions): {
   readonly collection: string;
   readonly ids: readonly string[] | undefined;
 } {
-  checkObject(options, "What to forget");
-  assertKnownFields(options, "forget has no option", FORGET_OPTIONS);
+  checkFields(options, "What to forget", "forget has no option", FORGET_OPTIONS);
   assertConditionsGiven(options, "forget", ["ids", "collection"]);
   const { namespace, collection, ids } = options;
   assertName(namespace, "namespace");

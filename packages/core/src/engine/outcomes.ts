@@ -6,7 +6,7 @@ import type { LedgerEntry } from "../store/store.js";
 import { assertName, sameBytes } from "../store/validate.js";
 import { type CheckedOutcome, checkOutcome, DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
-import { checkObject, checkOptions, type FieldsOf, ONLY_NAMESPACE } from "./known-fields.js";
+import { checkFields, checkOptions, type FieldsOf, ONLY_NAMESPACE } from "./known-fields.js";
 import type { OpenEpisode } from "./open-episodes.js";
 import type { RecordReceipt } from "./outcome-spool.js";
 import { openEpisode } from "./rank.js";
@@ -87,8 +87,7 @@ export function createOutcomes(context: EngineContext): Outcomes {
     },
 
     async park(id, options) {
-      checkObject(options, "What to park under");
-      checkOptions(options, "park", { alias: true });
+      checkFields(options, "What to park under", "park has no option", { alias: true });
       const { alias } = options;
       assertName(alias, "alias");
       if (!context.enabled) return;

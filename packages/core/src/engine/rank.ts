@@ -11,7 +11,7 @@ import { assertName } from "../store/validate.js";
 import { type CheckedRequest, checkCount, checkRequest, DEFAULT_NAME, textOf } from "./check.js";
 import type { EngineContext } from "./context.js";
 import { drawHoldout } from "./holdout.js";
-import { checkObject, checkOptions } from "./known-fields.js";
+import { checkFields } from "./known-fields.js";
 import { handleKey, type OpenEpisode, recordBytesOf } from "./open-episodes.js";
 import type { ScoringStates } from "./state-reader.js";
 import { asStoreError } from "./store-failure.js";
@@ -32,6 +32,8 @@ const REMEMBERED_WARNINGS = 1_000;
 
 const NO_VECTOR = new Int8Array(0);
 
+const SIZE_FIELDS = { namespace: true, topK: true, fetchK: true } as const;
+
 export interface Ranker {
   rank(request: RankRequest): Promise<Ranking>;
   fetchSize(request: {
@@ -49,8 +51,7 @@ export function createRanker(context: EngineContext): Ranker {
 
   return {
     async fetchSize(request) {
-      checkObject(request, "What fetchSize is asked");
-      checkOptions(request, "fetchSize", { namespace: true, topK: true, fetchK: true });
+      checkFields(request, "What fetchSize is asked", "fetchSize has no option", SIZE_FIELDS);
       const { namespace = DEFAULT_NAME, topK, fetchK } = request;
       if (!context.enabled) return topK;
       assertName(namespace, "namespace");

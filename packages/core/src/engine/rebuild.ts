@@ -10,7 +10,7 @@ import { DEFAULT_NAME } from "./check.js";
 import { checkRevocation } from "./check-revocation.js";
 import type { EngineContext } from "./context.js";
 import { differencesIn } from "./differences.js";
-import { checkObject, checkSwitch } from "./known-fields.js";
+import { checkSwitch } from "./known-fields.js";
 import { toEntry } from "./recorder.js";
 import type { ReplayReport, RevocationReport } from "./reports.js";
 import type { RevokeOptions } from "./types.js";
@@ -47,7 +47,6 @@ export function createRebuilder(context: EngineContext): Rebuilder {
     },
 
     async revoke(options) {
-      checkObject(options, "What to revoke");
       const event = checkRevocation(options);
       const { namespace, dryRun = false } = options;
       assertName(namespace, "namespace");

@@ -3,7 +3,7 @@ import { QavrError } from "../errors/qavr-error.js";
 import { OUTCOME_TIERS, type OutcomeTier } from "../ledger/events.js";
 import { assertName } from "../store/validate.js";
 import { DEFAULT_NAME } from "./check.js";
-import { assertKnownFields, checkObject, checkOptions, type FieldsOf } from "./known-fields.js";
+import { checkFields, checkObject, type FieldsOf } from "./known-fields.js";
 import type { Engine, OutcomeInput, OutcomeReceipt } from "./types.js";
 
 const encoder = new TextEncoder();
@@ -85,8 +85,8 @@ interface Claims {
  * @throws INVALID_ARGUMENT for a secret that is too short
  */
 export function createRunTokens(options: RunTokensOptions): RunTokens {
-  checkObject(options, "The options of createRunTokens");
-  checkOptions(options, "createRunTokens", { engine: true, secret: true, clock: true });
+  const known = { engine: true, secret: true, clock: true } as const;
+  checkFields(options, "The options of createRunTokens", "createRunTokens has no option", known);
   const { engine, secret, clock = Date.now } = options;
   if (typeof engine?.report !== "function") refuse("engine", "an engine", engine);
   if (typeof clock !== "function") refuse("clock", "a function such as Date.now", clock);
@@ -106,8 +106,7 @@ export function createRunTokens(options: RunTokensOptions): RunTokens {
 
   return {
     async issue(grant) {
-      checkObject(grant, "What to grant");
-      assertKnownFields(grant, "A grant has no field", GRANT_FIELDS);
+      checkFields(grant, "What to grant", "A grant has no field", GRANT_FIELDS);
       const { namespace = DEFAULT_NAME, episode, source, tier = "self-reported", weight, ttl = DAY } = grant;
       assertName(namespace, "namespace");
       assertName(episode, "episode id");

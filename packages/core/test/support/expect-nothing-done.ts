@@ -1,6 +1,13 @@
 import { expect } from "vitest";
 import type { ErrorCode } from "../../src/index.js";
-import { snapshot, type TestEngine } from "./test-engine.js";
+import { request, snapshot, type TestEngine } from "./test-engine.js";
+
+/** Ends one episode, known as `done`, and leaves another open, known as `open`, whose id is returned: there is something to lose. */
+export async function oneDoneOneOpen({ engine }: TestEngine): Promise<string> {
+  const done = await engine.rank(request({ aliases: ["done"] }));
+  await engine.end(done.episode, { reward: true, idempotencyKey: "used" });
+  return (await engine.rank(request({ aliases: ["open"] }))).episode;
+}
 
 /** The call fails with this code, the error says what to do, and nothing anywhere has changed. */
 export async function expectNothingDone(
