@@ -5,16 +5,19 @@ import { scopeOf } from "./run-scope.js";
 import type { RootRun } from "./run-tree.js";
 
 /**
- * The alias under which an interrupted run's episode waits for the run that continues its thread; undefined without a thread,
- * since nothing will ever continue it.
- *
- * A LangGraph that announces interrupts announces resumes as well: the episode then waits for such a run alone, and a new
- * input on the thread leaves it be. An interrupt that was only seen as an error (LangGraph before 1.4.17) is taken to be
- * continued by whatever comes next on the thread.
+ * How a run that has stopped waits. A LangGraph that announces interrupts announces resumes as well: the episode then waits for such a
+ * run alone, and a new input on the thread leaves it be. An interrupt that was only seen as an error (LangGraph before 1.4.17) is taken
+ * to be continued by whatever comes next on the thread.
  */
-export function parkingAlias({ thread, interrupted }: RootRun): string | undefined {
+export type Waiting = "announced" | "seen";
+
+/**
+ * The alias under which a stopped run's episode waits for the run that continues its thread; undefined without a thread, since nothing
+ * will ever continue it.
+ */
+export function parkingAlias({ thread }: RootRun, waiting: Waiting): string | undefined {
   if (thread === undefined) return undefined;
-  return interrupted === "announced" ? announcedAlias(thread) : seenAlias(thread);
+  return waiting === "announced" ? announcedAlias(thread) : seenAlias(thread);
 }
 
 /**

@@ -3,7 +3,14 @@ interface ErrorShape {
   readonly name?: unknown;
   readonly message?: unknown;
   readonly is_bubble_up?: unknown;
+  readonly cause?: unknown;
+  readonly [INVALID_RESUME]?: unknown;
 }
+
+/** What LangGraph marks an error with that an answer has caused. */
+const INVALID_RESUME = Symbol.for("langgraph.invalid_resume");
+/** Errors that wrap one another are followed so far, as LangGraph does. */
+const MOST_CAUSES = 10;
 
 /** LangGraph's control flow (interrupts, hand-offs, draining) travels as errors that are no failures. */
 export function isControlFlow(error: unknown): boolean {
@@ -14,6 +21,16 @@ export function isControlFlow(error: unknown): boolean {
 export function isInterrupt(error: unknown): boolean {
   const name = shape(error)?.name;
   return isControlFlow(error) && (name === "GraphInterrupt" || name === "NodeInterrupt");
+}
+
+/** An answer to an interrupt does not fit the question's schema: the question stands, and may be answered again. */
+export function isRefusedAnswer(error: unknown): boolean {
+  let inner = shape(error);
+  for (let depth = 0; inner && depth < MOST_CAUSES; depth++) {
+    if (inner[INVALID_RESUME] === true) return true;
+    inner = shape(inner.cause);
+  }
+  return false;
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { OutcomeInput } from "@qavr/core";
 import { awaitBriefly, type EpisodeOfRun, endJudged, outcomePerEpisode } from "@qavr/core/adapter";
 import type { Internals } from "../internals.js";
-import { joinParked, openedEpisodes, parkingAlias } from "./run-episodes.js";
-import { isAbort, isControlFlow } from "./run-errors.js";
+import { joinParked, openedEpisodes, parkingAlias, type Waiting } from "./run-episodes.js";
+import { isAbort, isControlFlow, isRefusedAnswer } from "./run-errors.js";
 import { isInFailedPart, type RootRun } from "./run-tree.js";
 import { type FinishedRun, finishedRun, judge, type RunEnd, unjudged } from "./verdict.js";
 
@@ -34,14 +34,25 @@ interface Ending {
 export async function settleRun(internals: Internals, root: RootRun, end: RunEnd): Promise<void> {
   internals.runs.close(root);
   try {
-    // What the root ended with decides: an interrupt in one branch does not undo the error that another branch stopped it with.
-    const stopped = "error" in end ? isControlFlow(end.error) : root.interrupted !== "no";
+    const waiting = waitingAfter(root, end);
     if (root.kind !== "chain") await recording(internals, root, endAll(internals, root, {}));
-    else if (stopped) await recording(internals, root, parkAll(internals, root));
+    else if (waiting) await recording(internals, root, parkAll(internals, root, waiting));
     else await judgeAndEnd(internals, root, end);
   } catch (error) {
     sayNotRecorded(internals, root, error);
   }
+}
+
+/**
+ * How a root run waits after this end; undefined when it is over. What it ended with decides: an interrupt in one branch does not undo the
+ * error that another branch stopped it with.
+ */
+function waitingAfter({ interrupted, resumes }: RootRun, end: RunEnd): Waiting | undefined {
+  if (!("error" in end)) return interrupted === "no" ? undefined : interrupted;
+  if (isControlFlow(end.error)) return interrupted === "announced" ? "announced" : "seen";
+  // The question that its answer does not fit stands as it stood before.
+  if (isRefusedAnswer(end.error)) return resumes ? "announced" : "seen";
+  return undefined;
 }
 
 /**
@@ -100,9 +111,9 @@ async function endAll(
 }
 
 /** An interrupted run waits for its thread to go on, in this process or another; without a thread it never will. */
-async function parkAll(internals: Internals, root: RootRun): Promise<void> {
+async function parkAll(internals: Internals, root: RootRun, waiting: Waiting): Promise<void> {
   const { engine } = internals;
-  const alias = parkingAlias(root);
+  const alias = parkingAlias(root, waiting);
   if (alias === undefined) return endAll(internals, root, {});
   await forEachEpisode(root, async (episode) => {
     for (const { run, exposure, ...shown } of root.exposures) {
