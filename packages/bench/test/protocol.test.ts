@@ -88,11 +88,6 @@ describe("a trial", () => {
 });
 
 describe("a job", () => {
-  it("asks each request of sealtools once and ends there, since rare needs are what the set is about", async () => {
-    const { checkpoints } = await runJob({ row: "similarity", set: "sealtools", scenario: "main", seed: 1 });
-    expect(checkpoints.at(-1)?.runs).toBe(1336);
-  });
-
   it("says which trial failed", async () => {
     const job = { row: "nobody", set: "nlupp-hotels", scenario: "main", seed: 1 } as const;
     await expect(runJob(job)).rejects.toThrow(/nobody/);

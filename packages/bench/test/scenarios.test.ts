@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { DATASETS, type DatasetName } from "../src/datasets/catalogue.js";
 import { loadDataset } from "../src/datasets/load-dataset.js";
+import { worldOf } from "../src/learning/run-job.js";
 import { SCENARIOS } from "../src/learning/scenarios.js";
 import { judge } from "../src/world/judgement.js";
 import { type Split, splitDataset } from "../src/world/split.js";
@@ -82,6 +83,12 @@ describe("a small set", () => {
     }
     const asked = new Set(hotels.stream.map(({ text }) => text));
     expect(hotels.lessons.some(({ text }) => asked.has(text))).toBe(false);
+  });
+
+  it("asks each request of sealtools once and ends there, since rare needs are what the set is about", () => {
+    const { stream } = worldOf({ set: "sealtools", scenario: "main", seed: 1 }, tools);
+    expect(stream).toHaveLength(1336);
+    expect(new Set(stream).size).toBe(1336);
   });
 
   it("has one memory per tool in sealtools, and each of them helps", () => {

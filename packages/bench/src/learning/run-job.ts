@@ -2,7 +2,7 @@ import { DATASETS, type DatasetName } from "../datasets/catalogue.js";
 import { type Retrieval, retrieve } from "../retrieval/retrieval.js";
 import { loadCorpus } from "../world/corpus.js";
 import type { Split } from "../world/split.js";
-import { createWorld } from "../world/world.js";
+import { createWorld, type World } from "../world/world.js";
 import { runTrial } from "./protocol.js";
 import type { Job, JobResult } from "./results.js";
 import { ROWS, type Row } from "./rows.js";
@@ -30,9 +30,7 @@ async function load(set: DatasetName): Promise<Prepared> {
 /** Runs one row in one world. An error says which. */
 export async function runJob(job: Job): Promise<JobResult> {
   const { split, retrieval } = await prepare(job.set);
-  const { once, unseen } = DATASETS[job.set];
-  const ofSet = { unseen, ...(once ? { runs: split.stream.length } : {}) };
-  const world = createWorld(split, job.seed, { ...ofSet, ...SCENARIOS[job.scenario].settings });
+  const world = worldOf(job, split);
   try {
     const { createArm } = rowNamed(job.row);
     return { ...job, ...(await runTrial(world, retrieval, createArm)) };
@@ -40,6 +38,13 @@ export async function runJob(job: Job): Promise<JobResult> {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`${job.row} on ${job.set}, ${job.scenario}, seed ${job.seed}: ${reason}`, { cause: error });
   }
+}
+
+/** The world of a job: what the dataset asks for, and what the scenario does to it. */
+export function worldOf({ set, scenario, seed }: Pick<Job, "set" | "scenario" | "seed">, split: Split): World {
+  const { once, unseen } = DATASETS[set];
+  const ofSet = { unseen, ...(once ? { runs: split.stream.length } : {}) };
+  return createWorld(split, seed, { ...ofSet, ...SCENARIOS[scenario].settings });
 }
 
 function rowNamed(name: string): Row {
