@@ -6,7 +6,8 @@ import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import { memoryStore } from "@qavr/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Qavr, qavr } from "../src/index.js";
-import { hnswStore, ids, memoryVectorStore } from "./support/corpus.js";
+import { ids, memoryVectorStore } from "./support/corpus.js";
+import { hnswStore } from "./support/hnsw-store.js";
 
 const QUESTION = "payment queue stuck";
 

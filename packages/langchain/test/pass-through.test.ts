@@ -4,7 +4,8 @@ import { Document } from "@langchain/core/documents";
 import { memoryStore } from "@qavr/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type Qavr, qavr } from "../src/index.js";
-import { corpus, hnswStore, ids, memoryVectorStore, TrigramEmbeddings } from "./support/corpus.js";
+import { corpus, ids, memoryVectorStore, TrigramEmbeddings } from "./support/corpus.js";
+import { hnswStore } from "./support/hnsw-store.js";
 import { HybridStore } from "./support/hybrid-store.js";
 
 const QUESTION = "payment queue stuck";

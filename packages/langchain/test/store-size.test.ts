@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { storeSize } from "../src/ranking/store-size.js";
-import { hnswStore } from "./support/corpus.js";
+import { hnswStore } from "./support/hnsw-store.js";
 import { LOCAL_STORES } from "./support/local-stores.js";
 
 describe("storeSize", () => {

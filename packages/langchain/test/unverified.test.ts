@@ -1,7 +1,7 @@
 import { memoryStore } from "@qavr/core";
 import { describe, expect, it, vi } from "vitest";
 import { qavr } from "../src/index.js";
-import { hnswStore } from "./support/corpus.js";
+import { hnswStore } from "./support/hnsw-store.js";
 
 const QUESTION = "payment queue stuck";
 

@@ -8,7 +8,8 @@ import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { describe, expect, it } from "vitest";
 import type { QavrVectorStore } from "../src/index.js";
 import { bench, credit } from "./support/bench.js";
-import { hnswStore, ids, TrigramEmbeddings } from "./support/corpus.js";
+import { ids, TrigramEmbeddings } from "./support/corpus.js";
+import { hnswStore } from "./support/hnsw-store.js";
 
 function search(store: Pick<QavrVectorStore, "asRetriever">, question: string, config: RunnableConfig) {
   return store.asRetriever(1).invoke(question, config);

@@ -1,5 +1,4 @@
 import { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
-import { HNSWLib } from "@langchain/community/vectorstores/hnswlib";
 import { Document } from "@langchain/core/documents";
 import { Embeddings } from "@langchain/core/embeddings";
 
@@ -53,10 +52,6 @@ export async function memoryVectorStore(documents: Document[] = corpus()): Promi
   const store = new MemoryVectorStore(new TrigramEmbeddings());
   await store.addDocuments(documents);
   return store;
-}
-
-export async function hnswStore(documents: Document[] = corpus()): Promise<HNSWLib> {
-  return HNSWLib.fromDocuments(documents, new TrigramEmbeddings());
 }
 
 /** Keeps only one document: which memory a run is shown can then be chosen per run. */

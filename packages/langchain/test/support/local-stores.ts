@@ -12,7 +12,8 @@ import { createClient } from "@libsql/client";
 import { startVectorServer, type VectorServer } from "@qavr/postgres-server";
 import pg from "pg";
 import { afterAll, onTestFinished } from "vitest";
-import { corpus, hnswStore, memoryVectorStore, TrigramEmbeddings } from "./corpus.js";
+import { corpus, memoryVectorStore, TrigramEmbeddings } from "./corpus.js";
+import { hnswStore } from "./hnsw-store.js";
 
 /** A real vector store of this machine, filled with the corpus. */
 export interface LocalStore {
