@@ -5,6 +5,7 @@ import { abortedWith } from "./support/aborted-with.js";
 import { bench, credit, nothingOpen } from "./support/bench.js";
 import { childOf } from "./support/child-of.js";
 import { failing, graph, State } from "./support/graph.js";
+import { retrieving } from "./support/retrieving.js";
 import { sleep } from "./support/sleep.js";
 
 const RUN_ID = "22222222-2222-4222-8222-222222222222";
@@ -146,6 +147,25 @@ describe("a tracked graph", () => {
       .addEdge("after", END)
       .compile();
     await memory.track(outer).invoke({ question: "" });
+    expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
+  });
+
+  it.each([
+    ["part of the run, where it is handed the config", true],
+    ["run of its own, where it is not", false],
+  ])("takes a chain inside a node that is tracked itself for a %s", async (_what, handed) => {
+    const { memory, retriever } = await bench();
+    const chain = retrieving({ memory, retriever });
+    const whole = new StateGraph(State)
+      .addNode("ask", async ({ question }, config) => {
+        await chain.invoke(question, handed ? config : {});
+        return {};
+      })
+      .addEdge(START, "ask")
+      .addEdge("ask", END)
+      .compile();
+    await memory.track(whole).invoke({ question: "payment queue stuck" }, { runId: RUN_ID });
+    expect((await memory.explain(RUN_ID))?.exposures.length ?? 0).toBe(handed ? 1 : 0);
     expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
   });
 

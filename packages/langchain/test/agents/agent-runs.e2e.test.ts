@@ -1,3 +1,4 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
 import {
   type BaseStore,
   Command,
@@ -129,6 +130,21 @@ describe("an agent with memories inside another run", () => {
     const delegate = act(async () => (await inner.invoke(QUESTION)).messages.length);
     await agentOf(setup, [calls("act")], [delegate]).invoke(QUESTION);
     expect(await credit(setup.memory)).toEqual(both);
+  });
+
+  it("is part of it, in a tool that hands its config on", async () => {
+    const setup = await bench();
+    const inner = withAgents(setup.memory, { base: setup.vectors, k: 1, query: () => "office coffee" }).agent({
+      model: recording(),
+    });
+    const delegate = tool(
+      async (_input, config: RunnableConfig) => String((await inner.invoke(QUESTION, config)).messages.length),
+      { name: "act", description: "acts", schema: z.object({}) },
+    );
+    await agentOf(setup, [calls("act")], [delegate]).invoke(QUESTION, { runId: RUN_ID });
+    expect((await setup.memory.explain(RUN_ID))?.exposures).toHaveLength(2);
+    expect(await credit(setup.memory)).toEqual({ ...both, coffee: 1 });
+    expect((await setup.memory.status()).episodes).toMatchObject({ recorded: 1, open: 0 });
   });
 
   it("waits with its memories when it is interrupted there, and is settled by the run that resumes the graph", async () => {
