@@ -1,7 +1,31 @@
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vitest/config";
+import type { Plugin } from "vite";
+import { configDefaults, defineConfig, type TestProjectConfiguration } from "vitest/config";
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** Tests and sources get the versions that the package in `folder` depends on. */
+function dependenciesOf(folder: string): Plugin {
+  const manifest = source(`${folder}/package.json`);
+  const names = Object.keys(JSON.parse(readFileSync(manifest, "utf8")).dependencies);
+  return {
+    name: "dependencies-of-folder",
+    enforce: "pre",
+    resolveId(id, importer) {
+      const isDependency = importer !== manifest && names.some((name) => id === name || id.startsWith(`${name}/`));
+      // The oldest core has no fake models: the newest lends them.
+      return isDependency && id !== "@langchain/core/testing" ? this.resolve(id, manifest, { skipSelf: true }) : null;
+    },
+  };
+}
+
+/** Some tests of `@qavr/langchain` run again on the oldest peers that it supports. */
+const onOldest = (peers: string, tests: readonly string[]): TestProjectConfiguration => ({
+  extends: true,
+  plugins: [dependenciesOf(`packages/langchain/floor/${peers}`)],
+  test: { name: `oldest-${peers}`, include: tests.map((test) => `packages/langchain/test/${test}.test.ts`) },
+});
 
 /** Tests run against the sources, so that coverage names the lines people edit; CJS and the packed files have their own checks. */
 export default defineConfig({
@@ -25,7 +49,23 @@ export default defineConfig({
   },
   test: {
     reporters: process.env.CI ? ["default", ["json", { outputFile: "reports/tests.json" }]] : ["default"],
-    include: ["packages/*/{src,test}/**/*.test.ts", "examples/*/test/**/*.test.ts"],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "newest",
+          include: ["packages/*/{src,test}/**/*.test.ts", "examples/*/test/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, "**/oldest-peers.test.ts"],
+        },
+      },
+      onOldest("main", [
+        "oldest-peers",
+        "{langgraph,lcel}-traces.e2e",
+        "{interrupts,nested-retrievers,outcome-handler,run-scope}.e2e",
+        "langgraph/*.e2e",
+      ]),
+      onOldest("agents", ["agents/oldest-peers", "agent-traces.e2e", "agents/*.e2e"]),
+    ],
     // Mastra reports its use to its makers unless told not to.
     env: { MASTRA_TELEMETRY_DISABLED: "1" },
     // A limit for what hangs, not for what is slow: coverage on two busy cores multiplies times.

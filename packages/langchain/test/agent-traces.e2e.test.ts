@@ -187,7 +187,7 @@ describe("a tracked agent", () => {
     // A second handler of the same memory hears everything again.
     const callbacks = [new OutcomeHandler({ memory })];
     const result = await agent.invoke(QUESTION, { runId: RUN_ID, callbacks });
-    expect(messageOf(result, "broken").status).toBe("error");
+    expect(messageOf(result, "broken").text).toContain("tool exploded");
     expect(seen).toEqual([1, 2]);
     expect(await credit(memory)).toEqual({ restart: -1, scale: -1 });
     expect((await memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 0, tier: "verified" });

@@ -8,6 +8,7 @@ import { z } from "zod";
 import { qavr } from "../src/index.js";
 import { type Bench, bench, credit, nothingOpen } from "./support/bench.js";
 import { memoryVectorStore } from "./support/corpus.js";
+import { itWithAnnouncements, itWithRefusedAnswers } from "./support/framework-features.js";
 import { failing, graph, State } from "./support/graph.js";
 import { sleep } from "./support/sleep.js";
 
@@ -33,7 +34,7 @@ describe("an interrupted graph", () => {
     expect((await tools.memory.status()).episodes).toMatchObject({ parked: 0, recorded: 1 });
   });
 
-  it.each([{ interruptBefore: ["respond" as const] }, { interruptAfter: ["retrieve" as const] }])(
+  itWithAnnouncements.each([{ interruptBefore: ["respond" as const] }, { interruptAfter: ["retrieve" as const] }])(
     "settles a static interrupt too, which no error announces: %j",
     async (breakpoint) => {
       const tools = await bench();
@@ -75,7 +76,7 @@ describe("an interrupted graph", () => {
     expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
   });
 
-  it.each([
+  itWithRefusedAnswers.each([
     ["before the question", () => undefined],
     ["again with the answer", ({ retriever }: Bench) => retriever.invoke(QUESTION)],
     [
@@ -158,7 +159,7 @@ describe("an interrupted graph", () => {
     expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
   });
 
-  it("is left alone by a new input on its thread, which earns for its own memories only", async () => {
+  itWithAnnouncements("is left alone by a new input on its thread, which earns for its own memories only", async () => {
     const tools = await bench();
     const asking = ({ question }: { question: string }) =>
       question === QUESTION ? { answer: interrupt("go on?") as string } : {};
@@ -172,7 +173,7 @@ describe("an interrupted graph", () => {
     expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
   });
 
-  it("is given up when a later run on its thread is interrupted and waits in its place", async () => {
+  itWithAnnouncements("is given up when a later run on its thread is interrupted and waits in its place", async () => {
     const tools = await bench();
     const ask = () => ({ answer: interrupt("go on?") as string });
     const run = tools.memory.track(graph(tools, ask).compile({ checkpointer: new MemorySaver() }));
@@ -233,7 +234,7 @@ describe("an interrupted graph", () => {
     expect(codes()).toEqual([]);
   });
 
-  it("settles with the run that resumes it, also where that run retrieved before it reached the graph", async () => {
+  itWithAnnouncements("settles with the run that resumes it, also if that retrieved ahead of the graph", async () => {
     const tools = await bench();
     const ask = () => ({ answer: interrupt("go on?") as string });
     const compiled = graph(tools, ask).compile({ checkpointer: new MemorySaver() });
@@ -326,7 +327,7 @@ describe("a run that continues in another process", () => {
     await second.memory.close();
   });
 
-  it("is left alone there by a new input on its thread", async () => {
+  itWithAnnouncements("is left alone there by a new input on its thread", async () => {
     const start = await processes();
     const first = start();
     await first.run.invoke({ question: QUESTION }, { ...THREAD, runId: RUN_ID });

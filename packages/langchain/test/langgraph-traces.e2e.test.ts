@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { abortedWith } from "./support/aborted-with.js";
 import { bench, credit, nothingOpen } from "./support/bench.js";
 import { childOf } from "./support/child-of.js";
+import { itWithAbortedStreams } from "./support/framework-features.js";
 import { failing, graph, State } from "./support/graph.js";
 import { retrieving } from "./support/retrieving.js";
 import { sleep } from "./support/sleep.js";
@@ -169,7 +170,7 @@ describe("a tracked graph", () => {
     expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
   });
 
-  it("teaches nothing when the consumer of its stream leaves, since that aborts it", async () => {
+  itWithAbortedStreams("teaches nothing when the consumer of its stream leaves, since that aborts it", async () => {
     const tools = await bench();
     const slow = async () => {
       await sleep(20);

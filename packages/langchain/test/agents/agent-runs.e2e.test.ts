@@ -16,6 +16,7 @@ import { qavrMiddleware, withAgents } from "../../src/agents/index.js";
 import { QavrStore } from "../../src/langgraph/index.js";
 import { approval, type Call, recording, systemPrompts } from "../support/agent.js";
 import { type Bench, bench, credit, nothingOpen } from "../support/bench.js";
+import { itWithAbortedStreams, itWithJoiningAgents } from "../support/framework-features.js";
 import { failing } from "../support/graph.js";
 import { itemId, itemStore, PREFIX } from "../support/item-store.js";
 import { sleep } from "../support/sleep.js";
@@ -67,7 +68,7 @@ describe("how the run of an agent with memories may end", () => {
     expect(await nothingOpen(setup.memory)).toBe(true);
   });
 
-  it("with a stream that its reader left: it is aborted, and no failure", async () => {
+  itWithAbortedStreams("with a stream that its reader left: it is aborted, and no failure", async () => {
     const setup = await bench();
     const agent = agentOf(setup, [calls("act"), calls("act")], [act(() => sleep(20))]);
     for await (const _chunk of await agent.stream(QUESTION)) break;
@@ -106,7 +107,7 @@ describe("an agent with memories inside another run", () => {
     expect((await setup.memory.status()).episodes).toMatchObject({ recorded: 1, open: 0 });
   });
 
-  it("is part of it, in a tool, also when both are tracked: one episode, whose handles go on", async () => {
+  itWithJoiningAgents("is part of it, in a tool, both tracked: one episode, whose handles go on", async () => {
     const setup = await bench();
     const model = recording();
     const inner = withAgents(setup.memory, { base: setup.vectors, k: 1, query: () => "office coffee" }).agent({
@@ -120,7 +121,7 @@ describe("an agent with memories inside another run", () => {
     expect((await setup.memory.status()).episodes).toMatchObject({ recorded: 1, open: 0 });
   });
 
-  it("is not credited by the success of a run that went on without it", async () => {
+  itWithJoiningAgents("is not credited by the success of a run that went on without it", async () => {
     const setup = await bench();
     const model = recording();
     model.alwaysThrow(new Error("inner model is down"));

@@ -32,5 +32,5 @@ export const approval = (): AgentMiddleware =>
 export const messageOf = (
   result: { messages: readonly unknown[] },
   name: string,
-): BaseMessage & { status?: string; artifact?: { id?: string }[] } =>
+): BaseMessage & { artifact?: { id?: string }[] } =>
   result.messages.find((message) => (message as { name?: string }).name === name) as BaseMessage;

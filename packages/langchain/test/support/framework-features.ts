@@ -1,0 +1,19 @@
+import langgraph from "@langchain/langgraph/package.json" with { type: "json" };
+import langchain from "langchain/package.json" with { type: "json" };
+import { it, type TestAPI } from "vitest";
+
+const absent = Object.assign(() => undefined, { each: () => () => undefined }) as unknown as TestAPI;
+
+/** `it`, where the installed framework is that new; elsewhere there is no such test, not even a skipped one. */
+function since({ version }: { readonly version: string }, first: string): TestAPI {
+  return version.localeCompare(first, "en", { numeric: true }) < 0 ? absent : it;
+}
+
+/** LangGraph says which run is interrupted, and which one resumes it. */
+export const itWithAnnouncements: TestAPI = since(langgraph, "1.4.17");
+/** LangGraph aborts what it streams when the reader leaves. */
+export const itWithAbortedStreams: TestAPI = since(langgraph, "1.4.18");
+/** LangGraph says that an error is the fault of an answer. */
+export const itWithRefusedAnswers: TestAPI = since(langgraph, "1.5.3");
+/** A tracked agent is part of the run that calls it, also without being handed its config. */
+export const itWithJoiningAgents: TestAPI = since(langchain, "1.5.12");
