@@ -106,6 +106,24 @@ describe("verify of a PostgreSQL ledger", () => {
     await store.close();
   });
 
+  it.each([3, 2])(
+    "does not take a ledger for ended after %i entries where the ones after them are gone",
+    async (left) => {
+      const store = postgresStore({
+        pool,
+        schema: await tampered((s) => `delete from ${s}.entry where seq > ${left}`),
+      });
+      for (const after of [0, left]) {
+        expect(await refusalOf(store.readEntries("n", { after, limit: 10 }))).toMatchObject({
+          code: "STORE_CORRUPT",
+          details: { seq: left + 1 },
+        });
+      }
+      if (left > 2) expect(await store.readEntries("n", { limit: left - 2 })).toHaveLength(left - 2);
+      await store.close();
+    },
+  );
+
   it("reads no entries of a namespace whose own row is gone", async () => {
     const store = postgresStore({ pool, schema: await tampered((s) => `delete from ${s}.namespace`) });
     for (const after of [0, 3]) {

@@ -76,7 +76,7 @@ export function checkpointTables(db: DatabaseSync, path: string, ledger: LedgerT
           const row = { key: nameToBytes(key), seq, payload_digest: digests.of(payload) };
           addKey.run(namespace.id, row.key, seq, row.payload_digest, keyDigest(name, row));
         }
-        after = page.at(-1)?.seq ?? through;
+        after += page.length;
       }
       const base = {
         ...namespace,

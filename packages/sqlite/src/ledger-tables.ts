@@ -120,13 +120,14 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
   const corrupt = (seq: number): QavrError => damagedEntry(path, seq);
 
   /** Each held against its digest, which builds on that of the entry before it. */
-  const entriesAfter = ({ id, base, base_digest }: NamespaceRow, after: number, limit: number): SequencedEntry[] => {
+  const entriesAfter = (known: NamespaceRow, after: number, limit: number): SequencedEntry[] => {
+    const { id, head, base, base_digest } = known;
     const isInside = after > base;
     const rows = entries.all(id, after, isInside ? limit + 1 : limit) as unknown as ChainedEntry[];
-    if (!isInside) return chainedEntries(rows, { seq: base, digest: base_digest }, digests, corrupt);
     // Without the one before the first one cannot be checked: then it is the damaged one.
-    const before = rows[0]?.seq === after ? (rows.shift() as ChainedEntry) : { seq: after, digest: NOTHING };
-    return chainedEntries(rows, before, digests, corrupt);
+    let before = isInside ? { seq: after, digest: NOTHING } : { seq: base, digest: base_digest };
+    if (isInside && rows[0]?.seq === after) before = rows.shift() as ChainedEntry;
+    return chainedEntries(rows, before, Math.min(head, before.seq + limit), digests, corrupt);
   };
 
   return {

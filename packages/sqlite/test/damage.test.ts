@@ -41,6 +41,25 @@ describe("a ledger whose bytes were damaged", () => {
     }
   });
 
+  it("has not ended where its last entries are gone", async () => {
+    const path = tempLedger();
+    const store = sqliteStore(path);
+    for (const key of ["a", "b", "c", "d"]) await store.commit("n", [tally(key)], counting);
+    await store.close();
+    for (const left of [2, 0]) {
+      tamper(path, `DELETE FROM entry WHERE seq > ${left}`);
+      const damaged = sqliteStore(path);
+      for (const after of [0, left]) {
+        await expect(damaged.readEntries("n", { after, limit: 10 })).rejects.toMatchObject({
+          code: "STORE_CORRUPT",
+          details: { seq: left + 1 },
+        });
+      }
+      if (left > 0) expect(await damaged.readEntries("n", { limit: left })).toHaveLength(left);
+      await damaged.close();
+    }
+  });
+
   it("does not tell an honest retry of a conflict: what its payload is compared with is held against its digest", async () => {
     const path = tempLedger();
     const store = sqliteStore(path);

@@ -181,10 +181,13 @@ describe("repair", () => {
     await engine.close();
   });
 
-  it("leaves a damaged ledger alone, and says so", async () => {
+  it.each([
+    ["that is damaged", "UPDATE entry SET payload = zeroblob(length(payload)) WHERE seq = 7 AND namespace = 1"],
+    ["whose last entries are gone", "DELETE FROM entry WHERE seq >= 7 AND namespace = 1"],
+  ])("leaves a ledger alone %s, and says so", async (_, damage) => {
     const path = tempLedger();
     await learnedLedger(path, 20);
-    tamper(path, "UPDATE entry SET payload = zeroblob(length(payload)) WHERE seq = 7 AND namespace = 1");
+    tamper(path, damage);
     const engine = createEngine({ store: sqliteStore(path) });
     expect(await engine.repair()).toMatchObject({
       rebuilt: [],

@@ -51,15 +51,21 @@ describe("entries for readers", () => {
   const corrupt = (seq: number): QavrError => new QavrError("STORE_CORRUPT", "damaged", { details: { seq } });
 
   it("are given as they were written", () => {
-    expect(chainedEntries(rows, { seq: 0, digest: first }, digests, corrupt)).toEqual(entries);
-    expect(chainedEntries(rows.slice(3), rows[2] as ChainedEntry, digests, corrupt)).toEqual(entries.slice(3));
+    expect(chainedEntries(rows, { seq: 0, digest: first }, 5, digests, corrupt)).toEqual(entries);
+    expect(chainedEntries(rows.slice(3), rows[2] as ChainedEntry, 5, digests, corrupt)).toEqual(entries.slice(3));
   });
 
   it("are refused from the first one on that does not follow", () => {
     const damaged = rows.with(3, { ...rows[3], at: 9 } as ChainedEntry);
-    expect(() => chainedEntries(damaged, { seq: 0, digest: first }, digests, corrupt)).toThrow(
+    expect(() => chainedEntries(damaged, { seq: 0, digest: first }, 5, digests, corrupt)).toThrow(
       expect.objectContaining({ code: "STORE_CORRUPT", details: { seq: 4 } }),
     );
-    expect(() => chainedEntries(rows.slice(1), { seq: 0, digest: first }, digests, corrupt)).toThrow();
+    expect(() => chainedEntries(rows.slice(1), { seq: 0, digest: first }, 5, digests, corrupt)).toThrow();
+  });
+
+  it.each([0, 1, 4])("are refused when they end after %i of those that there must be", (left) => {
+    expect(() => chainedEntries(rows.slice(0, left), { seq: 0, digest: first }, 5, digests, corrupt)).toThrow(
+      expect.objectContaining({ code: "STORE_CORRUPT", details: { seq: left + 1 } }),
+    );
   });
 });

@@ -85,19 +85,23 @@ export function chainOn(
  * Entries of a ledger as their readers get them, each held against its digest.
  *
  * @param before place and digest of the entry before the first one
- * @param corrupt makes the error for an entry that does not follow from the one before it
+ * @param through place of the last one that must be among them: a ledger that lacks its last entries has not ended there
+ * @param corrupt makes the error for an entry that does not follow from the one before it, or is gone
  */
 export function chainedEntries(
   rows: readonly ChainedEntry[],
   before: { readonly seq: number; readonly digest: Uint8Array },
+  through: number,
   digests: LedgerDigests,
   corrupt: (seq: number) => QavrError,
 ): SequencedEntry[] {
   let last = before;
-  return rows.map((row) => {
+  const found = rows.map((row) => {
     const { seq, key, type, at, payload } = row;
     if (seq !== last.seq + 1 || !sameBytes(digests.entry(last.digest, row), row.digest)) throw corrupt(seq);
     last = row;
     return { key: bytesToName(key), type: bytesToName(type), at, payload, seq };
   });
+  if (last.seq < through) throw corrupt(last.seq + 1);
+  return found;
 }

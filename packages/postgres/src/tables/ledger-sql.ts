@@ -111,13 +111,14 @@ export function ledgerSql({ schema: name, place, lockTimeout }: LedgerSqlOptions
     head: statement(`select head from ${schema}.namespace where id = $1`),
     // An empty namespace is one whose first commit has not been made yet.
     namespaces: statement(`select name from ${schema}.namespace where name > $1 and head > 0 order by name limit $2`),
-    // From the one before on: its digest is what the first one's builds on.
+    // From the one before on: its digest is what the first one's builds on. One row at least, so that the head comes with its entries.
     entries: statement(`
-      with known as (select base, base_digest from ${schema}.namespace where id = $1)
-      select seq, key, type, at, payload, digest,
-        (select base from known) as base, (select base_digest from known) as base_digest
-      from ${schema}.entry where namespace = $1 and seq >= greatest($2::bigint, (select base + 1 from known))
-      order by seq limit $3`),
+      select known.head, known.base, known.base_digest, found.seq, found.key, found.type, found.at, found.payload, found.digest
+      from (select) as one left join (select head, base, base_digest from ${schema}.namespace where id = $1) as known on true
+      left join lateral (
+        select seq, key, type, at, payload, digest
+        from ${schema}.entry where namespace = $1 and seq >= greatest($2::bigint, known.base + 1) order by seq limit $3
+      ) as found on true order by found.seq`),
     // One row at least, so that the moment comes with its states.
     states: statement(`
       select now.revision, now.digest, found.place, found.value
@@ -189,18 +190,22 @@ export function ledgerSql({ schema: name, place, lockTimeout }: LedgerSqlOptions
 
     async entries(connection, namespace, after, limit) {
       const rows: readonly unknown[] = await connection.rows(sql.entries, [nameId(namespace), after, limit + 1]);
-      const chain = rows as readonly (ChainedEntry & Base)[];
+      const ends = rows[0] as Ends;
+      const chain = (rows as readonly (ChainedEntry | NoEntry)[]).filter((row) => row.seq !== null);
       const [first] = chain;
-      if (!first) return [];
-      // Entries without their namespace's own row: where the ledger begins, and what it is chained from, is gone.
-      if (first.base === null) throw corrupt(first.seq);
-      if (after <= first.base) {
-        const before = { seq: first.base, digest: first.base_digest };
-        return chainedEntries(chain.slice(0, limit), before, digests, corrupt);
+      if (ends.base === null) {
+        // Entries without their namespace's own row: where the ledger begins, and what it is chained from, is gone.
+        if (first) throw corrupt(first.seq);
+        return [];
+      }
+      if (after <= ends.base) {
+        const before = { seq: ends.base, digest: ends.base_digest };
+        return chainedEntries(chain.slice(0, limit), before, Math.min(ends.head, ends.base + limit), digests, corrupt);
       }
       // Without the one before the first one cannot be checked: then it is the damaged one.
-      const before = first.seq === after ? first : { seq: after, digest: NOTHING };
-      return chainedEntries(before === first ? chain.slice(1) : chain, before, digests, corrupt);
+      const before = first?.seq === after ? first : { seq: after, digest: NOTHING };
+      const following = before === first ? chain.slice(1) : chain;
+      return chainedEntries(following, before, Math.min(ends.head, after + limit), digests, corrupt);
     },
 
     async states(connection, namespace, scope, ids) {
@@ -294,10 +299,15 @@ export function fitsOneStatement({ entries, states }: NamespaceChange): boolean 
   return [...chunks(sizes, (size) => size)].length <= 1;
 }
 
-/** Where the ledger of an entry's namespace begins, null without a namespace. */
-type Base =
-  | { readonly base: number; readonly base_digest: Uint8Array }
-  | { readonly base: null; readonly base_digest: null };
+/** Where the ledger of a namespace begins and ends, null without a namespace. */
+type Ends =
+  | { readonly head: number; readonly base: number; readonly base_digest: Uint8Array }
+  | { readonly head: null; readonly base: null; readonly base_digest: null };
+
+/** In place of entries, where there are none. */
+interface NoEntry {
+  readonly seq: null;
+}
 
 /** A state to write, its address as the table has it. */
 interface KeyedState {

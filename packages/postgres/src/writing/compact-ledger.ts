@@ -23,9 +23,9 @@ export async function dropBeginning(
   const corrupt = (seq: number): QavrError => damagedEntry(place, seq);
   let last = { seq: ends.base, digest: ends.baseDigest };
   while (last.seq < through) {
-    const page = await sql.entries(connection, namespace, last.seq, Math.min(PAGE, through - last.seq));
-    if (page.length === 0) throw corrupt(last.seq + 1);
-    chainedEntries(page, last, digests, corrupt);
+    const asked = Math.min(PAGE, through - last.seq);
+    const page = await sql.entries(connection, namespace, last.seq, asked);
+    chainedEntries(page, last, last.seq + asked, digests, corrupt);
     const dropped = page.map(({ seq, key, payload }) => ({ seq, key, payloadDigest: digests.of(payload) }));
     await sql.dropEntries(connection, namespace, dropped);
     last = page.at(-1) as ChainedEntry;
