@@ -2,8 +2,6 @@ export { HASHED_DIMS, hashedVector } from "./embedding/hashed-vector.js";
 export { contentHash } from "./embedding/text-hash.js";
 export { createEngine, ENGINE_DEFAULTS } from "./engine/create-engine.js";
 export type { SetTimer } from "./engine/deadline.js";
-export { type Defined, definedOnly } from "./engine/defined-only.js";
-export { assertKnownFields, type FieldsOf } from "./engine/known-fields.js";
 export type {
   CompactionReport,
   ContextStatus,
@@ -45,6 +43,8 @@ export type {
   RankRequest,
   RevokeOptions,
 } from "./engine/types.js";
+export { type Defined, definedOnly } from "./errors/defined-only.js";
+export { assertKnownFields, type FieldsOf } from "./errors/known-fields.js";
 export { printed } from "./errors/printed.js";
 export { ERROR_CODES, type ErrorCode, type ErrorDetails, QavrError } from "./errors/qavr-error.js";
 export type { AdvantageVector } from "./learners/advantage-vector.js";

@@ -44,7 +44,8 @@ describe("options of a call", () => {
   };
 
   it.each(Object.entries(calls))("of %s are refused when they are no object", async (_, call) => {
-    for (const options of [null, "tenant", 7, ["tenant"], true]) {
+    const unheard = [Promise.resolve({ namespace: "tenant" }), new Map([["namespace", "tenant"]])];
+    for (const options of [null, "tenant", 7, ["tenant"], true, ...unheard]) {
       await expectRefused("INVALID_ARGUMENT", () => call(options as never));
     }
   });
@@ -77,6 +78,12 @@ describe("an end", () => {
       await expectRefused("INVALID_ARGUMENT", () => tested.engine.end(open, outcome as never));
     },
   );
+
+  it("with an outcome that nobody waited for is refused, and not taken for an unknown one", async () => {
+    const judged = Promise.resolve({ reward: 1 });
+    await expectRefused("INVALID_ARGUMENT", () => tested.engine.end(open, judged as never));
+    await expectRefused("INVALID_ARGUMENT", () => tested.engine.report("done", judged as never));
+  });
 
   it.each([1, "0", ["0"], [0.5], [Number.NaN], [undefined]])(
     "refuses %j for exposures without credit",
@@ -150,6 +157,27 @@ describe("run tokens", () => {
     for (const field of [{ namespce: "tenant" }, { teir: "user" }, { weight: "0.5" }]) {
       const grant = { episode: open, source: "user 17", ...field };
       await expectRefused("INVALID_ARGUMENT", () => tokens.issue(grant as never));
+    }
+  });
+});
+
+describe("options that an object has from its class", () => {
+  class Settings {
+    readonly store = memoryStore();
+    get holdout(): number {
+      return 2;
+    }
+  }
+
+  it("are heard by an engine", () => {
+    expect(() => createEngine(new Settings())).toThrowError(
+      expect.objectContaining({ details: { option: "holdout", received: "2" } }),
+    );
+  });
+
+  it("are heard by a learner", () => {
+    for (const options of [{ learningRate: 7 }, { rewards: Object.create({ used: 7 }) }]) {
+      expect(() => qavr(Object.create(options))).toThrowError(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
     }
   });
 });

@@ -128,7 +128,7 @@ export function resolveOptions(given: string | PostgresStoreOptions): ResolvedOp
   const named = typeof given === "string" ? { connectionString: given } : (given ?? {});
   // A misspelt schema would put one application's ledger among another's.
   assertKnownFields(named, "postgresStore() has no option", OPTIONS);
-  const options = { ...POSTGRES_DEFAULTS, ...definedOnly<PostgresStoreOptions>(named) };
+  const options = { ...POSTGRES_DEFAULTS, ...definedOnly<PostgresStoreOptions>(named, OPTIONS) };
   const { pool, connectionString, replica, schema, partitions, staleness } = options;
   const source = sourceOf(pool, connectionString);
   if (typeof schema !== "string" || !isName(schema)) {

@@ -62,7 +62,7 @@ export interface ResolvedOptions extends Defined<SqliteStoreOptions> {
 export function resolveOptions(given: string | SqliteStoreOptions): ResolvedOptions {
   const named = typeof given === "string" ? { path: given } : (given ?? {});
   assertKnownFields(named, "sqliteStore() has no option", OPTIONS);
-  const options = { ...SQLITE_DEFAULTS, ...definedOnly<Partial<SqliteStoreOptions>>(named) };
+  const options = { ...SQLITE_DEFAULTS, ...definedOnly<Partial<SqliteStoreOptions>>(named, OPTIONS) };
   const { path, synchronous, busyTimeout, cacheBytes, readOnly } = options;
   if (!isFileName(path)) refuse("path", "must be the name of a file, or :memory:", path);
   if (synchronous !== "full" && synchronous !== "normal")

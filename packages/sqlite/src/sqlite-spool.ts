@@ -122,7 +122,10 @@ function withDefaults(given: string | SqliteSpoolOptions): Defined<SqliteSpoolOp
   const named = typeof given === "string" ? { path: given } : (given ?? {});
   assertKnownFields(named, "sqliteSpool() has no option", OPTIONS);
   // The path is checked with what else the file needs.
-  const options = { ...SPOOL_DEFAULTS, ...definedOnly(named) } as Defined<SqliteSpoolOptions>;
+  const options = {
+    ...SPOOL_DEFAULTS,
+    ...definedOnly<Partial<SqliteSpoolOptions>>(named, OPTIONS),
+  } as Defined<SqliteSpoolOptions>;
   for (const option of ["maxCommits", "maxBytes"] as const) {
     if (Number.isInteger(options[option]) && options[option] >= 1) continue;
     throw new QavrError(

@@ -1,6 +1,7 @@
-export { assertKnownFields, ENGINE_OPTIONS, type FieldsOf } from "../engine/known-fields.js";
+export { ENGINE_OPTIONS } from "../engine/engine-options.js";
 export { ignored } from "../engine/outcomes.js";
 export { createWorkUnderWay, type WorkUnderWay } from "../engine/work-under-way.js";
+export { assertKnownFields, type FieldsOf } from "../errors/known-fields.js";
 export {
   REPORT_DESCRIPTION,
   REPORT_SCHEMA,

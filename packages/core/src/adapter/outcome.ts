@@ -1,6 +1,6 @@
-import { definedOnly } from "../engine/defined-only.js";
-import { assertKnownFields, type FieldsOf } from "../engine/known-fields.js";
 import type { OutcomeInput } from "../engine/types.js";
+import { definedOnly } from "../errors/defined-only.js";
+import { checkFields, type FieldsOf } from "../errors/known-fields.js";
 import { QavrError } from "../errors/qavr-error.js";
 
 /**
@@ -44,15 +44,8 @@ export function toOutcomeInput(
   storable: (name: string) => string,
   defaults: OutcomeInput = {},
 ): OutcomeInput {
-  if (typeof outcome !== "object" || outcome === null || Array.isArray(outcome)) {
-    throw new QavrError(
-      "INVALID_ARGUMENT",
-      `An outcome must be an object such as { success: true }. Received ${Array.isArray(outcome) ? "a list" : String(outcome)}.`,
-    );
-  }
-  assertKnownFields(outcome, "An outcome has no field", FIELDS);
-  const { success, helpful, harmful, used, ...given } = outcome;
-  const rest: OutcomeInput = definedOnly(given);
+  checkFields(outcome, "An outcome, such as { success: true },", "An outcome has no field", FIELDS);
+  const { success, helpful, harmful, used, ...rest }: Outcome = definedOnly(outcome, FIELDS);
   if (success !== undefined && rest.reward !== undefined) {
     throw new QavrError("INVALID_ARGUMENT", "An outcome has either success or reward, not both.");
   }

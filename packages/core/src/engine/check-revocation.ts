@@ -1,8 +1,8 @@
+import { assertConditionsGiven, checkFields, checkSwitch, type FieldsOf } from "../errors/known-fields.js";
 import { printed } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { RevokeEvent } from "../ledger/events.js";
 import { assertName } from "../store/validate.js";
-import { assertConditionsGiven, checkFields, checkSwitch, type FieldsOf } from "./known-fields.js";
 import type { RevokeOptions } from "./types.js";
 
 const CONDITIONS = { source: true, from: true, to: true, fromSeq: true, toSeq: true } as const;

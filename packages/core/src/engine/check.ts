@@ -1,10 +1,10 @@
 import { DEFAULT_CONTEXT } from "../embedding/context-direction.js";
+import { checkFields, checkObject, checkSwitch, type FieldsOf } from "../errors/known-fields.js";
 import { printed } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { Learner } from "../learners/learner.js";
 import { OUTCOME_TIERS, type OutcomeEvent } from "../ledger/events.js";
 import { assertName } from "../store/validate.js";
-import { checkFields, checkObject, checkSwitch, type FieldsOf } from "./known-fields.js";
 import type { Candidate, OutcomeInput, RankRequest } from "./types.js";
 
 /** The namespace and collection when the caller names none. */

@@ -1,3 +1,4 @@
+import { checkFields, type FieldsOf } from "../errors/known-fields.js";
 import { printed } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { decodeEpisode } from "../ledger/episode-record.js";
@@ -9,7 +10,6 @@ import type { StateRef, StateWrite } from "../store/store.js";
 import { assertName } from "../store/validate.js";
 import type { EngineContext } from "./context.js";
 import { differencesIn } from "./differences.js";
-import { checkFields, type FieldsOf } from "./known-fields.js";
 import type { CompactionReport } from "./reports.js";
 import type { CompactOptions } from "./types.js";
 

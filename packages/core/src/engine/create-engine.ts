@@ -1,3 +1,6 @@
+import { definedOnly } from "../errors/defined-only.js";
+import { isThenable } from "../errors/is-thenable.js";
+import { assertKnownFields, checkOptions } from "../errors/known-fields.js";
 import { printed } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { Learner } from "../learners/learner.js";
@@ -11,11 +14,10 @@ import { CircuitBreaker } from "./circuit-breaker.js";
 import { createCompactor } from "./compact.js";
 import type { EngineContext, EngineCounters } from "./context.js";
 import { checkedTimer, platformTimer } from "./deadline.js";
-import { definedOnly } from "./defined-only.js";
+import { ENGINE_OPTIONS } from "./engine-options.js";
 import { impatientReads, patientSpool, patientStore } from "./guarded-store.js";
 import { createInspector } from "./inspect.js";
 import { createIntegrity } from "./integrity.js";
-import { assertKnownFields, checkOptions, ENGINE_OPTIONS } from "./known-fields.js";
 import { createMaintainer } from "./maintain.js";
 import { replayPolicy } from "./off-policy.js";
 import { type OpenEpisode, OpenEpisodes } from "./open-episodes.js";
@@ -296,10 +298,6 @@ function checkedIds(createId: () => string): () => string {
   };
 }
 
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === "function";
-}
-
 /** The store, and whoever wants to know of each commit that it has taken. */
 function announcing(store: Store, onCommitted: (namespace: string) => void): Store {
   return {
@@ -353,7 +351,7 @@ function resolve(options: EngineOptions): EngineSettings {
       refuse(option, "a function", options[option]);
     }
   }
-  const settings: EngineSettings = { ...ENGINE_DEFAULTS, ...definedOnly(options) };
+  const settings: EngineSettings = { ...ENGINE_DEFAULTS, ...definedOnly(options, ENGINE_OPTIONS) };
   for (const option of ["episodeTtl", "outcomeWindow", "readDeadline", "writeDeadline"] as const) {
     if (!(typeof settings[option] === "number" && settings[option] > 0))
       refuse(option, "a positive number of milliseconds", settings[option]);

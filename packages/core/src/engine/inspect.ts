@@ -1,3 +1,4 @@
+import { checkOptions, ONLY_NAMESPACE } from "../errors/known-fields.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { ContextCounts } from "../ledger/context-counts.js";
 import { similaritiesOf } from "../ledger/episode-exposure.js";
@@ -11,7 +12,6 @@ import type { Store } from "../store/store.js";
 import { assertName } from "../store/validate.js";
 import { DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
-import { checkOptions, ONLY_NAMESPACE } from "./known-fields.js";
 import { liftOf } from "./lift.js";
 import type { OpenEpisode, OpenExposure } from "./open-episodes.js";
 import { toRankedItem } from "./rank.js";

@@ -1,3 +1,10 @@
+import {
+  assertConditionsGiven,
+  assertKnownFields,
+  checkFields,
+  checkObject,
+  checkOptions,
+} from "../errors/known-fields.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { StateCodec } from "../learners/learner.js";
 import type { ImportEvent } from "../ledger/events.js";
@@ -8,7 +15,6 @@ import { STORE_LIMITS } from "../store/store.js";
 import { assertName } from "../store/validate.js";
 import { checkCollection, DEFAULT_NAME, namesIn } from "./check.js";
 import type { EngineContext } from "./context.js";
-import { assertConditionsGiven, assertKnownFields, checkFields, checkObject, checkOptions } from "./known-fields.js";
 import { toEntry } from "./recorder.js";
 import type { Engine, ForgetOptions, LearnedState } from "./types.js";
 

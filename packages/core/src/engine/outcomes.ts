@@ -1,3 +1,4 @@
+import { checkFields, checkOptions, type FieldsOf, ONLY_NAMESPACE } from "../errors/known-fields.js";
 import { printed } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { EpisodeRecord } from "../ledger/episode-record.js";
@@ -6,7 +7,6 @@ import type { LedgerEntry } from "../store/store.js";
 import { assertName, sameBytes } from "../store/validate.js";
 import { type CheckedOutcome, checkOutcome, DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
-import { checkFields, checkOptions, type FieldsOf, ONLY_NAMESPACE } from "./known-fields.js";
 import type { OpenEpisode } from "./open-episodes.js";
 import type { RecordReceipt } from "./outcome-spool.js";
 import { openEpisode } from "./rank.js";

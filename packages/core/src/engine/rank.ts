@@ -1,6 +1,7 @@
 import { HashedTexts } from "../embedding/hashed-texts.js";
 import { hostVector, type RequestVector, textVector } from "../embedding/request-vector.js";
 import { contentHash } from "../embedding/text-hash.js";
+import { checkFields } from "../errors/known-fields.js";
 import { printed } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { Scores } from "../learners/learner.js";
@@ -11,7 +12,6 @@ import { assertName } from "../store/validate.js";
 import { type CheckedRequest, checkCount, checkRequest, DEFAULT_NAME, textOf } from "./check.js";
 import type { EngineContext } from "./context.js";
 import { drawHoldout } from "./holdout.js";
-import { checkFields } from "./known-fields.js";
 import { handleKey, type OpenEpisode, recordBytesOf } from "./open-episodes.js";
 import type { ScoringStates } from "./state-reader.js";
 import { asStoreError } from "./store-failure.js";

@@ -1,3 +1,4 @@
+import { checkSwitch } from "../errors/known-fields.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { RevokeEvent } from "../ledger/events.js";
 import { type Fold, LedgerReplay } from "../ledger/replay.js";
@@ -10,7 +11,6 @@ import { DEFAULT_NAME } from "./check.js";
 import { checkRevocation } from "./check-revocation.js";
 import type { EngineContext } from "./context.js";
 import { differencesIn } from "./differences.js";
-import { checkSwitch } from "./known-fields.js";
 import { toEntry } from "./recorder.js";
 import type { ReplayReport, RevocationReport } from "./reports.js";
 import type { RevokeOptions } from "./types.js";

@@ -1,9 +1,9 @@
+import { checkFields, checkObject, type FieldsOf } from "../errors/known-fields.js";
 import { printed } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { OUTCOME_TIERS, type OutcomeTier } from "../ledger/events.js";
 import { assertName } from "../store/validate.js";
 import { DEFAULT_NAME } from "./check.js";
-import { checkFields, checkObject, type FieldsOf } from "./known-fields.js";
 import type { Engine, OutcomeInput, OutcomeReceipt } from "./types.js";
 
 const encoder = new TextEncoder();

@@ -82,30 +82,6 @@ export function checkSettings<Name extends string>(
   }
 }
 
-/**
- * A learner's options as they were given, without those that are undefined: they must not shadow a default.
- *
- * @throws INVALID_ARGUMENT for what is no object, and for an option that the learner does not have and that would do nothing
- */
-export function givenOptions<Options extends object>(
-  learner: string,
-  options: Options,
-  known: Readonly<Record<keyof Options, unknown>>,
-): Partial<Options> {
-  if (typeof options !== "object" || options === null || Array.isArray(options)) {
-    throw new QavrError("INVALID_ARGUMENT", `${learner}: options must be an object. Received ${printed(options)}.`);
-  }
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name));
-  if (unknown !== undefined) {
-    throw new QavrError(
-      "INVALID_ARGUMENT",
-      `${learner} has no option ${unknown}. It has ${Object.keys(known).join(", ")}.`,
-      { details: { option: unknown } },
-    );
-  }
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<Options>;
-}
-
 function signed(value: number): string {
   return value < 0 ? `−${-value}` : `${value}`;
 }

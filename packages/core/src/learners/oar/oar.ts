@@ -1,6 +1,7 @@
+import { checkFields } from "../../errors/known-fields.js";
 import { kept } from "../../scoring/half-life.js";
 import type { Learner } from "../learner.js";
-import { checkSettings, type FieldRule, givenOptions, oneOf } from "../legality.js";
+import { checkSettings, type FieldRule, oneOf } from "../legality.js";
 import { observeSpread } from "../running-spread.js";
 import { gate, scalarShare, scalarUtility } from "./formulas.js";
 import { learn, type OarRules, unlearn } from "./learn.js";
@@ -52,7 +53,8 @@ function idOf(setting: OarSetting, halfLife: number): string {
  */
 export function oar(options: OarOptions = {}): Learner<OarShared, OarMemory, OarTable> {
   const rulesOfOptions = { setting: oneOf(...Object.keys(OAR_SETTINGS)), halfLife: HALF_LIFE };
-  const { setting = "balanced", halfLife = Number.POSITIVE_INFINITY } = givenOptions("oar", options, rulesOfOptions);
+  checkFields(options, "The options of oar", "oar has no option", rulesOfOptions);
+  const { setting = "balanced", halfLife = Number.POSITIVE_INFINITY } = options;
   checkSettings("oar", { setting, halfLife }, rulesOfOptions);
   const guard = OAR_SETTINGS[setting];
   const rules: OarRules = { footprints: guard !== undefined, halfLife };

@@ -1,10 +1,12 @@
+import { definedOnly } from "../../errors/defined-only.js";
+import { checkFields } from "../../errors/known-fields.js";
 import { blend, rescaledNote, unitSimilarities } from "../../scoring/blend.js";
 import { clamp } from "../../scoring/bounds.js";
 import { laterOf } from "../../scoring/time.js";
 import { contribute, withdraw } from "../contribution.js";
 import { DecodedTable } from "../decoded-table.js";
 import type { Learner } from "../learner.js";
-import { checkSettings, givenOptions } from "../legality.js";
+import { checkSettings } from "../legality.js";
 import { leftOf } from "../moving-average.js";
 import { scoreOneByOne } from "../one-by-one.js";
 import { SUCCESS } from "../success.js";
@@ -143,14 +145,14 @@ function firstOfContexts<Exposure extends { readonly shared: QavrShared; readonl
 }
 
 function resolve(options: QavrOptions): QavrSettings {
-  const given = givenOptions("qavr", options, { ...QAVR_RULES, rewards: QAVR_REWARD_RULES });
+  const known = { ...QAVR_RULES, rewards: QAVR_REWARD_RULES };
+  checkFields(options, "The options of qavr", "qavr has no option", known);
+  const { rewards = {} } = options;
+  checkFields(rewards, "The rewards of qavr", "qavr has no reward", QAVR_REWARD_RULES);
   const settings: QavrSettings = {
     ...QAVR_DEFAULTS,
-    ...given,
-    rewards: {
-      ...QAVR_DEFAULTS.rewards,
-      ...givenOptions("qavr: rewards", given.rewards === undefined ? {} : given.rewards, QAVR_REWARD_RULES),
-    },
+    ...definedOnly(options, known),
+    rewards: { ...QAVR_DEFAULTS.rewards, ...definedOnly(rewards, QAVR_REWARD_RULES) },
   };
   checkSettings("qavr", settings, QAVR_RULES);
   checkSettings("qavr", settings.rewards, QAVR_REWARD_RULES);

@@ -1,6 +1,6 @@
-import { printed } from "../errors/printed.js";
-import { QavrError } from "../errors/qavr-error.js";
-import type { EngineOptions } from "./types.js";
+import { isThenable } from "./is-thenable.js";
+import { printed } from "./printed.js";
+import { QavrError } from "./qavr-error.js";
 
 /** Every field of a type, which the compiler checks. */
 export type FieldsOf<Fields> = Readonly<Record<keyof Fields, true>>;
@@ -12,7 +12,7 @@ export type FieldsOf<Fields> = Readonly<Record<keyof Fields, true>>;
  * @param known Every field there is.
  * @throws INVALID_ARGUMENT
  */
-export function assertKnownFields(given: object, found: string, known: Readonly<Record<string, true>>): void {
+export function assertKnownFields(given: object, found: string, known: Readonly<Record<string, unknown>>): void {
   const unknown = Object.keys(given).find((field) => !Object.hasOwn(known, field));
   if (unknown === undefined) return;
   throw new QavrError("INVALID_ARGUMENT", `${found} ${unknown}. It has ${Object.keys(known).join(", ")}.`, {
@@ -27,7 +27,12 @@ export function assertKnownFields(given: object, found: string, known: Readonly<
  * @param found As for {@link assertKnownFields}.
  * @throws INVALID_ARGUMENT
  */
-export function checkFields(given: object, what: string, found: string, known: Readonly<Record<string, true>>): void {
+export function checkFields(
+  given: object,
+  what: string,
+  found: string,
+  known: Readonly<Record<string, unknown>>,
+): void {
   checkObject(given, what);
   assertKnownFields(given, found, known);
 }
@@ -49,13 +54,22 @@ export function checkOptions<Options extends object>(
 /** The option of every call that only needs to know where. */
 export const ONLY_NAMESPACE: FieldsOf<{ readonly namespace?: string | undefined }> = { namespace: true };
 
-/** @throws INVALID_ARGUMENT unless `value` is an object */
+/** @throws INVALID_ARGUMENT unless `value` is an object that may have fields: not a list, a map, or a promise that nobody awaited */
 export function checkObject(value: unknown, what: string): void {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return;
-  const received = value === null ? "null" : Array.isArray(value) ? "an array" : typeof value;
+  const received = otherKind(value);
+  if (received === undefined) return;
   throw new QavrError("INVALID_ARGUMENT", `${what} must be an object. Received ${received}.`, {
     details: { what, received },
   });
+}
+
+/** What something is that has no fields of a caller's; undefined for what may have some. */
+function otherKind(value: unknown): string | undefined {
+  if (typeof value !== "object") return typeof value;
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  if (isThenable(value)) return "a promise, which is to be awaited first";
+  return Symbol.iterator in value ? printed(value) : undefined;
 }
 
 /** @throws INVALID_ARGUMENT unless it is undefined, true or false */
@@ -81,25 +95,3 @@ export function assertConditionsGiven(given: object, what: string, conditions: r
     { details: { field: empty } },
   );
 }
-
-/** Every option of an engine. */
-export const ENGINE_OPTIONS: FieldsOf<EngineOptions> = {
-  store: true,
-  learner: true,
-  enabled: true,
-  onEdit: true,
-  episodeTtl: true,
-  maxOpenEpisodes: true,
-  outcomeWindow: true,
-  recordedCandidates: true,
-  holdout: true,
-  trust: true,
-  sourceCaps: true,
-  readDeadline: true,
-  writeDeadline: true,
-  spool: true,
-  clock: true,
-  setTimer: true,
-  createId: true,
-  logger: true,
-};
