@@ -2,10 +2,12 @@ import { describe, expect, it } from "vitest";
 import {
   cav,
   createEngine,
+  createRunTokens,
   type Engine,
   type LearnedState,
   type Learner,
   memoryStore,
+  type NamespaceStatus,
   oar,
   type QavrMemory,
   qavr,
@@ -91,6 +93,20 @@ describe("what the caller gives", () => {
     const entries = await store.readEntries("default", { limit: 10 });
     const [one, other] = entries.slice(-2).map(({ payload }) => payload.length);
     expect(one).toBe(other);
+  });
+
+  it("to report with a run token is seen as it was", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request());
+    await engine.end(episode);
+    const tokens = createRunTokens({ engine, secret: new Uint8Array(32).fill(1) });
+    const token = await tokens.issue({ episode, source: "user 17" });
+    const helpful = ["d1"];
+    const reporting = tokens.report(token, { helpful });
+    helpful[0] = "d2";
+    await reporting;
+    const { best } = (await engine.status()).collections[0] as NamespaceStatus["collections"][number];
+    expect(best[0]).toMatchObject({ id: "d1" });
   });
 
   it("to forget is seen as it was", async () => {

@@ -3,7 +3,7 @@ import { printed } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { OUTCOME_TIERS, type OutcomeTier } from "../ledger/events.js";
 import { assertName } from "../store/validate.js";
-import { DEFAULT_NAME } from "./check.js";
+import { checkOutcome, DEFAULT_NAME } from "./check.js";
 import type { Engine, OutcomeInput, OutcomeReceipt } from "./types.js";
 
 const encoder = new TextEncoder();
@@ -135,14 +135,13 @@ export function createRunTokens(options: RunTokensOptions): RunTokens {
       for (const name of ["tier", "source", "weight", "idempotencyKey"]) {
         if (name in outcome) refuse(name, "left to the token: who issued it has decided", "a value");
       }
-      const said = { ...outcome };
+      // As it is now: looking at the token takes a moment, in which its lists may be used again.
+      const { reward, helpful, harmful, used, note } = checkOutcome(outcome);
       const { n, e, s, t, w, x, k } = await genuine(token);
       if (clock() > x) throw invalid("is past its time", "expired");
-      return engine.report(
-        e,
-        { ...said, tier: t, source: s, idempotencyKey: `token:${k}`, ...(w === null ? {} : { weight: w }) },
-        { namespace: n },
-      );
+      const said = { reward, helpful, harmful, used, note };
+      const decided = { tier: t, source: s, weight: w ?? undefined, idempotencyKey: `token:${k}` };
+      return engine.report(e, { ...said, ...decided }, { namespace: n });
     },
   };
 
