@@ -69,4 +69,17 @@ describe("an application's own function", () => {
     expect(() => engine.open()).toThrowError(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
     expect((await engine.explain(episode))?.exposures).toHaveLength(1);
   });
+
+  it("for ids may give what another namespace has: each episode is explained for what it is", async () => {
+    const { engine } = testEngine({ createId: () => "conversation" });
+    await engine.rank(request({ namespace: "ada" }));
+    await engine.end("conversation", undefined, { namespace: "ada" });
+    await engine.rank(request({ namespace: "bob" }));
+    for (const [namespace, state] of [
+      ["ada", "ended"],
+      ["bob", "open"],
+    ] as const) {
+      expect(await engine.explain("conversation", { namespace })).toMatchObject({ namespace, state });
+    }
+  });
 });

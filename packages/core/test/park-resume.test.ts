@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { memoryStore, type Store } from "../src/index.js";
 import { DAY, request, testEngine } from "./support/test-engine.js";
+import { turn } from "./support/turn.js";
 
 const evidence = async (engine: ReturnType<typeof testEngine>["engine"]): Promise<Record<string, number>> =>
   Object.fromEntries(
@@ -157,6 +158,31 @@ describe("a parked episode", () => {
     await engine.rank(request({ episode, topK: 1, candidates: [{ id: "later", similarity: 1 }] }));
     await engine.end(episode);
     expect(await evidence(engine)).toEqual({ d0: 0.5, later: 0.5 });
+  });
+
+  it("takes feedback about all that it has shown, under every alias, once it is resumed", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request({ topK: 1, aliases: ["first run"] }));
+    await engine.park(episode, { alias: "thread" });
+    await engine.resume("thread");
+    await engine.rank(request({ episode, topK: 1, candidates: [{ id: "later", similarity: 1 }] }));
+    await engine.report("first run", { reward: true, helpful: ["later"] });
+    expect((await engine.explain("first run"))?.outcome).toMatchObject({ reward: 1 });
+    await engine.end(episode);
+    expect(Object.keys(await evidence(engine)).sort()).toEqual(["d0", "later"]);
+  });
+
+  it("is shown as ended under an alias from before as soon as its end is recorded", async () => {
+    const inner = memoryStore();
+    const { engine } = testEngine({
+      store: { ...inner, commit: (...call) => turn().then(() => inner.commit(...call)) },
+    });
+    const { episode } = await engine.rank(request({ aliases: ["first run"] }));
+    await engine.park(episode, { alias: "thread" });
+    await engine.resume("thread");
+    const ending = engine.end(episode, { reward: true });
+    expect(await engine.explain("first run")).toMatchObject({ state: "ended", outcome: { reward: 1 } });
+    await ending;
   });
 
   it("that two processes resume at once keeps what both showed", async () => {

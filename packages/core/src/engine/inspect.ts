@@ -12,6 +12,7 @@ import type { Store } from "../store/store.js";
 import { assertName } from "../store/validate.js";
 import { DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
+import { findEpisode } from "./find-episode.js";
 import { liftOf } from "./lift.js";
 import type { OpenEpisode, OpenExposure } from "./open-episodes.js";
 import { toRankedItem } from "./rank.js";
@@ -40,13 +41,8 @@ export function createInspector(context: EngineContext): Inspector {
       checkOptions(options, "explain", ONLY_NAMESPACE);
       const { namespace = DEFAULT_NAME } = options;
       assertName(namespace, "namespace");
-      const episode = open.find(namespace, reference);
-      if (episode?.closing) await episode.closing.catch(() => undefined);
-      if (episode && open.get(episode.id)) return viewOfOpen(episode);
-      const found = await states.resolve(namespace, reference);
-      // A resumed episode is known here by its id, and by older aliases only in the ledger.
-      const resumed = found && open.get(found.id);
-      return resumed ? viewOfOpen(resumed) : found && viewOfRecorded(namespace, found.id, found.record);
+      const { episode, found } = await findEpisode(open, namespace, reference, (...named) => states.resolve(...named));
+      return episode ? viewOfOpen(episode) : found && viewOfRecorded(namespace, found.id, found.record);
     },
 
     async status(options = {}) {

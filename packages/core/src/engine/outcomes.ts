@@ -7,6 +7,7 @@ import type { LedgerEntry } from "../store/store.js";
 import { assertName, sameBytes } from "../store/validate.js";
 import { type CheckedOutcome, checkOutcome, DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
+import { findEpisode } from "./find-episode.js";
 import type { OpenEpisode } from "./open-episodes.js";
 import type { RecordReceipt } from "./outcome-spool.js";
 import { openEpisode } from "./rank.js";
@@ -69,15 +70,18 @@ export function createOutcomes(context: EngineContext): Outcomes {
       const { namespace = DEFAULT_NAME } = options;
       assertName(namespace, "namespace");
       if (!context.enabled) return ignored(reference);
-      const episode = open.find(namespace, reference);
-      if (episode?.closing) await episode.closing.catch(() => undefined);
-      if (episode && !episode.closing && open.get(episode.id)) {
+      const known = open.find(namespace, reference);
+      // At once where it can be: an end that is called next must find the report under way.
+      const { episode, found } =
+        known && !known.closing
+          ? { episode: known, found: undefined }
+          : await findEpisode(open, namespace, reference, recorded);
+      if (episode) {
         const entry = openOutcomeEntry(episode, checked);
         open.touch(episode, context.now());
         const receipt = await keepUnsent(episode, entry, recorder.record(episode, "open", entry));
         return answer(namespace, checked, episode.id, receipt);
       }
-      const found = await recorded(namespace, reference);
       if (!found) throw unknownEpisode(reference, namespace);
       assertInTime(found.id, found.record);
       const entry = outcomeEntry(found.id, checked, shownInRecord(found.record));
