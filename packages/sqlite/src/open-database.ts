@@ -157,7 +157,8 @@ function assertUsable({ path, readOnly }: ResolvedOptions): void {
     );
   }
   if (readOnly) {
-    if (kind === "missing") throw notReadable(path, "new");
+    // SQLite would delete the log beside an empty file even when it only reads.
+    if (holdsNothing(kind)) throw notReadable(path, "new");
     return;
   }
   const log = holdsNothing(kind) ? logLeftBeside(path) : undefined;

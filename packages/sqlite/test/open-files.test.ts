@@ -2,7 +2,7 @@ import { copyFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "no
 import { dirname, join } from "node:path";
 import { createEngine } from "@qavr/core";
 import { describe, expect, it } from "vitest";
-import { sqliteSpool, sqliteStore } from "../src/index.js";
+import { restoreBackup, sqliteSpool, sqliteStore } from "../src/index.js";
 import { countIn, counting, tally } from "./support/counting.js";
 import { refusalOf } from "./support/refusal.js";
 import { tempFolder, tempLedger } from "./support/temp-folder.js";
@@ -84,6 +84,8 @@ describe("a log without its ledger", () => {
     await store.close();
     renameSync(away, path);
     if (left !== undefined) writeFileSync(away, left);
+    expect(refusalOf(() => sqliteStore({ path: away, readOnly: true }))).toMatchObject({ code: "STORE_UNAVAILABLE" });
+    await expect(restoreBackup(away, tempLedger())).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     expect(refusalOf(() => sqliteStore(away))).toMatchObject({
       code: "STORE_UNWRITABLE",
       details: { path: away, left: [`${away}-wal`] },
