@@ -6,6 +6,7 @@ import {
   type CavShared,
   cav,
   createEngine,
+  createRunTokens,
   type Engine,
   type EngineOptions,
   type EpisodeView,
@@ -16,6 +17,7 @@ import {
   type OutcomeInput,
   type OutcomeReceipt,
   type OutcomeTier,
+  oar,
   type PolicyReport,
   QavrError,
   type QavrMemory,
@@ -86,6 +88,19 @@ describe("the public surface", () => {
     // @ts-expect-error topK is needed
     const wrong: RankRequest = { candidates: [] };
     expect(wrong).toBeDefined();
+  });
+
+  it("takes an option that is undefined for absent", () => {
+    const call = (engine: Engine, none: undefined): void => {
+      void engine.fetchSize({ topK: 1, namespace: none, fetchK: none });
+      void engine.importState({ memories: [], namespace: none, collection: none });
+      void engine.replay({ namespace: none, write: none, learner: none });
+      const tokens = createRunTokens({ engine, secret: [], clock: none });
+      void tokens.issue({ episode: "e", source: "s", namespace: none, tier: none, weight: none, ttl: none });
+      oar({ setting: none, halfLife: none });
+      qavr({ learningRate: none, rewards: none });
+    };
+    expect(call).toBeTypeOf("function");
   });
 
   it("gives rankings and views that cannot be changed by accident", () => {

@@ -243,7 +243,7 @@ export function createEngine(options: EngineOptions): Engine {
     replay: (async (
       replayOptions: {
         readonly namespace?: string | undefined;
-        readonly write?: boolean;
+        readonly write?: boolean | undefined;
         readonly learner?: Learner;
       } = {},
     ) => {

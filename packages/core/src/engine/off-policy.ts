@@ -38,7 +38,7 @@ export async function replayPolicy(
     learner,
     namespace = DEFAULT_NAME,
     write,
-  }: { readonly learner: Learner; readonly namespace?: string | undefined; readonly write?: boolean },
+  }: { readonly learner: Learner; readonly namespace?: string | undefined; readonly write?: boolean | undefined },
 ): Promise<PolicyReport> {
   assertName(namespace, "namespace");
   if (!isLearner(learner)) {

@@ -39,7 +39,7 @@ export interface Ranker {
   fetchSize(request: {
     readonly namespace?: string | undefined;
     readonly topK: number;
-    readonly fetchK?: number;
+    readonly fetchK?: number | undefined;
   }): Promise<number>;
 }
 

@@ -21,7 +21,10 @@ const NAMED_DIFFERENCES = 100;
 const ATTEMPTS = 5;
 
 export interface Rebuilder {
-  replay(options?: { readonly namespace?: string | undefined; readonly write?: boolean }): Promise<ReplayReport>;
+  replay(options?: {
+    readonly namespace?: string | undefined;
+    readonly write?: boolean | undefined;
+  }): Promise<ReplayReport>;
   revoke(options: RevokeOptions): Promise<RevocationReport>;
 }
 

@@ -19,16 +19,16 @@ const FORMAT = 1;
 /** What a token lets its holder do: report one outcome about one episode, as somebody. */
 export interface RunGrant {
   /** @default "default" */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   readonly episode: string;
   /** Who reports. The holder cannot choose another name. */
   readonly source: string;
   /** How good the holder's word is; the holder cannot choose a better one. @default "self-reported" */
-  readonly tier?: OutcomeTier;
+  readonly tier?: OutcomeTier | undefined;
   /** In (0, 1]. @default that of the tier */
-  readonly weight?: number;
+  readonly weight?: number | undefined;
   /** How long it is good for, ms. @default 1 day */
-  readonly ttl?: number;
+  readonly ttl?: number | undefined;
 }
 
 /** What a holder may say: everything but who says it and how much it counts. */
@@ -52,7 +52,7 @@ export interface RunTokensOptions {
    */
   readonly secret: Uint8Array | readonly Uint8Array[];
   /** Unix ms. @default Date.now */
-  readonly clock?: () => number;
+  readonly clock?: (() => number) | undefined;
 }
 
 const GRANT_FIELDS: FieldsOf<RunGrant> = {

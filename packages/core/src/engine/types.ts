@@ -298,7 +298,7 @@ export interface Engine {
   fetchSize(request: {
     readonly namespace?: string | undefined;
     readonly topK: number;
-    readonly fetchK?: number;
+    readonly fetchK?: number | undefined;
   }): Promise<number>;
 
   /**
@@ -355,17 +355,17 @@ export interface Engine {
 
   /**
    * Reopens the parked episode of an alias; undefined if there is none, or if it accepts no outcome any more.
-   * @throws INVALID_ID, LIMIT_EXCEEDED, and the store's codes: it waits no longer than a ranking does
+   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, and the store's codes: it waits no longer than a ranking does
    */
   resume(alias: string, options?: { readonly namespace?: string | undefined }): Promise<string | undefined>;
 
   /**
    * An episode by id or alias with the explanation of every item shown; undefined if unknown.
-   * @throws INVALID_ID, LIMIT_EXCEEDED, INVALID_STATE, and the store's codes
+   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, INVALID_STATE, and the store's codes
    */
   explain(reference: string, options?: { readonly namespace?: string | undefined }): Promise<EpisodeView | undefined>;
 
-  /** @throws INVALID_ID, LIMIT_EXCEEDED, INVALID_STATE, and the store's codes */
+  /** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, INVALID_STATE, and the store's codes */
   status(options?: { readonly namespace?: string | undefined }): Promise<NamespaceStatus>;
 
   /** How this engine gets on with its store. Asks nobody: it answers also while the store does not. */
@@ -373,7 +373,8 @@ export interface Engine {
 
   /**
    * With ids: their learned state goes and a reused id starts cold. Without: the namespace is erased physically.
-   * @throws INVALID_ARGUMENT also for ids that are undefined, and for a collection without ids: neither means the whole namespace;
+   * @throws INVALID_ARGUMENT also for ids or a collection that are there but undefined, and for a collection without ids: what is to go
+   * is not guessed;
    * INVALID_ID, LIMIT_EXCEEDED, LEARNER_MISMATCH with ids, STORE_UNAVAILABLE while outcomes of the namespace wait in the spool, and the
    * store's codes
    */
@@ -385,10 +386,13 @@ export interface Engine {
    * store's codes
    */
   importState(
-    state: LearnedState & { readonly namespace?: string | undefined; readonly collection?: string },
+    state: LearnedState & { readonly namespace?: string | undefined; readonly collection?: string | undefined },
   ): Promise<void>;
 
-  /** What this engine's learner knows about a collection. @throws INVALID_ID, LIMIT_EXCEEDED, LEARNER_MISMATCH, and the store's codes */
+  /**
+   * What this engine's learner knows about a collection.
+   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, LEARNER_MISMATCH, and the store's codes
+   */
   exportState(options?: {
     readonly namespace?: string | undefined;
     readonly collection?: string | undefined;
@@ -403,11 +407,11 @@ export interface Engine {
 
   /**
    * Folds the ledger again and compares, bit for bit; `write: true` replaces the stored state (also after a change of learner).
-   * @throws INVALID_ID, LIMIT_EXCEEDED, STORE_BUSY under writes without a pause, and the store's codes
+   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, STORE_BUSY under writes without a pause, and the store's codes
    */
   replay(options?: {
-    readonly namespace?: string;
-    readonly write?: boolean;
+    readonly namespace?: string | undefined;
+    readonly write?: boolean | undefined;
     readonly learner?: undefined;
   }): Promise<ReplayReport>;
 
@@ -431,14 +435,14 @@ export interface Engine {
   /**
    * Reads a namespace's ledger, or every one, holds each entry against its digest (where the store keeps them) and folds it again to
    * hold the states against it. Reads only, and tells of damage instead of rejecting for it.
-   * @throws INVALID_ID, LIMIT_EXCEEDED, and what a store throws that cannot be reached
+   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, and what a store throws that cannot be reached
    */
   verify(options?: { readonly namespace?: string | undefined }): Promise<VerifyReport>;
 
   /**
    * Builds again what can be built from an undamaged ledger: indexes, and states that do not follow from it. Damaged entries need a
    * backup.
-   * @throws INVALID_ID, LIMIT_EXCEEDED, STORE_BUSY, and what a store throws that cannot be written
+   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, STORE_BUSY, and what a store throws that cannot be written
    */
   repair(options?: { readonly namespace?: string | undefined }): Promise<RepairReport>;
 

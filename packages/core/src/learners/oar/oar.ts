@@ -12,13 +12,13 @@ import { OarTable } from "./table.js";
 
 export interface OarOptions {
   /** From most gain to most safety on kinds of request that were never met. Each keeps its own state. @default "balanced" */
-  readonly setting?: OarSetting;
+  readonly setting?: OarSetting | undefined;
   /**
    * Ms after which half of what outcomes taught about a memory is left; it fades towards knowing nothing. Give it where what helps
    * goes out of date by itself; a store whose requests are rare forgets what it needs. Each keeps its own state. At least a minute.
    * @default nothing fades
    */
-  readonly halfLife?: number;
+  readonly halfLife?: number | undefined;
 }
 
 const MINUTE = 60_000;

@@ -1,3 +1,4 @@
+import type { Defined } from "../../errors/defined-only.js";
 import { between, type FieldRule, RATE, UNIT, whole } from "../legality.js";
 
 /** The rewards of the seed's table. Each in [−1, 1]. */
@@ -13,22 +14,22 @@ export interface QavrRewards {
 /** Settings of the `qavr` learner; names and defaults are the seed's. */
 export interface QavrOptions {
   /** Step of the moving average, in (0, 1]. @default 0.1 */
-  readonly learningRate?: number;
+  readonly learningRate?: number | undefined;
   /** What an unused memory keeps per day, in (0, 1]. @default 0.99 */
-  readonly decayFactor?: number;
+  readonly decayFactor?: number | undefined;
   /** Finished episodes of a context before its q-values count. Whole number ≥ 0. @default 100 */
-  readonly warmThreshold?: number;
+  readonly warmThreshold?: number | undefined;
   /** Share of q in the score of a warm context, in [0, 1]. @default 0.3 */
-  readonly alphaWarm?: number;
+  readonly alphaWarm?: number | undefined;
   /** q of a memory that never taught, in [0, 1]. @default 0.5 */
-  readonly initialQ?: number;
+  readonly initialQ?: number | undefined;
   /** Candidates per item shown. Whole number ≥ 1. @default 2 */
-  readonly overFetch?: number;
-  readonly rewards?: Partial<QavrRewards>;
+  readonly overFetch?: number | undefined;
+  readonly rewards?: Partial<QavrRewards> | undefined;
 }
 
 /** Every setting with its value. */
-export type QavrSettings = Required<Omit<QavrOptions, "rewards">> & { readonly rewards: QavrRewards };
+export type QavrSettings = Defined<Omit<QavrOptions, "rewards">> & { readonly rewards: QavrRewards };
 
 export const QAVR_DEFAULTS: QavrSettings = {
   learningRate: 0.1,
