@@ -161,6 +161,13 @@ describe("a large import", () => {
     expect(await engine.replay()).toMatchObject({ identical: true });
   });
 
+  it("takes a large shared state in an entry of its own", async () => {
+    const engine = engineOf();
+    const contexts = Object.fromEntries(Array.from({ length: 1_500 }, (_, i) => [`${i} ${"x".repeat(400)}`, i]));
+    await engine.importState({ shared: { contexts }, memories: [memory("a", 450_000)] });
+    expect(await engine.exportState()).toMatchObject({ shared: { contexts }, memories: [{ id: "a" }] });
+  });
+
   it("is refused whole for one state that no entry has room for", async () => {
     const engine = engineOf();
     const memories = [...Array.from({ length: 500 }, (_, i) => memory(`m${i}`, 10)), memory("book", 900_000)];

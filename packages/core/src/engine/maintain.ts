@@ -125,7 +125,7 @@ function batchesOf(memories: ImportEvent["memories"], sharedBytes: number): Impo
   for (const memory of memories) {
     const size = memory.state.length + MOST_BYTES_PER_UNIT * memory.id.length;
     if (size > IMPORT_BYTES) throw tooLarge(memory.id, memory.state.length);
-    if (batch.length >= IMPORT_BATCH || (batch.length > 0 && bytes + size > IMPORT_BYTES)) {
+    if (batch.length >= IMPORT_BATCH || (bytes > 0 && bytes + size > IMPORT_BYTES)) {
       batch = [];
       batches.push(batch);
       bytes = 0;
