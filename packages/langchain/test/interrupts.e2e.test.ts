@@ -2,13 +2,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
-import { Command, END, interrupt, isGraphInterrupt, MemorySaver, START, StateGraph } from "@langchain/langgraph";
+import { Command, END, interrupt, MemorySaver, START, StateGraph } from "@langchain/langgraph";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { z } from "zod";
 import { qavr } from "../src/index.js";
-import { type Bench, bench, credit, nothingOpen } from "./support/bench.js";
+import { bench, credit, nothingOpen } from "./support/bench.js";
 import { memoryVectorStore } from "./support/corpus.js";
-import { itWithAnnouncements, itWithRefusedAnswers } from "./support/framework-features.js";
+import { itWithAnnouncements } from "./support/framework-features.js";
 import { failing, graph, State } from "./support/graph.js";
 import { sleep } from "./support/sleep.js";
 
@@ -75,40 +74,6 @@ describe("an interrupted graph", () => {
     await run.invoke(new Command({ resume: "b" }), THREAD);
     expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
   });
-
-  itWithRefusedAnswers.each([
-    ["before the question", () => undefined],
-    ["again with the answer", ({ retriever }: Bench) => retriever.invoke(QUESTION)],
-    [
-      "again with the answer, in a node that wraps the error",
-      ({ retriever }: Bench) => retriever.invoke(QUESTION),
-      (cause: unknown) => new Error("not an answer", { cause }),
-    ],
-  ])(
-    "waits on where an answer does not fit the question, for one that does: with what was retrieved %s",
-    async (_when, retrieve, wrap?) => {
-      const tools = await bench({ evaluate: ({ error }) => error === undefined });
-      const ask = async () => {
-        await retrieve(tools);
-        try {
-          return { answer: String(interrupt("how many?", { responseSchema: z.number() })) };
-        } catch (error) {
-          throw wrap && !isGraphInterrupt(error) ? wrap(error) : error;
-        }
-      };
-      const run = tools.memory.track(graph(tools, ask).compile({ checkpointer: new MemorySaver() }));
-      await run.invoke({ question: QUESTION }, { ...THREAD, runId: RUN_ID });
-      await expect(run.invoke(new Command({ resume: "many" }), THREAD)).rejects.toThrow();
-      expect(await credit(tools.memory)).toEqual({});
-      expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
-      expect(await nothingOpen(tools.memory)).toBe(true);
-
-      expect(await run.invoke(new Command({ resume: 3 }), THREAD)).toMatchObject({ answer: "3" });
-      expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
-      expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "ended", outcome: { reward: 1 } });
-      expect((await tools.memory.status()).episodes).toMatchObject({ parked: 0, recorded: 1 });
-    },
-  );
 
   it("keeps the threads apart", async () => {
     const tools = await bench();

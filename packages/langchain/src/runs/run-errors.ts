@@ -4,6 +4,7 @@ interface ErrorShape {
   readonly message?: unknown;
   readonly is_bubble_up?: unknown;
   readonly cause?: unknown;
+  readonly errors?: unknown;
   readonly [INVALID_RESUME]?: unknown;
 }
 
@@ -23,14 +24,16 @@ export function isInterrupt(error: unknown): boolean {
   return isControlFlow(error) && (name === "GraphInterrupt" || name === "NodeInterrupt");
 }
 
-/** An answer to an interrupt does not fit the question's schema: the question stands, and may be answered again. */
-export function isRefusedAnswer(error: unknown): boolean {
-  let inner = shape(error);
-  for (let depth = 0; inner && depth < MOST_CAUSES; depth++) {
-    if (inner[INVALID_RESUME] === true) return true;
-    inner = shape(inner.cause);
-  }
-  return false;
+/**
+ * An answer to an interrupt does not fit the question's schema: the question stands, and may be answered again. Several such answers in one
+ * step are one error with all of theirs in it.
+ */
+export function isRefusedAnswer(error: unknown, depth: number = 0): boolean {
+  const outer = shape(error);
+  if (!outer || depth === MOST_CAUSES) return false;
+  const { [INVALID_RESUME]: refused, errors, cause } = outer;
+  if (refused === true || isRefusedAnswer(cause, depth + 1)) return true;
+  return Array.isArray(errors) && errors.length > 0 && errors.every((each) => isRefusedAnswer(each, depth + 1));
 }
 
 /**

@@ -13,7 +13,5 @@ function since({ version }: { readonly version: string }, first: string): TestAP
 export const itWithAnnouncements: TestAPI = since(langgraph, "1.4.17");
 /** LangGraph aborts what it streams when the reader leaves. */
 export const itWithAbortedStreams: TestAPI = since(langgraph, "1.4.18");
-/** LangGraph says that an error is the fault of an answer. */
-export const itWithRefusedAnswers: TestAPI = since(langgraph, "1.5.3");
 /** A tracked agent is part of the run that calls it, also without being handed its config. */
 export const itWithJoiningAgents: TestAPI = since(langchain, "1.5.12");
