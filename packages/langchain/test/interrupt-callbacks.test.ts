@@ -54,7 +54,7 @@ describe("an interrupt, as the handler hears of it,", () => {
     const { memory } = await shownOn(ON_THREAD);
     const { handler } = memory;
     handler.handleChainStart({}, {}, NODE_ID, RUN_ID);
-    handler.handleInterrupt({ runId: RUN_ID });
+    await handler.handleInterrupt({ runId: NODE_ID });
     await handler.handleChainError(seenInterrupt(), NODE_ID);
     await handler.handleChainEnd({}, RUN_ID);
     handler.handleChainStart({}, {}, NEXT_RUN_ID, undefined, [], ON_THREAD);
@@ -65,7 +65,7 @@ describe("an interrupt, as the handler hears of it,", () => {
   it("is not resumed by a part that resumes a thread of its own", async () => {
     const { memory } = await shownOn(ON_THREAD);
     const { handler } = memory;
-    handler.handleInterrupt({ runId: RUN_ID });
+    await handler.handleInterrupt({ runId: RUN_ID });
     await handler.handleChainEnd({}, RUN_ID);
     handler.handleChainStart({}, {}, NEXT_RUN_ID, undefined, [], ON_THREAD);
     handler.handleChainStart({}, {}, NODE_ID, NEXT_RUN_ID, [], { thread_id: "its own" });
@@ -79,7 +79,7 @@ describe("an interrupt, as the handler hears of it,", () => {
   it("has one outcome with the run that resumes it and retrieves again, also where the judge cannot tell", async () => {
     const { memory, retriever, codes } = await shownOn(ON_THREAD, { evaluate: () => null });
     const { handler } = memory;
-    handler.handleInterrupt({ runId: RUN_ID });
+    await handler.handleInterrupt({ runId: RUN_ID });
     await handler.handleChainEnd({}, RUN_ID);
     handler.handleChainStart({}, {}, NEXT_RUN_ID, undefined, [], ON_THREAD);
     handler.handleResume({ runId: NEXT_RUN_ID });
@@ -99,7 +99,7 @@ describe("an interrupt, as the handler hears of it,", () => {
     await showing("coffee").invoke(QUESTION, { callbacks: childOf(memory, NODE_ID) });
     await handler.handleChainError(new Error("boom"), NODE_ID);
     await showing("restart").invoke(QUESTION, { callbacks: childOf(memory, RUN_ID) });
-    handler.handleInterrupt({ runId: RUN_ID });
+    await handler.handleInterrupt({ runId: RUN_ID });
     await handler.handleChainEnd({}, RUN_ID);
     handler.handleChainStart({}, {}, NEXT_RUN_ID, undefined, [], ON_THREAD);
     handler.handleResume({ runId: NEXT_RUN_ID });

@@ -63,6 +63,19 @@ describe("an interrupted graph", () => {
     expect(await credit(tools.memory)).toEqual({ restart: -1, scale: -1 });
   });
 
+  it("waits although the reader of its stream leaves at the question, with more to read", async () => {
+    const tools = await bench();
+    const ask = () => ({ answer: interrupt("go on?") as string });
+    const run = tools.memory.track(graph(tools, ask).compile({ checkpointer: new MemorySaver() }));
+    const config = { ...THREAD, runId: RUN_ID, streamMode: ["updates", "values"] as ("updates" | "values")[] };
+    // LangGraph tells of an interrupt in each of the modes.
+    for await (const [, chunk] of await run.stream({ question: QUESTION }, config)) if ("__interrupt__" in chunk) break;
+    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
+    expect(await nothingOpen(tools.memory)).toBe(true);
+    await run.invoke(new Command({ resume: "yes" }), THREAD);
+    expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
+  });
+
   it("may be interrupted again", async () => {
     const tools = await bench();
     const ask = () => ({ answer: `${interrupt("one?")}${interrupt("two?")}` });
@@ -106,7 +119,7 @@ describe("an interrupted graph", () => {
     // A graph without a checkpointer cannot be resumed; the handler is told all the same.
     const handler = memory.handler;
     handler.handleChainStart({}, {}, RUN_ID);
-    handler.handleInterrupt({ runId: RUN_ID });
+    await handler.handleInterrupt({ runId: RUN_ID });
     await handler.handleChainEnd({}, RUN_ID);
     expect(handler.openRuns).toBe(0);
   });

@@ -128,10 +128,15 @@ export class OutcomeHandler extends BaseCallbackHandler {
     await this.#end(runId, { error });
   }
 
-  /** Called by LangGraph: also interrupts that were set on the graph, which no error announces. */
-  handleInterrupt(event: { readonly runId?: string }): void {
+  /**
+   * Called by LangGraph: also interrupts that were set on the graph, which no error announces. Nothing follows in the graph, and where it
+   * is the root, its end is not always announced: a reader that leaves with a chunk unread keeps it from being.
+   */
+  async handleInterrupt(event: { readonly runId?: string }): Promise<void> {
     const run = this.#internals.runs.find(event?.runId);
-    if (run && isOnRootThread(run)) run.root.interrupted = "announced";
+    if (!run || !isOnRootThread(run)) return;
+    run.root.interrupted = "announced";
+    if (!run.parent) await this.#end(run.id, { output: undefined });
   }
 
   /** Called by LangGraph before the first node of a run that continues an interrupted one. */
