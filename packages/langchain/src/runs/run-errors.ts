@@ -24,6 +24,11 @@ export function isInterrupt(error: unknown): boolean {
   return isControlFlow(error) && (name === "GraphInterrupt" || name === "NodeInterrupt");
 }
 
+/** LangGraph stopped a graph between two steps because it was asked to (`RunControl`): an input of null goes on from there. */
+export function isDrained(error: unknown): boolean {
+  return isControlFlow(error) && shape(error)?.name === "GraphDrained";
+}
+
 /**
  * An answer to an interrupt does not fit the question's schema: the question stands, and may be answered again. Several such answers in one
  * step are one error with all of theirs in it.

@@ -2,7 +2,7 @@ import type { OutcomeInput } from "@qavr/core";
 import { awaitBriefly, type EpisodeOfRun, endJudged, outcomePerEpisode } from "@qavr/core/adapter";
 import type { Internals } from "../internals.js";
 import { joinParked, openedEpisodes, parkingAlias, type Waiting } from "./run-episodes.js";
-import { isAbort, isControlFlow, isRefusedAnswer } from "./run-errors.js";
+import { isAbort, isControlFlow, isDrained, isRefusedAnswer } from "./run-errors.js";
 import { isInFailedPart, type RootRun } from "./run-tree.js";
 import { type FinishedRun, finishedRun, judge, type RunEnd, unjudged } from "./verdict.js";
 
@@ -49,6 +49,8 @@ export async function settleRun(internals: Internals, root: RootRun, end: RunEnd
  */
 function waitingAfter({ interrupted, resumes }: RootRun, end: RunEnd): Waiting | undefined {
   if (!("error" in end)) return interrupted === "no" ? undefined : interrupted;
+  // Draining is announced by its error alone, going on by LangGraph.
+  if (isDrained(end.error)) return "announced";
   if (isControlFlow(end.error)) return interrupted === "announced" ? "announced" : "seen";
   // The question that its answer does not fit stands as it stood before.
   if (isRefusedAnswer(end.error)) return resumes ? "announced" : "seen";
