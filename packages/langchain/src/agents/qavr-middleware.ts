@@ -7,8 +7,10 @@ import { type Internals, internalsOf } from "../internals.js";
 import type { Qavr } from "../memory.js";
 import { QavrRetriever } from "../qavr-retriever.js";
 import { continueHandles } from "../runs/conversation-handles.js";
+import { findRun } from "../runs/find-run.js";
 import { narrowToReturned } from "../runs/narrow-exposures.js";
 import { isAbort, isControlFlow } from "../runs/run-errors.js";
+import { isWithin } from "../runs/run-tree.js";
 import {
   type AgentState,
   assertMiddlewareOptions,
@@ -55,6 +57,7 @@ export function qavrMiddleware(fields: QavrMiddlewareFields): AgentMiddleware {
     wrapModelCall(request, handler) {
       const memories = (request.state as Record<string, unknown>)[stateKey] as readonly PromptMemory[] | undefined;
       if (!memories || memories.length === 0) return handler(request);
+      noteRead(internals, memories);
       const block = renderMemories(memories, options);
       const { systemMessage } = request;
       // Behind the agent's own prompt, so that a provider's prompt cache still knows it.
@@ -62,6 +65,21 @@ export function qavrMiddleware(fields: QavrMiddlewareFields): AgentMiddleware {
       return handler({ ...request, systemMessage: extended });
     },
   });
+}
+
+/** What the retrieval showed has yet to be read: another middleware may end the run before any model is called. */
+function awaitReading({ runs }: Internals, retrieval: string): void {
+  const run = runs.find(retrieval);
+  if (!run) return;
+  for (const exposure of run.root.exposures) if (isWithin(exposure.run, run)) run.root.unread.add(exposure);
+}
+
+/** A model is called with these memories. Handles tell those of a run apart, however many middlewares and sub-agents it has. */
+function noteRead({ runs }: Internals, memories: readonly PromptMemory[]): void {
+  const unread = findRun(runs, undefined).run?.root.unread;
+  if (!unread) return;
+  const read = new Set(memories.map(({ handle }) => handle));
+  for (const exposure of unread) if (exposure.items.some(({ handle }) => read.has(handle))) unread.delete(exposure);
 }
 
 async function memoriesFor(
@@ -83,6 +101,7 @@ async function memoriesFor(
     const documents = await retriever.invoke(query, { runId });
     const selected = await selectMemories(documents, internals.shown, options);
     if (selected.length < documents.length) narrowTo(selected.map(({ document }) => document));
+    awaitReading(internals, runId);
     return selected.map(({ memory }) => memory);
   } catch (error) {
     const signals = internals.runs.find(runId)?.root.signals ?? [];

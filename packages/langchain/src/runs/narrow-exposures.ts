@@ -1,7 +1,7 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import { QavrError } from "@qavr/core";
 import type { Internals } from "../internals.js";
-import { isWithin, type RunNode, type ShownExposure } from "./run-tree.js";
+import { isWithin, type RootRun, type RunNode, type ShownExposure } from "./run-tree.js";
 
 /**
  * A retriever has returned: of what its inner parts showed (over-fetching, ensembles, compressors), only the documents that
@@ -20,6 +20,11 @@ export function narrowToReturned(internals: Internals, run: RunNode, returned: r
     const ids = kept[i] as string[];
     if (ids.length < exposure.items.length) narrow(internals, exposure, ids);
   });
+}
+
+/** What was retrieved ahead for a model that was never called, as when a guard ends the run before it, was shown to nobody. */
+export function narrowUnread(internals: Internals, { unread }: RootRun): void {
+  for (const exposure of unread) narrow(internals, exposure, []);
 }
 
 function survivors({ items }: ShownExposure, returned: readonly DocumentInterface[]): string[] {

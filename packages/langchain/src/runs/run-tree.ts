@@ -50,6 +50,8 @@ export interface RootRun {
   readonly input: unknown;
   readonly nodes: Map<string, RunNode>;
   readonly exposures: ShownExposure[];
+  /** Of these, the ones retrieved ahead for a model that has not been called since. */
+  readonly unread: Set<ShownExposure>;
   /**
    * One for each namespace it retrieved from, normally one; and one more where a retrieval came before the news that the
    * run resumes another, whose episode it then has too.
@@ -191,6 +193,7 @@ function rootOf(run: StartedRun, now: number): RootRun {
     input,
     nodes: new Map(),
     exposures: [],
+    unread: new Set(),
     episodes: [],
     thread: undefined,
     lastHandle: 0,

@@ -1,6 +1,7 @@
 import type { OutcomeInput } from "@qavr/core";
 import { awaitBriefly, type EpisodeOfRun, endJudged, outcomePerEpisode } from "@qavr/core/adapter";
 import type { Internals } from "../internals.js";
+import { narrowUnread } from "./narrow-exposures.js";
 import { joinParked, openedEpisodes, parkingAlias, type Waiting } from "./run-episodes.js";
 import { isAbort, isControlFlow, isDrained, isRefusedAnswer } from "./run-errors.js";
 import { isInFailedPart, type RootRun } from "./run-tree.js";
@@ -84,6 +85,7 @@ function sayNotRecorded({ log, throws }: Internals, root: RootRun, error: unknow
 async function judgeAndEnd(internals: Internals, root: RootRun, end: RunEnd): Promise<void> {
   const { afterRun } = internals;
   await joinParked(internals, root);
+  narrowUnread(internals, root);
   if (root.episodes.length === 0 && afterRun.size === 0) return;
   const outcome = await judge(root, end, internals);
   // A failed part that the run did without (a retry, a fallback) earns nothing from its success; a run that failed as a

@@ -1,0 +1,63 @@
+import { createAgent, createMiddleware, tool } from "langchain";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { type QavrMiddlewareFields, qavrMiddleware } from "../../src/agents/index.js";
+import { calling, recording } from "../support/agent.js";
+import { type Bench, bench, credit } from "../support/bench.js";
+
+const QUESTION = { messages: [{ role: "user" as const, content: "payment queue stuck" }] };
+const RUN_ID = "44444444-4444-4444-8444-444444444441";
+
+const showing = ({ memory, vectors }: Bench, fields: Partial<Omit<QavrMiddlewareFields, "memory">> = {}) =>
+  qavrMiddleware({ memory, base: vectors, k: 2, ...fields });
+
+/** The middleware retrieves at the start of a run; what comes after it may end the run before a model is called. */
+describe("an agent with the middleware and a guard", () => {
+  it.each([
+    ["ends it", { canJumpTo: ["end" as const], hook: () => ({ jumpTo: "end" as const }) }],
+    [
+      "fails it",
+      () => {
+        throw new Error("not in this house");
+      },
+    ],
+  ])(
+    "neither earns nor is blamed for memories that no model was called with, when a guard %s",
+    async (_how, beforeModel) => {
+      const judged: unknown[] = [];
+      const setup = await bench({
+        evaluate: ({ error, memories }) => {
+          judged.push(memories);
+          return error === undefined;
+        },
+      });
+      const model = recording();
+      const guard = createMiddleware({ name: "guard", beforeModel });
+      const agent = setup.memory.track(createAgent({ model, middleware: [showing(setup), guard] }));
+      await agent.invoke(QUESTION, { runId: RUN_ID }).catch(() => undefined);
+      expect(model.calls).toEqual([]);
+      expect(judged).toEqual([[]]);
+      expect(await setup.memory.explain(RUN_ID)).toMatchObject({ state: "ended" });
+      expect(await credit(setup.memory)).toEqual({});
+    },
+  );
+
+  it("earns for those of the models that were called, where a guard ends a part of the run", async () => {
+    const setup = await bench();
+    const guard = createMiddleware({
+      name: "guard",
+      beforeModel: { canJumpTo: ["end"], hook: () => ({ jumpTo: "end" as const }) },
+    });
+    const coffee = showing(setup, { k: 1, query: () => "coffee machine" });
+    const part = createAgent({ model: recording(), middleware: [coffee, guard] });
+    const ask = tool(() => part.invoke(QUESTION).then(() => "asked"), {
+      name: "act",
+      description: "",
+      schema: z.object({}),
+    });
+    const model = calling([{ name: "act", args: {}, id: "c1" }]);
+    const agent = createAgent({ model, tools: [ask], middleware: [showing(setup)] });
+    await setup.memory.track(agent).invoke(QUESTION);
+    expect(await credit(setup.memory)).toEqual({ restart: 1, scale: 1 });
+  });
+});
