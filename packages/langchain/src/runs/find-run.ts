@@ -4,6 +4,9 @@ import { MARKS, markOf } from "../marks.js";
 import type { RunInfo } from "./run-scope.js";
 import type { RunNode, RunTree } from "./run-tree.js";
 
+/** Where the configs of LangGraph's nodes hold what may abort the graph. */
+const GRAPH_SIGNALS = "__pregel_abort_signals";
+
 /** Where in the application's runs a retrieval happens. */
 export interface RunSite {
   /** The tracked run; undefined when there is none. */
@@ -36,7 +39,7 @@ export function findRun(runs: RunTree, callbacks: unknown): RunSite {
   const manager = managerOf(callbacks) ?? managerOf(context?.callbacks);
   const runId = runIdOf(manager);
   const run = runs.find(runId);
-  if (context?.signal) run?.root.signals.add(context.signal);
+  for (const signal of signalsIn(context)) run?.root.signals.add(signal);
   const handlers = [callbacks, manager?.inheritableHandlers ?? manager?.handlers].filter(Array.isArray).flat();
   const listened = handlers.some((handler) => markOf(handler, MARKS.runTree) === runs);
   // A retriever listens to its own runs, which tells nothing about how anything ends.
@@ -58,6 +61,15 @@ export function hearSignal(runs: RunTree, { callbacks, signal }: Pick<RunnableCo
 /** Whether nothing may be recorded any more: an aborted run ends while its retrievals are still under way. */
 export function isOver({ run, isLate }: RunSite): boolean {
   return run?.root.over ?? isLate;
+}
+
+/**
+ * The signal of a config, and the one that the caller of a graph gave: what LangGraph gives its nodes as theirs, it lets go of when their
+ * step is over, so that it never tells of a later abort.
+ */
+function signalsIn(config: RunnableConfig | undefined): AbortSignal[] {
+  const ofGraph = config?.configurable?.[GRAPH_SIGNALS] as { readonly externalAbortSignal?: AbortSignal } | undefined;
+  return [config?.signal, ofGraph?.externalAbortSignal].filter((signal) => signal !== undefined);
 }
 
 function infoOf({ root }: RunNode): RunInfo {

@@ -26,8 +26,8 @@ const RUN_ID = "99999999-9999-4999-8999-999999999991";
 const THREAD = { configurable: { thread_id: "T" } };
 const both = { restart: 1, scale: 1 } as const;
 
-const act = (work: () => unknown = () => "acted") =>
-  tool(async () => String(await work()), { name: "act", description: "acts", schema: z.object({}) });
+const act = (work: () => unknown = () => "acted", name: string = "act") =>
+  tool(async () => String(await work()), { name, description: "acts", schema: z.object({}) });
 const calls = (...names: string[]): Call[] => names.map((name, i) => ({ name, args: {}, id: `${name}-${i}` }));
 
 /** A tracked agent that is shown two memories. */
@@ -48,6 +48,26 @@ describe("how the run of an agent with memories may end", () => {
     expect(await setup.memory.explain(RUN_ID)).toMatchObject({ state: "ended" });
     expect(await nothingOpen(setup.memory)).toBe(true);
   });
+
+  it.each([["stopped"], [new RangeError("gone")]])(
+    "aborted for a reason of the caller's own, while one of its parallel tools is done: nothing is learned: %s",
+    async (reason) => {
+      const setup = await bench();
+      const controller = new AbortController();
+      const abort = async () => {
+        await sleep(20);
+        controller.abort(reason);
+        await sleep(50);
+      };
+      const agent = agentOf(setup, [calls("act", "abort")], [act(), act(abort, "abort")]);
+      const config = { runId: RUN_ID, signal: controller.signal };
+      await expect(agent.invoke(QUESTION, config)).rejects.toThrow(/stopped|gone/);
+      await expect.poll(() => setup.memory.handler.openRuns).toBe(0);
+      await setup.memory.flush();
+      expect(await setup.memory.explain(RUN_ID)).toMatchObject({ state: "ended" });
+      expect(await credit(setup.memory)).toEqual({});
+    },
+  );
 
   it("at the recursion limit: it has failed", async () => {
     const setup = await bench();
