@@ -132,6 +132,28 @@ describe("a tracked graph", () => {
     expect(await credit(memory)).toEqual({ restart: 1 });
   });
 
+  it.each([
+    ["fails", failing],
+    ["overruns its time", () => sleep(200)],
+  ])("does not credit what a node retrieved that %s, where its error handler goes on", async (_what, then) => {
+    const { memory, showing } = await bench();
+    const look = async () => {
+      await showing("coffee").invoke("payment");
+      await then();
+      return {};
+    };
+    const recover = async () => {
+      await showing("restart").invoke("payment");
+      return { answer: "recovered" };
+    };
+    const handled = new StateGraph(State)
+      .addNode("look", look, { timeout: 100, errorHandler: recover })
+      .addEdge(START, "look")
+      .compile();
+    expect(await memory.track(handled).invoke({ question: "" })).toMatchObject({ answer: "recovered" });
+    expect(await credit(memory)).toEqual({ restart: 1 });
+  });
+
   it("takes a hand-off to the parent graph for no failure", async () => {
     const { memory, retriever } = await bench();
     const inner = new StateGraph(State)
