@@ -63,7 +63,7 @@ describe("an interrupted graph", () => {
     expect(await credit(tools.memory)).toEqual({ restart: -1, scale: -1 });
   });
 
-  it("waits although the reader of its stream leaves at the question, with more to read", async () => {
+  itWithAnnouncements("waits although the reader of its stream leaves at the question, with more to read", async () => {
     const tools = await bench();
     const ask = () => ({ answer: interrupt("go on?") as string });
     const run = tools.memory.track(graph(tools, ask).compile({ checkpointer: new MemorySaver() }));

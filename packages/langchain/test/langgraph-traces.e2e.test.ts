@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { abortedWith } from "./support/aborted-with.js";
 import { bench, credit, nothingOpen } from "./support/bench.js";
 import { childOf } from "./support/child-of.js";
-import { itWithAbortedStreams } from "./support/framework-features.js";
+import { itWithAbortedStreams, itWithErrorHandlers } from "./support/framework-features.js";
 import { failing, graph, State } from "./support/graph.js";
 import { retrieving } from "./support/retrieving.js";
 import { sleep } from "./support/sleep.js";
@@ -132,7 +132,7 @@ describe("a tracked graph", () => {
     expect(await credit(memory)).toEqual({ restart: 1 });
   });
 
-  it.each([
+  itWithErrorHandlers.each([
     ["fails", failing],
     ["overruns its time", () => sleep(200)],
   ])("does not credit what a node retrieved that %s, where its error handler goes on", async (_what, then) => {

@@ -9,6 +9,8 @@ function since({ version }: { readonly version: string }, first: string): TestAP
   return version.localeCompare(first, "en", { numeric: true }) < 0 ? absent : it;
 }
 
+/** LangGraph has error handlers and time limits of nodes. */
+export const itWithErrorHandlers: TestAPI = since(langgraph, "1.4.0");
 /** LangGraph says which run is interrupted, and which one resumes it. */
 export const itWithAnnouncements: TestAPI = since(langgraph, "1.4.17");
 /** LangGraph aborts what it streams when the reader leaves. */
