@@ -82,10 +82,10 @@ export function qavrVector<Vector extends MastraVector>(
   const { memory, collection, annotate = false, ...engineOptions } = options;
   if (collection !== undefined) assertName(collection, "collection");
   const internals = memory === undefined ? createInternals(engineOptions) : sharedInternals(memory, engineOptions);
-  // What is handed out holds these; the vector store itself may be wrapped anew for each call.
-  if (memory === undefined) internals.useFor(internals);
   const enabled = internals.enabled && isEnabled(engineOptions);
   const shown = new WeakMap<object, { readonly episode: string; readonly namespace: string }>();
+  // What is handed out holds this; the vector store itself may be wrapped anew for each call, and the memory may be gone before.
+  internals.useFor(shown);
   const unheard = memory && unheardQueries(internals.options.logger);
 
   const within = (from: RequestContext | ToolCaller | undefined): Vector =>

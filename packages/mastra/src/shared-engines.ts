@@ -28,7 +28,7 @@ interface EngineRuns {
 /** An engine and the runs that use it. */
 export interface SharedEngine extends EngineRuns {
   readonly engine: Engine;
-  /** The engine is in use until {@link SharedEngine.close}, or until this is garbage: nobody closes memories that are made for each call. */
+  /** The engine is in use until {@link SharedEngine.close}, or until all users are garbage: nobody closes memories that are made for each call. */
   useFor(user: object): void;
   /** Closes the engine when nobody else uses it, else waits for everything under way. */
   close(): Promise<void>;
@@ -42,6 +42,8 @@ interface Shared {
   readonly engine: Engine;
   readonly logger: RelayedLogger;
   readonly users: Set<WeakRef<object>>;
+  /** False until its first user says so: it has none then either. */
+  isUsed: boolean;
   isClosed: boolean;
 }
 
@@ -64,9 +66,12 @@ function registry(): Registry {
 }
 
 /** Forgets users that are garbage. Holds no engine: that would outlive its last user by a collection. */
-const departures = new FinalizationRegistry<{ readonly users: Shared["users"]; readonly place: WeakRef<object> }>(
-  ({ users, place }) => users.delete(place),
-);
+const departures = new FinalizationRegistry<{
+  readonly lists: readonly Shared["users"][];
+  readonly place: WeakRef<object>;
+}>(({ lists, place }) => {
+  for (const users of lists) users.delete(place);
+});
 
 /**
  * The engine of a ledger for one more user. Whoever names the same ledger with the same options gets the same engine: Mastra asks a
@@ -85,18 +90,19 @@ export function shareEngine(options: EngineFields): SharedEngine {
     [...(beside ?? [])].find((other) => areEqual(other.settings, settings)) ?? open(options, settings, beside);
   shared.logger.relayTo(options.logger);
   const { engine } = shared;
-  let place: WeakRef<object> | undefined;
+  const own: Shared["users"] = new Set();
   return {
     ...runsOf(engine, options),
     engine,
     useFor(user) {
-      const { users } = shared;
-      place = new WeakRef(user);
-      users.add(place);
-      departures.register(user, { users, place });
+      const lists = [shared.users, own];
+      const place = new WeakRef(user);
+      for (const users of lists) users.add(place);
+      shared.isUsed = true;
+      departures.register(user, { lists, place });
     },
     async close() {
-      if (place) shared.users.delete(place);
+      for (const place of own) shared.users.delete(place);
       for (const other of shared.users) if (other.deref() === undefined) shared.users.delete(other);
       if (shared.users.size > 0) return engine.flush();
       await engine.close();
@@ -132,7 +138,7 @@ function open(options: EngineFields, settings: Settings, beside: Set<Shared> | u
       return inner.close();
     },
   };
-  const shared: Shared = { settings, engine, logger, users: new Set(), isClosed: false };
+  const shared: Shared = { settings, engine, logger, users: new Set(), isUsed: false, isClosed: false };
   beside?.add(shared);
   if (beside) unsharedWarning(options.logger, beside);
   return shared;
@@ -140,10 +146,9 @@ function open(options: EngineFields, settings: Settings, beside: Set<Shared> | u
 
 /** Closes the engines whose users are all garbage: memories that are made for each call, with options that keep them from sharing. */
 function closeUnused(engines: Set<Shared>): void {
-  for (const { engine, users } of engines) {
-    // Before its first user says so an engine has none.
-    const isUnused = users.size > 0 && [...users].every((user) => user.deref() === undefined);
-    if (isUnused) engine.close().catch(() => undefined);
+  for (const { engine, users, isUsed } of engines) {
+    const isLeft = isUsed && [...users].every((user) => user.deref() === undefined);
+    if (isLeft) engine.close().catch(() => undefined);
   }
 }
 

@@ -51,6 +51,8 @@ export function rewardFrom<Scorer extends ScorerLike>(
     }
     return result;
   };
+  // The scorer may be all that is left of a memory.
+  internals.useFor(run);
   return withMembers(scorer, { run });
 }
 
