@@ -116,6 +116,36 @@ describe("reportOutcome", () => {
     });
   });
 
+  it("refuses a report by thread on a run that is not learned from, while it goes on", async () => {
+    const ignore: QavrOptions["ignore"] = ({ requestContext }) => requestContext?.get("ignored") === true;
+    const { memory, runId } = await answered({ ignore });
+    let reported: Promise<unknown> | undefined;
+    const agent = scriptedAgent(memory, () => {
+      reported = memory.reportOutcome({ threadId: THREAD, success: false }).catch((error: unknown) => error);
+      return { text: "done" };
+    });
+    await agent.generate(QUESTION, {
+      memory: on,
+      requestContext: new RequestContext([["ignored", true]] as never),
+    });
+    expect(await reported).toMatchObject({ code: "UNKNOWN_EPISODE" });
+    expect((await memory.explain({ runId }))?.outcome).toMatchObject({ reward: 1, tier: "completed" });
+  });
+
+  it("refuses a report by thread on a suspended run that had been shown nothing", async () => {
+    const { memory, storage, runId } = await answered(
+      {},
+      { options: { semanticRecall: { topK: 1, messageRange: 0, threshold: 0.3 } } },
+    );
+    const agent = scriptedAgent(memory, [{ tool: "needsApproval" }, { text: "done" }], { tools } as never);
+    new Mastra({ agents: { agent }, storage, logger: false });
+    await agent.generate("something else entirely", { memory: on });
+    const report = memory.reportOutcome({ threadId: THREAD, success: false });
+    await expect(report).rejects.toMatchObject({ code: "UNKNOWN_EPISODE" });
+    expect(await latest(memory, THREAD)).toBeUndefined();
+    expect((await memory.explain({ runId }))?.outcome).toMatchObject({ reward: 1, tier: "completed" });
+  });
+
   it("means the run that waits where a thread's latest run is suspended", async () => {
     const { memory, storage } = await answered();
     const agent = scriptedAgent(memory, [{ tool: "needsApproval" }, { text: "with helm" }], { tools } as never);

@@ -10,6 +10,7 @@ import {
 } from "@qavr/core/adapter";
 import type { Internals } from "../internals.js";
 import type { ToolCaller } from "../runs/calling-run.js";
+import { hasLeft } from "../runs/run-episode.js";
 import { threadAlias } from "../runs/run-lifecycle.js";
 import { namespaceOf } from "../runs/run-scope.js";
 import { storable } from "../runs/storable.js";
@@ -86,9 +87,7 @@ async function record(
 async function episodesOf(internals: Internals, { runId, agent, requestContext }: Caller): Promise<EpisodeOfRun[]> {
   const { engine, options, runs } = internals;
   const open = runs.ofRunId(runId, agent?.threadId);
-  if (open?.recorded === false) return [];
-  if (open)
-    return open.memories.length === 0 && !open.resumed ? [] : [{ episode: open.episode, namespace: open.namespace }];
+  if (open) return hasLeft(open) ? [{ episode: open.episode, namespace: open.namespace }] : [];
   if (runId === undefined || agent?.threadId === undefined) return [];
   const { threadId, resourceId } = agent;
   const namespace = namespaceOf(options, { threadId, resourceId, requestContext });

@@ -77,8 +77,7 @@ export function locate(
     });
   }
   const own = (): string => namespaceOf(internals.options, { threadId, resourceId, requestContext: undefined });
-  // Where a thread's latest run has left nothing, the ledger knows an earlier one under the thread's name.
-  const latest = threadId === undefined ? undefined : internals.runs.latestOn(threadId);
-  const alias = latest !== undefined && internals.unshown.has(latest) ? latest : named;
+  // Where a thread's latest run has left nothing, or nothing yet, the ledger may know an earlier one under the thread's name.
+  const alias = (threadId === undefined ? undefined : internals.runs.latestOn(threadId)) ?? named;
   return { alias, namespace: namespace ?? internals.runs.namespaceOf(named) ?? own() };
 }

@@ -74,3 +74,8 @@ export function newRun(
     ended: false,
   };
 }
+
+/** Whether something about a run is recorded, or waits to be: it may be learned from, and it was shown something. */
+export function hasLeft({ recorded, memories, resumed }: RunEpisode): boolean {
+  return recorded && (memories.length > 0 || resumed);
+}

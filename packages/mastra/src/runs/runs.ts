@@ -1,5 +1,5 @@
 import { type RecentMap, recentMap } from "@qavr/core/adapter";
-import type { RunEpisode } from "./run-episode.js";
+import { hasLeft, type RunEpisode } from "./run-episode.js";
 
 /** The runs under way in this process, and the names of those that were. Bounded in number, oldest out first. */
 export class Runs {
@@ -12,10 +12,10 @@ export class Runs {
   readonly #byContext = new WeakMap<object, Set<RunEpisode>>();
   /** Namespace by run, trace, thread and episode id. */
   readonly #namespaces: RecentMap<string, string>;
-  /** Episode of the latest run, by thread. */
+  /** Episode of a thread's latest run, unless that has left something: the ledger knows such a run as the thread's latest itself. */
   readonly #latest: RecentMap<string, string>;
 
-  /** @param limit How many runs may be under way; the names of at least four times as many are remembered. */
+  /** @param limit How many runs may be under way; the names of at least as many that were are remembered. */
   constructor(limit: number) {
     this.#limit = limit;
     this.#namespaces = recentMap(8 * limit);
@@ -59,6 +59,7 @@ export class Runs {
   remove(run: RunEpisode): void {
     this.#underWay.delete(run);
     run.beside.delete(run);
+    if (hasLeft(run) && this.#latest.get(run.threadId) === run.episode) this.#latest.delete(run.threadId);
     if (this.#byEpisode.get(run.episode) === run) this.#byEpisode.delete(run.episode);
     for (const runId of [run.runId, run.expectedAs]) {
       if (runId === undefined) continue;
@@ -75,7 +76,7 @@ export class Runs {
     return runId === undefined || threadId === undefined ? undefined : this.#byRunId.get(keyOf(runId, threadId));
   }
 
-  /** The episode of the latest run that this process knows on a thread, also of one that has ended or is not recorded. */
+  /** The episode of the latest run that this process knows on a thread; undefined where that is over and has left something. */
   latestOn(threadId: string): string | undefined {
     return this.#latest.get(threadId);
   }

@@ -4,7 +4,7 @@ import { awaitBriefly, endJudged, fromVerdict } from "@qavr/core/adapter";
 import { failOpen, type Internals } from "../internals.js";
 import type { FinishedRun } from "../memory-options.js";
 import { FINISH_OUTCOMES, type FinishReason } from "./finish-reasons.js";
-import type { RunEpisode } from "./run-episode.js";
+import { hasLeft, type RunEpisode } from "./run-episode.js";
 import { traceAlias } from "./run-lifecycle.js";
 import { storable } from "./storable.js";
 
@@ -64,8 +64,8 @@ async function record(
 
 /** A report about a run that has left nothing is answered, and not taken for one about the run before it or one that nobody knows. */
 function noteUnshown({ unshown }: Internals, run: RunEpisode): void {
-  const { episode, runId, traceId, memories, recorded, resumed } = run;
-  if (recorded && (memories.length > 0 || resumed)) return;
+  if (hasLeft(run)) return;
+  const { episode, runId, traceId } = run;
   unshown.set(episode, true);
   if (runId !== undefined) unshown.set(storable(runId), true);
   if (traceId !== undefined) unshown.set(traceAlias(traceId), true);
