@@ -140,6 +140,18 @@ describe("a run", () => {
         agent.generate(QUESTION, { memory: on, maxSteps: 2, isTaskComplete: { scorers: [passingAt(Infinity)] } }),
     ],
     [
+      "that its own completion check never passed has weakly failed, whatever the application said to it",
+      WEAK_FAILURE,
+      [{ text: "not yet" }],
+      (agent) =>
+        agent.generate(QUESTION, {
+          memory: on,
+          maxSteps: 2,
+          isTaskComplete: { scorers: [passingAt(Infinity)] },
+          onIterationComplete: () => ({ feedback: "go on" }),
+        }),
+    ],
+    [
       "that its own completion check passed at the second time succeeds weakly",
       SUCCESS,
       [{ text: "not yet" }, { text: "with helm" }],

@@ -2,7 +2,7 @@ import type { MastraDBMessage } from "@mastra/core/memory";
 
 /** What Mastra notes on the word of a check, in the metadata of its message. */
 interface Checked {
-  /** Of `isTaskComplete`. */
+  /** Of `isTaskComplete`; without a word on whether it passed, of what `onIterationComplete` has said. */
   readonly completionResult?: { readonly passed?: boolean };
   /** Of the judge of an agent's goal. */
   readonly signal?: {
@@ -26,8 +26,13 @@ interface Checked {
  * @param messages All messages of the run, the last one last
  */
 export function isIncomplete(messages: readonly MastraDBMessage[]): boolean {
-  const { completionResult, signal } = (messages.at(-1)?.content?.metadata ?? {}) as Checked;
+  const { completionResult, signal } =
+    messages.map(checkedIn).findLast(({ completionResult: said }) => !said || said.passed !== undefined) ?? {};
   if (completionResult) return completionResult.passed === false;
   const { passed, judgeFailed, waitingForUser } = signal?.metadata?.goalEvaluation ?? {};
   return passed === false && !judgeFailed && !waitingForUser;
+}
+
+function checkedIn({ content }: MastraDBMessage): Checked {
+  return content?.metadata ?? {};
 }
