@@ -4,7 +4,6 @@ import { assertQavrOptions, isEnabled, type QavrOptions } from "./memory-options
 import { MESSAGES } from "./recall/collections.js";
 import { finishOutcomes } from "./runs/finish-reasons.js";
 import { shareEngine } from "./shared-engines.js";
-import { untoldWarning } from "./wiring-warnings.js";
 
 /** Checks the options and builds what the parts of a memory share. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export function createInternals(options: QavrOptions): Internals {
@@ -21,7 +20,6 @@ export function createInternals(options: QavrOptions): Internals {
     log: createLog(logger, [...UNHEARD_LOG_CODES, "SCORE_IGNORED"]),
     outcomes,
     reporting: new Set(),
-    warnOfUntold: untoldWarning(logger),
     throws: onError === "throw",
   };
 }

@@ -15,8 +15,6 @@ export interface Internals extends SharedEngine {
   readonly outcomes: Readonly<Record<string, OutcomeInput | null>>;
   /** Ids of scorers that report their scores themselves; the exporter leaves those alone. */
   readonly reporting: Set<string>;
-  /** Says once that Mastra does not tell how runs go. */
-  readonly warnOfUntold: () => void;
   /** True makes failures of learning reach the caller. */
   readonly throws: boolean;
 }

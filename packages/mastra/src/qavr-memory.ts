@@ -27,7 +27,7 @@ import { recallScopes } from "./recall/recall-scope.js";
 import { rerankingVector } from "./recall/reranking-vector.js";
 import { parkSuspended } from "./runs/park-runs.js";
 import { scopeOf } from "./runs/run-scope.js";
-import { recallOffWarning, replacedWarning, storageWarning, warnOfWiring } from "./wiring-warnings.js";
+import { type Wiring, warnOfRecallOff, warnOfReplaced, warnOfStorage, warnOfWiring } from "./wiring-warnings.js";
 
 type MemoryFields = NonNullable<ConstructorParameters<typeof Memory>[0]>;
 type Tools = ReturnType<Memory["listTools"]>;
@@ -47,9 +47,7 @@ export type QavrMemoryFields = MemoryFields & { readonly qavr?: QavrOptions | un
 export class QavrMemory extends Memory {
   readonly #internals: Internals;
   readonly #watched: WeakSet<object> = new WeakSet();
-  readonly #warnOfStorage: (storage: unknown) => void;
-  readonly #warnOfReplaced: () => void;
-  readonly #warnOfRecallOff: () => void;
+  readonly #wiring: Wiring;
 
   constructor({ qavr = {}, ...fields }: QavrMemoryFields = {}) {
     const internals = createInternals(qavr);
@@ -63,17 +61,14 @@ export class QavrMemory extends Memory {
     this.#internals = internals;
     internals.useFor(this);
     attachInternals(this, internals);
-    this.#warnOfStorage = storageWarning(qavr);
-    this.#warnOfReplaced = replacedWarning(qavr.logger);
-    const wiring = {
+    this.#wiring = {
       semanticRecall: recalls,
       lastMessages: options?.lastMessages,
       hasVector: Boolean(vector && embedder),
       hasCollections: (qavr.collections ?? []).length > 0,
     };
-    this.#warnOfRecallOff = recallOffWarning(qavr.logger, wiring);
-    if (internals.enabled) warnOfWiring(qavr.logger, wiring);
-    this.#warnOfStorage(fields.storage);
+    if (internals.enabled) warnOfWiring(internals, this.#wiring);
+    warnOfStorage(internals, fields.storage);
   }
 
   /** The engine underneath, for replay, forgetting and evaluation. */
@@ -144,7 +139,7 @@ export class QavrMemory extends Memory {
 
   override setStorage(storage: Parameters<Memory["setStorage"]>[0]): void {
     super.setStorage(storage);
-    this.#warnOfStorage(storage);
+    warnOfStorage(this.#internals, storage);
   }
 
   override async getInputProcessors(
@@ -233,8 +228,8 @@ export class QavrMemory extends Memory {
     if (own.some(({ id }) => id === SEMANTIC_RECALL_ID)) {
       return own.map((processor) => (processor.id === SEMANTIC_RECALL_ID ? learned(processor) : processor));
     }
-    if (configured.some(({ id }) => id === SEMANTIC_RECALL_ID)) this.#warnOfReplaced();
-    if (!internals.vectors.share) this.#warnOfRecallOff();
+    if (configured.some(({ id }) => id === SEMANTIC_RECALL_ID)) warnOfReplaced(internals);
+    if (!internals.vectors.share) warnOfRecallOff(internals, this.#wiring);
     return own.some(({ id }) => id === WATCH_ID) ? own : withRecall(learned());
   }
 

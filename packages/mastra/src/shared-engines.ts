@@ -21,6 +21,8 @@ interface EngineRuns {
   readonly unshown: RecentMap<string, true>;
   /** Sources of scores and feedback that were said to be ignored. */
   readonly ignoredSources: Set<string>;
+  /** Warnings about how memories are wired up that were said, by the logger that heard them: the engine stands for none. */
+  readonly said: WeakMap<object, Set<string>>;
   /** Whether vector stores share a memory on the engine, so that its runs teach by what their tools search. */
   readonly vectors: { share: boolean };
 }
@@ -119,6 +121,7 @@ function runsOf(engine: Engine, { maxOpenEpisodes = ENGINE_DEFAULTS.maxOpenEpiso
     runs: new Runs(maxOpenEpisodes),
     unshown: recentMap(4 * maxOpenEpisodes),
     ignoredSources: new Set(),
+    said: new WeakMap(),
     vectors: { share: false },
   };
   runs.set(engine, fresh);

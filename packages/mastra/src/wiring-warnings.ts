@@ -2,7 +2,7 @@ import type { Logger } from "@qavr/core";
 import { warnOnce } from "@qavr/core/adapter";
 import { isLocalByDefault } from "./default-store.js";
 import type { Internals } from "./internals.js";
-import { isEnabled, type QavrOptions } from "./memory-options.js";
+import type { LogCode } from "./log-codes.js";
 import { scoreIgnored } from "./outcomes/score-ignored.js";
 import { namedScorers } from "./outcomes/score-rewards.js";
 import { isRemote } from "./remote-storage.js";
@@ -15,38 +15,44 @@ export interface Wiring {
   readonly hasCollections: boolean;
 }
 
+/** Says something once for all memories with one engine and one logger: a function that makes a memory is asked many times per run. */
+function sayOnce({ engine, said, options: { logger } }: Internals, code: LogCode, message: string): void {
+  const listener = logger ?? engine;
+  const heard = said.get(listener) ?? new Set();
+  said.set(listener, heard);
+  if (heard.has(message)) return;
+  heard.add(message);
+  warnOnce(logger, code, message)();
+}
+
 /** Says what can be seen at construction to keep a memory from learning. */
-export function warnOfWiring(logger: Logger | undefined, wiring: Wiring): void {
-  const { semanticRecall, lastMessages } = wiring;
+export function warnOfWiring(internals: Internals, { semanticRecall, lastMessages }: Wiring): void {
   if (semanticRecall && lastMessages === false) {
-    warnOnce(
-      logger,
+    sayOnce(
+      internals,
       "HISTORY_OFF",
       "lastMessages is false: Mastra then stores no messages, and semantic recall finds none. Set lastMessages to 1 or more.",
-    )();
+    );
   }
 }
 
 /** Says once, when an agent runs, that the memory has nothing to rank: no messages, no collections. */
-export function recallOffWarning(
-  logger: Logger | undefined,
-  { semanticRecall, hasVector, hasCollections }: Wiring,
-): () => void {
-  if (semanticRecall || hasCollections) return () => undefined;
+export function warnOfRecallOff(internals: Internals, { semanticRecall, hasVector, hasCollections }: Wiring): void {
+  if (semanticRecall || hasCollections) return;
   const cause = hasVector
     ? "Semantic recall is switched off"
     : "There is no vector store and embedder, so semantic recall is off";
-  return warnOnce(
-    logger,
+  sayOnce(
+    internals,
     "SEMANTIC_RECALL_OFF",
     `${cause}: no message is recalled and nothing is learned. Give vector and embedder and leave semanticRecall out, or use @mastra/memory's Memory.`,
   );
 }
 
 /** Says once that an agent's own processor stands where the memory's recall would learn. */
-export function replacedWarning(logger: Logger | undefined): () => void {
-  return warnOnce(
-    logger,
+export function warnOfReplaced(internals: Internals): void {
+  sayOnce(
+    internals,
     "SEMANTIC_RECALL_REPLACED",
     "An agent's processors hold a SemanticRecall, which Mastra takes in place of the memory's: what it recalls is not ranked and " +
       "teaches nothing. Leave it out, and set options.semanticRecall of the memory instead.",
@@ -54,17 +60,16 @@ export function replacedWarning(logger: Logger | undefined): () => void {
 }
 
 /** Warns once when the ledger is a file by default while the application's storage is shared between machines. */
-export function storageWarning(options: QavrOptions): (storage: unknown) => void {
-  const warn = warnOnce(
-    options.logger,
-    "LEDGER_BESIDE_REMOTE_STORAGE",
-    "The application's storage is remote, but the ledger is a local file: instances would learn apart, and a new one starts cold. " +
-      "Set qavr.store or QAVR_STORE to a shared store, or to a path if one instance is all there is.",
-  );
-  return (storage) => {
-    if (options.engine === undefined && isLocalByDefault(options.store) && isEnabled(options) && isRemote(storage))
-      warn();
-  };
+export function warnOfStorage(internals: Internals, storage: unknown): void {
+  const { options, enabled } = internals;
+  if (options.engine === undefined && isLocalByDefault(options.store) && enabled && isRemote(storage)) {
+    sayOnce(
+      internals,
+      "LEDGER_BESIDE_REMOTE_STORAGE",
+      "The application's storage is remote, but the ledger is a local file: instances would learn apart, and a new one starts cold. " +
+        "Set qavr.store or QAVR_STORE to a shared store, or to a path if one instance is all there is.",
+    );
+  }
 }
 
 /** Says that scorers are named whose scores cannot arrive. Those that report their scores themselves need no observability. */
@@ -101,9 +106,9 @@ export function unheardQueries(logger: Logger | undefined): { queried(): void; r
 }
 
 /** Says once that runs end without a word on how: those of Mastra's legacy methods. */
-export function untoldWarning(logger: Logger | undefined): () => void {
-  return warnOnce(
-    logger,
+export function warnOfUntold(internals: Internals): void {
+  sayOnce(
+    internals,
     "END_UNTOLD",
     "Mastra did not tell how a run ended, so neither its end nor evaluate says anything about its memories. It never tells of " +
       "generateLegacy and streamLegacy: use generate and stream, or report with memory.reportOutcome({ threadId, success }).",

@@ -52,6 +52,21 @@ describe("a memory that is made", () => {
     expect(await warnings(fields)).toEqual(codes);
   });
 
+  it.each<[string, boolean]>([
+    ["to its logger", true],
+    ["as a process warning", false],
+  ])("warns once %s where a function makes it, however often that is asked", async (_how, hasLogger) => {
+    const emit = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+    const { codes, logger } = listener();
+    const store = memoryStore();
+    const storage = new InMemoryStore();
+    const memory = () => new QavrMemory({ storage, qavr: { store, ...(hasLogger ? { logger } : {}) } });
+    const agent = scriptedAgent(memory as never, [{ text: "hello" }]);
+    for (const thread of ["a", "b"]) await agent.generate("hello", { memory: { thread, resource: USER } });
+    const warned = emit.mock.calls.filter(([message]) => String(message).includes("semantic recall is off"));
+    expect([...codes, ...warned]).toHaveLength(1);
+  });
+
   it("becomes a process warning where there is no logger", () => {
     const emit = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
     new QavrMemory({ ...libsqlFields(), options: { lastMessages: false }, qavr: { store: memoryStore() } });

@@ -3,6 +3,7 @@ import { type OutcomeInput, QavrError } from "@qavr/core";
 import { awaitBriefly, endJudged, fromVerdict } from "@qavr/core/adapter";
 import { failOpen, type Internals } from "../internals.js";
 import type { FinishedRun } from "../memory-options.js";
+import { warnOfUntold } from "../wiring-warnings.js";
 import { FINISH_OUTCOMES, type FinishReason } from "./finish-reasons.js";
 import { hasLeft, type RunEpisode } from "./run-episode.js";
 import { traceAlias } from "./run-lifecycle.js";
@@ -84,16 +85,18 @@ function reasonOf(run: RunEpisode, { finishReason, text = "", incomplete }: RunE
 }
 
 async function judge(
-  { options: { evaluate }, log, throws, warnOfUntold }: Internals,
+  internals: Internals,
   run: RunEpisode,
   finishReason: FinishReason,
   { finishReason: told, text = "", requestContext }: RunEnd,
 ): Promise<OutcomeInput | undefined> {
   if (told === undefined) {
     // Neither the end nor the answer is known: a judge would see an empty answer, and what it says of that would count as verified.
-    warnOfUntold();
+    warnOfUntold(internals);
     return undefined;
   }
+  const { options, log, throws } = internals;
+  const { evaluate } = options;
   if (!evaluate || finishReason === "aborted") return undefined;
   const { runId, threadId, resourceId, memories, failedCalls } = run;
   const finished: FinishedRun = {
