@@ -7,8 +7,12 @@ import { assertRankingOptions, DEFAULT_K, type RankingOptions } from "./ranking/
 import { planRerank, rerank } from "./ranking/rerank.js";
 import { findRun } from "./runs/find-run.js";
 
+/** A compressor asks no store: it is given documents, without scores and vectors. */
+type Unread = "fetchK" | "scores" | "space";
+const UNREAD: readonly Unread[] = ["fetchK", "scores", "space"];
+
 /** What a {@link QavrCompressor} can be told. */
-export interface CompressorOptions extends Omit<RankingOptions, "fetchK" | "scores" | "space"> {
+export interface CompressorOptions extends Omit<RankingOptions, Unread> {
   /** How many documents to keep. @default 4 */
   readonly topN?: number | undefined;
 }
@@ -34,7 +38,7 @@ export class QavrCompressor extends BaseDocumentCompressor {
     super();
     const { memory, topN = DEFAULT_K, ...options } = fields;
     this.#internals = internalsOf(memory);
-    assertRankingOptions(options, { name: "topN", value: topN });
+    assertRankingOptions(options, { size: { name: "topN", value: topN }, without: UNREAD });
     this.topN = topN;
     this.options = options;
   }

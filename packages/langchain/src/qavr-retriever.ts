@@ -132,7 +132,7 @@ export function unwrapBase(
     ? { host: inner.base, merged: { ...inner.options, ...definedOnly(options) } }
     : unwrapHost(base, options);
   const size = k ?? inner?.k ?? (isVectorStore(host) ? DEFAULT_K : undefined);
-  assertRankingOptions(merged, { name: "k", value: size });
+  assertRankingOptions(merged, { size: { name: "k", value: size } });
   return { host, k: size, filter: filter ?? inner?.filter, merged };
 }
 

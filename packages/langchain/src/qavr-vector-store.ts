@@ -57,7 +57,7 @@ export class QavrVectorStore<Store extends VectorStoreInterface = VectorStoreInt
     const internals = internalsOf(memory);
     if (!isVectorStore(store)) refuse("store", store, "must be a vector store with similaritySearchWithScore");
     const { host, merged } = unwrapHost(store, options);
-    assertRankingOptions(merged, { name: "k", value: undefined });
+    assertRankingOptions(merged);
     // The second argument lands in what LangChain serialises of this object: no clients, no connection strings.
     super(host.embeddings, {});
     mark(this, MARKS.vectorStore, true);

@@ -49,8 +49,12 @@ export function qavr(options: MemoryOptions = {}): Qavr {
     engine,
     retriever: (base, fields) => new QavrRetriever({ ...objectOf("retriever", fields), memory, base }),
     vectorStore: <Store extends Parameters<Qavr["vectorStore"]>[0]>(store: Store, fields = {}) =>
-      new QavrVectorStore({ ...objectOf("vectorStore", fields), memory, store }) as unknown as Wrapped<Store>,
-    compressor: (fields) => new QavrCompressor({ ...objectOf("compressor", fields), memory }),
+      new QavrVectorStore({
+        ...objectOf("vectorStore", fields, '{ collection: "notes" }'),
+        memory,
+        store,
+      }) as unknown as Wrapped<Store>,
+    compressor: (fields) => new QavrCompressor({ ...objectOf("compressor", fields, "{ topN: 4 }"), memory }),
 
     track: (runnable) => trackRuns(runnable, handler),
 
@@ -61,11 +65,15 @@ export function qavr(options: MemoryOptions = {}): Qavr {
     },
 
     recall: async (base, text, fields = {}) => recall(internals, base, text, objectOf("recall", fields)),
-    search: (store, prefix, query, runtime, fields = {}) =>
-      searchStore(internals, store, prefix, query, runtime, fields),
-    tools: (base, fields) => [createRecallTool(memory, base, fields), createReportOutcomeTool(internals)],
-    recallTool: (base, fields) => createRecallTool(memory, base, fields),
-    reportOutcomeTool: (fields) => createReportOutcomeTool(internals, fields),
+    search: async (store, prefix, query, runtime, fields = {}) =>
+      searchStore(internals, store, prefix, query, runtime, objectOf("search", fields, "{ limit: 4 }")),
+    tools: (base, fields) => [
+      createRecallTool(memory, base, objectOf("tools", fields)),
+      createReportOutcomeTool(internals),
+    ],
+    recallTool: (base, fields) => createRecallTool(memory, base, objectOf("recallTool", fields)),
+    reportOutcomeTool: (fields) =>
+      createReportOutcomeTool(internals, objectOf("reportOutcomeTool", fields, '{ name: "report" }')),
 
     format: (memories) => formatMemories(memories, shown),
     explain: (async (reference: string | DocumentInterface, fields?: InNamespace) => {

@@ -1,6 +1,8 @@
+import { InMemoryStore } from "@langchain/langgraph";
 import { memoryStore, QavrError } from "@qavr/core";
 import { describe, expect, it } from "vitest";
 import { OutcomeHandler, QavrCompressor, QavrRetriever, QavrVectorStore, qavr } from "../src/index.js";
+import { QavrStore } from "../src/langgraph/index.js";
 import { bench } from "./support/bench.js";
 
 const refused = (act: () => unknown): unknown => {
@@ -98,6 +100,11 @@ describe("wrong input", () => {
       expect(refused(() => memory.retriever(vectors, options))).toBe("INVALID_ARGUMENT");
       expect(refused(() => memory.vectorStore(vectors, options))).toBe("INVALID_ARGUMENT");
       expect(refused(() => memory.compressor(options))).toBe("INVALID_ARGUMENT");
+      expect(refused(() => memory.tools(vectors, options))).toBe("INVALID_ARGUMENT");
+      expect(refused(() => memory.recallTool(vectors, options))).toBe("INVALID_ARGUMENT");
+      expect(refused(() => memory.reportOutcomeTool(options))).toBe("INVALID_ARGUMENT");
+      const search = memory.search({ search: async () => [] }, ["ops"], "x", undefined, options);
+      await expect(search).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
       await expect(memory.recall(vectors, "x", options)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     }
     for (const run of [undefined, null, 7] as never[]) {
@@ -117,6 +124,24 @@ describe("wrong input", () => {
     expect(refused(() => memory.reportOutcomeTool({ description: "" }))).toBe("INVALID_ARGUMENT");
     expect(refused(() => memory.reportOutcomeTool({ title: "" } as never))).toBe("INVALID_ARGUMENT");
     await expect(memory.recall(vectors, 7 as never)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+
+  it("is refused as an option where it would do nothing", async () => {
+    const { memory, vectors } = await bench();
+    expect(refused(() => memory.vectorStore(vectors, { k: 4 } as never))).toBe("INVALID_ARGUMENT");
+    for (const option of ["fetchK", "scores", "space"]) {
+      expect(refused(() => memory.compressor({ [option]: undefined }))).toBe("accepted");
+      expect(refused(() => memory.compressor({ [option]: "auto" }))).toBe("INVALID_ARGUMENT");
+    }
+    expect(refused(() => new QavrStore({ memory, store: new InMemoryStore(), limit: 4 } as never))).toBe(
+      "INVALID_ARGUMENT",
+    );
+    for (const option of ["annotate", "idKey", "idOf", "space"]) {
+      const search = memory.search({ search: async () => [] }, ["ops"], "x", undefined, { [option]: "auto" } as never);
+      await expect(search).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    }
+    expect(() => memory.vectorStore(vectors, 4 as never)).toThrow('such as { collection: "notes" }');
+    expect(() => memory.vectorStore(vectors, { fetchK: 0 })).toThrow("from 1 to 1000");
   });
 
   it.each([

@@ -51,26 +51,36 @@ export const MAX_FETCH_K = 1000;
 /** How many documents are returned when nobody says. LangChain's own default. */
 export const DEFAULT_K = 4;
 
+/** What only some rankings have. */
+export interface RankingShape {
+  /** The number of documents to return, with its name for messages. @default each search says it */
+  readonly size?: { readonly name: string; readonly value: number | undefined };
+  /** Options that would do nothing. */
+  readonly without?: readonly (keyof RankingOptions)[];
+}
+
 /**
- * Refuses what could only fail later, in the middle of a run.
+ * Refuses what could only fail later, in the middle of a run, and what would do nothing.
  *
- * @param size The number of documents to return, with its name for the message.
  * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
  */
-export function assertRankingOptions(
-  options: RankingOptions,
-  size: { readonly name: string; readonly value: number | undefined },
-): void {
+export function assertRankingOptions(options: RankingOptions, { size, without = [] }: RankingShape = {}): void {
   const { fetchK, scores, collection, space, idOf, idKey } = options;
-  const { name, value } = size;
-  assertKnownFields(options, "A ranking has no option", { [name]: true, ...OPTIONS });
-  if (value !== undefined && (!Number.isInteger(value) || value < 1)) {
-    refuse(name, value, "must be a whole number of at least 1");
+  const unheard = without.filter((option) => options[option] !== undefined) as readonly string[];
+  const known = [...(size ? [size.name] : []), ...Object.keys(OPTIONS).filter((option) => !unheard.includes(option))];
+  assertKnownFields(options, "A ranking has no option", Object.fromEntries(known.map((option) => [option, true])));
+  const value = size?.value;
+  if (size && value !== undefined && (!Number.isInteger(value) || value < 1)) {
+    refuse(size.name, value, "must be a whole number of at least 1");
   }
   if (fetchK !== undefined) {
     const least = value ?? 1;
     if (!Number.isInteger(fetchK) || fetchK < least || fetchK > MAX_FETCH_K) {
-      refuse("fetchK", fetchK, `must be a whole number from ${name} (${least}) to ${MAX_FETCH_K}`);
+      refuse(
+        "fetchK",
+        fetchK,
+        `must be a whole number from ${size ? `${size.name} (${least})` : least} to ${MAX_FETCH_K}`,
+      );
     }
   }
   if (scores !== undefined && typeof scores !== "function" && !SCORE_KINDS.includes(scores)) {
@@ -110,7 +120,8 @@ export function assertFunction(name: string, value: unknown): void {
 
 /** @throws INVALID_ARGUMENT always */
 export function refuse(name: string, value: unknown, rule: string): never {
-  const received = typeof value === "number" || typeof value === "string" ? String(value) : typeof value;
+  const received =
+    typeof value === "number" || typeof value === "string" || value === null ? String(value) : typeof value;
   throw new QavrError("INVALID_ARGUMENT", `${name} ${rule}. Received ${received || "an empty string"}.`, {
     details: { option: name, received },
   });
