@@ -2,11 +2,12 @@ import type { CallbackManagerForRetrieverRun, Callbacks } from "@langchain/core/
 import type { DocumentInterface } from "@langchain/core/documents";
 import { BaseRetriever, type BaseRetrieverInput } from "@langchain/core/retrievers";
 import type { RunnableConfig } from "@langchain/core/runnables";
+import type { VectorStoreRetriever } from "@langchain/core/vectorstores";
 import { definedOnly } from "@qavr/core";
 import { type Internals, internalsOf } from "./internals.js";
 import { MARKS, mark, markOf } from "./marks.js";
 import type { Host, Qavr } from "./memory.js";
-import { unwrapHost } from "./qavr-vector-store.js";
+import { type QavrVectorStore, unwrapHost } from "./qavr-vector-store.js";
 import { assertHost, isVectorStore, mostOf } from "./ranking/host.js";
 import { assertRankingOptions, DEFAULT_K, type RankingOptions, refuse } from "./ranking/ranking-options.js";
 import { search } from "./ranking/search.js";
@@ -51,7 +52,7 @@ export class QavrRetriever extends BaseRetriever {
   readonly #internals: Internals;
 
   constructor(fields: QavrRetrieverFields) {
-    const inner = qavrRetrieverOf(fields.base);
+    const inner = innerOf(fields.base);
     const {
       memory,
       base,
@@ -113,9 +114,9 @@ interface Unwrapped {
 }
 
 /**
- * The host inside, should `base` be one of these retrievers or vector stores, also of another memory: ranking twice would count every
- * memory twice, and in a namespace that the inner one does not know of. Its options hold where none are given; its filter may keep
- * tenants apart and is not replaced.
+ * The host inside, should `base` be one of these retrievers or vector stores, or such a store's own retriever, also of another memory:
+ * ranking twice would count every memory twice, and in a namespace that the inner one does not know of. Its options hold where none are
+ * given; its filter may keep tenants apart and is not replaced.
  *
  * @throws INVALID_ARGUMENT
  */
@@ -124,7 +125,7 @@ export function unwrapBase(
   { k, filter, ...options }: Omit<RetrieverOptions, keyof BaseRetrieverInput>,
 ): Unwrapped {
   assertHost(base);
-  const inner = qavrRetrieverOf(base);
+  const inner = innerOf(base);
   if (inner && inner.filter !== undefined && filter !== undefined && filter !== inner.filter) {
     refuse("filter", filter, "must be left out, because the wrapped retriever has one of its own");
   }
@@ -136,9 +137,22 @@ export function unwrapBase(
   return { host, k: size, filter: filter ?? inner?.filter, merged };
 }
 
-/** The value itself, if it is one of these retrievers and of no class derived from them. */
-function qavrRetrieverOf(value: unknown): QavrRetriever | undefined {
-  return markOf(value, MARKS.retriever) === true ? (value as QavrRetriever) : undefined;
+/** A retriever whose ranking another one takes over. */
+type Inner = Pick<QavrRetriever, "base" | "k" | "filter" | "options" | keyof BaseRetrieverInput>;
+
+/** What is looked into: one of these retrievers or the own one of a wrapped store, and of no class derived from them. */
+function innerOf(value: unknown): Inner | undefined {
+  if (markOf(value, MARKS.retriever) === true) return value as QavrRetriever;
+  const retriever = value as VectorStoreRetriever<QavrVectorStore> | null | undefined;
+  const store = retriever?.vectorStore;
+  if (!retriever || !store || markOf(store, MARKS.vectorStore) !== true) return undefined;
+  if (retriever.constructor !== store.asRetriever().constructor) return undefined;
+  const { k, filter, searchType, searchKwargs, callbacks, tags, metadata, verbose } = retriever;
+  const { inner, options } = store;
+  // Another search than by similarity is the host's own, and chooses among what it finds by itself.
+  const base =
+    searchType === "similarity" ? inner : inner.asRetriever({ k, filter, searchType, searchKwargs } as never);
+  return { base, k, filter, options, callbacks, tags, metadata, verbose } as Inner;
 }
 
 function withHandler(callbacks: Callbacks | undefined, handler: OutcomeHandler): Callbacks {

@@ -1,6 +1,7 @@
 import type { CallbackManagerForRetrieverRun } from "@langchain/core/callbacks/manager";
-import type { DocumentInterface } from "@langchain/core/documents";
+import type { Document, DocumentInterface } from "@langchain/core/documents";
 import { type Runnable, RunnableLambda } from "@langchain/core/runnables";
+import { VectorStoreRetriever } from "@langchain/core/vectorstores";
 import { describe, expect, it } from "vitest";
 import { type Qavr, QavrRetriever } from "../src/index.js";
 import { bench, credit } from "./support/bench.js";
@@ -103,5 +104,38 @@ describe("a wrapped store's own retriever", () => {
     const { memory, vectors, codes } = await bench();
     await answer(memory, memory.retriever(memory.vectorStore(vectors).asRetriever(2)));
     expect(codes()).not.toContain("NOTHING_TO_CHOOSE_FROM");
+  });
+
+  it.each(["similarity", "mmr"] as const)(
+    "that searches by %s is ranked once, where its store learns",
+    async (searchType) => {
+      const { memory, vectors } = await bench();
+      const store = memory.vectorStore(vectors, { namespace: "tenant:a", collection: "notes" });
+      const own = store.asRetriever({ k: 3, searchType, filter: (({ id }: Document) => id !== "scale") as never });
+      const outer = memory.retriever(own);
+      expect(await answer(memory, outer)).toHaveLength(3);
+      expect(await credit(memory)).toEqual({});
+      const { collections, episodes } = await memory.status({ namespace: "tenant:a" });
+      expect([collections.map(({ collection }) => collection), episodes.recorded]).toEqual([["notes"], 1]);
+      expect(
+        (await memory.explain(RUN_ID, { namespace: "tenant:a" }))?.exposures.map(({ items }) => items.length),
+      ).toEqual([3]);
+      expect(Object.keys(await credit(memory, "tenant:a"))).not.toContain("scale");
+      expect(() => memory.retriever(own, { filter: only("scale") })).toThrow("has one of its own");
+    },
+  );
+
+  it("is not looked into when it is of a class derived from it", async () => {
+    const { memory, vectors } = await bench();
+    class Checking extends VectorStoreRetriever {
+      override async _getRelevantDocuments(
+        question: string,
+        manager?: CallbackManagerForRetrieverRun,
+      ): Promise<DocumentInterface[]> {
+        return (await super._getRelevantDocuments(question, manager)).filter(({ id }) => id === "scale");
+      }
+    }
+    const checking = new Checking({ vectorStore: memory.vectorStore(vectors), k: 4 });
+    expect(await answer(memory, memory.retriever(checking))).toEqual(["scale"]);
   });
 });
