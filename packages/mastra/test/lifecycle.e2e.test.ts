@@ -7,6 +7,8 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
 import { consume, type Expected, expectRun, FAILURE, NOTHING, SUCCESS, WEAK_FAILURE } from "./support/expected-runs.js";
+import { answered } from "./support/judged.js";
+import { listener } from "./support/listener.js";
 import { type Script, scriptedModel } from "./support/scripted-model.js";
 import { tools } from "./support/tools.js";
 
@@ -303,6 +305,15 @@ describe("a run", () => {
       await expect.poll(async () => (await latest(given.memory, THREAD))?.state).toBe("ended");
     };
     await expectIt(await ledgerOf([{ text: "one two three", delayMs: 5 }], abandoned), SUCCESS);
+  });
+
+  it("whose row of outcomes names a memory that was not shown is recorded without an outcome", async () => {
+    const { codes, logger } = listener();
+    const { memory } = await answered({ logger, outcomes: { stop: { success: true, helpful: ["m9"] } } });
+    expect(await latest(memory, THREAD)).toMatchObject({ state: "ended", exposures: [{ items: [{ handle: "m1" }] }] });
+    expect((await latest(memory, THREAD))?.outcome).toBeUndefined();
+    expect((await memory.status()).episodes).toMatchObject({ open: 0, recorded: 1 });
+    expect(codes).toContain("OUTCOME_NOT_RECORDED");
   });
 
   it("whose process is gone teaches nothing: its episode is abandoned when its time is over", async () => {

@@ -31,10 +31,10 @@ export async function endOrReport(
 }
 
 /**
- * Ends an open episode with what a judge said of it. A verdict that is refused gives way to `fallback`: what was shown is recorded all
- * the same.
+ * Ends an open episode with what a judge said of it. A verdict that is refused gives way to `fallback`, and one that is refused too to
+ * no outcome at all: what was shown is recorded all the same.
  *
- * @throws the refusal, once the fallback is recorded, and what {@link endOrReport} throws
+ * @throws the first refusal, once the end is recorded, and what {@link endOrReport} throws
  */
 export async function endJudged(
   engine: Engine,
@@ -42,12 +42,19 @@ export async function endJudged(
   { verdict, fallback }: { readonly verdict: OutcomeInput | undefined; readonly fallback: OutcomeInput | undefined },
   options: EndOptions & { readonly namespace: string },
 ): Promise<void> {
-  try {
-    await endOrReport(engine, episode, verdict, options);
-  } catch (error) {
-    if (verdict && QavrError.isInstance(error) && REFUSALS.includes(error.code)) {
-      await endOrReport(engine, episode, fallback, options);
+  const refusals: QavrError[] = [];
+  for (const said of new Set([verdict, fallback, undefined])) {
+    try {
+      await endOrReport(engine, episode, said, options);
+      break;
+    } catch (error) {
+      if (!said || !isRefusal(error)) throw error;
+      refusals.push(error);
     }
-    throw error;
   }
+  if (refusals.length > 0) throw refusals[0];
+}
+
+function isRefusal(error: unknown): error is QavrError {
+  return QavrError.isInstance(error) && REFUSALS.includes(error.code);
 }
