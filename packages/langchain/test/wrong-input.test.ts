@@ -96,6 +96,8 @@ describe("wrong input", () => {
     expect(refused(() => memory.track(null as never))).toBe("UNSUPPORTED");
     expect(refused(() => memory.track(memory.retriever(vectors)))).toBe("UNSUPPORTED");
     expect(refused(() => memory.track(memory.recallTool(vectors)))).toBe("UNSUPPORTED");
+    expect(refused(() => memory.track(memory.retriever(vectors).withConfig({ tags: ["a"] })))).toBe("UNSUPPORTED");
+    expect(refused(() => memory.track(memory.recallTool(vectors).withConfig({ tags: ["a"] })))).toBe("UNSUPPORTED");
     for (const options of [1, "k", null, [4]] as never[]) {
       expect(refused(() => memory.retriever(vectors, options))).toBe("INVALID_ARGUMENT");
       expect(refused(() => memory.vectorStore(vectors, options))).toBe("INVALID_ARGUMENT");

@@ -12,14 +12,14 @@ export function trackRuns<Runnable extends Trackable>(runnable: Runnable, handle
   if (typeof runnable?.withConfig !== "function") {
     throw new QavrError("UNSUPPORTED", "Only something with withConfig can be tracked: a chain, a graph, an agent.");
   }
-  if (typeof (runnable as { _getRelevantDocuments?: unknown })._getRelevantDocuments === "function") {
+  const root = rootOf(runnable) as { readonly [Member in "_getRelevantDocuments" | "_call" | "schema"]?: unknown };
+  if (typeof root._getRelevantDocuments === "function") {
     throw new QavrError(
       "UNSUPPORTED",
       "How a retriever ends says nothing about what it found. Track the chain, graph or agent that works with it, or report on its run by id.",
     );
   }
-  const { _call: call, schema } = runnable as { readonly _call?: unknown; readonly schema?: unknown };
-  if (typeof call === "function" && schema !== undefined) {
+  if (typeof root._call === "function" && root.schema !== undefined) {
     throw new QavrError(
       "UNSUPPORTED",
       "How a tool's call ends is not how a task ends. Track the agent, chain or graph that calls it, a RunnableLambda around it, or report on its run by id.",
@@ -33,4 +33,10 @@ export function trackRuns<Runnable extends Trackable>(runnable: Runnable, handle
     return new RunnableBinding({ bound, config, kwargs: {} }) as unknown as Runnable;
   }
   return runnable.withConfig(config) as Runnable;
+}
+
+/** Whose run is the outermost: a binding (`withConfig`, `bind`) runs what it binds, a retry has a run of its own around its attempts. */
+function rootOf(runnable: unknown): unknown {
+  const { bound, maxAttemptNumber } = runnable as { readonly bound?: unknown; readonly maxAttemptNumber?: unknown };
+  return typeof bound !== "object" || bound === null || maxAttemptNumber !== undefined ? runnable : rootOf(bound);
 }
