@@ -11,6 +11,7 @@ import type { RunSite } from "../runs/find-run.js";
 import { foundIn } from "./item-documents.js";
 import { itemTexts } from "./item-texts.js";
 import { blocksOf, type PageWindow, pageWindow } from "./page-window.js";
+import { unwrapStore } from "./search-store.js";
 import { assertStoreOptions, DEFAULT_LIMIT, rankingOptionsOf, type StoreOptions } from "./store-options.js";
 import type { StoredItem } from "./stored-item.js";
 import { withoutBatching } from "./without-batching.js";
@@ -49,12 +50,13 @@ export class QavrStore extends BaseStore {
   constructor({ memory, store, ...options }: QavrStoreFields) {
     super();
     this.#internals = internalsOf(memory);
-    const inner = withoutBatching(store);
+    const unwrapped = unwrapStore(withoutBatching(store), options);
+    const inner = unwrapped.inner as BaseStore;
     if (typeof inner?.batch !== "function") refuse("store", store, "must be a LangGraph store");
-    assertStoreOptions(options);
+    assertStoreOptions(unwrapped.options);
     mark(this, MARKS.langGraphStore, this);
     this.inner = inner;
-    this.options = options;
+    this.options = unwrapped.options;
     delegateMembers(this, inner);
   }
 

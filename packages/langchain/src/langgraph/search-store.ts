@@ -42,7 +42,7 @@ export async function searchStore(
   { limit = DEFAULT_LIMIT, filter, ...given }: StoreSearchOptions,
 ): Promise<FoundItem[]> {
   assertSearch(store, namespace, query);
-  const { inner, options } = unwrapped(store, given);
+  const { inner, options } = unwrapStore(store, given);
   assertStoreOptions(options, limit);
   const ask = (count: number): Promise<StoredItem[]> =>
     inner.search([...namespace], { query, limit: count, ...(filter ? { filter } : {}) });
@@ -69,8 +69,8 @@ function found(item: StoredItem, text: string, shown: ShownDocument | undefined)
   return { ...item, text, handle: shown?.item.handle, episode: shown?.episode };
 }
 
-/** The store inside one of ours, also where a graph has put its batching around it. The call's options go before the wrapper's. */
-function unwrapped(store: SearchableStore, given: StoreOptions): WrappedStore {
+/** The store inside one of ours, also where a graph has put its batching around it. The options given go before the wrapper's. */
+export function unwrapStore(store: SearchableStore, given: StoreOptions): WrappedStore {
   const wrapped = markOf(withoutBatching(store), MARKS.langGraphStore);
   if (!wrapped) return { inner: store, options: given };
   const { inner, options } = wrapped as WrappedStore;

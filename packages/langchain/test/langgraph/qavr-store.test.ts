@@ -112,6 +112,18 @@ describe("a wrapped LangGraph store", () => {
     expect(keys(await store.search(PREFIX, { query: QUERY, limit: 1 }))).toEqual(["restart"]);
   });
 
+  it("is wrapped once, and keeps its tenant, where it is wrapped again", async () => {
+    const { memory } = await bench();
+    const inner = await itemStore();
+    const once = new QavrStore({ memory, store: inner, namespace: "tenant:a" });
+    const store = new QavrStore({ memory, store: once, namespace: undefined, collection: "notes" });
+    expect([store.inner, store.options]).toEqual([inner, { namespace: "tenant:a", collection: "notes" }]);
+    const [found] = await memory.search(store, PREFIX, QUERY);
+    await memory.report(found?.episode as string, { success: true }, { namespace: "tenant:a" });
+    const { collections } = await memory.status({ namespace: "tenant:a" });
+    expect(collections.map(({ collection }) => collection)).toEqual(["notes"]);
+  });
+
   it("starts and stops the wrapped store", async () => {
     const { store, inner } = await taught();
     const [start, stop] = [vi.spyOn(inner, "start"), vi.spyOn(inner, "stop")];
