@@ -36,6 +36,9 @@ const theirs = createTool({
   inputSchema: { type: "object", properties: {} } as unknown as undefined,
 });
 
+/** An answer that takes its time, as models do: Mastra orders messages by the millisecond, and a check's word follows its answer. */
+const NOT_YET = { text: "not yet", delayMs: 5 };
+
 /** A completion check that passes from its nth time on. */
 const passingAt = (nth: number) => {
   let time = 0;
@@ -137,14 +140,14 @@ describe("a run", () => {
     [
       "that its own completion check never passed has weakly failed",
       WEAK_FAILURE,
-      [{ text: "not yet" }],
+      [NOT_YET],
       (agent) =>
         agent.generate(QUESTION, { memory: on, maxSteps: 2, isTaskComplete: { scorers: [passingAt(Infinity)] } }),
     ],
     [
       "that its own completion check never passed has weakly failed, whatever the application said to it",
       WEAK_FAILURE,
-      [{ text: "not yet" }],
+      [NOT_YET],
       (agent) =>
         agent.generate(QUESTION, {
           memory: on,
@@ -156,10 +159,10 @@ describe("a run", () => {
     [
       "that its own completion check passed at the second time succeeds weakly",
       SUCCESS,
-      [{ text: "not yet" }, { text: "with helm" }],
+      [NOT_YET, { text: "with helm" }],
       (agent) => agent.generate(QUESTION, { memory: on, maxSteps: 3, isTaskComplete: { scorers: [passingAt(2)] } }),
     ],
-    ["that did not reach its goal has weakly failed", WEAK_FAILURE, [{ text: "not yet" }], pursue, withGoal(Infinity)],
+    ["that did not reach its goal has weakly failed", WEAK_FAILURE, [NOT_YET], pursue, withGoal(Infinity)],
     ["that reached its goal succeeds weakly", SUCCESS, [{ text: "with helm" }], pursue, withGoal(2)],
     [
       "that calls a tool of its client says nothing",
