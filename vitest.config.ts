@@ -10,7 +10,8 @@ function dependenciesOf(folder: string): Plugin {
   const manifest = source(`${folder}/package.json`);
   const names = Object.keys(JSON.parse(readFileSync(manifest, "utf8")).dependencies);
   return {
-    name: "dependencies-of-folder",
+    // Vitest keeps transformed modules on disk by the names of the plugins that transformed them.
+    name: `dependencies-of:${folder}`,
     enforce: "pre",
     resolveId(id, importer) {
       const isDependency = importer !== manifest && names.some((name) => id === name || id.startsWith(`${name}/`));
