@@ -6,7 +6,7 @@ import { escapeFence, fenced } from "./fence.js";
 import type { MIDDLEWARE_DEFAULTS } from "./middleware-options.js";
 import { fitting } from "./token-budget.js";
 
-/** A memory as it stands in an agent's state: plain data that any checkpointer keeps. */
+/** A memory as it stands in a prompt. */
 export interface PromptMemory {
   /** Empty when learning is off. */
   readonly handle: string;

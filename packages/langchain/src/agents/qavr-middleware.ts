@@ -7,17 +7,25 @@ import { type Internals, internalsOf } from "../internals.js";
 import type { Qavr } from "../memory.js";
 import { QavrRetriever } from "../qavr-retriever.js";
 import { continueHandles } from "../runs/conversation-handles.js";
-import { findRun } from "../runs/find-run.js";
 import { narrowToReturned } from "../runs/narrow-exposures.js";
 import { isAbort, isControlFlow } from "../runs/run-errors.js";
-import { isWithin } from "../runs/run-tree.js";
+import { isWithin, type RunNode, type ShownExposure } from "../runs/run-tree.js";
 import {
   type AgentState,
   assertMiddlewareOptions,
   MIDDLEWARE_DEFAULTS,
   type MiddlewareOptions,
 } from "./middleware-options.js";
-import { type PromptMemory, renderMemories, selectMemories } from "./prompt-memories.js";
+import { renderMemories, selectMemories } from "./prompt-memories.js";
+
+/** A memory as it stands in an agent's state: plain data that any checkpointer keeps. */
+const STATE_MEMORY = z.object({
+  handle: z.string(),
+  text: z.string(),
+  /** The run of the retrieval that found it. */
+  retrieval: z.string().optional(),
+});
+type StateMemory = z.infer<typeof STATE_MEMORY>;
 
 /** Fields of {@link qavrMiddleware}. */
 export interface QavrMiddlewareFields extends MiddlewareOptions {
@@ -49,13 +57,13 @@ export function qavrMiddleware(fields: QavrMiddlewareFields): AgentMiddleware {
   // No wrapToolCall: its mere presence makes a failing tool fail the agent (langchainjs #11154).
   return createMiddleware({
     name: options.name,
-    stateSchema: z.object({ [stateKey]: z.array(z.object({ handle: z.string(), text: z.string() })).default([]) }),
+    stateSchema: z.object({ [stateKey]: z.array(STATE_MEMORY).default([]) }),
     tools,
     async beforeAgent(state) {
       return { [stateKey]: await memoriesFor(internals, retriever, options, state as unknown as AgentState) };
     },
     wrapModelCall(request, handler) {
-      const memories = (request.state as Record<string, unknown>)[stateKey] as readonly PromptMemory[] | undefined;
+      const memories = (request.state as Record<string, unknown>)[stateKey] as readonly StateMemory[] | undefined;
       if (!memories || memories.length === 0) return handler(request);
       noteRead(internals, memories);
       const block = renderMemories(memories, options);
@@ -70,16 +78,19 @@ export function qavrMiddleware(fields: QavrMiddlewareFields): AgentMiddleware {
 /** What the retrieval showed has yet to be read: another middleware may end the run before any model is called. */
 function awaitReading({ runs }: Internals, retrieval: string): void {
   const run = runs.find(retrieval);
-  if (!run) return;
-  for (const exposure of run.root.exposures) if (isWithin(exposure.run, run)) run.root.unread.add(exposure);
+  for (const exposure of exposuresOf(run)) run?.root.unread.add(exposure);
 }
 
-/** A model is called with these memories. Handles tell those of a run apart, however many middlewares and sub-agents it has. */
-function noteRead({ runs }: Internals, memories: readonly PromptMemory[]): void {
-  const unread = findRun(runs, undefined).run?.root.unread;
-  if (!unread) return;
-  const read = new Set(memories.map(({ handle }) => handle));
-  for (const exposure of unread) if (exposure.items.some(({ handle }) => read.has(handle))) unread.delete(exposure);
+/** A model is called with these memories. A run that was interrupted since it retrieved them is not there any more: it knows of none unread. */
+function noteRead({ runs }: Internals, memories: readonly StateMemory[]): void {
+  for (const retrieval of new Set(memories.map((memory) => memory.retrieval))) {
+    const run = runs.find(retrieval);
+    for (const exposure of exposuresOf(run)) run?.root.unread.delete(exposure);
+  }
+}
+
+function exposuresOf(run: RunNode | undefined): readonly ShownExposure[] {
+  return run ? run.root.exposures.filter((exposure) => isWithin(exposure.run, run)) : [];
 }
 
 async function memoriesFor(
@@ -87,7 +98,7 @@ async function memoriesFor(
   retriever: QavrRetriever,
   options: typeof MIDDLEWARE_DEFAULTS,
   state: AgentState,
-): Promise<PromptMemory[]> {
+): Promise<StateMemory[]> {
   const runId = crypto.randomUUID();
   /** What was retrieved and is not shown after all earns nothing. */
   const narrowTo = (shown: readonly DocumentInterface[]): void => {
@@ -102,7 +113,7 @@ async function memoriesFor(
     const selected = await selectMemories(documents, internals.shown, options);
     if (selected.length < documents.length) narrowTo(selected.map(({ document }) => document));
     awaitReading(internals, runId);
-    return selected.map(({ memory }) => memory);
+    return selected.map(({ memory }) => ({ ...memory, retrieval: runId }));
   } catch (error) {
     const signals = internals.runs.find(runId)?.root.signals ?? [];
     if (internals.throws || isControlFlow(error) || isAbort(error, signals)) throw error;

@@ -42,22 +42,29 @@ describe("an agent with the middleware and a guard", () => {
     },
   );
 
-  it("earns for those of the models that were called, where a guard ends a part of the run", async () => {
-    const setup = await bench();
-    const guard = createMiddleware({
-      name: "guard",
-      beforeModel: { canJumpTo: ["end"], hook: () => ({ jumpTo: "end" as const }) },
-    });
-    const coffee = showing(setup, { k: 1, query: () => "coffee machine" });
-    const part = createAgent({ model: recording(), middleware: [coffee, guard] });
-    const ask = tool(() => part.invoke(QUESTION).then(() => "asked"), {
-      name: "act",
-      description: "",
-      schema: z.object({}),
-    });
-    const model = calling([{ name: "act", args: {}, id: "c1" }]);
-    const agent = createAgent({ model, tools: [ask], middleware: [showing(setup)] });
-    await setup.memory.track(agent).invoke(QUESTION);
-    expect(await credit(setup.memory)).toEqual({ restart: 1, scale: 1 });
-  });
+  it.each([
+    ["", {}],
+    [", also where both begin with the same handle", { namespace: "coffee" }],
+  ])(
+    "earns for those of the models that were called, where a guard ends a part of the run%s",
+    async (_where, place) => {
+      const setup = await bench();
+      const guard = createMiddleware({
+        name: "guard",
+        beforeModel: { canJumpTo: ["end"], hook: () => ({ jumpTo: "end" as const }) },
+      });
+      const coffee = showing(setup, { k: 1, query: () => "coffee machine", ...place });
+      const part = createAgent({ model: recording(), middleware: [coffee, guard] });
+      const ask = tool(() => part.invoke(QUESTION).then(() => "asked"), {
+        name: "act",
+        description: "",
+        schema: z.object({}),
+      });
+      const model = calling([{ name: "act", args: {}, id: "c1" }]);
+      const agent = createAgent({ model, tools: [ask], middleware: [showing(setup)] });
+      await setup.memory.track(agent).invoke(QUESTION);
+      expect(await credit(setup.memory)).toEqual({ restart: 1, scale: 1 });
+      expect(await credit(setup.memory, "coffee")).toEqual({});
+    },
+  );
 });
