@@ -1,3 +1,4 @@
+import { RunnableEach } from "@langchain/core/runnables";
 import { InMemoryStore } from "@langchain/langgraph";
 import { memoryStore, QavrError } from "@qavr/core";
 import { describe, expect, it } from "vitest";
@@ -98,6 +99,10 @@ describe("wrong input", () => {
     expect(refused(() => memory.track(memory.recallTool(vectors)))).toBe("UNSUPPORTED");
     expect(refused(() => memory.track(memory.retriever(vectors).withConfig({ tags: ["a"] })))).toBe("UNSUPPORTED");
     expect(refused(() => memory.track(memory.recallTool(vectors).withConfig({ tags: ["a"] })))).toBe("UNSUPPORTED");
+    const each = new RunnableEach({ bound: memory.retriever(vectors) });
+    for (const own of [each, each.withConfig({ tags: ["a"] }), memory.retriever(vectors).withRetry()]) {
+      expect(refused(() => memory.track(own))).toBe("accepted");
+    }
     for (const options of [1, "k", null, [4]] as never[]) {
       expect(refused(() => memory.retriever(vectors, options))).toBe("INVALID_ARGUMENT");
       expect(refused(() => memory.vectorStore(vectors, options))).toBe("INVALID_ARGUMENT");

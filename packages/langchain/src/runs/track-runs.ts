@@ -35,8 +35,12 @@ export function trackRuns<Runnable extends Trackable>(runnable: Runnable, handle
   return runnable.withConfig(config) as Runnable;
 }
 
-/** Whose run is the outermost: a binding (`withConfig`, `bind`) runs what it binds, a retry has a run of its own around its attempts. */
-function rootOf(runnable: unknown): unknown {
-  const { bound, maxAttemptNumber } = runnable as { readonly bound?: unknown; readonly maxAttemptNumber?: unknown };
-  return typeof bound !== "object" || bound === null || maxAttemptNumber !== undefined ? runnable : rootOf(bound);
+/**
+ * Whose run is the outermost: a binding (`withConfig`, `bind`) runs what it binds. A retry and a `RunnableEach` have a run of their own around
+ * those of what they are bound to.
+ */
+function rootOf(runnable: object): object {
+  const isBinding = "kwargs" in runnable && !("maxAttemptNumber" in runnable);
+  const { bound } = runnable as { readonly bound?: unknown };
+  return isBinding && typeof bound === "object" && bound !== null ? rootOf(bound) : runnable;
 }
