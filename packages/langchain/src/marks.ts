@@ -16,9 +16,11 @@ interface Marks {
   readonly internals: symbol;
   /** On a handler: the run tree that it feeds. */
   readonly runTree: symbol;
+  /** On these retrievers: whether another may look into one. */
   readonly retriever: symbol;
+  /** On wrapped vector stores: whether another may look into one. */
   readonly vectorStore: symbol;
-  /** On a wrapped LangGraph store: itself. */
+  /** On a wrapped LangGraph store that another may look into: itself. */
   readonly langGraphStore: symbol;
   /** LangGraph delivers interrupts to handlers with this mark; extending its class would import LangGraph. */
   readonly graphHandler: symbol;

@@ -60,7 +60,8 @@ export class QavrVectorStore<Store extends VectorStoreInterface = VectorStoreInt
     assertRankingOptions(merged);
     // The second argument lands in what LangChain serialises of this object: no clients, no connection strings.
     super(host.embeddings, {});
-    mark(this, MARKS.vectorStore, true);
+    // A class of the application's own may filter what is found, and is not looked into.
+    mark(this, MARKS.vectorStore, new.target === QavrVectorStore);
     this.inner = host;
     this.options = merged;
     this.#internals = internals;

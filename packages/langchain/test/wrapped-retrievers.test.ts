@@ -3,7 +3,7 @@ import type { Document, DocumentInterface } from "@langchain/core/documents";
 import { type Runnable, RunnableLambda } from "@langchain/core/runnables";
 import { VectorStoreRetriever } from "@langchain/core/vectorstores";
 import { describe, expect, it } from "vitest";
-import { type Qavr, QavrRetriever } from "../src/index.js";
+import { type Qavr, QavrRetriever, QavrVectorStore } from "../src/index.js";
 import { bench, credit } from "./support/bench.js";
 import { ids, only } from "./support/corpus.js";
 
@@ -124,6 +124,27 @@ describe("a wrapped store's own retriever", () => {
       expect(() => memory.retriever(own, { filter: only("scale") })).toThrow("has one of its own");
     },
   );
+
+  it("is not looked into when its store is of a class derived from ours", async () => {
+    const { memory, vectors, codes } = await bench();
+    class CheckedStore extends QavrVectorStore {
+      override async similaritySearch(
+        ...args: Parameters<QavrVectorStore["similaritySearch"]>
+      ): Promise<DocumentInterface[]> {
+        return (await super.similaritySearch(...args)).filter(({ id }) => id === "scale");
+      }
+      override async similaritySearchWithScore(
+        ...args: Parameters<QavrVectorStore["similaritySearchWithScore"]>
+      ): Promise<[DocumentInterface, number][]> {
+        return (await super.similaritySearchWithScore(...args)).filter(([{ id }]) => id === "scale");
+      }
+    }
+    const store = new CheckedStore({ memory, store: vectors });
+    for (const base of [store, store.asRetriever(4), memory.vectorStore(store)]) {
+      expect(await answer(memory, memory.retriever(base, { k: 4 }))).toEqual(["scale"]);
+    }
+    expect(codes()).not.toContain("NOTHING_TO_CHOOSE_FROM");
+  });
 
   it("is not looked into when it is of a class derived from it", async () => {
     const { memory, vectors } = await bench();

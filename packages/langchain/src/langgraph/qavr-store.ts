@@ -54,7 +54,8 @@ export class QavrStore extends BaseStore {
     const inner = unwrapped.inner as BaseStore;
     if (typeof inner?.batch !== "function") refuse("store", store, "must be a LangGraph store");
     assertStoreOptions(unwrapped.options);
-    mark(this, MARKS.langGraphStore, this);
+    // A class of the application's own may filter what is found, and is not looked into.
+    mark(this, MARKS.langGraphStore, new.target === QavrStore ? this : undefined);
     this.inner = inner;
     this.options = unwrapped.options;
     delegateMembers(this, inner);

@@ -48,7 +48,7 @@ export function assertHost(base: unknown): asserts base is VectorStoreInterface 
 /** How many documents a vector store's own retriever finds at most; undefined for any other host, and for a store that asks for more itself. */
 export function mostOf(host: unknown): number | undefined {
   const { k, vectorStore } = host as { readonly k?: unknown; readonly vectorStore?: unknown };
-  if (markOf(vectorStore, MARKS.vectorStore) === true) return undefined;
+  if (markOf(vectorStore, MARKS.vectorStore) !== undefined) return undefined;
   return isVectorStore(vectorStore) && typeof k === "number" ? k : undefined;
 }
 

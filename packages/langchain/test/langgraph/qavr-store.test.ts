@@ -2,6 +2,7 @@ import {
   AsyncBatchedStore,
   BaseStore,
   InMemoryStore,
+  type Item,
   type Operation,
   type OperationResults,
   type SearchOperation,
@@ -122,6 +123,23 @@ describe("a wrapped LangGraph store", () => {
     await memory.report(found?.episode as string, { success: true }, { namespace: "tenant:a" });
     const { collections } = await memory.status({ namespace: "tenant:a" });
     expect(collections.map(({ collection }) => collection)).toEqual(["notes"]);
+  });
+
+  it("is not looked into when it is of a class derived from ours", async () => {
+    const { memory } = await bench();
+    class CheckedStore extends QavrStore {
+      override async batch<Operations extends Operation[]>(
+        operations: Operations,
+      ): Promise<OperationResults<Operations>> {
+        const results: unknown[] = await super.batch(operations);
+        return results.map((items) => (items as Item[]).filter(({ key }) => key === "scale")) as never;
+      }
+    }
+    const store = new CheckedStore({ memory, store: await itemStore() });
+    const outer = new QavrStore({ memory, store });
+    for (const found of [await outer.search(PREFIX, { query: QUERY }), await memory.search(store, PREFIX, QUERY)]) {
+      expect(keys(found)).toEqual(["scale"]);
+    }
   });
 
   it("starts and stops the wrapped store", async () => {
