@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { recordAgentReport } from "../src/adapter/agent-report.js";
-import { endOrReport } from "../src/adapter/end-or-report.js";
+import { endJudged, endOrReport } from "../src/adapter/end-or-report.js";
 import { request, testEngine } from "./support/test-engine.js";
 
 const namespace = "default";
@@ -35,5 +35,15 @@ describe("ending an episode that may be recorded already", () => {
     expect(receipt).toMatchObject({ status: "committed", episode });
     const gone = endOrReport(engine, episode, undefined, { namespace });
     await expect(gone).rejects.toMatchObject({ code: "UNKNOWN_EPISODE" });
+  });
+
+  it("says what was refused of its verdict, also where nothing is left to say instead", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request());
+    await engine.end(episode);
+    const said = { verdict: { reward: true, helpful: ["not shown"] }, fallback: undefined };
+    await expect(endJudged(engine, episode, said, { namespace })).rejects.toMatchObject({ code: "NOT_SHOWN" });
+    const unsaid = endJudged(engine, episode, { verdict: undefined, fallback: undefined }, { namespace });
+    await expect(unsaid).rejects.toMatchObject({ code: "UNKNOWN_EPISODE" });
   });
 });

@@ -48,6 +48,8 @@ export async function endJudged(
       await endOrReport(engine, episode, said, options);
       break;
     } catch (error) {
+      // What was shown is recorded already.
+      if (!said && refusals.length > 0 && QavrError.isInstance(error, "UNKNOWN_EPISODE")) break;
       if (!said || !isRefusal(error)) throw error;
       refusals.push(error);
     }
