@@ -192,6 +192,22 @@ describe("an outcome on a failing store", () => {
     await expect(reported).resolves.toMatchObject({ status: "committed" });
   });
 
+  it("leaves its episode ended where the end that it waited for fails and is repeated at once", async () => {
+    const { store, answers } = answeredStore();
+    const { engine } = testEngine({ store });
+    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    const end = () => engine.end(episode, { reward: true, tier: "completed" });
+    const ended = end().catch(end);
+    const reported = engine.report("run", { reward: false, tier: "verified" });
+    answers[0]?.(false);
+    for (const place of [1, 2]) {
+      await expect.poll(() => answers.length).toBeGreaterThan(place);
+      answers[place]?.(true);
+    }
+    await Promise.all([ended, reported]);
+    expect(await engine.explain("run")).toMatchObject({ state: "ended", outcome: { reward: 0, tier: "verified" } });
+  });
+
   it("said again with a key has that key from then on", async () => {
     const { store, faults } = faultyStore();
     const { engine } = testEngine({ store });

@@ -172,6 +172,17 @@ describe("a parked episode", () => {
     expect(Object.keys(await evidence(engine)).sort()).toEqual(["d0", "later"]);
   });
 
+  it("that has ended since is not taken, by its alias, for an open one whose alias is its id", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    await engine.park(episode, { alias: "thread" });
+    await engine.resume("thread");
+    await engine.end(episode);
+    await engine.rank(request({ aliases: [episode] }));
+    expect(await engine.explain("run")).toMatchObject({ episode, state: "ended" });
+    expect(await engine.report("run", { reward: true })).toMatchObject({ episode });
+  });
+
   it("is shown as ended under an alias from before as soon as its end is recorded", async () => {
     const inner = memoryStore();
     const { engine } = testEngine({

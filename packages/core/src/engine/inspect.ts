@@ -41,8 +41,10 @@ export function createInspector(context: EngineContext): Inspector {
       checkOptions(options, "explain", ONLY_NAMESPACE);
       const { namespace = DEFAULT_NAME } = options;
       assertName(namespace, "namespace");
-      const { episode, found } = await findEpisode(open, namespace, reference, (...named) => states.resolve(...named));
-      return episode ? viewOfOpen(episode) : found && viewOfRecorded(namespace, found.id, found.record);
+      return findEpisode<EpisodeView | undefined>(open, namespace, reference, (...named) => states.resolve(...named), {
+        open: viewOfOpen,
+        recorded: async (found) => found && viewOfRecorded(namespace, found.id, found.record),
+      });
     },
 
     async status(options = {}) {

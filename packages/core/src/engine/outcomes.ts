@@ -70,24 +70,22 @@ export function createOutcomes(context: EngineContext): Outcomes {
       const { namespace = DEFAULT_NAME } = options;
       assertName(namespace, "namespace");
       if (!context.enabled) return ignored(reference);
-      const known = open.find(namespace, reference);
-      // At once where it can be: an end that is called next must find the report under way.
-      const { episode, found } =
-        known && !known.closing
-          ? { episode: known, found: undefined }
-          : await findEpisode(open, namespace, reference, recorded);
-      if (episode) {
-        const entry = openOutcomeEntry(episode, checked);
-        open.touch(episode, context.now());
-        const receipt = await keepUnsent(episode, entry, recorder.record(episode, "open", entry));
-        return answer(namespace, checked, episode.id, receipt);
-      }
-      if (!found) throw unknownEpisode(reference, namespace);
-      assertInTime(found.id, found.record);
-      const entry = outcomeEntry(found.id, checked, shownInRecord(found.record));
-      const receipt = await recorder.commitOutcome(namespace, entry);
-      await this.sweep();
-      return answer(namespace, checked, found.id, receipt);
+      return findEpisode(open, namespace, reference, recorded, {
+        async open(episode) {
+          const entry = openOutcomeEntry(episode, checked);
+          open.touch(episode, context.now());
+          const receipt = await keepUnsent(episode, entry, recorder.record(episode, "open", entry));
+          return answer(namespace, checked, episode.id, receipt);
+        },
+        recorded: async (found) => {
+          if (!found) throw unknownEpisode(reference, namespace);
+          assertInTime(found.id, found.record);
+          const entry = outcomeEntry(found.id, checked, shownInRecord(found.record));
+          const receipt = await recorder.commitOutcome(namespace, entry);
+          await this.sweep();
+          return answer(namespace, checked, found.id, receipt);
+        },
+      });
     },
 
     async park(id, options) {
