@@ -221,9 +221,9 @@ describe("an outcome while the store is out of reach", () => {
     ]);
   });
 
-  it("about a damaged namespace waits, and those about others need not", async () => {
+  it("about a damaged namespace waits until that is repaired, and those about others need not", async () => {
     const world = spooling();
-    const { engine, spool, inner } = world;
+    const { engine, spool, inner, logs } = world;
     const { commit } = inner;
     inner.commit = async (namespace, entries, reduce) => {
       if (namespace === "damaged") throw new QavrError("STORE_CORRUPT", "Entry 7 is damaged.");
@@ -237,6 +237,14 @@ describe("an outcome while the store is out of reach", () => {
     expect(await engine.end(episode, { reward: true })).toMatchObject({ status: "committed" });
     expect(engine.health()).toMatchObject({ writesSuspended: false, spooled: 8 });
     expect(new Set(spool.waiting.map(({ namespace }) => namespace))).toEqual(new Set(["damaged"]));
+    expect(logs.find(({ fields }) => fields.code === "OUTCOME_SPOOLED")?.message).not.toContain("out of reach");
+    await engine.flush();
+    inner.commit = commit;
+    await engine.flush();
+    expect(spool.waiting).toHaveLength(8);
+    expect(await engine.repair()).toMatchObject({ after: { ok: true } });
+    expect(spool.waiting).toEqual([]);
+    expect(await engine.status({ namespace: "damaged" })).toMatchObject({ taught: 8 });
   });
 
   it("that was damaged in the spool stays there, is said so once, and holds nobody up", async () => {

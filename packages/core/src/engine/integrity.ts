@@ -19,7 +19,7 @@ export interface Integrity {
 
 /** Holds ledgers against their digests and states against their ledgers, and builds again what can be. */
 export function createIntegrity(context: EngineContext, rebuilder: Rebuilder): Integrity {
-  const { store, states, learner, log } = context;
+  const { store, states, learner, spool, log } = context;
 
   return {
     async verify(options = {}) {
@@ -78,6 +78,7 @@ export function createIntegrity(context: EngineContext, rebuilder: Rebuilder): I
         await rebuilder.replay({ namespace, write: true });
         rebuilt.push(namespace);
       }
+      await spool?.retry();
       return { rebuilt, after: await this.verify(options) };
     },
   };

@@ -19,6 +19,8 @@ export interface OutcomeSpool {
   commit(namespace: string, entries: readonly LedgerEntry[]): Promise<readonly RecordReceipt[]>;
   /** Passes on what waits, if the store can be reached: asks it also in a pause, since somebody wants to know. Never rejects. */
   drain(): Promise<void>;
+  /** Passes on also what the store has refused: it may have been repaired since. Never rejects. */
+  retry(): Promise<void>;
   /** Drops what waits for a namespace that is erased. @throws the spool's failure: what waits there would bring the namespace back */
   forget(namespace: string): Promise<void>;
   /** Passes on what waits for a namespace. @throws STORE_UNAVAILABLE when some of it still waits */
@@ -33,7 +35,7 @@ export interface OutcomeSpoolOptions extends Pick<EngineContext, "store" | "redu
 
 export function createOutcomeSpool(options: OutcomeSpoolOptions): OutcomeSpool {
   const { store, reduce, spool, breaker, now, log, counters } = options;
-  /** Commits that are damaged, or that the store refuses for good: they stay, and are not tried again by this engine. */
+  /** Commits that are damaged, or that the store refuses: they stay, and are not tried again by this engine until {@link OutcomeSpool.retry}. */
   const refused = new Set<number>();
   let waiting: number | undefined;
   let appended = 0;
@@ -107,7 +109,8 @@ export function createOutcomeSpool(options: OutcomeSpoolOptions): OutcomeSpool {
     // A count that is not known stays so: there may be more than this one.
     if (waiting !== undefined) waiting += 1;
     counters.spooled = waiting ?? counters.spooled + 1;
-    log("warn", "The store is out of reach: an outcome waits in the spool.", {
+    const isDamaged = failure !== undefined && !isOutOfReach(failure);
+    log("warn", `The ${isDamaged ? "ledger is damaged" : "store is out of reach"}: an outcome waits in the spool.`, {
       code: "OUTCOME_SPOOLED",
       namespace,
       waiting: counters.spooled,
@@ -145,6 +148,12 @@ export function createOutcomeSpool(options: OutcomeSpoolOptions): OutcomeSpool {
     },
 
     drain,
+
+    async retry() {
+      await draining?.catch(() => undefined);
+      refused.clear();
+      await drain();
+    },
 
     async forget(namespace) {
       await draining?.catch(() => undefined);
