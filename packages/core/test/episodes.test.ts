@@ -98,13 +98,13 @@ describe("an episode", () => {
     expect(await engine.replay()).toMatchObject({ identical: true });
   });
 
-  it("that ended without having shown anything after all still takes feedback in time", async () => {
+  it("that ended without having shown anything after all keeps the better word, and still takes feedback in time", async () => {
     const { engine, clock } = testEngine();
     const episode = engine.open({ aliases: ["run"] });
     await engine.report("run", { reward: false });
     expect(await engine.explain("run")).toMatchObject({ state: "open" });
-    await engine.end(episode);
-    expect(await engine.explain("run")).toMatchObject({ state: "ended", outcome: { reward: 0 } });
+    await engine.end(episode, { reward: 0.5, tier: "verified" });
+    expect(await engine.explain("run")).toMatchObject({ state: "ended", outcome: { reward: 0.5, tier: "verified" } });
     expect(await engine.replay()).toMatchObject({ identical: true });
     clock.now += 29 * DAY;
     expect(await engine.report("run", { reward: true })).toMatchObject({ status: "committed" });

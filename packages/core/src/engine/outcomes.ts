@@ -56,8 +56,8 @@ export function createOutcomes(context: EngineContext): Outcomes {
         const target = episode.exposures[exposure - earlier];
         if (target) target.credited = false;
       }
-      // Nothing was shown: there is nobody to credit.
-      const last = earlier + episode.exposures.length > 0 ? entry : undefined;
+      // Nothing was shown: there is nobody to credit. Where somebody has spoken about it all the same, the better word counts.
+      const last = earlier + episode.exposures.length > 0 || episode.recordedState ? entry : undefined;
       const receipt = await close(episode, "ended", last);
       await this.sweep();
       return receipt && checked && answer(episode.namespace, checked, episode.id, receipt);

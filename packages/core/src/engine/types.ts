@@ -331,7 +331,8 @@ export interface Engine {
   narrow(episode: string, exposure: number, ids: readonly string[]): void;
 
   /**
-   * Ends an open episode, with or without an outcome; resolves after the durable commit (undefined: nothing was shown, or no outcome given).
+   * Ends an open episode, with or without an outcome; resolves after the durable commit (undefined: no outcome was given, or nothing was
+   * shown and nobody had reported).
    * @throws what {@link Engine.report} throws but OUTCOME_TOO_LATE; UNKNOWN_EPISODE also for one that is recorded and not open
    */
   end(episode: string, outcome?: OutcomeInput, options?: EndOptions): Promise<OutcomeReceipt | undefined>;
