@@ -22,3 +22,6 @@ export const ENGINE_OPTIONS: FieldsOf<EngineOptions> = {
   createId: true,
   logger: true,
 };
+
+/** The option of every call that only needs to know where. */
+export const ONLY_NAMESPACE: FieldsOf<{ readonly namespace?: string | undefined }> = { namespace: true };

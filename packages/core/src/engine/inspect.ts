@@ -1,4 +1,4 @@
-import { checkOptions, ONLY_NAMESPACE } from "../errors/known-fields.js";
+import { checkOptions } from "../errors/known-fields.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { ContextCounts } from "../ledger/context-counts.js";
 import { similaritiesOf } from "../ledger/episode-exposure.js";
@@ -12,6 +12,7 @@ import type { Store } from "../store/store.js";
 import { assertName } from "../store/validate.js";
 import { DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
+import { ONLY_NAMESPACE } from "./engine-options.js";
 import { findEpisode } from "./find-episode.js";
 import { liftOf } from "./lift.js";
 import type { OpenEpisode, OpenExposure } from "./open-episodes.js";

@@ -1,9 +1,10 @@
-import { checkOptions, ONLY_NAMESPACE } from "../errors/known-fields.js";
+import { checkOptions } from "../errors/known-fields.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { LedgerReplay } from "../ledger/replay.js";
 import type { LedgerCheck } from "../store/store.js";
 import { assertName } from "../store/validate.js";
 import type { EngineContext } from "./context.js";
+import { ONLY_NAMESPACE } from "./engine-options.js";
 import type { Rebuilder } from "./rebuild.js";
 import type { RepairReport, VerifyReport } from "./reports.js";
 import { asStoreError, isOutOfReach } from "./store-failure.js";

@@ -1,10 +1,4 @@
-import {
-  assertConditionsGiven,
-  assertKnownFields,
-  checkFields,
-  checkObject,
-  checkOptions,
-} from "../errors/known-fields.js";
+import { assertConditionsGiven, checkFields, checkObject, checkOptions } from "../errors/known-fields.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { StateCodec } from "../learners/learner.js";
 import type { ImportEvent } from "../ledger/events.js";
@@ -65,8 +59,7 @@ export function createMaintainer(context: EngineContext): Maintainer {
     },
 
     async importState(state) {
-      checkObject(state, "Learned state");
-      assertKnownFields(state, "Learned state has no field", IMPORT_FIELDS);
+      checkFields(state, "Learned state", "Learned state has no field", IMPORT_FIELDS);
       const { namespace = DEFAULT_NAME, collection = DEFAULT_NAME, shared, memories } = state;
       assertName(namespace, "namespace");
       checkCollection(collection);

@@ -1,4 +1,4 @@
-import { checkFields, checkOptions, type FieldsOf, ONLY_NAMESPACE } from "../errors/known-fields.js";
+import { checkFields, checkOptions, type FieldsOf } from "../errors/known-fields.js";
 import { printed } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { EpisodeRecord } from "../ledger/episode-record.js";
@@ -7,6 +7,7 @@ import type { LedgerEntry } from "../store/store.js";
 import { assertName, sameBytes } from "../store/validate.js";
 import { type CheckedOutcome, checkOutcome, DEFAULT_NAME } from "./check.js";
 import type { EngineContext } from "./context.js";
+import { ONLY_NAMESPACE } from "./engine-options.js";
 import { findEpisode } from "./find-episode.js";
 import type { OpenEpisode } from "./open-episodes.js";
 import type { RecordReceipt } from "./outcome-spool.js";

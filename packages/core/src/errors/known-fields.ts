@@ -51,9 +51,6 @@ export function checkOptions<Options extends object>(
   if (options !== undefined) checkFields(options, `The options of ${call}`, `${call} has no option`, known);
 }
 
-/** The option of every call that only needs to know where. */
-export const ONLY_NAMESPACE: FieldsOf<{ readonly namespace?: string | undefined }> = { namespace: true };
-
 /** @throws INVALID_ARGUMENT unless `value` is an object that may have fields: not a list, a map, or a promise that nobody awaited */
 export function checkObject(value: unknown, what: string): void {
   const received = otherKind(value);
