@@ -82,4 +82,14 @@ describe("an application's own function", () => {
       expect(await engine.explain("conversation", { namespace })).toMatchObject({ namespace, state });
     }
   });
+
+  it("for ids may give what another namespace has: what that has open is not resumed in its place", async () => {
+    const { engine } = testEngine({ createId: () => "conversation" });
+    await engine.rank(request({ namespace: "ada" }));
+    await engine.park("conversation", { alias: "thread" });
+    await engine.rank(request({ namespace: "bob" }));
+    await expect(engine.resume("thread", { namespace: "ada" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    await engine.end("conversation", undefined, { namespace: "bob" });
+    expect(await engine.resume("thread", { namespace: "ada" })).toBe("conversation");
+  });
 });

@@ -23,7 +23,7 @@ import { replayPolicy } from "./off-policy.js";
 import { type OpenEpisode, OpenEpisodes } from "./open-episodes.js";
 import { createOutcomeSpool } from "./outcome-spool.js";
 import { assertExposure, createOutcomes, loseEpisode } from "./outcomes.js";
-import { createRanker, newEpisodeId, openEpisode } from "./rank.js";
+import { createRanker, openEpisode } from "./rank.js";
 import { createRebuilder } from "./rebuild.js";
 import { createRecorder } from "./recorder.js";
 import { StateReader } from "./state-reader.js";
@@ -197,7 +197,7 @@ export function createEngine(options: EngineOptions): Engine {
       const aliases = namesIn(openOptions.aliases === undefined ? [] : openOptions.aliases, "aliases");
       checkCount(lastHandle, "lastHandle");
       if (!enabled) return "";
-      const episode = open.create(newEpisodeId(context), namespace, now());
+      const episode = open.create(createId(), namespace, now());
       episode.lastHandle = lastHandle;
       open.addAliases(episode, aliases);
       boundOpenEpisodes();

@@ -1,3 +1,4 @@
+import { QavrError } from "../errors/qavr-error.js";
 import type { EpisodeRecord } from "../ledger/episode-record.js";
 import type { EpisodeState, RecordedExposure, ShownItem } from "../ledger/events.js";
 import type { LedgerEntry } from "../store/store.js";
@@ -82,7 +83,15 @@ export class OpenEpisodes {
     return found;
   }
 
+  /** @throws INVALID_ARGUMENT for an id that is taken: what the open episode has shown would be lost without a word */
   create(id: string, namespace: string, now: number, earlier?: EpisodeRecord): OpenEpisode {
+    if (this.#byId.has(id)) {
+      throw new QavrError(
+        "INVALID_ARGUMENT",
+        `createId gave ${id} again, which is an open episode. Give each a new id.`,
+        { details: { option: "createId", received: id } },
+      );
+    }
     const episode: OpenEpisode = {
       id,
       namespace,

@@ -110,7 +110,8 @@ export function createOutcomes(context: EngineContext): Outcomes {
       // Nothing that is reported about it would be accepted any more.
       if (context.now() - found.record.lastAt > context.outcomeWindow) return undefined;
       const already = open.get(found.id);
-      return (already ?? open.create(found.id, namespace, context.now(), found.record)).id;
+      if (already?.namespace === namespace) return already.id;
+      return open.create(found.id, namespace, context.now(), found.record).id;
     },
 
     async sweep() {

@@ -89,7 +89,7 @@ export function createRanker(context: EngineContext): Ranker {
       // Looked up again: it may have ended while the states were read, and must not come back to life.
       const target =
         wanted === undefined
-          ? open.create(newEpisodeId(context), namespace, context.now())
+          ? open.create(context.createId(), namespace, context.now())
           : openEpisode(context, namespace, wanted);
       open.addAliases(target, request.aliases);
       open.touch(target, context.now());
@@ -263,15 +263,6 @@ function degrade(context: EngineContext, failure: QavrError, namespace: string):
     code: "RANKING_DEGRADED",
     reason: failure.code,
     namespace,
-  });
-}
-
-/** @throws INVALID_ARGUMENT for one that is taken: what the open episode has shown would be lost without a word */
-export function newEpisodeId({ createId, open }: EngineContext): string {
-  const id = createId();
-  if (!open.get(id)) return id;
-  throw new QavrError("INVALID_ARGUMENT", `createId gave ${id} again, which is an open episode. Give each a new id.`, {
-    details: { option: "createId", received: id },
   });
 }
 
