@@ -441,8 +441,8 @@ export interface Engine {
   verify(options?: { readonly namespace?: string | undefined }): Promise<VerifyReport>;
 
   /**
-   * Builds again what can be built from an undamaged ledger: indexes, and states that do not follow from it. Damaged entries need a
-   * backup.
+   * Builds again what can be built from an undamaged ledger: indexes, and states that do not follow from it; then passes on what waits in
+   * the spool because the store had refused it. Damaged entries need a backup.
    * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, STORE_BUSY, and what a store throws that cannot be written
    */
   repair(options?: { readonly namespace?: string | undefined }): Promise<RepairReport>;

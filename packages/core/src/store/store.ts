@@ -182,7 +182,11 @@ export interface Store {
   /** One page of the states of a scope. */
   scanStates(namespace: string, scope: string, options: ScanOptions): Promise<readonly ScannedState[]>;
 
-  /** Entries with `seq > after`, ascending, at most `limit` (1..10,000). Those before a checkpoint are gone: the first one says so by its place. */
+  /**
+   * Entries with `seq > after`, ascending, at most `limit` (1..10,000). Those before a checkpoint are gone: the first one says so by its
+   * place. A list that ends early has come to the head: where entries are missing before that, a store that can tell rejects with
+   * `STORE_CORRUPT`.
+   */
   readEntries(
     namespace: string,
     options: { readonly after?: number; readonly limit: number },
