@@ -41,6 +41,12 @@ describe("log lines", () => {
     ["EVALUATE_FAILED", "evaluate throws", { evaluate: secretly }, { error: "SyntaxError" }],
     ["RANKING_FAILED", "idOf throws", { idOf: secretly }, { error: "SyntaxError" }],
     [
+      "RANKING_FAILED",
+      "a function that names the namespace throws",
+      { namespace: secretly },
+      { error: "QavrError", reason: "INVALID_ARGUMENT" },
+    ],
+    [
       "OUTCOME_NOT_RECORDED",
       "the store refuses a commit",
       { store: leaking("commit") },

@@ -110,6 +110,21 @@ describe("trouble that keeps a memory from learning", () => {
     });
   });
 
+  it.each([
+    ["throws", () => JSON.parse("{"), /The function namespace threw for a run/],
+    ["names nobody", () => "", /The namespace of a run must be a string that is not empty/],
+    ["is async", (async () => "tenant") as never, /Received object/],
+  ])("is a namespace's function that %s: one process warning where there is no logger", async (_, namespace, cause) => {
+    const emitWarning = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+    const chain = await retrieving({ namespace });
+    for (let i = 0; i < 3; i++) await chain.invoke("payment");
+    expect(emitWarning).toHaveBeenCalledTimes(1);
+    expect(emitWarning).toHaveBeenCalledWith(expect.stringMatching(cause), {
+      type: "QavrWarning",
+      code: "RANKING_FAILED",
+    });
+  });
+
   it("is a ledger that cannot be opened", async () => {
     const emitWarning = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
     const chain = await retrieving({ store: tmpdir() });

@@ -19,7 +19,7 @@ export type Log<Code extends string> = (
 
 /**
  * Binds a logger; without one nothing is written, but for `unheard`. An error is told as `error`, its name, and `reason`, its code if it
- * has one; a second line of the same code at debug level has it as text. A logger that throws is ignored, since a log line must not fail a run.
+ * has one; a second line of the same code at debug level has it and its cause as text. A logger that throws is ignored, since a log line must not fail a run.
  *
  * @param unheard codes that keep a memory from learning: without a logger the first line of each is a process warning
  */
@@ -37,7 +37,7 @@ export function createLog<Code extends string>(
   };
   return (level, code, message, { error, ...fields } = {}) => {
     write(level, message, () => ({ ...fields, ...(error === undefined ? {} : namesOf(error)), code }));
-    if (error !== undefined) write("debug", message, () => ({ ...fields, error: String(error), code }));
+    if (error !== undefined) write("debug", message, () => ({ ...fields, error: wordsOf(error), code }));
   };
 }
 
@@ -52,6 +52,12 @@ function warnInstead<Code extends string>(unheard: readonly Code[]): Log<Code> {
 function causeOf(error: unknown): string {
   if (error === undefined) return "";
   return QavrError.isInstance(error) ? error.message : `The error was of type ${namesOf(error).error}.`;
+}
+
+/** A thrown value as text, with what it says of its cause: an error of ours may stand for one of the application's. */
+function wordsOf(error: unknown): string {
+  const cause = QavrError.isInstance(error) ? error.cause : undefined;
+  return cause === undefined ? String(error) : `${error} Cause: ${cause}`;
 }
 
 /** What may be said of a thrown value without repeating anybody's text. */

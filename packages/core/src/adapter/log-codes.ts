@@ -7,4 +7,4 @@ export const SHARED_LOG_CODES = {
 } as const;
 
 /** Codes of trouble that keeps a memory from learning: somebody must hear of it, logger or not. */
-export const UNHEARD_LOG_CODES = ["EVALUATE_FAILED", "OUTCOME_NOT_RECORDED"] as const;
+export const UNHEARD_LOG_CODES = ["RANKING_FAILED", "EVALUATE_FAILED", "OUTCOME_NOT_RECORDED"] as const;

@@ -1,3 +1,4 @@
+import { QavrError } from "@qavr/core";
 import { scopeName } from "@qavr/core/adapter";
 
 /** What a function that chooses a namespace, a context or a verdict may know of a run. */
@@ -30,7 +31,7 @@ export const SCOPE_KEYS = { namespace: "qavr_namespace", context: "qavr_context"
 /**
  * Namespace and context of a retrieval inside `run`.
  *
- * @throws INVALID_ARGUMENT when a function or the metadata gives something else than a string that is not empty, INVALID_ID or
+ * @throws INVALID_ARGUMENT when a function throws, or it or the metadata gives something else than a string that is not empty, INVALID_ID or
  * LIMIT_EXCEEDED for a string that no ledger can keep: falling back to a shared namespace would mix what must stay apart.
  */
 export function scopeOf(
@@ -44,5 +45,21 @@ export function scopeOf(
 }
 
 function resolve(what: keyof RunScope, option: ScopeOption | undefined, run: RunInfo): string {
-  return scopeName(what, typeof option === "function" ? option(run) : (run.metadata[SCOPE_KEYS[what]] ?? option));
+  return scopeName(
+    what,
+    typeof option === "function" ? chosen(what, option, run) : (run.metadata[SCOPE_KEYS[what]] ?? option),
+  );
+}
+
+/** What an application's function says. */
+function chosen(what: keyof RunScope, choose: (run: RunInfo) => string | undefined, run: RunInfo): string | undefined {
+  try {
+    return choose(run);
+  } catch (cause) {
+    throw new QavrError(
+      "INVALID_ARGUMENT",
+      `The function ${what} threw for a run, which learns nothing without a ${what}. Check what it reads from the run's metadata.`,
+      { details: { option: what }, cause },
+    );
+  }
 }
