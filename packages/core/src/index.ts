@@ -45,7 +45,7 @@ export type {
 } from "./engine/types.js";
 export { type Defined, definedOnly } from "./errors/defined-only.js";
 export { assertKnownFields, type FieldsOf } from "./errors/known-fields.js";
-export { printed } from "./errors/printed.js";
+export { printed, quoted } from "./errors/printed.js";
 export { ERROR_CODES, type ErrorCode, type ErrorDetails, QavrError } from "./errors/qavr-error.js";
 export type { AdvantageVector } from "./learners/advantage-vector.js";
 export { cav } from "./learners/cav/cav.js";

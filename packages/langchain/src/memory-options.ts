@@ -45,6 +45,12 @@ export function assertMemoryOptions(options: MemoryOptions): void {
   if (typeof options !== "object" || options === null) {
     throw new QavrError("INVALID_ARGUMENT", "qavr() takes an object of options, or nothing.");
   }
+  if (Object.hasOwn(options, "memories")) {
+    throw new QavrError(
+      "INVALID_ARGUMENT",
+      "The option memories belongs to qavr() of @qavr/langchain/agents. Import it from there.",
+    );
+  }
   assertKnownFields(options, "qavr() has no option", OPTIONS);
   const { namespace, context, evaluate, idOf, idKey, onError, enabled } = options;
   if (enabled !== undefined && typeof enabled !== "boolean") refuse("enabled", enabled, "must be true or false");

@@ -77,7 +77,7 @@ export function qavr(options: MemoryOptions = {}): Qavr {
 
     format: (memories) => formatMemories(memories, shown),
     explain: (async (reference: string | DocumentInterface, fields?: InNamespace) => {
-      if (typeof reference !== "string") {
+      if (typeof reference === "object" && reference !== null) {
         const known = shown.get(reference);
         return known && explainDocument(known);
       }

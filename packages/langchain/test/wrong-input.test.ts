@@ -163,8 +163,23 @@ describe("wrong input", () => {
     expect(refused(() => memory.vectorStore(vectors, options))).toBe(code);
   });
 
+  it("is a run or document to explain that is none", async () => {
+    const { memory } = await bench();
+    for (const reference of [undefined, null, 7] as never[]) {
+      await expect(memory.explain(reference)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    }
+  });
+
+  it("is an agent's option where no agents are made: it says where they are", () => {
+    expect(() => qavr({ memories: {} } as never)).toThrow("@qavr/langchain/agents");
+  });
+
   it("names the option, what it received and what is legal", async () => {
     const { memory, vectors } = await bench();
+    expect(() => memory.retriever(vectors, { k: "4" as never })).toThrow(
+      'k must be a whole number of at least 1. Received "4".',
+    );
+    expect(() => qavr({ holdout: "0.1" as never })).toThrow('holdout must be a share in [0, 1]. Received "0.1".');
     expect(() => memory.retriever(vectors, { k: 10, fetchK: 5 })).toThrow(
       "fetchK must be a whole number from k (10) to 1000. Received 5.",
     );

@@ -1,4 +1,4 @@
-import { assertName, type Engine, type EngineOptions, QavrError, type Store } from "@qavr/core";
+import { assertName, type Engine, type EngineOptions, QavrError, quoted, type Store } from "@qavr/core";
 import { assertKnownFields, type FieldsOf, type Verdict } from "@qavr/core/adapter";
 import { assertKnownOptions, overruledByEngine } from "./known-options.js";
 import type { ReportToolOptions } from "./outcomes/report-outcome-tool.js";
@@ -181,9 +181,13 @@ export function isEnabled({ enabled = true }: Pick<QavrOptions, "enabled">): boo
 export function refuse(name: string, value: unknown, rule: string): never {
   const received =
     typeof value === "number" || typeof value === "string" || value === null ? String(value) : typeof value;
-  throw new QavrError("INVALID_ARGUMENT", `qavr.${name} ${rule}. Received ${received || "an empty string"}.`, {
-    details: { option: name, received },
-  });
+  throw new QavrError(
+    "INVALID_ARGUMENT",
+    `qavr.${name} ${rule}. Received ${typeof value === "string" ? quoted(value) : received}.`,
+    {
+      details: { option: name, received },
+    },
+  );
 }
 
 function assertScope(name: string, value: unknown): void {

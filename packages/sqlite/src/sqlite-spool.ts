@@ -7,6 +7,7 @@ import {
   type FieldsOf,
   printed,
   QavrError,
+  quoted,
   type Spool,
 } from "@qavr/core";
 import { logKeeper } from "./log-keeper.js";
@@ -130,7 +131,7 @@ function withDefaults(given: string | SqliteSpoolOptions): Defined<SqliteSpoolOp
     if (Number.isInteger(options[option]) && options[option] >= 1) continue;
     throw new QavrError(
       "INVALID_ARGUMENT",
-      `The option ${option} must be a whole number of at least 1. Received ${printed(options[option])}.`,
+      `The option ${option} must be a whole number of at least 1. Received ${quoted(options[option])}.`,
       { details: { option, received: printed(options[option]) } },
     );
   }

@@ -1,6 +1,6 @@
 import { DEFAULT_CONTEXT } from "../embedding/context-direction.js";
 import { checkFields, checkObject, checkSwitch, type FieldsOf } from "../errors/known-fields.js";
-import { printed } from "../errors/printed.js";
+import { printed, quoted } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { Learner } from "../learners/learner.js";
 import { OUTCOME_TIERS, type OutcomeEvent } from "../ledger/events.js";
@@ -144,7 +144,7 @@ export function textOf({ id, text }: Candidate): string | undefined {
 /** @throws INVALID_ARGUMENT */
 export function checkCount(value: number, name: string): void {
   if (Number.isInteger(value) && value >= 0) return;
-  throw new QavrError("INVALID_ARGUMENT", `${name} must be a whole number of at least 0. Received ${printed(value)}.`, {
+  throw new QavrError("INVALID_ARGUMENT", `${name} must be a whole number of at least 0. Received ${quoted(value)}.`, {
     details: { option: name, received: printed(value) },
   });
 }
@@ -156,7 +156,7 @@ function isMeasurable(value: number | undefined): boolean {
 function invalidSimilarity(index: number, id: string, similarity: number): QavrError {
   return new QavrError(
     "INVALID_SIMILARITY",
-    `The similarity of candidate ${index} (${id}) is ${printed(similarity)}. Give finite numbers, higher is better; rank them by position if the store has none.`,
+    `The similarity of candidate ${index} (${id}) is ${quoted(similarity)}. Give finite numbers, higher is better; rank them by position if the store has none.`,
     { details: { index, id, similarity: printed(similarity) } },
   );
 }
@@ -176,7 +176,7 @@ function checkVector(vector: ArrayLike<number>): void {
   if (!(length !== undefined && length >= 1 && length <= MAX_VECTOR)) {
     throw new QavrError(
       "INVALID_VECTOR",
-      `A request vector has between 1 and ${MAX_VECTOR} values. Received ${printed(length)}.`,
+      `A request vector has between 1 and ${MAX_VECTOR} values. Received ${quoted(length)}.`,
       {
         details: { length: printed(length) },
       },
@@ -186,7 +186,7 @@ function checkVector(vector: ArrayLike<number>): void {
     if (!isMeasurable(vector[i])) {
       throw new QavrError(
         "INVALID_VECTOR",
-        `Value ${i} of the request vector is ${printed(vector[i])}. Check the embedding model's answer.`,
+        `Value ${i} of the request vector is ${quoted(vector[i])}. Check the embedding model's answer.`,
         {
           details: { index: i, value: printed(vector[i]) },
         },
@@ -219,7 +219,7 @@ export function checkOutcome(outcome: OutcomeInput): CheckedOutcome {
   if (!OUTCOME_TIERS.includes(tier)) {
     throw new QavrError(
       "INVALID_ARGUMENT",
-      `An outcome's tier is one of ${OUTCOME_TIERS.join(", ")}. Received ${printed(tier)}.`,
+      `An outcome's tier is one of ${OUTCOME_TIERS.join(", ")}. Received ${quoted(tier)}.`,
       {
         details: { tier: printed(tier) },
       },
@@ -227,13 +227,13 @@ export function checkOutcome(outcome: OutcomeInput): CheckedOutcome {
   }
   const reward = typeof outcome.reward === "boolean" ? Number(outcome.reward) : (outcome.reward ?? null);
   if (reward !== null && !(typeof reward === "number" && reward >= 0 && reward <= 1)) {
-    throw new QavrError("INVALID_REWARD", `A reward lies in [0, 1]; null means unknown. Received ${printed(reward)}.`, {
+    throw new QavrError("INVALID_REWARD", `A reward lies in [0, 1]; null means unknown. Received ${quoted(reward)}.`, {
       details: { reward: printed(reward) },
     });
   }
   const weight = outcome.weight ?? (tier === "completed" ? COMPLETED_WEIGHT : 1);
   if (!(typeof weight === "number" && weight > 0 && weight <= 1)) {
-    throw new QavrError("INVALID_REWARD", `An outcome's weight lies in (0, 1]. Received ${printed(weight)}.`, {
+    throw new QavrError("INVALID_REWARD", `An outcome's weight lies in (0, 1]. Received ${quoted(weight)}.`, {
       details: { weight: printed(weight) },
     });
   }

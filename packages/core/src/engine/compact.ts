@@ -1,5 +1,5 @@
 import { checkFields, type FieldsOf } from "../errors/known-fields.js";
-import { printed } from "../errors/printed.js";
+import { printed, quoted } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { decodeEpisode } from "../ledger/episode-record.js";
 import { type Fold, LedgerReplay } from "../ledger/replay.js";
@@ -36,7 +36,7 @@ export function createCompactor(context: EngineContext): (options: CompactOption
     const { namespace, olderThan = outcomeWindow } = options;
     assertName(namespace, "namespace");
     if (!(typeof olderThan === "number" && olderThan >= 0)) {
-      throw new QavrError("INVALID_ARGUMENT", `olderThan must be at least 0 ms. Received ${printed(olderThan)}.`, {
+      throw new QavrError("INVALID_ARGUMENT", `olderThan must be at least 0 ms. Received ${quoted(olderThan)}.`, {
         details: { olderThan: printed(olderThan) },
       });
     }

@@ -1,4 +1,4 @@
-import { printed } from "../errors/printed.js";
+import { printed, quoted } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 
 /** Runs something later and returns how to call it off. */
@@ -27,7 +27,7 @@ export function checkedTimer(setTimer: SetTimer): SetTimer {
     refused = true;
     throw new QavrError(
       "INVALID_ARGUMENT",
-      `createEngine: setTimer must return a function that calls the timer off, as () => clearTimeout(timer) does. Received ${printed(callOff)}.`,
+      `createEngine: setTimer must return a function that calls the timer off, as () => clearTimeout(timer) does. Received ${quoted(callOff)}.`,
       { details: { option: "setTimer", received: printed(callOff) } },
     );
   };

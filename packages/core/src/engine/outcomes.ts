@@ -1,5 +1,5 @@
 import { checkFields, checkOptions, type FieldsOf } from "../errors/known-fields.js";
-import { printed } from "../errors/printed.js";
+import { printed, quoted } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { EpisodeRecord } from "../ledger/episode-record.js";
 import { AUDITED_TIERS, CAPPED_TIERS, type OutcomeEvent, type OutcomeTier } from "../ledger/events.js";
@@ -298,7 +298,7 @@ function exposuresIn(named: unknown): readonly number[] {
   if (!Array.isArray(named)) {
     throw new QavrError(
       "INVALID_ARGUMENT",
-      `end: uncredited must be an array of exposures, as in [ranking.exposure]. Received ${printed(named)}.`,
+      `end: uncredited must be an array of exposures, as in [ranking.exposure]. Received ${quoted(named)}.`,
     );
   }
   for (const exposure of named) assertExposure(exposure);
@@ -315,7 +315,7 @@ export function assertExposure(exposure: unknown): asserts exposure is number {
   if (Number.isInteger(exposure)) return;
   throw new QavrError(
     "INVALID_ARGUMENT",
-    `An exposure is named by its place in its episode, as Ranking.exposure says it. Received ${printed(exposure)}.`,
+    `An exposure is named by its place in its episode, as Ranking.exposure says it. Received ${quoted(exposure)}.`,
     { details: { received: printed(exposure) } },
   );
 }

@@ -1,6 +1,11 @@
 /** Longest value that a message repeats, UTF-16 units. */
 const MAX_PRINTED = 80;
 
+/** A value from outside inside a sentence: a text in quotes, since `"4"` is no number. */
+export function quoted(value: unknown): string {
+  return typeof value === "string" ? `"${printed(value)}"` : printed(value);
+}
+
 /** A value from outside as a message may repeat it: cut, and never throwing, whatever it is. */
 export function printed(value: unknown): string {
   let text: string;

@@ -1,4 +1,4 @@
-import { printed } from "../errors/printed.js";
+import { printed, quoted } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 
 /** What a field of a state from elsewhere must be. */
@@ -76,7 +76,7 @@ export function checkSettings<Name extends string>(
   for (const [name, [is, range]] of Object.entries<FieldRule>(rules)) {
     const value = settings[name as Name];
     if (is(value)) continue;
-    throw new QavrError("INVALID_ARGUMENT", `${learner}: ${name} must be ${range}. Received ${printed(value)}.`, {
+    throw new QavrError("INVALID_ARGUMENT", `${learner}: ${name} must be ${range}. Received ${quoted(value)}.`, {
       details: { option: name, received: printed(value) },
     });
   }

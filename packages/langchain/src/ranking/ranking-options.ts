@@ -1,5 +1,5 @@
 import type { DocumentInterface } from "@langchain/core/documents";
-import { assertName, QavrError } from "@qavr/core";
+import { assertName, QavrError, quoted } from "@qavr/core";
 import { assertKnownFields, type FieldsOf } from "@qavr/core/adapter";
 import type { DocumentIdOptions } from "../document-ids.js";
 import type { ScopeOption } from "../runs/run-scope.js";
@@ -122,7 +122,11 @@ export function assertFunction(name: string, value: unknown): void {
 export function refuse(name: string, value: unknown, rule: string): never {
   const received =
     typeof value === "number" || typeof value === "string" || value === null ? String(value) : typeof value;
-  throw new QavrError("INVALID_ARGUMENT", `${name} ${rule}. Received ${received || "an empty string"}.`, {
-    details: { option: name, received },
-  });
+  throw new QavrError(
+    "INVALID_ARGUMENT",
+    `${name} ${rule}. Received ${typeof value === "string" ? quoted(value) : received}.`,
+    {
+      details: { option: name, received },
+    },
+  );
 }
