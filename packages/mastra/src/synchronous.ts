@@ -1,4 +1,5 @@
 import { QavrError } from "@qavr/core";
+import { isThenable } from "@qavr/core/adapter";
 
 /** Refuses an async function where the answer is needed at once: a promise would be taken for a yes. @throws INVALID_ARGUMENT */
 export function assertSynchronous(name: string, rule: unknown): void {
@@ -7,7 +8,7 @@ export function assertSynchronous(name: string, rule: unknown): void {
 
 /** What a function of the application answered. @throws INVALID_ARGUMENT for a promise */
 export function answered<Answer>(name: string, answer: Answer): Answer {
-  if (typeof (answer as { readonly then?: unknown } | null | undefined)?.then === "function") throw promised(name);
+  if (isThenable(answer)) throw promised(name);
   return answer;
 }
 

@@ -1,6 +1,7 @@
 export { ENGINE_OPTIONS } from "../engine/engine-options.js";
 export { ignored } from "../engine/outcomes.js";
 export { createWorkUnderWay, type WorkUnderWay } from "../engine/work-under-way.js";
+export { isThenable } from "../errors/is-thenable.js";
 export { assertKnownFields, type FieldsOf } from "../errors/known-fields.js";
 export {
   REPORT_DESCRIPTION,
