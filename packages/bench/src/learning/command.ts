@@ -59,7 +59,7 @@ const MODES: Readonly<Record<LearningOptions["mode"], Mode>> = {
 
   async part(options, streams) {
     const results = await run(select(selection(options)), options, streams);
-    streams.stdout.write(`${measureTables(compare(results))}\n`);
+    streams.stdout.write(`${measureTables(published(encodeResults(results)))}\n`);
     if (options.out !== undefined) await write(results, options.out, streams);
     return 0;
   },
@@ -99,10 +99,14 @@ async function run(
   return results;
 }
 
+/** Comparisons of the rounded numbers, so that anybody can make the same tables from the raw results. */
+function published(raw: string): Comparisons {
+  return compare(decodeResults(raw));
+}
+
 async function write(results: readonly JobResult[], folder: string, { stderr }: CommandStreams): Promise<void> {
   const raw = encodeResults(results);
-  // From the rounded numbers, so that anybody can make the same page from the raw results.
-  const comparisons = compare(decodeResults(raw));
+  const comparisons = published(raw);
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, FILES.raw), raw);
   await writeFile(join(folder, FILES.page), reportPage(comparisons));
