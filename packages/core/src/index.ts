@@ -44,8 +44,9 @@ export type {
   RevokeOptions,
 } from "./engine/types.js";
 export { type Defined, definedOnly } from "./errors/defined-only.js";
+export { illegalOption } from "./errors/illegal-option.js";
 export { assertKnownFields, type FieldsOf } from "./errors/known-fields.js";
-export { printed, quoted } from "./errors/printed.js";
+export { printed } from "./errors/printed.js";
 export { ERROR_CODES, type ErrorCode, type ErrorDetails, QavrError } from "./errors/qavr-error.js";
 export type { AdvantageVector } from "./learners/advantage-vector.js";
 export { cav } from "./learners/cav/cav.js";

@@ -1,5 +1,5 @@
-import { assertName, type Engine, type EngineOptions, QavrError, quoted, type Store } from "@qavr/core";
-import { assertKnownFields, type FieldsOf, type Verdict } from "@qavr/core/adapter";
+import { assertName, type Engine, type EngineOptions, QavrError, type Store } from "@qavr/core";
+import { assertKnownFields, type FieldsOf, refuseOption, type Verdict } from "@qavr/core/adapter";
 import { assertKnownOptions, overruledByEngine } from "./known-options.js";
 import type { ReportToolOptions } from "./outcomes/report-outcome-tool.js";
 import { type FeedbackReward, isScoreRewards, type ScoreRewards } from "./outcomes/score-rewards.js";
@@ -179,15 +179,7 @@ export function isEnabled({ enabled = true }: Pick<QavrOptions, "enabled">): boo
 
 /** @throws INVALID_ARGUMENT always */
 export function refuse(name: string, value: unknown, rule: string): never {
-  const received =
-    typeof value === "number" || typeof value === "string" || value === null ? String(value) : typeof value;
-  throw new QavrError(
-    "INVALID_ARGUMENT",
-    `qavr.${name} ${rule}. Received ${typeof value === "string" ? quoted(value) : received}.`,
-    {
-      details: { option: name, received },
-    },
-  );
+  refuseOption(name, `qavr.${name} ${rule}`, value);
 }
 
 function assertScope(name: string, value: unknown): void {

@@ -1,4 +1,4 @@
-import { assertKnownFields, type Defined, definedOnly, type FieldsOf, printed, QavrError, quoted } from "@qavr/core";
+import { assertKnownFields, type Defined, definedOnly, type FieldsOf, illegalOption } from "@qavr/core";
 import type { PgPool } from "./connection/pg-pool.js";
 
 /** Where the ledger is and how it is used. Either `pool` or `connectionString`. */
@@ -203,7 +203,5 @@ function whole(option: string, value: unknown, least: number, most: number): voi
 }
 
 function refuse(option: string, rule: string, received: unknown): never {
-  throw new QavrError("INVALID_ARGUMENT", `The option ${option} ${rule}. Received ${quoted(received)}.`, {
-    details: { option, received: printed(received) },
-  });
+  throw illegalOption(option, `The option ${option} ${rule}`, received);
 }

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { assertKnownFields, type Defined, definedOnly, type FieldsOf, printed, QavrError, quoted } from "@qavr/core";
+import { assertKnownFields, type Defined, definedOnly, type FieldsOf, illegalOption } from "@qavr/core";
 
 /** Where the ledger is and how carefully it is kept. */
 export interface SqliteStoreOptions {
@@ -79,9 +79,7 @@ export function resolveOptions(given: string | SqliteStoreOptions): ResolvedOpti
 }
 
 function refuse(option: string, rule: string, received: unknown): never {
-  throw new QavrError("INVALID_ARGUMENT", `The option ${option} ${rule}. Received ${quoted(received)}.`, {
-    details: { option, received: printed(received) },
-  });
+  throw illegalOption(option, `The option ${option} ${rule}`, received);
 }
 
 function isFileName(path: unknown): path is string {
@@ -91,7 +89,5 @@ function isFileName(path: unknown): path is string {
 /** @throws INVALID_ARGUMENT for what a copy cannot be called; `:memory:` would be a file of that name, which nothing opens */
 export function assertCopyName(path: unknown): asserts path is string {
   if (isFileName(path) && path !== ":memory:") return;
-  throw new QavrError("INVALID_ARGUMENT", `The path of a copy must be the name of a file. Received ${quoted(path)}.`, {
-    details: { received: printed(path) },
-  });
+  throw illegalOption("path", "The path of a copy must be the name of a file", path);
 }

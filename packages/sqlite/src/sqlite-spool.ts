@@ -5,9 +5,8 @@ import {
   type Defined,
   definedOnly,
   type FieldsOf,
-  printed,
+  illegalOption,
   QavrError,
-  quoted,
   type Spool,
 } from "@qavr/core";
 import { logKeeper } from "./log-keeper.js";
@@ -129,11 +128,7 @@ function withDefaults(given: string | SqliteSpoolOptions): Defined<SqliteSpoolOp
   } as Defined<SqliteSpoolOptions>;
   for (const option of ["maxCommits", "maxBytes"] as const) {
     if (Number.isInteger(options[option]) && options[option] >= 1) continue;
-    throw new QavrError(
-      "INVALID_ARGUMENT",
-      `The option ${option} must be a whole number of at least 1. Received ${quoted(options[option])}.`,
-      { details: { option, received: printed(options[option]) } },
-    );
+    throw illegalOption(option, `The option ${option} must be a whole number of at least 1`, options[option]);
   }
   return options;
 }

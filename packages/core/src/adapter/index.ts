@@ -3,6 +3,7 @@ export { ignored } from "../engine/outcomes.js";
 export { createWorkUnderWay, type WorkUnderWay } from "../engine/work-under-way.js";
 export { isThenable } from "../errors/is-thenable.js";
 export { assertKnownFields, type FieldsOf } from "../errors/known-fields.js";
+export { quoted } from "../errors/printed.js";
 export {
   REPORT_DESCRIPTION,
   REPORT_SCHEMA,
@@ -23,6 +24,7 @@ export { nearIdenticalTo } from "./near-identical.js";
 export { type Outcome, toOutcomeInput } from "./outcome.js";
 export { outcomePerEpisode } from "./outcome-per-episode.js";
 export { type RecentMap, recentMap } from "./recent-map.js";
+export { refuseOption } from "./refuse-option.js";
 export { reportOrIgnore } from "./report-or-ignore.js";
 export { scopeName } from "./scope-name.js";
 export type { EpisodeOfRun } from "./shown-names.js";

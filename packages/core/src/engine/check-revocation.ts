@@ -1,5 +1,5 @@
+import { illegalOption } from "../errors/illegal-option.js";
 import { assertConditionsGiven, checkFields, checkSwitch, type FieldsOf } from "../errors/known-fields.js";
-import { printed, quoted } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { RevokeEvent } from "../ledger/events.js";
 import { assertName } from "../store/validate.js";
@@ -50,9 +50,7 @@ function checkRange(
     [highName, high],
   ] as const) {
     if (value === undefined || legal(value)) continue;
-    throw new QavrError("INVALID_ARGUMENT", `${name} must be ${what}. Received ${quoted(value)}.`, {
-      details: { option: name, received: printed(value) },
-    });
+    throw illegalOption(name, `${name} must be ${what}`, value);
   }
   if (low !== undefined && high !== undefined && low > high) {
     throw new QavrError("INVALID_ARGUMENT", `${lowName} (${low}) lies after ${highName} (${high}). Exchange them.`, {

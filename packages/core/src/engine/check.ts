@@ -1,4 +1,5 @@
 import { DEFAULT_CONTEXT } from "../embedding/context-direction.js";
+import { illegalOption } from "../errors/illegal-option.js";
 import { checkFields, checkObject, checkSwitch, type FieldsOf } from "../errors/known-fields.js";
 import { printed, quoted } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
@@ -144,9 +145,7 @@ export function textOf({ id, text }: Candidate): string | undefined {
 /** @throws INVALID_ARGUMENT */
 export function checkCount(value: number, name: string): void {
   if (Number.isInteger(value) && value >= 0) return;
-  throw new QavrError("INVALID_ARGUMENT", `${name} must be a whole number of at least 0. Received ${quoted(value)}.`, {
-    details: { option: name, received: printed(value) },
-  });
+  throw illegalOption(name, `${name} must be a whole number of at least 0`, value);
 }
 
 function isMeasurable(value: number | undefined): boolean {

@@ -1,7 +1,7 @@
 import { definedOnly } from "../errors/defined-only.js";
+import { illegalOption } from "../errors/illegal-option.js";
 import { isThenable } from "../errors/is-thenable.js";
 import { assertKnownFields, checkOptions } from "../errors/known-fields.js";
-import { printed, quoted } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { Learner } from "../learners/learner.js";
 import { oar } from "../learners/oar/oar.js";
@@ -282,11 +282,7 @@ function checkedClock(clock: () => number): () => number {
   return () => {
     const now = clock();
     if (Number.isFinite(now)) return now;
-    throw new QavrError(
-      "INVALID_ARGUMENT",
-      `createEngine: clock must give Unix ms, as Date.now does. Received ${quoted(now)}.`,
-      { details: { option: "clock", received: printed(now) } },
-    );
+    throw illegalOption("clock", "createEngine: clock must give Unix ms, as Date.now does", now);
   };
 }
 
@@ -328,9 +324,7 @@ function tooManyOpen(limit: number): QavrError {
 /** Options with defaults filled in and ranges checked. */
 function resolve(options: EngineOptions): EngineSettings {
   const refuse = (option: string, range: string, received: unknown): never => {
-    throw new QavrError("INVALID_ARGUMENT", `createEngine: ${option} must be ${range}. Received ${quoted(received)}.`, {
-      details: { option, received: printed(received) },
-    });
+    throw illegalOption(option, `createEngine: ${option} must be ${range}`, received);
   };
   if (typeof options?.store?.commit !== "function") {
     refuse("store", "a Store, such as memoryStore() or sqliteStore(path)", options?.store);

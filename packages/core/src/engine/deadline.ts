@@ -1,5 +1,5 @@
-import { printed, quoted } from "../errors/printed.js";
-import { QavrError } from "../errors/qavr-error.js";
+import { illegalOption } from "../errors/illegal-option.js";
+import type { QavrError } from "../errors/qavr-error.js";
 
 /** Runs something later and returns how to call it off. */
 export type SetTimer = (run: () => void, milliseconds: number) => () => void;
@@ -25,10 +25,10 @@ export function checkedTimer(setTimer: SetTimer): SetTimer {
     }, milliseconds);
     if (typeof callOff === "function") return callOff as () => void;
     refused = true;
-    throw new QavrError(
-      "INVALID_ARGUMENT",
-      `createEngine: setTimer must return a function that calls the timer off, as () => clearTimeout(timer) does. Received ${quoted(callOff)}.`,
-      { details: { option: "setTimer", received: printed(callOff) } },
+    throw illegalOption(
+      "setTimer",
+      "createEngine: setTimer must return a function that calls the timer off, as () => clearTimeout(timer) does",
+      callOff,
     );
   };
 }

@@ -1,5 +1,5 @@
+import { illegalOption } from "../errors/illegal-option.js";
 import { checkFields, checkObject, type FieldsOf } from "../errors/known-fields.js";
-import { printed, quoted } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { OUTCOME_TIERS, type OutcomeTier } from "../ledger/events.js";
 import { assertName } from "../store/validate.js";
@@ -173,9 +173,7 @@ function invalid(what: string, reason: string): QavrError {
 }
 
 function refuse(option: string, rule: string, received: unknown): never {
-  throw new QavrError("INVALID_ARGUMENT", `${option} must be ${rule}. Received ${quoted(received)}.`, {
-    details: { option, received: printed(received) },
-  });
+  throw illegalOption(option, `${option} must be ${rule}`, received);
 }
 
 function toBase64Url(bytes: Uint8Array): string {

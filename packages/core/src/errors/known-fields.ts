@@ -1,5 +1,6 @@
+import { illegalOption } from "./illegal-option.js";
 import { isThenable } from "./is-thenable.js";
-import { printed, quoted } from "./printed.js";
+import { printed } from "./printed.js";
 import { QavrError } from "./qavr-error.js";
 
 /** Every field of a type, which the compiler checks. */
@@ -72,9 +73,7 @@ function otherKind(value: unknown): string | undefined {
 /** @throws INVALID_ARGUMENT unless it is undefined, true or false */
 export function checkSwitch(value: unknown, name: string): void {
   if (value === undefined || typeof value === "boolean") return;
-  throw new QavrError("INVALID_ARGUMENT", `${name} must be true or false. Received ${quoted(value)}.`, {
-    details: { option: name, received: printed(value) },
-  });
+  throw illegalOption(name, `${name} must be true or false`, value);
 }
 
 /**

@@ -1,5 +1,4 @@
-import { printed, quoted } from "../errors/printed.js";
-import { QavrError } from "../errors/qavr-error.js";
+import { illegalOption } from "../errors/illegal-option.js";
 
 /** What a field of a state from elsewhere must be. */
 export type FieldRule = readonly [is: (value: unknown) => boolean, range: string];
@@ -76,9 +75,7 @@ export function checkSettings<Name extends string>(
   for (const [name, [is, range]] of Object.entries<FieldRule>(rules)) {
     const value = settings[name as Name];
     if (is(value)) continue;
-    throw new QavrError("INVALID_ARGUMENT", `${learner}: ${name} must be ${range}. Received ${quoted(value)}.`, {
-      details: { option: name, received: printed(value) },
-    });
+    throw illegalOption(name, `${learner}: ${name} must be ${range}`, value);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { DocumentInterface } from "@langchain/core/documents";
-import { assertName, QavrError, quoted } from "@qavr/core";
-import { assertKnownFields, type FieldsOf } from "@qavr/core/adapter";
+import { assertName } from "@qavr/core";
+import { assertKnownFields, type FieldsOf, refuseOption } from "@qavr/core/adapter";
 import type { DocumentIdOptions } from "../document-ids.js";
 import type { ScopeOption } from "../runs/run-scope.js";
 import { SCORE_KINDS, type ScoreKind } from "./similarities.js";
@@ -120,13 +120,5 @@ export function assertFunction(name: string, value: unknown): void {
 
 /** @throws INVALID_ARGUMENT always */
 export function refuse(name: string, value: unknown, rule: string): never {
-  const received =
-    typeof value === "number" || typeof value === "string" || value === null ? String(value) : typeof value;
-  throw new QavrError(
-    "INVALID_ARGUMENT",
-    `${name} ${rule}. Received ${typeof value === "string" ? quoted(value) : received}.`,
-    {
-      details: { option: name, received },
-    },
-  );
+  refuseOption(name, `${name} ${rule}`, value);
 }

@@ -1,9 +1,10 @@
 import type { ExportedFeedback } from "@mastra/core/observability";
+import { quoted } from "@qavr/core/adapter";
 import { failOpen, type Internals } from "../internals.js";
 import { answered } from "../synchronous.js";
 import type { RunReference } from "./report-outcome.js";
 import { reportQuietly } from "./reward-from.js";
-import { quoted, scoreIgnored } from "./score-ignored.js";
+import { scoreIgnored } from "./score-ignored.js";
 import { hasScale, thumbs } from "./score-rewards.js";
 
 /** The parts of feedback that say what is judged and how. */

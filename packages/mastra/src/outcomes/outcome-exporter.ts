@@ -1,11 +1,12 @@
 import type { Mastra } from "@mastra/core/mastra";
 import type { FeedbackEvent, ObservabilityExporter, ScoreEvent } from "@mastra/core/observability";
+import { quoted } from "@qavr/core/adapter";
 import type { Internals } from "../internals.js";
 import { warnOfNoObservability } from "../wiring-warnings.js";
 import { hearFeedback, referenceOf } from "./heard-feedback.js";
 import { Listeners } from "./listeners.js";
 import { reportScore } from "./reward-from.js";
-import { quoted, scoreIgnored } from "./score-ignored.js";
+import { scoreIgnored } from "./score-ignored.js";
 import { namedScorers, rewardOf } from "./score-rewards.js";
 
 /** Where an observability keeps who listens through it: memories that a function makes anew are one listener. */

@@ -1,9 +1,10 @@
 import { QavrError } from "@qavr/core";
 import type { Outcome } from "@qavr/core/adapter";
+import { quoted } from "@qavr/core/adapter";
 import { failOpen, type Internals } from "../internals.js";
 import { withMembers } from "../with-members.js";
 import { type ReportedRun, type RunReference, reportOutcome } from "./report-outcome.js";
-import { quoted, scoreIgnored } from "./score-ignored.js";
+import { scoreIgnored } from "./score-ignored.js";
 import { asReward, type ToReward } from "./score-rewards.js";
 
 /** What can be a reward: anything that `createScorer()` returns. */

@@ -9,8 +9,3 @@ export function scoreIgnored({ ignoredSources, log }: Internals, source: string,
   ignoredSources.add(source);
   log("warn", "SCORE_IGNORED", why);
 }
-
-/** A name as it may stand in a log line. */
-export function quoted(name: string): string {
-  return JSON.stringify(name.length <= 80 ? name : `${name.slice(0, 80).toWellFormed()}…`);
-}
