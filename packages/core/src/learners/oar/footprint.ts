@@ -3,12 +3,12 @@ import { toUnit } from "../../scoring/vectors.js";
 /** A footprint needs to tell kinds of request apart, not requests. */
 export const FOOTPRINT_DIMS = 64;
 
-/** A direction folded to {@link FOOTPRINT_DIMS} values (a count sketch of fixed signs), unit length; short ones stay as they are. */
-export function folded(z: Float32Array): Float32Array {
-  if (z.length <= FOOTPRINT_DIMS) return z;
-  const sum = new Float32Array(FOOTPRINT_DIMS);
+/** A vector folded to `dims` values (a count sketch of fixed signs), unit length; short ones stay as they are. */
+export function folded(z: Float32Array, dims: number = FOOTPRINT_DIMS): Float32Array {
+  if (z.length <= dims) return z;
+  const sum = new Float32Array(dims);
   for (let i = 0; i < z.length; i++) {
-    const place = i % FOOTPRINT_DIMS;
+    const place = i % dims;
     sum[place] = (sum[place] as number) + (SIGNS[i] as number) * (z[i] as number);
   }
   return toUnit(sum);

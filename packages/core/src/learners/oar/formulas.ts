@@ -112,6 +112,16 @@ export function tried(bonus: number, evidence: number): number {
   return bonus / (1 + evidence / OAR.freshEvidence);
 }
 
+/**
+ * What a memory loses for being like one that is shown above it: `cos² / (1 + n / 10)`, 0 where they point apart.
+ *
+ * @param cosine of their vectors
+ * @param evidence n, of the memory itself
+ */
+export function overlap(cosine: number, evidence: number): number {
+  return cosine > 0 ? (OAR.overlap * cosine * cosine) / (1 + evidence / OAR.overlapEvidence) : 0;
+}
+
 /** The expected advantage whatever the request: `a / (n + 5)`. In (−1, 1) but for votes. Unit: reward. */
 export function scalarUtility(advantage: number, evidence: number): number {
   return advantage / (evidence + OAR.scalarShrinkage);

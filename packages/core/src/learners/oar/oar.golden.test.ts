@@ -86,7 +86,8 @@ class Reference implements ReferenceModel {
     const gate = within(slope(this.#gate, 0.5, 0.6) / 0.08, 0, 1);
     const lambda = within(slope(this.#scalar, 2, 0.3), 0, 1);
     const [boosts, penalties] = this.#openness(candidates, z, standing, (top - level) / scale);
-    return new Map(
+    const votes = this.#voted / (this.#runs + 10);
+    const scores = new Map(
       candidates.map(({ id, similarity }, i) => {
         const known = this.#known.get(id);
         const y = known ? dot(known.v, z) : 0;
@@ -94,13 +95,39 @@ class Reference implements ReferenceModel {
         const forgiven = penalties * Math.exp(-(this.#runs - (known?.last ?? 0)) / 3000);
         const worth = known && y > 0 ? (boosts * y * y) / Math.sqrt(dot(known.v, known.v)) / 0.6 : forgiven * y;
         const usually = usual > 0 ? boosts * usual : forgiven * usual;
-        const bonus = 0.6 * (1 - (0.5 * this.#voted) / (this.#runs + 10)) * (standing[i] as number) ** 4;
+        const bonus = 0.6 * (1 - 0.5 * votes) * (standing[i] as number) ** 4;
         const learned =
           within(gate * ((1 - lambda) * 2.2 * worth + lambda * 3 * usually), -1, 0.8) +
           (gate * bonus) / (1 + (known?.n ?? 0) / 5);
         return [id, similarity + scale * learned];
       }),
     );
+    return this.#apart(scores, scale * gate * (1 - votes) * (1 - lambda));
+  }
+
+  /** The list as it is chosen among the best, place by place: all that are left are compared with all that were chosen. */
+  #apart(scores: ReadonlyMap<string, number>, weight: number): Map<string, number> {
+    const list = new Map<string, number>();
+    const least = [...scores.values()].toSorted((a, b) => b - a)[TOP_K + 4] ?? Number.NEGATIVE_INFINITY;
+    while (list.size < TOP_K) {
+      const left = [...scores].filter(([id, score]) => score >= least && !list.has(id));
+      const now = left.map(([id, score]): [string, number] => [
+        id,
+        score - weight * this.#overlap(id, [...list.keys()]),
+      ]);
+      list.set(...now.reduce((best, one) => (one[1] > best[1] ? one : best)));
+    }
+    return list;
+  }
+
+  #overlap(id: string, shown: readonly string[]): number {
+    const known = this.#known.get(id);
+    const cosines = shown.map((other) => {
+      const beside = this.#known.get(other);
+      if (!known || !beside) return 0;
+      return dot(known.v, beside.v) / Math.sqrt(dot(known.v, known.v) * dot(beside.v, beside.v));
+    });
+    return Math.max(0, ...cosines) ** 2 / (1 + (known?.n ?? 0) / 10);
   }
 
   learn(
@@ -213,26 +240,26 @@ describe("oar@1", () => {
     const { evidence, advantage, information, lastRun, vector } = known.state;
     const rounded = (values: readonly number[]): number[] => values.map((value) => Number(value.toFixed(5)));
     expect(scores).toEqual([
-      [19, "m35", 0.819421, "m17", 0.784341],
-      [39, "m24", 1.102357, "m5", 0.748384],
-      [59, "m23", 0.836821, "m36", 0.808602],
-      [79, "m9", 0.82173, "m34", 0.764111],
-      [99, "m24", 0.978887, "m25", 0.693237],
-      [119, "m38", 0.886595, "m5", 0.722161],
+      [19, "m17", 0.85486, "m35", 0.694876],
+      [39, "m24", 1.10162, "m9", 0.690984],
+      [59, "m31", 0.975891, "m36", 0.806275],
+      [79, "m29", 0.923073, "m34", 0.738796],
+      [99, "m24", 0.974614, "m3", 0.802892],
+      [119, "m5", 0.885421, "m24", 0.803401],
     ]);
-    expect(rounded([bias, steps, lessons, votedRuns])).toEqual([-0.58548, 124, 120, 42]);
-    expect(rounded([gateNumerator, gateDenominator, gateSeen])).toEqual([1.14343, 2.63915, 1.86509]);
-    expect(rounded([scalarNumerator, scalarDenominator, scalarSeen])).toEqual([0.93707, 0.8834, 0.90961]);
+    expect(rounded([bias, steps, lessons, votedRuns])).toEqual([-0.57521, 124, 120, 42]);
+    expect(rounded([gateNumerator, gateDenominator, gateSeen])).toEqual([1.19732, 2.58975, 1.80523]);
+    expect(rounded([scalarNumerator, scalarDenominator, scalarSeen])).toEqual([1.0375, 0.91604, 0.94429]);
     expect([known.id, ...rounded([evidence, advantage, information, lastRun, ...vector.slice(0, 4)])]).toEqual([
-      "m37",
-      19.15319,
-      1.7489,
-      15.31661,
-      115,
-      0.20003,
-      -0.14812,
-      0.0792,
-      0.17961,
+      "m12",
+      19.12908,
+      1.28738,
+      15.4303,
+      120,
+      0.03933,
+      0.2545,
+      0.05237,
+      -0.13246,
     ]);
   });
 });

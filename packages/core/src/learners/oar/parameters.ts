@@ -44,6 +44,12 @@ export const OAR = {
   freshEvidence: 5,
   /** Share of the bonus that goes where every run is voted on: votes try memories faster than showing does. Range 0..1. */
   freshVoted: 0.5,
+  /** What a memory without evidence loses beside one whose vector points the same way, at the reference spread. Range 0..2. Unit: similarity. */
+  overlap: 1,
+  /** Evidence at which half of that is left. Unit: runs. */
+  overlapEvidence: 10,
+  /** Memories beyond those shown that may take the place of one that gives way. Range 3..20. */
+  overlapReach: 5,
   /** Weight of the scalar advantage against similarity, at the reference spread. Range 1..4. Unit: similarity per reward. */
   scalarWeight: 3,
   /** Runs as expected that a scalar advantage starts from. Range 1..20. */

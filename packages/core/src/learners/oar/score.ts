@@ -4,6 +4,7 @@ import { standings } from "../../scoring/standing.js";
 import type { ScoreRequest, Scores } from "../learner.js";
 import { centre } from "../request-model.js";
 import { spreadScale } from "../running-spread.js";
+import { keepApart } from "./company.js";
 import { familiarity } from "./familiarity.js";
 import { folded } from "./footprint.js";
 import { boost, freshness, gate, penalty, scalarShare, scalarUtility, tried, voteRate } from "./formulas.js";
@@ -22,6 +23,7 @@ const FIRST = sharedCodec.empty();
  *     λ = scalarShare                            1 where request and memory share no vector space; such a memory gets no bonus
  *     shift = (1 − λ) 2.2 worth(y) + λ 3 worth(s)
  *     score = similarity + σ' (clamp(gate · shift, −1, +0.8) + gate · freshness)
+ *     score −= σ' gate (1 − vote rate) (1 − λ) overlap with what is shown above it
  *
  * With a guard, boosts and penalties are multiplied by `clamp(familiarity − from, 0, 1)`.
  */
@@ -75,5 +77,7 @@ export function score(request: ScoreRequest<OarShared, OarTable>, guard: Guard |
     }
     scores[i] = (similarities[i] as number) + scale * (learned + bonus);
   }
+  const weight = products ? scale * open * (1 - votes) * (1 - byScalars) : 0;
+  if (weight > 0) keepApart(scores, { topK, rows, sketches: table.sketches, evidence, weight });
   return { score: scores, utility: utilities, evidence, gate: open, unchanged };
 }

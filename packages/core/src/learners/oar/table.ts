@@ -2,6 +2,7 @@ import { MAX_DIMS } from "../../embedding/projection.js";
 import type { MemoryTable } from "../learner.js";
 import { doubled, RowVectors } from "../row-vectors.js";
 import { FOOTPRINT_DIMS } from "./footprint.js";
+import { Sketches } from "./sketches.js";
 import { memoryCodec } from "./state.js";
 
 const FIRST_CAPACITY = 16;
@@ -14,11 +15,12 @@ export class OarTable implements MemoryTable {
   /** Unix ms as of which each row holds. */
   at: Float64Array = new Float64Array(FIRST_CAPACITY);
   readonly vectors: RowVectors = new RowVectors(MAX_DIMS);
+  readonly sketches: Sketches = new Sketches();
   readonly footprints: RowVectors = new RowVectors(FOOTPRINT_DIMS);
   #rows = 0;
 
   get size(): number {
-    return this.vectors.size + this.footprints.size + 4 * this.evidence.byteLength;
+    return this.vectors.size + this.sketches.size + this.footprints.size + 4 * this.evidence.byteLength;
   }
 
   put(bytes: Uint8Array, row: number = this.#rows): number {
@@ -35,6 +37,7 @@ export class OarTable implements MemoryTable {
     this.lastRun[row] = state.lastRun;
     this.at[row] = state.at;
     this.vectors.set(row, state.vector);
+    this.sketches.set(row, state.vector);
     this.footprints.set(row, state.footprint);
     return row;
   }

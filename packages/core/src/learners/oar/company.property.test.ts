@@ -1,0 +1,87 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { bestFirst } from "../../scoring/order.js";
+import { keepApart } from "./company.js";
+import { Sketches } from "./sketches.js";
+
+const DIMS = 3;
+
+const memories = fc.array(
+  fc.record({
+    vector: fc.oneof(
+      fc.constant([]),
+      fc.array(fc.integer({ min: -4, max: 4 }), { minLength: DIMS, maxLength: DIMS }),
+      fc.array(fc.integer({ min: -4, max: 4 }), { minLength: 2, maxLength: 2 }),
+    ),
+    evidence: fc.integer({ min: 0, max: 40 }),
+  }),
+  { minLength: 1, maxLength: 12 },
+);
+
+/** A list over some memories, some of which it finds twice or knows nothing of. */
+const lists = memories.chain((known) =>
+  fc.record({
+    known: fc.constant(known),
+    candidates: fc.array(
+      fc.record({ row: fc.integer({ min: -1, max: known.length - 1 }), score: fc.integer({ min: -20, max: 20 }) }),
+      { minLength: 1, maxLength: 25 },
+    ),
+    topK: fc.integer({ min: 1, max: 8 }),
+    weight: fc.integer({ min: 1, max: 30 }),
+  }),
+);
+
+describe("keepApart", () => {
+  it("chooses among the best as if all were compared with all, and leaves nobody above the last that is chosen", () => {
+    fc.assert(
+      fc.property(lists, ({ known, candidates, topK, weight }) => {
+        const sketches = new Sketches();
+        known.forEach(({ vector }, row) => {
+          sketches.set(row, Float32Array.from(vector));
+        });
+        const rowOf = (candidate: number): number => (candidates[candidate] as { row: number }).row;
+        const overlapOf = (a: number, others: readonly number[]): number => {
+          const row = rowOf(a);
+          const cosines = others.filter((b) => rowOf(b) !== row).map((b) => sketches.cosine(row, rowOf(b)));
+          const most = Math.max(0, ...cosines);
+          return (most * most) / (1 + (known[row]?.evidence ?? 0) / 10);
+        };
+        const scores = Float64Array.from(candidates, ({ score }) => score);
+
+        const contenders = bestFirst(scores, topK + 5);
+        const expected: { readonly candidate: number; readonly score: number }[] = [];
+        while (expected.length < Math.min(topK, candidates.length)) {
+          const left = candidates.flatMap(({ score }, candidate) =>
+            !contenders.includes(candidate) || expected.some((one) => one.candidate === candidate)
+              ? []
+              : {
+                  candidate,
+                  score:
+                    score -
+                    weight *
+                      overlapOf(
+                        candidate,
+                        expected.map((one) => one.candidate),
+                      ),
+                },
+          );
+          expected.push(left.reduce((best, one) => (one.score > best.score ? one : best)));
+        }
+
+        keepApart(scores, {
+          topK,
+          rows: Int32Array.from(candidates, ({ row }) => row),
+          sketches,
+          evidence: Float64Array.from(candidates, (_, candidate) => known[rowOf(candidate)]?.evidence ?? 0),
+          weight,
+        });
+        const order = bestFirst(scores, topK);
+        expect(order.map((candidate) => scores[candidate])).toEqual(expected.map(({ score }) => score));
+        const last = Math.min(...order.map((candidate) => scores[candidate] as number));
+        scores.forEach((score, candidate) => {
+          if (!order.includes(candidate)) expect(score).toBeLessThanOrEqual(last);
+        });
+      }),
+    );
+  });
+});

@@ -1,0 +1,100 @@
+import { bestFirst } from "../../scoring/order.js";
+import { overlap } from "./formulas.js";
+import { OAR } from "./parameters.js";
+import type { Sketches } from "./sketches.js";
+
+/** A list that is about to be shown. All arrays are parallel. */
+export interface Company {
+  /** How many are shown. ≥ 1 */
+  readonly topK: number;
+  /** Each candidate's row of `sketches`, −1 for none. */
+  readonly rows: Int32Array;
+  readonly sketches: Sketches;
+  readonly evidence: Float64Array;
+  /** Similarity per unit of overlap. > 0 */
+  readonly weight: number;
+}
+
+/** How far below the last that is chosen the best of the others comes, per unit of weight. */
+const BELOW = 1e-9;
+
+/**
+ * Chooses the list from its first place to its last, and takes from each memory what it overlaps with those chosen before it: memories
+ * that were always shown together shared every credit and every blame, so nobody knows which of them earned it. Shown apart they
+ * tell. The greedy choice is that of maximal marginal relevance (Carbonell & Goldstein 1998), with learned vectors in place of texts.
+ *
+ *     score_m −= weight · max over the chosen of overlap(cos(v_m, v_chosen), n_m)
+ *
+ * The best `topK + 5` compete for the places. The rest falls as one until it is below the last that is chosen.
+ *
+ * @param scores changed in place
+ */
+export function keepApart(scores: Float64Array, company: Company): void {
+  const reach = company.topK + OAR.overlapReach;
+  const best = bestFirst(scores, reach + 1);
+  const outsider = best[reach];
+  const contenders = best.slice(0, reach);
+  const least = choose(scores, contenders, company);
+  if (outsider === undefined || (scores[outsider] as number) < least) return;
+  const fall = (scores[outsider] as number) - least + company.weight * BELOW;
+  const isContender = new Uint8Array(scores.length);
+  for (const contender of contenders) isContender[contender] = 1;
+  for (let i = 0; i < scores.length; i++) if (isContender[i] === 0) scores[i] = (scores[i] as number) - fall;
+}
+
+/**
+ * Scores only fall, so a contender is compared when it comes first, and most never are.
+ *
+ * @returns the score of the last that is chosen
+ */
+function choose(
+  scores: Float64Array,
+  contenders: readonly number[],
+  { topK, rows, sketches, evidence, weight }: Company,
+): number {
+  const count = contenders.length;
+  const rowOf = new Int32Array(count);
+  const score = new Float64Array(count);
+  for (let i = 0; i < count; i++) {
+    const contender = contenders[i] as number;
+    rowOf[i] = rows[contender] as number;
+    score[i] = scores[contender] as number;
+  }
+  /** Greatest cosine with those chosen so far that it was compared with, and how many those are. */
+  const alike = new Float64Array(count);
+  const compared = new Int32Array(count);
+  const isChosen = new Uint8Array(count);
+  const chosen: number[] = [];
+  let least = Number.POSITIVE_INFINITY;
+  while (chosen.length < Math.min(topK, count)) {
+    let first = -1;
+    let highest = Number.NEGATIVE_INFINITY;
+    for (let i = 0; i < count; i++) {
+      const value = score[i] as number;
+      if (isChosen[i] === 1 || value < highest) continue;
+      // The lower one of equals comes first, as everywhere.
+      if (value === highest && (contenders[i] as number) > (contenders[first] as number)) continue;
+      highest = value;
+      first = i;
+    }
+    const row = rowOf[first] as number;
+    let most = alike[first] as number;
+    for (let place = compared[first] as number; place < chosen.length; place++) {
+      const other = chosen[place] as number;
+      // A memory that was found twice has no company in itself.
+      if (row !== rowOf[other]) most = Math.max(most, sketches.cosine(row, rowOf[other] as number));
+    }
+    compared[first] = chosen.length;
+    const contender = contenders[first] as number;
+    if (most > (alike[first] as number)) {
+      alike[first] = most;
+      score[first] = (scores[contender] as number) - weight * overlap(most, evidence[contender] as number);
+    } else {
+      isChosen[first] = 1;
+      chosen.push(first);
+      least = highest;
+    }
+  }
+  for (let i = 0; i < count; i++) scores[contenders[i] as number] = score[i] as number;
+  return least;
+}
