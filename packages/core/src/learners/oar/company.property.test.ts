@@ -23,7 +23,11 @@ const lists = memories.chain((known) =>
   fc.record({
     known: fc.constant(known),
     candidates: fc.array(
-      fc.record({ row: fc.integer({ min: -1, max: known.length - 1 }), score: fc.integer({ min: -20, max: 20 }) }),
+      fc.record({
+        row: fc.integer({ min: -1, max: known.length - 1 }),
+        score: fc.integer({ min: -20, max: 20 }),
+        utility: fc.integer({ min: -3, max: 1 }),
+      }),
       { minLength: 1, maxLength: 25 },
     ),
     topK: fc.integer({ min: 1, max: 8 }),
@@ -42,6 +46,7 @@ describe("keepApart", () => {
         const rowOf = (candidate: number): number => (candidates[candidate] as { row: number }).row;
         const overlapOf = (a: number, others: readonly number[]): number => {
           const row = rowOf(a);
+          if ((candidates[a] as { utility: number }).utility > 0) return 0;
           const cosines = others.filter((b) => rowOf(b) !== row).map((b) => sketches.cosine(row, rowOf(b)));
           const most = Math.max(0, ...cosines);
           return (most * most) / (1 + (known[row]?.evidence ?? 0) / 10);
@@ -72,6 +77,7 @@ describe("keepApart", () => {
           topK,
           rows: Int32Array.from(candidates, ({ row }) => row),
           sketches,
+          utilities: Float64Array.from(candidates, ({ utility }) => utility),
           evidence: Float64Array.from(candidates, (_, candidate) => known[rowOf(candidate)]?.evidence ?? 0),
           weight,
         });

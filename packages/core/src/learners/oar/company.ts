@@ -10,6 +10,8 @@ export interface Company {
   /** Each candidate's row of `sketches`, −1 for none. */
   readonly rows: Int32Array;
   readonly sketches: Sketches;
+  /** What each is expected to add for this request; 0 where nothing is known. */
+  readonly utilities: Float64Array;
   readonly evidence: Float64Array;
   /** Similarity per unit of overlap. > 0 */
   readonly weight: number;
@@ -23,7 +25,9 @@ const BELOW = 1e-9;
  * that were always shown together shared every credit and every blame, so nobody knows which of them earned it. Shown apart they
  * tell. The greedy choice is that of maximal marginal relevance (Carbonell & Goldstein 1998), with learned vectors in place of texts.
  *
- *     score_m −= weight · max over the chosen of overlap(cos(v_m, v_chosen), n_m)
+ *     score_m −= weight · max over the chosen of overlap(cos(v_m, v_chosen), n_m)          where u_m ≤ 0
+ *
+ * What is known to help gives way to nobody: it has told already.
  *
  * The best `topK + 5` compete for the places. The rest falls as one until it is below the last that is chosen.
  *
@@ -50,7 +54,7 @@ export function keepApart(scores: Float64Array, company: Company): void {
 function choose(
   scores: Float64Array,
   contenders: readonly number[],
-  { topK, rows, sketches, evidence, weight }: Company,
+  { topK, rows, sketches, utilities, evidence, weight }: Company,
 ): number {
   const count = contenders.length;
   const rowOf = new Int32Array(count);
@@ -79,13 +83,14 @@ function choose(
     }
     const row = rowOf[first] as number;
     let most = alike[first] as number;
-    for (let place = compared[first] as number; place < chosen.length; place++) {
+    const contender = contenders[first] as number;
+    const from = (utilities[contender] as number) > 0 ? chosen.length : (compared[first] as number);
+    for (let place = from; place < chosen.length; place++) {
       const other = chosen[place] as number;
       // A memory that was found twice has no company in itself.
       if (row !== rowOf[other]) most = Math.max(most, sketches.cosine(row, rowOf[other] as number));
     }
     compared[first] = chosen.length;
-    const contender = contenders[first] as number;
     if (most > (alike[first] as number)) {
       alike[first] = most;
       score[first] = (scores[contender] as number) - weight * overlap(most, evidence[contender] as number);

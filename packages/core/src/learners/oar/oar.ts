@@ -42,7 +42,7 @@ function idOf(setting: OarSetting, halfLife: number): string {
  * as it predicts runs better than vectors do, which is where requests are of one kind or have no vector.
  *
  * Memories that were always shown together shared every outcome, and none of them tells which of them earned it. So a list is chosen
- * place by place, and a memory gives way while little is known of it and it points the same way as one above it.
+ * place by place, and a memory that is not known to help gives way while little is known of it and it points the same way as one above.
  *
  * - **Score**: {@link score}. **Learning**: {@link learn}. **Numbers**: parameters.ts.
  * - **Settings**: `balanced` gains most; `guard` and `strict` keep learning away from requests unlike those it has met, at the

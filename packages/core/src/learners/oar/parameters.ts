@@ -44,7 +44,7 @@ export const OAR = {
   freshEvidence: 5,
   /** Share of the bonus that goes where every run is voted on: votes try memories faster than showing does. Range 0..1. */
   freshVoted: 0.5,
-  /** What a memory without evidence loses beside one whose vector points the same way, at the reference spread. Range 0..2. Unit: similarity. */
+  /** What a memory without evidence loses beside one that points the same way, at the reference spread. Range 0..2. Unit: similarity. */
   overlap: 1,
   /** Evidence at which half of that is left. Unit: runs. */
   overlapEvidence: 10,

@@ -23,7 +23,7 @@ const FIRST = sharedCodec.empty();
  *     λ = scalarShare                            1 where request and memory share no vector space; such a memory gets no bonus
  *     shift = (1 − λ) 2.2 worth(y) + λ 3 worth(s)
  *     score = similarity + σ' (clamp(gate · shift, −1, +0.8) + gate · freshness)
- *     score −= σ' gate (1 − vote rate) (1 − λ) overlap with what is shown above it
+ *     score −= σ' gate (1 − vote rate) (1 − λ) overlap with what is shown above it          where y ≤ 0
  *
  * With a guard, boosts and penalties are multiplied by `clamp(familiarity − from, 0, 1)`.
  */
@@ -78,6 +78,6 @@ export function score(request: ScoreRequest<OarShared, OarTable>, guard: Guard |
     scores[i] = (similarities[i] as number) + scale * (learned + bonus);
   }
   const weight = products ? scale * open * (1 - votes) * (1 - byScalars) : 0;
-  if (weight > 0) keepApart(scores, { topK, rows, sketches: table.sketches, evidence, weight });
+  if (weight > 0) keepApart(scores, { topK, rows, sketches: table.sketches, utilities, evidence, weight });
   return { score: scores, utility: utilities, evidence, gate: open, unchanged };
 }
