@@ -1,6 +1,5 @@
 import { QavrError } from "@qavr/core";
-import type { Outcome } from "@qavr/core/adapter";
-import { quoted } from "@qavr/core/adapter";
+import { type Outcome, quoted } from "@qavr/core/adapter";
 import { failOpen, type Internals } from "../internals.js";
 import { withMembers } from "../with-members.js";
 import { type ReportedRun, type RunReference, reportOutcome } from "./report-outcome.js";

@@ -7,7 +7,7 @@ import type { Contribution, Lesson, ShownMemory } from "../learner.js";
 import { expectedLogit } from "../request-baseline.js";
 import { meetRequests } from "../request-model.js";
 import { addSums, NO_SUMS, type Sums, sumsOf, takeSums } from "./evidence.js";
-import { folded } from "./footprint.js";
+import { footprintOf } from "./footprint.js";
 import { curvature, dualNumber, remainingVariance, scalarShare, scalarUtility, shareSurprise } from "./formulas.js";
 import { OAR } from "./parameters.js";
 import { fadeUntil, type OarMemory, type OarShared } from "./state.js";
@@ -252,7 +252,7 @@ function move(
   if (memory.vector.length !== z.length) return;
   addScaled(memory.vector, factor * along, z);
   if (!footprints) return;
-  const near = folded(z);
+  const near = footprintOf(z);
   if (memory.footprint.length === 0) memory.footprint = new Float32Array(near.length);
   if (memory.footprint.length === near.length) addScaled(memory.footprint, factor * evidence, near);
 }

@@ -1,9 +1,9 @@
 import { toUnit } from "../../scoring/vectors.js";
 import { doubled } from "../row-vectors.js";
-import { folded } from "./footprint.js";
+import { folded } from "./folded.js";
 
 /** Values of a sketch, a cache line of them: enough to tell whether two memories point the same way. */
-export const SKETCH_DIMS = 16;
+const SKETCH_DIMS = 16;
 
 /** The directions of memories' vectors, each folded to unit length, row after row. */
 export class Sketches {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { bestFirst } from "../../scoring/order.js";
-import { keepApart } from "./company.js";
+import { keepApart } from "./keep-apart.js";
 import { Sketches } from "./sketches.js";
 
 const DIMS = 3;
@@ -10,6 +10,7 @@ const memories = fc.array(
   fc.record({
     vector: fc.oneof(
       fc.constant([]),
+      { arbitrary: fc.constant([1, 0, 0]), weight: 8 },
       fc.array(fc.integer({ min: -4, max: 4 }), { minLength: DIMS, maxLength: DIMS }),
       fc.array(fc.integer({ min: -4, max: 4 }), { minLength: 2, maxLength: 2 }),
     ),
@@ -24,9 +25,9 @@ const lists = memories.chain((known) =>
     known: fc.constant(known),
     candidates: fc.array(
       fc.record({
-        row: fc.integer({ min: -1, max: known.length - 1 }),
+        row: fc.oneof({ arbitrary: fc.integer({ min: 0, max: known.length - 1 }), weight: 8 }, fc.constant(-1)),
         score: fc.integer({ min: -20, max: 20 }),
-        utility: fc.integer({ min: -3, max: 1 }),
+        utility: fc.oneof({ arbitrary: fc.integer({ min: -3, max: 0 }), weight: 8 }, fc.constant(1)),
       }),
       { minLength: 1, maxLength: 25 },
     ),
@@ -82,12 +83,33 @@ describe("keepApart", () => {
           weight,
         });
         const order = bestFirst(scores, topK);
-        expect(order.map((candidate) => scores[candidate])).toEqual(expected.map(({ score }) => score));
+        expect(order.map((candidate) => ({ candidate, score: scores[candidate] }))).toEqual(expected);
         const last = Math.min(...order.map((candidate) => scores[candidate] as number));
         scores.forEach((score, candidate) => {
           if (!order.includes(candidate)) expect(score).toBeLessThanOrEqual(last);
         });
       }),
     );
+  });
+
+  it("lets topK + 5 compete, and the rest fall below them as one", () => {
+    const sketches = new Sketches();
+    const scores = Float64Array.from({ length: 12 }, (_, candidate) => 12 - candidate);
+    scores.forEach((_, row) => {
+      sketches.set(row, Float32Array.of(1, 0, 0));
+    });
+    keepApart(scores, {
+      topK: 3,
+      rows: Int32Array.from(scores, (_, candidate) => candidate),
+      sketches,
+      utilities: new Float64Array(12),
+      // The eighth is known well enough to give way to nobody.
+      evidence: Float64Array.from(scores, (_, candidate) => (candidate === 7 ? 1e9 : 0)),
+      weight: 10,
+    });
+    expect(bestFirst(scores, 12).slice(0, 3)).toEqual([0, 7, 1]);
+    const rest = [...scores.subarray(8)];
+    expect(Math.max(...rest)).toBeLessThan(Math.min(...scores.subarray(0, 2)));
+    expect(rest.map((score) => score - (rest[0] as number))).toEqual([0, -1, -2, -3]);
   });
 });
