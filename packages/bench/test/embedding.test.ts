@@ -9,6 +9,7 @@ import type { SparseMatrix } from "../src/embedding/sparse-matrix.js";
 import { characterTerms, wordTerms } from "../src/embedding/terms.js";
 import { rightSingularVectors } from "../src/embedding/truncated-svd.js";
 import { fitVocabulary, tfIdfWeigher } from "../src/embedding/vocabulary.js";
+import { WIDE_DIMS, widener } from "../src/embedding/widened.js";
 import { normal, seededRandom } from "../src/random/seeded-random.js";
 
 const TEXTS = [
@@ -24,6 +25,23 @@ const TEXTS = [
 
 const dot = (a: Float32Array, b: Float32Array): number =>
   a.reduce((sum, value, i) => sum + value * (b[i] as number), 0);
+
+describe("widened vectors", () => {
+  it("keep their inner products in more dimensions, none of which is one of the old ones", () => {
+    const random = seededRandom(4);
+    const vectors = Array.from({ length: 6 }, () => Float32Array.from({ length: 40 }, () => normal(random)));
+    const widen = widener(40);
+    const wide = vectors.map(widen);
+    for (const [i, a] of vectors.entries()) {
+      for (const [j, b] of vectors.entries()) {
+        expect(dot(wide[i] as Float32Array, wide[j] as Float32Array)).toBeCloseTo(dot(a, b), 4);
+      }
+    }
+    const axis = widen(Float32Array.from({ length: 40 }, (_, i) => (i === 0 ? 1 : 0)));
+    expect(axis).toHaveLength(WIDE_DIMS);
+    expect(Math.max(...axis.map(Math.abs))).toBeLessThan(0.15);
+  });
+});
 
 describe("terms of a text", () => {
   it("are lower-cased words and neighbouring pairs, without punctuation", () => {

@@ -1,4 +1,4 @@
-import { cav, createEngine, type Learner, type Lesson, memoryStore } from "@qavr/core";
+import { cav, createEngine, HASHED_DIMS, type Learner, type Lesson, memoryStore } from "@qavr/core";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { CreateArm } from "../src/learning/arm.js";
 import { type EngineArmOptions, engineArm } from "../src/learning/engine-arm.js";
@@ -162,16 +162,19 @@ describe("an arm of an engine", () => {
     expect(verified).toHaveLength(said.flat().filter((tier) => tier === "verified").length);
   });
 
-  it("asks with the host's vector, or with the text alone, which the engine hashes", async () => {
-    const asked = async (vector: "embedding" | "text"): Promise<(readonly number[] | undefined)[]> => {
+  it("asks with the host's vector, with a long one, which the engine projects, or with the text alone, which it hashes", async () => {
+    const asked = async (vector: "embedding" | "wide" | "text"): Promise<(readonly number[] | undefined)[]> => {
       const vectors: (readonly number[] | undefined)[] = [];
       const few = createWorld(split, 1, { runs: 3, heldOut: 1 });
       await runTrial(few, retrieval, (there) => engineArm(there, { learner: listener([], vectors), vector }));
       return vectors;
     };
-    const [embedded, hashed] = [(await asked("embedding")).at(-1), (await asked("text")).at(-1)];
+    const embedded = (await asked("embedding")).at(-1);
+    const projected = (await asked("wide")).at(-1);
+    const hashed = (await asked("text")).at(-1);
     expect(embedded).toHaveLength(256);
-    expect(hashed).toHaveLength(256);
+    expect(projected).toHaveLength(512);
+    expect(hashed).toHaveLength(HASHED_DIMS);
     expect(hashed).not.toEqual(embedded);
   });
 

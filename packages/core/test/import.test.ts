@@ -26,7 +26,7 @@ describe("importState", () => {
     ["a NaN advantage", { ...legalCav, advantage: Number.NaN }],
     ["negative evidence", { ...legalCav, evidence: -32 }],
     ["an infinite value in the vector", { ...legalCav, vector: Float32Array.of(Number.POSITIVE_INFINITY) }],
-    ["a vector longer than any", { ...legalCav, vector: new Float32Array(257) }],
+    ["a vector longer than any", { ...legalCav, vector: new Float32Array(1_025) }],
     ["a plain array for a vector", { ...legalCav, vector: [1, 0] }],
     ["nothing", undefined],
   ])("refuses a cav memory with %s", async (_, state) => {

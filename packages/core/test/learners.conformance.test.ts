@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MAX_DIMS } from "../src/embedding/projection.js";
+import { MAX_DIMS } from "../src/embedding/request-vector.js";
 import type { LearnedState, Learner, Lesson, OutcomeInput } from "../src/index.js";
 import { QavrError, STORE_LIMITS } from "../src/index.js";
 import * as learners from "../src/learners/index.js";
@@ -358,14 +358,14 @@ describe("a learner's settings", () => {
 
   it("keeps the largest states that they allow within what a store takes", () => {
     const vector = new Float32Array(MAX_DIMS).fill(1);
-    const kinds = Array.from({ length: 1_000 }, () => ({ centre: vector, requests: 1, logit: 0 }));
+    const kinds = Array.from({ length: 250 }, () => ({ centre: vector, requests: 1, logit: 0 }));
     const prototypes = Array.from({ length: 64 }, (_, key) => ({ key, sum: 0, evidence: 1, requests: vector }));
     const sizes = [
-      learners.contexts({ contexts: 1_000 }).shared.encode({ bias: 0, spread: 0, spreadCount: 0, contexts: kinds }, 0),
+      learners.contexts({ contexts: 250 }).shared.encode({ bias: 0, spread: 0, spreadCount: 0, contexts: kinds }, 0),
       learners.kernelPrototypes({ prototypes: 64 }).memory.encode({ sum: 0, evidence: 64, prototypes }, 0),
     ].map((bytes) => bytes.length);
     // Names of learner and space stand in front of a state.
     for (const size of sizes) expect(size + 2_048).toBeLessThan(STORE_LIMITS.payloadBytes);
-    expect(sizes[0]).toBeGreaterThan(1_000 * MAX_DIMS * 4);
+    expect(sizes[0]).toBeGreaterThan(250 * MAX_DIMS * 4);
   });
 });

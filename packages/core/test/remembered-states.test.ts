@@ -290,15 +290,16 @@ describe("the states that an engine remembers", () => {
       },
     };
     const { engine } = testEngine({ store });
-    // An empty table of one collection takes 16 KiB, and 64 MiB are kept.
-    const spaces = Array.from({ length: 4_300 }, (_, i) => `tenant ${i}`);
-    const small = { candidates: [{ id: "a", similarity: 1 }], topK: 1, vector: [1, 0] };
+    // The smallest table of vectors of 512 values takes 32 KiB, and 64 MiB are kept.
+    const spaces = Array.from({ length: 2_150 }, (_, i) => `tenant ${i}`);
+    const vector = Float32Array.from({ length: 512 }, (_, i) => (i === 0 ? 1 : 0));
+    const small = { candidates: [{ id: "a", similarity: 1 }], topK: 1, vector };
     for (const [i, namespace] of spaces.entries()) {
       await engine.end((await engine.rank({ ...small, namespace })).episode, { reward: i % 2 });
       await engine.rank({ ...small, namespace, record: false });
     }
     read.clear();
-    for (const i of [4_299, 4_298, 0, 1]) {
+    for (const i of [2_149, 2_148, 0, 1]) {
       const [item] = (await engine.rank({ ...small, namespace: `tenant ${i}`, record: false })).items;
       expect(Math.sign(item?.utility as number)).toBe(i % 2 === 0 ? -1 : 1);
     }

@@ -101,14 +101,14 @@ describe("two retrievals of one episode with vectors of different lengths", () =
 });
 
 describe("a long request vector", () => {
-  it("is projected, learned from in 256 bytes and replayed", async () => {
+  it("is projected, learned from in 512 bytes and replayed", async () => {
     const { engine } = testEngine();
     const random = seededRandom(3);
     const vector = Float32Array.from(random.direction(1_536));
     await learn(engine, { vector });
     expect(ids(await engine.rank(request({ vector })))).not.toContain("d0");
     const [collection] = (await engine.status()).collections;
-    expect(collection?.learner).toMatchObject({ dims: 256 });
+    expect(collection?.learner).toMatchObject({ dims: 512 });
     expect(await engine.replay()).toMatchObject({ identical: true });
   });
 });

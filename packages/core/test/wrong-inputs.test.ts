@@ -177,7 +177,7 @@ describe("other calls", () => {
 
   it("refuse imported states that no request could have made", async () => {
     const { engine } = tested;
-    const state = { evidence: 1, advantage: 1, vector: new Float32Array(257) };
+    const state = { evidence: 1, advantage: 1, vector: new Float32Array(1_025) };
     await expectRefused("INVALID_STATE", () => engine.importState({ memories: [{ id: "a", state }] }));
   });
 

@@ -1,4 +1,5 @@
 import { createEngine, type Learner, memoryStore, type OutcomeInput, type RankRequest } from "@qavr/core";
+import { widener } from "../embedding/widened.js";
 import { type Report, reports, used, votes } from "../world/feedback.js";
 import type { Request, World } from "../world/world.js";
 import { type Arm, type Asked, FIRST_RUN, RUN_INTERVAL } from "./arm.js";
@@ -7,8 +8,12 @@ import { type Arm, type Asked, FIRST_RUN, RUN_INTERVAL } from "./arm.js";
 export interface EngineArmOptions {
   /** A fresh learner; learners are pure, but settings may differ from row to row. */
   readonly learner: () => Learner;
-  /** Where the request vector comes from: the host's embedding, or the engine's own hash of the text. @default "embedding" */
-  readonly vector?: "embedding" | "text";
+  /**
+   * Where the request vector comes from: the host's embedding, the same turned into as many dimensions as models give, or the
+   * engine's own hash of the text.
+   * @default "embedding"
+   */
+  readonly vector?: "embedding" | "wide" | "text";
   /** Whether the agent says which memories helped or misled it. @default false */
   readonly votes?: boolean;
   /** Whether the run says which memories it used. @default false */
@@ -17,6 +22,17 @@ export interface EngineArmOptions {
   readonly trust?: "off" | "audited";
   /** Which reports about a run it is told. @default all of them */
   readonly hears?: (report: Report) => boolean;
+}
+
+/** Held-out requests are asked again and again. */
+const known = new WeakMap<Float32Array, Float32Array>();
+let widen: ReturnType<typeof widener> | undefined;
+
+function widened(vector: Float32Array): Float32Array {
+  widen ??= widener(vector.length);
+  const wide = known.get(vector) ?? widen(vector);
+  known.set(vector, wide);
+  return wide;
 }
 
 /** Candidates that a learner without a wish of its own chooses from. */
@@ -53,8 +69,13 @@ export function engineArm(world: World, options: EngineArmOptions): Arm {
 
   async function requestFor({ request, vector, candidates }: Asked): Promise<RankRequest> {
     const width = await engine.fetchSize({ topK, fetchK });
-    const about = options.vector === "text" ? { text: request.text } : { vector, space: "lsa-256" };
-    return { ...about, candidates: candidates.slice(0, width), topK };
+    return { ...about(request, vector), candidates: candidates.slice(0, width), topK };
+  }
+
+  function about(request: Request, vector: Float32Array): Pick<RankRequest, "text" | "vector" | "space"> {
+    if (options.vector === "text") return { text: request.text };
+    if (options.vector === "wide") return { vector: widened(vector), space: "wide" };
+    return { vector, space: "lsa-256" };
   }
 
   function outcome(request: Request, shown: readonly string[], { success, tier, source }: Report): OutcomeInput {

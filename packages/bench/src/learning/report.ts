@@ -242,6 +242,7 @@ The numbers do not depend on the machine: reruns give the same bytes. Everything
 - **Engine.** Rows are learners in the public engine over its in-memory store: \`rank\`, \`end\`, \`report\`, one run after the other, a quarter of an hour
   apart. \`langchain-time-weighted\` is LangChain's own \`TimeWeightedVectorStoreRetriever\`. \`+votes\`: the agent says which
   memories helped or misled it. \`+hashed\`: the request vector is the engine's own hash of the text; candidates and similarities stay.
+  \`+1536\`: the same embeddings turned into 1,536 dimensions, as models give them, of which the engine projects 512.
   \`+verified-only\`: claims are not listened to. \`qavr\`: reward 1 or 0; \`qavr-table\`: its reward table, with the memories that were used.
 - **Sets.** A quarter of the texts fit the embedder, a fifth is held out, the rest is the stream; in the small sets (nlupp-hotels, sealtools) 35 % are held out
   and the embedder is fitted on the memories and the unlabelled stream. Memories are four earlier requests per need; in nlupp-hotels the

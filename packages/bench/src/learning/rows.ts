@@ -99,6 +99,7 @@ export const ROWS: readonly Row[] = [
   row("oar-strict", () => oar({ setting: "strict" })),
   row("oar+votes", oar, { votes: true }),
   row("oar+hashed", oar, { vector: "text" }),
+  row("oar+1536", oar, { vector: "wide", slow: true }),
   row("oar+audited", oar, { trust: "audited", sourcesOnly: true }),
   row("oar+verified-only", oar, { hears: ({ tier }) => tier === "verified", sourcesOnly: true }),
   {

@@ -7,7 +7,7 @@ export function hashedEmbedder(): MastraEmbeddingModel<string> {
   return {
     specificationVersion: "v2",
     provider: "hashed",
-    modelId: "hashed-256",
+    modelId: "hashed",
     maxEmbeddingsPerCall: 256,
     supportsParallelCalls: true,
     doEmbed: async ({ values }: { values: string[] }) => ({ embeddings: values.map(embed), usage: { tokens: 0 } }),

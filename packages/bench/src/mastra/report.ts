@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { HASHED_DIMS } from "@qavr/core";
 import { type Machine, machine, machineText } from "../report/machine.js";
 import { ratio } from "../speed/measure.js";
 import type { Interval } from "../statistics/interval.js";
@@ -114,7 +115,7 @@ The row with learning off runs Mastra's own code: what it differs from 1 by is t
 - Two memories are recalled where success is measured, with a neighbour each way; the guards are named in the
   [reference](../reference/mastra.md#what-is-recalled).
 - Runs are timed interleaved in random order, one agent after the other in each turn; a ratio is one of medians per round.
-- Embeddings: hashed words and character runs, 256 dimensions. They know no meaning; a real model finds more.
+- Embeddings: hashed words and character runs, ${HASHED_DIMS} dimensions, of which the engine projects 512. They know no meaning; a real model finds more.
 - Machine: ${machineText(hardware, versions)}; ${report.date}.
 `;
 }

@@ -29,12 +29,12 @@ function independentVector(words: readonly string[]): number[] {
       }),
     ),
   ];
-  const sums = new Array<number>(256).fill(0);
+  const sums = new Array<number>(HASHED_DIMS).fill(0);
   for (const feature of new Set(features)) {
     const half = feature.startsWith("c:") ? 0.5 : 1;
     const count = features.filter((other) => other === feature).length * half;
     const value = 1 + Math.log(count > 1 ? count : 1);
-    const bucket = hash(feature, 7n) % 256;
+    const bucket = hash(feature, 7n) % 1024;
     sums[bucket] = (sums[bucket] as number) + (hash(feature, 1_234_567n) % 2 === 1 ? value : -value);
   }
   const length = Math.hypot(...sums);
@@ -60,18 +60,18 @@ describe("hashedVector", () => {
     const vector = hashedVector("Deploy fails: certificate expired, deploy again") as Float32Array;
     const first = [...vector].flatMap((value, i) => (value === 0 ? [] : [[i, Number(value.toFixed(6))]])).slice(0, 12);
     expect(first).toEqual([
-      [1, -0.100885],
-      [2, -0.100885],
-      [3, 0.100885],
-      [6, 0.302655],
-      [7, -0.271698],
-      [8, -0.100885],
-      [9, 0.100885],
-      [10, 0.100885],
-      [11, -0.100885],
-      [15, 0.100885],
-      [17, -0.100885],
-      [21, -0.100885],
+      [6, 0.100571],
+      [7, -0.100571],
+      [8, -0.100571],
+      [9, 0.100571],
+      [23, -0.100571],
+      [41, 0.100571],
+      [56, 0.100571],
+      [68, 0.100571],
+      [76, -0.100571],
+      [124, -0.100571],
+      [139, -0.100571],
+      [152, -0.100571],
     ]);
   });
 });

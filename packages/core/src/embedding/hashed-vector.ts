@@ -1,8 +1,8 @@
 import { toUnit } from "../scoring/vectors.js";
 import { assertText, textHash } from "./text-hash.js";
 
-/** Dimensions of a hashed vector. 512 learns no better and costs twice the state. */
-export const HASHED_DIMS = 256;
+/** Dimensions of a hashed vector. In fewer of them features collide: docs/decisions/2026-11-22-dims-of-a-request.md. */
+export const HASHED_DIMS = 1024;
 
 /** Longer texts are cut here: what kind of request it is shows early, and the cost stays bounded. UTF-16 units. */
 const MAX_TEXT = 8_192;

@@ -1,45 +1,26 @@
+import { fold } from "./fold.js";
 import { mix } from "./mix.js";
 
-/** Request vectors longer than this are projected; shorter ones stay as they are. */
-export const MAX_DIMS = 256;
+/**
+ * A host's request vectors that are longer than this are projected; shorter ones stay as they are. Of 1,536 values 256 keep too little:
+ * docs/decisions/2026-11-22-dims-of-a-request.md.
+ */
+export const PROJECTED_DIMS = 512;
 
-/** Lengths whose sketches are remembered: as many embedding models as one process may meet. */
-const REMEMBERED_LENGTHS = 16;
-
-const sketches = new Map<number, Int16Array>();
+/** ±1 for each place of the longest vector that was projected, drawn from the place alone. */
+let signs: Int8Array = new Int8Array(0);
 
 /**
- * Fixed signed sparse random projection to {@link MAX_DIMS} dimensions (a count sketch): input i adds +x_i or −x_i to one
- * output, both drawn from i alone. Inner products of unit vectors keep their value with a standard error of at most
- * √2/16; the same input gives the same output in every process. Vectors of at most MAX_DIMS values are copied.
+ * Fixed signed sparse random projection to {@link PROJECTED_DIMS} dimensions (a balanced count sketch): input i adds +x_i or −x_i to
+ * output `i mod 512`. Inner products of unit vectors whose values are of one size keep their value with a standard error of at most 1/16,
+ * less where the vectors are little longer than 512; the same input gives the same output in every process. Vectors of at most 512
+ * values are copied.
  */
 export function project(vector: ArrayLike<number>): Float32Array {
-  const { length } = vector;
-  if (length <= MAX_DIMS) return new Float32Array(vector);
-  const sketch = sketchFor(length);
-  const projected = new Float32Array(MAX_DIMS);
-  for (let i = 0; i < length; i++) {
-    const target = sketch[i] as number;
-    const value = vector[i] as number;
-    if (target < 0) projected[~target] = (projected[~target] as number) - value;
-    else projected[target] = (projected[target] as number) + value;
-  }
-  return projected;
+  if (signs.length < vector.length) signs = signsOf(vector.length);
+  return fold(vector, PROJECTED_DIMS, signs);
 }
 
-/** Output index of each input, as its complement where the sign is negative. A pure function: remembering it only saves time. */
-function sketchFor(length: number): Int16Array {
-  const known = sketches.get(length);
-  if (known) return known;
-  const sketch = new Int16Array(length);
-  for (let i = 0; i < length; i++) {
-    const bits = mix(i + 1);
-    sketch[i] = bits & 0x100 ? ~(bits & 0xff) : bits & 0xff;
-  }
-  for (const oldest of sketches.keys()) {
-    if (sketches.size < REMEMBERED_LENGTHS) break;
-    sketches.delete(oldest);
-  }
-  sketches.set(length, sketch);
-  return sketch;
+function signsOf(length: number): Int8Array {
+  return Int8Array.from({ length }, (_, i) => (mix(i + 1) & 1 ? -1 : 1));
 }

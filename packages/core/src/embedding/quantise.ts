@@ -4,8 +4,8 @@ const LEVELS = 127;
 
 /**
  * A direction as signed bytes: each value divided by the greatest magnitude, times 127, rounded. Only the direction is kept;
- * 256 normally spread values cost 256 bytes and turn by 0.4° (0.6° at worst); a vector with one dominant value turns by at most
- * asin(√256 · ½ / 127) = 3.6°. Undefined for a zero vector.
+ * n values cost n bytes. 256 normally spread ones turn by 0.4° (0.6° at worst); a vector with one dominant value turns by at most
+ * asin(√n · ½ / 127): 3.6° at 256 values, 7.2° at 1,024. Undefined for a zero vector.
  */
 export function quantise(vector: Float32Array): Int8Array | undefined {
   let greatest = 0;

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../test/support/random.js";
-import { hashedVector } from "./hashed-vector.js";
+import { HASHED_DIMS, hashedVector } from "./hashed-vector.js";
 import { dequantise } from "./quantise.js";
 import { hostVector, textVector } from "./request-vector.js";
 import type { Found } from "./smoothing.js";
 
 describe("hostVector", () => {
-  it("keeps at most 256 bytes and remembers the length it was given", () => {
+  it("keeps at most 512 bytes and remembers the length it was given", () => {
     const short = hostVector([1, 2, 3], "default");
     const long = hostVector(seededRandom(1).direction(1_536), "default");
     expect([short?.bytes.length, short?.length, short?.source]).toEqual([3, 3, "host"]);
-    expect([long?.bytes.length, long?.length]).toEqual([256, 1_536]);
+    expect([long?.bytes.length, long?.length]).toEqual([512, 1_536]);
   });
 
   it("ranks with exactly what is recorded", () => {
@@ -23,7 +23,7 @@ describe("hostVector", () => {
   });
 
   it("gives the same bytes for arrays and typed arrays of one vector", () => {
-    const values = seededRandom(3).direction(512).map(Math.fround);
+    const values = seededRandom(3).direction(768).map(Math.fround);
     expect(hostVector(values, "default")?.bytes).toEqual(hostVector(Float32Array.from(values), "default")?.bytes);
   });
 });
@@ -34,7 +34,7 @@ describe("textVector", () => {
   it("is the quantised hashed vector where nothing was found", () => {
     const vector = textVector("reset the password", "default", nothing);
     const hashed = hashedVector("reset the password") as Float32Array;
-    expect([vector?.length, vector?.source]).toEqual([256, "hashed"]);
+    expect([vector?.length, vector?.source]).toEqual([HASHED_DIMS, "hashed"]);
     const cosine = hashed.reduce((sum, value, i) => sum + value * (vector?.unit[i] as number), 0);
     expect(cosine).toBeGreaterThan(0.999);
   });

@@ -1,15 +1,18 @@
 import { turnTowards } from "./context-direction.js";
-import { hashedVector } from "./hashed-vector.js";
-import { project } from "./projection.js";
+import { HASHED_DIMS, hashedVector } from "./hashed-vector.js";
+import { PROJECTED_DIMS, project } from "./projection.js";
 import { dequantise, quantise } from "./quantise.js";
 import { type Found, smoothed } from "./smoothing.js";
+
+/** Dimensions of the longest request vector. */
+export const MAX_DIMS: number = Math.max(PROJECTED_DIMS, HASHED_DIMS);
 
 /** The one vector that says what kind of request this is, in the form that ranking, learning and the ledger share. */
 export interface RequestVector {
   readonly source: "host" | "hashed";
   /** Length of the vector that was given, before projection. */
   readonly length: number;
-  /** At most 256 signed bytes. */
+  /** At most {@link MAX_DIMS} signed bytes. */
   readonly bytes: Int8Array;
   /** The unit vector of `bytes`. */
   readonly unit: Float32Array;

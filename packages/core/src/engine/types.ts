@@ -114,7 +114,7 @@ export interface RankRequest {
   readonly context?: string | undefined;
   /** The request's text; hashed into a vector when `vector` is absent, smoothed by what was found and the texts of the nearest candidates. Never stored. */
   readonly text?: string | undefined;
-  /** The request's embedding, any length ≥ 1, finite. Projected to at most 256 dims and quantised before anything else sees it. */
+  /** The request's embedding, any length ≥ 1, finite. Projected to at most 512 dims and quantised before anything else sees it. */
   readonly vector?: ArrayLike<number> | undefined;
   /** Name of the vector's space (model). Give it when the model may change. @default "host" for `vector`, "hashed" for `text` */
   readonly space?: string | undefined;

@@ -1,4 +1,3 @@
-import { MAX_DIMS } from "../embedding/projection.js";
 import { advantageVectorCodec } from "./advantage-vector.js";
 import type { MemoryTable } from "./learner.js";
 import { doubled, RowVectors } from "./row-vectors.js";
@@ -9,7 +8,7 @@ const FIRST_CAPACITY = 16;
 export class AdvantageTable implements MemoryTable {
   evidence: Float64Array = new Float64Array(FIRST_CAPACITY);
   advantage: Float64Array = new Float64Array(FIRST_CAPACITY);
-  readonly #vectors = new RowVectors(MAX_DIMS);
+  readonly #vectors = new RowVectors();
   #rows = 0;
 
   get size(): number {

@@ -1,4 +1,4 @@
-import { MAX_DIMS } from "../embedding/projection.js";
+import { MAX_DIMS } from "../embedding/request-vector.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { addScaled, dot } from "../scoring/vectors.js";
 import type { StateCodec } from "./learner.js";

@@ -1,5 +1,5 @@
-import { MAX_DIMS } from "../embedding/projection.js";
 import { dequantise, quantise } from "../embedding/quantise.js";
+import { MAX_DIMS } from "../embedding/request-vector.js";
 import { addScaled, unitDifference } from "../scoring/vectors.js";
 import { dimsOf } from "./advantage-vector.js";
 import { bytesBehind } from "./bytes-behind.js";

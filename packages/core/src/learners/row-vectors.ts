@@ -4,21 +4,16 @@ const FIRST_CAPACITY = 16;
 
 /**
  * Vectors in one array, row after row: fifty vectors that are fifty objects cost more time to find in memory than to multiply.
- * Rows may be shorter than the stride.
+ * All rows take as much room as the longest one.
  */
 export class RowVectors {
   /** How many values each row has. */
   dims: Uint16Array = new Uint16Array(FIRST_CAPACITY);
   /** |v| of each row. */
   norm: Float64Array = new Float64Array(FIRST_CAPACITY);
-  readonly #stride: number;
-  #values: Float32Array;
-
-  /** @param stride the longest row */
-  constructor(stride: number) {
-    this.#stride = stride;
-    this.#values = new Float32Array(FIRST_CAPACITY * stride);
-  }
+  /** Room of a row: the length of the longest. */
+  #stride = 0;
+  #values: Float32Array = new Float32Array(0);
 
   /** About how many bytes it holds. */
   get size(): number {
@@ -27,6 +22,7 @@ export class RowVectors {
 
   set(row: number, vector: Float32Array): void {
     while (row >= this.dims.length) this.#grow();
+    if (vector.length > this.#stride) this.#widen(vector.length);
     this.dims[row] = vector.length;
     this.norm[row] = Math.sqrt(dot(vector, vector));
     this.#values.set(vector, row * this.#stride);
@@ -44,6 +40,7 @@ export class RowVectors {
     const length = z.length;
     const count = rows.length;
     const products = new Float64Array(count);
+    if (length > this.#stride) return products.fill(Number.NaN);
     for (let next = 0; next < count; next += 10) {
       const a = this.#start(rows, next);
       const b = this.#start(rows, next + 1);
@@ -105,6 +102,17 @@ export class RowVectors {
     this.dims = doubled(this.dims);
     this.norm = doubled(this.norm);
     this.#values = doubled(this.#values);
+  }
+
+  /** Lays all rows out again: seldom, since a store's vectors come from one embedding model. */
+  #widen(stride: number): void {
+    const values = new Float32Array(this.dims.length * stride);
+    this.dims.forEach((dims, row) => {
+      const start = row * this.#stride;
+      values.set(this.#values.subarray(start, start + dims), row * stride);
+    });
+    this.#values = values;
+    this.#stride = stride;
   }
 }
 

@@ -2,7 +2,7 @@ import { type FieldRule, NOT_NEGATIVE, RATE, UNIT, whole } from "../legality.js"
 
 /** Settings of the `contexts` learner. */
 export interface ContextsOptions {
-  /** Most contexts of a collection. Whole number in [1, 1000]. Each takes 1 KiB at 256 dims, written with every outcome. @default 192 */
+  /** Most contexts of a collection. Whole number in [1, 250]. Each takes 1 KiB at 256 dims, written with every outcome. @default 192 */
   readonly contexts?: number;
   /** Cosine to the nearest context below which a request founds its own, in [0, 1]. @default 0.5 */
   readonly joinFrom?: number;
@@ -30,7 +30,7 @@ export const MEMORY_PRIOR = 0.3;
 export const CONTEXT_PRIOR = 0.02;
 
 /** More would not fit into one state of a store. */
-const MOST_CONTEXTS = 1_000;
+const MOST_CONTEXTS = 250;
 
 export const CONTEXTS_RULES: Readonly<Record<keyof ContextsOptions, FieldRule>> = {
   contexts: whole(1, MOST_CONTEXTS),

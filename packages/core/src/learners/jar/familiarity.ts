@@ -1,25 +1,26 @@
 import { clamp } from "../../scoring/bounds.js";
 import { JAR, type JarSettingNumbers } from "./parameters.js";
-import { type JarShared, WORDS } from "./state.js";
+import { type JarShared, wordsOf } from "./state.js";
 
 /** The signs of a direction, one bit per value: two directions differ in about (angle / π) of their bits. */
-export function signatureOf(z: Float32Array): Int32Array {
-  const words = new Int32Array(WORDS);
+function signatureOf(z: Float32Array, words: number): Int32Array {
+  const signature = new Int32Array(words);
   for (let i = 0; i < z.length; i++) {
-    if ((z[i] as number) > 0) words[i >> 5] = (words[i >> 5] as number) | (1 << (i & 31));
+    if ((z[i] as number) > 0) signature[i >> 5] = (signature[i >> 5] as number) | (1 << (i & 31));
   }
-  return words;
+  return signature;
 }
 
 /** Puts a request into the ring of those that were met. */
 export function meet(shared: JarShared, z: Float32Array): void {
+  const words = wordsOf(shared);
   const place = shared.met % JAR.log;
-  if (place * WORDS === shared.signatures.length) {
-    const longer = new Int32Array(shared.signatures.length + WORDS);
+  if (place * words === shared.signatures.length) {
+    const longer = new Int32Array(shared.signatures.length + words);
     longer.set(shared.signatures);
     shared.signatures = longer;
   }
-  shared.signatures.set(signatureOf(z), place * WORDS);
+  shared.signatures.set(signatureOf(z, words), place * words);
   shared.met += 1;
 }
 
@@ -37,11 +38,12 @@ export function familiarity(
   { slope, from, width }: NonNullable<JarSettingNumbers["familiarity"]>,
 ): number {
   const { signatures } = shared;
-  const own = signatureOf(z);
+  const words = wordsOf(shared);
+  const own = signatureOf(z, words);
   let least = z.length;
-  for (let start = 0; start < signatures.length; start += WORDS) {
+  for (let start = 0; start < signatures.length; start += words) {
     let distance = 0;
-    for (let word = 0; word < WORDS; word++) {
+    for (let word = 0; word < words; word++) {
       distance += ones((signatures[start + word] as number) ^ (own[word] as number));
     }
     if (distance < least) least = distance;

@@ -1,18 +1,19 @@
-import { MAX_DIMS } from "../../embedding/projection.js";
 import type { StateCodec } from "../learner.js";
 import { type RequestModel, requestModelCodec } from "../request-model.js";
 import { JAR } from "./parameters.js";
 
 /** What is known about a collection's requests. */
 export interface JarShared extends RequestModel {
-  /** Signs of the last requests' values, {@link WORDS} words each, in a ring. Empty unless the setting asks how familiar a request is. */
+  /** Signs of the last requests' values, {@link wordsOf} words each, in a ring. Empty unless the setting asks how familiar a request is. */
   signatures: Int32Array;
   /** Requests that were ever put into the ring. */
   met: number;
 }
 
-/** 32-bit words of one signature. */
-export const WORDS: number = MAX_DIMS / 32;
+/** 32-bit words of one signature: a bit for each value of the collection's request vectors. Even: float64 follow in its bytes. */
+export function wordsOf({ mean }: RequestModel): number {
+  return 2 * Math.ceil(mean.length / 64);
+}
 
 const HEADER_BYTES = 16;
 
@@ -41,9 +42,10 @@ export const sharedCodec: StateCodec<JarShared> = {
     const problem = model.problem(state);
     if (problem !== undefined) return problem;
     const { signatures, met } = state as JarShared;
-    if (!(signatures instanceof Int32Array) || signatures.length % WORDS !== 0 || signatures.length > JAR.log * WORDS) {
-      return `signatures must be an Int32Array of at most ${JAR.log} times ${WORDS} words`;
+    const words = wordsOf(state as JarShared);
+    if (!(signatures instanceof Int32Array) || signatures.length > JAR.log * words || signatures.length % words > 0) {
+      return `signatures must be an Int32Array of at most ${JAR.log} times ${words} words`;
     }
-    return Number.isInteger(met) && met >= signatures.length / WORDS ? undefined : "met must count the signatures";
+    return Number.isInteger(met) && met * words >= signatures.length ? undefined : "met must count the signatures";
   },
 };

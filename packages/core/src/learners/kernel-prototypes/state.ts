@@ -1,4 +1,4 @@
-import { MAX_DIMS } from "../../embedding/projection.js";
+import { MAX_DIMS } from "../../embedding/request-vector.js";
 import { countable } from "../../scoring/countable.js";
 import { dimsOf } from "../advantage-vector.js";
 import type { StateCodec } from "../learner.js";

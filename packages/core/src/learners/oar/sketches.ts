@@ -1,6 +1,7 @@
+import { fold } from "../../embedding/fold.js";
 import { toUnit } from "../../scoring/vectors.js";
 import { doubled } from "../row-vectors.js";
-import { folded } from "./folded.js";
+import { FOLD_SIGNS } from "./fold-signs.js";
 
 /** Values of a sketch, a cache line of them: enough to tell whether two memories point the same way. */
 const SKETCH_DIMS = 16;
@@ -19,7 +20,7 @@ export class Sketches {
     const start = row * SKETCH_DIMS;
     while (start >= this.#values.length) this.#values = doubled(this.#values);
     const sketch = this.#values.subarray(start, start + SKETCH_DIMS).fill(0);
-    sketch.set(folded(vector, SKETCH_DIMS));
+    sketch.set(fold(vector, SKETCH_DIMS, FOLD_SIGNS));
     toUnit(sketch);
   }
 

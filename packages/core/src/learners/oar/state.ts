@@ -1,4 +1,4 @@
-import { MAX_DIMS } from "../../embedding/projection.js";
+import { MAX_DIMS } from "../../embedding/request-vector.js";
 import { kept } from "../../scoring/half-life.js";
 import { dimsOf } from "../advantage-vector.js";
 import { bytesBehind } from "../bytes-behind.js";

@@ -1,7 +1,5 @@
-import { MAX_DIMS } from "../../embedding/projection.js";
 import type { MemoryTable } from "../learner.js";
 import { doubled, RowVectors } from "../row-vectors.js";
-import { FOOTPRINT_DIMS } from "./footprint.js";
 import { Sketches } from "./sketches.js";
 import { memoryCodec } from "./state.js";
 
@@ -14,9 +12,9 @@ export class OarTable implements MemoryTable {
   lastRun: Float64Array = new Float64Array(FIRST_CAPACITY);
   /** Unix ms as of which each row holds. */
   at: Float64Array = new Float64Array(FIRST_CAPACITY);
-  readonly vectors: RowVectors = new RowVectors(MAX_DIMS);
+  readonly vectors: RowVectors = new RowVectors();
   readonly sketches: Sketches = new Sketches();
-  readonly footprints: RowVectors = new RowVectors(FOOTPRINT_DIMS);
+  readonly footprints: RowVectors = new RowVectors();
   #rows = 0;
 
   get size(): number {
