@@ -1,8 +1,8 @@
 import { createRequire } from "node:module";
-import { HASHED_DIMS } from "@qavr/core";
 import { type Machine, machine, machineText } from "../report/machine.js";
 import { ratio } from "../speed/measure.js";
 import type { Interval } from "../statistics/interval.js";
+import { EMBEDDING_DIMS } from "./hashed-embedder.js";
 import type { LearningResult } from "./learning.js";
 import { ANSWER_WORDS, ARMS, type Overhead } from "./overhead.js";
 import type { Comparison } from "./plans.js";
@@ -115,7 +115,7 @@ The row with learning off runs Mastra's own code: what it differs from 1 by is t
 - Two memories are recalled where success is measured, with a neighbour each way; the guards are named in the
   [reference](../reference/mastra.md#what-is-recalled).
 - Runs are timed interleaved in random order, one agent after the other in each turn; a ratio is one of medians per round.
-- Embeddings: hashed words and character runs, ${HASHED_DIMS} dimensions, of which the engine projects 512. They know no meaning; a real model finds more.
+- Embeddings: hashed words and character runs, ${EMBEDDING_DIMS} dimensions. They know no meaning; a real model finds more.
 - Machine: ${machineText(hardware, versions)}; ${report.date}.
 `;
 }

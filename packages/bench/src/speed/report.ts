@@ -50,7 +50,7 @@ ${measurementTable(measurements)}
 - Host: hnswlib-node, ${INDEX.count.toLocaleString("en")} vectors of ${INDEX.dims} floats (48 latent directions, 31 clusters, noise; seed ${INDEX.seed}), cosine,
   M ${INDEX.m}, efConstruction ${INDEX.efConstruction}, ef ${INDEX.ef}, ${INDEX.queries} queries that are not in the index. The host's part is the native search alone, without document look-up.
 - Ranking: the whole of \`engine.rank\`: ${FETCHED} candidates, ${SHOWN} shown, learner \`oar@1\`, every candidate with evidence (checked), the host's vector of ${INDEX.dims} floats
-  projected and quantised per request, states that others' outcomes have changed since read again, an episode recorded per ranking unless it says otherwise.
+  quantised per request, states that others' outcomes have changed since read again, an episode recorded per ranking unless it says otherwise.
   Look-up and scores alone are what no reranker can do without: states found by id in a \`Map\`, \`learner.score\` on them.
 - Outcome: \`engine.report\` on an episode with one exposure of ${FETCHED} recorded candidates and ${TAUGHT} shown: look-up, encoding, idempotency,
   reduction and state, in memory. With the exposure: \`engine.end\` of an episode that is not recorded yet, and what

@@ -15,9 +15,9 @@ export interface SpeedResult {
 export const PARTS = {
   scoring: {
     plain: "host: k = 10, beside the learner alone",
-    score: "learner: score 50 candidates",
+    score: "learner: score 50 candidates, 256 dims",
     lookUp: "host k = 50 + look-up of what was found",
-    scored: "host k = 50 + look-up + learner: score what was found",
+    scored: "host k = 50 + look-up + learner: score what was found, 256 dims",
   },
   memory: {
     plain: "host: k = 10, beside the memory store",
@@ -55,12 +55,12 @@ export function speedResults(measurements: readonly Measurement[]): readonly Spe
   };
   const { scoring, memory, sqlite } = PARTS;
   return [
-    against("scoring 50 candidates ÷ one query", scoring.plain, scoring.score, 0.15),
+    against("scoring 50 candidates, 256 dims ÷ one query", scoring.plain, scoring.score, 0.15),
     against("fetch 50 + rank (memory store) ÷ plain k = 10", memory.plain, memory.rank, 1.25),
     against("fetch 50 + rank (SQLite store) ÷ plain k = 10", sqlite.plain, sqlite.rank, 1.25),
     against("fetch 50 + rank with texts (memory store) ÷ plain k = 10", memory.plain, memory.texts),
     against("fetch 50 + rank without record (memory store) ÷ plain k = 10", memory.plain, memory.unrecorded),
-    against("fetch 50 + look-up and scores alone ÷ plain k = 10", scoring.plain, scoring.scored),
+    against("fetch 50 + look-up and scores alone, 256 dims ÷ plain k = 10", scoring.plain, scoring.scored),
     against("fetch 50 + look-up alone ÷ plain k = 10", scoring.plain, scoring.lookUp),
     against("fetch 50 ÷ plain k = 10 (the host's own share)", memory.plain, memory.fetch),
     spent("outcome over 5 memories, CPU before the disk", memory.outcome, 100),

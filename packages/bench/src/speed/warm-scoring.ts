@@ -6,7 +6,7 @@ type ScoredRequest = Parameters<Learner["score"]>[0];
 
 /** A learner's arithmetic without an engine around it, on the states that an engine has taught it. */
 export interface WarmScoring {
-  /** Scores the candidates of a query: 256 dims, 50 candidates, already looked up. */
+  /** Scores the 50 candidates of a query, already looked up. */
   score(query: number): Scores;
   /** Searches and looks the states of what was found up by id. */
   lookUp(query: number): FoundStates;
