@@ -54,7 +54,7 @@ export function rightSingularVectors(
 }
 
 /** Orthonormal columns that span the same space, by Cholesky: YᵀY = L·Lᵀ, Q = Y·L^−ᵀ. */
-function orthonormalize(y: DenseMatrix): DenseMatrix {
+export function orthonormalize(y: DenseMatrix): DenseMatrix {
   const gram = crossProduct(y, y);
   // A ridge far below any direction that matters keeps rank-deficient input (tiny corpora) positive definite.
   const ridge = 1e-14 * gram.trace();

@@ -1,4 +1,6 @@
 import { normal, seededRandom } from "../random/seeded-random.js";
+import { type DenseMatrix, denseMatrix } from "./sparse-matrix.js";
+import { orthonormalize } from "./truncated-svd.js";
 
 /** As many as common embedding models give. */
 export const WIDE_DIMS = 1_536;
@@ -10,31 +12,26 @@ const SEED = 1_536;
  * and no direction lies along an axis. Whoever computes with inner products alone notices nothing; whoever projects does.
  */
 export function widener(dims: number): (vector: Float32Array) => Float32Array {
-  const basis = orthonormal(dims);
+  const { data } = randomBasis(dims);
   return (vector) => {
-    const wide = new Float64Array(WIDE_DIMS);
-    for (const [i, direction] of basis.entries()) addScaled(wide, vector[i] as number, direction);
-    return Float32Array.from(wide);
+    const wide = new Float32Array(WIDE_DIMS);
+    for (let row = 0; row < WIDE_DIMS; row++) {
+      let sum = 0;
+      for (let column = 0; column < dims; column++) {
+        sum += (vector[column] as number) * (data[row * dims + column] as number);
+      }
+      wide[row] = sum;
+    }
+    return wide;
   };
 }
 
-/** Random unit vectors at right angles (Gram and Schmidt). */
-function orthonormal(count: number): readonly Float64Array[] {
+/** Random directions at right angles, as columns. */
+function randomBasis(columns: number): DenseMatrix {
   const random = seededRandom(SEED);
-  const basis: Float64Array[] = [];
-  while (basis.length < count) {
-    const direction = Float64Array.from({ length: WIDE_DIMS }, () => normal(random));
-    for (const other of basis) addScaled(direction, -dot(direction, other), other);
-    const length = Math.sqrt(dot(direction, direction));
-    basis.push(direction.map((value) => value / length));
+  const directions = denseMatrix(WIDE_DIMS, columns);
+  for (let column = 0; column < columns; column++) {
+    for (let row = 0; row < WIDE_DIMS; row++) directions.data[row * columns + column] = normal(random);
   }
-  return basis;
-}
-
-function addScaled(target: Float64Array, factor: number, direction: Float64Array): void {
-  for (let i = 0; i < target.length; i++) target[i] = (target[i] as number) + factor * (direction[i] as number);
-}
-
-function dot(a: Float64Array, b: Float64Array): number {
-  return a.reduce((sum, value, i) => sum + value * (b[i] as number), 0);
+  return orthonormalize(directions);
 }
