@@ -33,8 +33,12 @@ export default defineConfig({
   resolve: {
     alias: {
       "@qavr/core/adapter": source("packages/core/src/adapter/index.ts"),
-      "@qavr/core/learners": source("packages/core/src/learners/index.ts"),
+      "@qavr/core/learner": source("packages/core/src/learners/index.ts"),
+      "@qavr/core/store": source("packages/core/src/store-kit.ts"),
+      "@qavr/core/maintenance": source("packages/core/src/maintenance/index.ts"),
+      "@qavr/core/governance": source("packages/core/src/governance/index.ts"),
       "@qavr/core": source("packages/core/src/index.ts"),
+      "@qavr/learners": source("packages/learners/src/index.ts"),
       "@qavr/postgres-server": source("packages/postgres-server/src/index.ts"),
       "@qavr/postgres": source("packages/postgres/src/index.ts"),
       "@qavr/sqlite": source("packages/sqlite/src/index.ts"),
@@ -49,6 +53,8 @@ export default defineConfig({
     },
   },
   test: {
+    globalSetup: "vitest.setup.ts",
+    unstubEnvs: true,
     reporters: process.env.CI ? ["default", ["json", { outputFile: "reports/tests.json" }]] : ["default"],
     projects: [
       {

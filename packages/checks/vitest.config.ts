@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** The slow half of the checks: packs every published package and uses it from the tarball. `pnpm check:packages`. */
+/** The slow half of the checks: packs every published package and uses it from the tarball. `pnpm test --config packages/checks/vitest.config.ts`. */
 export default defineConfig({
   test: {
     root: import.meta.dirname,

@@ -4,7 +4,7 @@ import { library } from "../../tsdown.base.ts";
 export default defineConfig({
   ...library({
     entry: [
-      ...["src/index.ts", "src/attacks/main.ts", "src/harness/main.ts"],
+      ...["src/index.ts", "src/main.ts"],
       // For the programs in fixtures/.
       ...["src/harness/mutant-stores.ts", "src/harness/rewriting-pool.ts", "src/harness/tallies.ts"],
     ],

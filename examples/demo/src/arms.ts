@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { HNSWLib } from "@langchain/community/vectorstores/hnswlib";
 import type { BaseLanguageModelInterface } from "@langchain/core/language_models/base";
-import { type Candidate, type Logger, qavr as qavrFormula, type RankedItem } from "@qavr/core";
+import { type Candidate, type Logger, qValue, type RankedItem } from "@qavr/core";
 import { qavr } from "@qavr/langchain";
 import { answerChain } from "./chain.js";
 import type { CheckedRun } from "./checker.js";
@@ -11,9 +11,9 @@ export interface Arm {
   readonly name: ArmName;
   /** Runs the chain on a question; a learning arm learns from how it ends. */
   answer(question: string): Promise<string>;
-  /** What the arm would show for a request right now, best first, without recording anything. */
+  /** Ranks a request, best first, without recording anything. */
   rank(request: HeldOutRequest): Promise<readonly RankedLesson[]>;
-  /** Where its ledger is; undefined for an arm that keeps none. */
+  /** Path of its ledger; undefined for an arm without one. */
   readonly ledger: string | undefined;
   close(): Promise<void>;
 }
@@ -58,8 +58,8 @@ export function createArms(options: ArmOptions): readonly Arm[] {
   return [
     plainArm(options),
     // Its published constants and reward table (success 1, failure −0.2): over eight seeds the stronger of its two reward
-    // schemes; the other, 1 and 0 in a code comment, is `qavrFormula({ rewards: { failed: 0 } })`.
-    learningArm("QAVR", options, { learner: qavrFormula() }),
+    // schemes; the other, 1 and 0 in a code comment, is `qValue({ rewards: { failed: 0 } })`.
+    learningArm("QAVR", options, { learner: qValue() }),
     learningArm("qavr", options, { fetchK: FETCHED }),
   ];
 }
@@ -79,7 +79,7 @@ function plainArm({ store, model, k }: ArmOptions): Arm {
 function learningArm(
   name: ArmName,
   { store, model, k, evaluate, folder }: ArmOptions,
-  { learner, fetchK }: { readonly learner?: ReturnType<typeof qavrFormula>; readonly fetchK?: number },
+  { learner, fetchK }: { readonly learner?: ReturnType<typeof qValue>; readonly fetchK?: number },
 ): Arm {
   const ledger = join(folder, `${name === "QAVR" ? "formula" : "qavr"}.db`);
   const memory = qavr({

@@ -10,7 +10,7 @@ import { createStyle, type Style } from "./style.js";
 import { gainRatio, type SummaryRow, summarize } from "./summary.js";
 import { LEGEND, summaryHead, summaryRow, tableHead, tableRow } from "./table.js";
 
-/** Where the demo writes to. */
+/** Output of the demo. */
 export interface DemoPlace {
   /** Emptied at the start; holds the ledgers and the plot afterwards. */
   readonly folder: string;

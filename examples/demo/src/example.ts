@@ -5,7 +5,7 @@ import type { HeldOutSet } from "./held-out.js";
 /** One request before and after learning. */
 export interface Example {
   readonly question: string;
-  /** What the request is about. */
+  /** Subject of the request. */
   readonly need: number;
   readonly before: ExampleList;
   readonly after: ExampleList;

@@ -2,7 +2,7 @@ import type { HNSWLib } from "@langchain/community/vectorstores/hnswlib";
 import { type Embed, type Judgement, judge, meanJudgement, type Request, type World } from "@qavr/bench";
 import { type Arm, FETCHED, type HeldOutRequest } from "./arms.js";
 
-/** Requests that nobody learns from, each with the store's candidates; the store does not change, so they are fetched once. */
+/** Requests without learning, each with the store's candidates; the store does not change, so they are fetched once. */
 export type HeldOutSet = readonly (HeldOutRequest & { readonly request: Request })[];
 
 export async function heldOutSet(world: World, store: HNSWLib, embed: Embed): Promise<HeldOutSet> {

@@ -1,6 +1,6 @@
 import { parseFlags, UsageError } from "@qavr/bench";
 
-/** What the user asked for. */
+/** Options of the command line. */
 export interface DemoOptions {
   /** Seeds 1 … n. */
   readonly seeds: number;

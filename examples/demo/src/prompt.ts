@@ -1,7 +1,7 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import { ChatPromptTemplate } from "@langchain/core/prompts";
 
-/** What the model is asked; the lessons that were retrieved are the only help it gets. */
+/** The prompt. The retrieved lessons are its only help. */
 export const PROMPT: ChatPromptTemplate = ChatPromptTemplate.fromMessages([
   [
     "system",
@@ -15,7 +15,7 @@ export function formatLessons(documents: readonly DocumentInterface[]): string {
   return documents.map((document) => `- ${oneLine(document.pageContent)}`).join("\n");
 }
 
-/** What a reader of the prompt finds in it: the question, and the lessons in order. */
+/** The parts of a prompt: the question, and the lessons in order. */
 export function readPrompt(prompt: string): { readonly question: string; readonly lessons: readonly string[] } {
   const lessons = [...prompt.matchAll(/^- (.*)$/gm)].map((match) => match[1] as string);
   const question = /Question: ([\s\S]*)$/.exec(prompt)?.[1] ?? "";

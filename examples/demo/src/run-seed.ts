@@ -9,7 +9,7 @@ import { type HeldOutSet, heldOutSet, judgeArm } from "./held-out.js";
 import { lessonStore } from "./lesson-store.js";
 import { LsaEmbeddings } from "./lsa-embeddings.js";
 
-/** Where all arms stand after some runs. */
+/** Results of all arms after some runs. */
 export interface Checkpoint {
   /** Requests answered so far. */
   readonly runs: number;

@@ -4,7 +4,7 @@ import type { ArmStanding, Checkpoint, SeedResult } from "./run-seed.js";
 
 export type Measure = "online" | "success" | "ndcg" | "misleading";
 
-/** What all seeds say together about one arm after some runs. */
+/** Summary of one arm over all seeds after some runs. */
 export interface ArmSummary {
   readonly name: ArmName;
   /** Mean over seeds with its 95 % interval. */

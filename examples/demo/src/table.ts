@@ -12,7 +12,7 @@ const NAME_WIDTH = 12;
 const SINGLE_WIDTH = 15;
 const SUMMARY_WIDTH = 18;
 
-/** What the columns mean, above the table. */
+/** Legend of the columns, above the table. */
 export const LEGEND = `right answers  share of the stream's requests answered rightly since the row above
 held-out       true probability of a right answer on 400 requests that nobody learns from
 nDCG@5         how high the helpful lessons stand in their top 5 (1 is perfect)

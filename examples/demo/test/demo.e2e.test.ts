@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createEngine, type Learner, qavr } from "@qavr/core";
+import { createEngine, type Learner, qValue } from "@qavr/core";
+import { replay } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type DemoResult, runDemo } from "../src/demo.js";
@@ -42,14 +43,14 @@ describe("the demo", () => {
       await engine.close();
     }
     const engine = createEngine({ store: sqliteStore(results[0]?.ledgers.at(-1) as string) });
-    expect((await engine.replay()).identical).toBe(true);
+    expect((await replay(engine)).identical).toBe(true);
     await engine.close();
   });
 
   it("hands the checker's verdicts to the learner, right and wrong ones", async () => {
     const { results } = await demo();
     const [formula] = results[0]?.ledgers ?? [];
-    const engine = createEngine({ store: sqliteStore(formula as string), learner: qavr() as Learner });
+    const engine = createEngine({ store: sqliteStore(formula as string), learner: qValue() as Learner });
     const [collection] = (await engine.status()).collections;
     expect(collection?.best[0]?.utility).toBeGreaterThan(0.5);
     expect(collection?.worst[0]?.utility).toBeLessThan(0.5);

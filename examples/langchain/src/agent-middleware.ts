@@ -1,7 +1,7 @@
 // An agent that is shown notes by middleware, acts on them, and reports which of them helped.
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { memoryStore } from "@qavr/core";
-import { qavr } from "@qavr/langchain/agents";
+import { agentMemory } from "@qavr/langchain/agents";
 import { tool } from "langchain";
 import { z } from "zod";
 import { chatModel } from "./shared/chat-model.js";
@@ -10,13 +10,13 @@ import { printTable } from "./shared/table.js";
 
 const ROUNDS = 8;
 
-// In an application: qavr({ memories: … }), which keeps its ledger in .qavr/ledger.db.
-const memory = qavr({
+// In an application: agentMemory({ memories: … }), which keeps its ledger in .qavr/ledger.db.
+const memory = agentMemory({
   store: memoryStore(),
   memories: { base: await runbook(), k: 1, reportTool: true },
 });
 
-/** What the agent tried last, and the incident that it tried it on: stands for the machine in trouble. */
+/** The agent's last attempt and its incident: the fake of a machine in trouble. */
 const machine = { incident: "", tried: "none" };
 const run = tool(
   ({ command }) => {

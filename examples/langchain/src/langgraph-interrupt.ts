@@ -24,7 +24,7 @@ const State = Annotation.Root({
   approved: Annotation<boolean>,
 });
 
-/** What one process sets up: its own memory on the shared ledger, and its own copy of the graph. */
+/** The setup of one process: its own memory on the shared ledger, and its own copy of the graph. */
 function startProcess() {
   const memory = qavr({
     store: join(folder, "ledger.db"),

@@ -43,7 +43,7 @@ export async function startDevServer(folder: string): Promise<DevServer> {
     child.kill("SIGINT");
     await once(child, "exit");
   };
-  for (const deadline = Date.now() + PATIENCE; Date.now() < deadline && child.exitCode === null; await pause(250)) {
+  for (const timeout = Date.now() + PATIENCE; Date.now() < timeout && child.exitCode === null; await pause(250)) {
     const answers = await fetch(`${url}/api/agents`).then(
       ({ ok }) => ok,
       () => false,

@@ -1,4 +1,4 @@
-// `pnpm studio`: drives Studio in a real browser, on the real `mastra dev`, and says what it saw. Fails at the first thing that is
+// `pnpm --filter @qavr/example-studio browser`: drives Studio in a real browser, on the real `mastra dev`, and says what it saw. Fails at the first thing that is
 // not as it should be. --screenshot keeps a picture of the end, studio.png.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

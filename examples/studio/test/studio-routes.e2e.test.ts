@@ -7,6 +7,7 @@ import type { Mastra } from "@mastra/core/mastra";
 import { createTool } from "@mastra/core/tools";
 import { createHonoServer } from "@mastra/deployer/server";
 import { scriptedModel } from "@qavr/bench/mastra";
+import { exportState } from "@qavr/core/maintenance";
 import type { QavrMemory } from "@qavr/mastra";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
@@ -124,7 +125,7 @@ describe("over the routes that Studio calls", () => {
     const note = (await get(`memory/threads/coffee/messages?${OWN}`)).messages?.[0]?.id;
     await generate("about-coffee", "when is the coffee machine descaled");
     const known = async (): Promise<boolean> => {
-      const { memories } = await memory.engine.exportState({ namespace: "default", collection: "messages" });
+      const { memories } = await exportState(memory.engine, { namespace: "default", collection: "messages" });
       return memories.some(({ id }) => id === note);
     };
     expect(await known()).toBe(true);

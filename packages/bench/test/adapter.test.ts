@@ -7,8 +7,8 @@ import { recordRun } from "../src/adapter/recorded-run.js";
 import { adapterPage } from "../src/adapter/report.js";
 import { adapterResults } from "../src/adapter/targets.js";
 import { RETURNED, warmMemory } from "../src/adapter/warm-memory.js";
+import { reportOf } from "../src/report/benchmark.js";
 import { measureInterleaved } from "../src/speed/measure.js";
-import { speedReport } from "../src/speed/report.js";
 import { INDEX } from "../src/speed/vector-index.js";
 
 const small = { ...INDEX, count: 400, dims: 32, queries: 6 };
@@ -27,8 +27,8 @@ describe("what the adapter's bench times", () => {
     expect(after.episodes.recorded - before.episodes.recorded).toBe(36);
     expect(after.episodes.open).toBe(0);
     expect(warm.memory.handler.openRuns).toBe(0);
-    const page = adapterPage(speedReport(measurements, adapterResults(measurements), {}, "pnpm bench:adapter"));
-    expect(page).toContain("Command: `pnpm bench:adapter`");
+    const page = adapterPage(reportOf("adapter", {}, { measurements, results: adapterResults(measurements) }));
+    expect(page).toContain("Command: `pnpm bench adapter --full`");
     expect(page.match(/\| ≤ (1\.3|50 µs) \|/g)).toHaveLength(4);
   });
 });

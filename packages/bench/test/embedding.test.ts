@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Matrix, SingularValueDecomposition } from "ml-matrix";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { fitLsa, lsaEmbedder } from "../src/embedding/lsa.js";
-import { cachedLsa } from "../src/embedding/lsa-cache.js";
+import { cachedLsa, fitLsa, lsaEmbedder } from "../src/embedding/lsa.js";
 import type { SparseMatrix } from "../src/embedding/sparse-matrix.js";
 import { characterTerms, wordTerms } from "../src/embedding/terms.js";
 import { rightSingularVectors } from "../src/embedding/truncated-svd.js";
@@ -130,29 +129,29 @@ describe("the cache of fitted models", () => {
   afterEach(() => rm(folder, { recursive: true }));
 
   it("gives the same model from disk without fitting again", async () => {
-    const fitted = await cachedLsa(TEXTS, { dims: 4, folder });
+    const fitted = await cachedLsa(TEXTS, { dims: 4 }, folder);
     const steps: number[] = [];
-    const kept = await cachedLsa(TEXTS, { dims: 4, folder, onProgress: (share) => steps.push(share) });
+    const kept = await cachedLsa(TEXTS, { dims: 4, onProgress: (share) => steps.push(share) }, folder);
     expect(steps).toEqual([]);
     expect(kept).toEqual(fitted);
   });
 
   it("keeps one file per corpus and parameters", async () => {
-    await cachedLsa(TEXTS, { dims: 4, folder });
-    await cachedLsa(TEXTS, { dims: 3, folder });
-    await cachedLsa(TEXTS.slice(1), { dims: 3, folder });
+    await cachedLsa(TEXTS, { dims: 4 }, folder);
+    await cachedLsa(TEXTS, { dims: 3 }, folder);
+    await cachedLsa(TEXTS.slice(1), { dims: 3 }, folder);
     expect(await readdir(folder)).toHaveLength(3);
   });
 
   it("fits again when the file is damaged", async () => {
-    const fitted = await cachedLsa(TEXTS, { dims: 4, folder });
+    const fitted = await cachedLsa(TEXTS, { dims: 4 }, folder);
     const [name] = await readdir(folder);
     const path = join(folder, name as string);
     const flipped = await readFile(path);
     flipped[flipped.length - 2] = (flipped.at(-2) as number) ^ 1;
     for (const damaged of [flipped, flipped.subarray(0, 100), Buffer.from("nonsense")]) {
       await writeFile(path, damaged);
-      expect(await cachedLsa(TEXTS, { dims: 4, folder })).toEqual(fitted);
+      expect(await cachedLsa(TEXTS, { dims: 4 }, folder)).toEqual(fitted);
     }
   });
 });

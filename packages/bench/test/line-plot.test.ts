@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { linePlot } from "../src/plot/line-plot.js";
-import { niceTicks } from "../src/plot/ticks.js";
+import { linePlot, niceTicks } from "../src/plot/line-plot.js";
 
 describe("ticks", () => {
   it("are round and cover the range", () => {

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { createDesk } from "../src/mastra/desk.js";
 import { measureLearning } from "../src/mastra/learning.js";
 import { comparisons } from "../src/mastra/plans.js";
-import { mastraReport, reportLines, reportPage } from "../src/mastra/report.js";
+import { mastraResults, reportLines, reportPage } from "../src/mastra/report.js";
+import { reportOf } from "../src/report/benchmark.js";
 
 describe("a support desk", () => {
   it("has a right and a wrong note per kind of trouble, and the same tickets and luck for one seed", () => {
@@ -30,7 +31,7 @@ describe("a support desk", () => {
 
 describe("the comparison of two memories at a desk", () => {
   it("runs real agents, and reports success, gain and cost", async () => {
-    const [comparison] = comparisons(true);
+    const [comparison] = comparisons(false);
     const plan = { ...(comparison as NonNullable<typeof comparison>).plan, runs: 10, block: 5 };
     const result = await measureLearning(plan);
     expect(result.blocks.map(({ runs }) => runs)).toEqual([5, 10]);
@@ -44,11 +45,13 @@ describe("the comparison of two memories at a desk", () => {
       },
       cpuMs: 30 + place * 3,
     }));
-    const report = mastraReport([{ name: "Memory → QavrMemory", plan, result }], parts);
-    expect(reportLines(report).at(-1)).toBe(
+    const results = mastraResults([{ name: "Memory → QavrMemory", plan, result }], parts);
+    expect(reportLines(results).at(-1)).toBe(
       "QavrMemory, ledger in SQLite: 44.0 ms, 1.100 ±0.000 × Memory; processor 1.100 ×",
     );
-    expect(reportPage(report)).toContain("| QavrMemory, ledger in SQLite | 44.0 ms | 1.100 ±0.000 | 33.0 ms | 1.100 |");
-    expect(reportPage(report)).not.toContain("Missed");
+    expect(reportPage(reportOf("mastra", {}, results))).toContain(
+      "| QavrMemory, ledger in SQLite | 44.0 ms | 1.100 ±0.000 | 33.0 ms | 1.100 |",
+    );
+    expect(reportPage(reportOf("mastra", {}, results))).not.toContain("Missed");
   });
 });

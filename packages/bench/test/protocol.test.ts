@@ -1,4 +1,5 @@
-import { cav, createEngine, HASHED_DIMS, type Learner, type Lesson, memoryStore } from "@qavr/core";
+import { createEngine, type Learner, memoryStore, oar } from "@qavr/core";
+import { HASHED_DIMS, type Lesson } from "@qavr/core/learner";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { CreateArm } from "../src/learning/arm.js";
 import { type EngineArmOptions, engineArm } from "../src/learning/engine-arm.js";
@@ -112,7 +113,7 @@ describe("an arm of an engine", () => {
     heard: Lesson<unknown, unknown>[],
     vectors: (readonly number[] | undefined)[] = [],
   ): (() => Learner) => {
-    const learner = cav() as Learner;
+    const learner = oar() as Learner;
     return () => ({
       ...learner,
       score(request) {
@@ -180,7 +181,7 @@ describe("an arm of an engine", () => {
 
   it("fails loudly when the engine complains, since its numbers would be wrong", async () => {
     const broken = (): Learner => ({
-      ...(cav() as Learner),
+      ...(oar() as Learner),
       createTable() {
         throw new Error("there is no table");
       },

@@ -1,11 +1,12 @@
 import { type Learner, memoryStore, QavrError, similarity } from "@qavr/core";
 import { describe, expect, it } from "vitest";
+import { reportOf } from "../src/report/benchmark.js";
 import { resultLines } from "../src/report/speed-tables.js";
 import type { Measurement } from "../src/speed/measure.js";
-import { reportPage, speedReport } from "../src/speed/report.js";
+import { reportPage } from "../src/speed/report.js";
 import { PARTS, speedResults } from "../src/speed/targets.js";
 import { buildVectorIndex, INDEX } from "../src/speed/vector-index.js";
-import { FETCHED, SHOWN, warmEngine } from "../src/speed/warm-engine.js";
+import { FETCHED, warmEngine } from "../src/speed/warm-engine.js";
 import { warmScoring } from "../src/speed/warm-scoring.js";
 
 const small = (): ReturnType<typeof buildVectorIndex> =>
@@ -33,24 +34,12 @@ describe("what the speed bench times", () => {
   });
 
   it("scores fifty candidates that all have evidence, with another request for each query", async () => {
-    const { score } = await warmScoring(small());
+    const score = await warmScoring(small());
     const [first, second] = [score(0), score(1)];
     expect(first.evidence).toHaveLength(FETCHED);
     expect(first.evidence.every((n) => n > 0)).toBe(true);
     expect(first.unchanged).toBe(false);
     expect(first.score).not.toEqual(second.score);
-  });
-
-  it("scores in the order of the engine, with a look-up for each candidate", async () => {
-    const index = small();
-    const { lookUpAndScore } = await warmScoring(index);
-    const { engine, request } = await warmEngine(index, memoryStore());
-    for (const query of [0, 1, 2]) {
-      const { items } = await engine.rank(request(query, { record: false }));
-      const { candidates, scores } = lookUpAndScore(query);
-      const places = [...candidates.keys()].sort((a, b) => (scores.score[b] as number) - (scores.score[a] as number));
-      expect(places.slice(0, SHOWN).map((place) => candidates[place]?.id)).toEqual(items.map(({ id }) => id));
-    }
   });
 
   it("refuses to time candidates that stayed cold", async () => {
@@ -62,7 +51,7 @@ describe("what the speed bench times", () => {
 describe("the report", () => {
   it("says first what misses its target", () => {
     const measured = measurements({ [scoring.score]: 0.1, [memory.rank]: 1.3, [memory.outcome]: 40 });
-    const report = speedReport(measured, speedResults(measured), {});
+    const report = reportOf("speed", {}, { measurements: measured, results: speedResults(measured) });
     const page = reportPage(report);
     expect(page).toContain("**Missed in this run: fetch 50 + rank (memory store) ÷ plain k = 10.**");
     const firstRow = page.slice(page.indexOf("|---|---|---|")).split("\n")[1];
@@ -75,6 +64,8 @@ describe("the report", () => {
 
   it("says so when everything holds", () => {
     const fast = measurements({ [scoring.score]: 0.1, [memory.outcome]: 40 });
-    expect(reportPage(speedReport(fast, speedResults(fast), {}))).toContain("Every target is met in this run.");
+    expect(reportPage(reportOf("speed", {}, { measurements: fast, results: speedResults(fast) }))).toContain(
+      "Every target is met in this run.",
+    );
   });
 });

@@ -1,24 +1,20 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { memoryStore } from "@qavr/core";
+import { createEngine, type Engine, memoryStore, type Store } from "@qavr/core";
 import { type PostgresServer, startServer } from "@qavr/postgres-server";
 import { sqliteStore } from "@qavr/sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { reportOf } from "../src/report/benchmark.js";
 import type { Measurement } from "../src/speed/measure.js";
+import { buildVectorIndex } from "../src/speed/vector-index.js";
 import { measureEngineOutcomes } from "../src/stores/engine-outcome.js";
+import { createHistory, HISTORY, type History, type HistoryShape, historyIndex } from "../src/stores/history.js";
 import { MEMORY_SCOPE, OUTCOME, OUTCOME_BYTES, outcomeWorkload } from "../src/stores/outcome-workload.js";
+import { countOutcomeWrites } from "../src/stores/outcome-writes.js";
 import { fillMemories, readPart } from "../src/stores/reading.js";
 import { recording } from "../src/stores/recording.js";
-import {
-  engineTable,
-  lossLines,
-  readTable,
-  reportPage,
-  sizeTable,
-  storesReport,
-  throughputTable,
-} from "../src/stores/report.js";
+import { engineTable, lossLines, readTable, reportPage, sizeTable, throughputTable } from "../src/stores/report.js";
 import { measureThroughput, type Throughput } from "../src/stores/throughput.js";
 
 describe("an outcome of the workload", () => {
@@ -104,6 +100,80 @@ describe("the cases of the stores bench", () => {
   });
 });
 
+/** Ends a run that was shown two memories. */
+async function runOnce(engine: Engine, run: number, reward?: number): Promise<string> {
+  const candidates = [0, 1].map((place) => ({ id: `run${run}-${place}`, similarity: 0.5 - 0.1 * place }));
+  const { episode } = await engine.rank({ vector: [1, run, 2, 3], candidates, topK: 2 });
+  await engine.end(episode, reward === undefined ? undefined : { reward, tier: "verified" });
+  return episode;
+}
+
+describe("counting what outcomes write", () => {
+  it("finds the memories, the episode, the collection and the counts, and leaves the exposure out", async () => {
+    const { store, writes } = countOutcomeWrites(memoryStore());
+    const engine = createEngine({ store });
+    const episode = await runOnce(engine, 0);
+    expect(writes()).toEqual({ outcomes: 0, states: 0, bytes: 0 });
+    await engine.report(episode, { reward: 1, tier: "verified" });
+    expect(writes()).toMatchObject({ outcomes: 1, states: 2 + 1 + 2 });
+    const memories = await store.readStates("default", "memory:default", ["run0-0", "run0-1"]);
+    const [record] = await store.readStates("default", "episode", [episode]);
+    const bytes = [...memories, record].reduce((sum, state) => sum + (state as Uint8Array).length, 0);
+    expect(writes().bytes).toBeGreaterThan(bytes);
+  });
+
+  it("sums over outcomes, from the last reset on", async () => {
+    const { store, writes, reset } = countOutcomeWrites(memoryStore());
+    const engine = createEngine({ store });
+    await runOnce(engine, 0, 1);
+    const { states } = writes();
+    await runOnce(engine, 1, 0);
+    expect(writes()).toMatchObject({ outcomes: 2, states: 2 * states });
+    reset();
+    expect(writes()).toEqual({ outcomes: 0, states: 0, bytes: 0 });
+  });
+
+  it("does not count an outcome that is there already, and counts a removed state as no bytes", async () => {
+    const { store, writes } = countOutcomeWrites(memoryStore());
+    const entry = { key: "k", type: "outcome", at: 0, payload: new Uint8Array(1) };
+    const reduce: Parameters<Store["commit"]>[2] = function* () {
+      yield [];
+      return [
+        { scope: "memory:docs", id: "a", value: new Uint8Array(7) },
+        { scope: "memory:docs", id: "b", value: null },
+        { scope: "stats", id: "namespace", value: new Uint8Array(3) },
+      ];
+    };
+    await store.commit("default", [entry, { ...entry, key: "other", type: "exposure" }], reduce);
+    await store.commit("default", [entry], reduce);
+    expect(writes()).toEqual({ outcomes: 1, states: 3, bytes: 10 });
+  });
+});
+
+describe("a history", () => {
+  const small: HistoryShape = { ...HISTORY, memories: 60, queries: 20, runs: 40, counted: 20, together: 8 };
+  const history = (store: Store = memoryStore()): Promise<History> =>
+    createHistory(buildVectorIndex(historyIndex(small, 32)), store, small);
+
+  it("writes the same states and bytes again, on SQLite as in memory", async () => {
+    const { counted } = await history();
+    // Five memories, the episode, the collection, the counts.
+    expect(counted).toMatchObject({ outcomes: small.counted, states: 8 * small.counted });
+    expect((await history()).counted).toEqual(counted);
+    const onDisk = await history(sqliteStore(":memory:"));
+    expect(onDisk.counted).toEqual(counted);
+    await onDisk.engine.close();
+  });
+
+  it("goes on with runs whose outcome comes apart", async () => {
+    const { engine, open, teach } = await history();
+    const before = (await engine.status()).episodes;
+    const receipt = await teach(await open());
+    expect(receipt).toMatchObject({ status: "committed" });
+    expect((await engine.status()).episodes.recorded).toBe(before.recorded + 1);
+  });
+});
+
 describe("an outcome of the engine", () => {
   it("writes the same on every store", async () => {
     const folder = mkdtempSync(join(tmpdir(), "qavr-bench-engine-"));
@@ -133,7 +203,7 @@ describe("the page of the stores bench", () => {
   const throughput: Throughput[] = [
     { name: "floor", clients: 1, batch: 1, rate: 1_000, rounds: [1_000], latency: 1 },
     {
-      name: "store",
+      name: "PostgreSQL, 1 × 1",
       floor: "floor",
       clients: 1,
       batch: 1,
@@ -168,24 +238,14 @@ describe("the page of the stores bench", () => {
 
   it("says first where stores are slower than what they are measured by", () => {
     expect(lossLines({ throughput, reads })).toEqual([
-      "store: 0.40 of the rate of a bare insert of the same bytes.",
+      "PostgreSQL: 0.40 to 0.40 of a bare insert's rate.",
       "Reading 50 states, PostgreSQL, cached: 10.0 times as long as SQLite.",
     ]);
   });
 
   it("shows all numbers, with the machine and the command", () => {
-    const versions = { PostgreSQL: "18.4" };
-    const report = storesReport({
-      command: "pnpm bench:stores",
-      versions,
-      rounds: 8,
-      duration: 1_500,
-      throughput,
-      reads,
-      engine,
-      sizes,
-    });
-    const page = reportPage(report);
+    const results = { rounds: 8, duration: 1_500, throughput, reads, engine, sizes };
+    const page = reportPage(reportOf("stores", { PostgreSQL: "18.4" }, results));
     for (const part of [
       throughputTable(throughput),
       engineTable(engine),

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { DATASETS } from "../src/datasets/catalogue.js";
 import { loadDataset } from "../src/datasets/load-dataset.js";
-import { judge, meanJudgement, oracle } from "../src/world/judgement.js";
+import { judge, meanJudgement } from "../src/world/judgement.js";
 import type { Quality } from "../src/world/qualities.js";
 import { type Split, splitDataset } from "../src/world/split.js";
 import type { Truth } from "../src/world/truth.js";
@@ -136,15 +136,6 @@ describe("judging a list", () => {
       .slice(0, 5)
       .map(({ id }) => id);
     expect(judge(world, request, [...fillers, first]).ndcg).toBe(0);
-  });
-
-  it("is best for the oracle's list", () => {
-    const candidates = world.lessons.map(({ id }) => id);
-    for (const request of world.heldOut.slice(0, 50)) {
-      const best = judge(world, request, oracle(world, request.needs, candidates));
-      expect(best.misleading).toBe(0);
-      expect(best.success).toBe(world.difficulty(request.needs[0] as number).aided);
-    }
   });
 
   it("averages", () => {

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { delimiter } from "node:path";
 import { repositoryFile } from "./repository.js";
 
-/** What a finished command left behind. */
+/** Result of a finished command. */
 export interface CommandResult {
   readonly exitCode: number;
   readonly stdout: string;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type CommandResult, command, pnpm } from "./command.js";
 import { type PublishedPackage, readManifest } from "./published-packages.js";
 
-/** What an application installs besides the package, and at which versions. */
+/** Packages that an application installs besides the one under test, with their versions. */
 export interface Installation {
   /** Versions of peers. One that is left out is not installed. @default those that the workspace has */
   readonly peers?: Readonly<Record<string, string>>;

@@ -27,7 +27,7 @@ export interface Heading {
   readonly body: string;
 }
 
-/** What the checks need to know about one page. */
+/** The parts of one page that the checks read. */
 export interface MarkdownPage {
   readonly blocks: readonly CodeBlock[];
   readonly headings: readonly Heading[];

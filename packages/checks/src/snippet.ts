@@ -23,7 +23,7 @@ export interface Snippet {
 
 const TYPESCRIPT = new Set(["ts", "typescript", "mts"]);
 
-/** Where the modules are written: inside this package, so that they resolve the built packages as an application would. */
+/** Folder of the modules: inside this package, so that they resolve the built packages as an application does. */
 export const SNIPPET_FOLDER: string = repositoryFile("packages/checks/.cache/snippets");
 
 /**

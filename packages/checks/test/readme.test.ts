@@ -33,4 +33,10 @@ describe("commands that the documentation names", () => {
     );
     expect(named.filter((script) => !(script in scripts) && !PNPM_COMMANDS.has(script))).toEqual([]);
   });
+
+  it.each(documentationPages())("%s names benchmarks that exist", (page) => {
+    const commands = readMarkdown(repositoryFile(page)).commands.join("\n");
+    const named = [...commands.matchAll(/\bpnpm(?:@\d+)? bench ([a-z]+)/g)].map(([, name]) => name);
+    expect(named.filter((name) => !existsSync(repositoryFile(`packages/bench/src/${name}/main.ts`)))).toEqual([]);
+  });
 });

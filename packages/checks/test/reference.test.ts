@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { ERROR_CODES } from "@qavr/core";
-import * as learners from "@qavr/core/learners";
+import { ERROR_CODES, oar, qValue, similarity } from "@qavr/core";
+import * as compared from "@qavr/learners";
 import { describe, expect, it } from "vitest";
 import { sourceFiles } from "../src/documentation.js";
 import { readMarkdown } from "../src/markdown.js";
@@ -37,7 +37,10 @@ describe("docs/reference/learners.md", () => {
   }
 
   it("has one row for every learner, with its id, and no other", () => {
-    const expected = Object.entries(learners).map(([name, create]) => `\`${name}()\` \`${create().id}\``);
+    const { formatSeedState: _, parseSeedState: __, ...others } = compared;
+    const expected = Object.entries({ oar, qValue, similarity, ...others }).map(
+      ([name, create]) => `\`${name}()\` \`${create().id}\``,
+    );
     const listed = rows.flatMap(([name = "", id = ""]) =>
       name.endsWith("()`") ? [`${name} ${id.split(",")[0]}`] : [],
     );
@@ -46,10 +49,14 @@ describe("docs/reference/learners.md", () => {
 
   it("has one row for every option of a learner and no other", () => {
     const declared = sources
-      .filter(({ path }) => path.startsWith("packages/core/src/learners/"))
-      .flatMap(({ path, text }) =>
+      .map(({ path, text }) => ({
+        text,
+        name: /^packages\/(?:core\/src\/learners|learners\/src)\/([\w-]+)/.exec(path)?.[1],
+      }))
+      .filter(({ name }) => name !== undefined)
+      .flatMap(({ name, text }) =>
         [...text.matchAll(/export interface \w+Options \{(.*?)^\}/gms)].flatMap(([, body = ""]) =>
-          [...body.matchAll(/^ {2}readonly (\w+)\?:/gm)].map(([, option]) => `${path.split("/")[4]} ${option}`),
+          [...body.matchAll(/^ {2}readonly (\w+)\?:/gm)].map(([, option]) => `${name} ${option}`),
         ),
       );
     const folder = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -97,7 +104,7 @@ describe("docs/reference/environment.md", () => {
   });
 });
 
-/** What a pattern's first group matched in the sources, each once, sorted. */
+/** Distinct matches of a pattern's first group in the sources, sorted. */
 function found(pattern: RegExp): string[] {
   return [...new Set(sources.flatMap(({ text }) => [...text.matchAll(pattern)].map((match) => match[1] ?? "")))].sort();
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Engine, memoryStore, type Store } from "../src/index.js";
+import { replay } from "../src/maintenance/index.js";
 import { slowStore } from "./support/faulty-store.js";
 import { DAY, MINUTE, request, testEngine } from "./support/test-engine.js";
 import { turn } from "./support/turn.js";
@@ -29,7 +30,7 @@ describe("an episode that nobody ends", () => {
     expect((await engine.status()).episodes).toMatchObject({ open: 0, abandoned: 1 });
     expect(await engine.report("lost", { reward: false })).toMatchObject({ status: "committed" });
     expect(await engine.status()).toMatchObject({ taught: 1, episodes: { abandoned: 1 } });
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it.each([
@@ -108,7 +109,7 @@ describe("an episode that nobody ends", () => {
     const store = memoryStore();
     const opener = testEngine({ store, prefix: "opener" });
     const { episode } = await opener.engine.rank(request());
-    await opener.engine.park(episode, { alias: "thread" });
+    await opener.engine.suspend(episode, { alias: "thread" });
     for (const prefix of ["left", "right"]) {
       const { engine, clock } = testEngine({ store, prefix });
       clock.now += MINUTE;
@@ -118,21 +119,21 @@ describe("an episode that nobody ends", () => {
       clock.now += DAY;
       await engine.flush();
     }
-    expect((await opener.engine.status()).episodes).toEqual({ open: 0, recorded: 1, parked: 0, abandoned: 1 });
+    expect((await opener.engine.status()).episodes).toEqual({ open: 0, recorded: 1, suspended: 0, abandoned: 1 });
   });
 
   it("counts as abandoned once when two processes had it open", async () => {
     const store = memoryStore();
     const opener = testEngine({ store, prefix: "opener" });
     const { episode } = await opener.engine.rank(request());
-    await opener.engine.park(episode, { alias: "thread" });
+    await opener.engine.suspend(episode, { alias: "thread" });
     const both = [testEngine({ store, prefix: "left" }), testEngine({ store, prefix: "right" })];
     for (const { engine } of both) await engine.resume("thread");
     for (const { engine, clock } of both) {
       clock.now += DAY;
       await engine.flush();
     }
-    expect((await opener.engine.status()).episodes).toEqual({ open: 0, recorded: 1, parked: 0, abandoned: 1 });
+    expect((await opener.engine.status()).episodes).toEqual({ open: 0, recorded: 1, suspended: 0, abandoned: 1 });
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { recordAgentReport } from "../src/adapter/agent-report.js";
-import { endJudged, endOrReport } from "../src/adapter/end-or-report.js";
+import { createRunSession, endOrReport } from "../src/adapter/run-session.js";
+import { exportState } from "../src/maintenance/index.js";
 import { request, testEngine } from "./support/test-engine.js";
 
 const namespace = "default";
@@ -22,7 +23,7 @@ describe("what an agent reports about its own run", () => {
     const { episode } = await engine.rank(request({ topK: 2, candidates: list }));
     await recordAgentReport(engine, [{ episode, namespace }], { harmful: ["m2"] }, "call");
     await engine.end(episode);
-    expect((await engine.exportState()).memories.map(({ id }) => id)).toEqual(["m2"]);
+    expect((await exportState(engine)).memories.map(({ id }) => id)).toEqual(["m2"]);
   });
 });
 
@@ -37,13 +38,13 @@ describe("ending an episode that may be recorded already", () => {
     await expect(gone).rejects.toMatchObject({ code: "UNKNOWN_EPISODE" });
   });
 
-  it("says what was refused of its verdict, also where nothing is left to say instead", async () => {
+  it("throws the refusal of the outcome after the end is recorded, and nothing when there is no outcome", async () => {
     const { engine } = testEngine();
-    const { episode } = await engine.rank(request());
+    const session = createRunSession({ engine, open: () => engine.open({ namespace }) });
+    const { episode } = await session.rank({ ...request(), namespace });
     await engine.end(episode);
-    const said = { verdict: { reward: true, helpful: ["not shown"] }, fallback: undefined };
-    await expect(endJudged(engine, episode, said, { namespace })).rejects.toMatchObject({ code: "NOT_SHOWN" });
-    const unsaid = endJudged(engine, episode, { verdict: undefined, fallback: undefined }, { namespace });
-    await expect(unsaid).rejects.toMatchObject({ code: "UNKNOWN_EPISODE" });
+    const refused = session.end({ outcome: { reward: true, helpful: ["not shown"] } });
+    await expect(refused).rejects.toMatchObject({ code: "NOT_SHOWN" });
+    await expect(session.end({})).resolves.toBeUndefined();
   });
 });

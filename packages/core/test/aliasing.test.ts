@@ -1,18 +1,19 @@
 import { describe, expect, it } from "vitest";
+import { createRunTokens, governance } from "../src/governance/index.js";
 import {
-  cav,
   createEngine,
-  createRunTokens,
   type Engine,
-  type LearnedState,
   type Learner,
   memoryStore,
   type NamespaceStatus,
   oar,
-  type QavrMemory,
-  qavr,
+  qValue,
   type Store,
 } from "../src/index.js";
+import type { QValueState } from "../src/learners/index.js";
+import type { LearnedState } from "../src/maintenance/index.js";
+import { exportState, forget, importState, replay } from "../src/maintenance/index.js";
+
 import { candidates, request, snapshot, testEngine } from "./support/test-engine.js";
 
 async function taught(learner: Learner): Promise<{ readonly engine: Engine; readonly store: Store }> {
@@ -38,16 +39,15 @@ function scribble(value: unknown): void {
 describe("what the caller is given", () => {
   it.each([
     ["oar", oar() as Learner],
-    ["cav", cav() as Learner],
-    ["qavr", qavr() as Learner],
+    ["qavr", qValue() as Learner],
   ])("by exportState is the caller's to change, under %s", async (_, learner) => {
     const { engine, store } = await taught(learner);
     const [states, asked] = [await snapshot(store), request({ record: false })];
     const ranked = await engine.rank(asked);
-    scribble(await engine.exportState());
+    scribble(await exportState(engine));
     expect(await snapshot(store)).toEqual(states);
     expect(await engine.rank(asked)).toEqual(ranked);
-    expect((await engine.replay()).identical).toBe(true);
+    expect((await replay(engine)).identical).toBe(true);
   });
 });
 
@@ -114,40 +114,43 @@ describe("what the caller gives", () => {
     const { episode } = await engine.rank(request());
     await engine.end(episode, { reward: 1 });
     const forgotten = ["d0"];
-    const forgetting = engine.forget({ namespace: "default", ids: forgotten });
+    const forgetting = forget(engine, { namespace: "default", ids: forgotten });
     forgotten.length = 0;
     await forgetting;
-    expect((await engine.exportState()).memories.map(({ id }) => id)).toEqual(["d1", "d2"]);
+    expect((await exportState(engine)).memories.map(({ id }) => id)).toEqual(["d1", "d2"]);
   });
 
   it("for a cap is seen as it was", async () => {
     const sourceCaps = { weight: 10, window: 60_000 };
-    const { engine } = testEngine({ sourceCaps });
+    const { engine } = testEngine({ governance: governance({ sourceCaps }) });
     const { episode } = await engine.rank(request());
     sourceCaps.weight = Number.NaN;
     await engine.end(episode, { reward: 1 });
     expect((await engine.status()).cappedCredits).toBe(0);
-    expect((await engine.exportState()).memories).not.toHaveLength(0);
+    expect((await exportState(engine)).memories).not.toHaveLength(0);
   });
 
   it("to importState may be changed as soon as the call was made", async () => {
     const memories = Array.from({ length: 900 }, (_, i) => ({ id: `m${i}`, state: qavrMemory(i / 900) }));
-    const [engine, other] = [0, 1].map(() => createEngine({ store: memoryStore(), learner: qavr() as Learner }));
-    await other?.importState(structuredClone({ memories }));
-    const importing = engine?.importState({ memories });
+    const [engine, other] = [0, 1].map(() => createEngine({ store: memoryStore(), learner: qValue() as Learner })) as [
+      Engine,
+      Engine,
+    ];
+    await importState(other, structuredClone({ memories }));
+    const importing = importState(engine, { memories });
     scribble(memories);
     memories.length = 1;
     await importing;
-    expect(await engine?.exportState()).toEqual(await other?.exportState());
+    expect(await exportState(engine)).toEqual(await exportState(other));
   });
 });
 
-function qavrMemory(q: number, unknown: QavrMemory["unknown"] = {}): QavrMemory {
+function qavrMemory(q: number, unknown: QValueState["unknown"] = {}): QValueState {
   return { q, accessCount: 1, successCount: 1, failureCount: 0, lastAccessed: 0, updates: 1, unknown };
 }
 
 describe("a large import", () => {
-  const engineOf = (): Engine => createEngine({ store: memoryStore(), learner: qavr() as Learner });
+  const engineOf = (): Engine => createEngine({ store: memoryStore(), learner: qValue() as Learner });
   const memory = (id: string, text: number): LearnedState["memories"][number] => ({
     id,
     state: qavrMemory(0.5, { text: "x".repeat(text) }),
@@ -156,22 +159,22 @@ describe("a large import", () => {
   it("takes states of any size, in as many entries as they need", async () => {
     const engine = engineOf();
     const memories = Array.from({ length: 500 }, (_, i) => memory(`m${i}`, 6_000));
-    await engine.importState({ memories });
-    expect((await engine.exportState()).memories).toHaveLength(500);
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    await importState(engine, { memories });
+    expect((await exportState(engine)).memories).toHaveLength(500);
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it("takes a large shared state in an entry of its own", async () => {
     const engine = engineOf();
     const contexts = Object.fromEntries(Array.from({ length: 1_500 }, (_, i) => [`${i} ${"x".repeat(400)}`, i]));
-    await engine.importState({ shared: { contexts }, memories: [memory("a", 450_000)] });
-    expect(await engine.exportState()).toMatchObject({ shared: { contexts }, memories: [{ id: "a" }] });
+    await importState(engine, { shared: { contexts }, memories: [memory("a", 450_000)] });
+    expect(await exportState(engine)).toMatchObject({ shared: { contexts }, memories: [{ id: "a" }] });
   });
 
   it("is refused whole for one state that no entry has room for", async () => {
     const engine = engineOf();
     const memories = [...Array.from({ length: 500 }, (_, i) => memory(`m${i}`, 10)), memory("book", 900_000)];
-    await expect(engine.importState({ memories })).rejects.toMatchObject({
+    await expect(importState(engine, { memories })).rejects.toMatchObject({
       code: "LIMIT_EXCEEDED",
       message: expect.stringMatching(/memory book takes \d+ bytes/),
     });

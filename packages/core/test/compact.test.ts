@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { memoryStore, qavr, type Store, similarity } from "../src/index.js";
+import { governance } from "../src/governance/index.js";
+import { memoryStore, qValue, type Store, similarity } from "../src/index.js";
+import { compact, comparePolicies, exportState, repair, replay, revoke } from "../src/maintenance/index.js";
+
 import { DAY, request, snapshot, testEngine } from "./support/test-engine.js";
 
 type World = ReturnType<typeof testEngine>;
@@ -19,7 +22,7 @@ async function days({ engine, clock }: World, from: number, to: number, prefix =
   }
 }
 
-const visiting = { trust: "audited", outcomeWindow: 5 * DAY } as const;
+const visiting = { governance: governance({ trust: "audited" }), outcomeWindow: 5 * DAY };
 
 /** Ends one run a day: claims of one source and verdicts by turns. */
 async function claims({ engine, clock }: World, count: number): Promise<void> {
@@ -36,15 +39,15 @@ async function claims({ engine, clock }: World, count: number): Promise<void> {
 
 async function learnedIn({ store, engine }: World): Promise<unknown> {
   return {
-    exported: await engine.exportState(),
+    exported: await exportState(engine),
     memories: await store.scanStates("default", "memory:default", { limit: 10_000 }),
   };
 }
 
 /** Compacts everything there is. */
-function compactAll({ engine, clock }: World): ReturnType<World["engine"]["compact"]> {
+function compactAll({ engine, clock }: World): ReturnType<typeof compact> {
   clock.now += 1;
-  return engine.compact({ namespace: "default", olderThan: 0 });
+  return compact(engine, { namespace: "default", olderThan: 0 });
 }
 
 describe("compacting a ledger", () => {
@@ -52,11 +55,11 @@ describe("compacting a ledger", () => {
     const world = testEngine();
     await days(world, 0, 100);
     const before = await learnedIn(world);
-    const report = await world.engine.compact({ namespace: "default" });
+    const report = await compact(world.engine, { namespace: "default" });
     // Two entries a day; the last thirty days stay, and so do records for thirty days more.
     expect(report).toEqual({ namespace: "default", checkpoint: 138, dropped: 138, entries: 62, episodes: 39 });
     expect(await learnedIn(world)).toEqual(before);
-    expect(await world.engine.replay()).toMatchObject({ identical: true, checkpoint: 138, entries: 200 });
+    expect(await replay(world.engine)).toMatchObject({ identical: true, checkpoint: 138, entries: 200 });
     expect(await world.engine.status()).toMatchObject({ seq: 200, checkpoint: 138, taught: 100 });
     expect(world.logs.at(-1)).toMatchObject({ level: "info", fields: { code: "LEDGER_COMPACTED", dropped: 138 } });
   });
@@ -64,11 +67,11 @@ describe("compacting a ledger", () => {
   it("goes on as if it had not been: the next outcomes lead to the same states", async () => {
     const [plain, compacted] = [testEngine(), testEngine()];
     for (const world of [plain, compacted]) await days(world, 0, 40);
-    await compacted.engine.compact({ namespace: "default", olderThan: 5 * DAY });
+    await compact(compacted.engine, { namespace: "default", olderThan: 5 * DAY });
     for (const world of [plain, compacted]) await days(world, 40, 60);
-    await compacted.engine.compact({ namespace: "default", olderThan: 5 * DAY });
+    await compact(compacted.engine, { namespace: "default", olderThan: 5 * DAY });
     expect(await learnedIn(compacted)).toEqual(await learnedIn(plain));
-    expect(await compacted.engine.replay()).toMatchObject({ identical: true, checkpoint: 108 });
+    expect(await replay(compacted.engine)).toMatchObject({ identical: true, checkpoint: 108 });
   });
 
   it("keeps every key taken, and answers as before", async () => {
@@ -90,41 +93,44 @@ describe("compacting a ledger", () => {
   it("lets revocation reach back to the checkpoint, and says so beyond it", async () => {
     const [plain, compacted] = [testEngine(), testEngine()];
     for (const world of [plain, compacted]) await days(world, 0, 30);
-    await compacted.engine.compact({ namespace: "default", olderThan: 10 * DAY });
-    const all = await plain.engine.revoke({ namespace: "default", source: "ann", dryRun: true });
-    const rest = await compacted.engine.revoke({ namespace: "default", source: "ann", dryRun: true });
+    await compact(compacted.engine, { namespace: "default", olderThan: 10 * DAY });
+    const all = await revoke(plain.engine, { namespace: "default", source: "ann", dryRun: true });
+    const rest = await revoke(compacted.engine, { namespace: "default", source: "ann", dryRun: true });
     expect([all.checkpoint, all.outcomes]).toEqual([0, 10]);
     expect([rest.checkpoint, rest.outcomes]).toEqual([38, 3]);
-    await compacted.engine.revoke({ namespace: "default", source: "ann" });
-    await plain.engine.revoke({ namespace: "default", source: "ann", fromSeq: 39 });
+    await revoke(compacted.engine, { namespace: "default", source: "ann" });
+    await revoke(plain.engine, { namespace: "default", source: "ann", fromSeq: 39 });
     expect(await learnedIn(compacted)).toEqual(await learnedIn(plain));
-    expect(await compacted.engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(compacted.engine)).toMatchObject({ identical: true });
   });
 
   it("keeps the effect of a revocation that came before it", async () => {
     const world = testEngine();
     await days(world, 0, 20);
-    await world.engine.revoke({ namespace: "default", source: "ann" });
+    await revoke(world.engine, { namespace: "default", source: "ann" });
     const before = await learnedIn(world);
-    await world.engine.compact({ namespace: "default", olderThan: 10 * DAY });
+    await compact(world.engine, { namespace: "default", olderThan: 10 * DAY });
     expect(await learnedIn(world)).toEqual(before);
-    expect(await world.engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(world.engine)).toMatchObject({ identical: true });
   });
 
   it("leaves nothing to ask another learner about before the checkpoint, and says so", async () => {
     const world = testEngine();
     await days(world, 0, 30);
-    await world.engine.compact({ namespace: "default", olderThan: 10 * DAY });
-    expect(await world.engine.replay({ learner: qavr() as never })).toMatchObject({ checkpoint: 38, episodes: 11 });
+    await compact(world.engine, { namespace: "default", olderThan: 10 * DAY });
+    expect(await comparePolicies(world.engine, { learner: qValue() as never })).toMatchObject({
+      checkpoint: 38,
+      episodes: 11,
+    });
     const changed = testEngine({ store: world.store, learner: similarity(), prefix: "changed" });
-    expect(await changed.engine.replay({ write: true })).toMatchObject({ written: true, checkpoint: 38 });
-    expect(await changed.engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(changed.engine, { write: true })).toMatchObject({ written: true, checkpoint: 38 });
+    expect(await replay(changed.engine)).toMatchObject({ identical: true });
   });
 
   it("says of an episode before the checkpoint that what it showed is gone", async () => {
     const world = testEngine();
     await days(world, 0, 10);
-    await world.engine.compact({ namespace: "default", olderThan: 3 * DAY });
+    await compact(world.engine, { namespace: "default", olderThan: 3 * DAY });
     expect(await world.engine.explain("run-1")).toMatchObject({
       compacted: true,
       exposures: [],
@@ -135,12 +141,12 @@ describe("compacting a ledger", () => {
     expect(young).not.toHaveProperty("compacted");
   });
 
-  it("keeps parked episodes and those that learners visit again, and lets the others go when nothing can come to them", async () => {
+  it("keeps suspended episodes and those that learners visit again, and lets the others go when nothing can come to them", async () => {
     const world = testEngine({ outcomeWindow: 10 * DAY });
     const { episode } = await world.engine.rank(request());
-    await world.engine.park(episode, { alias: "thread" });
+    await world.engine.suspend(episode, { alias: "thread" });
     await days(world, 0, 60);
-    await world.engine.compact({ namespace: "default", olderThan: 10 * DAY });
+    await compact(world.engine, { namespace: "default", olderThan: 10 * DAY });
     const kept = (await world.store.scanStates("default", "episode", { limit: 10_000 })).map(({ id }) => id);
     expect(kept).toContain(episode);
     expect(await world.store.readStates("default", "alias", ["thread", "run-0", "run-59"])).toEqual([
@@ -148,18 +154,18 @@ describe("compacting a ledger", () => {
       undefined,
       expect.anything(),
     ]);
-    expect(await world.engine.status()).toMatchObject({ episodes: { parked: 1 } });
+    expect(await world.engine.status()).toMatchObject({ episodes: { suspended: 1 } });
   });
 
   it("keeps what is visited again: the next outcomes teach the same as if nothing had been dropped", async () => {
     const [plain, compacted] = [testEngine(visiting), testEngine(visiting)];
     for (const world of [plain, compacted]) await claims(world, 40);
-    const report = await compacted.engine.compact({ namespace: "default", olderThan: 5 * DAY });
+    const report = await compact(compacted.engine, { namespace: "default", olderThan: 5 * DAY });
     // Claims are weighed again, verdicts are not.
     expect(report).toMatchObject({ dropped: 73, episodes: 15 });
     for (const world of [plain, compacted]) await claims(world, 20);
     expect(await learnedIn(compacted)).toEqual(await learnedIn(plain));
-    expect(await compacted.engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(compacted.engine)).toMatchObject({ identical: true });
   });
 
   it("may come between two pages of a replay, which begins again at the new checkpoint", async () => {
@@ -179,7 +185,7 @@ describe("compacting a ledger", () => {
       },
     };
     const replaying = testEngine({ store, prefix: "replaying" });
-    expect(await replaying.engine.replay()).toMatchObject({ identical: true, checkpoint: 40, entries: 44 });
+    expect(await replay(replaying.engine)).toMatchObject({ identical: true, checkpoint: 40, entries: 44 });
   });
 
   it("keeps the record of an episode to which an outcome came against the clock", async () => {
@@ -192,21 +198,21 @@ describe("compacting a ledger", () => {
     world.clock.now += 39 * DAY;
     await days(world, 40, 41);
     const before = await learnedIn(world);
-    expect(await world.engine.compact({ namespace: "default", olderThan: 10 * DAY })).toMatchObject({ episodes: 0 });
+    expect(await compact(world.engine, { namespace: "default", olderThan: 10 * DAY })).toMatchObject({ episodes: 0 });
     expect(await learnedIn(world)).toEqual(before);
-    expect(await world.engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(world.engine)).toMatchObject({ identical: true });
   });
 
   it("does nothing where nothing is old, and on an empty ledger", async () => {
     const world = testEngine();
-    expect(await world.engine.compact({ namespace: "default" })).toMatchObject({
+    expect(await compact(world.engine, { namespace: "default" })).toMatchObject({
       checkpoint: 0,
       dropped: 0,
       entries: 0,
     });
     await days(world, 0, 3);
     const before = await snapshot(world.store);
-    expect(await world.engine.compact({ namespace: "default" })).toMatchObject({
+    expect(await compact(world.engine, { namespace: "default" })).toMatchObject({
       checkpoint: 0,
       dropped: 0,
       entries: 6,
@@ -227,7 +233,7 @@ describe("compacting a ledger", () => {
     const compacting = compactAll(world);
     await expect(compacting).rejects.toMatchObject({ code: "INVALID_STATE" });
     expect(await world.store.readEntries("default", { limit: 100 })).toHaveLength(20);
-    await world.engine.repair();
+    await repair(world.engine);
     expect(await compactAll(world)).toMatchObject({ dropped: 20 });
   });
 
@@ -258,12 +264,12 @@ describe("compacting a ledger", () => {
   it("refuses wrong options, and stores that cannot", async () => {
     const { engine } = testEngine();
     for (const olderThan of [-1, Number.NaN, "1"]) {
-      await expect(engine.compact({ namespace: "default", olderThan: olderThan as number })).rejects.toMatchObject({
+      await expect(compact(engine, { namespace: "default", olderThan: olderThan as number })).rejects.toMatchObject({
         code: "INVALID_ARGUMENT",
       });
     }
     const { compact: _, ...plain } = memoryStore();
-    await expect(testEngine({ store: plain }).engine.compact({ namespace: "default" })).rejects.toMatchObject({
+    await expect(compact(testEngine({ store: plain }).engine, { namespace: "default" })).rejects.toMatchObject({
       code: "UNSUPPORTED",
     });
   });

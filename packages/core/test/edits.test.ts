@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { CavMemory, Engine } from "../src/index.js";
+import type { Engine } from "../src/index.js";
+import type { OarMemory } from "../src/learners/index.js";
+import { exportState, replay } from "../src/maintenance/index.js";
 import { testEngine } from "./support/test-engine.js";
 
 const list = (text?: string): { id: string; similarity: number; text?: string }[] => [
@@ -11,8 +13,8 @@ const show = (engine: Engine, text?: string): Promise<{ readonly episode: string
   engine.rank({ candidates: list(text), topK: 1, vector: [1, 0], keepOrder: true });
 
 const evidence = async (engine: Engine): Promise<number> => {
-  const memory = (await engine.exportState()).memories.find(({ id }) => id === "a");
-  return (memory?.state as CavMemory | undefined)?.evidence ?? 0;
+  const memory = (await exportState(engine)).memories.find(({ id }) => id === "a");
+  return (memory?.state as OarMemory | undefined)?.evidence ?? 0;
 };
 
 async function taught(onEdit?: "keep" | "discount" | "reset"): Promise<Engine> {
@@ -35,7 +37,7 @@ describe("a memory whose text has changed", () => {
     // The same text again is no edit.
     await engine.end((await show(engine, "new text")).episode);
     expect(await evidence(engine)).toBe(kept);
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it("is noticed only where texts are given", async () => {
@@ -71,7 +73,7 @@ describe("a memory whose text has changed", () => {
     expect(await evidence(engine)).toBe(0);
     await engine.report(edited.episode, { reward: true });
     expect(await evidence(engine)).toBe(1);
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it("after a reset is out of reach for outcomes of an old run, also when the new text came right behind that", async () => {
@@ -92,6 +94,6 @@ describe("a memory whose text has changed", () => {
     await engine.report(first.episode, { reward: false, tier: "verified" });
     expect(await evidence(engine)).toBe(1);
     expect((await engine.rank({ candidates: list(), topK: 2, vector: [1, 0] })).items[0]?.score).toBeTypeOf("number");
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { memoryStore, type RankRequest } from "../src/index.js";
+import { exportState, replay } from "../src/maintenance/index.js";
 import { slowStore } from "./support/faulty-store.js";
 import { candidates, DAY, ids, request, testEngine } from "./support/test-engine.js";
 import { turn } from "./support/turn.js";
@@ -57,17 +58,17 @@ describe("an episode", () => {
     const evidence = Object.fromEntries(collection?.worst.map((memory) => [memory.id, memory.evidence]) ?? []);
     // The outcome of the report is shared again: half for each exposure.
     expect(evidence).toEqual({ d0: 0.5, late: 0.5 });
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
-  it("shows what was reported on it while it goes on, also after it was parked", async () => {
+  it("shows what was reported on it while it goes on, also after it was suspended", async () => {
     const { engine } = testEngine();
     const { episode } = await engine.rank(request({ aliases: ["run"] }));
     expect((await engine.explain("run"))?.outcome).toBeUndefined();
     await engine.report("run", { reward: false, note: "wrong" });
     const first = { reward: 0, tier: "user", source: "user", note: "wrong" };
     expect(await engine.explain("run")).toMatchObject({ state: "open", outcome: first });
-    await engine.park(episode, { alias: "thread" });
+    await engine.suspend(episode, { alias: "thread" });
     await engine.resume("thread");
     expect(await engine.explain("run")).toMatchObject({ state: "open", outcome: first });
     await engine.report("run", { reward: true });
@@ -95,7 +96,7 @@ describe("an episode", () => {
     expect(await engine.explain("run")).toMatchObject({ outcome: { reward: 0, tier: "verified" } });
     expect(await engine.status()).toMatchObject({ taught: 1, collections: [{ worst: [{ id: "d0", evidence: 1 }] }] });
     expect((await engine.status()).collections[0]?.worst[0]?.utility).toBeLessThan(0);
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it("that ended without having shown anything after all keeps the better word, and still takes feedback in time", async () => {
@@ -105,7 +106,7 @@ describe("an episode", () => {
     expect(await engine.explain("run")).toMatchObject({ state: "open" });
     await engine.end(episode, { reward: 0.5, tier: "verified" });
     expect(await engine.explain("run")).toMatchObject({ state: "ended", outcome: { reward: 0.5, tier: "verified" } });
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
     clock.now += 29 * DAY;
     expect(await engine.report("run", { reward: true })).toMatchObject({ status: "committed" });
     clock.now += 2 * DAY;
@@ -130,7 +131,7 @@ describe("an episode", () => {
     await engine.end(episode, { reward: true });
     const [collection] = (await engine.status()).collections;
     expect(collection?.best).toMatchObject([{ id: "d0", evidence: 1 }]);
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it("cannot be ended twice, but reported on", async () => {
@@ -207,7 +208,7 @@ describe("credit among the exposures of an episode", () => {
     expect(retry.exposure).toBe(1);
     expect(await evidenceOf(engine)).toEqual({ "default/other": 1 });
     expect((await engine.explain(episode))?.exposures.map(({ credited }) => credited)).toEqual([false, true]);
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it("counts a memory once that a list holds twice, at its largest weight", async () => {
@@ -277,7 +278,7 @@ describe("calls at the same time", () => {
     expect([ended?.status, reported.status]).toEqual(["committed", "committed"]);
     expect(await engine.explain("run")).toMatchObject({ state: "ended", outcome: { reward: 0, tier: "verified" } });
     expect(await engine.status()).toMatchObject({ outcomes: { completed: 1, verified: 1 }, taught: 1, corrections: 1 });
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it("report and end: both are recorded", async () => {
@@ -306,7 +307,7 @@ describe("calls at the same time", () => {
     await engine.end(episode);
     for (let i = 0; i < 20; i++) expect((await engine.explain(`alias ${i}`))?.exposures).toHaveLength(21);
     expect(await engine.status()).toMatchObject({ episodes: { recorded: 1 }, outcomes: { user: 20 }, taught: 1 });
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it("two ends: one succeeds, the other is told that the episode is not open", async () => {
@@ -350,8 +351,8 @@ describe("an episode that retrieves hundreds of times", () => {
     const explained = await engine.explain("run");
     expect(explained).toMatchObject({ state: "ended", outcome: { reward: 1 } });
     expect(explained?.exposures).toHaveLength(400);
-    expect((await engine.exportState()).memories).toHaveLength(4_000);
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect((await exportState(engine)).memories).toHaveLength(4_000);
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it("has no more room when it goes on in another process than in one", async () => {
@@ -371,7 +372,7 @@ describe("an episode that retrieves hundreds of times", () => {
     const { engine: before } = testEngine({ store, prefix: "before" });
     const episode = before.open();
     const first = await record(before, episode, 300);
-    await before.park(episode, { alias: "thread" });
+    await before.suspend(episode, { alias: "thread" });
     const { engine: after } = testEngine({ store, prefix: "after" });
     expect(await after.resume("thread")).toBe(episode);
     expect(first + (await record(after, episode, 400))).toBe(room);
@@ -393,6 +394,6 @@ describe("an episode that retrieves hundreds of times", () => {
     expect(await engine.end(episode, { reward: true })).toMatchObject({ status: "committed" });
     expect(await engine.report(episode, { reward: false, tier: "verified" })).toMatchObject({ status: "committed" });
     expect(logs.filter(({ fields }) => fields.code === "EPISODE_FULL")).toHaveLength(1);
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { memoryStore, type Store } from "../src/index.js";
+import { exportState, importState, replay } from "../src/maintenance/index.js";
 import { answeredStore, faultyStore } from "./support/faulty-store.js";
 import { ids, request, snapshot, testEngine } from "./support/test-engine.js";
 
@@ -91,7 +92,7 @@ describe("an outcome on a failing store", () => {
     faults.commit = "none";
     expect(await engine.end(episode, { reward: true })).toEqual({ status: "committed", episode, seq: 2 });
     expect(await engine.status()).toMatchObject({ seq: 2, outcomes: { user: 1 }, taught: 1, corrections: 0 });
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it("whose answer was lost is recorded exactly once, and the retry gets the first receipt", async () => {
@@ -146,7 +147,7 @@ describe("an outcome on a failing store", () => {
     await engine.end(episode);
     expect(await engine.status()).toMatchObject({ outcomes: { user: 1 }, episodes: { recorded: 1 } });
     expect((await engine.explain(episode))?.exposures).toHaveLength(2);
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it("said again after it was acknowledged is a new outcome, also when it took a retry", async () => {
@@ -244,15 +245,15 @@ describe("an outcome on a failing store", () => {
     expect(await inner.head("default")).toBe(3);
   });
 
-  it("leaves a parked episode open when it could not be parked", async () => {
+  it("leaves a suspended episode open when it could not be suspended", async () => {
     const { store, faults } = faultyStore();
     const { engine } = testEngine({ store });
     const { episode } = await engine.rank(request());
     faults.commit = "before";
-    await expect(engine.park(episode, { alias: "thread" })).rejects.toMatchObject({ code: "STORE_FAILED" });
+    await expect(engine.suspend(episode, { alias: "thread" })).rejects.toMatchObject({ code: "STORE_FAILED" });
     faults.commit = "none";
     await engine.rank(request({ episode }));
-    await engine.park(episode, { alias: "thread" });
+    await engine.suspend(episode, { alias: "thread" });
     expect(await engine.resume("thread")).toBe(episode);
     expect((await engine.explain(episode))?.exposures).toHaveLength(2);
     await engine.end(episode);
@@ -326,8 +327,8 @@ describe("a store that hands out Buffers", () => {
     const plain = await learned(memoryStore());
     const [a, b] = [await engine.rank(request()), await plain.engine.rank(request())];
     expect(a.items).toEqual(b.items);
-    await engine.importState(await engine.exportState());
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    await importState(engine, await exportState(engine));
+    expect(await replay(engine)).toMatchObject({ identical: true });
     for (const { bytes, before } of handedOut) expect(bytes.toString("hex")).toBe(before);
   });
 });

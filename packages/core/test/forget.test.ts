@@ -1,17 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { cav, type Learner, memoryStore, oar, qavr } from "../src/index.js";
+import { type Learner, memoryStore, oar, qValue } from "../src/index.js";
+import { exportState, forget, replay } from "../src/maintenance/index.js";
+import { withOutbox } from "../src/store-kit.js";
+
 import { faultyStore, slowStore } from "./support/faulty-store.js";
-import { type MemorySpool, memorySpool } from "./support/memory-spool.js";
+import { type MemoryOutbox, memoryOutbox } from "./support/memory-outbox.js";
 import { candidates, ids, MINUTE, request, snapshot, testEngine } from "./support/test-engine.js";
 import { turn } from "./support/turn.js";
 
 const knowledgeOf = async (engine: ReturnType<typeof testEngine>["engine"], id: string): Promise<unknown> =>
-  (await engine.exportState()).memories.find((memory) => memory.id === id)?.state;
+  (await exportState(engine)).memories.find((memory) => memory.id === id)?.state;
 
 describe.each([
   ["oar", () => oar() as Learner],
-  ["cav", () => cav() as Learner],
-  ["qavr", () => qavr() as Learner],
+  ["qavr", () => qValue() as Learner],
 ])("forgetting ids, with %s", (_, learner) => {
   it("leaves nothing for a reused id", async () => {
     const { engine } = testEngine({ learner: learner() });
@@ -19,40 +21,40 @@ describe.each([
       await engine.end((await engine.rank(request({ keepOrder: true }))).episode, { reward: false, harmful: ["d0"] });
     }
     expect(await knowledgeOf(engine, "d0")).toBeDefined();
-    await engine.forget({ namespace: "default", ids: ["d0", "d0"] });
+    await forget(engine, { namespace: "default", ids: ["d0", "d0"] });
     expect(await knowledgeOf(engine, "d0")).toBeUndefined();
     expect(await knowledgeOf(engine, "d1")).toBeDefined();
     const reused = (await engine.rank(request({ topK: 10 }))).items.find(({ id }) => id === "d0");
     expect(reused).toMatchObject({ evidence: 0 });
     expect((await engine.status()).collections[0]).toMatchObject({ memories: 2 });
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it("keeps outcomes of earlier episodes from reaching it, and lets those of later ones", async () => {
     const { engine } = testEngine({ learner: learner() });
     const before = await engine.rank(request({ aliases: ["before"] }));
     await engine.end(before.episode);
-    await engine.forget({ namespace: "default", ids: ["d0"] });
+    await forget(engine, { namespace: "default", ids: ["d0"] });
     await engine.report("before", { reward: false, harmful: ["d0"] });
     expect(await knowledgeOf(engine, "d0")).toBeUndefined();
     expect(await knowledgeOf(engine, "d1")).toBeDefined();
     const after = await engine.rank(request());
     await engine.end(after.episode, { reward: true });
     expect(await knowledgeOf(engine, "d0")).toBeDefined();
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it("keeps corrections of earlier episodes from reaching it", async () => {
     const { engine } = testEngine({ learner: learner() });
     const before = await engine.rank(request());
     await engine.end(before.episode, { reward: true, tier: "completed" });
-    await engine.forget({ namespace: "default", ids: ["d0"] });
+    await forget(engine, { namespace: "default", ids: ["d0"] });
     const later = await engine.rank(request());
     await engine.end(later.episode, { reward: true });
     const known = await knowledgeOf(engine, "d0");
     await engine.report(before.episode, { reward: false, tier: "verified" });
     expect(await knowledgeOf(engine, "d0")).toEqual(known);
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 });
 
@@ -61,12 +63,12 @@ describe("forgetting ids", () => {
     const { engine } = testEngine();
     const { episode } = await engine.rank(request());
     const other = await engine.rank(request({ namespace: "other" }));
-    await engine.forget({ namespace: "default", ids: ["d0"] });
+    await forget(engine, { namespace: "default", ids: ["d0"] });
     await expect(engine.end(episode, { reward: true, helpful: ["d0"] })).rejects.toMatchObject({ code: "NOT_SHOWN" });
     await engine.end(episode, { reward: true });
     await engine.end(other.episode, { reward: true });
     expect(await knowledgeOf(engine, "d0")).toBeUndefined();
-    expect((await engine.exportState({ namespace: "other" })).memories).toHaveLength(3);
+    expect((await exportState(engine, { namespace: "other" })).memories).toHaveLength(3);
   });
 
   it("touches one collection only, and ids that were never shown do no harm", async () => {
@@ -74,11 +76,11 @@ describe("forgetting ids", () => {
     for (const collection of ["a", "b"]) {
       await engine.end((await engine.rank(request({ collection }))).episode, { reward: true });
     }
-    await engine.forget({ namespace: "default", collection: "a", ids: ["d0", "never shown"] });
-    expect((await engine.exportState({ collection: "a" })).memories.map(({ id }) => id)).toEqual(["d1", "d2"]);
-    expect((await engine.exportState({ collection: "b" })).memories.map(({ id }) => id)).toEqual(["d0", "d1", "d2"]);
-    await engine.forget({ namespace: "default", ids: [] });
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    await forget(engine, { namespace: "default", collection: "a", ids: ["d0", "never shown"] });
+    expect((await exportState(engine, { collection: "a" })).memories.map(({ id }) => id)).toEqual(["d1", "d2"]);
+    expect((await exportState(engine, { collection: "b" })).memories.map(({ id }) => id)).toEqual(["d0", "d1", "d2"]);
+    await forget(engine, { namespace: "default", ids: [] });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 });
 
@@ -93,7 +95,7 @@ describe("forgetting a namespace", () => {
       await engine.rank(request({ namespace, aliases: ["open"] }));
     }
     const kept = await snapshot(store, "kept");
-    await engine.forget({ namespace: "gone" });
+    await forget(engine, { namespace: "gone" });
     expect(await snapshot(store, "gone")).toEqual({ head: 0, states: {} });
     expect(await store.readEntries("gone", { limit: 10 })).toEqual([]);
     expect(await store.namespaces({ limit: 10 })).toEqual(["kept"]);
@@ -115,7 +117,7 @@ describe("forgetting a namespace", () => {
   ])("is not what %s asks for: nothing is erased", async (_what, options) => {
     const { engine } = testEngine();
     await engine.end((await engine.rank(request())).episode, { reward: true });
-    const forgetting = engine.forget({ namespace: "default", ...options } as never);
+    const forgetting = forget(engine, { namespace: "default", ...options } as never);
     await expect(forgetting).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     expect(await engine.status()).toMatchObject({ taught: 1 });
   });
@@ -124,46 +126,46 @@ describe("forgetting a namespace", () => {
     const { engine } = testEngine();
     const { episode } = await engine.rank(request({ aliases: ["run"] }));
     await engine.end(episode);
-    await engine.forget({ namespace: "default" });
+    await forget(engine, { namespace: "default" });
     await expect(engine.report("run", { reward: true })).rejects.toMatchObject({ code: "UNKNOWN_EPISODE" });
     expect(await engine.status()).toMatchObject({ seq: 0, taught: 0 });
   });
 });
 
 describe("forgetting what has not reached the store yet", () => {
-  const away = (): ReturnType<typeof testEngine> & ReturnType<typeof faultyStore> & { spool: MemorySpool } => {
-    const spool = memorySpool();
+  const away = (): ReturnType<typeof testEngine> & ReturnType<typeof faultyStore> & { outbox: MemoryOutbox } => {
+    const outbox = memoryOutbox();
     const faulty = faultyStore();
-    return { spool, ...faulty, ...testEngine({ store: faulty.store, spool }) };
+    return { outbox, ...faulty, ...testEngine({ store: withOutbox(faulty.store, outbox) }) };
   };
 
-  it("drops what waits in the spool for an erased namespace, and leaves the others waiting", async () => {
-    const { engine, faults, inner, spool } = away();
+  it("drops what waits in the outbox for an erased namespace, and leaves the others waiting", async () => {
+    const { engine, faults, inner, outbox } = away();
     faults.commit = "before";
     for (const namespace of ["gone", "kept"]) {
       const { episode } = await engine.rank(request({ namespace }));
-      expect(await engine.end(episode, { reward: true })).toMatchObject({ status: "spooled" });
+      expect(await engine.end(episode, { reward: true })).toMatchObject({ status: "queued" });
     }
     faults.commit = "none";
-    await engine.forget({ namespace: "gone" });
-    expect(spool.waiting.map(({ namespace }) => namespace)).toEqual(["kept"]);
+    await forget(engine, { namespace: "gone" });
+    expect(outbox.waiting.map(({ namespace }) => namespace)).toEqual(["kept"]);
     await engine.flush();
     expect(await snapshot(inner, "gone")).toEqual({ head: 0, states: {} });
     expect((await engine.status({ namespace: "kept" })).taught).toBe(1);
-    expect(engine.health().spooled).toBe(0);
+    expect(engine.health().queued).toBe(0);
   });
 
-  it("passes on what waits in the spool before it forgets ids, or refuses", async () => {
+  it("passes on what waits in the outbox before it forgets ids, or refuses", async () => {
     const { engine, faults, clock } = away();
     faults.commit = "before";
     await engine.end((await engine.rank(request())).episode, { reward: true });
-    await expect(engine.forget({ namespace: "default", ids: ["d0"] })).rejects.toMatchObject({
+    await expect(forget(engine, { namespace: "default", ids: ["d0"] })).rejects.toMatchObject({
       code: "STORE_UNAVAILABLE",
-      message: expect.stringContaining("1 commits of namespace default wait in the spool"),
+      message: expect.stringContaining("1 commits of namespace default wait in the outbox"),
     });
     faults.commit = "none";
     clock.now += MINUTE;
-    await engine.forget({ namespace: "default", ids: ["d0"] });
+    await forget(engine, { namespace: "default", ids: ["d0"] });
     await engine.flush();
     expect(await knowledgeOf(engine, "d0")).toBeUndefined();
     expect(await knowledgeOf(engine, "d1")).toBeDefined();
@@ -175,12 +177,12 @@ describe("forgetting what has not reached the store yet", () => {
     const { episode } = await engine.rank(request());
     faults.commit = "before";
     await expect(engine.end(episode, { reward: true })).rejects.toMatchObject({ code: "STORE_FAILED" });
-    await expect(engine.forget({ namespace: "default", ids: ["d0"] })).rejects.toMatchObject({ code: "STORE_FAILED" });
+    await expect(forget(engine, { namespace: "default", ids: ["d0"] })).rejects.toMatchObject({ code: "STORE_FAILED" });
     faults.commit = "none";
-    await engine.forget({ namespace: "default", ids: ["d0"] });
+    await forget(engine, { namespace: "default", ids: ["d0"] });
     await engine.end(episode, { reward: true });
     expect(await knowledgeOf(engine, "d0")).toBeUndefined();
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it("waits for what is being recorded", async () => {
@@ -188,7 +190,7 @@ describe("forgetting what has not reached the store yet", () => {
     const { engine } = testEngine({ store });
     const { episode } = await engine.rank(request());
     const ending = engine.end(episode, { reward: true });
-    const forgetting = engine.forget({ namespace: "default" });
+    const forgetting = forget(engine, { namespace: "default" });
     await turn();
     release();
     await Promise.all([ending, forgetting]);

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { memoryStore, type RankRequest, type Store } from "../src/index.js";
 import { type HoldoutCounts, REWARD_UNITS } from "../src/ledger/holdout-counts.js";
 import { decodeStats } from "../src/ledger/stats-record.js";
+import { replay } from "../src/maintenance/index.js";
 import { ids, request, snapshot, testEngine } from "./support/test-engine.js";
 
 /** Lets an engine learn that the first three mislead, so that learned and host's order differ. */
@@ -38,7 +39,7 @@ describe("a held-out episode", () => {
     await engine.end(ranking.episode, { reward: true });
     expect((await engine.explain("run"))?.exposures).toMatchObject([{ heldOut: true }]);
     expect(await engine.status()).toMatchObject({ taught: 31, lift: { episodes: { learned: 0, holdout: 1 } } });
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it("keeps the terms of its items, so that people see what learning would have added", async () => {
@@ -64,7 +65,7 @@ describe("a held-out episode", () => {
     expect((await plain.status()).lift).toBeUndefined();
   });
 
-  it("is drawn as a whole: every exposure alike, also after a park and in a process with another share", async () => {
+  it("is drawn as a whole: every exposure alike, also after a suspend and in a process with another share", async () => {
     const store = memoryStore();
     await teach(testEngine({ store, prefix: "past" }).engine);
     const draws: boolean[] = [];
@@ -73,7 +74,7 @@ describe("a held-out episode", () => {
       const opened = await first.rank(request({ aliases: [`alias ${run}`] }));
       const again = await first.rank(request({ episode: opened.episode }));
       expect(again.heldOut).toBe(opened.heldOut);
-      await first.park(opened.episode, { alias: "thread" });
+      await first.suspend(opened.episode, { alias: "thread" });
       const second = testEngine({ store, prefix: `later ${run}`, holdout: run % 2 }).engine;
       const episode = (await second.resume("thread")) as string;
       const resumed = await second.rank(request({ episode }));
@@ -164,7 +165,7 @@ describe("lift", () => {
     await engine.rank(request({ episode }));
     await engine.end(episode);
     expect((await engine.status()).lift?.episodes).toMatchObject({ learned: 0, holdout: 1 });
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it("counts a reward once that came before the episode's last exposures", async () => {
@@ -201,7 +202,7 @@ describe("lift", () => {
     expect(await sum()).toBe(31);
     const again = (await counts(store)).at(-1);
     expect((again?.learned.sum ?? 0) + (again?.held.sum ?? 0)).toBe(REWARD_UNITS);
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it("leaves exactly what was there, whatever rewards come and are taken back", async () => {
@@ -218,7 +219,7 @@ describe("lift", () => {
           await both.engine.report(b, { reward: second });
         }
         expect(await heldCounts(both.store)).toEqual(await heldCounts(last.store));
-        expect(await both.engine.replay()).toMatchObject({ identical: true });
+        expect(await replay(both.engine)).toMatchObject({ identical: true });
       }),
       { numRuns: 50 },
     );

@@ -1,17 +1,21 @@
 import { describe, expect, it } from "vitest";
-import { type CavMemory, cav, createEngine, type Learner, memoryStore, qavr } from "../src/index.js";
+import { createEngine, type Learner, memoryStore, oar, qValue } from "../src/index.js";
+import type { OarMemory } from "../src/learners/index.js";
+import { exportState, importState, replay } from "../src/maintenance/index.js";
 
 /** The engine refuses the import and knows nothing more than before. */
 async function expectRefused(learner: Learner, state: Record<string, unknown>, code: string): Promise<void> {
   const engine = createEngine({ store: memoryStore(), learner });
-  const { importState } = engine as unknown as { importState(state: unknown): Promise<void> };
-  await expect(importState(state)).rejects.toMatchObject({ name: "QavrError", code });
+  await expect(importState(engine, state as never)).rejects.toMatchObject({ name: "QavrError", code });
   expect((await engine.status()).seq).toBe(0);
 }
 
 const memory = (state: unknown) => ({ memories: [{ id: "m", state }] });
-const legalCav: CavMemory = { evidence: 3, advantage: 1, vector: Float32Array.of(1, 0) };
-const legalQavr = {
+const legalOar: OarMemory = {
+  ...oar().memory.empty(),
+  ...{ evidence: 3, advantage: 1, vector: Float32Array.of(1, 0) },
+};
+const legalQValue = {
   q: 0.5,
   accessCount: 1,
   successCount: 1,
@@ -23,36 +27,40 @@ const legalQavr = {
 
 describe("importState", () => {
   it.each([
-    ["a NaN advantage", { ...legalCav, advantage: Number.NaN }],
-    ["negative evidence", { ...legalCav, evidence: -32 }],
-    ["an infinite value in the vector", { ...legalCav, vector: Float32Array.of(Number.POSITIVE_INFINITY) }],
-    ["a vector longer than any", { ...legalCav, vector: new Float32Array(1_025) }],
-    ["a plain array for a vector", { ...legalCav, vector: [1, 0] }],
+    ["a NaN advantage", { ...legalOar, advantage: Number.NaN }],
+    ["negative evidence", { ...legalOar, evidence: -32 }],
+    ["an infinite value in the vector", { ...legalOar, vector: Float32Array.of(Number.POSITIVE_INFINITY) }],
+    ["a vector longer than any", { ...legalOar, vector: new Float32Array(1_025) }],
+    ["a plain array for a vector", { ...legalOar, vector: [1, 0] }],
     ["nothing", undefined],
-  ])("refuses a cav memory with %s", async (_, state) => {
-    await expectRefused(cav() as Learner, memory(state), "INVALID_STATE");
+  ])("refuses an oar memory with %s", async (_, state) => {
+    await expectRefused(oar() as Learner, memory(state), "INVALID_STATE");
   });
 
-  it("refuses a cav collection whose mean and baseline differ in length, or hold a NaN", async () => {
-    const empty = cav().shared.empty();
+  it("refuses an oar collection whose mean and baseline differ in length, or hold a NaN", async () => {
+    const empty = oar().shared.empty();
     await expectRefused(
-      cav() as Learner,
+      oar() as Learner,
       { shared: { ...empty, mean: Float32Array.of(1) }, memories: [] },
       "INVALID_STATE",
     );
-    await expectRefused(cav() as Learner, { shared: { ...empty, bias: Number.NaN }, memories: [] }, "INVALID_STATE");
+    await expectRefused(oar() as Learner, { shared: { ...empty, bias: Number.NaN }, memories: [] }, "INVALID_STATE");
   });
 
   it.each([
-    ["q out of range", { ...legalQavr, q: 1.7 }],
-    ["a NaN q", { ...legalQavr, q: Number.NaN }],
-    ["a count that is no number", { ...legalQavr, successCount: "3" }],
-  ])("refuses a qavr memory with %s", async (_, state) => {
-    await expectRefused(qavr() as Learner, memory(state), "INVALID_STATE");
+    ["q out of range", { ...legalQValue, q: 1.7 }],
+    ["a NaN q", { ...legalQValue, q: Number.NaN }],
+    ["a count that is no number", { ...legalQValue, successCount: "3" }],
+  ])("refuses a q-value memory with %s", async (_, state) => {
+    await expectRefused(qValue() as Learner, memory(state), "INVALID_STATE");
   });
 
   it("refuses contexts that are no counts", async () => {
-    await expectRefused(qavr() as Learner, { shared: { contexts: { a: Number.NaN } }, memories: [] }, "INVALID_STATE");
+    await expectRefused(
+      qValue() as Learner,
+      { shared: { contexts: { a: Number.NaN } }, memories: [] },
+      "INVALID_STATE",
+    );
   });
 
   it.each([
@@ -60,7 +68,7 @@ describe("importState", () => {
     ["no list of memories", {}],
     ["a memory that is no object", { memories: [3] }],
   ])("refuses %s", async (_, state) => {
-    await expectRefused(cav() as Learner, state as Record<string, unknown>, "INVALID_ARGUMENT");
+    await expectRefused(oar() as Learner, state as Record<string, unknown>, "INVALID_ARGUMENT");
   });
 
   it("takes over what another engine exported, and ranks as that one did", async () => {
@@ -71,11 +79,11 @@ describe("importState", () => {
       await first.end(episode, { reward: items.some(({ id }) => id === "c"), tier: "verified" });
     }
     const second = createEngine({ store: memoryStore() });
-    await second.importState(await first.exportState());
+    await importState(second, await exportState(first));
     const ask = { vector: [1, 0.5], candidates, topK: 4, record: false };
     const items = (await second.rank(ask)).items.map(({ id, learned }) => [id, learned]);
     expect(items).toEqual((await first.rank(ask)).items.map(({ id, learned }) => [id, learned]));
     expect(items.some(([, learned]) => learned !== 0)).toBe(true);
-    expect((await second.replay()).identical).toBe(true);
+    expect((await replay(second)).identical).toBe(true);
   });
 });

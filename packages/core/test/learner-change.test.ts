@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { cav, type Learner, memoryStore, qavr, similarity } from "../src/index.js";
+import { type Learner, memoryStore, oar, qValue, similarity } from "../src/index.js";
+import { compact, exportState, forget, replay } from "../src/maintenance/index.js";
+
 import { ids, request, snapshot, testEngine } from "./support/test-engine.js";
 
 describe("an engine with another learner than the stored state's", () => {
@@ -9,21 +11,21 @@ describe("an engine with another learner than the stored state's", () => {
     for (let run = 0; run < 10; run++) await before.end((await before.rank(request())).episode, { reward: false });
     const states = await snapshot(store);
 
-    const { engine, clock } = testEngine({ store, prefix: "after", learner: qavr() as Learner });
+    const { engine, clock } = testEngine({ store, prefix: "after", learner: qValue() as Learner });
     const ranking = await engine.rank(request());
     expect(ids(ranking)).toEqual(["d0", "d1", "d2"]);
     expect(ranking.degraded?.code).toBe("LEARNER_MISMATCH");
-    expect(ranking.degraded?.message).toMatch(/oar@1, not qavr@1.*replay\(\{ write: true \}\)/);
+    expect(ranking.degraded?.message).toMatch(/oar@1, not q-value@1.*replay\(engine, \{ write: true \}\)/);
     await expect(engine.end(ranking.episode, { reward: true })).rejects.toMatchObject({
       code: "LEARNER_MISMATCH",
-      details: { stored: "oar@1", wanted: "qavr@1" },
+      details: { stored: "oar@1", wanted: "q-value@1" },
     });
     await expect(engine.report("before-1", { reward: true })).rejects.toMatchObject({ code: "LEARNER_MISMATCH" });
-    await expect(engine.forget({ namespace: "default", ids: ["d0"] })).rejects.toMatchObject({
+    await expect(forget(engine, { namespace: "default", ids: ["d0"] })).rejects.toMatchObject({
       code: "LEARNER_MISMATCH",
     });
     clock.now += 1;
-    await expect(engine.compact({ namespace: "default", olderThan: 0 })).rejects.toMatchObject({
+    await expect(compact(engine, { namespace: "default", olderThan: 0 })).rejects.toMatchObject({
       code: "LEARNER_MISMATCH",
     });
     expect(await engine.status()).toMatchObject({ learner: "oar@1", taught: 10, collections: [] });
@@ -40,21 +42,21 @@ describe("an engine with another learner than the stored state's", () => {
     }
     const original = await snapshot(store);
 
-    const second = testEngine({ store, prefix: "second", learner: qavr({ warmThreshold: 1 }) as Learner }).engine;
-    expect(await second.replay()).toMatchObject({ identical: false, written: false });
+    const second = testEngine({ store, prefix: "second", learner: qValue({ warmThreshold: 1 }) as Learner }).engine;
+    expect(await replay(second)).toMatchObject({ identical: false, written: false });
     expect(await snapshot(store)).toEqual(original);
-    const migrated = await second.replay({ write: true });
+    const migrated = await replay(second, { write: true });
     expect(migrated).toMatchObject({ identical: false, written: true, entries: 25 });
     expect(migrated.differences.length).toBeGreaterThan(0);
-    expect(await second.replay()).toMatchObject({ identical: true, differences: [] });
-    expect(await second.rank(request({ record: false }))).toMatchObject({ learner: "qavr@1", order: "learned" });
-    expect(await second.status()).toMatchObject({ learner: "qavr@1", taught: 10, corrections: 5 });
+    expect(await replay(second)).toMatchObject({ identical: true, differences: [] });
+    expect(await second.rank(request({ record: false }))).toMatchObject({ learner: "q-value@1", order: "learned" });
+    expect(await second.status()).toMatchObject({ learner: "q-value@1", taught: 10, corrections: 5 });
     await expect(second.report("run 1", { reward: true, tier: "verified" })).resolves.toMatchObject({
       status: "committed",
     });
 
     const third = testEngine({ store, prefix: "third" }).engine;
-    await third.replay({ write: true });
+    await replay(third, { write: true });
     const { engine: never, store: plain } = testEngine({ prefix: "first" });
     for (let run = 0; run < 10; run++) {
       const { episode } = await never.rank(request({ keepOrder: true, aliases: [`run ${run}`] }));
@@ -62,7 +64,7 @@ describe("an engine with another learner than the stored state's", () => {
       if (run % 2 === 0) await never.report(`run ${run}`, { reward: false, tier: "verified" });
     }
     await never.report("run 1", { reward: true, tier: "verified" });
-    expect(await third.exportState()).toEqual(await never.exportState());
+    expect(await exportState(third)).toEqual(await exportState(never));
     expect(await store.head("default")).toBe(await plain.head("default"));
   });
 
@@ -74,8 +76,8 @@ describe("an engine with another learner than the stored state's", () => {
       expect(ids(ranking)).toEqual(["d0", "d1", "d2"]);
       await quiet.end(ranking.episode, { reward: false, harmful: ["d0"] });
     }
-    const { engine } = testEngine({ store, prefix: "learning", learner: cav() as Learner });
-    await engine.replay({ write: true });
+    const { engine } = testEngine({ store, prefix: "learning", learner: oar() as Learner });
+    await replay(engine, { write: true });
     expect(ids(await engine.rank(request()))).not.toContain("d0");
   });
 });
@@ -99,27 +101,27 @@ describe("replay", () => {
       { scope: "alias", id: "ghost", value: Uint8Array.of(1) },
     ];
     expect(await store.replaceStates("default", head, damaged)).toBe(true);
-    const found = await engine.replay();
+    const found = await replay(engine);
     expect(found.identical).toBe(false);
     expect([...found.differences].sort()).toEqual(["alias/ghost", "memory:default/d0", "memory:default/d1"]);
     const evidence = async (): Promise<number[]> =>
       (await engine.rank(request({ record: false, topK: 2, keepOrder: true }))).items.map((item) => item.evidence);
     expect((await evidence())[1]).toBe(0);
-    expect(await engine.replay({ write: true })).toMatchObject({ written: true });
+    expect(await replay(engine, { write: true })).toMatchObject({ written: true });
     expect((await evidence())[1]).toBeGreaterThan(0);
-    expect(await engine.replay()).toMatchObject({ identical: true, states: all.length });
+    expect(await replay(engine)).toMatchObject({ identical: true, states: all.length });
   });
 
   it("gives up when the ledger never stands still", async () => {
     const inner = memoryStore();
     let entries = 0;
     const { engine } = testEngine({ store: { ...inner, head: async () => ++entries } });
-    await expect(engine.replay()).rejects.toMatchObject({ code: "STORE_BUSY" });
+    await expect(replay(engine)).rejects.toMatchObject({ code: "STORE_BUSY" });
   });
 
   it("of a namespace that nobody used is identical and empty", async () => {
     const { engine } = testEngine();
-    expect(await engine.replay({ namespace: "nobody", write: true })).toEqual({
+    expect(await replay(engine, { namespace: "nobody", write: true })).toEqual({
       namespace: "nobody",
       checkpoint: 0,
       entries: 0,

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { type Learner, memoryStore, oar, type PolicyEstimate, qavr, type Store, similarity } from "../src/index.js";
+import { type Learner, memoryStore, oar, qValue, type Store, similarity } from "../src/index.js";
+import type { PolicyEstimate } from "../src/maintenance/index.js";
+import { comparePolicies, replay, revoke } from "../src/maintenance/index.js";
+
 import { candidates, ids, request, snapshot, testEngine } from "./support/test-engine.js";
 
 type Engine = ReturnType<typeof testEngine>["engine"];
@@ -45,7 +48,7 @@ async function twoKinds(engine: Engine, succeeds: (kind: number, shown: string[]
 }
 
 const estimateOf = async (engine: Engine, learner: Learner): Promise<PolicyEstimate> => {
-  const { estimate } = await engine.replay({ learner });
+  const { estimate } = await comparePolicies(engine, { learner });
   if ("refused" in estimate) throw new Error(estimate.refused);
   return estimate;
 };
@@ -55,7 +58,7 @@ describe("replay with another learner", () => {
     const { engine, store } = testEngine();
     await live(engine, 60);
     const before = await snapshot(store);
-    const report = await engine.replay({ learner: oar() as Learner });
+    const report = await comparePolicies(engine, { learner: oar() as Learner });
     expect(report).toMatchObject({
       namespace: "default",
       learner: "oar@1",
@@ -71,8 +74,11 @@ describe("replay with another learner", () => {
   it("says how often another one would have shown the same memories, and how many of them", async () => {
     const { engine } = testEngine({ holdout: 1 });
     await live(engine, 20);
-    expect((await engine.replay({ learner: similarity() as Learner })).agreement).toEqual({ sameSet: 1, overlap: 1 });
-    const { agreement } = await engine.replay({ learner: showing("d0", "d8", "d9") });
+    expect((await comparePolicies(engine, { learner: similarity() as Learner })).agreement).toEqual({
+      sameSet: 1,
+      overlap: 1,
+    });
+    const { agreement } = await comparePolicies(engine, { learner: showing("d0", "d8", "d9") });
     expect(agreement?.sameSet).toBe(0);
     expect(agreement?.overlap).toBeCloseTo(1 / 3, 12);
   });
@@ -81,15 +87,15 @@ describe("replay with another learner", () => {
     const { engine } = testEngine({ holdout: 1 });
     const seen: number[] = [];
     const spy: Learner = {
-      ...(qavr() as Learner),
+      ...(qValue() as Learner),
       id: "spy@1",
       score(asked) {
         seen.push((asked.shared as { contexts: Record<string, number> } | undefined)?.contexts.default ?? 0);
-        return (qavr() as Learner).score(asked);
+        return (qValue() as Learner).score(asked);
       },
     };
     await live(engine, 5);
-    await engine.replay({ learner: spy });
+    await comparePolicies(engine, { learner: spy });
     expect(seen).toEqual([0, 1, 2, 3, 4]);
   });
 
@@ -106,11 +112,11 @@ describe("replay with another learner", () => {
       await engine.end(episode, { reward: false, source: "liar" });
     }
     const sameSet = async (): Promise<number | undefined> =>
-      (await engine.replay({ learner: oar() as Learner })).agreement?.sameSet;
+      (await comparePolicies(engine, { learner: oar() as Learner })).agreement?.sameSet;
     expect(await sameSet()).toBeLessThan(0.5);
-    await engine.revoke({ namespace: "default", source: "liar" });
+    await revoke(engine, { namespace: "default", source: "liar" });
     expect(await sameSet()).toBe(1);
-    expect(await engine.replay({ learner: oar() as Learner })).toMatchObject({ exposures: 30, episodes: 30 });
+    expect(await comparePolicies(engine, { learner: oar() as Learner })).toMatchObject({ exposures: 30, episodes: 30 });
   });
 
   it("ranks what was shown from beyond the recorded candidates behind them", async () => {
@@ -120,11 +126,14 @@ describe("replay with another learner", () => {
     const { episode, items } = await engine.rank(asked);
     expect(items.map(({ id }) => id)).toEqual(["d9", "d8", "d7", "d6"]);
     await engine.end(episode, { reward: true });
-    expect((await engine.replay({ learner: reversing })).agreement).toEqual({ sameSet: 1, overlap: 1 });
+    expect((await comparePolicies(engine, { learner: reversing })).agreement).toEqual({ sameSet: 1, overlap: 1 });
   });
 
   it("of an empty namespace compares nothing", async () => {
-    const report = await testEngine().engine.replay({ learner: similarity() as Learner, namespace: "nobody" });
+    const report = await comparePolicies(testEngine().engine, {
+      learner: similarity() as Learner,
+      namespace: "nobody",
+    });
     expect(report).toMatchObject({ episodes: 0, exposures: 0, entries: 0 });
     expect(report.agreement).toBeUndefined();
     expect(report.estimate).toHaveProperty("refused");
@@ -134,7 +143,7 @@ describe("replay with another learner", () => {
     "refuses %j",
     async (options) => {
       const { engine } = testEngine();
-      const asked = engine.replay(options as never) as Promise<unknown>;
+      const asked = replay(engine, options as never) as Promise<unknown>;
       await expect(asked).rejects.toMatchObject({ code: expect.stringMatching(/^INVALID_(ARGUMENT|ID)$/) });
     },
   );
@@ -144,20 +153,20 @@ describe("the estimate of another learner's success", () => {
   it("is refused for a ledger in which nothing was drawn by chance, however large", async () => {
     const { engine } = testEngine();
     await live(engine, 300);
-    const { estimate } = await engine.replay({ learner: oar() as Learner });
+    const { estimate } = await comparePolicies(engine, { learner: oar() as Learner });
     expect(estimate).toMatchObject({ refused: expect.stringContaining("holdout"), effectiveSampleSize: 0 });
     const watching = testEngine({ holdout: 1 }).engine;
     await live(watching, 300);
-    expect((await watching.replay({ learner: similarity() as Learner })).estimate).toHaveProperty("refused");
+    expect((await comparePolicies(watching, { learner: similarity() as Learner })).estimate).toHaveProperty("refused");
   });
 
   it("is refused below an effective sample of 100, and for choices that nobody made", async () => {
     const { engine } = testEngine({ holdout: 0.3 });
     await live(engine, 90);
-    const { estimate } = await engine.replay({ learner: oar() as Learner });
+    const { estimate } = await comparePolicies(engine, { learner: oar() as Learner });
     expect(estimate).toMatchObject({ refused: expect.stringContaining("100 are needed") });
     await live(engine, 300);
-    const unseen = (await engine.replay({ learner: showing("d7", "d8", "d9") })).estimate;
+    const unseen = (await comparePolicies(engine, { learner: showing("d7", "d8", "d9") })).estimate;
     expect(unseen).toMatchObject({ refused: expect.any(String), effectiveSampleSize: 0 });
   });
 

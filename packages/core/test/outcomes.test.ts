@@ -1,16 +1,8 @@
 import { describe, expect, it } from "vitest";
-import {
-  type CavMemory,
-  type CavShared,
-  cav,
-  type Engine,
-  type Learner,
-  OUTCOME_TIERS,
-  type OutcomeInput,
-  oar,
-  qavr,
-  similarity,
-} from "../src/index.js";
+import { type Engine, type Learner, OUTCOME_TIERS, type OutcomeInput, oar, qValue, similarity } from "../src/index.js";
+import type { OarMemory, OarShared } from "../src/learners/index.js";
+import { exportState, replay } from "../src/maintenance/index.js";
+
 import { seededRandom } from "./support/random.js";
 import { DAY, request, snapshot, testEngine } from "./support/test-engine.js";
 
@@ -23,7 +15,7 @@ async function knowledge(engine: Engine): Promise<Record<string, number>> {
       for (const [key, inner] of Object.entries(value)) collect(`${path}.${key}`, inner);
     }
   };
-  const { shared, memories } = await engine.exportState();
+  const { shared, memories } = await exportState(engine);
   collect("shared", shared);
   for (const { id, state } of memories) collect(id, state);
   return numbers;
@@ -58,14 +50,13 @@ async function after(learner: Learner, outcomes: readonly OutcomeInput[], betwee
     await engine.report("run", outcome);
     if (outcome !== outcomes.at(-1)) await past(engine, between);
   }
-  expect(await engine.replay()).toMatchObject({ identical: true });
+  expect(await replay(engine)).toMatchObject({ identical: true });
   return engine;
 }
 
 const learners: readonly (readonly [string, () => Learner])[] = [
   ["oar", () => oar() as Learner],
-  ["cav", () => cav() as Learner],
-  ["qavr", () => qavr() as Learner],
+  ["qavr", () => qValue() as Learner],
   ["similarity", () => similarity() as Learner],
 ];
 
@@ -127,14 +118,14 @@ describe("the outcome that counts", () => {
         ((await engine.status()).collections[0]?.best ?? []).map((memory) => [memory.id, memory.evidence]),
       );
     const corrected = await after(
-      cav() as Learner,
+      oar() as Learner,
       [
         { reward: 1, tier: "completed" },
         { reward: 0, tier: "verified" },
       ],
       10,
     );
-    const alone = await after(cav() as Learner, [{ reward: null }, { reward: 0, tier: "verified" }], 10);
+    const alone = await after(oar() as Learner, [{ reward: null }, { reward: 0, tier: "verified" }], 10);
     const expected = await evidence(alone);
     for (const [id, value] of Object.entries(await evidence(corrected)))
       expect(value).toBeCloseTo(expected[id] as number, 9);
@@ -324,7 +315,7 @@ describe("a late exposure", () => {
     await early.end(both.episode, outcome);
 
     const evidence = async (engine: Engine): Promise<number[]> =>
-      ((await engine.exportState()) as { memories: { id: string; state: CavMemory }[] }).memories.map(
+      ((await exportState(engine)) as { memories: { id: string; state: OarMemory }[] }).memories.map(
         ({ state }) => state.evidence,
       );
     const [a, b] = [await evidence(late), await evidence(early)];
@@ -333,8 +324,8 @@ describe("a late exposure", () => {
       expect(value).toBeCloseTo(b[i] as number, 9);
     });
     const lessons = async (engine: Engine): Promise<number> =>
-      ((await engine.exportState()).shared as CavShared).lessons;
+      ((await exportState(engine)).shared as OarShared).lessons;
     expect(await lessons(late)).toBe(await lessons(early));
-    expect(await late.replay()).toMatchObject({ identical: true });
+    expect(await replay(late)).toMatchObject({ identical: true });
   });
 });

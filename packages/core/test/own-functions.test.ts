@@ -1,19 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { memoryStore, type Store } from "../src/index.js";
+import { memoryStore } from "../src/index.js";
 import { request, testEngine } from "./support/test-engine.js";
-
-/** A store at the other end of a wire: nothing is there at once, so that every call needs a timer. */
-function farStore(): Store {
-  const inner = memoryStore();
-  const later = async (): Promise<void> => {
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  };
-  return {
-    ...inner,
-    commit: (...given) => later().then(() => inner.commit(...given)),
-    readStates: (...given) => later().then(() => inner.readStates(...given)),
-  };
-}
 
 const unhandled: unknown[] = [];
 const note = (error: unknown): void => void unhandled.push(error);
@@ -27,13 +14,6 @@ describe("an application's own function", () => {
     await new Promise((resolve) => setTimeout(resolve, 5));
     process.off("unhandledRejection", note);
     expect(unhandled).toEqual([]);
-  });
-
-  it("for timers may not be setTimeout, which nobody can call off: that is said, and nobody waits for ever", async () => {
-    const { engine } = testEngine({ store: farStore(), setTimer: setTimeout as never });
-    const { episode, degraded } = await engine.rank(request());
-    expect(degraded).toMatchObject({ code: "INVALID_ARGUMENT", message: expect.stringContaining("setTimer") });
-    await expect(engine.end(episode, { reward: 1 })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 
   it.each(["reject", "throw"])("for logs may fail by and by: it costs nobody anything (%s)", async (how) => {
@@ -86,7 +66,7 @@ describe("an application's own function", () => {
   it("for ids may give what another namespace has: what that has open is not resumed in its place", async () => {
     const { engine } = testEngine({ createId: () => "conversation" });
     await engine.rank(request({ namespace: "ada" }));
-    await engine.park("conversation", { alias: "thread" });
+    await engine.suspend("conversation", { alias: "thread" });
     await engine.rank(request({ namespace: "bob" }));
     await expect(engine.resume("thread", { namespace: "ada" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     await engine.end("conversation", undefined, { namespace: "bob" });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ENGINE_DEFAULTS, memoryStore } from "../src/index.js";
+import { exportState, replay } from "../src/maintenance/index.js";
 import { candidates, ids, request, snapshot, testEngine } from "./support/test-engine.js";
 
 describe("fetchSize", () => {
@@ -49,7 +50,7 @@ describe("a disabled engine", () => {
     expect(disabled.open()).toBe("");
     expect(await disabled.end("", { reward: true })).toBeUndefined();
     expect(await disabled.report("run", { reward: true })).toEqual({ status: "ignored", episode: "run", seq: 0 });
-    await disabled.park("", { alias: "thread" });
+    await disabled.suspend("", { alias: "thread" });
     expect(await disabled.resume("thread")).toBeUndefined();
     disabled.alias("", ["x"]);
     disabled.narrow("", 0, []);
@@ -126,7 +127,7 @@ describe("handles", () => {
     const episode = engine.open({ lastHandle: 7 });
     const first = await engine.rank(request({ episode, topK: 2 }));
     expect(first.items.map(({ handle }) => handle)).toEqual(["m8", "m9"]);
-    await engine.park(episode, { alias: "thread" });
+    await engine.suspend(episode, { alias: "thread" });
     await engine.resume("thread");
     const third = { ...candidates(1)[0]!, id: "third" };
     const second = await engine.rank(request({ episode, candidates: [third], topK: 1 }));
@@ -161,7 +162,7 @@ describe("handles", () => {
       ["other", "m2"],
     ]);
     await engine.end(episode, { harmful: ["m2"] });
-    expect((await engine.exportState()).memories.map(({ id }) => id)).toEqual(["m2"]);
+    expect((await exportState(engine)).memories.map(({ id }) => id)).toEqual(["m2"]);
   });
 });
 
@@ -221,7 +222,7 @@ describe("an explanation", () => {
     await engine.end(ranking.episode);
     const items = (await engine.explain(ranking.episode))?.exposures[0]?.items;
     expect(items?.map(({ id, index }) => [id, index])).toEqual(ranking.items.map(({ id, index }) => [id, index]));
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it("keeps all that was shown, however few candidates are recorded", async () => {
@@ -229,7 +230,7 @@ describe("an explanation", () => {
     const { episode } = await engine.rank(request({ topK: 2 }));
     await engine.end(episode, { reward: true });
     expect((await engine.explain(episode))?.exposures[0]?.items.map(({ id }) => id)).toEqual(["d0", "d1"]);
-    expect((await engine.exportState()).memories.map(({ id }) => id).sort()).toEqual(["d0", "d1"]);
+    expect((await exportState(engine)).memories.map(({ id }) => id).sort()).toEqual(["d0", "d1"]);
   });
 
   it("knows votes without a reward, and nothing of an unknown reference", async () => {
@@ -256,14 +257,51 @@ describe("createEngine", () => {
       outcomeWindow: 30 * 24 * 3_600_000,
       recordedCandidates: 50,
       holdout: 0,
-      trust: "off",
-      readDeadline: 50,
-      writeDeadline: 10_000,
+      readTimeout: 50,
+      writeTimeout: 10_000,
     });
   });
 
   it("treats an option that is there but undefined as absent", async () => {
     const { engine } = testEngine({ enabled: undefined as unknown as boolean, onEdit: undefined as unknown as "keep" });
     expect((await engine.rank(request())).episode).not.toBe("");
+  });
+});
+
+describe("a learned ranking", () => {
+  it("keeps the host's order among equals", async () => {
+    const { engine } = testEngine();
+    const twins = Array.from({ length: 6 }, (_, i) => ({ id: `twin${i}`, similarity: 0.5 }));
+    const bad = { id: "bad", similarity: 0.6 };
+    const rest = Array.from({ length: 6 }, (_, i) => ({ id: `rest${i}`, similarity: 0.4 }));
+    const candidates = [bad, ...twins, ...rest];
+    for (let run = 0; run < 30; run++) {
+      const { episode } = await engine.rank({ candidates, topK: 1, keepOrder: true, vector: [1, 0] });
+      await engine.end(episode, { reward: 0 });
+    }
+    const ranking = await engine.rank({ candidates, topK: 13, vector: [1, 0] });
+    expect(ranking.order).toBe("learned");
+    const order = ranking.items.map(({ id }) => id).filter((id) => id !== "bad");
+    expect(order).toEqual([...twins, ...rest].map(({ id }) => id));
+    expect(ranking.items[0]?.id).not.toBe("bad");
+  });
+
+  it("scores duplicates of one id alike", async () => {
+    const { engine } = testEngine();
+    const candidates = [
+      { id: "a", similarity: 0.5 },
+      { id: "b", similarity: 0.4 },
+      { id: "a", similarity: 0.3 },
+      { id: "c", similarity: 0.1 },
+    ];
+    for (let run = 0; run < 5; run++) {
+      const { episode } = await engine.rank({ candidates, topK: 3, vector: [1, 0] });
+      await engine.end(episode, { reward: 1 });
+    }
+    const { items } = await engine.rank({ candidates, topK: 4, vector: [1, 0] });
+    const [first, second] = items.filter(({ id }) => id === "a");
+    expect(first?.learned).not.toBe(0);
+    expect(second?.learned).toBeCloseTo(first?.learned as number, 12);
+    expect(second?.handle).toBe(first?.handle);
   });
 });

@@ -1,14 +1,8 @@
 import { describe, expect, it } from "vitest";
-import {
-  ChangeLog,
-  type Engine,
-  type Learner,
-  type MemoryTable,
-  memoryStore,
-  oar,
-  type Ranking,
-  type Store,
-} from "../src/index.js";
+import { type Engine, type Learner, memoryStore, oar, type Ranking, type Store } from "../src/index.js";
+import type { MemoryTable } from "../src/learners/index.js";
+import { forget } from "../src/maintenance/index.js";
+import { ChangeLog } from "../src/store-kit.js";
 import { request, testEngine } from "./support/test-engine.js";
 import { turn } from "./support/turn.js";
 
@@ -138,7 +132,7 @@ describe("the states that an engine remembers", () => {
     await fail(writer, 1);
     expect(await reader.fetchSize({ topK: 3 })).toBe(20);
     expect(distant.asked).toEqual([]);
-    await writer.forget({ namespace: "default" });
+    await forget(writer, { namespace: "default" });
     await preview(reader);
     expect(await reader.fetchSize({ topK: 3 })).toBe(3);
   });

@@ -1,14 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cav, type Learner, OUTCOME_TIERS, type OutcomeInput, oar, qavr, similarity } from "../src/index.js";
+import { governance } from "../src/governance/index.js";
+import { type Learner, OUTCOME_TIERS, type OutcomeInput, oar, qValue, similarity } from "../src/index.js";
 import { decodeStats } from "../src/ledger/stats-record.js";
+import { forget, replay, revoke } from "../src/maintenance/index.js";
 import { seededRandom } from "./support/random.js";
 import { MINUTE, request, snapshot, testEngine } from "./support/test-engine.js";
 
 const learners: readonly (readonly [string, () => Learner])[] = [
   ["oar", () => oar() as Learner],
-  ["cav", () => cav() as Learner],
-  ["qavr", () => qavr({ warmThreshold: 2 }) as Learner],
+  ["qavr", () => qValue({ warmThreshold: 2 }) as Learner],
   ["similarity", () => similarity() as Learner],
 ];
 
@@ -45,7 +46,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 /** Lives through the steps. Where a lie would be told, an engine that is `spared` records something that changes no state instead. */
 async function live(learner: Learner, steps: readonly Step[], spared: boolean): Promise<ReturnType<typeof testEngine>> {
-  const doubt = { trust: "audited", sourceCaps: { weight: 2, window: 60 * MINUTE } } as const;
+  const doubt = { governance: governance({ trust: "audited", sourceCaps: { weight: 2, window: 60 * MINUTE } }) };
   const world = testEngine({ learner, holdout: 0.5, ...(steps.length % 2 === 0 ? doubt : {}) });
   const { engine, clock } = world;
   const ended: string[] = [];
@@ -61,11 +62,11 @@ async function live(learner: Learner, steps: readonly Step[], spared: boolean): 
       await engine.end(ranking.episode, next.outcome && { ...next.outcome, source: "honest" });
       ended.push(ranking.episode);
     } else if (next.kind === "forget") {
-      await engine.forget({ namespace: "default", ids: [`d${next.memory}`] });
+      await forget(engine, { namespace: "default", ids: [`d${next.memory}`] });
     } else if (episode !== undefined) {
       if (next.kind === "word") await engine.report(episode, { ...next.outcome, source: "honest" });
       else if (!spared) await engine.report(episode, { ...next.outcome, source: "liar" });
-      else await engine.revoke({ namespace: "default", source: "nobody" });
+      else await revoke(engine, { namespace: "default", source: "nobody" });
     }
   }
   return world;
@@ -77,10 +78,10 @@ describe.each(learners)("after a source was revoked, with %s", (_, learner) => {
       fc.asyncProperty(fc.array(step, { maxLength: 40, size: "max" }), async (steps) => {
         const told = await live(learner(), steps, false);
         const spared = await live(learner(), steps, true);
-        await told.engine.revoke({ namespace: "default", source: "liar" });
-        await spared.engine.revoke({ namespace: "default", source: "nobody" });
+        await revoke(told.engine, { namespace: "default", source: "liar" });
+        await revoke(spared.engine, { namespace: "default", source: "nobody" });
         expect(await states(told)).toEqual(await states(spared));
-        expect(await told.engine.replay()).toMatchObject({ identical: true });
+        expect(await replay(told.engine)).toMatchObject({ identical: true });
       }),
       { numRuns: 60 },
     );

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { type Learner, memoryStore, type OutcomeInput, qavr, type RevokeOptions, type Store } from "../src/index.js";
+import { type Learner, memoryStore, type OutcomeInput, qValue, type Store } from "../src/index.js";
+import type { RevokeOptions } from "../src/maintenance/index.js";
+import { exportState, replay, revoke } from "../src/maintenance/index.js";
+
 import { DAY, ids, MINUTE, request, START, snapshot, testEngine } from "./support/test-engine.js";
 
 type Engine = ReturnType<typeof testEngine>["engine"];
@@ -15,7 +18,7 @@ async function past({ engine, clock }: ReturnType<typeof testEngine>, source: st
 }
 
 const evidence = async (engine: Engine): Promise<number> =>
-  (await engine.exportState()).memories.reduce(
+  (await exportState(engine)).memories.reduce(
     (sum, { state }) => sum + (state as { readonly evidence: number }).evidence,
     0,
   );
@@ -25,7 +28,7 @@ describe("revoking a source", () => {
     const told = testEngine();
     await past(told, "liar");
     const lied = ids(await told.engine.rank(request({ record: false })));
-    const report = await told.engine.revoke({ namespace: "default", source: "liar" });
+    const report = await revoke(told.engine, { namespace: "default", source: "liar" });
     expect(report).toEqual({
       namespace: "default",
       checkpoint: 0,
@@ -42,7 +45,7 @@ describe("revoking a source", () => {
       await never.engine.end(episode, { reward: false, tier: "self-reported", source: "agent" });
       never.clock.now += MINUTE;
     }
-    expect(await told.engine.exportState()).toEqual(await never.engine.exportState());
+    expect(await exportState(told.engine)).toEqual(await exportState(never.engine));
     const preview = request({ record: false });
     expect(await told.engine.rank(preview)).toEqual(await never.engine.rank(preview));
     expect(ids(await told.engine.rank(preview))).not.toEqual(lied);
@@ -60,11 +63,11 @@ describe("revoking a source", () => {
     const { engine, store, clock, logs } = testEngine();
     await past({ engine, store, clock, logs }, "liar");
     const entries = await store.readEntries("default", { limit: 100 });
-    await engine.revoke({ namespace: "default", source: "liar" });
+    await revoke(engine, { namespace: "default", source: "liar" });
     expect((await store.readEntries("default", { limit: 100 })).slice(0, 30)).toEqual(entries);
-    expect(await engine.replay()).toMatchObject({ identical: true, entries: 31 });
-    const other = testEngine({ store, prefix: "other", learner: qavr() as Learner }).engine;
-    await other.replay({ write: true });
+    expect(await replay(engine)).toMatchObject({ identical: true, entries: 31 });
+    const other = testEngine({ store, prefix: "other", learner: qValue() as Learner }).engine;
+    await replay(other, { write: true });
     expect((await other.status()).outcomes).toMatchObject({ user: 0, "self-reported": 10 });
     expect(logs).toMatchObject([{ level: "info", fields: { code: "OUTCOMES_REVOKED", outcomes: 10, seq: 31 } }]);
   });
@@ -74,29 +77,29 @@ describe("revoking a source", () => {
     const { episode } = await engine.rank(request({ topK: 1 }));
     const word: OutcomeInput = { reward: true, source: "tester", idempotencyKey: "word" };
     await engine.end(episode, word);
-    await engine.revoke({ namespace: "default", source: "tester" });
+    await revoke(engine, { namespace: "default", source: "tester" });
     expect(await evidence(engine)).toBe(0);
     expect(await engine.report(episode, word)).toMatchObject({ status: "duplicate" });
     expect(await evidence(engine)).toBe(0);
     await engine.report(episode, { ...word, idempotencyKey: "later word" });
     expect(await evidence(engine)).toBe(1);
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it("may be done twice: the second takes out what came in between and nothing else", async () => {
     const told = testEngine();
     await past(told, "liar", 4);
-    await told.engine.revoke({ namespace: "default", source: "liar" });
+    await revoke(told.engine, { namespace: "default", source: "liar" });
     const states = (await snapshot(told.store)) as { readonly states: unknown };
     await past(told, "liar", 2);
-    const dry = await told.engine.revoke({ namespace: "default", source: "liar", dryRun: true });
+    const dry = await revoke(told.engine, { namespace: "default", source: "liar", dryRun: true });
     expect(dry).toMatchObject({ outcomes: 2, episodes: 2 });
-    expect(await told.engine.revoke({ namespace: "default", source: "liar" })).toMatchObject({ outcomes: 2 });
-    expect(await told.engine.revoke({ namespace: "default", source: "liar" })).toMatchObject({
+    expect(await revoke(told.engine, { namespace: "default", source: "liar" })).toMatchObject({ outcomes: 2 });
+    expect(await revoke(told.engine, { namespace: "default", source: "liar" })).toMatchObject({
       outcomes: 0,
       memories: 0,
     });
-    expect(await told.engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(told.engine)).toMatchObject({ identical: true });
     expect(states).not.toEqual(await snapshot(told.store));
   });
 
@@ -106,9 +109,9 @@ describe("revoking a source", () => {
     await past(told, "honest", 3);
     const { episode } = await engine.rank(request({ namespace: "other" }));
     await engine.end(episode, { reward: true, source: "liar" });
-    const before = [await engine.exportState(), await snapshot(store, "other")];
-    expect(await engine.revoke({ namespace: "default", source: "liar" })).toMatchObject({ outcomes: 0, memories: 0 });
-    expect([await engine.exportState(), await snapshot(store, "other")]).toEqual(before);
+    const before = [await exportState(engine), await snapshot(store, "other")];
+    expect(await revoke(engine, { namespace: "default", source: "liar" })).toMatchObject({ outcomes: 0, memories: 0 });
+    expect([await exportState(engine), await snapshot(store, "other")]).toEqual(before);
   });
 });
 
@@ -119,10 +122,10 @@ describe("revoking a range", () => {
     told.clock.now = START + DAY;
     await past(told, "b", 3);
     const asked = { namespace: "default", ...options };
-    const dry = await told.engine.revoke({ ...asked, dryRun: true });
-    const { outcomes, episodes, memories } = await told.engine.revoke(asked);
+    const dry = await revoke(told.engine, { ...asked, dryRun: true });
+    const { outcomes, episodes, memories } = await revoke(told.engine, asked);
     expect(dry).toMatchObject({ outcomes, episodes, memories });
-    expect(await told.engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(told.engine)).toMatchObject({ identical: true });
     return outcomes;
   };
 
@@ -153,7 +156,7 @@ describe("a dry run", () => {
     const told = testEngine();
     await past(told, "liar");
     const before = await snapshot(told.store);
-    expect(await told.engine.revoke({ namespace: "default", source: "liar", dryRun: true })).toEqual({
+    expect(await revoke(told.engine, { namespace: "default", source: "liar", dryRun: true })).toEqual({
       namespace: "default",
       checkpoint: 0,
       outcomes: 10,
@@ -170,7 +173,7 @@ describe("a dry run", () => {
 describe("a revocation", () => {
   it("of an empty namespace does nothing, and does not make it known", async () => {
     const { engine, store } = testEngine();
-    expect(await engine.revoke({ namespace: "nobody", source: "liar" })).toMatchObject({ outcomes: 0, seq: 0 });
+    expect(await revoke(engine, { namespace: "nobody", source: "liar" })).toMatchObject({ outcomes: 0, seq: 0 });
     expect(await store.namespaces({ limit: 10 })).toEqual([]);
   });
 
@@ -186,13 +189,13 @@ describe("a revocation", () => {
     };
     const told = testEngine({ store });
     await past(told, "liar", 3);
-    await expect(told.engine.revoke({ namespace: "default", source: "liar" })).rejects.toThrow("connection lost");
+    await expect(revoke(told.engine, { namespace: "default", source: "liar" })).rejects.toThrow("connection lost");
     expect(await told.engine.status()).toMatchObject({ revocations: 1, rebuildPending: true, outcomes: { user: 3 } });
-    expect(await told.engine.replay()).toMatchObject({ identical: false });
+    expect(await replay(told.engine)).toMatchObject({ identical: false });
     broken = false;
-    await told.engine.replay({ write: true });
+    await replay(told.engine, { write: true });
     expect(await told.engine.status()).toMatchObject({ revocations: 1, rebuildPending: false, outcomes: { user: 0 } });
-    expect(await told.engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(told.engine)).toMatchObject({ identical: true });
   });
 
   it("holds while others write: it goes on from where it was instead of starting again", async () => {
@@ -214,12 +217,12 @@ describe("a revocation", () => {
     };
     const told = testEngine({ store });
     await past(told, "liar", 3);
-    const report = await told.engine.revoke({ namespace: "default", source: "liar" });
+    const report = await revoke(told.engine, { namespace: "default", source: "liar" });
     expect(report).toMatchObject({ outcomes: 3 });
     // Nine entries, the revocation, and two for each of the writer's runs: each read once.
     expect(read).toBe(16);
     expect(await told.engine.status()).toMatchObject({ outcomes: { user: 3 }, rebuildPending: false });
-    expect(await told.engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(told.engine)).toMatchObject({ identical: true });
   });
 
   it("gives up on a namespace that never stands still, and says how to complete it", async () => {
@@ -227,7 +230,7 @@ describe("a revocation", () => {
     const store: Store = { ...inner, replaceStates: async () => false };
     const told = testEngine({ store });
     await past(told, "liar", 1);
-    await expect(told.engine.revoke({ namespace: "default", source: "liar" })).rejects.toMatchObject({
+    await expect(revoke(told.engine, { namespace: "default", source: "liar" })).rejects.toMatchObject({
       code: "STORE_BUSY",
       message: expect.stringContaining("completes a revocation"),
     });
@@ -237,9 +240,9 @@ describe("a revocation", () => {
   it("needs the learner that wrote the states, before it is recorded", async () => {
     const told = testEngine();
     await past(told, "liar", 1);
-    const other = testEngine({ store: told.store, learner: qavr() as Learner, prefix: "other" }).engine;
+    const other = testEngine({ store: told.store, learner: qValue() as Learner, prefix: "other" }).engine;
     for (const dryRun of [true, false]) {
-      await expect(other.revoke({ namespace: "default", source: "liar", dryRun })).rejects.toMatchObject({
+      await expect(revoke(other, { namespace: "default", source: "liar", dryRun })).rejects.toMatchObject({
         code: "LEARNER_MISMATCH",
       });
     }
@@ -262,6 +265,6 @@ describe("a revocation", () => {
     ["a dry run of another kind", { namespace: "default", source: "a", dryRun: "yes" }, "INVALID_ARGUMENT"],
   ])("with %s is refused", async (_, options, code) => {
     const { engine } = testEngine();
-    await expect(engine.revoke(options as RevokeOptions)).rejects.toMatchObject({ code });
+    await expect(revoke(engine, options as RevokeOptions)).rejects.toMatchObject({ code });
   });
 });

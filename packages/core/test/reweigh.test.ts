@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { governance } from "../src/governance/index.js";
 import type { Engine } from "../src/index.js";
+import { exportState, replay } from "../src/maintenance/index.js";
 import { candidates, testEngine } from "./support/test-engine.js";
 
 /** One run that shows one memory of its own; resolves to its episode. */
@@ -16,7 +18,7 @@ async function show(engine: Engine, id: string): Promise<string> {
 
 /** How much is known about a memory: the weights of its runs, each times the trust in whoever told of it. */
 async function evidenceOf(engine: Engine, id: string): Promise<number> {
-  const { memories } = await engine.exportState();
+  const { memories } = await exportState(engine);
   const known = memories.find((memory) => memory.id === id) as { state: { evidence: number } } | undefined;
   return known?.state.evidence ?? 0;
 }
@@ -32,17 +34,17 @@ async function audit(engine: Engine, source: string, count: number, right: boole
 
 describe("an audited source's old claims", () => {
   it("count when it has earned trust since, although they counted nothing when they came", async () => {
-    const { engine } = testEngine({ trust: "audited" });
+    const { engine } = testEngine({ governance: governance({ trust: "audited" }) });
     await engine.report(await show(engine, "early"), { reward: 1, tier: "user", source: "anna" });
     expect(await evidenceOf(engine, "early")).toBe(0);
     await audit(engine, "anna", 20, true, "right");
     expect(await evidenceOf(engine, "early")).toBeGreaterThan(0.5);
     expect((await engine.status()).taught).toBe(21);
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it("count less, and in the end nothing, when it has lost its trust since", async () => {
-    const { engine } = testEngine({ trust: "audited" });
+    const { engine } = testEngine({ governance: governance({ trust: "audited" }) });
     await audit(engine, "anna", 20, true, "right");
     await engine.report(await show(engine, "later"), { reward: 1, tier: "user", source: "anna" });
     const trusted = await evidenceOf(engine, "later");
@@ -52,22 +54,24 @@ describe("an audited source's old claims", () => {
     expect(doubted).toBeLessThan(trusted / 2);
     await audit(engine, "anna", 25, false, "wrong again");
     expect(await evidenceOf(engine, "later")).toBeCloseTo(0, 6);
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it("are charged to the source's cap for what they gain", async () => {
-    const { engine } = testEngine({ trust: "audited", sourceCaps: { weight: 2, window: 86_400_000 } });
+    const { engine } = testEngine({
+      governance: governance({ trust: "audited", sourceCaps: { weight: 2, window: 86_400_000 } }),
+    });
     for (let i = 0; i < 30; i++) {
       await engine.report(await show(engine, "praised"), { reward: 1, tier: "user", source: "anna" });
     }
     await audit(engine, "anna", 20, true, "right");
     expect(await evidenceOf(engine, "praised")).toBeGreaterThan(0.5);
     expect(await evidenceOf(engine, "praised")).toBeLessThanOrEqual(2);
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it("stay as they are where better evidence has replaced them, or trust is off", async () => {
-    const { engine } = testEngine({ trust: "audited" });
+    const { engine } = testEngine({ governance: governance({ trust: "audited" }) });
     const episode = await show(engine, "judged");
     await engine.report(episode, { reward: 1, tier: "user", source: "anna" });
     await engine.report(episode, { reward: 0, tier: "verified", source: "checker" });

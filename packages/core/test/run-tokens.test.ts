@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createRunTokens, type RunGrant } from "../src/index.js";
+import { createRunTokens, type RunGrant } from "../src/governance/index.js";
 import { seededRandom } from "./support/random.js";
 import { DAY, request, testEngine } from "./support/test-engine.js";
 

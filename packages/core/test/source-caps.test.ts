@@ -1,10 +1,13 @@
 import { describe, expect, it } from "vitest";
-import type { CavMemory, EngineOptions, OutcomeInput } from "../src/index.js";
+import { governance } from "../src/governance/index.js";
+import type { EngineOptions, OutcomeInput } from "../src/index.js";
+import type { OarMemory } from "../src/learners/index.js";
+import { exportState, replay } from "../src/maintenance/index.js";
 import { DAY, request, testEngine } from "./support/test-engine.js";
 
 type World = ReturnType<typeof testEngine>;
 
-const capped: Partial<EngineOptions> = { sourceCaps: { weight: 3, window: DAY } };
+const capped: Partial<EngineOptions> = { governance: governance({ sourceCaps: { weight: 3, window: DAY } }) };
 
 async function runs({ engine }: World, count: number, outcome: OutcomeInput, memory = "a"): Promise<void> {
   for (let i = 0; i < count; i++) {
@@ -14,8 +17,8 @@ async function runs({ engine }: World, count: number, outcome: OutcomeInput, mem
 }
 
 async function evidence({ engine }: World): Promise<Record<string, number>> {
-  const { memories } = await engine.exportState();
-  return Object.fromEntries(memories.map(({ id, state }) => [id, (state as CavMemory).evidence]));
+  const { memories } = await exportState(engine);
+  return Object.fromEntries(memories.map(({ id, state }) => [id, (state as OarMemory).evidence]));
 }
 
 const ann: OutcomeInput = { reward: true, source: "ann" };
@@ -32,7 +35,7 @@ describe("a source's cap", () => {
     await runs(world, 1, ann);
     expect(await evidence(world)).toEqual({ a: 7, b: 2 });
     expect(await world.engine.status()).toMatchObject({ cappedCredits: 34, taught: 9 });
-    expect(await world.engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(world.engine)).toMatchObject({ identical: true });
   });
 
   it("counts weights: ten reports of 0.3 fill a cap of 3", async () => {
@@ -42,7 +45,7 @@ describe("a source's cap", () => {
   });
 
   it("is not touched by a memory that the run was not credited with", async () => {
-    const world = testEngine({ sourceCaps: { weight: 1, window: DAY } });
+    const world = testEngine({ governance: governance({ sourceCaps: { weight: 1, window: DAY } }) });
     const { engine } = world;
     const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
     await engine.rank({ episode, candidates: [{ id: "b", similarity: 1 }], topK: 1 });
@@ -55,9 +58,9 @@ describe("a source's cap", () => {
   it("leaves shared knowledge alone when nothing of an outcome is left", async () => {
     const world = testEngine(capped);
     await runs(world, 3, ann);
-    const before = await world.engine.exportState();
+    const before = await exportState(world.engine);
     await runs(world, 50, { ...ann, reward: false, harmful: ["m1"] });
-    expect((await world.engine.exportState()).shared).toMatchObject({
+    expect((await exportState(world.engine)).shared).toMatchObject({
       lessons: (before.shared as { lessons: number }).lessons,
     });
   });
@@ -102,7 +105,7 @@ describe("a source's cap", () => {
     // Two exposures carry half of the outcome each, and the memory counts in one of them.
     expect(await evidence(world)).toEqual({ a: 1.5 });
     expect(await world.engine.status()).toMatchObject({ taught: 3, cappedCredits: 7 });
-    expect(await world.engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(world.engine)).toMatchObject({ identical: true });
   });
 
   it("is charged once for reward and votes of one outcome, and for the named memories only when it is votes alone", async () => {
@@ -117,7 +120,7 @@ describe("a source's cap", () => {
       await world.engine.end(episode, { source: "bob", harmful: ["m2"] });
     }
     expect(await world.engine.status()).toMatchObject({ cappedCredits: 6 });
-    expect(await world.engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(world.engine)).toMatchObject({ identical: true });
   });
 
   it("is charged once for a memory that its episode shows again", async () => {
@@ -133,13 +136,13 @@ describe("a source's cap", () => {
 
   it("leaves of capped votes nothing, so that a verdict beside them counts as if nobody had voted", async () => {
     const learned = async (vote: OutcomeInput | undefined): Promise<unknown> => {
-      const world = testEngine({ sourceCaps: { weight: 1, window: DAY } });
+      const world = testEngine({ governance: governance({ sourceCaps: { weight: 1, window: DAY } }) });
       for (const said of [{ source: "bob", harmful: ["m2"] }, vote]) {
         const { episode } = await world.engine.rank(request({ topK: 2, keepOrder: true }));
         if (said) await world.engine.report(episode, said);
         await world.engine.end(episode, { reward: true, tier: "verified" });
       }
-      return (await world.engine.exportState()).memories;
+      return (await exportState(world.engine)).memories;
     };
     expect(await learned({ source: "bob", harmful: ["m2"] })).toEqual(await learned(undefined));
     expect(await learned({ source: "ann", harmful: ["m2"] })).not.toEqual(await learned(undefined));
@@ -159,7 +162,7 @@ describe("a source's cap", () => {
     const world = testEngine(capped);
     await runs(world, 10, ann);
     const other = testEngine({ store: world.store, prefix: "other" }).engine;
-    expect(await other.replay()).toMatchObject({ identical: true });
+    expect(await replay(other)).toMatchObject({ identical: true });
   });
 
   it("is off unless asked for: people who give no name share one", async () => {
@@ -175,8 +178,25 @@ describe("a source's cap", () => {
     [{ weight: 1, window: Infinity }],
     [3],
   ])("is not %j", (sourceCaps) => {
-    expect(() => testEngine({ sourceCaps: sourceCaps as never })).toThrowError(
+    expect(() => governance({ sourceCaps: sourceCaps as never })).toThrowError(
       expect.objectContaining({ code: "INVALID_ARGUMENT", message: expect.stringContaining("sourceCaps") }),
     );
+  });
+});
+
+describe("an engine without governance", () => {
+  it("refuses to add to an episode whose outcome is capped, and says what it needs", async () => {
+    const governed = testEngine({ governance: governance({ sourceCaps: { weight: 1, window: DAY } }) });
+    const { episode } = await governed.engine.rank(request());
+    await governed.engine.report(episode, { reward: 1, source: "ann" });
+    await governed.engine.suspend(episode, { alias: "later" });
+    const { engine } = testEngine({ store: governed.store, prefix: "plain" });
+    expect(await engine.resume("later")).toBe(episode);
+    await engine.rank(request({ episode }));
+    await expect(engine.end(episode)).rejects.toMatchObject({
+      code: "UNSUPPORTED",
+      message: expect.stringContaining("@qavr/core/governance"),
+    });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { governance } from "../src/governance/index.js";
 import type { OutcomeInput } from "../src/index.js";
 import { DAY, testEngine } from "./support/test-engine.js";
 
@@ -17,7 +18,7 @@ const flagsOf = async ({ engine }: World): Promise<Record<string, readonly strin
 
 describe("a source's flags", () => {
   it("say that better evidence contradicts it, from the fifth audit on", async () => {
-    const world = testEngine();
+    const world = testEngine({ governance: governance() });
     await runs(world, 4, { reward: true, source: "liar" }, false);
     await runs(world, 8, { reward: true, source: "honest" }, true);
     expect(await flagsOf(world)).toEqual({ liar: [], honest: [] });
@@ -27,7 +28,7 @@ describe("a source's flags", () => {
   });
 
   it("say that it is at its cap and credits more than its part, in the present window", async () => {
-    const world = testEngine({ sourceCaps: { weight: 3, window: DAY } });
+    const world = testEngine({ governance: governance({ sourceCaps: { weight: 3, window: DAY } }) });
     await runs(world, 2, { reward: true, source: "ann" });
     await runs(world, 2, { reward: true, source: "bob" });
     await runs(world, 2, { reward: true, source: "cat" });
@@ -41,7 +42,7 @@ describe("a source's flags", () => {
   });
 
   it("say nothing of a lone source's part", async () => {
-    const world = testEngine({ sourceCaps: { weight: 30, window: DAY } });
+    const world = testEngine({ governance: governance({ sourceCaps: { weight: 30, window: DAY } }) });
     await runs(world, 20, { reward: true, source: "only" });
     expect(await flagsOf(world)).toEqual({ only: [] });
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { exportState, replay } from "../src/maintenance/index.js";
 import { seededRandom } from "./support/random.js";
 import { ids, request, testEngine } from "./support/test-engine.js";
 
@@ -85,7 +86,7 @@ describe("two retrievals of one episode with vectors of different lengths", () =
     const { episode } = await engine.rank(request({ topK: 1 }));
     await engine.rank(request({ episode, topK: 1, vector: [0, 1, 0], candidates: [{ id: "other", similarity: 1 }] }));
     await engine.end(episode, { reward: false });
-    const { shared, memories } = await engine.exportState();
+    const { shared, memories } = await exportState(engine);
     expect(shared).toMatchObject({
       steps: 1,
       mean: expect.toSatisfy((mean: Float32Array) => mean.every(Number.isFinite)),
@@ -109,7 +110,7 @@ describe("a long request vector", () => {
     expect(ids(await engine.rank(request({ vector })))).not.toContain("d0");
     const [collection] = (await engine.status()).collections;
     expect(collection?.learner).toMatchObject({ dims: 512 });
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 });
 

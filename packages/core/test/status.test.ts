@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { replay } from "../src/maintenance/index.js";
 import { MINUTE, request, testEngine } from "./support/test-engine.js";
 
 describe("status", () => {
@@ -9,7 +10,7 @@ describe("status", () => {
       checkpoint: 0,
       learner: "oar@1",
       seq: 0,
-      episodes: { open: 0, recorded: 0, parked: 0, abandoned: 0 },
+      episodes: { open: 0, recorded: 0, suspended: 0, abandoned: 0 },
       outcomes: { verified: 0, user: 0, observed: 0, "self-reported": 0, completed: 0 },
       unknownOutcomes: 0,
       corrections: 0,
@@ -30,7 +31,7 @@ describe("status", () => {
     await engine.end(await rank(), { reward: false, tier: "verified" });
     await engine.end(await rank(), {});
     await engine.end(await rank());
-    await engine.park(await rank(), { alias: "thread" });
+    await engine.suspend(await rank(), { alias: "thread" });
     const corrected = await rank();
     await engine.end(corrected, { reward: true, tier: "completed" });
     await engine.report(corrected, { reward: false, tier: "observed" });
@@ -40,7 +41,7 @@ describe("status", () => {
     await rank();
     const status = await engine.status();
     expect(status).toMatchObject({
-      episodes: { open: 1, recorded: 7, parked: 1, abandoned: 1 },
+      episodes: { open: 1, recorded: 7, suspended: 1, abandoned: 1 },
       outcomes: { verified: 1, user: 1, observed: 1, "self-reported": 0, completed: 2 },
       unknownOutcomes: 1,
       corrections: 1,
@@ -95,7 +96,7 @@ describe("status", () => {
     expect(contexts).toHaveLength(32);
     expect(contexts[3]).toMatchObject({ context: "task 3", episodes: 2, taught: 2 });
     expect(otherContexts).toEqual({ episodes: 19, taught: 19 });
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it("lists the ten best and the ten worst memories with quartiles of their utilities", async () => {

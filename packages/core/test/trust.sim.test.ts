@@ -1,17 +1,18 @@
 import { describe, expect, it } from "vitest";
+import { governance } from "../src/governance/index.js";
 import { memoryStore } from "../src/index.js";
 import { testEngine } from "./support/test-engine.js";
 import { World } from "./support/world.js";
 
 const SEEDS = [1, 2];
-const RUNS = 2_000;
+const RUNS = 1_200;
 
 /** What learning adds to success on held-out requests, mean over the seeds. */
 async function gain(lying: number, verified: number, trust: "off" | "audited"): Promise<number> {
   let sum = 0;
   for (const seed of SEEDS) {
     const world = new World({ seed, claims: { lying, verified } });
-    const { engine } = testEngine({ store: memoryStore(), trust });
+    const { engine } = testEngine({ store: memoryStore(), governance: governance({ trust }) });
     await world.live(engine, RUNS);
     const { learned, similarity } = await world.evaluate(engine);
     sum += learned - similarity;

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { CavMemory, EngineOptions, OutcomeInput } from "../src/index.js";
+import { governance } from "../src/governance/index.js";
+import type { EngineOptions, OutcomeInput } from "../src/index.js";
+import type { OarMemory } from "../src/learners/index.js";
 import { decodeEpisode } from "../src/ledger/episode-record.js";
+import { exportState, replay } from "../src/maintenance/index.js";
 import { request, testEngine } from "./support/test-engine.js";
 
 type World = ReturnType<typeof testEngine>;
@@ -17,8 +20,8 @@ const claim = (reward: number, more: OutcomeInput = {}): OutcomeInput => ({ rewa
 const verdict = (reward: number): OutcomeInput => ({ reward, tier: "verified", source: "checker" });
 
 async function evidence({ engine }: World): Promise<number> {
-  const [first] = (await engine.exportState()).memories;
-  return (first?.state as CavMemory | undefined)?.evidence ?? 0;
+  const [first] = (await exportState(engine)).memories;
+  return (first?.state as OarMemory | undefined)?.evidence ?? 0;
 }
 
 const sourcesOf = async ({ engine }: World): Promise<Record<string, number>> =>
@@ -27,33 +30,33 @@ const sourcesOf = async ({ engine }: World): Promise<Record<string, number>> =>
 describe("an audit", () => {
   it("happens when better evidence meets a claim, in either order, with trust on or off", async () => {
     for (const trust of ["off", "audited"] as const) {
-      const world = testEngine({ trust });
+      const world = testEngine({ governance: governance({ trust }) });
       for (let i = 0; i < 3; i++) await run(world, claim(1), verdict(1));
       for (let i = 0; i < 3; i++) await run(world, verdict(0), claim(0));
       const [ann] = (await world.engine.status()).sources;
       expect(ann).toMatchObject({ source: "ann", audits: 6 });
       expect(ann?.trust).toBeGreaterThan(0.5);
-      expect(await world.engine.replay()).toMatchObject({ identical: true });
+      expect(await replay(world.engine)).toMatchObject({ identical: true });
     }
   });
 
   it("measures how far off a claim was", async () => {
-    const world = testEngine();
+    const world = testEngine({ governance: governance() });
     await run(world, claim(0.75), verdict(1));
     expect((await world.engine.status()).sources[0]?.agreement).toBeCloseTo(1.75 / 3, 12);
   });
 
   it("counts once per episode and source, however often the claim is repeated", async () => {
-    const world = testEngine();
+    const world = testEngine({ governance: governance() });
     await run(world, claim(1), verdict(1), claim(1), claim(1), verdict(1), claim(1));
     expect(await sourcesOf(world)).toEqual({ ann: 1 });
     await run(world, verdict(1), claim(1), claim(1), { ...claim(1), source: "bob" });
     expect(await sourcesOf(world)).toEqual({ ann: 2, bob: 1 });
-    expect(await world.engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(world.engine)).toMatchObject({ identical: true });
   });
 
   it("needs two rewards of two tiers by two sources", async () => {
-    const world = testEngine();
+    const world = testEngine({ governance: governance() });
     await run(world, verdict(1), { reward: null, source: "ann", helpful: ["m1"] });
     await run(world, claim(1), { ...claim(0), source: "bob" });
     await run(world, claim(1, { tier: "self-reported" }), claim(1, { tier: "verified" }));
@@ -63,7 +66,7 @@ describe("an audit", () => {
   });
 
   it("by a source that is not trusted itself changes nothing", async () => {
-    const world = testEngine();
+    const world = testEngine({ governance: governance() });
     const report: OutcomeInput = { reward: 1, tier: "self-reported", source: "agent" };
     await run(world, report, claim(0));
     expect(await sourcesOf(world)).toEqual({});
@@ -74,7 +77,7 @@ describe("an audit", () => {
 });
 
 describe('trust: "audited"', () => {
-  const doubtful: Partial<EngineOptions> = { trust: "audited" };
+  const doubtful: Partial<EngineOptions> = { governance: governance({ trust: "audited" }) };
 
   it("lets a new source teach nothing, and one that agreed with verdicts as much as it has earned", async () => {
     const world = testEngine(doubtful);
@@ -87,7 +90,7 @@ describe('trust: "audited"', () => {
     const trust = (await world.engine.status()).sources[0]?.trust as number;
     expect(trust).toBeGreaterThan(0.7);
     expect((await evidence(world)) - before).toBeCloseTo(trust, 5);
-    expect(await world.engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(world.engine)).toMatchObject({ identical: true });
   });
 
   it("leaves out who is known to lie", async () => {
@@ -115,7 +118,7 @@ describe('trust: "audited"', () => {
     await world.engine.report(episode, { reward: null, tier: "verified", harmful: ["m1"] });
     await world.engine.report(episode, verdict(1));
     expect(await evidence(world)).toBeCloseTo(before + 1, 5);
-    expect(await world.engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(world.engine)).toMatchObject({ identical: true });
   });
 
   it("counts a run once that taught, taught nothing while its source was not trusted, and teaches again", async () => {
@@ -135,7 +138,7 @@ describe('trust: "audited"', () => {
     while ((await trust()) > 0 || (await believed()) !== 0) await audits(false);
     while ((await believed()) === 0) await audits(true);
     expect((await world.engine.status()).taught).toBe(runs);
-    expect(await world.engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(world.engine)).toMatchObject({ identical: true });
   });
 
   it("keeps the votes of a trusted source when the reward beside them is not believed", async () => {
@@ -150,11 +153,11 @@ describe('trust: "audited"', () => {
     for (let i = 0; i < 4; i++) await run(world, claim(1), verdict(i % 2));
     await run(world, claim(1));
     const other = testEngine({ store: world.store, prefix: "other" }).engine;
-    expect(await other.replay()).toMatchObject({ identical: true });
+    expect(await replay(other)).toMatchObject({ identical: true });
   });
 
   it.each(["on", true, ""])("is not %j", (trust) => {
-    expect(() => testEngine({ trust: trust as "off" })).toThrowError(
+    expect(() => governance({ trust: trust as "off" })).toThrowError(
       expect.objectContaining({ code: "INVALID_ARGUMENT" }),
     );
   });
@@ -162,7 +165,7 @@ describe('trust: "audited"', () => {
 
 describe("an episode with one outcome", () => {
   it("keeps nothing aside for audits", async () => {
-    const world = testEngine();
+    const world = testEngine({ governance: governance() });
     const episode = await run(world, claim(1), claim(0));
     const [bytes] = await world.store.readStates("default", "episode", [episode]);
     expect(decodeEpisode(bytes as Uint8Array)).toMatchObject({ claims: [], audits: [], reward: { reward: 0 } });
@@ -171,7 +174,7 @@ describe("an episode with one outcome", () => {
 
 describe("who is not trusted", () => {
   const trusted = async (): Promise<World> => {
-    const world = testEngine({ trust: "audited" });
+    const world = testEngine({ governance: governance({ trust: "audited" }) });
     for (let i = 0; i < 5; i++) await run(world, claim(1), verdict(1));
     return world;
   };
@@ -192,7 +195,7 @@ describe("who is not trusted", () => {
       expect((await world.engine.explain(episode))?.outcome?.source).not.toBe("bob");
       expect(await evidence(world)).toBeGreaterThan(before);
     }
-    expect(await world.engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(world.engine)).toMatchObject({ identical: true });
   });
 
   it("is audited all the same, so that a newcomer can earn trust where others are trusted already", async () => {
@@ -202,7 +205,7 @@ describe("who is not trusted", () => {
     expect(ann).toMatchObject({ source: "ann", audits: 10 });
     expect(newcomer).toMatchObject({ source: "bob", audits: 5 });
     expect(newcomer?.trust).toBeGreaterThan(0.4);
-    expect(await world.engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(world.engine)).toMatchObject({ identical: true });
   });
 
   it("cannot fill an episode with claims: eight wait, by different sources, the last word of each", async () => {
@@ -210,6 +213,6 @@ describe("who is not trusted", () => {
     const crowd = Array.from({ length: 20 }, (_, i) => ({ ...bob, source: `bob ${i}` }));
     await run(world, claim(1), ...crowd, ...crowd, verdict(1));
     expect(Object.keys(await sourcesOf(world)).filter((source) => source.startsWith("bob"))).toHaveLength(8);
-    expect(await world.engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(world.engine)).toMatchObject({ identical: true });
   });
 });

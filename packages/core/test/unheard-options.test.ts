@@ -1,14 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import {
-  contentHash,
-  createEngine,
-  createRunTokens,
-  type ErrorCode,
-  hashedVector,
-  memoryStore,
-  oar,
-  qavr,
-} from "../src/index.js";
+import { createRunTokens } from "../src/governance/index.js";
+import { createEngine, type ErrorCode, memoryStore, oar, qValue } from "../src/index.js";
+import { contentHash, hashedVector } from "../src/learners/index.js";
+import { compact, exportState, forget, importState, repair, replay, revoke, verify } from "../src/maintenance/index.js";
+
 import { expectNothingDone, oneDoneOneOpen } from "./support/expect-nothing-done.js";
 import { DAY, request, testEngine } from "./support/test-engine.js";
 
@@ -29,18 +24,18 @@ describe("options of a call", () => {
     open: (options) => tested.engine.open(options),
     end: (options) => tested.engine.end(open, { reward: 1 }, options),
     report: (options) => tested.engine.report("done", { reward: 1 }, options),
-    park: (options) => tested.engine.park(open, options),
+    suspend: (options) => tested.engine.suspend(open, options),
     resume: (options) => tested.engine.resume("done", options),
     explain: (options) => tested.engine.explain("done", options),
     status: (options) => tested.engine.status(options),
-    exportState: (options) => tested.engine.exportState(options),
-    importState: (options) => tested.engine.importState(options),
-    replay: (options) => tested.engine.replay(options),
-    revoke: (options) => tested.engine.revoke(options),
-    compact: (options) => tested.engine.compact(options),
-    forget: (options) => tested.engine.forget(options),
-    verify: (options) => tested.engine.verify(options),
-    repair: (options) => tested.engine.repair(options),
+    exportState: (options) => exportState(tested.engine, options),
+    importState: (options) => importState(tested.engine, options),
+    replay: (options) => replay(tested.engine, options),
+    revoke: (options) => revoke(tested.engine, options),
+    compact: (options) => compact(tested.engine, options),
+    forget: (options) => forget(tested.engine, options),
+    verify: (options) => verify(tested.engine, options),
+    repair: (options) => repair(tested.engine, options),
   };
 
   it.each(Object.entries(calls))("of %s are refused when they are no object", async (_, call) => {
@@ -58,15 +53,15 @@ describe("options of a call", () => {
   it("are refused where a misspelt age would drop what nobody wanted dropped", async () => {
     tested.clock.now += 60 * DAY;
     await expectRefused("INVALID_ARGUMENT", () =>
-      tested.engine.compact({ namespace: "default", olderthan: 365 * DAY } as never),
+      compact(tested.engine, { namespace: "default", olderthan: 365 * DAY } as never),
     );
   });
 
   it("are refused when a switch is neither on nor off", async () => {
     const { engine } = tested;
-    await expectRefused("INVALID_ARGUMENT", () => engine.replay({ write: "false" as never }));
+    await expectRefused("INVALID_ARGUMENT", () => replay(engine, { write: "false" as never }));
     await expectRefused("INVALID_ARGUMENT", () =>
-      engine.revoke({ namespace: "default", source: "user", dryRun: 0 as never }),
+      revoke(engine, { namespace: "default", source: "user", dryRun: 0 as never }),
     );
   });
 });
@@ -136,10 +131,10 @@ describe("a value that cannot be printed", () => {
     await expectRefused("INVALID_REWARD", () => engine.end(open, { weight: as }));
     await expectRefused("INVALID_ARGUMENT", () => engine.end(open, { tier: as }));
     await expectRefused("INVALID_ARGUMENT", () => engine.narrow(open, as, []));
-    await expectRefused("INVALID_ARGUMENT", () => engine.compact({ namespace: "default", olderThan: as }));
-    await expectRefused("INVALID_ARGUMENT", () => engine.revoke({ namespace: "default", from: as }));
+    await expectRefused("INVALID_ARGUMENT", () => compact(engine, { namespace: "default", olderThan: as }));
+    await expectRefused("INVALID_ARGUMENT", () => revoke(engine, { namespace: "default", from: as }));
     await expectRefused("UNKNOWN_EPISODE", () => engine.end(as));
-    await expectRefused("INVALID_ARGUMENT", async () => createEngine({ store: memoryStore(), readDeadline: as }));
+    await expectRefused("INVALID_ARGUMENT", async () => createEngine({ store: memoryStore(), readTimeout: as }));
     await expectRefused("INVALID_ARGUMENT", async () => oar({ halfLife: as }));
     const error = await engine.end(open, { reward: as }).catch((thrown: Error) => thrown);
     expect((error as Error).message.length).toBeLessThan(300);
@@ -177,7 +172,7 @@ describe("options that an object has from its class", () => {
 
   it("are heard by a learner", () => {
     for (const options of [{ learningRate: 7 }, { rewards: Object.create({ used: 7 }) }]) {
-      expect(() => qavr(Object.create(options))).toThrowError(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
+      expect(() => qValue(Object.create(options))).toThrowError(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
     }
   });
 });
@@ -187,18 +182,18 @@ describe("learners", () => {
     ["oar", null],
     ["oar", "guard"],
     ["oar", { halflife: 60_000 }],
-    ["qavr", null],
-    ["qavr", "x"],
-    ["qavr", { learning_rate: 0.5 }],
-    ["qavr", { rewards: { verifed: 1 } }],
-    ["qavr", { rewards: null }],
+    ["qValue", null],
+    ["qValue", "x"],
+    ["qValue", { learning_rate: 0.5 }],
+    ["qValue", { rewards: { verifed: 1 } }],
+    ["qValue", { rewards: null }],
   ])("refuse options that would do nothing: %s, %j", (name, options) => {
-    const make: (options: never) => unknown = name === "oar" ? oar : qavr;
+    const make: (options: never) => unknown = name === "oar" ? oar : qValue;
     expect(() => make(options as never)).toThrowError(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
   });
 
   it("take an option that is undefined for absent", () => {
-    expect(qavr({ learningRate: undefined, rewards: undefined } as never).id).toBe(qavr().id);
+    expect(qValue({ learningRate: undefined, rewards: undefined } as never).id).toBe(qValue().id);
     expect(oar({ setting: undefined, halfLife: undefined } as never).id).toBe("oar@1");
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Candidate, EngineOptions, OutcomeInput } from "../src/index.js";
 import { confirmationsIn } from "../src/ledger/memory-record.js";
 import { memoryScope } from "../src/ledger/state-keys.js";
+import { forget, replay } from "../src/maintenance/index.js";
 import { spread } from "../src/scoring/spread.js";
 import { candidates, ids, request, testEngine } from "./support/test-engine.js";
 
@@ -93,7 +94,7 @@ describe("a memory that nobody has verified", () => {
       await world.engine.end(episode);
     }
     expect((await judged(world, "d5")).learned).toBeLessThanOrEqual(0.25 * SIGMA + 1e-12);
-    expect(await world.engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(world.engine)).toMatchObject({ identical: true });
   });
 
   it("is confirmed by no failure, no user and no exposure that was not credited, and starts again when it was forgotten", async () => {
@@ -104,7 +105,7 @@ describe("a memory that nobody has verified", () => {
     expect((await judged(world, "d5")).learned).toBeLessThanOrEqual(0.25 * SIGMA + 1e-12);
     await praise(world, "d5", 3, { reward: true, tier: "verified" });
     expect((await judged(world, "d5")).learned).toBeGreaterThan(0.25 * SIGMA);
-    await world.engine.forget({ namespace: "default", ids: ["d5"] });
+    await forget(world.engine, { namespace: "default", ids: ["d5"] });
     await praise(world, "d5", 100, { reward: true });
     expect((await judged(world, "d5")).learned).toBeLessThanOrEqual(0.25 * SIGMA + 1e-12);
   });
@@ -118,7 +119,7 @@ describe("a memory that nobody has verified", () => {
     for (let i = 0; i < 4; i++) await world.engine.rank(request({ candidates: one, topK: 1, episode }));
     await world.engine.end(episode);
     expect((await judged(world, "d5")).learned).toBeLessThanOrEqual(0.25 * SIGMA + 1e-12);
-    expect(await world.engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(world.engine)).toMatchObject({ identical: true });
   });
 
   it("loses without limit, like any other", async () => {
@@ -152,7 +153,7 @@ describe("a memory that nobody has verified", () => {
       expect(await confirmations(world, "d")).toEqual([1]);
       await engine.report(own, REFUTED);
       expect(await confirmations(world, "d")).toEqual([0]);
-      expect(await engine.replay()).toMatchObject({ identical: true });
+      expect(await replay(engine)).toMatchObject({ identical: true });
     },
   );
 
@@ -173,7 +174,7 @@ describe("a memory that nobody has verified", () => {
       expect(await confirmations(world, "d")).toEqual([1]);
       await engine.report(both, REFUTED);
       expect(await confirmations(world, "d")).toEqual([0]);
-      expect(await engine.replay()).toMatchObject({ identical: true });
+      expect(await replay(engine)).toMatchObject({ identical: true });
     },
   );
 

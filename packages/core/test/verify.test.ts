@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { memoryStore, type Store, similarity } from "../src/index.js";
+import { repair, verify } from "../src/maintenance/index.js";
 import { faultyStore } from "./support/faulty-store.js";
 import { request, testEngine } from "./support/test-engine.js";
 
@@ -15,7 +16,7 @@ async function taught(store: Store, namespaces: readonly string[]): Promise<Retu
 describe("verifying", () => {
   it("finds an untouched store in order", async () => {
     const world = await taught(memoryStore(), ["a", "b"]);
-    expect(await world.engine.verify()).toEqual({
+    expect(await verify(world.engine)).toEqual({
       ok: true,
       namespaces: 2,
       entries: 4,
@@ -31,13 +32,13 @@ describe("verifying", () => {
     const store = memoryStore();
     const world = await taught(store, ["a", "b", "c"]);
     await store.replaceStates("b", 2, [{ scope: "memory:default", id: "d0", value: Uint8Array.of(1, 2, 3) }]);
-    const report = await world.engine.verify();
+    const report = await verify(world.engine);
     expect(report).toMatchObject({ ok: false, differing: [{ namespace: "b" }], unchecked: [] });
     expect(report.differing[0]?.states).toContain("memory:default/d0");
     expect(world.logs.at(-1)).toMatchObject({ level: "error", fields: { code: "VERIFY_FAILED", differing: 1 } });
-    expect(await world.engine.verify({ namespace: "a" })).toMatchObject({ ok: true, namespaces: 1 });
-    expect(await world.engine.repair()).toMatchObject({ rebuilt: ["b"], after: { ok: true, namespaces: 3 } });
-    expect(await world.engine.repair()).toMatchObject({ rebuilt: [], after: { ok: true } });
+    expect(await verify(world.engine, { namespace: "a" })).toMatchObject({ ok: true, namespaces: 1 });
+    expect(await repair(world.engine)).toMatchObject({ rebuilt: ["b"], after: { ok: true, namespaces: 3 } });
+    expect(await repair(world.engine)).toMatchObject({ rebuilt: [], after: { ok: true } });
   });
 
   it("does not take another learner's states for damage, and leaves them alone", async () => {
@@ -45,11 +46,11 @@ describe("verifying", () => {
     await taught(store, ["a"]);
     const other = testEngine({ store, learner: similarity(), prefix: "other" });
     const before = await store.scanStates("a", "memory:default", { limit: 100 });
-    expect(await other.engine.verify()).toMatchObject({
+    expect(await verify(other.engine)).toMatchObject({
       ok: false,
       unchecked: [{ namespace: "a", reason: "LEARNER_MISMATCH" }],
     });
-    expect(await other.engine.repair()).toMatchObject({ rebuilt: [] });
+    expect(await repair(other.engine)).toMatchObject({ rebuilt: [] });
     expect(await store.scanStates("a", "memory:default", { limit: 100 })).toEqual(before);
   });
 
@@ -62,17 +63,28 @@ describe("verifying", () => {
         (await inner.readEntries(...call)).map((entry) => ({ ...entry, payload: entry.payload.slice(0, 3) })),
     };
     const broken = testEngine({ store, prefix: "broken" });
-    expect(await broken.engine.repair()).toMatchObject({
+    expect(await repair(broken.engine)).toMatchObject({
       rebuilt: [],
       after: { ok: false, unchecked: [{ namespace: "a", reason: "INVALID_STATE" }] },
     });
-    expect(await world.engine.verify()).toMatchObject({ ok: true });
+    expect(await verify(world.engine)).toMatchObject({ ok: true });
   });
 
   it("rejects when the store cannot be reached: that is no damage", async () => {
     const { store, faults } = faultyStore();
     const world = testEngine({ store: { ...store, namespaces: async () => Promise.reject(new Error("refused")) } });
-    await expect(world.engine.verify()).rejects.toMatchObject({ code: "STORE_FAILED" });
+    await expect(verify(world.engine)).rejects.toMatchObject({ code: "STORE_FAILED" });
     faults.commit = "none";
+  });
+});
+
+describe("maintenance", () => {
+  it("works on a copy of an engine, as a wrapper makes one", async () => {
+    const { engine } = testEngine();
+    expect(await verify({ ...engine })).toMatchObject({ ok: true });
+  });
+
+  it("refuses an object that createEngine() did not make", async () => {
+    await expect(verify({} as never)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 });

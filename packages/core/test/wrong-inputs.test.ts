@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { createEngine, type ErrorCode, memoryStore, type OutcomeInput, type RankRequest } from "../src/index.js";
+import { exportState, forget, importState, replay } from "../src/maintenance/index.js";
 import { expectNothingDone, oneDoneOneOpen } from "./support/expect-nothing-done.js";
 import { request, testEngine } from "./support/test-engine.js";
 
@@ -160,32 +161,32 @@ describe("other calls", () => {
     await expectRefused("INVALID_ID", () => engine.open({ namespace: "" }));
     await expectRefused("INVALID_ID", () => engine.open({ aliases: [""] }));
     await expectRefused("INVALID_ID", () => engine.alias(open, [LONE]));
-    await expectRefused("INVALID_ID", () => engine.park(open, { alias: "" }));
+    await expectRefused("INVALID_ID", () => engine.suspend(open, { alias: "" }));
     await expectRefused("INVALID_ID", () => engine.resume(""));
     await expectRefused("INVALID_ID", () => engine.resume("a", { namespace: "" }));
     await expectRefused("INVALID_ID", () => engine.explain(""));
     await expectRefused("INVALID_ID", () => engine.status({ namespace: "" }));
-    await expectRefused("INVALID_ID", () => engine.replay({ namespace: "" }));
-    await expectRefused("INVALID_ID", () => engine.forget({ namespace: "" }));
-    await expectRefused("INVALID_ID", () => engine.forget({ namespace: "default", ids: ["a", ""] }));
+    await expectRefused("INVALID_ID", () => replay(engine, { namespace: "" }));
+    await expectRefused("INVALID_ID", () => forget(engine, { namespace: "" }));
+    await expectRefused("INVALID_ID", () => forget(engine, { namespace: "default", ids: ["a", ""] }));
     await expectRefused("LIMIT_EXCEEDED", () =>
-      engine.forget({ namespace: "default", collection: "x".repeat(300), ids: ["a"] }),
+      forget(engine, { namespace: "default", collection: "x".repeat(300), ids: ["a"] }),
     );
-    await expectRefused("INVALID_ID", () => engine.exportState({ namespace: "" }));
-    await expectRefused("INVALID_ID", () => engine.importState({ memories: [{ id: "", state: {} }] }));
+    await expectRefused("INVALID_ID", () => exportState(engine, { namespace: "" }));
+    await expectRefused("INVALID_ID", () => importState(engine, { memories: [{ id: "", state: {} }] }));
   });
 
   it("refuse imported states that no request could have made", async () => {
     const { engine } = tested;
     const state = { evidence: 1, advantage: 1, vector: new Float32Array(1_025) };
-    await expectRefused("INVALID_STATE", () => engine.importState({ memories: [{ id: "a", state }] }));
+    await expectRefused("INVALID_STATE", () => importState(engine, { memories: [{ id: "a", state }] }));
   });
 
   it("refuse episodes that are not open", async () => {
     const { engine } = tested;
     await expectRefused("UNKNOWN_EPISODE", () => engine.alias("nobody", ["x"]));
     await expectRefused("UNKNOWN_EPISODE", () => engine.narrow("nobody", 0, []));
-    await expectRefused("UNKNOWN_EPISODE", () => engine.park("nobody", { alias: "x" }));
+    await expectRefused("UNKNOWN_EPISODE", () => engine.suspend("nobody", { alias: "x" }));
   });
 });
 
@@ -204,7 +205,7 @@ describe("createEngine", () => {
     ["a misspelt option", { onedit: "keep" }],
     ["a text for a time", { outcomeWindow: "86400000" }],
     ["a BigInt for a time", { episodeTtl: 1000n }],
-    ["true for a time", { readDeadline: true }],
+    ["true for a time", { readTimeout: true }],
     ["a time for a clock", { clock: Date.now() }],
     ["no clock", { clock: null }],
     ["an id for what makes ids", { createId: "id" }],
@@ -230,13 +231,13 @@ describe("what is no object or no list at all", () => {
     ["aliases in one string", () => tested.engine.rank({ ...request(), aliases: as("run") })],
     ["aliases in one string, to open", () => tested.engine.open({ aliases: as("run") })],
     ["aliases in one string, to add", () => tested.engine.alias(open, as("run"))],
-    ["ids in one string, to forget", () => tested.engine.forget({ namespace: "default", ids: as("ab") })],
-    ["nothing to forget", () => tested.engine.forget(as(undefined))],
-    ["nothing to park under", () => tested.engine.park(open, as(undefined))],
+    ["ids in one string, to forget", () => forget(tested.engine, { namespace: "default", ids: as("ab") })],
+    ["nothing to forget", () => forget(tested.engine, as(undefined))],
+    ["nothing to suspend under", () => tested.engine.suspend(open, as(undefined))],
     ["no outcome", () => tested.engine.report("done", as(undefined))],
     ["an outcome that is a number", () => tested.engine.end(open, as(1))],
     ["ids in one string, to narrow", () => tested.engine.narrow(open, 0, as("d0"))],
-    ["nothing to import", () => tested.engine.importState(as(null))],
+    ["nothing to import", () => importState(tested.engine, as(null))],
     [
       "a memory that is named both as helpful and as harmful",
       () => tested.engine.report("done", { helpful: ["m1"], harmful: ["m1"] }),

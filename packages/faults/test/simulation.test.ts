@@ -9,10 +9,10 @@ describe("a simulated history", () => {
     expect(other.trace).not.toBe(one.trace);
   });
 
-  it("has crashes, retries, spooled outcomes and degraded rankings in it", async () => {
+  it("has crashes, retries, queued outcomes and degraded rankings in it", async () => {
     const histories = [];
     for (let seed = 1; seed <= 10; seed++) histories.push(await simulate(seed));
-    for (const what of ["crashes", "retries", "spooled", "degraded"] as const) {
+    for (const what of ["crashes", "retries", "queued", "degraded"] as const) {
       expect(histories.reduce((sum, history) => sum + history[what], 0)).toBeGreaterThan(0);
     }
   });

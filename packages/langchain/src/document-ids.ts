@@ -5,7 +5,7 @@ import { storableId as storable } from "@qavr/core/adapter";
 /** Names a document; undefined leaves it to the usual order. */
 export type IdOf = (document: DocumentInterface) => string | undefined;
 
-/** Where else than in `document.id` and `metadata._id` a document's id is looked for. */
+/** Further places of a document's id, besides `document.id` and `metadata._id`. */
 export interface DocumentIdOptions {
   /** Names the document, before anything else does. Give it when the host's ids change between runs. @default undefined */
   readonly idOf?: IdOf | undefined;

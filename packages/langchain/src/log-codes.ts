@@ -1,6 +1,6 @@
-import { type Log as CodedLog, SHARED_LOG_CODES } from "@qavr/core/adapter";
+import { SHARED_LOG_CODES } from "@qavr/core/adapter";
 
-/** The codes that no other adapter has. */
+/** Codes of this adapter alone. */
 const OWN_CODES = {
   NO_OUTCOME_TRACKING: "Memories were retrieved outside any tracked run, so nothing can be learned from how it ends.",
   NOTHING_TO_CHOOSE_FROM:
@@ -14,14 +14,25 @@ const OWN_CODES = {
     "A QavrStore was searched directly, which ranks and records nothing, so nothing is learned from it.",
 } as const;
 
+/** A code that only this adapter logs. */
+export type OwnLogCode = keyof typeof OWN_CODES;
+
 /**
- * Every code that this package logs, with the one sentence that docs/reference/log-codes.md prints for it. No line above
- * debug level carries anybody's text.
+ * Every code that this package logs, each with the sentence of docs/reference/log-codes.md. Lines above debug level carry no
+ * user's text.
  */
-export const LOG_CODES: typeof SHARED_LOG_CODES & typeof OWN_CODES = { ...SHARED_LOG_CODES, ...OWN_CODES };
+export const LANGCHAIN_LOG_CODES: typeof SHARED_LOG_CODES & typeof OWN_CODES = { ...SHARED_LOG_CODES, ...OWN_CODES };
 
 /** A stable identifier of one kind of log line. */
-export type LogCode = keyof typeof LOG_CODES;
+export type LangChainLogCode = keyof typeof LANGCHAIN_LOG_CODES;
 
-/** Writes one of this package's lines. */
-export type Log = CodedLog<LogCode>;
+/** Warnings about how a memory is wired up, by their code. */
+export const WIRING_WARNINGS: Readonly<Record<"NO_OUTCOME_TRACKING" | "NOTHING_TO_CHOOSE_FROM", string>> = {
+  NO_OUTCOME_TRACKING:
+    "Memories were retrieved outside any tracked run, so nothing can be learned from how it ends. " +
+    "Wrap the chain, graph or agent with memory.track(runnable), or pass callbacks: [memory.handler]; " +
+    "inside a plain function pass the run's config on: retriever.invoke(query, config).",
+  NOTHING_TO_CHOOSE_FROM:
+    "A wrapped retriever finds no more documents than are wanted, so learning can reorder them and never bring in a better one. " +
+    "Wrap the vector store itself, or let the retriever find more (asRetriever(20)) and name k.",
+};

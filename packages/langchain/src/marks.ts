@@ -1,9 +1,9 @@
 /**
- * Hidden, registered-symbol properties by which this package recognises its own objects, and LangGraph recognises handlers.
- * `instanceof` would fail across two copies of a package (ESM and CJS) in one process.
+ * Hidden properties, named by registered symbols, by which this package recognises its own objects and LangGraph recognises
+ * handlers. `instanceof` would fail across two copies of a package (ESM and CJS) in one process.
  */
 export const MARKS: Marks = {
-  internals: Symbol.for("qavr.langchain.internals"),
+  parts: Symbol.for("qavr.langchain.parts"),
   runTree: Symbol.for("qavr.langchain.run-tree"),
   retriever: Symbol.for("qavr.langchain.retriever"),
   vectorStore: Symbol.for("qavr.langchain.vector-store"),
@@ -12,15 +12,15 @@ export const MARKS: Marks = {
 };
 
 interface Marks {
-  /** On a memory: its internals. */
-  readonly internals: symbol;
+  /** On a memory: its parts. */
+  readonly parts: symbol;
   /** On a handler: the run tree that it feeds. */
   readonly runTree: symbol;
-  /** On these retrievers: whether another may look into one. */
+  /** On these retrievers: true when another may unwrap one. */
   readonly retriever: symbol;
-  /** On wrapped vector stores: whether another may look into one. */
+  /** On wrapped vector stores: true when another may unwrap one. */
   readonly vectorStore: symbol;
-  /** On a wrapped LangGraph store that another may look into: itself. */
+  /** On a wrapped LangGraph store that another may unwrap: itself. */
   readonly langGraphStore: symbol;
   /** LangGraph delivers interrupts to handlers with this mark; extending its class would import LangGraph. */
   readonly graphHandler: symbol;
@@ -31,7 +31,7 @@ export function mark(target: object, name: symbol, value: unknown): void {
   Object.defineProperty(target, name, { value });
 }
 
-/** The value of a mark; undefined for anything without it. */
+/** The value of a mark; undefined for an object without it. */
 export function markOf(target: unknown, name: symbol): unknown {
   return typeof target === "object" && target !== null ? (target as Record<symbol, unknown>)[name] : undefined;
 }

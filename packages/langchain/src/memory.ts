@@ -1,35 +1,24 @@
-import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { DocumentInterface } from "@langchain/core/documents";
-import type { BaseRetrieverInterface } from "@langchain/core/retrievers";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import type { Engine, EpisodeView, NamespaceStatus, OutcomeReceipt } from "@qavr/core";
 import type { Outcome } from "@qavr/core/adapter";
 import type { SearchRuntime, StoreSearchOptions } from "./langgraph/search-store.js";
 import type { FoundItem, GivenStore } from "./langgraph/stored-item.js";
+import type { MemoryHandle } from "./memory-parts.js";
 import type { CompressorOptions, QavrCompressor } from "./qavr-compressor.js";
 import type { QavrRetriever, RetrieverOptions } from "./qavr-retriever.js";
-import type { QavrVectorStore } from "./qavr-vector-store.js";
-import type { DocumentExplanation } from "./ranking/explain-document.js";
+import type { Wrapped } from "./qavr-vector-store.js";
+import type { Host } from "./ranking/host.js";
 import type { RankingOptions } from "./ranking/ranking-options.js";
+import type { DocumentExplanation } from "./ranking/shown-documents.js";
 import type { Recall, RecallOptions } from "./recall.js";
 import type { OutcomeHandler } from "./runs/outcome-handler.js";
+import type { Trackable } from "./runs/track-runs.js";
 import type { RecallTool, RecallToolOptions } from "./tools/recall-tool.js";
 import type { ReportOutcomeTool, ReportOutcomeToolOptions } from "./tools/report-outcome-tool.js";
 
-/** Anything that can be asked for documents. */
-export type Host = VectorStoreInterface | BaseRetrieverInterface;
-
-/** Anything whose runs can be watched: a chain, a graph, an agent. */
-export interface Trackable {
-  withConfig(config: { callbacks: BaseCallbackHandler[] }): unknown;
-}
-
-/** A wrapped store with the members that only the wrapped store has. */
-export type Wrapped<Store extends VectorStoreInterface> = QavrVectorStore<Store> &
-  Omit<Store, keyof QavrVectorStore<Store>>;
-
-/** An application's memory: ranks what its stores find by what worked, and learns from how its runs end. */
-export interface Qavr {
+/** An application's memory: it ranks what stores find by past outcomes, and learns from how runs end. */
+export interface Qavr extends MemoryHandle {
   /** Watches runs. {@link Qavr.track} attaches it. */
   readonly handler: OutcomeHandler;
   /** The engine underneath, for replay, forgetting and evaluation. */
@@ -46,16 +35,16 @@ export interface Qavr {
   compressor(options?: CompressorOptions): QavrCompressor;
 
   /**
-   * The runnable with the handler attached (`withConfig`), so that the end of each of its runs is learned from. The type
-   * stays the runnable's; LangChain may return a binding that lacks members beyond `invoke`, `stream` and `batch`.
-   * @throws UNSUPPORTED for something without `withConfig`, and for a retriever or a tool, whose end says nothing about what it found
+   * The runnable with the handler attached (`withConfig`), so that the memory learns from the end of each of its runs. The type
+   * stays the runnable's; LangChain may return a binding without members beyond `invoke`, `stream` and `batch`.
+   * @throws UNSUPPORTED for an object without `withConfig`, and for a retriever or a tool, whose end is no evidence about documents
    */
   track<Runnable extends Trackable>(runnable: Runnable): Runnable;
 
   /**
-   * Says how a run went, during it, right after it or up to 30 days later. The better tier of evidence counts; a report by a
-   * person (the default) overrules what the run's end said. About a run of this process that was shown no memory there is nothing to
-   * learn: the answer is `ignored`.
+   * Reports how a run went, during it, right after it or up to 30 days later. The better tier of evidence counts; a report by a
+   * person (the default) replaces the outcome of the run's end. For a run of this process that was shown no memory the answer is
+   * `ignored`.
    *
    * @param reference A run id, an episode id, or a document that a retrieval returned.
    * @param options.namespace Needed for a run of another process whose namespace is not the memory's own.
@@ -70,17 +59,16 @@ export interface Qavr {
 
   /**
    * Retrieves without any framework around it. Inside a tracked run it joins that run's episode.
-   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, and what the host throws
+   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, and the host's errors
    */
   recall(base: Host, text: string, options?: RecallOptions): Promise<Recall>;
 
   /**
-   * Searches a LangGraph store from a tool or a node, and attributes what it found to the run in one call. Pass the tool's runtime or
-   * the node's config on; it may be left out where LangGraph keeps it. A `QavrStore` and the store that a graph hands out are both
-   * right.
+   * Searches a LangGraph store from a tool or a node, and attributes the results to the run. Pass on the tool's runtime or the node's
+   * config; leave it out where LangGraph keeps it. Give a `QavrStore` or the store that a graph hands out.
    *
    * @param namespace The prefix to search in: the store's namespace, not the scope of learning.
-   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, and what the store throws
+   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, and the store's errors
    */
   search(
     store: GivenStore,
@@ -97,16 +85,16 @@ export interface Qavr {
   /** A tool with which an agent reports how its own run goes. @throws INVALID_ARGUMENT */
   reportOutcomeTool(options?: ReportOutcomeToolOptions): ReportOutcomeTool;
 
-  /** Documents, or what {@link Qavr.search} found, as prompt text, each with its short handle: `[m1] text`. */
+  /** Documents, or items of {@link Qavr.search}, as prompt text, each with its short handle: `[m1] text`. */
   format(memories: readonly (DocumentInterface | FoundItem)[]): string;
-  /** A run with everything it was shown and why, by run or episode id; undefined if unknown. */
+  /** A run with the memories it was shown and their explanations, by run or episode id; undefined if unknown. */
   explain(reference: string, options?: { readonly namespace?: string | undefined }): Promise<EpisodeView | undefined>;
-  /** Why a returned document stands where it does; undefined for a document that no ranking returned. */
+  /** Why a returned document has its place; undefined for a document that no ranking returned. */
   explain(document: DocumentInterface): Promise<DocumentExplanation | undefined>;
-  /** Whether and what a namespace has learned. */
+  /** State of learning in a namespace. */
   status(options?: { readonly namespace?: string | undefined }): Promise<NamespaceStatus>;
   /** Waits until the ends of all runs that have ended are judged and recorded. Await it before a process is frozen or exits. */
   flush(): Promise<void>;
-  /** Waits likewise, records what is open as abandoned and closes the store. */
+  /** Waits likewise, records open episodes as abandoned and closes the store. */
   close(): Promise<void>;
 }

@@ -1,8 +1,7 @@
 import type { Callbacks } from "@langchain/core/callbacks/manager";
 import type { DocumentInterface } from "@langchain/core/documents";
 import { BaseDocumentCompressor } from "@langchain/core/retrievers/document_compressors";
-import { type Internals, internalsOf } from "./internals.js";
-import type { Qavr } from "./memory.js";
+import { type MemoryHandle, type MemoryParts, partsOf } from "./memory-parts.js";
 import { assertRankingOptions, DEFAULT_K, type RankingOptions } from "./ranking/ranking-options.js";
 import { planRerank, rerank } from "./ranking/rerank.js";
 import { findRun } from "./runs/find-run.js";
@@ -11,7 +10,7 @@ import { findRun } from "./runs/find-run.js";
 type Unread = "fetchK" | "scores" | "space";
 const UNREAD: readonly Unread[] = ["fetchK", "scores", "space"];
 
-/** What a {@link QavrCompressor} can be told. */
+/** Options of a {@link QavrCompressor}. */
 export interface CompressorOptions extends Omit<RankingOptions, Unread> {
   /** How many documents to keep. @default 4 */
   readonly topN?: number | undefined;
@@ -19,8 +18,8 @@ export interface CompressorOptions extends Omit<RankingOptions, Unread> {
 
 /** Fields of a {@link QavrCompressor}. */
 export interface QavrCompressorFields extends CompressorOptions {
-  /** What `qavr()` returned. */
-  readonly memory: Qavr;
+  /** The object that `qavr()` returned. */
+  readonly memory: MemoryHandle;
 }
 
 /**
@@ -32,12 +31,12 @@ export interface QavrCompressorFields extends CompressorOptions {
 export class QavrCompressor extends BaseDocumentCompressor {
   readonly topN: number;
   readonly options: RankingOptions;
-  readonly #internals: Internals;
+  readonly #parts: MemoryParts;
 
   constructor(fields: QavrCompressorFields) {
     super();
     const { memory, topN = DEFAULT_K, ...options } = fields;
-    this.#internals = internalsOf(memory);
+    this.#parts = partsOf(memory);
     assertRankingOptions(options, { size: { name: "topN", value: topN }, without: UNREAD });
     this.topN = topN;
     this.options = options;
@@ -48,12 +47,12 @@ export class QavrCompressor extends BaseDocumentCompressor {
     query: string,
     callbacks?: Callbacks,
   ): Promise<DocumentInterface[]> {
-    const internals = this.#internals;
-    if (!internals.engine.enabled) return documents.slice(0, this.topN);
-    const site = findRun(internals.runs, callbacks);
-    if (!site.tracked) internals.warnUntracked();
-    const plan = planRerank(internals, site, this.options);
+    const parts = this.#parts;
+    if (!parts.kit.engine.enabled) return documents.slice(0, this.topN);
+    const site = findRun(parts.runs, callbacks);
+    if (!site.tracked) parts.warn.untracked();
+    const plan = planRerank(parts, site, this.options);
     const request = { ...plan, found: { documents }, text: query, k: this.topN, options: this.options };
-    return (await rerank(internals, request)).documents;
+    return (await rerank(parts, request)).documents;
   }
 }

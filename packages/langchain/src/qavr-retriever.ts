@@ -3,18 +3,16 @@ import type { DocumentInterface } from "@langchain/core/documents";
 import { BaseRetriever, type BaseRetrieverInput } from "@langchain/core/retrievers";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { VectorStoreRetriever } from "@langchain/core/vectorstores";
-import { definedOnly } from "@qavr/core";
-import { type Internals, internalsOf } from "./internals.js";
+import { definedOnly, refuseOption } from "@qavr/core/adapter";
 import { MARKS, mark, markOf } from "./marks.js";
-import type { Host, Qavr } from "./memory.js";
+import { type MemoryHandle, type MemoryParts, partsOf } from "./memory-parts.js";
 import { type QavrVectorStore, unwrapHost } from "./qavr-vector-store.js";
-import { assertHost, isVectorStore, mostOf } from "./ranking/host.js";
-import { assertRankingOptions, DEFAULT_K, type RankingOptions, refuse } from "./ranking/ranking-options.js";
+import { assertHost, type Host, isVectorStore, mostOf } from "./ranking/host.js";
+import { assertRankingOptions, DEFAULT_K, type RankingOptions } from "./ranking/ranking-options.js";
 import { search } from "./ranking/search.js";
-import { findRun, hearSignal } from "./runs/find-run.js";
-import type { OutcomeHandler } from "./runs/outcome-handler.js";
+import { addSignal, findRun } from "./runs/find-run.js";
 
-/** What a {@link QavrRetriever} can be told besides its host. */
+/** Options of a {@link QavrRetriever} besides its host. */
 export interface RetrieverOptions<Filter = unknown> extends BaseRetrieverInput, RankingOptions {
   /** How many documents to return. A wrapped retriever is asked for no number: without `k` all it found are reordered. @default 4 for a store */
   readonly k?: number | undefined;
@@ -24,8 +22,8 @@ export interface RetrieverOptions<Filter = unknown> extends BaseRetrieverInput, 
 
 /** Fields of a {@link QavrRetriever}. */
 export interface QavrRetrieverFields<Filter = unknown> extends RetrieverOptions<Filter> {
-  /** What `qavr()` returned. */
-  readonly memory: Qavr;
+  /** The object that `qavr()` returned. */
+  readonly memory: MemoryHandle;
   /** The vector store or retriever to ask. */
   readonly base: Host;
 }
@@ -49,7 +47,7 @@ export class QavrRetriever extends BaseRetriever {
   readonly k: number | undefined;
   readonly filter: unknown;
   readonly options: RankingOptions;
-  readonly #internals: Internals;
+  readonly #parts: MemoryParts;
 
   constructor(fields: QavrRetrieverFields) {
     const inner = innerOf(fields.base);
@@ -62,12 +60,12 @@ export class QavrRetriever extends BaseRetriever {
       verbose = inner?.verbose,
       ...asked
     } = fields;
-    const internals = internalsOf(memory);
+    const parts = partsOf(memory);
     const { host, k, filter, merged } = unwrapBase(base, asked);
     super({
-      // The handler hears of this retriever's runs also where nobody passed it, so that a bare retrieval has a run id and
-      // its caller's metadata, and is recorded when it ends.
-      ...(internals.engine.enabled
+      // The handler sees this retriever's runs also outside tracked runs: a bare retrieval then has a run id and its caller's
+      // metadata, and is recorded when it ends.
+      ...(parts.kit.engine.enabled
         ? { callbacks: withHandler(callbacks, memory.handler) }
         : callbacks
           ? { callbacks }
@@ -77,10 +75,10 @@ export class QavrRetriever extends BaseRetriever {
       ...(verbose === undefined ? {} : { verbose }),
     });
     const most = mostOf(host);
-    if (most !== undefined && most <= (k ?? most)) internals.warnNarrow();
-    // A class of the application's own may filter what is found, and is not looked into.
+    if (most !== undefined && most <= (k ?? most)) parts.warn.narrow();
+    // An application's own subclass may filter documents, so it is not unwrapped.
     mark(this, MARKS.retriever, new.target === QavrRetriever);
-    this.#internals = internals;
+    this.#parts = parts;
     this.base = host;
     this.k = k;
     this.filter = filter;
@@ -88,7 +86,7 @@ export class QavrRetriever extends BaseRetriever {
   }
 
   override invoke(query: string, options?: RunnableConfig): Promise<DocumentInterface[]> {
-    if (options) hearSignal(this.#internals.runs, options);
+    if (options) addSignal(this.#parts.runs, options);
     return super.invoke(query, options);
   }
 
@@ -97,15 +95,15 @@ export class QavrRetriever extends BaseRetriever {
     runManager?: CallbackManagerForRetrieverRun,
   ): Promise<DocumentInterface[]> {
     const { base, k, filter, options } = this;
-    const site = findRun(this.#internals.runs, runManager);
-    if (!site.tracked) this.#internals.warnUntracked();
+    const site = findRun(this.#parts.runs, runManager);
+    if (!site.tracked) this.#parts.warn.untracked();
     const callbacks = runManager?.getChild(isVectorStore(base) ? "vectorstore" : "base_retriever");
-    const { documents } = await search(this.#internals, { base, text: query, k, filter, options, site, callbacks });
+    const { documents } = await search(this.#parts, { base, text: query, k, filter, options, site, callbacks });
     return documents;
   }
 }
 
-/** What stands inside a base, and what it is to be asked. */
+/** The host inside a base, and how it is asked. */
 interface Unwrapped {
   readonly host: Host;
   readonly k: number | undefined;
@@ -114,9 +112,9 @@ interface Unwrapped {
 }
 
 /**
- * The host inside, should `base` be one of these retrievers or vector stores, or such a store's own retriever, also of another memory:
- * ranking twice would count every memory twice, and in a namespace that the inner one does not know of. Its options hold where none are
- * given; its filter may keep tenants apart and is not replaced.
+ * The host inside `base`, if `base` is one of these retrievers or vector stores or such a store's own retriever, also of another
+ * memory: ranking twice would count every memory twice. Its options are the defaults; its filter may separate tenants and is not
+ * replaced.
  *
  * @throws INVALID_ARGUMENT
  */
@@ -127,7 +125,7 @@ export function unwrapBase(
   assertHost(base);
   const inner = innerOf(base);
   if (inner && inner.filter !== undefined && filter !== undefined && filter !== inner.filter) {
-    refuse("filter", filter, "must be left out, because the wrapped retriever has one of its own");
+    refuseOption("filter", filter, "must be left out, because the wrapped retriever has one of its own");
   }
   const { host, merged } = inner
     ? { host: inner.base, merged: { ...inner.options, ...definedOnly(options) } }
@@ -140,7 +138,7 @@ export function unwrapBase(
 /** A retriever whose ranking another one takes over. */
 type Inner = Pick<QavrRetriever, "base" | "k" | "filter" | "options" | keyof BaseRetrieverInput>;
 
-/** What is looked into: one of these retrievers or the own one of a wrapped store, and of no class derived from them. */
+/** A retriever to unwrap: one of these retrievers or the own one of a wrapped store; not a subclass of them. */
 function innerOf(value: unknown): Inner | undefined {
   if (markOf(value, MARKS.retriever) === true) return value as QavrRetriever;
   const retriever = value as VectorStoreRetriever<QavrVectorStore> | null | undefined;
@@ -149,13 +147,13 @@ function innerOf(value: unknown): Inner | undefined {
   if (retriever.constructor !== store.asRetriever().constructor) return undefined;
   const { k, filter, searchType, searchKwargs, callbacks, tags, metadata, verbose } = retriever;
   const { inner, options } = store;
-  // Another search than by similarity is the host's own, and chooses among what it finds by itself.
+  // A search other than by similarity is the host's own and selects its documents itself.
   const base =
     searchType === "similarity" ? inner : inner.asRetriever({ k, filter, searchType, searchKwargs } as never);
   return { base, k, filter, options, callbacks, tags, metadata, verbose } as Inner;
 }
 
-function withHandler(callbacks: Callbacks | undefined, handler: OutcomeHandler): Callbacks {
+function withHandler(callbacks: Callbacks | undefined, handler: MemoryHandle["handler"]): Callbacks {
   if (!callbacks) return [handler];
   if (Array.isArray(callbacks) && callbacks.includes(handler)) return callbacks;
   return Array.isArray(callbacks) ? [...callbacks, handler] : callbacks.copy([handler], false);

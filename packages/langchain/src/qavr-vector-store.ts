@@ -5,11 +5,9 @@ import {
   VectorStore,
   type VectorStoreInterface,
 } from "@langchain/core/vectorstores";
-import { definedOnly } from "@qavr/core";
-import { delegateMembers } from "./delegate-members.js";
-import { type Internals, internalsOf } from "./internals.js";
+import { addMembers, definedOnly, refuseOption } from "@qavr/core/adapter";
 import { MARKS, mark, markOf } from "./marks.js";
-import type { Qavr } from "./memory.js";
+import { type MemoryHandle, type MemoryParts, partsOf } from "./memory-parts.js";
 import {
   askForDocuments,
   askForScores,
@@ -20,22 +18,26 @@ import {
   scored,
   searchesByVector,
 } from "./ranking/host.js";
-import { assertRankingOptions, DEFAULT_K, type RankingOptions, refuse } from "./ranking/ranking-options.js";
+import { assertRankingOptions, DEFAULT_K, type RankingOptions } from "./ranking/ranking-options.js";
 import { planRerank, type RerankPlan, rerank } from "./ranking/rerank.js";
 import { planSearch, type SearchPlan } from "./ranking/search.js";
 import { findRun, type RunSite } from "./runs/find-run.js";
 
+/** A wrapped store with the members that only the wrapped store has. */
+export type Wrapped<Store extends VectorStoreInterface> = QavrVectorStore<Store> &
+  Omit<Store, keyof QavrVectorStore<Store>>;
+
 /** Fields of a {@link QavrVectorStore}. */
 export interface QavrVectorStoreFields<Store extends VectorStoreInterface = VectorStoreInterface>
   extends RankingOptions {
-  /** What `qavr()` returned. */
-  readonly memory: Qavr;
+  /** The object that `qavr()` returned. */
+  readonly memory: MemoryHandle;
   /** The store to wrap. */
   readonly store: Store;
 }
 
 /**
- * A vector store whose searches return what helped runs like this one first. Scores stay the host's own. Everything else
+ * A vector store whose searches return first the documents that helped similar runs. Scores stay the host's own. Everything else
  * passes through in the host's own shape: adding, deleting, saving and the methods that only this host has. Maximal marginal
  * relevance keeps the host's selection and is recorded as shown.
  *
@@ -50,25 +52,25 @@ export class QavrVectorStore<Store extends VectorStoreInterface = VectorStoreInt
   /** The wrapped store. */
   readonly inner: Store;
   readonly options: RankingOptions;
-  readonly #internals: Internals;
+  readonly #parts: MemoryParts;
 
   constructor(fields: QavrVectorStoreFields<Store>) {
     const { memory, store, ...options } = fields;
-    const internals = internalsOf(memory);
-    if (!isVectorStore(store)) refuse("store", store, "must be a vector store with similaritySearchWithScore");
+    const parts = partsOf(memory);
+    if (!isVectorStore(store)) refuseOption("store", store, "must be a vector store with similaritySearchWithScore");
     const { host, merged } = unwrapHost(store, options);
     assertRankingOptions(merged);
-    // The second argument lands in what LangChain serialises of this object: no clients, no connection strings.
+    // LangChain serialises the second argument: no clients, no connection strings.
     super(host.embeddings, {});
-    // A class of the application's own may filter what is found, and is not looked into.
+    // An application's own subclass may filter documents, so it is not unwrapped.
     mark(this, MARKS.vectorStore, new.target === QavrVectorStore);
     this.inner = host;
     this.options = merged;
-    this.#internals = internals;
+    this.#parts = parts;
     if (typeof host.maxMarginalRelevanceSearch === "function") {
       this.maxMarginalRelevanceSearch = (query, search, callbacks) => this.#searchMmr(query, search, callbacks);
     }
-    delegateMembers(this, host);
+    addMembers(this, host);
   }
 
   /** A literal: the base class asks before this object has its fields. */
@@ -98,7 +100,7 @@ export class QavrVectorStore<Store extends VectorStoreInterface = VectorStoreInt
     filter?: this["FilterType"],
     callbacks?: Callbacks,
   ): Promise<DocumentInterface[]> {
-    if (!this.#internals.engine.enabled) return this.inner.similaritySearch(query, k, filter, callbacks);
+    if (!this.#parts.kit.engine.enabled) return this.inner.similaritySearch(query, k, filter, callbacks);
     const { plan, question, topK } = await this.#question(query, k, filter, callbacks);
     const found = await askForDocuments(this.inner, question);
     return (await this.#rerank(plan, found, query, topK)).map(([document]) => document);
@@ -110,7 +112,7 @@ export class QavrVectorStore<Store extends VectorStoreInterface = VectorStoreInt
     filter?: this["FilterType"],
     callbacks?: Callbacks,
   ): Promise<[DocumentInterface, number][]> {
-    if (!this.#internals.engine.enabled) return this.inner.similaritySearchWithScore(query, k, filter, callbacks);
+    if (!this.#parts.kit.engine.enabled) return this.inner.similaritySearchWithScore(query, k, filter, callbacks);
     const { plan, question, topK } = await this.#question(query, k, filter, callbacks);
     return this.#rerank(plan, await askForScores(this.inner, question), query, topK);
   }
@@ -120,7 +122,7 @@ export class QavrVectorStore<Store extends VectorStoreInterface = VectorStoreInt
     k: number,
     filter?: this["FilterType"],
   ): Promise<[DocumentInterface, number][]> {
-    if (!this.#internals.engine.enabled) return this.inner.similaritySearchVectorWithScore(query, k, filter);
+    if (!this.#parts.kit.engine.enabled) return this.inner.similaritySearchVectorWithScore(query, k, filter);
     const { plan, width } = await this.#plan(undefined, k);
     const fetchK = boundedBySize(this.inner, { k, fetchK: width.fetchK });
     const found = scored(await this.inner.similaritySearchVectorWithScore(query, fetchK, filter));
@@ -133,16 +135,16 @@ export class QavrVectorStore<Store extends VectorStoreInterface = VectorStoreInt
     callbacks: Callbacks | undefined,
   ): Promise<DocumentInterface[]> {
     const documents = (await this.inner.maxMarginalRelevanceSearch?.(query, search, callbacks)) ?? [];
-    if (!this.#internals.engine.enabled) return documents;
-    // This search embeds the text itself and keeps the vector. Where all others learn by such vectors, a hashed text would
-    // start a second space; a request without a vector is known by its memories alone.
+    if (!this.#parts.kit.engine.enabled) return documents;
+    // This search embeds the text itself and does not return the vector. Where other searches learn by such vectors, a hashed text
+    // would start a second space, so the request has neither.
     const text = searchesByVector(this.inner) ? undefined : query;
-    const plan = planRerank(this.#internals, this.#site(callbacks), this.options);
+    const plan = planRerank(this.#parts, this.#site(callbacks), this.options);
     const pairs = await this.#rerank(plan, { documents }, text, documents.length, true);
     return pairs.map(([document]) => document);
   }
 
-  /** A text search as the store is asked for it, and how many of what it finds are returned: all, where it decides that itself. */
+  /** A text search as the store is asked for it, and how many documents are returned: all, where the store decides. */
   async #question(
     text: string,
     asked: number | undefined,
@@ -156,12 +158,12 @@ export class QavrVectorStore<Store extends VectorStoreInterface = VectorStoreInt
   }
 
   #plan(callbacks: Callbacks | undefined, k: number): Promise<SearchPlan> {
-    return planSearch(this.#internals, this.#site(callbacks), this.options, k);
+    return planSearch(this.#parts, this.#site(callbacks), this.options, k);
   }
 
   #site(callbacks: Callbacks | undefined): RunSite {
-    const site = findRun(this.#internals.runs, callbacks);
-    if (!site.tracked) this.#internals.warnUntracked();
+    const site = findRun(this.#parts.runs, callbacks);
+    if (!site.tracked) this.#parts.warn.untracked();
     return site;
   }
 
@@ -173,17 +175,17 @@ export class QavrVectorStore<Store extends VectorStoreInterface = VectorStoreInt
     keepOrder: boolean = false,
   ): Promise<[DocumentInterface, number][]> {
     const { options, inner: host } = this;
-    // Where nothing can be ranked the host was asked for its own k, whatever that was; all that it answered stands.
+    // Without a scope the host was asked for its own k, and its whole answer stands.
     const topK = plan.scope ? k : undefined;
     const request = { ...plan, found, text, k: topK, options, host, keepOrder };
-    const { documents, places } = await rerank(this.#internals, request);
+    const { documents, places } = await rerank(this.#parts, request);
     return documents.map((document, i) => [document, found.scores?.[places[i] as number] as number]);
   }
 }
 
 /**
- * The store inside, should `base` be one of these vector stores, also of another memory: ranking twice would count every
- * memory twice. The wrapper's options hold where none are given.
+ * The store inside `base`, if `base` is one of these vector stores, also of another memory: ranking twice would count every memory
+ * twice. The wrapper's options are the defaults.
  */
 export function unwrapHost<Base extends object>(
   base: Base,

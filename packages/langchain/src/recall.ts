@@ -1,16 +1,16 @@
 import type { Callbacks } from "@langchain/core/callbacks/manager";
 import type { DocumentInterface } from "@langchain/core/documents";
 import { type OutcomeReceipt, QavrError } from "@qavr/core";
-import { endOrReport, type Outcome, toOutcomeInput } from "@qavr/core/adapter";
+import { endOrReport, type Outcome, refuseOption, toOutcomeInput } from "@qavr/core/adapter";
 import { storableId } from "./document-ids.js";
-import type { Internals } from "./internals.js";
-import type { Host } from "./memory.js";
+import type { MemoryParts } from "./memory-parts.js";
 import { unwrapBase } from "./qavr-retriever.js";
-import { type RankingOptions, refuse } from "./ranking/ranking-options.js";
+import type { Host } from "./ranking/host.js";
+import type { RankingOptions } from "./ranking/ranking-options.js";
 import { search } from "./ranking/search.js";
-import { findRun, hearSignal } from "./runs/find-run.js";
+import { addSignal, findRun } from "./runs/find-run.js";
 
-/** What a recall can be told. */
+/** Options of a recall. */
 export interface RecallOptions extends RankingOptions {
   /** How many documents to return. @default 4 for a store, all that a retriever finds */
   readonly k?: number | undefined;
@@ -25,7 +25,7 @@ export interface RecallEpisode {
   /** For a later `memory.report(id, …)`. Empty when nothing was recorded: learning is off, failed, or nothing was found. */
   readonly id: string;
   /**
-   * Says how it went. The first report closes the episode, unless it belongs to a tracked run; later ones correct it.
+   * Reports how it went. The first report closes the episode, unless it belongs to a tracked run; later ones correct it.
    * Undefined when nothing was recorded.
    * @throws UNKNOWN_EPISODE, NOT_SHOWN, INVALID_ARGUMENT, INVALID_ID, INVALID_REWARD, LIMIT_EXCEEDED, OUTCOME_TOO_LATE,
    * IDEMPOTENCY_CONFLICT, LEARNER_MISMATCH and the store's codes
@@ -35,7 +35,7 @@ export interface RecallEpisode {
   end(): Promise<void>;
 }
 
-/** What was recalled. */
+/** The recalled documents and their episode. */
 export interface Recall {
   readonly documents: DocumentInterface[];
   readonly episode: RecallEpisode;
@@ -43,20 +43,20 @@ export interface Recall {
 
 /** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export async function recall(
-  internals: Internals,
+  parts: MemoryParts,
   base: Host,
   text: string,
   { config, ...options }: RecallOptions,
 ): Promise<Recall> {
-  if (typeof text !== "string") refuse("text", text, "must be a string");
+  if (typeof text !== "string") refuseOption("text", text, "must be a string");
   const { host, merged, ...asked } = unwrapBase(base, options);
-  if (config) hearSignal(internals.runs, config);
-  const site = findRun(internals.runs, config?.callbacks);
+  if (config) addSignal(parts.runs, config);
+  const site = findRun(parts.runs, config?.callbacks);
   const request = { base: host, text, ...asked, options: merged, site, callbacks: config?.callbacks };
-  const { documents, ranking, namespace } = await search(internals, request);
+  const { documents, ranking, namespace } = await search(parts, request);
   const id = ranking?.episode ?? "";
   const episode =
-    id === "" || namespace === undefined ? unrecorded() : recorded(internals, id, namespace, site.run !== undefined);
+    id === "" || namespace === undefined ? unrecorded() : recorded(parts, id, namespace, site.run !== undefined);
   return { documents, episode };
 }
 
@@ -64,14 +64,14 @@ function unrecorded(): RecallEpisode {
   return { id: "", report: () => Promise.resolve(undefined), end: () => Promise.resolve() };
 }
 
-function recorded({ engine }: Internals, id: string, namespace: string, ofRun: boolean): RecallEpisode {
+function recorded({ kit: { engine } }: MemoryParts, id: string, namespace: string, ofRun: boolean): RecallEpisode {
   let open = !ofRun;
   const close = async (outcome?: Outcome): Promise<OutcomeReceipt | undefined> => {
     open = false;
     try {
       return await endOrReport(engine, id, outcome && toOutcomeInput(outcome, storableId), { namespace });
     } catch (error) {
-      // Refused: it may be tried again. Given up after its time: there is nothing left to close.
+      // A refused outcome may be tried again. An episode past its time has nothing left to close.
       open = !QavrError.isInstance(error, "UNKNOWN_EPISODE");
       throw error;
     }

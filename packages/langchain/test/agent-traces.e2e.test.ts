@@ -285,7 +285,7 @@ describe("a tracked agent", () => {
     const interrupted = await agent.invoke(QUESTION, { ...config, runId: RUN_ID });
     expect(interrupted).toHaveProperty("__interrupt__");
     expect(await credit(memory)).toEqual({});
-    expect(await memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
+    expect(await memory.explain(RUN_ID)).toMatchObject({ state: "suspended" });
 
     await agent.invoke(new Command({ resume: { decisions: [{ type: "approve" }] } }), config);
     expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });

@@ -3,7 +3,7 @@ import { tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { qavrMiddleware, withAgents } from "../src/agents/index.js";
-import { internalsOf } from "../src/internals.js";
+import { partsOf } from "../src/memory-parts.js";
 import { REMEMBERED_RUNS } from "../src/runs/run-tree.js";
 import { calling } from "./support/agent.js";
 import { bench, credit, nothingOpen } from "./support/bench.js";
@@ -18,7 +18,7 @@ describe("100 concurrent agent runs on one handler", () => {
     const topics = {
       restart: "restart the payment service",
       coffee: "office coffee machine",
-      parking: "parking permits",
+      suspending: "suspending permits",
     };
     const shown = Object.keys(topics) as (keyof typeof topics)[];
     const topicOf = (run: number) => shown[run % 3] as keyof typeof topics;
@@ -39,20 +39,20 @@ describe("100 concurrent agent runs on one handler", () => {
       agent(run).invoke(
         { messages: [{ role: "user", content: topics[topicOf(run)] }] },
         // Every run of the third topic runs into the recursion limit, and fails.
-        { runId: runId(run), ...(topicOf(run) === "parking" ? { recursionLimit: 3 } : {}) },
+        { runId: runId(run), ...(topicOf(run) === "suspending" ? { recursionLimit: 3 } : {}) },
       );
     const results = await Promise.allSettled(Array.from({ length: 100 }, (_, run) => invoke(run)));
     expect(results.filter(({ status }) => status === "rejected")).toHaveLength(33);
     for (let run = 0; run < 100; run++) {
       const view = await memory.explain(runId(run));
       expect(view?.exposures.map(({ items }) => items.map(({ id }) => id))).toEqual([[topicOf(run)]]);
-      const tier = { restart: "completed", coffee: "self-reported", parking: "observed" }[topicOf(run)];
+      const tier = { restart: "completed", coffee: "self-reported", suspending: "observed" }[topicOf(run)];
       expect(view?.outcome?.tier).toBe(tier);
     }
-    expect((await memory.status()).episodes).toMatchObject({ recorded: 100, open: 0, parked: 0, abandoned: 0 });
-    expect(await credit(memory)).toEqual({ restart: 1, coffee: -1, parking: -1 });
+    expect((await memory.status()).episodes).toMatchObject({ recorded: 100, open: 0, suspended: 0, abandoned: 0 });
+    expect(await credit(memory)).toEqual({ restart: 1, coffee: -1, suspending: -1 });
     expect(await nothingOpen(memory)).toBe(true);
-    expect(internalsOf(memory).runs.held.open).toBe(0);
+    expect(partsOf(memory).runs.held.open).toBe(0);
   });
 });
 
@@ -61,7 +61,7 @@ describe("100,000 roots that nobody ends", () => {
     const maxOpenEpisodes = 500;
     const setup = await bench({ maxOpenEpisodes });
     const { memory, retriever } = setup;
-    const { runs } = internalsOf(memory);
+    const { runs } = partsOf(memory);
     let most = 0;
     for (let run = 0; run < 100_000; run++) {
       memory.handler.handleChainStart({}, { question: run }, `root-${run}`);

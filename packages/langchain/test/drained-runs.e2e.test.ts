@@ -24,7 +24,7 @@ async function draining() {
     .compile({ checkpointer: new MemorySaver() });
   const run = tools.memory.track(compiled);
   await expect(run.invoke({ question: QUESTION }, { ...THREAD, runId: RUN_ID, control })).rejects.toThrow("drained");
-  expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
+  expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "suspended" });
   expect(await nothingOpen(tools.memory)).toBe(true);
   return { ...tools, run };
 }
@@ -34,13 +34,13 @@ describe("a run that was drained", () => {
     const { memory, run } = await draining();
     expect(await run.invoke(null, THREAD)).toMatchObject({ answer: QUESTION });
     expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
-    expect((await memory.status()).episodes).toMatchObject({ parked: 0, recorded: 1 });
+    expect((await memory.status()).episodes).toMatchObject({ suspended: 0, recorded: 1 });
   });
 
   it("is left alone by a new input on its thread, which answers for its own memories only", async () => {
     const { memory, run } = await draining();
     await expect(run.invoke({ question: "office coffee" }, THREAD)).rejects.toThrow("boom");
     expect(await credit(memory)).toEqual({ coffee: -1, restart: -1 });
-    expect(await memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
+    expect(await memory.explain(RUN_ID)).toMatchObject({ state: "suspended" });
   });
 });

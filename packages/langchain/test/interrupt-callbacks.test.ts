@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { MemoryOptions } from "../src/index.js";
+import type { QavrOptions } from "../src/index.js";
 import { type Bench, bench, credit } from "./support/bench.js";
 import { childOf } from "./support/child-of.js";
 
@@ -10,12 +10,12 @@ const NODE_ID = "22222222-2222-4222-8222-222222222223";
 /** The thread as a run's metadata names it. */
 const ON_THREAD = { thread_id: "T1" };
 
-/** What stops a graph that announces neither interrupts nor resumes. */
+/** Errors that stop a graph without announced interrupts and resumes. */
 const seenInterrupt = (name = "GraphInterrupt"): Error =>
   Object.assign(new Error("interrupted"), { name, is_bubble_up: true });
 
 /** A run on a thread that was shown two memories, for a test to go on with. */
-async function shownOn(metadata: Record<string, unknown>, options: MemoryOptions = {}): Promise<Bench> {
+async function shownOn(metadata: Record<string, unknown>, options: QavrOptions = {}): Promise<Bench> {
   const setup = await bench(options);
   setup.memory.handler.handleChainStart({}, {}, RUN_ID, undefined, [], metadata);
   await setup.retriever.invoke(QUESTION, { callbacks: childOf(setup.memory, RUN_ID) });
@@ -32,7 +32,7 @@ describe("an interrupt, as the handler hears of it,", () => {
       handler.handleChainStart({}, {}, NODE_ID, RUN_ID);
       await handler.handleChainError(seenInterrupt(name), NODE_ID);
       await handler.handleChainEnd({}, RUN_ID);
-      expect(await memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
+      expect(await memory.explain(RUN_ID)).toMatchObject({ state: "suspended" });
       handler.handleChainStart({}, {}, NEXT_RUN_ID, undefined, [], ON_THREAD);
       await handler.handleChainEnd({}, NEXT_RUN_ID);
       expect(await memory.explain(RUN_ID)).toMatchObject({ state: "ended", outcome: { tier: "completed" } });
@@ -40,7 +40,7 @@ describe("an interrupt, as the handler hears of it,", () => {
   );
 
   it.each([
-    [7, "parked"],
+    [7, "suspended"],
     ["", "ended"],
   ])("waits where its thread has an id: after one on thread %j it is %s", async (thread_id, state) => {
     const { memory } = await shownOn({ thread_id });
@@ -59,7 +59,7 @@ describe("an interrupt, as the handler hears of it,", () => {
     await handler.handleChainEnd({}, RUN_ID);
     handler.handleChainStart({}, {}, NEXT_RUN_ID, undefined, [], ON_THREAD);
     await handler.handleChainEnd({}, NEXT_RUN_ID);
-    expect(await memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
+    expect(await memory.explain(RUN_ID)).toMatchObject({ state: "suspended" });
   });
 
   it("is not resumed by a part that resumes a thread of its own", async () => {
@@ -72,7 +72,7 @@ describe("an interrupt, as the handler hears of it,", () => {
     handler.handleResume({ runId: NODE_ID });
     await handler.handleChainEnd({}, NODE_ID);
     await handler.handleChainEnd({}, NEXT_RUN_ID);
-    expect(await memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
+    expect(await memory.explain(RUN_ID)).toMatchObject({ state: "suspended" });
     expect(await credit(memory)).toEqual({});
   });
 

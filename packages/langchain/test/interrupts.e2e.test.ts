@@ -23,14 +23,14 @@ describe("an interrupted graph", () => {
     const run = tools.memory.track(graph(tools, ask).compile({ checkpointer: new MemorySaver() }));
     await run.invoke({ question: QUESTION }, { ...THREAD, runId: RUN_ID });
     expect(await credit(tools.memory)).toEqual({});
-    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
+    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "suspended" });
     expect(await nothingOpen(tools.memory)).toBe(true);
 
     const out = await run.invoke(new Command({ resume: "yes" }), THREAD);
     expect(out).toMatchObject({ answer: "yes" });
     expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
     expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "ended", outcome: { tier: "completed" } });
-    expect((await tools.memory.status()).episodes).toMatchObject({ parked: 0, recorded: 1 });
+    expect((await tools.memory.status()).episodes).toMatchObject({ suspended: 0, recorded: 1 });
   });
 
   itWithAnnouncements.each([{ interruptBefore: ["respond" as const] }, { interruptAfter: ["retrieve" as const] }])(
@@ -44,7 +44,7 @@ describe("an interrupted graph", () => {
       const run = tools.memory.track(compiled);
       await run.invoke({ question: QUESTION }, { ...THREAD, runId: RUN_ID });
       expect(await credit(tools.memory)).toEqual({});
-      expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
+      expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "suspended" });
       await run.invoke(null, THREAD);
       expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
     },
@@ -70,7 +70,7 @@ describe("an interrupted graph", () => {
     const config = { ...THREAD, runId: RUN_ID, streamMode: ["updates", "values"] as ("updates" | "values")[] };
     // LangGraph tells of an interrupt in each of the modes.
     for await (const [, chunk] of await run.stream({ question: QUESTION }, config)) if ("__interrupt__" in chunk) break;
-    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
+    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "suspended" });
     expect(await nothingOpen(tools.memory)).toBe(true);
     await run.invoke(new Command({ resume: "yes" }), THREAD);
     expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
@@ -83,7 +83,7 @@ describe("an interrupted graph", () => {
     await run.invoke({ question: QUESTION }, THREAD);
     await run.invoke(new Command({ resume: "a" }), THREAD);
     expect(await credit(tools.memory)).toEqual({});
-    expect((await tools.memory.status()).episodes).toMatchObject({ parked: 1, open: 0 });
+    expect((await tools.memory.status()).episodes).toMatchObject({ suspended: 1, open: 0 });
     await run.invoke(new Command({ resume: "b" }), THREAD);
     expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
   });
@@ -116,7 +116,7 @@ describe("an interrupted graph", () => {
 
   it("ends without a verdict where no thread could ever resume it", async () => {
     const { memory } = await bench();
-    // A graph without a checkpointer cannot be resumed; the handler is told all the same.
+    // A graph without a checkpointer cannot be resumed; the handler gets its interrupts all the same.
     const handler = memory.handler;
     handler.handleChainStart({}, {}, RUN_ID);
     await handler.handleInterrupt({ runId: RUN_ID });
@@ -132,7 +132,7 @@ describe("an interrupted graph", () => {
     const first = RunnableLambda.from((input: unknown) => input);
     const chain = tools.memory.track(first.pipe(compiled as unknown as RunnableLambda<unknown, unknown>));
     await chain.invoke({ question: QUESTION }, { ...THREAD, runId: RUN_ID });
-    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
+    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "suspended" });
     await chain.invoke(new Command({ resume: "yes" }), THREAD);
     expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
   });
@@ -148,7 +148,7 @@ describe("an interrupted graph", () => {
     expect(next?.exposures).toHaveLength(1);
     expect(next?.outcome).toMatchObject({ tier: "completed" });
     expect(await credit(tools.memory)).toEqual({ coffee: 1, restart: 1 });
-    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
+    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "suspended" });
   });
 
   itWithAnnouncements("is given up when a later run on its thread is interrupted and waits in its place", async () => {
@@ -159,7 +159,7 @@ describe("an interrupted graph", () => {
     await run.invoke({ question: "office coffee machine" }, { ...THREAD, runId: NEXT_RUN_ID });
     await run.invoke(new Command({ resume: "yes" }), THREAD);
     expect(await tools.memory.explain(NEXT_RUN_ID)).toMatchObject({ state: "ended", outcome: { tier: "completed" } });
-    expect((await tools.memory.status()).episodes).toMatchObject({ parked: 0 });
+    expect((await tools.memory.status()).episodes).toMatchObject({ suspended: 0 });
     expect(await credit(tools.memory)).toEqual({ coffee: 1, restart: 1 });
   });
 
@@ -208,7 +208,7 @@ describe("an interrupted graph", () => {
     await expect(memory.track(chain).invoke(QUESTION, { runId: RUN_ID })).rejects.toThrow("interrupted");
     expect(await memory.explain(RUN_ID)).toMatchObject({ state: "ended" });
     expect((await memory.explain(RUN_ID))?.outcome).toBeUndefined();
-    expect(await memory.status()).toMatchObject({ episodes: { parked: 0, open: 0 }, outcomes: { observed: 0 } });
+    expect(await memory.status()).toMatchObject({ episodes: { suspended: 0, open: 0 }, outcomes: { observed: 0 } });
     expect(codes()).toEqual([]);
   });
 
@@ -226,7 +226,7 @@ describe("an interrupted graph", () => {
     expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1, coffee: 1 });
     const own = (await tools.memory.explain(NEXT_RUN_ID))?.exposures.flatMap(({ items }) => items.map(({ id }) => id));
     expect(own).toEqual(["coffee"]);
-    expect((await tools.memory.status()).episodes).toMatchObject({ parked: 0, open: 0 });
+    expect((await tools.memory.status()).episodes).toMatchObject({ suspended: 0, open: 0 });
   });
 
   it("waits under thread ids that no ledger could keep as they are", async () => {
@@ -314,7 +314,7 @@ describe("a run that continues in another process", () => {
     await second.run.invoke({ question: "office coffee" }, THREAD);
     expect(await credit(second.memory)).toEqual({ coffee: 1, restart: 1 });
     expect((await second.memory.explain(RUN_ID))?.outcome).toBeUndefined();
-    expect((await second.memory.status()).episodes).toMatchObject({ parked: 1, recorded: 2 });
+    expect((await second.memory.status()).episodes).toMatchObject({ suspended: 1, recorded: 2 });
     await second.memory.close();
   });
 });

@@ -227,7 +227,7 @@ describe("a tracked LCEL chain", () => {
         return inner.readStates(...call);
       },
     };
-    const { memory, retriever, codes } = await bench({ store, readDeadline: 5_000 });
+    const { memory, retriever, codes } = await bench({ store, readTimeout: 5_000 });
     let found: Promise<unknown> = Promise.resolve();
     const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
       found = retriever.invoke(question, config);

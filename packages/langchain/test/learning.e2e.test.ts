@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import { memoryStore } from "@qavr/core";
+import { replay } from "@qavr/core/maintenance";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Qavr, qavr } from "../src/index.js";
 import { ids, memoryVectorStore } from "./support/corpus.js";
@@ -49,7 +50,7 @@ describe("learning from how tracked runs end", () => {
     expect(ids(await second.retriever(vectors, { k: 2 }).invoke(QUESTION))[0]).toBe("scale");
     await Promise.all([first.close(), second.close()]);
     const third = qavr({ store, logger: {} });
-    expect((await third.engine.replay()).identical).toBe(true);
+    expect((await replay(third.engine)).identical).toBe(true);
     await third.close();
   });
 

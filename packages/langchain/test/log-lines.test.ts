@@ -1,7 +1,7 @@
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { memoryStore, type Store } from "@qavr/core";
 import { describe, expect, it } from "vitest";
-import { type MemoryOptions, type Qavr, qavr } from "../src/index.js";
+import { type Qavr, type QavrOptions, qavr } from "../src/index.js";
 import { type Bench, bench, type Line } from "./support/bench.js";
 import { OwnRetriever } from "./support/own-retriever.js";
 
@@ -37,7 +37,7 @@ const told = (lines: readonly Line[], code: string, debug: boolean): Line[] =>
   lines.filter((line) => line.code === code && (line.level === "debug") === debug);
 
 describe("log lines", () => {
-  const failures: [code: string, what: string, options: MemoryOptions, error: object][] = [
+  const failures: [code: string, what: string, options: QavrOptions, error: object][] = [
     ["EVALUATE_FAILED", "evaluate throws", { evaluate: secretly }, { error: "SyntaxError" }],
     ["RANKING_FAILED", "idOf throws", { idOf: secretly }, { error: "SyntaxError" }],
     [

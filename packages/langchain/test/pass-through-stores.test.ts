@@ -41,7 +41,7 @@ const memories: [string, () => Qavr | Promise<Qavr>][] = [
 /** Far enough from each other that no two are equally near to anything. */
 const ADDED = { a: "refund it", b: "charge back", c: "void a payment", d: "invoice", e: "due date" };
 
-/** What a filter is to each store; undefined for those that have none. */
+/** The form of a filter for each store; undefined for stores without one. */
 function filterOf({ name }: LocalStore): object | undefined {
   if (/^(HNSWLib|MemoryVectorStore|FakeVectorStore)$/.test(name)) {
     return (document: Document) => document.metadata.kind === "short";
@@ -103,7 +103,7 @@ function steps(local: LocalStore): [string, Step][] {
   ];
 }
 
-/** What a step gives, errors included; ids that a store draws are all alike, and folders differ. */
+/** The result of a step, errors included; random ids and folders are masked. */
 async function outcomeOf(step: Step, asked: Parameters<Step>[0]): Promise<unknown> {
   const outcome: unknown = await Promise.resolve()
     .then(() => step(asked))

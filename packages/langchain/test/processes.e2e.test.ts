@@ -12,9 +12,9 @@ describe("a run that is interrupted in one process and goes on in another", () =
   ])("settles what the first one showed: %s", async (_what, kind, ending, credit) => {
     const folder = tempFolder();
     const before = await account("interrupted.mjs", kind, "ask", folder);
-    expect(before).toMatchObject({ credit: {}, parked: 1, open: 0, recorded: 1 });
+    expect(before).toMatchObject({ credit: {}, suspended: 1, open: 0, recorded: 1 });
     const after = await account("interrupted.mjs", kind, ending, folder);
-    expect(after).toMatchObject({ credit: { restart: credit }, parked: 0, open: 0, recorded: 1 });
+    expect(after).toMatchObject({ credit: { restart: credit }, suspended: 0, open: 0, recorded: 1 });
     expect(after?.told).toBe(kind === "agent" ? "[m1] restart the payment queue" : undefined);
     expect(after?.failed).toBe(kind !== "agent" && ending === "fail" ? "boom" : undefined);
   });

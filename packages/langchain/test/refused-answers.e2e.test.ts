@@ -32,17 +32,17 @@ describe("an answer that LangGraph refuses", () => {
     await run.invoke({ question: QUESTION }, { ...THREAD, runId: RUN_ID });
     await expect(run.invoke(new Command({ resume: "many" }), THREAD)).rejects.toThrow();
     expect(await credit(tools.memory)).toEqual({});
-    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
+    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "suspended" });
     expect(await nothingOpen(tools.memory)).toBe(true);
 
     expect(await run.invoke(new Command({ resume: 3 }), THREAD)).toMatchObject({ answer: "3" });
     expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
     expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "ended", outcome: { reward: 1 } });
-    expect((await tools.memory.status()).episodes).toMatchObject({ parked: 0, recorded: 1 });
+    expect((await tools.memory.status()).episodes).toMatchObject({ suspended: 0, recorded: 1 });
   });
 
   it.each([
-    ["leaves its run waiting where the answers to two questions do not fit", "z", "parked", {}],
+    ["leaves its run waiting where the answers to two questions do not fit", "z", "suspended", {}],
     [
       "has failed where one answer does not fit and what follows the other throws",
       "boom",
@@ -82,6 +82,6 @@ describe("an answer that LangGraph refuses", () => {
 
     expect(await run.invoke(answering(3, 4), THREAD)).toMatchObject({ answers: ["3", "4"] });
     expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
-    expect((await tools.memory.status()).episodes).toMatchObject({ parked: 0, recorded: 1 });
+    expect((await tools.memory.status()).episodes).toMatchObject({ suspended: 0, recorded: 1 });
   });
 });

@@ -2,6 +2,7 @@ import { Document } from "@langchain/core/documents";
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import { QavrError } from "@qavr/core";
+import { replay } from "@qavr/core/maintenance";
 import { describe, expect, it } from "vitest";
 import { type Bench, bench, credit, nothingOpen } from "./support/bench.js";
 import { ids } from "./support/corpus.js";
@@ -36,7 +37,7 @@ describe("report", () => {
     expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
     await memory.report(RUN_ID, { success: false });
     expect((await memory.explain(RUN_ID))?.outcome).toEqual({ reward: 1, tier: "verified", source: "nightly check" });
-    expect((await memory.engine.replay()).identical).toBe(true);
+    expect((await replay(memory.engine)).identical).toBe(true);
   });
 
   it("takes votes by handle or by id", async () => {

@@ -21,7 +21,7 @@ const ELSEWHERE: Readonly<Record<string, "similarity" | "distance">> = {
   weaviate: "distance",
 };
 
-/** What the stores of @langchain/community call themselves, with their sources. */
+/** The types of the stores of @langchain/community, with their sources. */
 function communityStores(): [type: string, source: string][] {
   const folder = dirname(createRequire(import.meta.url).resolve("@langchain/community/vectorstores/hnswlib"));
   return readdirSync(folder)

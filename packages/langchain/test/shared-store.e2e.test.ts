@@ -1,4 +1,5 @@
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
+import { replay } from "@qavr/core/maintenance";
 import { type PostgresServer, startServer } from "@qavr/postgres-server";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { qavr } from "../src/index.js";
@@ -31,7 +32,7 @@ describe("a memory in PostgreSQL, named by its URL", () => {
     for (let run = 0; run < 20; run++) await chain.invoke(QUESTION).catch(() => undefined);
 
     expect(ids(await other.retriever(vectors, { k: 1 }).invoke(QUESTION))).toEqual(["scale"]);
-    expect((await other.engine.replay()).identical).toBe(true);
+    expect((await replay(other.engine)).identical).toBe(true);
     await Promise.all([teacher.close(), other.close()]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { storeSize } from "../src/ranking/store-size.js";
+import { storeSize } from "../src/ranking/host.js";
 import { hnswStore } from "./support/hnsw-store.js";
 import { LOCAL_STORES } from "./support/local-stores.js";
 

@@ -10,7 +10,7 @@ import { itemStore, keys, PREFIX } from "./support/item-store.js";
 
 const QUERY = "payment queue stuck";
 
-/** What an application passes on that has nothing to say. */
+/** Options of an application that all are undefined. */
 const NOTHING = {
   scores: undefined,
   collection: undefined,

@@ -3,7 +3,7 @@ import { CallbackManager } from "@langchain/core/callbacks/manager";
 import { type Runnable, RunnableLambda } from "@langchain/core/runnables";
 import { memoryStore } from "@qavr/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { type MemoryOptions, qavr } from "../src/index.js";
+import { type QavrOptions, qavr } from "../src/index.js";
 import { bench, credit } from "./support/bench.js";
 import { corpus, memoryVectorStore } from "./support/corpus.js";
 
@@ -88,7 +88,7 @@ describe("a retriever that finds no more than is wanted", () => {
 });
 
 describe("trouble that keeps a memory from learning", () => {
-  const retrieving = async (options: MemoryOptions): Promise<Runnable<string, unknown>> => {
+  const retrieving = async (options: QavrOptions): Promise<Runnable<string, unknown>> => {
     const memory = qavr({ store: memoryStore(), ...options });
     return memory.track(memory.retriever(await memoryVectorStore(), { k: 1 }).pipe((found) => found));
   };

@@ -1,22 +1,22 @@
 import type { RequestContext } from "@mastra/core/request-context";
 import type { Memory } from "@mastra/memory";
-import { failOpen, type Internals } from "./internals.js";
+import { forget } from "@qavr/core/maintenance";
+import type { MemoryParts } from "./memory-parts.js";
 import { MESSAGES } from "./recall/collections.js";
-import { threadAlias } from "./runs/run-lifecycle.js";
+import { storable, threadAlias } from "./runs/aliases.js";
 import { namespaceOf } from "./runs/run-scope.js";
-import { storable } from "./runs/storable.js";
 
 /** Ids per ledger entry. */
 const BATCH = 500;
 
-/** Messages that go away, by the namespace that they may have been learned in. */
-export type Doomed = ReadonlyMap<string, readonly string[]>;
+/** Ids of messages, by the namespaces that may have evidence about them. */
+export type MessageIdsByNamespace = ReadonlyMap<string, readonly string[]>;
 
-/** Where what was learned about messages is forgotten, for a `namespace` option that is a function of the request context. */
+/** The namespace in which to forget messages, where the `namespace` option is a function of the request context. */
 export interface ForgetScope {
   /** The namespace itself. */
   readonly namespace?: string | undefined;
-  /** What the function is asked with. */
+  /** Argument for the function. */
   readonly requestContext?: RequestContext | undefined;
 }
 
@@ -26,120 +26,115 @@ interface MessageShape {
   readonly resourceId?: string | undefined;
 }
 
-/** The messages to delete with their namespaces, told while they are still there. Never rejects unless failures are thrown. */
-export async function idsOf(
+/** The messages to forget, listed before they are deleted. Rejects only when failures reach the caller. */
+export async function messagesToForget(
   memory: Memory,
-  internals: Internals,
+  parts: MemoryParts,
   input: Parameters<Memory["deleteMessages"]>[0],
   scope: ForgetScope,
-): Promise<Doomed> {
-  if (!internals.enabled || !Array.isArray(input)) return new Map();
+): Promise<MessageIdsByNamespace> {
+  if (!parts.enabled || !Array.isArray(input)) return new Map();
   const ids = input.flatMap((item: unknown) => {
     const id = typeof item === "string" ? item : (item as { id?: unknown } | null)?.id;
     return typeof id === "string" ? [id] : [];
   });
-  if (typeof internals.options.namespace !== "function" || scope.namespace !== undefined) {
-    return told(internals, scope, async () => ids.map((id) => ({ id })));
+  if (typeof parts.options.namespace !== "function" || scope.namespace !== undefined) {
+    return byNamespace(parts, scope, async () => ids.map((id) => ({ id })));
   }
-  return told(internals, scope, async () => {
+  return byNamespace(parts, scope, async () => {
     const store = await memory.storage.getStore("memory");
     return (await store?.listMessagesById({ messageIds: ids }))?.messages ?? [];
   });
 }
 
-/** The messages of a thread with their namespace. Never rejects unless failures are thrown. */
+/** The messages of a thread. Rejects only when failures reach the caller. */
 export async function threadMessages(
   memory: Memory,
-  internals: Internals,
+  parts: MemoryParts,
   threadId: string,
   scope: ForgetScope,
-): Promise<Doomed> {
-  if (!internals.enabled) return new Map();
-  return told(internals, scope, async () => {
+): Promise<MessageIdsByNamespace> {
+  if (!parts.enabled) return new Map();
+  return byNamespace(parts, scope, async () => {
     const store = await memory.storage.getStore("memory");
     return (await store?.listMessages({ threadId, perPage: false }))?.messages ?? [];
   });
 }
 
-/** Forgets what was learned about messages that are gone. Never rejects unless failures are thrown. */
-export async function forgetMessages(internals: Internals, doomed: Doomed): Promise<void> {
+/** Forgets the learned state of deleted messages. Rejects only when failures reach the caller. */
+export async function forgetMessages({ kit, messages }: MemoryParts, deleted: MessageIdsByNamespace): Promise<void> {
   try {
-    for (const [namespace, ids] of doomed) {
+    for (const [namespace, ids] of deleted) {
       for (let start = 0; start < ids.length; start += BATCH) {
         const batch = ids.slice(start, start + BATCH);
-        // Also where they were learned before the collection got another name.
-        for (const collection of new Set([MESSAGES, internals.messages])) {
-          await internals.engine.forget({ namespace, collection, ids: batch });
+        // The default name too: they may have been learned before the collection was renamed.
+        for (const collection of new Set([MESSAGES, messages])) {
+          await forget(kit.engine, { namespace, collection, ids: batch });
         }
       }
     }
   } catch (error) {
-    failOpen(internals, "NOT_FORGOTTEN", "What was learned about deleted messages could not be forgotten.", { error });
+    kit.failOpen("NOT_FORGOTTEN", "The learned state of deleted messages could not be forgotten.", { error });
   }
 }
 
-async function told(
-  internals: Internals,
+async function byNamespace(
+  parts: MemoryParts,
   scope: ForgetScope,
   list: () => Promise<readonly MessageShape[]>,
-): Promise<Doomed> {
+): Promise<MessageIdsByNamespace> {
+  const sorted = new Map<string, string[]>();
+  let unresolved = 0;
   try {
-    return byNamespace(internals, scope, await list());
+    for (const message of await list()) {
+      const { namespaces, isResolved } = resolveNamespaces(parts, scope, message);
+      if (!isResolved) unresolved += 1;
+      for (const namespace of namespaces) {
+        const ids = sorted.get(namespace) ?? [];
+        sorted.set(namespace, ids);
+        ids.push(storable(message.id));
+      }
+    }
   } catch (error) {
-    failOpen(internals, "NOT_FORGOTTEN", "Messages to delete could not be listed.", { error });
+    parts.kit.failOpen("NOT_FORGOTTEN", "Messages to delete could not be listed.", { error });
     return new Map();
   }
-}
-
-function byNamespace(internals: Internals, scope: ForgetScope, messages: readonly MessageShape[]): Doomed {
-  const sorted = new Map<string, string[]>();
-  let untold = 0;
-  for (const message of messages) {
-    const { namespaces, isTold } = namespacesOf(internals, scope, message);
-    if (!isTold) untold += 1;
-    for (const namespace of namespaces) {
-      const ids = sorted.get(namespace) ?? [];
-      sorted.set(namespace, ids);
-      ids.push(storable(message.id));
-    }
-  }
-  if (untold > 0) {
-    internals.log(
+  if (unresolved > 0) {
+    parts.kit.log(
       "warn",
       "NOT_FORGOTTEN",
       "The namespace of deleted messages depends on a request context, and none was given. Call deleteThread or deleteMessages with " +
-        "{ namespace } or { requestContext }, or memory.engine.forget.",
+        "{ namespace } or { requestContext }, or forget(memory.engine, …).",
     );
   }
   return sorted;
 }
 
 /**
- * Where a message may have been learned: where the option says, and where this process has learned on its thread. Not told where the
- * option asks for a request context, there is none, and this process has not seen the thread.
+ * The namespaces that may have evidence about a message: the option's, and the one in which this process learned on its thread.
+ * Unresolved where the option needs a request context, there is none, and this process has not seen the thread.
  */
-function namespacesOf(
-  internals: Internals,
+function resolveNamespaces(
+  { options, shared: { runs } }: MemoryParts,
   scope: ForgetScope,
   { threadId, resourceId }: MessageShape,
-): { readonly namespaces: ReadonlySet<string>; readonly isTold: boolean } {
-  const { options, runs } = internals;
-  if (scope.namespace !== undefined) return { namespaces: new Set([scope.namespace]), isTold: true };
+): { readonly namespaces: ReadonlySet<string>; readonly isResolved: boolean } {
+  if (scope.namespace !== undefined) return { namespaces: new Set([scope.namespace]), isResolved: true };
   const seen = threadId === undefined ? undefined : runs.namespaceOf(threadAlias(threadId));
   const namespaces = new Set(seen === undefined ? [] : [seen]);
-  let lacksContext = false;
+  let lacksRequest = false;
   const run = {
     threadId,
     resourceId,
     get requestContext(): RequestContext | undefined {
-      lacksContext = scope.requestContext === undefined;
+      lacksRequest = scope.requestContext === undefined;
       return scope.requestContext;
     },
   };
   try {
     namespaces.add(namespaceOf(options, run));
   } catch (error) {
-    if (!lacksContext) throw error;
+    if (!lacksRequest) throw error;
   }
-  return { namespaces, isTold: !lacksContext || seen !== undefined };
+  return { namespaces, isResolved: !lacksRequest || seen !== undefined };
 }

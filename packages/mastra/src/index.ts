@@ -1,17 +1,24 @@
-export { DEFAULT_STORE_PATH, type Outcome, STORE_VARIABLE, type Verdict } from "@qavr/core/adapter";
-export type { ForgetScope } from "./forget-messages.js";
-export { LOG_CODES, type LogCode } from "./log-codes.js";
 export {
+  DEFAULT_STORE_PATH,
   DISABLED_VARIABLE,
-  type EndedTurn,
-  type EngineFields,
   type Evaluate,
-  type FinishedRun,
   MAX_FETCH_K,
-  type QavrOptions,
-} from "./memory-options.js";
+  type Outcome,
+  type ScopeOption,
+  STORE_VARIABLE,
+  type Verdict,
+} from "@qavr/core/adapter";
+export type { ForgetScope } from "./forget-messages.js";
+export type {
+  EndedTurn,
+  EngineFields,
+  FinishedAgentRun,
+  LearningOptions,
+  ReportToolOptions,
+} from "./learning-options.js";
+export { MASTRA_LOG_CODES, type MastraLogCode } from "./log-codes.js";
 export type { ReportedRun, RunReference } from "./outcomes/report-outcome.js";
-export { REPORT_TOOL_NAME, type ReportToolOptions } from "./outcomes/report-outcome-tool.js";
+export { REPORT_TOOL_NAME } from "./outcomes/report-outcome-tool.js";
 export type { ScorerLike } from "./outcomes/reward-from.js";
 export type { FeedbackReward, ScoreRewards, ToReward } from "./outcomes/score-rewards.js";
 export { QavrMemory, type QavrMemoryFields } from "./qavr-memory.js";
@@ -30,8 +37,8 @@ export {
   type CollectionQuery,
   type MemoryCollection,
 } from "./recall/collections.js";
+export type { RecalledEntry } from "./runs/agent-run.js";
 export type { ToolCaller } from "./runs/calling-run.js";
 export { FINISH_OUTCOMES, type FinishOutcomes, type FinishReason } from "./runs/finish-reasons.js";
-export type { RecalledMemory } from "./runs/run-episode.js";
-export { CONTEXT_KEY } from "./runs/run-lifecycle.js";
-export type { RunInfo, ScopeOption } from "./runs/run-scope.js";
+export { REQUEST_CONTEXT_KEY } from "./runs/run-lifecycle.js";
+export type { AgentRunInfo } from "./runs/run-scope.js";

@@ -10,136 +10,134 @@ import type { RequestContext } from "@mastra/core/request-context";
 import type { MastraVector } from "@mastra/core/vector";
 import { Memory } from "@mastra/memory";
 import { type Engine, type EpisodeView, type NamespaceStatus, type OutcomeReceipt, QavrError } from "@qavr/core";
-import { createInternals } from "./create-internals.js";
-import { type ForgetScope, forgetMessages, idsOf, threadMessages } from "./forget-messages.js";
-import { attachInternals, failOpen, type Internals } from "./internals.js";
-import type { QavrOptions } from "./memory-options.js";
-import { hearObservability } from "./outcomes/outcome-exporter.js";
+import { type ForgetScope, forgetMessages, messagesToForget, threadMessages } from "./forget-messages.js";
+import type { LearningOptions } from "./learning-options.js";
+import { attachParts, createParts, type MemoryParts } from "./memory-parts.js";
+import { subscribeToObservability } from "./outcomes/outcome-exporter.js";
 import { locate, type ReportedRun, type RunReference, reportOutcome } from "./outcomes/report-outcome.js";
 import { createReportTool, REPORT_TOOL_NAME } from "./outcomes/report-outcome-tool.js";
 import { rewardFrom, type ScorerLike } from "./outcomes/reward-from.js";
 import type { ToReward } from "./outcomes/score-rewards.js";
-import { hearStoredFeedback } from "./outcomes/stored-feedback.js";
+import { subscribeToStoredFeedback } from "./outcomes/stored-feedback.js";
 import { LearnedRecall, SEMANTIC_RECALL_ID, WATCH_ID } from "./recall/learned-recall.js";
 import { messageQuery, type RecallSettings } from "./recall/plan-recall.js";
 import type { QueryPlan } from "./recall/ranked-query.js";
-import { recallScopes } from "./recall/recall-scope.js";
-import { rerankingVector } from "./recall/reranking-vector.js";
-import { parkSuspended } from "./runs/park-runs.js";
-import { scopeOf } from "./runs/run-scope.js";
+import { recallScopes, rerankingVector } from "./recall/reranking-vector.js";
+import { suspendRuns } from "./runs/run-lifecycle.js";
+import { scopeOfRun } from "./runs/run-scope.js";
 import { type Wiring, warnOfRecallOff, warnOfReplaced, warnOfStorage, warnOfWiring } from "./wiring-warnings.js";
 
 type MemoryFields = NonNullable<ConstructorParameters<typeof Memory>[0]>;
 type Tools = ReturnType<Memory["listTools"]>;
 
-/** What a {@link QavrMemory} is made from: everything that Mastra's `Memory` takes, and `qavr`. */
-export type QavrMemoryFields = MemoryFields & { readonly qavr?: QavrOptions | undefined };
+/** Fields of a {@link QavrMemory}: those of Mastra's `Memory`, and `qavr`. */
+export type QavrMemoryFields = MemoryFields & { readonly qavr?: LearningOptions | undefined };
 
 /**
- * Mastra's memory whose semantic recall learns from how runs end. It is used as `Memory` is, and needs nothing else:
- * `new Agent({ memory: new QavrMemory({ storage, vector, embedder }) })`. Semantic recall is on unless it is switched off.
+ * Mastra's memory with a semantic recall that learns from how runs end. It replaces `Memory`:
+ * `new Agent({ memory: new QavrMemory({ storage, vector, embedder }) })`. Semantic recall is on by default.
  *
- * The ledger is opened by its first use, so this never fails for a file or a database; recalls go on without learning when it
- * cannot be reached, reports reject.
+ * The ledger is opened by its first use, so this never fails for a file or a database. While it cannot be reached, recalls continue
+ * without learning and reports reject.
  *
- * @throws INVALID_ARGUMENT, INVALID_ID and LIMIT_EXCEEDED for an option of `qavr`, and what `Memory` throws for its own
+ * @throws INVALID_ARGUMENT, INVALID_ID and LIMIT_EXCEEDED for an option of `qavr`, and the errors of `Memory` for its own options
  */
 export class QavrMemory extends Memory {
-  readonly #internals: Internals;
+  readonly #parts: MemoryParts;
   readonly #watched: WeakSet<object> = new WeakSet();
   readonly #wiring: Wiring;
 
   constructor({ qavr = {}, ...fields }: QavrMemoryFields = {}) {
-    const internals = createInternals(qavr);
+    const parts = createParts(qavr);
     const { vector, embedder, options } = fields;
     const recalls = options?.semanticRecall ?? Boolean(vector && embedder);
     super({
       ...fields,
-      ...(vector && internals.enabled ? { vector: rerankingVector(vector) } : {}),
+      ...(vector && parts.enabled ? { vector: rerankingVector(vector) } : {}),
       options: { ...options, semanticRecall: recalls },
     });
-    this.#internals = internals;
-    internals.useFor(this);
-    attachInternals(this, internals);
+    this.#parts = parts;
+    parts.shared.useFor(this);
+    attachParts(this, parts);
     this.#wiring = {
       semanticRecall: recalls,
       lastMessages: options?.lastMessages,
       hasVector: Boolean(vector && embedder),
       hasCollections: (qavr.collections ?? []).length > 0,
     };
-    if (internals.enabled) warnOfWiring(internals, this.#wiring);
-    warnOfStorage(internals, fields.storage);
+    if (parts.enabled) warnOfWiring(parts, this.#wiring);
+    warnOfStorage(parts, fields.storage);
   }
 
   /** The engine underneath, for replay, forgetting and evaluation. */
   get engine(): Engine {
-    return this.#internals.engine;
+    return this.#parts.kit.engine;
   }
 
   /**
-   * Says how a run went, during it, right after it or up to 30 days later. The better tier of evidence counts; a report by a
-   * person (the default) overrules what the run's end said.
+   * Reports how a run went, during it, right after it or up to 30 days later. The better tier of evidence counts; a report by a
+   * person (the default) replaces the outcome of the run's end.
    *
    * @throws UNKNOWN_EPISODE, NOT_SHOWN, INVALID_ARGUMENT, INVALID_ID, INVALID_REWARD, LIMIT_EXCEEDED, OUTCOME_TOO_LATE,
    * IDEMPOTENCY_CONFLICT, LEARNER_MISMATCH and the store's codes
    */
   reportOutcome(reported: ReportedRun): Promise<OutcomeReceipt> {
-    return reportOutcome(this.#internals, reported);
+    return reportOutcome(this.#parts, reported);
   }
 
   /**
-   * The same scorer, whose live scores count as verified outcomes of the runs that they judge.
+   * The same scorer. Its live scores also count as verified outcomes of the runs that they judge.
    *
-   * @param toReward From the score to a reward in [0, 1]; undefined says nothing. Default: the score itself, where it lies there.
-   * @throws INVALID_ARGUMENT for something that is no scorer
+   * @param toReward From the score to a reward in [0, 1]; undefined for no evidence. Default: the score itself, if it lies in [0, 1].
+   * @throws INVALID_ARGUMENT for an object that is no scorer
    */
   rewardFrom<Scorer extends ScorerLike>(scorer: Scorer, toReward?: ToReward): Scorer {
-    return rewardFrom(this.#internals, scorer, toReward);
+    return rewardFrom(this.#parts, scorer, toReward);
   }
 
-  /** A run with everything it was shown and why; undefined if unknown. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED and the store's codes */
+  /** A run with the memories it was shown and their explanations; undefined if unknown. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED and the store's codes */
   async explain(run: RunReference): Promise<EpisodeView | undefined> {
-    const { alias, namespace } = locate(this.#internals, run);
-    return this.#internals.engine.explain(alias, { namespace });
+    const { alias, namespace } = locate(this.#parts, run);
+    return this.engine.explain(alias, { namespace });
   }
 
   /**
-   * Whether and what a namespace has learned.
+   * State of learning in a namespace.
    *
    * @param options.namespace Needed where a function chooses it. @default the memory's own
    * @throws INVALID_ARGUMENT where it is needed and missing, INVALID_ID, LIMIT_EXCEEDED and the store's codes
    */
   async status({ namespace }: { readonly namespace?: string | undefined } = {}): Promise<NamespaceStatus> {
-    const { engine, options } = this.#internals;
-    const { namespace: own = "default" } = options;
+    const { namespace: own = "default" } = this.#parts.options;
     const named = namespace ?? own;
-    if (typeof named === "string") return engine.status({ namespace: named });
+    if (typeof named === "string") return this.engine.status({ namespace: named });
     throw new QavrError(
       "INVALID_ARGUMENT",
-      "A function chooses this memory's namespaces. Say which one is meant: status({ namespace }).",
+      "A function chooses this memory's namespaces. Name one: status({ namespace }).",
     );
   }
 
   /** Waits for everything under way. */
   flush(): Promise<void> {
-    return this.#internals.engine.flush();
+    return this.#parts.kit.flush();
   }
 
   /**
-   * Records what is open and closes the ledger, unless another memory of this process uses it or it was handed over as `engine`:
-   * then waits for everything under way.
+   * Records open episodes and closes the ledger. Where another memory of this process uses it, or it was given as `engine`, only waits
+   * for everything under way.
    */
-  close(): Promise<void> {
-    return this.#internals.close();
+  async close(): Promise<void> {
+    await this.#parts.kit.tasks.settled();
+    await this.#parts.shared.close();
   }
 
   override setVector(vector: MastraVector): void {
-    super.setVector(this.#internals.enabled ? rerankingVector(vector) : vector);
+    super.setVector(this.#parts.enabled ? rerankingVector(vector) : vector);
   }
 
   override setStorage(storage: Parameters<Memory["setStorage"]>[0]): void {
     super.setStorage(storage);
-    warnOfStorage(this.#internals, storage);
+    warnOfStorage(this.#parts, storage);
   }
 
   override async getInputProcessors(
@@ -162,96 +160,94 @@ export class QavrMemory extends Memory {
     const tools: Tools = super.listTools(config);
     const settings = this.#settings(config);
     if (settings.reportTool === undefined || Object.hasOwn(tools, settings.reportTool)) return tools;
-    const { reportTool } = this.#internals.options;
+    const { reportTool } = this.#parts.options;
     return {
       ...tools,
-      [settings.reportTool]: createReportTool(this.#internals, typeof reportTool === "object" ? reportTool : {}),
+      [settings.reportTool]: createReportTool(this.#parts, typeof reportTool === "object" ? reportTool : {}),
     };
   }
 
-  /** Ranked as learned; nothing is recorded, since no run is shown the result. */
+  /** Recalls in learned order. Nothing is recorded, since no run is shown the result. */
   override async recall(args: Parameters<Memory["recall"]>[0]): ReturnType<Memory["recall"]> {
-    const internals = this.#internals;
-    if (!internals.enabled || args.vectorSearchString === undefined) return super.recall(args);
+    if (!this.#parts.enabled || args.vectorSearchString === undefined) return super.recall(args);
     const plan = this.#searchPlan(args);
     return plan ? recallScopes.run(plan, () => super.recall(args)) : super.recall(args);
   }
 
   override async saveMessages(args: Parameters<Memory["saveMessages"]>[0]): ReturnType<Memory["saveMessages"]> {
     const saved = await super.saveMessages(args);
-    await parkSuspended(this.#internals, args.messages);
+    await suspendRuns(this.#parts, args.messages);
     return saved;
   }
 
-  /** @param scope Where what was learned about them is forgotten, if `qavr.namespace` is a function of the request context. */
+  /** @param scope The namespace in which they are forgotten, if `qavr.namespace` is a function of the request context. */
   override async deleteMessages(
     input: Parameters<Memory["deleteMessages"]>[0],
     observabilityContext?: Parameters<Memory["deleteMessages"]>[1],
     scope: ForgetScope = {},
   ): Promise<void> {
-    const messages = await idsOf(this, this.#internals, input, scope);
+    const messages = await messagesToForget(this, this.#parts, input, scope);
     await super.deleteMessages(input, observabilityContext);
-    await forgetMessages(this.#internals, messages);
+    await forgetMessages(this.#parts, messages);
   }
 
-  /** @param scope Where what was learned about its messages is forgotten, if `qavr.namespace` is a function of the request context. */
+  /** @param scope The namespace in which its messages are forgotten, if `qavr.namespace` is a function of the request context. */
   override async deleteThread(threadId: string, scope: ForgetScope = {}): Promise<void> {
-    const messages = await threadMessages(this, this.#internals, threadId, scope);
+    const messages = await threadMessages(this, this.#parts, threadId, scope);
     await super.deleteThread(threadId);
-    await forgetMessages(this.#internals, messages);
+    await forgetMessages(this.#parts, messages);
   }
 
   override __registerMastra(mastra: Mastra): void {
     super.__registerMastra(mastra);
     // Mastra calls this about ten times per run.
-    if (this.#watched.has(mastra) || !this.#internals.enabled) return;
+    if (this.#watched.has(mastra) || !this.#parts.enabled) return;
     this.#watched.add(mastra);
-    hearObservability(mastra, this.#internals);
-    hearStoredFeedback(mastra.getStorage?.(), this.#internals);
+    subscribeToObservability(mastra, this.#parts);
+    subscribeToStoredFeedback(mastra.getStorage?.(), this.#parts);
   }
 
-  /** Mastra's processors with the semantic recall wrapped; where there is none, one more, since what a run's tools search belongs to it too. */
+  /** Mastra's processors with the semantic recall wrapped. Without one, adds a processor that watches the run and its tools' searches. */
   #wrap<Kind extends InputProcessor | OutputProcessor>(
     configured: readonly { readonly id: string }[],
     own: Kind[],
     requestContext: RequestContext | undefined,
     withRecall: (recall: Kind) => Kind[],
   ): Kind[] {
-    const internals = this.#internals;
-    if (!internals.enabled) return own;
+    const parts = this.#parts;
+    if (!parts.enabled) return own;
     const memory = requestContext?.get("MastraMemory") as { readonly memoryConfig?: MemoryConfigInternal } | undefined;
     const learned = (inner?: Kind): Kind =>
-      new LearnedRecall(inner, internals, {
+      new LearnedRecall(inner, parts, {
         settings: () => this.#settings(memory?.memoryConfig),
         ownTools: () => Object.keys(this.listTools(memory?.memoryConfig)),
       }) as unknown as Kind;
     if (own.some(({ id }) => id === SEMANTIC_RECALL_ID)) {
       return own.map((processor) => (processor.id === SEMANTIC_RECALL_ID ? learned(processor) : processor));
     }
-    if (configured.some(({ id }) => id === SEMANTIC_RECALL_ID)) warnOfReplaced(internals);
-    if (!internals.vectors.share) warnOfRecallOff(internals, this.#wiring);
+    if (configured.some(({ id }) => id === SEMANTIC_RECALL_ID)) warnOfReplaced(parts);
+    if (!parts.shared.vectors.share) warnOfRecallOff(parts, this.#wiring);
     return own.some(({ id }) => id === WATCH_ID) ? own : withRecall(learned());
   }
 
-  /** How a search outside any run is ranked; undefined when that cannot be told. */
+  /** The plan of a search outside any run; undefined when its scope cannot be determined. */
   #searchPlan({
     threadId,
     resourceId,
     threadConfig,
     vectorSearchString,
   }: Parameters<Memory["recall"]>[0]): QueryPlan | undefined {
-    const internals = this.#internals;
+    const parts = this.#parts;
     try {
-      const scope = scopeOf(internals.options, { threadId, resourceId, requestContext: undefined });
-      // Whoever searches for a question wants to find it.
-      return messageQuery(internals, { ...this.#settings(threadConfig), showsAnswers: true }, scope, {
+      const scope = scopeOfRun(parts.options, { threadId, resourceId, requestContext: undefined });
+      // A search for a question is meant to find it.
+      return messageQuery(parts, { ...this.#settings(threadConfig), showsAnswers: true }, scope, {
         run: undefined,
         text: vectorSearchString,
         inPrompt: new Set(),
-        onRanked() {},
       });
     } catch (error) {
-      failOpen(internals, "RANKING_FAILED", "A search could not be ranked.", { error });
+      parts.kit.failOpen("RANKING_FAILED", "A search could not be ranked.", { error });
       return undefined;
     }
   }
@@ -259,7 +255,7 @@ export class QavrMemory extends Memory {
   #settings(config: MemoryConfigInternal | undefined): RecallSettings {
     const { semanticRecall, readOnly = false } = this.getMergedThreadConfig(config);
     const { threshold, messageRange = 1 } = typeof semanticRecall === "object" ? semanticRecall : {};
-    const { enabled, options } = this.#internals;
+    const { enabled, options } = this.#parts;
     const { reportTool = {} } = options;
     const reports = enabled && reportTool !== false && !readOnly;
     return {

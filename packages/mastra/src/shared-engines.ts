@@ -8,48 +8,55 @@ import {
   type Logger,
   type Store,
 } from "@qavr/core";
-import { DEFAULT_STORE_PATH, ENGINE_OPTIONS, type RecentMap, recentMap, STORE_VARIABLE } from "@qavr/core/adapter";
+import {
+  DEFAULT_STORE_PATH,
+  ENGINE_OPTION_TABLE,
+  isEnabled,
+  type RecentMap,
+  recentMap,
+  storeInEnvironment,
+  warnOnce,
+} from "@qavr/core/adapter";
 import { defaultStore } from "./default-store.js";
-import { type EngineFields, isEnabled } from "./memory-options.js";
+import type { EngineFields } from "./learning-options.js";
 import { Runs } from "./runs/runs.js";
-import { unsharedWarning } from "./wiring-warnings.js";
 
-/** What is known of the runs on an engine, whichever memory they began with. */
+/** The runs on an engine, of all memories. */
 interface EngineRuns {
   readonly runs: Runs;
   /** Ids of runs, and of their traces and episodes, that ended without a record: they were shown no memory, or are not to be learned from. */
   readonly unshown: RecentMap<string, true>;
-  /** Sources of scores and feedback that were said to be ignored. */
+  /** Sources of scores and feedback with a warning that they are ignored. */
   readonly ignoredSources: Set<string>;
-  /** Warnings about how memories are wired up that were said, by the logger that heard them: the engine stands for none. */
-  readonly said: WeakMap<object, Set<string>>;
-  /** Whether vector stores share a memory on the engine, so that its runs teach by what their tools search. */
+  /** Wiring warnings that were given, by logger; by engine where there is no logger. */
+  readonly warned: WeakMap<object, Set<string>>;
+  /** True when vector stores share a memory on the engine, so that its runs also teach through their tools' searches. */
   readonly vectors: { share: boolean };
 }
 
 /** An engine and the runs that use it. */
 export interface SharedEngine extends EngineRuns {
   readonly engine: Engine;
-  /** The engine is in use until {@link SharedEngine.close}, or until all users are garbage: nobody closes memories that are made for each call. */
+  /** Keeps the engine in use until {@link SharedEngine.close}, or until all users are garbage: memories made for each call are never closed. */
   useFor(user: object): void;
-  /** Closes the engine when nobody else uses it, else waits for everything under way. */
+  /** Closes the engine when it has no other user, else waits for everything under way. */
   close(): Promise<void>;
-  /** True once this package has closed the engine; of one that was handed over that is not known. */
+  /** True once this package has closed the engine; always false for a given engine. */
   isClosed(): boolean;
 }
 
-/** One engine of a ledger with everybody who uses it. */
+/** One engine of a ledger with its users. */
 interface Shared {
   readonly settings: Settings;
   readonly engine: Engine;
   readonly logger: RelayedLogger;
   readonly users: Set<WeakRef<object>>;
-  /** False until its first user says so: it has none then either. */
+  /** False until its first user. */
   isUsed: boolean;
   isClosed: boolean;
 }
 
-/** The options that an engine is made from, but for store and logger. */
+/** The options of an engine, without store and logger. */
 type Settings = Omit<EngineOptions, "store" | "logger">;
 
 interface Registry {
@@ -67,7 +74,7 @@ function registry(): Registry {
   return scope[REGISTRY];
 }
 
-/** Forgets users that are garbage. Holds no engine: that would outlive its last user by a collection. */
+/** Drops users that are garbage. Holds no engine, which would otherwise outlive its last user. */
 const departures = new FinalizationRegistry<{
   readonly lists: readonly Shared["users"][];
   readonly place: WeakRef<object>;
@@ -76,8 +83,8 @@ const departures = new FinalizationRegistry<{
 });
 
 /**
- * The engine of a ledger for one more user. Whoever names the same ledger with the same options gets the same engine: Mastra asks a
- * function that makes a memory many times per run, and a run that begins with one of them ends with another.
+ * The engine of a ledger for one more user. The same ledger with the same options gives the same engine: Mastra calls a function that
+ * makes a memory many times per run, and a run that begins with one of them ends with another.
  *
  * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
  */
@@ -121,7 +128,7 @@ function runsOf(engine: Engine, { maxOpenEpisodes = ENGINE_DEFAULTS.maxOpenEpiso
     runs: new Runs(maxOpenEpisodes),
     unshown: recentMap(4 * maxOpenEpisodes),
     ignoredSources: new Set(),
-    said: new WeakMap(),
+    warned: new WeakMap(),
     vectors: { share: false },
   };
   runs.set(engine, fresh);
@@ -135,7 +142,7 @@ function open(options: EngineFields, settings: Settings, beside: Set<Shared> | u
   const engine: Engine = {
     ...inner,
     close() {
-      // Closed by whomever: the next memory opens the ledger anew.
+      // The next memory opens the ledger anew.
       beside?.delete(shared);
       shared.isClosed = true;
       return inner.close();
@@ -143,11 +150,11 @@ function open(options: EngineFields, settings: Settings, beside: Set<Shared> | u
   };
   const shared: Shared = { settings, engine, logger, users: new Set(), isUsed: false, isClosed: false };
   beside?.add(shared);
-  if (beside) unsharedWarning(options.logger, beside);
+  if (beside) warnOfUnshared(options.logger, beside);
   return shared;
 }
 
-/** Closes the engines whose users are all garbage: memories that are made for each call, with options that keep them from sharing. */
+/** Closes the engines whose users are all garbage: memories made for each call with options that cannot be shared. */
 function closeUnused(engines: Set<Shared>): void {
   for (const { engine, users, isUsed } of engines) {
     const isLeft = isUsed && [...users].every((user) => user.deref() === undefined);
@@ -163,8 +170,8 @@ function sharedOf(store: string | Store | undefined): Set<Shared> | undefined {
     byStore.set(store, known);
     return known;
   }
-  const named = store ?? (process.env[STORE_VARIABLE] || DEFAULT_STORE_PATH);
-  // What is no location is refused when it is opened.
+  const named = store ?? storeInEnvironment() ?? DEFAULT_STORE_PATH;
+  // Values that are no location are refused when the store is opened.
   if (typeof named !== "string" || named.trim() === ":memory:") return undefined;
   const location = named.includes("://") ? named.trim() : resolve(named.trim());
   const known = byLocation.get(location) ?? new Set();
@@ -173,14 +180,14 @@ function sharedOf(store: string | Store | undefined): Set<Shared> | undefined {
 }
 
 function settingsOf(options: EngineFields): Settings {
-  const given = Object.keys(ENGINE_OPTIONS).flatMap((name) => {
+  const given = Object.keys(ENGINE_OPTION_TABLE).flatMap((name) => {
     const value = options[name as keyof Settings];
     return name === "store" || name === "logger" || value === undefined ? [] : [[name, value]];
   });
   return { ...Object.fromEntries(given), enabled: isEnabled(options) } as Settings;
 }
 
-/** Whether two engines would be the same: functions by identity, plain data by value. */
+/** True when two engines would be the same: functions by identity, plain data by value. */
 function areEqual(one: object, other: object): boolean {
   const [names, otherNames] = [Object.keys(one), Object.keys(other)];
   return (
@@ -197,7 +204,7 @@ function isPlain(value: unknown): value is object {
   return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** Tells the logger of the last user that has one. */
+/** Logs to the logger of the last user that has one. */
 class RelayedLogger implements Logger {
   #to: Logger | undefined;
 
@@ -220,4 +227,23 @@ class RelayedLogger implements Logger {
   error(message: string, fields: LogFields): void {
     this.#to?.error?.(message, fields);
   }
+}
+
+/** Number of engines on one ledger that is no accident of a few memories with different options. */
+const ENGINES_ON_ONE_LEDGER = 4;
+
+/** Ledgers with a warning about the number of their engines. */
+const WARNED_LEDGERS = new WeakSet<object>();
+
+/** Warns once when memories pile up on one ledger and cannot share an engine: a function makes them, and their runs teach nothing. */
+function warnOfUnshared(logger: Logger | undefined, engines: ReadonlySet<object>): void {
+  if (engines.size < ENGINES_ON_ONE_LEDGER || WARNED_LEDGERS.has(engines)) return;
+  WARNED_LEDGERS.add(engines);
+  warnOnce(
+    logger,
+    "ENGINE_NOT_SHARED",
+    `${engines.size} memories with different options are open on one ledger. If a function makes them, Mastra calls it many times per run, and ` +
+      "a run that begins with one of them ends unseen with another: create the learner, the clock and other objects once, or one " +
+      "createEngine(…) for all of them, and hand it over as qavr.engine.",
+  )();
 }

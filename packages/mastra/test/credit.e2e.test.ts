@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
 import { tools } from "./support/tools.js";
 
-const CONTEXT_KEY = "qavr";
+const REQUEST_CONTEXT_KEY = "qavr";
 
 describe("two runs at the same time on one request context", () => {
   it("are credited apart: each with what it was shown and how it ended", async () => {
@@ -67,7 +67,7 @@ describe("a request context that a client has filled", () => {
       { error: new Error("down") },
     ];
     const forged = (more: object = {}): RequestContext =>
-      new RequestContext(Object.entries({ [CONTEXT_KEY]: { episode }, ...more }) as never);
+      new RequestContext(Object.entries({ [REQUEST_CONTEXT_KEY]: { episode }, ...more }) as never);
     const attack = (requestContext: RequestContext, on: object): Promise<unknown> =>
       scriptedAgent(memory, script)
         .generate("how is it", { requestContext, ...on })
@@ -86,12 +86,14 @@ describe("a request context that a client has filled", () => {
 
   it("loses what it says of an episode as soon as a run begins", async () => {
     const { memory } = bench();
-    const requestContext = new RequestContext([[CONTEXT_KEY, { episode: "forged" }]] as never);
+    const requestContext = new RequestContext([[REQUEST_CONTEXT_KEY, { episode: "forged" }]] as never);
     const agent = scriptedAgent(memory, [{ text: "hello" }]);
     await agent.generate("hello", { requestContext });
-    expect(requestContext.get(CONTEXT_KEY)).toBeUndefined();
+    expect(requestContext.get(REQUEST_CONTEXT_KEY)).toBeUndefined();
     await agent.generate("hello", { requestContext, memory: { thread: "own", resource: USER } });
-    expect(requestContext.get(CONTEXT_KEY)).toMatchObject({ episode: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+    expect(requestContext.get(REQUEST_CONTEXT_KEY)).toMatchObject({
+      episode: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
   });
 });
 

@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { Mastra } from "@mastra/core/mastra";
 import { InMemoryStore } from "@mastra/core/storage";
-import { cav } from "@qavr/core";
-import { QavrMemory, type QavrOptions } from "@qavr/mastra";
+import { qValue } from "@qavr/core";
+import { governance } from "@qavr/core/governance";
+import { type LearningOptions, QavrMemory } from "@qavr/mastra";
 import { describe, expect, it, vi } from "vitest";
 import { scriptedAgent, USER } from "./support/bench.js";
 import { collectGarbage } from "./support/collect-garbage.js";
@@ -12,7 +13,7 @@ import { libsql, temporaryFolder } from "./support/stores.js";
 import { wordEmbedder } from "./support/word-embedder.js";
 
 /** A function that makes a memory anew, as an application does that tells tenants or plans apart. */
-function factory(qavr: (ledger: string) => QavrOptions): { make(): QavrMemory; readonly made: QavrMemory[] } {
+function factory(qavr: (ledger: string) => LearningOptions): { make(): QavrMemory; readonly made: QavrMemory[] } {
   const folder = temporaryFolder();
   const { storage, vector } = libsql(folder);
   const made: QavrMemory[] = [];
@@ -37,7 +38,10 @@ describe("a memory that a function makes", () => {
     scriptedAgent(make as never, script).generate(text, { memory: { thread, resource: USER } });
 
   it("learns from how runs end and takes the agent's report, on one engine", async () => {
-    const { make, made } = factory((store) => ({ store, sourceCaps: { weight: 10, window: 60_000 } }));
+    const { make, made } = factory((store) => ({
+      store,
+      governance: governance({ sourceCaps: { weight: 10, window: 60_000 } }),
+    }));
     await ask(make, "note", "deploy the service with helm upgrade", [{ text: "noted" }]);
     await ask(make, "task", "how is the service deployed", [{ text: "with helm" }]);
     const report = { tool: "report_memory_outcome", args: { success: true, helpful: ["m1"] } };
@@ -76,13 +80,13 @@ describe("a memory that a function makes", () => {
 
   it("says so where its options keep it from sharing", () => {
     const warn = vi.fn();
-    const { make } = factory((store) => ({ store, learner: cav() as never, logger: { warn } }));
+    const { make } = factory((store) => ({ store, learner: qValue() as never, logger: { warn } }));
     for (let at = 0; at < 10; at++) make();
     expect(warn.mock.calls.map(([, fields]) => fields)).toEqual([{ code: "ENGINE_NOT_SHARED" }]);
   });
 
   it("lets go of the engines of memories that are gone", async () => {
-    const { make, made } = factory((store) => ({ store, learner: cav() as never, logger: {} }));
+    const { make, made } = factory((store) => ({ store, learner: qValue() as never, logger: {} }));
     const engines = Array.from({ length: 6 }, () => new WeakRef(make().engine));
     made.length = 0;
     const left = (): number => engines.filter((engine) => engine.deref() !== undefined).length;

@@ -1,4 +1,5 @@
-import type { QavrMemory, QavrOptions } from "@qavr/mastra";
+import { exportState } from "@qavr/core/maintenance";
+import type { LearningOptions, QavrMemory } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
 import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
 import { listener } from "./support/listener.js";
@@ -14,7 +15,7 @@ describe("a memory whose embedding model has changed", () => {
   };
 
   /** The same application with another model. */
-  const changed = ({ ledger, storage, vector }: Bench, qavr: QavrOptions = {}): QavrMemory =>
+  const changed = ({ ledger, storage, vector }: Bench, qavr: LearningOptions = {}): QavrMemory =>
     bench({ store: ledger, logger, ...qavr }, { storage, vector, embedder: wordEmbedder("other") }).memory;
 
   it("learns in the new space under another name, forgets under both, and finds the old name as it was", async () => {
@@ -27,7 +28,7 @@ describe("a memory whose embedding model has changed", () => {
     expect(await ask(renamed, "c")).toBe("messages-2");
     expect(codes).toEqual([]);
     const learned = async (collection: string): Promise<number> =>
-      (await renamed.engine.exportState({ collection })).memories.filter(({ id }) => id === message).length;
+      (await exportState(renamed.engine, { collection })).memories.filter(({ id }) => id === message).length;
     expect([await learned("messages"), await learned("messages-2")]).toEqual([1, 1]);
     await renamed.deleteMessages([message]);
     expect([await learned("messages"), await learned("messages-2")]).toEqual([0, 0]);

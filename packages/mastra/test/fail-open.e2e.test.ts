@@ -96,7 +96,7 @@ describe("a run whose learning fails", () => {
 
   it("by a store that does not answer ends all the same, and is recorded when that answers again", async () => {
     const { store, hold, letGo } = heldStore();
-    const { memory } = bench({ store, writeDeadline: 600_000 });
+    const { memory } = bench({ store, writeTimeout: 600_000 });
     await remember(memory, NOTE);
     hold();
     expect((await scriptedAgent(memory, [{ text: "with helm" }]).generate(QUESTION, { memory: on })).text).toBe(

@@ -1,5 +1,5 @@
 import { createScorer, runEvals } from "@mastra/core/evals";
-import type { QavrOptions } from "@qavr/mastra";
+import type { LearningOptions } from "@qavr/mastra";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { bench, latest, scriptedAgent, USER } from "./support/bench.js";
 import { answered, giveFeedback, half, judged, QUESTION, rewardOf } from "./support/judged.js";
@@ -24,7 +24,7 @@ describe("a scorer", () => {
     expect(await rewardOf(given)).toMatchObject({ tier: "completed" });
   });
 
-  it.each<[string, QavrOptions, boolean]>([
+  it.each<[string, LearningOptions, boolean]>([
     ["in percent", {}, false],
     ["in percent that is named", { scores: ["quality"] }, true],
   ])("%s teaches nothing, and that is said once", async (_how, qavr, observed) => {

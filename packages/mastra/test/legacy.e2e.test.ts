@@ -47,7 +47,7 @@ describe("a run of a legacy method", () => {
     expect(episode?.exposures[0]?.items[0]?.id).toBe(note);
     expect(episode?.outcome).toBeUndefined();
     expect(evaluate).not.toHaveBeenCalled();
-    expect(warn.mock.calls.map(([, fields]) => fields)).toEqual([{ code: "END_UNTOLD" }]);
+    expect(warn.mock.calls.map(([, fields]) => fields)).toEqual([{ code: "END_UNKNOWN" }]);
     await memory.reportOutcome({ threadId: "task", success: true });
     expect((await latest(memory, "task"))?.outcome).toMatchObject({ reward: 1, tier: "user" });
   });

@@ -20,7 +20,7 @@ const on = { thread: THREAD, resource: USER };
 type Config = Partial<AgentConfig> & { readonly id?: string };
 type Processors = NonNullable<AgentConfig["outputProcessors"]>;
 
-/** Who is aborted while the model is answering. */
+/** A run that is aborted while the model is answering. */
 function abortedSoon(): AbortSignal {
   const controller = new AbortController();
   setTimeout(() => controller.abort(), 40);
@@ -342,7 +342,7 @@ describe("a run", () => {
       const first = await agent.stream(QUESTION, { memory: on });
       await consume(first);
       const episode = await latest(given.memory, THREAD);
-      await expectIt(episode, { state: "parked" });
+      await expectIt(episode, { state: "suspended" });
       waiting = episode?.episode;
       await consume(await resume(agent, first.runId));
     };
@@ -351,8 +351,8 @@ describe("a run", () => {
     expect(episode?.episode).toBe(waiting);
   });
 
-  it("that nobody resumes stays parked and says nothing", async () => {
-    await expectIt(await ledgerOf([{ tool: "asks" }], stream), { state: "parked" });
+  it("that nobody resumes stays suspended and says nothing", async () => {
+    await expectIt(await ledgerOf([{ tool: "asks" }], stream), { state: "suspended" });
   });
 
   it("without a thread recalls nothing and leaves nothing", async () => {

@@ -80,7 +80,7 @@ describe("a run", () => {
       const agent = createDurableAgent({ agent: scriptedAgent(given.memory, script, { tools } as Config) });
       new Mastra({ agents: { agent } as never, storage: given.storage, logger: false });
       const waiting = await agent.stream(QUESTION, { memory: on });
-      await expect.poll(async () => (await latest(given.memory, THREAD))?.state).toBe("parked");
+      await expect.poll(async () => (await latest(given.memory, THREAD))?.state).toBe("suspended");
       waiting.cleanup();
       const resumed = await agent.resume(waiting.runId, { approved: true });
       await expect.poll(async () => (await latest(given.memory, THREAD))?.state).toBe("ended");

@@ -5,7 +5,7 @@ import { Mastra } from "@mastra/core/mastra";
 import { RequestContext } from "@mastra/core/request-context";
 import { InMemoryStore } from "@mastra/core/storage";
 import type { OutcomeReceipt } from "@qavr/core";
-import type { QavrOptions, ReportedRun } from "@qavr/mastra";
+import type { LearningOptions, ReportedRun } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
 import { bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
 import {
@@ -80,7 +80,7 @@ describe("reportOutcome", () => {
     expect((await memory.status()).seq).toBe(0);
   });
 
-  describe.each<[string, QavrOptions, object, string]>([
+  describe.each<[string, LearningOptions, object, string]>([
     ["was shown nothing", {}, {}, "something else entirely"],
     ["recalled nothing, since that was off", {}, { options: { semanticRecall: false } }, QUESTION],
     ["was read only", {}, { options: { readOnly: true } }, QUESTION],
@@ -117,7 +117,7 @@ describe("reportOutcome", () => {
   });
 
   it("refuses a report by thread on a run that is not learned from, while it goes on", async () => {
-    const ignore: QavrOptions["ignore"] = ({ requestContext }) => requestContext?.get("ignored") === true;
+    const ignore: LearningOptions["ignore"] = ({ requestContext }) => requestContext?.get("ignored") === true;
     const { memory, runId } = await answered({ ignore });
     let reported: Promise<unknown> | undefined;
     const agent = scriptedAgent(memory, () => {
@@ -153,7 +153,7 @@ describe("reportOutcome", () => {
     const waiting = await agent.generate(QUESTION, { memory: on });
     await memory.reportOutcome({ threadId: THREAD, success: false });
     expect(await memory.explain({ runId: waiting.runId as string })).toMatchObject({
-      state: "parked",
+      state: "suspended",
       outcome: { reward: 0, tier: "user" },
     });
   });
@@ -366,7 +366,7 @@ describe("a thumb that arrives over HTTP", () => {
 
   it("goes to the memory that took the place of one that was closed", async () => {
     const { codes, logger } = listener();
-    const qavr = { logger, readDeadline: 60_000, store: join(temporaryFolder(), "ledger.db") };
+    const qavr = { logger, readTimeout: 60_000, store: join(temporaryFolder(), "ledger.db") };
     const { memory, mastra, runId } = await judged(qavr, () => half, true, keeping());
     await memory.close();
     const next = bench(qavr).memory;

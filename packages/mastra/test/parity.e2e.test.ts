@@ -51,7 +51,7 @@ const OPTIONS: Readonly<Record<string, Options>> = {
   },
 };
 
-/** Everything that can be told apart: what the model saw, which tools it was offered, what was stored and embedded. */
+/** The observable effects: the model's prompts, its tools, the stored and embedded messages. */
 async function record(
   memory: Memory,
   { storage, vector }: { storage: MastraCompositeStore; vector: MastraVector },
@@ -93,7 +93,7 @@ function comparable(value: unknown): unknown {
   return JSON.parse(text);
 }
 
-/** How a QavrMemory is told to leave everything as it is. */
+/** Options with which a QavrMemory changes nothing. */
 const OFF: QavrMemoryFields["qavr"] = { enabled: false };
 
 describe("with learning off, the same conversations give the same prompts, messages and vectors as Mastra's own memory", () => {
@@ -146,7 +146,7 @@ function exact(vector: PgVector): PgVector {
   return vector;
 }
 
-/** What stands in an index's table, in the order in which it was written; ids and times of messages left out. */
+/** The rows of an index's table in the order of writing, without ids and times of messages. */
 async function rows({ vector, schemaName }: { vector: PgVector; schemaName: string }): Promise<readonly unknown[]> {
   const [index] = await vector.listIndexes();
   const found = await vector.pool.query(

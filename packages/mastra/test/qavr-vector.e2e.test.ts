@@ -17,7 +17,7 @@ const TEXTS = {
 const QUESTION = "deploy fails with EACCES";
 const query = { indexName: INDEX, queryVector: wordVector(QUESTION), topK: 1 };
 
-/** What a model says that calls the tool. */
+/** A model's answer that calls the tool. */
 const ASKS = { tool: "search", args: { queryText: QUESTION, topK: 1 } };
 
 /** Mastra's own tool, asking inside the run of the agent that calls it. */

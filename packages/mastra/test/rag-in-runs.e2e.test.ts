@@ -6,7 +6,13 @@ import { RequestContext } from "@mastra/core/request-context";
 import { createTool } from "@mastra/core/tools";
 import type { LibSQLVector } from "@mastra/libsql";
 import type { EpisodeView, NamespaceStatus } from "@qavr/core";
-import { type QavrMemoryFields, type QavrOptions, type QavrVector, qavrVector, type ToolCaller } from "@qavr/mastra";
+import {
+  type LearningOptions,
+  type QavrMemoryFields,
+  type QavrVector,
+  qavrVector,
+  type ToolCaller,
+} from "@qavr/mastra";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { answerOf } from "./support/answer-of.js";
 import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
@@ -43,12 +49,12 @@ describe.each(Object.entries(CALLERS))("a query inside a run that is told by %s"
     use({});
   });
 
-  function use(qavr: QavrOptions, fields: Partial<QavrMemoryFields> = {}): void {
+  function use(qavr: LearningOptions, fields: Partial<QavrMemoryFields> = {}): void {
     given = bench(qavr, fields);
     documents = qavrVector(vector, { memory: given.memory });
   }
 
-  /** Searches, as often as it is told to, when whatever holds it up is over. */
+  /** Searches several times after a gate opens. */
   const search = (
     settings: {
       readonly requireApproval?: boolean;
@@ -113,7 +119,7 @@ describe.each(Object.entries(CALLERS))("a query inside a run that is told by %s"
     const waiting = await agent.stream(QUESTION, on("task"));
     await consume(waiting);
     const before = await latest(given.memory, "task");
-    expect(before?.state).toBe(shown > 0 ? "parked" : undefined);
+    expect(before?.state).toBe(shown > 0 ? "suspended" : undefined);
     await consume(await agent.approveToolCall({ runId: waiting.runId }));
     const episode = await latest(given.memory, "task");
     expect(episode).toMatchObject({ state: "ended", outcome: { reward: 1, tier: "completed" } });
@@ -156,7 +162,7 @@ describe.each(Object.entries(CALLERS))("a query inside a run that is told by %s"
     },
   );
 
-  it.each<[string, QavrOptions, object]>([
+  it.each<[string, LearningOptions, object]>([
     ["is ignored", { ignore: () => true }, {}],
     ["is read only", {}, { options: { readOnly: true } }],
   ])("is ranked and leaves nothing where the run %s", async (_why, qavr, memory) => {
@@ -202,7 +208,7 @@ describe.each(Object.entries(CALLERS))("a query inside a run that is told by %s"
     await given.memory.flush();
     for (const namespace of ["acme", "umbrella"]) {
       const episode = await given.memory.explain({ threadId: `of-${namespace}`, namespace });
-      // Where nothing else tells, the latter may be the only one that is still searching.
+      // Without other facts, the latter may be the only one still searching.
       if (by === "the tool's context" || episode) expect(collections(episode)).toEqual([INDEX]);
       expect((await given.memory.status({ namespace })).episodes).toMatchObject({ open: 0 });
     }
@@ -246,7 +252,7 @@ describe("a query by a tool that was approved in another process", () => {
       runId,
     );
     expect(episode).toMatchObject({ state: "ended", outcome: { reward: 1 }, exposures: [{ collection: INDEX }] });
-    expect(status.episodes).toMatchObject({ recorded: 1, open: 0, parked: 0, abandoned: 0 });
+    expect(status.episodes).toMatchObject({ recorded: 1, open: 0, suspended: 0, abandoned: 0 });
   });
 });
 

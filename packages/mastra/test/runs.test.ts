@@ -1,15 +1,16 @@
+import type { RunSession } from "@qavr/core/adapter";
 import { describe, expect, it } from "vitest";
-import { newRun, type RunEpisode } from "../src/runs/run-episode.js";
+import { type AgentRun, newRun } from "../src/runs/agent-run.js";
 import { Runs } from "../src/runs/runs.js";
 
-const run = (episode: string): RunEpisode =>
+const run = (episode: string): AgentRun =>
   newRun({
+    session: {} as RunSession,
     episode,
     namespace: `ns-${episode}`,
     context: "default",
     threadId: "t",
     resourceId: undefined,
-    runId: undefined,
   });
 
 describe("the runs under way", () => {

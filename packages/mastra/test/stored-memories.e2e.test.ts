@@ -1,6 +1,7 @@
 import { RequestContext } from "@mastra/core/request-context";
 import { createEngine, type Engine, memoryStore } from "@qavr/core";
-import type { QavrMemory, QavrOptions, RunInfo } from "@qavr/mastra";
+import { exportState } from "@qavr/core/maintenance";
+import type { AgentRunInfo, LearningOptions, QavrMemory } from "@qavr/mastra";
 import { describe, expect, it, vi } from "vitest";
 import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
 
@@ -25,7 +26,7 @@ async function experienced(qavr: Parameters<typeof bench>[0] = {}): Promise<Benc
 }
 
 async function evidence(engine: Engine, namespace: string = "default"): Promise<string[]> {
-  return (await engine.exportState({ namespace, collection: "messages" })).memories.map(({ id }) => id);
+  return (await exportState(engine, { namespace, collection: "messages" })).memories.map(({ id }) => id);
 }
 
 describe("memory.recall(), which Studio's search asks", () => {
@@ -84,7 +85,7 @@ describe("what was learned about messages", () => {
   });
 
   describe("in a namespace that only the request context says", () => {
-    const tenant = ({ requestContext }: RunInfo): string | undefined => requestContext?.get("tenant") as string;
+    const tenant = ({ requestContext }: AgentRunInfo): string | undefined => requestContext?.get("tenant") as string;
     const requestContext = (): RequestContext => new RequestContext([["tenant", "acme"]] as never);
     const warn = vi.fn();
 
@@ -97,7 +98,7 @@ describe("what was learned about messages", () => {
       warn.mockClear();
       const store = memoryStore();
       // An engine each, as two processes have.
-      const qavr = (): QavrOptions => ({ namespace: tenant, logger: { warn }, engine: createEngine({ store }) });
+      const qavr = (): LearningOptions => ({ namespace: tenant, logger: { warn }, engine: createEngine({ store }) });
       const { memory: here, storage, vector } = bench(qavr());
       const ask = (text: string, thread: string): Promise<unknown> =>
         scriptedAgent(here, [{ text: "ok" }]).generate(text, {

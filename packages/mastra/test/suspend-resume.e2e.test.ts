@@ -21,6 +21,6 @@ describe("a run that is suspended by one process and resumed by another", () => 
     expect(episode.exposures.map(({ items }) => items.length)).toEqual([1]);
     expect(episode.outcome).toMatchObject({ reward: 1, tier: "completed" });
     expect(outcomes.completed).toBe(1);
-    expect([episodes.recorded, episodes.parked, episodes.abandoned]).toEqual([1, 0, 0]);
+    expect([episodes.recorded, episodes.suspended, episodes.abandoned]).toEqual([1, 0, 0]);
   });
 });

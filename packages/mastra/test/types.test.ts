@@ -1,6 +1,13 @@
 import type { LibSQLVector } from "@mastra/libsql";
 import type { Engine, Store } from "@qavr/core";
-import { type Evaluate, type QavrMemory, type QavrOptions, qavrVector, type ReportedRun } from "@qavr/mastra";
+import {
+  type Evaluate,
+  type FinishedAgentRun,
+  type LearningOptions,
+  type QavrMemory,
+  qavrVector,
+  type ReportedRun,
+} from "@qavr/mastra";
 import { describe, expectTypeOf, it } from "vitest";
 
 // Checked by the compiler; nothing here runs.
@@ -12,8 +19,11 @@ declare const maybe: { readonly id: string | undefined; readonly success: boolea
 describe("the types", () => {
   it("take what applications have at hand, undefined where they have nothing", () => {
     expectTypeOf<{ runId: string | undefined; success: boolean | undefined }>().toExtend<ReportedRun>();
-    expectTypeOf<{ store: string | undefined; evaluate: Evaluate | undefined }>().toExtend<QavrOptions>();
-    expectTypeOf<{ engine: Engine; enabled: false; logger: undefined }>().toExtend<QavrOptions>();
+    expectTypeOf<{
+      store: string | undefined;
+      evaluate: Evaluate<FinishedAgentRun> | undefined;
+    }>().toExtend<LearningOptions>();
+    expectTypeOf<{ engine: Engine; enabled: false; logger: undefined }>().toExtend<LearningOptions>();
     () => [
       memory.reportOutcome({ runId: maybe.id, success: maybe.success, note: maybe.id }),
       memory.reportOutcome({ threadId: "t", helpful: ["m1"], namespace: maybe.id }),

@@ -37,7 +37,7 @@ describe.each([
       byRunId: "ended 1 completed 1",
       bad: "ended 0 observed 1",
       reported: "ended 0 self-reported 1",
-      waiting: "parked   1",
+      waiting: "suspended   1",
       resumed: "ended 1 completed 1",
     });
   });

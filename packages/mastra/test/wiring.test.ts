@@ -2,7 +2,7 @@ import { SemanticRecall } from "@mastra/core/processors";
 import { InMemoryStore } from "@mastra/core/storage";
 import type { LogFields } from "@qavr/core";
 import { createEngine, memoryStore } from "@qavr/core";
-import { QavrMemory, type QavrMemoryFields, type QavrOptions } from "@qavr/mastra";
+import { type LearningOptions, QavrMemory, type QavrMemoryFields } from "@qavr/mastra";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { bench, remember, scriptedAgent, USER } from "./support/bench.js";
 import { listener } from "./support/listener.js";
@@ -90,7 +90,7 @@ describe("a memory that is made", () => {
   });
 
   describe("beside a storage", () => {
-    const remote = (qavr: QavrOptions): string[] => {
+    const remote = (qavr: LearningOptions): string[] => {
       const { codes, logger } = listener();
       new QavrMemory({ ...libsqlFields(), storage: new PostgresStore(), qavr: { logger, ...qavr } });
       return codes;
@@ -169,7 +169,7 @@ describe("a memory that is made", () => {
     ["a namespace that answers later", { namespace: async () => "acme" }],
     ["feedback that is read later", { feedback: async () => ({ success: true }) }],
   ])("refuses %s", (_what, qavr) => {
-    expect(() => new QavrMemory({ ...libsqlFields(), qavr: qavr as QavrOptions })).toThrow(
+    expect(() => new QavrMemory({ ...libsqlFields(), qavr: qavr as LearningOptions })).toThrow(
       expect.objectContaining({ code: "INVALID_ARGUMENT" }),
     );
   });

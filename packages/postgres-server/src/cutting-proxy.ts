@@ -13,7 +13,7 @@ export interface CuttingProxy extends LocalProxy {
    * connection stays open, also when the server has ended it.
    */
   silence(text: string): void;
-  /** Breaks all connections and lets nobody through any more, or lets them through again. */
+  /** Breaks all connections and refuses new ones, or accepts connections again. */
   block(blocked: boolean): void;
   /** Leads new connections to another server of this machine, as an address does that was moved after a failover. */
   redirect(port: number): void;

@@ -1,11 +1,19 @@
-import { assertKnownFields, type Defined, definedOnly, type FieldsOf, illegalOption } from "@qavr/core";
+import {
+  type Defined,
+  type FieldRule,
+  illegalOption,
+  NOT_NEGATIVE,
+  resolveOptions,
+  SWITCH,
+  whole,
+} from "@qavr/core/store";
 import type { PgPool } from "./connection/pg-pool.js";
 
-/** Where the ledger is and how it is used. Either `pool` or `connectionString`. */
+/** Place of the ledger and use of its server. Either `pool` or `connectionString`. */
 export interface PostgresStoreOptions {
-  /** A pool of `pg` that the application owns: it is used and never ended. */
+  /** A pool of `pg` that the application owns; the store never ends it. */
   readonly pool?: PgPool | undefined;
-  /** `postgres://` URL. The store opens a pool of its own by its first use, and ends it when it is closed. */
+  /** `postgres://` URL. The store opens a pool of its own at its first use, and ends it when it is closed. */
   readonly connectionString?: string | undefined;
   /**
    * Connections of the store's own pool, 1 to 1,000; listening takes one more. Leave it unless requests wait for connections.
@@ -13,68 +21,67 @@ export interface PostgresStoreOptions {
    */
   readonly maxConnections?: number | undefined;
   /**
-   * Schema that holds the tables. It is created if it is missing; one that holds something else is refused.
+   * Schema of the tables. A missing schema is created; one with other tables is refused.
    * @default "qavr"
    */
   readonly schema?: string | undefined;
   /**
-   * Whether the first use creates missing tables and brings older ones up to date. `false` for a login without those rights;
-   * then somebody else must have opened the store once.
+   * Lets the first use create missing tables and migrate older ones. `false` for a login without those rights; then a login with these
+   * rights must have opened the store once.
    * @default true
    */
   readonly migrate?: boolean | undefined;
   /**
-   * Hash partitions of every table, by namespace, 0 to 256; counts when the tables are created. 0 makes plain tables: for
-   * engines that distribute tables by themselves.
+   * Hash partitions of every table, by namespace, 0 to 256; used when the tables are created. 0 makes plain tables, for servers that
+   * distribute tables by themselves.
    * @default 16
    */
   readonly partitions?: number | undefined;
   /**
-   * Puts row-level security on the tables when they are created; tables that are there say for themselves. A statement then sees the rows of one namespace, the one that
-   * its transaction names, whatever it asks for. Costs two round trips per read. It binds no superuser.
+   * Creates the tables with row-level security; existing tables are not changed. A statement then sees only the rows of the namespace
+   * that its transaction names. Costs two round trips per read. Superusers are not restricted.
    * @default false
    */
   readonly rowLevelSecurity?: boolean | undefined;
   /**
-   * Transactions of commits at the same time, each for one namespace, 1 to 1,000. Half as many, rounded up, may replace, compact or
-   * erase whole namespaces beside them.
+   * Concurrent transactions of commits, each for one namespace, 1 to 1,000. Half as many, rounded up, may replace, compact or erase
+   * whole namespaces beside them.
    * @default 4
    */
   readonly writers?: number | undefined;
-  /** How long a commit waits for another process that writes to the same namespace before STORE_BUSY. ms. @default 5000 */
+  /** Longest wait of a commit for another writer of its namespace before STORE_BUSY, ms. @default 5000 */
   readonly lockTimeout?: number | undefined;
   /**
-   * How long one statement may take, and the server may stay silent. ms. Replacing and erasing a whole namespace may take
-   * longer. @default 10000
+   * Longest duration of a statement, and of the server's silence, ms. Replacing and erasing a whole namespace may take longer.
+   * @default 10000
    */
   readonly statementTimeout?: number | undefined;
-  /** How long to wait for a connection of the store's own pool. ms. @default 5000 */
+  /** Longest wait for a connection of the store's own pool, ms. @default 5000 */
   readonly connectTimeout?: number | undefined;
   /**
-   * How old a ranking's view of what other processes have learned may be. ms. 0 asks the server for every ranking whether
-   * there is news: one short round trip. Above 0, a ranking whose states are known asks nothing at all.
+   * Greatest age of states that rankings use, ms. At 0 every ranking asks the server for changes, in one short round trip. Above 0, a
+   * ranking on cached states needs no round trip.
    * @default 0
    */
   readonly staleness?: number | undefined;
   /**
-   * Tells other stores by NOTIFY which namespaces were written to, and listens to them, over one connection of its own: caches then
-   * forget those within milliseconds. Nothing depends on it. Not for transaction poolers, which lose LISTEN, nor for an application's
-   * pool of one connection, which nothing else could use any more.
+   * Announces written namespaces to other stores by NOTIFY and listens to theirs, over one connection of its own, so that caches drop
+   * them within milliseconds. Correctness does not depend on it. Not for transaction poolers, which lose LISTEN, nor for a pool of one
+   * connection.
    * @default true when staleness is above 0, unless the application's pool has one connection
    */
   readonly listen?: boolean | undefined;
   /**
-   * A pool of a streaming replica that rankings read states from. Needs a staleness. A replica that is further behind is
-   * passed over.
+   * A pool of a streaming replica that rankings read states from. Needs a staleness. A replica further behind is not used.
    */
   readonly replica?: PgPool | undefined;
-  /** Memory for states that were read or written lately, in bytes. 0 keeps none. @default 67108864 (64 MiB) */
+  /** Memory for recently used states, in bytes. 0 keeps none. @default 67108864 (64 MiB) */
   readonly cacheBytes?: number | undefined;
   /** Prepares statements, once per connection. `false` for transaction poolers that cannot keep them. @default true */
   readonly prepare?: boolean | undefined;
 }
 
-/** What applies when an option is left out. */
+/** Default options. */
 export const POSTGRES_DEFAULTS: Defined<
   Omit<PostgresStoreOptions, "pool" | "connectionString" | "replica" | "listen">
 > = {
@@ -92,23 +99,29 @@ export const POSTGRES_DEFAULTS: Defined<
   prepare: true,
 };
 
-const OPTIONS: FieldsOf<PostgresStoreOptions> = {
-  pool: true,
-  connectionString: true,
-  maxConnections: true,
-  schema: true,
-  migrate: true,
-  partitions: true,
-  rowLevelSecurity: true,
-  writers: true,
-  lockTimeout: true,
-  statementTimeout: true,
-  connectTimeout: true,
-  staleness: true,
-  listen: true,
-  replica: true,
-  cacheBytes: true,
-  prepare: true,
+/** PostgreSQL cuts longer names. */
+const MAX_SCHEMA_BYTES = 63;
+const MILLISECONDS: FieldRule = whole(1, 2 ** 31 - 1);
+const POOL: FieldRule = [(value) => value === undefined || isPool(value), "a pool of pg"];
+
+const RULES: Readonly<Record<keyof PostgresStoreOptions, FieldRule>> = {
+  pool: POOL,
+  // Checked by sourceOf(): a refused value must not be printed, since it may hold a password.
+  connectionString: [() => true, ""],
+  maxConnections: whole(1, 1_000),
+  schema: [isName, `a name of 1 to ${MAX_SCHEMA_BYTES} bytes`],
+  migrate: SWITCH,
+  partitions: whole(0, 256),
+  rowLevelSecurity: SWITCH,
+  writers: whole(1, 1_000),
+  lockTimeout: MILLISECONDS,
+  statementTimeout: MILLISECONDS,
+  connectTimeout: MILLISECONDS,
+  staleness: NOT_NEGATIVE,
+  listen: [(value) => value === undefined || typeof value === "boolean", "true or false"],
+  replica: POOL,
+  cacheBytes: NOT_NEGATIVE,
+  prepare: SWITCH,
 };
 
 /** Options with every default filled in. */
@@ -116,48 +129,21 @@ export interface ResolvedOptions extends Defined<Omit<PostgresStoreOptions, "poo
   /** The application's pool, or the URL of a server. */
   readonly source: PgPool | string;
   readonly replica: PgPool | undefined;
-  /** For messages: where the ledger is, without a password. */
+  /** For messages: the place of the ledger, without a password. */
   readonly place: string;
 }
 
-/** PostgreSQL cuts longer names off. */
-const MAX_SCHEMA_BYTES = 63;
-
 /** @throws INVALID_ARGUMENT for an option that is missing, unknown or outside its range */
-export function resolveOptions(given: string | PostgresStoreOptions): ResolvedOptions {
-  const named = typeof given === "string" ? { connectionString: given } : (given ?? {});
-  // A misspelt schema would put one application's ledger among another's.
-  assertKnownFields(named, "postgresStore() has no option", OPTIONS);
-  const options = { ...POSTGRES_DEFAULTS, ...definedOnly<PostgresStoreOptions>(named, OPTIONS) };
-  const { pool, connectionString, replica, schema, partitions, staleness } = options;
+export function resolvePostgresOptions(given: string | PostgresStoreOptions): ResolvedOptions {
+  const named = typeof given === "string" ? { connectionString: given } : given;
+  const options = resolveOptions("postgresStore()", named, POSTGRES_DEFAULTS, RULES);
+  const { pool, connectionString, replica, schema, staleness } = options;
   const source = sourceOf(pool, connectionString);
-  if (typeof schema !== "string" || !isName(schema)) {
-    refuse("schema", `must be a name of 1 to ${MAX_SCHEMA_BYTES} bytes`, schema);
-  }
-  whole("maxConnections", options.maxConnections, 1, 1_000);
-  whole("writers", options.writers, 1, 1_000);
-  whole("partitions", partitions, 0, 256);
-  for (const option of ["lockTimeout", "statementTimeout", "connectTimeout"] as const) {
-    whole(option, options[option], 1, 2 ** 31 - 1);
-  }
-  if (!Number.isFinite(staleness) || staleness < 0) refuse("staleness", "must be at least 0 ms", staleness);
-  if (!Number.isFinite(options.cacheBytes) || options.cacheBytes < 0) {
-    refuse("cacheBytes", "must be at least 0 bytes", options.cacheBytes);
-  }
   const onlyConnection = typeof source !== "string" && sizeOf(source) === 1;
   const listen = options.listen ?? (staleness > 0 && !onlyConnection);
-  for (const option of ["migrate", "rowLevelSecurity", "prepare"] as const) {
-    if (typeof options[option] !== "boolean") refuse(option, "must be true or false", options[option]);
-  }
-  if (typeof listen !== "boolean") refuse("listen", "must be true or false", listen);
   if (listen && onlyConnection) {
-    refuse(
-      "listen",
-      "would take the pool's only connection for good: give the pool max: 2, or leave listen off",
-      listen,
-    );
+    refuse("listen", "would keep the pool's only connection: give the pool max: 2, or leave listen off", listen);
   }
-  if (replica !== undefined && !isPool(replica)) refuse("replica", "must be a pool of pg", typeof replica);
   if (replica && staleness === 0) refuse("staleness", "must be above 0 for a replica, which is always behind", 0);
   return { ...options, source, replica, listen, place: placeOf(source, schema) };
 }
@@ -166,9 +152,8 @@ function sourceOf(pool: PgPool | undefined, connectionString: string | undefined
   if ((pool === undefined) === (connectionString === undefined)) {
     refuse("pool", "or connectionString must be given, and not both", pool === undefined ? "neither" : "both");
   }
-  if (pool !== undefined) return isPool(pool) ? pool : refuse("pool", "must be a pool of pg", typeof pool);
+  if (pool !== undefined) return pool;
   if (typeof connectionString !== "string" || !/^postgres(ql)?:\/\//i.test(connectionString)) {
-    // Not repeated in the message: whatever it is, it may hold a password.
     refuse("connectionString", "must be a postgres:// URL", typeof connectionString);
   }
   return connectionString;
@@ -178,12 +163,13 @@ function isPool(value: unknown): value is PgPool {
   return typeof value === "object" && value !== null && typeof (value as PgPool).connect === "function";
 }
 
-/** Connections of a pool, if it says how many: `Pool` of `pg` does. */
+/** Size of a pool, where it is known, as of `Pool` of `pg`. */
 function sizeOf(pool: PgPool): unknown {
   return (pool as { readonly options?: { readonly max?: unknown } }).options?.max;
 }
 
-function isName(schema: string): boolean {
+function isName(schema: unknown): boolean {
+  if (typeof schema !== "string") return false;
   return schema !== "" && !schema.includes("\0") && new TextEncoder().encode(schema).length <= MAX_SCHEMA_BYTES;
 }
 
@@ -197,11 +183,6 @@ function placeOf(source: PgPool | string, schema: string): string {
   }
 }
 
-function whole(option: string, value: unknown, least: number, most: number): void {
-  if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most) return;
-  refuse(option, `must be a whole number from ${least} to ${most}`, value);
-}
-
 function refuse(option: string, rule: string, received: unknown): never {
-  throw illegalOption(option, `The option ${option} ${rule}`, received);
+  throw illegalOption(option, `postgresStore(): ${option} ${rule}`, received);
 }

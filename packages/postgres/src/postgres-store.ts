@@ -1,27 +1,34 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { assertBatch, assertEntry, assertLimit, assertName, assertState, QavrError, type Store } from "@qavr/core";
+import { QavrError, type Store } from "@qavr/core";
+import {
+  assertBatch,
+  assertEntry,
+  assertLimit,
+  assertName,
+  assertState,
+  type Checkpoint,
+  checkpointStates,
+} from "@qavr/core/store";
 import { type Connection, type Connections, connections, usualSilence } from "./connection/connections.js";
-import { isConnectionLoss, toStoreError } from "./connection/postgres-errors.js";
+import { damagedCheckpoint, isConnectionLoss, toStoreError } from "./connection/postgres-errors.js";
 import { inTransaction, limits } from "./connection/transaction.js";
-import { type PostgresStoreOptions, resolveOptions } from "./postgres-options.js";
-import { readCheckpoint } from "./reading/checkpoint.js";
+import { type PostgresStoreOptions, resolvePostgresOptions } from "./postgres-options.js";
 import { KnownStates } from "./reading/known-states.js";
 import { type Notifications, notifications } from "./reading/notifications.js";
 import { type ReadNamespace, stateReader } from "./reading/state-reader.js";
 import { type VerifyOptions, verifyLedger } from "./reading/verify-ledger.js";
 import { checkpointSql, type NamedRows } from "./tables/checkpoint-sql.js";
+import { digests, nameId } from "./tables/digests.js";
 import { ledgerSql } from "./tables/ledger-sql.js";
-import { nameId } from "./tables/name-id.js";
 import { nameScope } from "./tables/namespace-transaction.js";
-import { rebuildIndexes } from "./tables/rebuild-indexes.js";
-import { prepareSchema, type ServerFacts } from "./tables/schema.js";
+import { prepareSchema, rebuildIndexes, type ServerFacts } from "./tables/schema.js";
 import { writer } from "./writing/writer.js";
 
 /**
- * A ledger and its state in PostgreSQL, for many processes and machines, through `pg`. Nothing is connected, and nothing created,
- * before the first call; a failed first call is tried again by the next one.
+ * A ledger and its state in PostgreSQL, for many processes and machines, through `pg`. Connects, and creates tables, at the first call;
+ * the next call repeats a failed first one.
  *
- * Acknowledged outcomes survive crashes of the server, and of its machine as far as its own settings promise.
+ * Acknowledged outcomes survive crashes of the server, and of its machine if the server's settings allow.
  *
  * @param options a `postgres://` URL, or all options
  * @throws INVALID_ARGUMENT at once; from the first call on STORE_UNAVAILABLE, STORE_DENIED, STORE_UNWRITABLE, STORE_FOREIGN,
@@ -29,8 +36,8 @@ import { writer } from "./writing/writer.js";
  * @example
  * const store = postgresStore({ pool: new Pool({ connectionString }) });
  */
-export function postgresStore(options: string | PostgresStoreOptions): Required<Store> {
-  const resolved = resolveOptions(options);
+export function postgresStore(options: string | PostgresStoreOptions): Required<Omit<Store, "outbox">> {
+  const resolved = resolvePostgresOptions(options);
   const { place, staleness, schema } = resolved;
   const source = connections(resolved.source, resolved);
   const replica = resolved.replica && connections(resolved.replica, resolved);
@@ -40,7 +47,7 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
   let preparing: Promise<ServerFacts> | undefined;
   let notices: Notifications | undefined;
   let closing: Promise<void> | undefined;
-  /** Reads and repairs that closing waits for. */
+  /** Reads and repairs in progress, which closing waits for. */
   const underWay = new Set<Promise<unknown>>();
 
   const prepared = (): Promise<ServerFacts> => {
@@ -58,11 +65,11 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
   };
 
   /**
-   * Runs a read; with row-level security inside a transaction that names its namespace, `*` for the names of all, and behind a pooler
-   * inside one for its limits.
+   * Runs a read. Uses a transaction with row-level security, to name its namespace (`*` for all names), and behind a pooler, for its
+   * limits.
    *
-   * @param options.begin statement that begins the transaction of a read that needs one anyway
-   * @param options.lasting whether it may take longer than closing waits
+   * @param options.begin statement that begins the transaction of a read that always needs one
+   * @param options.lasting true for work that closing does not wait for
    */
   const readFrom = async <Result>(
     from: Connections,
@@ -103,7 +110,7 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
     await withSecondTry(place, () => rebuildIndexes(source, resolved));
   };
 
-  /** @param named the namespace, of calls that have one: one that is undefined is none */
+  /** @param named the namespace, if the call has one; undefined is refused */
   const enter = (...named: readonly unknown[]): void => {
     if (closing)
       throw new QavrError("STORE_CLOSED", `The ledger in ${place} was closed before this call. Open it again.`);
@@ -117,7 +124,7 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
     return call;
   };
 
-  /** Waits for what is under way, but for work that may last only as long as for a statement; then nothing uses a pool any more. */
+  /** Waits for work in progress, for lasting work no longer than for a statement; afterwards no work uses a pool. */
   const end = async (): Promise<void> => {
     const done = new AbortController();
     pause(usualSilence(resolved), undefined, { signal: done.signal }).then(
@@ -200,9 +207,14 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
 
     async readCheckpoint(namespace) {
       enter(namespace);
-      return waitedFor(
-        snapshot(namespace, (connection) => readCheckpoint(connection, namespace, { sql: checkpoints, place })),
-      );
+      const readCheckpoint = async (connection: Connection): Promise<Checkpoint | undefined> => {
+        const ends = await checkpoints.ends(connection, namespace);
+        if (!ends?.base) return undefined;
+        const found = checkpointStates(await checkpoints.states(connection, namespace), ends, digests);
+        if (!found) throw damagedCheckpoint(place, ends.base);
+        return { seq: ends.base, states: found };
+      };
+      return waitedFor(snapshot(namespace, readCheckpoint));
     },
 
     async verify(namespace) {
@@ -232,7 +244,7 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
 }
 
 /**
- * A connection that broke while nobody looked fails at its first use; another one may be fine.
+ * Repeats `work` once after a lost connection: one that broke while idle fails at its next use.
  *
  * @param place for messages
  */

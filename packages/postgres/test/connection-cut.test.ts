@@ -12,7 +12,7 @@ import { SOON } from "./support/soon.js";
 
 const server = await testServer();
 
-/** What commits send last: under the lock, and without it. Statements that were prepared before are known by their names only. */
+/** Last statement of a commit, with the lock and without it. Prepared statements are known by their names only. */
 const COMMIT = "commit";
 const LOCKLESS = "with moved as";
 
@@ -210,7 +210,7 @@ describe("a session that has become useless", () => {
     const store = postgresStore({ connectionString: server.url({ user: "moved", password: "secret" }), schema });
     await store.commit("n", [tally("a")], counting);
     await store.close();
-    // What a session is told when it begins holds to its end, as with the server that it leads to.
+    // Initial settings of a session hold to its end, as on the server behind the pooler.
     await server.pool.query("alter role moved set default_transaction_read_only = on");
     const stale = postgresStore({ connectionString: server.url({ user: "moved", password: "secret" }), schema });
     await Promise.all([1, 2, 3].map(() => stale.head("n")));

@@ -1,4 +1,4 @@
-import type { LedgerEntry, Reduce } from "@qavr/core";
+import type { LedgerEntry, Reduce } from "@qavr/core/store";
 import { type CuttingProxy, cuttingProxy, type PostgresServer, startServer } from "@qavr/postgres-server";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -53,7 +53,7 @@ describe("stores whose server fails over to a replica that had not received the 
     expect(await commit(other, "kept")).toEqual([{ status: "committed", seq: 3 }]);
     expect([await last(store), await last(other)]).toEqual(["kept", "kept"]);
     expect(await commit(store, "c")).toEqual([{ status: "committed", seq: 4 }]);
-    // What was lost may be said again.
+    // Lost commits may be repeated.
     expect(await commit(store, "lost")).toEqual([{ status: "committed", seq: 5 }]);
     const entries = await other.readEntries("n", { limit: 10 });
     expect(entries.map(({ key }) => key)).toEqual(["a", "b", "kept", "c", "lost"]);

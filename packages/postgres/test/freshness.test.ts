@@ -114,7 +114,7 @@ describe("a reader that refreshes once and then reads several times", () => {
       asked.push(text);
       return send();
     });
-    const engine = createEngine({ store: postgresStore({ pool, schema }), readDeadline: 10_000 });
+    const engine = createEngine({ store: postgresStore({ pool, schema }), readTimeout: 10_000 });
     const rank = async (): Promise<string> => {
       await engine.fetchSize({ topK: 1 });
       const candidates = ["a", "b"].map((id, place) => ({ id, similarity: 0.9 - 0.1 * place }));
@@ -188,7 +188,7 @@ describe("stores that listen to each other", () => {
     const { rows } = await server.pool.query(`select revision from ${schema}.namespace`);
     const before = Number(rows[0].revision);
     const cursor = store.changesSince?.("n", 0).cursor as number;
-    // What a store would have said, now and in an earlier form: one more change, and that it touched nothing.
+    // Payloads of a store, in today's form and in an earlier one: one more change, and a change of nothing.
     for (const forged of [
       ["x", "n", before, before + 1, []],
       ["x", "n", before + 1, []],

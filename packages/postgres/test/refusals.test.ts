@@ -32,7 +32,10 @@ describe("a PostgreSQL store tells by code", () => {
   it("that nothing listens at the address", async () => {
     const store = postgresStore("postgres://app:secret@localhost:1/qavr");
     const refusal = await refusalOf(store.commit("n", [tally("a")], counting));
-    expect(refusal).toMatchObject({ code: "STORE_UNAVAILABLE", details: { place: "schema qavr at localhost:1/qavr" } });
+    expect(refusal).toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      details: { place: "schema qavr at localhost:1/qavr" },
+    });
     expect(refusal.message).not.toContain("secret");
     await store.close();
   });
@@ -101,7 +104,7 @@ describe("a PostgreSQL store tells by code", () => {
     await blocker.connect();
     await blocker.query(`begin; select * from ${schema}.namespace for update`);
     expect(await refusalOf(store.commit("n", [tally("b")], counting))).toMatchObject({ code: "STORE_BUSY" });
-    // Who committed last does without the lock, and waits no longer for it.
+    // The last committer commits without the lock, and does not wait for it.
     expect(await refusalOf(quick.commit("n", [tally("c")], counting))).toMatchObject({ code: "STORE_BUSY" });
     // Others are not held up, and neither is reading.
     expect(await store.commit("m", [tally("b")], counting)).toEqual([{ status: "committed", seq: 1 }]);

@@ -1,15 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  createEngine,
-  ledgerReducer,
-  memoryStore,
-  oar,
-  type Reduce,
-  type SequencedEntry,
-  type Store,
-} from "@qavr/core";
+import { createEngine, memoryStore, oar, type Store } from "@qavr/core";
+import { forget, replay } from "@qavr/core/maintenance";
+import type { Reduce, SequencedEntry } from "@qavr/core/store";
+import { ledgerReducer } from "@qavr/core/store";
 import { sqliteStore } from "@qavr/sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { postgresStore } from "../src/index.js";
@@ -37,7 +32,7 @@ async function ledger(): Promise<readonly SequencedEntry[]> {
     await engine.end(episode, run % 7 === 0 ? undefined : { reward: run % 3 !== 0, ...helpful });
     if (run % 6 === 0) await engine.report(episode, { reward: true, tier: "verified" });
   }
-  await engine.forget({ namespace: "default", ids: ["m3"] });
+  await forget(engine, { namespace: "default", ids: ["m3"] });
   const entries = await store.readEntries("default", { limit: 10_000 });
   await engine.close();
   return entries;
@@ -75,9 +70,9 @@ describe("the same events", () => {
     const entries = await ledger();
     await store.commit("default", entries, ledgerReducer(oar()));
     const engine = createEngine({ store });
-    expect(await engine.replay()).toMatchObject({ identical: true, differences: [] });
-    expect(await engine.replay({ write: true })).toMatchObject({ written: true });
-    expect(await engine.replay()).toMatchObject({ identical: true });
+    expect(await replay(engine)).toMatchObject({ identical: true, differences: [] });
+    expect(await replay(engine, { write: true })).toMatchObject({ written: true });
+    expect(await replay(engine)).toMatchObject({ identical: true });
     await engine.close();
   });
 });

@@ -1,7 +1,7 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { postgresStore } from "../src/index.js";
-import { nameId } from "../src/tables/name-id.js";
+import { nameId } from "../src/tables/digests.js";
 import { countIn, counting, tally } from "./support/counting.js";
 import { testServer } from "./support/server.js";
 

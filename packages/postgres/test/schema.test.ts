@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { connections } from "../src/connection/connections.js";
 import { postgresStore } from "../src/index.js";
+import { resolvePostgresOptions } from "../src/postgres-options.js";
+import { MIGRATIONS, type Migration, prepareSchema } from "../src/tables/schema.js";
 import { countIn, counting, tally } from "./support/counting.js";
 import { refusalOf } from "./support/refusal.js";
 import { testServer } from "./support/server.js";
@@ -121,7 +124,7 @@ describe("opening a PostgreSQL store", () => {
     await store.commit("n", [tally("a")], counting);
     await pool.query(`update ${schema}.ledger set version = 99`);
     const newer = postgresStore({ pool, schema });
-    const details = { schema: 99, known: 2 };
+    const details = { schema: 99, known: 1 };
     expect(await refusalOf(newer.head("n"))).toMatchObject({ code: "STORE_NEWER_SCHEMA", details });
     for (const each of [store, newer]) await each.close();
   });
@@ -135,6 +138,27 @@ describe("opening a PostgreSQL store", () => {
     await other.head("n");
     expect(await store.commit("n", [tally("a")], counting)).toEqual([{ status: "committed", seq: 1 }]);
     for (const each of [store, other]) await each.close();
+  });
+
+  it("migrates an older ledger by the steps that it lacks, whole or not at all", async () => {
+    const schema = server.schema();
+    const store = postgresStore({ pool, schema, partitions: 3 });
+    await store.commit("n", [tally("a")], counting);
+    await store.close();
+    const options = resolvePostgresOptions({ pool, schema });
+    const source = connections(pool, options);
+    const version = async () => (await pool.query(`select version from ${schema}.ledger`)).rows[0].version;
+    const wide: Migration = ({ schema, partitions }) =>
+      `alter table ${schema}.state add column parts int not null default ${partitions}`;
+    const failing: Migration = ({ schema }) => `create table ${schema}.more (id int); select 1 / 0`;
+    await expect(prepareSchema(source, options, [...MIGRATIONS, wide, failing])).rejects.toThrow("division by zero");
+    expect(await version()).toBe(1);
+    expect(await tablesOf(schema)).not.toContain("more");
+    const racing = [1, 2, 3].map(() => prepareSchema(source, options, [...MIGRATIONS, wide]));
+    expect(await Promise.all(racing)).toEqual(Array(3).fill(expect.objectContaining({ rowLevelSecurity: false })));
+    expect(await version()).toBe(2);
+    expect((await pool.query(`select parts from ${schema}.state`)).rows).toEqual([{ parts: 3 }]);
+    await source.close();
   });
 
   it("keeps nothing of a migration that fails on its way", async () => {

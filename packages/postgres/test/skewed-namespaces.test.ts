@@ -1,4 +1,5 @@
-import type { LedgerEntry, Reduce, Store } from "@qavr/core";
+import type { Store } from "@qavr/core";
+import type { LedgerEntry, Reduce } from "@qavr/core/store";
 import { Pool } from "pg";
 import { expect, it } from "vitest";
 import { postgresStore } from "../src/index.js";

@@ -1,4 +1,5 @@
 import { createEngine, type Engine } from "@qavr/core";
+import { compact, exportState, repair, verify } from "@qavr/core/maintenance";
 import { cuttingProxy } from "@qavr/postgres-server";
 import { describe, expect, it } from "vitest";
 import { postgresStore } from "../src/index.js";
@@ -210,18 +211,18 @@ describe("an engine on PostgreSQL", () => {
   it("compacts, verifies, and builds states again that do not follow from the ledger", async () => {
     const schema = server.schema();
     const engine = await learned(schema);
-    const before = await engine.exportState();
-    expect(await engine.compact({ namespace: "default", olderThan: 10_000 })).toMatchObject({
+    const before = await exportState(engine);
+    expect(await compact(engine, { namespace: "default", olderThan: 10_000 })).toMatchObject({
       checkpoint: 18,
       dropped: 18,
     });
-    expect(await engine.exportState()).toEqual(before);
-    expect(await engine.verify()).toMatchObject({ ok: true, digest: expect.stringMatching(/^[0-9a-f]{32}$/) });
+    expect(await exportState(engine)).toEqual(before);
+    expect(await verify(engine)).toMatchObject({ ok: true, digest: expect.stringMatching(/^[0-9a-f]{32}$/) });
     await pool.query(`update ${schema}.state set value = '\\x00' where right(encode(id, 'hex'), 1) in ('1', '3', '5')`);
     await pool.query(`update ${schema}.namespace set revision = revision + 1`);
-    expect(await engine.verify()).toMatchObject({ ok: false, damaged: 0 });
-    expect(await engine.repair()).toMatchObject({ rebuilt: ["default"], after: { ok: true } });
-    expect(await engine.exportState()).toEqual(before);
+    expect(await verify(engine)).toMatchObject({ ok: false, damaged: 0 });
+    expect(await repair(engine)).toMatchObject({ rebuilt: ["default"], after: { ok: true } });
+    expect(await exportState(engine)).toEqual(before);
     await engine.close();
   });
 
@@ -252,7 +253,7 @@ describe("an engine on PostgreSQL", () => {
     await pool.query(`update ${schema}.state set value = '\\x00' where right(encode(id, 'hex'), 1) = '1'`);
     const connectionString = server.url({ user: "worker", password: "secret" });
     const engine = createEngine({ store: postgresStore({ connectionString, schema }) });
-    expect(await engine.repair()).toMatchObject({ rebuilt: ["default"], after: { ok: true } });
+    expect(await repair(engine)).toMatchObject({ rebuilt: ["default"], after: { ok: true } });
     for (const each of [owner, engine]) await each.close();
   });
 });

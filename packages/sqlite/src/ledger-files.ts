@@ -1,34 +1,34 @@
-import { type BigIntStats, existsSync, statSync } from "node:fs";
+import { type BigIntStats, closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { QavrError } from "@qavr/core";
 
-/** Where commits are until they are in the file. */
+/** Suffix of the write-ahead log: commits are there until they are in the file. */
 const LOG = "-wal";
-/** What SQLite keeps beside a file, and would take for this one's: a log left behind is played into whatever has its name. */
+/** Files that SQLite keeps beside a database. It plays a log left behind into any file with its name. */
 const COMPANIONS = [LOG, "-shm", "-journal"];
 
-/** Files that an earlier ledger of this name has left. */
+/** Files that an earlier ledger of this name left. */
 export function leftBeside(path: string): string[] {
   return COMPANIONS.map((suffix) => path + suffix).filter((file) => existsSync(file));
 }
 
-/** The log, if there is something in it: SQLite deletes it when it makes a new file. */
+/** The log, if it is not empty. SQLite deletes it when it makes a new file. */
 export function logLeftBeside(path: string): string | undefined {
   const log = path + LOG;
   return look(log)?.size ? log : undefined;
 }
 
-/** The files that a connection has open: those that had the names when it was opened. */
+/** The files of an open connection. */
 export interface OpenFiles {
   /**
    * Bytes of the log.
    *
-   * @throws STORE_UNAVAILABLE when the ledger or its log was deleted or replaced: what is written then goes into nothing, or into a
-   *   file that somebody has moved away
+   * @throws STORE_UNAVAILABLE when the ledger or its log was deleted, moved or replaced: writes would be lost
    */
   logBytes(): number;
 }
 
-/** Notes which files these are. Call it when they are open and exist. */
+/** Notes the identity of the files. Call it after they were opened. */
 export function openFiles(path: string): OpenFiles {
   const noted = [path, path + LOG].map((file) => ({ file, identity: identityOf(look(file)) }));
   return {
@@ -45,9 +45,9 @@ export function openFiles(path: string): OpenFiles {
 }
 
 /**
- * Notes what a ledger is that SQLite was told nobody writes to: it looks for no log then, and takes no lock.
+ * Notes the version of a ledger that SQLite opened as immutable, without a log and without locks.
  *
- * @returns what refuses every use after somebody has written, or is about to. It throws STORE_UNAVAILABLE
+ * @returns a check that throws STORE_UNAVAILABLE once another connection has written, or is about to
  */
 export function frozenFile(path: string): () => void {
   const versionOf = (found: BigIntStats | undefined): string | undefined =>
@@ -57,7 +57,7 @@ export function frozenFile(path: string): () => void {
     if (versionOf(look(path)) === noted && logLeftBeside(path) === undefined) return;
     throw new QavrError(
       "STORE_UNAVAILABLE",
-      `Somebody writes to the ledger ${path}, which was opened for reading in a place that cannot be written while nobody did. Open it again.`,
+      `Another process writes to the ledger ${path}, which was opened read-only without locks. Open it again.`,
       { details: { path } },
     );
   };
@@ -67,7 +67,7 @@ function look(file: string): BigIntStats | undefined {
   return statSync(file, { bigint: true, throwIfNoEntry: false });
 }
 
-/** Undefined where files have no number (some file systems on Windows), or there is no file. */
+/** Undefined for a missing file, and on file systems without file numbers (some on Windows). */
 function identityOf(found: BigIntStats | undefined): string | undefined {
   return found && found.ino !== 0n ? `${found.dev}:${found.ino}` : undefined;
 }
@@ -75,7 +75,36 @@ function identityOf(found: BigIntStats | undefined): string | undefined {
 function notThere(path: string, file: string): QavrError {
   return new QavrError(
     "STORE_UNAVAILABLE",
-    `The file ${file} was deleted or replaced while ${path} was open: nothing more is written. Close it, put its files in their places, and open it again.`,
+    `The file ${file} was deleted or replaced while ${path} was open, so writes are refused. Close it, restore its files, and open it again.`,
     { details: { path, file } },
   );
+}
+
+/**
+ * Creates a folder and its missing parents so that they survive power loss: SQLite syncs the folder of its files, but not the entries
+ * of new folders above it.
+ *
+ * @throws the file system's error if a folder cannot be created
+ */
+export function createDurableFolder(folder: string): void {
+  const first = mkdirSync(folder, { recursive: true });
+  if (first === undefined) return;
+  for (let parent = dirname(folder); ; parent = dirname(parent)) {
+    syncFolder(parent);
+    if (parent === dirname(first)) return;
+  }
+}
+
+/** Makes the names in a folder survive power loss. Best effort: Windows cannot open a folder, and keeps its entries safe by itself. */
+export function syncFolder(folder: string): void {
+  try {
+    const descriptor = openSync(folder, "r");
+    try {
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    // The folder exists, and the platform offers no more.
+  }
 }

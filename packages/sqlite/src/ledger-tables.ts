@@ -1,43 +1,54 @@
+import { hash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
+import type { QavrError } from "@qavr/core";
 import {
   bytesToName,
   type ChainedEntry,
   chainedEntries,
   chainOn,
-  type KnownKey,
+  type LedgerDigests,
+  type LedgerEnds,
+  ledgerDigests,
   nameToBytes,
-  type QavrError,
   type ScannedState,
   type ScanOptions,
   type SequencedEntry,
   sameBytes,
-} from "@qavr/core";
-import { digests } from "./digests.js";
+} from "@qavr/core/store";
 import { OWNED } from "./schema.js";
 import { damagedEntry } from "./sqlite-errors.js";
 
-/** The key of an entry that was compacted away. */
+/** An entry that was found by its key. */
+export interface EntryAtKey {
+  readonly seq: number;
+  readonly payload: Uint8Array;
+}
+
+/** The key of a compacted entry. */
 export interface CompactedKey {
   readonly seq: number;
-  /** Of the payload that it was used with. */
+  /** Digest of the entry's payload. */
   readonly payloadDigest: Uint8Array;
 }
 
-/** Where a namespace stands. */
-export interface NamespaceRow {
+/** Both ends of a namespace's ledger, and its row id. */
+export interface NamespaceRow extends LedgerEnds {
   readonly id: number;
-  readonly name: Uint8Array;
-  readonly head: number;
-  /** Of the entry at the head. */
-  readonly digest: Uint8Array;
-  /** Place of the last entry that was compacted away, and its digest: the chain goes on from there. */
-  readonly base: number;
-  readonly base_digest: Uint8Array;
-  /** Of the states at the base. */
-  readonly checkpoint_digest: Uint8Array;
 }
 
-/** The SQL of the ledger. None of the methods opens a transaction; `entries` and what writes are several statements, the others one. */
+/** The digests of a ledger, by Node's own SHA-256. */
+export const digests: LedgerDigests = ledgerDigests((bytes) => hash("sha256", bytes, "buffer"));
+
+/** Columns of a {@link NamespaceRow}. */
+export const NAMESPACE_COLUMNS =
+  "id, name, head, digest, base, base_digest AS baseDigest, checkpoint_digest AS checkpointDigest";
+
+/** @throws TypeError for a damaged name */
+export function toNamespaceRow({ name, ...row }: Readonly<Record<string, unknown>>): NamespaceRow {
+  return { ...row, namespace: bytesToName(name as Uint8Array) } as NamespaceRow;
+}
+
+/** The SQL of the ledger. No method opens a transaction. `entries` and the writing methods are several statements, the others one. */
 export interface LedgerTables {
   /** A number that changes when another connection has committed; own commits leave it alone. */
   dataVersion(): number;
@@ -46,8 +57,8 @@ export interface LedgerTables {
   entries(namespace: string, after: number, limit: number): SequencedEntry[];
   states(namespace: string, scope: string, ids: readonly string[]): (Uint8Array | undefined)[];
   scan(namespace: string, scope: string, options: ScanOptions): ScannedState[];
-  knownKey(namespaceId: number, key: string): KnownKey | undefined;
-  /** Holds one entry against the digest that it was written with. @throws STORE_CORRUPT */
+  knownKey(namespaceId: number, key: string): EntryAtKey | undefined;
+  /** Checks one entry against its digest. @throws STORE_CORRUPT */
   assertEntryAt(namespace: NamespaceRow, seq: number): void;
   /** @throws STORE_CORRUPT */
   compactedKey(namespace: NamespaceRow, key: string): CompactedKey | undefined;
@@ -58,18 +69,18 @@ export interface LedgerTables {
   writeState(scopeId: number, id: string, value: Uint8Array | null): void;
   deleteStates(namespaceId: number): void;
   deleteNamespace(namespaceId: number): void;
-  /** Those whose scope is not there: nothing can read them. */
+  /** Deletes states whose scope is missing; nothing can read them. */
   deleteLostStates(): void;
 }
 
 const SCOPE_ID = "(SELECT id FROM scope WHERE namespace = (SELECT id FROM namespace WHERE name = ?) AND name = ?)";
 const NOTHING = new Uint8Array();
-/** Row ids beyond this are damage: counting never gets there, and numbers of JavaScript end at 2^53. */
+/** Larger row ids are damage: counting never gets there, and numbers of JavaScript end at 2^53. */
 const LARGEST_ID = 2 ** 52;
 
 /**
- * A row id that nothing in the file bears, one above the largest. SQLite's own choice looks at one table only: where damage has taken a
- * row, what belonged to it would pass to the next one that is added.
+ * A row id unused in the whole file, one above the largest. SQLite's own choice looks at one table only: rows whose owner was lost by
+ * damage would pass to the next owner that is added.
  */
 function freeId(owner: keyof typeof OWNED): string {
   const places = [[owner, "id"], ...OWNED[owner].map((table) => [table, owner])];
@@ -79,12 +90,12 @@ function freeId(owner: keyof typeof OWNED): string {
   return `1 + max(${largest.join(", ")})`;
 }
 
-/** Prepares every statement. @throws SQLite's error if a table is missing. */
+/** Prepares every statement. @throws SQLite's error if a table is missing */
 export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
   const dataVersion = db.prepare("PRAGMA data_version");
-  const namespace = db.prepare("SELECT * FROM namespace WHERE name = ?");
+  const namespace = db.prepare(`SELECT ${NAMESPACE_COLUMNS} FROM namespace WHERE name = ?`);
   const namespaces = db.prepare("SELECT name FROM namespace WHERE name > ? ORDER BY name LIMIT ?");
-  // From the one before on: its digest is what the first one's builds on.
+  // Includes the entry before, whose digest the first one builds on.
   const entries = db.prepare(
     "SELECT seq, key, type, at, payload, digest FROM entry WHERE namespace = ? AND seq >= ? ORDER BY seq LIMIT ?",
   );
@@ -118,14 +129,18 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
   );
 
   const corrupt = (seq: number): QavrError => damagedEntry(path, seq);
+  const rowOf = (name: string): NamespaceRow | undefined => {
+    const row = namespace.get(nameToBytes(name));
+    return row && toNamespaceRow(row);
+  };
 
-  /** Each held against its digest, which builds on that of the entry before it. */
+  /** Entries, each checked against its digest, which builds on that of the entry before it. */
   const entriesAfter = (known: NamespaceRow, after: number, limit: number): SequencedEntry[] => {
-    const { id, head, base, base_digest } = known;
+    const { id, head, base, baseDigest } = known;
     const isInside = after > base;
     const rows = entries.all(id, after, isInside ? limit + 1 : limit) as unknown as ChainedEntry[];
-    // Without the one before the first one cannot be checked: then it is the damaged one.
-    let before = isInside ? { seq: after, digest: NOTHING } : { seq: base, digest: base_digest };
+    // If the entry before is missing, the first one cannot be checked and counts as damaged.
+    let before = isInside ? { seq: after, digest: NOTHING } : { seq: base, digest: baseDigest };
     if (isInside && rows[0]?.seq === after) before = rows.shift() as ChainedEntry;
     return chainedEntries(rows, before, Math.min(head, before.seq + limit), digests, corrupt);
   };
@@ -133,7 +148,7 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
   return {
     dataVersion: () => dataVersion.get()?.data_version as number,
 
-    namespace: (name) => namespace.get(nameToBytes(name)) as NamespaceRow | undefined,
+    namespace: rowOf,
 
     namespaces: ({ after, limit }) =>
       namespaces
@@ -141,7 +156,7 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
         .map((row) => bytesToName(row.name as Uint8Array)),
 
     entries(name, after, limit) {
-      const known = namespace.get(nameToBytes(name)) as NamespaceRow | undefined;
+      const known = rowOf(name);
       return !known || after >= known.head ? [] : entriesAfter(known, after, limit);
     },
 
@@ -158,23 +173,23 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
         .all(nameToBytes(name), nameToBytes(scope), after === undefined ? NOTHING : nameToBytes(after), limit)
         .map((row) => ({ id: bytesToName(row.id as Uint8Array), value: row.value as Uint8Array })),
 
-    knownKey: (namespaceId, key) => knownKey.get(namespaceId, nameToBytes(key)) as KnownKey | undefined,
+    knownKey: (namespaceId, key) => knownKey.get(namespaceId, nameToBytes(key)) as EntryAtKey | undefined,
 
     assertEntryAt(known, seq) {
       if (entriesAfter(known, seq - 1, 1).length === 0) throw corrupt(seq);
     },
 
-    compactedKey({ id, name }, key) {
+    compactedKey({ id, namespace: name }, key) {
       const bytes = nameToBytes(key);
       const found = compactedKey.get(id, bytes) as (CompactedKey & { readonly digest: Uint8Array }) | undefined;
-      if (found && !sameBytes(digests.dropped(bytesToName(name), { ...found, key: bytes }), found.digest)) {
+      if (found && !sameBytes(digests.dropped(name, { ...found, key: bytes }), found.digest)) {
         throw corrupt(found.seq);
       }
       return found;
     },
 
     append(name, known, appended) {
-      const first = known?.base_digest ?? digests.first(name);
+      const first = known?.baseDigest ?? digests.first(name);
       const rows = chainOn(known?.digest ?? first, appended, digests);
       const { seq: head, digest } = rows.at(-1) as ChainedEntry;
       if (known) setHead.run(head, digest, known.id);

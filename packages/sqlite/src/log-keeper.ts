@@ -2,17 +2,14 @@ import type { OpenedDatabase } from "./open-database.js";
 import { isBusy } from "./sqlite-errors.js";
 import { waitingAtMost } from "./transaction.js";
 
-/**
- * Cuts a ledger's log where it holds what was erased, and where readers keep it from starting anew. What could not be done now is done
- * later.
- */
+/** Truncates a ledger's log after an erasure, and when readers keep it from starting anew. Failed attempts are repeated later. */
 export interface LogKeeper {
   /**
-   * Moves what is in the log to the file, and cuts the log to no bytes. Not while another connection reads from it: then it tries again
-   * for `patience` ms, and after that with every commit until it is done.
+   * Moves the log to the file and truncates it. While another connection reads from it, tries again for `timeout` ms, and after that
+   * with every commit until it succeeds.
    */
-  cut(patience: number): Promise<void>;
-  /** Call it before each commit. @throws what {@link OpenFiles} throws: the log is no longer this ledger's */
+  cut(timeout: number): Promise<void>;
+  /** Call it before each commit. @throws the error of {@link OpenFiles}: the log no longer belongs to this ledger */
   look(): void;
   /** Call it after each commit. */
   committed(): void;
@@ -23,17 +20,17 @@ export interface LogKeeper {
 /** Between two tries, in ms. */
 const PAUSE = 5;
 /**
- * A log of this size is starved, in bytes: SQLite's own checkpoints, after each 4 MB, start it anew only when nobody reads from it at that
- * moment, and where readings overlap there is always somebody.
+ * Size of a starved log, in bytes. SQLite's own checkpoints, after each 4 MB, start the log anew only at a moment without readers, and
+ * overlapping reads leave no such moment.
  */
 const STARVED = 16 * 1024 * 1024;
 /**
- * How long to wait for readers then, in ms, asleep and with the lock for writing. Those that begin meanwhile read from the file and are
- * not waited for, so this is as long as one reading may take. It costs an outcome in some thousands this time.
+ * Longest wait for readers of a starved log, in ms, asleep and with the write lock. Reads that begin meanwhile read the file and are not
+ * waited for, so one read may take this long. It delays one outcome in some thousands.
  */
-const READERS_PATIENCE = 200;
+const READERS_TIMEOUT = 200;
 
-// Taken when the module loads: a test that fakes timers later must not stop what an erasure waits for.
+// Bound when the module loads, so that tests with fake timers do not stop an erasure.
 const afterThisTick = setImmediate;
 const afterPause = setTimeout;
 
@@ -42,33 +39,33 @@ export function logKeeper(
   { busyTimeout }: { readonly busyTimeout: number },
 ): LogKeeper {
   const checkpoint = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)");
-  /** Something was erased that may still be in the log. */
+  /** The log may still hold erased data. */
   let owed = false;
   let closed = false;
-  /** Of the log, before the commit. */
+  /** Size of the log before the commit. */
   let bytes = 0;
-  /** Bytes at which starvation is looked for next. */
+  /** Size at which starvation is checked next. */
   let limit = STARVED;
 
-  /** False when somebody was in the way. */
-  const attempt = (patience: number): boolean => {
+  /** Returns false when another connection was in the way. */
+  const attempt = (timeout: number): boolean => {
     try {
-      // A checkpoint that others were in the way of does not fail: it says so in its answer.
-      const isCut = waitingAtMost(db, patience, busyTimeout, () => checkpoint.get())?.busy === 0;
+      // A blocked checkpoint does not throw; its answer says busy.
+      const isCut = waitingAtMost(db, timeout, busyTimeout, () => checkpoint.get())?.busy === 0;
       if (isCut) owed = false;
       return isCut;
     } catch (error) {
-      // A full disk, for example: what is in the log is safe there, and what was erased stays erased.
+      // A full disk, for example: the log is safe, and erased data stays erased.
       return !isBusy(error);
     }
   };
 
   return {
-    async cut(patience) {
+    async cut(timeout) {
       owed = true;
-      const deadline = performance.now() + patience;
+      const until = performance.now() + timeout;
       while (owed && !closed) {
-        if (attempt(0) || performance.now() >= deadline) return;
+        if (attempt(0) || performance.now() >= until) return;
         await new Promise((resolve) => afterPause(resolve, PAUSE));
       }
     },
@@ -81,11 +78,11 @@ export function logKeeper(
       if (bytes < STARVED) limit = STARVED;
       const isStarved = bytes >= limit;
       if (!owed && !isStarved) return;
-      // As much again must come before the next try.
+      // The next try needs as much growth again.
       if (isStarved) limit = bytes + STARVED;
-      // Not before the commits are answered.
+      // After the commits are answered.
       afterThisTick(() => {
-        if (!closed) attempt(isStarved ? Math.min(READERS_PATIENCE, busyTimeout) : 0);
+        if (!closed) attempt(isStarved ? Math.min(READERS_TIMEOUT, busyTimeout) : 0);
       });
     },
 

@@ -3,35 +3,33 @@ import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { QavrError } from "@qavr/core";
-import { frozenFile, logLeftBeside, type OpenFiles, openFiles } from "./ledger-files.js";
-import { createDurableFolder } from "./ledger-folder.js";
+import { createDurableFolder, frozenFile, logLeftBeside, type OpenFiles, openFiles } from "./ledger-files.js";
 import { type FileFormat, type FileKind, inspect, LEDGER, migrate } from "./schema.js";
 import { isBusy, isUnwritable, toStoreError } from "./sqlite-errors.js";
-import { loadSqlite, type SqliteModule, sqliteVersion } from "./sqlite-module.js";
+import { allowsSharedWal, loadSqlite, type SqliteModule, sqliteVersion } from "./sqlite-module.js";
 import type { ResolvedOptions } from "./sqlite-options.js";
-import { allowsSharedWal } from "./sqlite-version.js";
 import { inSnapshot } from "./transaction.js";
 
 /** How to open a file. */
 export interface OpenOptions {
   /** @default a ledger */
   readonly format?: FileFormat;
-  /** Whether several connections are safe with this SQLite. @default from its version */
+  /** True when several connections are safe with this SQLite. @default from its version */
   readonly sharable?: boolean;
 }
 
-/** A connection whose file is known to be of its format and newest schema. */
+/** A connection to a file of the right format and the newest schema. */
 export interface OpenedDatabase {
   readonly db: DatabaseSync;
-  /** False: this connection keeps the file locked for itself. */
+  /** False: this connection keeps the file locked. */
   readonly shared: boolean;
   /** Undefined in memory, and for reading only. */
   readonly files: OpenFiles | undefined;
-  /** For a file that is read without locks: refuses its use when it is written to. @throws STORE_UNAVAILABLE */
+  /** For a file read without locks: checks that it is unchanged. @throws STORE_UNAVAILABLE */
   assertFrozen?(): void;
 }
 
-/** Log beyond this is cut off after a checkpoint, in bytes. A long reader can make it grow past it. */
+/** Size to which a checkpoint truncates the log, in bytes. A long read can make the log grow past it. */
 const WAL_BYTES_KEPT = 64 * 1024 * 1024;
 /** One page of the smallest size, in bytes. */
 const SMALLEST_DATABASE = 512;
@@ -39,9 +37,9 @@ const SMALLEST_DATABASE = 512;
 const PAGE_CACHE_KIB = 8 * 1024;
 
 /**
- * Opens the file, looks at it before anything is written, and brings it to the newest schema.
+ * Opens the file, inspects it before anything is written, and brings it to the newest schema.
  *
- * Where several connections are not safe, the file is locked for this one alone until it is closed.
+ * If several connections are not safe, this connection locks the file until it is closed.
  *
  * @throws STORE_UNWRITABLE, STORE_FOREIGN, STORE_CORRUPT, STORE_NEWER_SCHEMA, STORE_BUSY, STORE_UNAVAILABLE, STORE_FAILED
  */
@@ -68,10 +66,10 @@ export function openDatabase(
 }
 
 /**
- * A ledger that was closed has no log, and SQLite wants to make one even to read it. Where it cannot, on a read-only volume or in
- * somebody else's folder, it can be told that nobody writes.
+ * Opens a closed ledger as immutable. SQLite makes a log even for reading, which fails on a read-only volume or in a folder of another
+ * user.
  *
- * @returns undefined when that is not what `failure` is about, or does not help
+ * @returns undefined when `failure` has another cause, or the file cannot be read this way either
  */
 function openFrozen(
   { DatabaseSync }: SqliteModule,
@@ -83,11 +81,11 @@ function openFrozen(
   const assertFrozen = frozenFile(path);
   let db: DatabaseSync | undefined;
   try {
-    // Before Node 22.15 a URI is not understood: then this fails as well.
+    // Node before 22.15 does not understand a URI; then this fails as well.
     db = new DatabaseSync(`${pathToFileURL(path).href}?immutable=1`, { readOnly });
     const connection = db;
     if (inSnapshot(connection, () => inspect(connection, path, format)) !== "current") throw failure;
-    // Also where there is a log: what it holds would be missing.
+    // Refuses a log, whose commits would be missing.
     assertFrozen();
     return { db, assertFrozen };
   } catch {
@@ -99,17 +97,17 @@ function openFrozen(
 function prepare(db: DatabaseSync, shared: boolean, options: ResolvedOptions, format: FileFormat): void {
   const { path, inMemory, readOnly, synchronous, busyTimeout } = options;
   db.exec(`PRAGMA busy_timeout = ${Math.ceil(busyTimeout)}`);
-  // Before the file is read for the first time: afterwards it would not lock others out until the first write.
+  // Before the first read: later, it would lock others out only from the first write on.
   if (!shared && !inMemory) db.exec("PRAGMA locking_mode = EXCLUSIVE");
-  // At one moment: between two looks another process may create the ledger.
+  // In one transaction, since another process may create the ledger meanwhile.
   const kind = inSnapshot(db, () => inspect(db, path, format));
   if (readOnly) {
     if (kind !== "current") throw notReadable(path, kind);
     return;
   }
-  // FULL syncs the log at each commit; fullfsync makes that sync reach the disk on macOS and means nothing elsewhere.
+  // FULL syncs the log at each commit; fullfsync makes that sync reach the disk on macOS and has no effect elsewhere.
   db.exec(`PRAGMA synchronous = ${synchronous}; PRAGMA fullfsync = ${synchronous === "full" ? "ON" : "OFF"}`);
-  // Overwrites what is deleted: erasing a namespace is a promise. Measured: no difference in speed on values of 1 to 6 KB.
+  // Overwrites deleted data: erasing a namespace is a promise. Measured: no difference in speed on values of 1 to 6 KB.
   db.exec("PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
   db.exec(`PRAGMA journal_size_limit = ${WAL_BYTES_KEPT}; PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
   if (!inMemory) useWriteAheadLog(db, path);
@@ -127,9 +125,9 @@ function useWriteAheadLog(db: DatabaseSync, path: string): void {
 }
 
 /**
- * Prepares the statements on a file that was opened, which is closed where that fails.
+ * Prepares the statements on an opened file; closes the file on failure.
  *
- * @throws STORE_CORRUPT: the header says what the file is, so a table that is missing is damage
+ * @throws STORE_CORRUPT: the header names the format, so a missing table is damage
  */
 export function prepareTables<Tables>(db: DatabaseSync, path: string, prepare: () => Tables): Tables {
   try {
@@ -145,28 +143,28 @@ export function prepareTables<Tables>(db: DatabaseSync, path: string, prepare: (
   }
 }
 
-/** What the file system can tell before SQLite touches the path, so that the refusal names what is wrong. */
+/** Checks the path before SQLite touches it, so that the refusal names the cause. */
 function assertUsable({ path, readOnly }: ResolvedOptions): void {
   const kind = kindOf(path);
   if (kind === "folder") throw unwritable(path, "is a folder", "Name a file in it, such as ledger.db.");
   if (kind === "stub") {
     throw new QavrError(
       "STORE_CORRUPT",
-      `The file ${path} is too short for a database: it was cut off. Move it away with its -wal and -shm, and restore a backup.`,
+      `The file ${path} is too short for a database: it was truncated. Move it away with its -wal and -shm, and restore a backup.`,
       { details: { path } },
     );
   }
   if (readOnly) {
-    // SQLite would delete the log beside an empty file even when it only reads.
+    // SQLite deletes the log beside an empty file even when it only reads.
     if (holdsNothing(kind)) throw notReadable(path, "new");
     return;
   }
   const log = holdsNothing(kind) ? logLeftBeside(path) : undefined;
-  // Looked at again: another process may have made the ledger meanwhile, and then the log is its.
+  // Checked again: another process may have made the ledger meanwhile, to which the log then belongs.
   if (log !== undefined && holdsNothing(kindOf(path))) throw logWithoutLedger(path, log);
   try {
     createDurableFolder(dirname(path));
-    // SQLite opens an unwritable file for reading and would fail at the first commit only; its log needs the folder.
+    // SQLite opens an unwritable file for reading and fails at the first commit only; its log needs the folder.
     if (kind !== "missing") accessSync(path, constants.W_OK);
     accessSync(dirname(path), constants.W_OK);
   } catch (cause) {
@@ -174,7 +172,7 @@ function assertUsable({ path, readOnly }: ResolvedOptions): void {
   }
 }
 
-/** `stub`: SQLite would take what is shorter than any database for an empty one, and write over it. */
+/** `stub`: shorter than any database; SQLite would take it for an empty file and overwrite it. */
 type PathKind = "file" | "folder" | "stub" | "empty" | "missing";
 
 function kindOf(path: string): PathKind {
@@ -184,12 +182,12 @@ function kindOf(path: string): PathKind {
     if (!found.isFile() || found.size >= SMALLEST_DATABASE) return "file";
     return found.size === 0 ? "empty" : "stub";
   } catch {
-    // Whatever keeps it from being seen also keeps it from being created, with a better error.
+    // The same obstacle keeps it from being created, with a better error.
     return "missing";
   }
 }
 
-/** SQLite makes a new ledger there. */
+/** True where SQLite makes a new ledger. */
 function holdsNothing(kind: PathKind): boolean {
   return kind === "missing" || kind === "empty";
 }
@@ -198,11 +196,11 @@ function unwritable(path: string, reason: string, advice: string, cause?: unknow
   return new QavrError("STORE_UNWRITABLE", `The file ${path} ${reason}. ${advice}`, { details: { path }, cause });
 }
 
-/** SQLite would delete the log, and with it what was acknowledged and had not reached the file yet. */
+/** SQLite would delete the log, and with it acknowledged commits that had not reached the file. */
 function logWithoutLedger(path: string, log: string): QavrError {
   return new QavrError(
     "STORE_UNWRITABLE",
-    `There is nothing in ${path}, but an earlier file has left ${log}, which holds outcomes. Move it to where that file went, or choose a new path.`,
+    `The file ${path} is empty or missing, but an earlier file has left ${log}, which holds outcomes. Move it to where that file went, or choose a new path.`,
     { details: { path, left: [log] } },
   );
 }
@@ -219,23 +217,23 @@ function notReadable(path: string, kind: FileKind): QavrError {
   const reason = kind === "older" ? "has an older schema" : "does not exist yet";
   return new QavrError(
     "STORE_UNAVAILABLE",
-    `The ledger ${path} ${reason}, and it was to be opened for reading only. Open it once for writing.`,
+    `The ledger ${path} ${reason}, so it cannot be opened read-only. Open it once for writing.`,
     { details: { path } },
   );
 }
 
 /**
- * Repeats while another process holds the file. SQLite's own busy timeout does not cover every step of opening: the change to
- * WAL mode and the recovery of a log fail at once when two processes meet there.
+ * Repeats while another process holds the file. SQLite's own busy timeout does not cover every step of opening: the change to WAL mode
+ * and the recovery of a log fail at once when two processes meet.
  */
 function retryWhileBusy(timeout: number, attempt: () => void): void {
-  const deadline = performance.now() + timeout;
+  const until = performance.now() + timeout;
   for (;;) {
     try {
       attempt();
       return;
     } catch (error) {
-      if (!isBusy(error) || performance.now() >= deadline) throw error;
+      if (!isBusy(error) || performance.now() >= until) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     }
   }

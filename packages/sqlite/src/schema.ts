@@ -1,111 +1,103 @@
 import type { DatabaseSync } from "node:sqlite";
 import { QavrError } from "@qavr/core";
-import { chainEntries } from "./chain-entries.js";
 import { rollBack } from "./transaction.js";
-
-/** One step from a schema to the next: SQL, or what SQL cannot say. */
-export type Migration = string | ((db: DatabaseSync, path: string) => void);
 
 /** "qavr" in ASCII. */
 export const APPLICATION_ID = 0x71617672;
 
+/** A kind of file that this package keeps. */
+export interface FileFormat {
+  /** For messages: the word for such a file. */
+  readonly what: string;
+  /** In the header of every such file; distinguishes it from databases of other applications. */
+  readonly applicationId: number;
+  /** SQL that brings a file from schema n to n + 1; `user_version` counts the steps. A released step never changes. */
+  readonly migrations: readonly string[];
+}
+
 /**
- * Each step brings a ledger from schema n to n + 1; `user_version` counts them. A step that was released is never changed.
+ * The format of a ledger. `base` is the last entry that was compacted away.
  *
  * Names are BLOBs of UTF-8: some versions of node:sqlite cut TEXT at a NUL when they read it, and BLOBs compare byte by byte
  * whatever the collation. `state` keeps a rowid: with values of about 1 KB a WITHOUT ROWID table spills every row to an
  * overflow page (measured: 3.3 times the size, a batch of 50 reads 7 times slower).
  */
-export const MIGRATIONS: readonly Migration[] = [
-  `
-  CREATE TABLE namespace (
-    id   INTEGER PRIMARY KEY,
-    name BLOB    NOT NULL UNIQUE,
-    head INTEGER NOT NULL
-  ) STRICT;
+export const LEDGER: FileFormat = {
+  what: "ledger",
+  applicationId: APPLICATION_ID,
+  migrations: [
+    `
+    CREATE TABLE namespace (
+      id                INTEGER PRIMARY KEY,
+      name              BLOB    NOT NULL UNIQUE,
+      head              INTEGER NOT NULL,
+      digest            BLOB    NOT NULL,
+      base              INTEGER NOT NULL DEFAULT 0,
+      base_digest       BLOB    NOT NULL,
+      checkpoint_digest BLOB    NOT NULL DEFAULT x''
+    ) STRICT;
 
-  CREATE TABLE entry (
-    id        INTEGER PRIMARY KEY,
-    namespace INTEGER NOT NULL,
-    seq       INTEGER NOT NULL,
-    key       BLOB    NOT NULL,
-    type      BLOB    NOT NULL,
-    at        REAL    NOT NULL,
-    payload   BLOB    NOT NULL,
-    checksum  INTEGER NOT NULL,
-    UNIQUE (namespace, seq),
-    UNIQUE (namespace, key)
-  ) STRICT;
+    CREATE TABLE entry (
+      id        INTEGER PRIMARY KEY,
+      namespace INTEGER NOT NULL,
+      seq       INTEGER NOT NULL,
+      key       BLOB    NOT NULL,
+      type      BLOB    NOT NULL,
+      at        REAL    NOT NULL,
+      payload   BLOB    NOT NULL,
+      digest    BLOB    NOT NULL,
+      UNIQUE (namespace, seq),
+      UNIQUE (namespace, key)
+    ) STRICT;
 
-  CREATE TABLE scope (
-    id        INTEGER PRIMARY KEY,
-    namespace INTEGER NOT NULL,
-    name      BLOB    NOT NULL,
-    UNIQUE (namespace, name)
-  ) STRICT;
+    CREATE TABLE scope (
+      id        INTEGER PRIMARY KEY,
+      namespace INTEGER NOT NULL,
+      name      BLOB    NOT NULL,
+      UNIQUE (namespace, name)
+    ) STRICT;
 
-  CREATE TABLE state (
-    scope INTEGER NOT NULL,
-    id    BLOB    NOT NULL,
-    value BLOB    NOT NULL,
-    PRIMARY KEY (scope, id)
-  ) STRICT;
-  `,
+    CREATE TABLE state (
+      scope INTEGER NOT NULL,
+      id    BLOB    NOT NULL,
+      value BLOB    NOT NULL,
+      PRIMARY KEY (scope, id)
+    ) STRICT;
 
-  // Digests instead of checksums, each covering the one before; `base` is the last entry that was compacted away.
-  `
-  ALTER TABLE namespace ADD COLUMN digest            BLOB    NOT NULL DEFAULT x'';
-  ALTER TABLE namespace ADD COLUMN base              INTEGER NOT NULL DEFAULT 0;
-  ALTER TABLE namespace ADD COLUMN base_digest       BLOB    NOT NULL DEFAULT x'';
-  ALTER TABLE namespace ADD COLUMN checkpoint_digest BLOB    NOT NULL DEFAULT x'';
-  ALTER TABLE entry     ADD COLUMN digest            BLOB    NOT NULL DEFAULT x'';
+    CREATE TABLE checkpoint_state (
+      namespace INTEGER NOT NULL,
+      place     INTEGER NOT NULL,
+      scope     BLOB    NOT NULL,
+      id        BLOB    NOT NULL,
+      value     BLOB    NOT NULL,
+      PRIMARY KEY (namespace, place)
+    ) STRICT;
 
-  CREATE TABLE checkpoint_state (
-    namespace INTEGER NOT NULL,
-    place     INTEGER NOT NULL,
-    scope     BLOB    NOT NULL,
-    id        BLOB    NOT NULL,
-    value     BLOB    NOT NULL,
-    PRIMARY KEY (namespace, place)
-  ) STRICT;
+    CREATE TABLE compacted_key (
+      namespace      INTEGER NOT NULL,
+      key            BLOB    NOT NULL,
+      seq            INTEGER NOT NULL,
+      payload_digest BLOB    NOT NULL,
+      digest         BLOB    NOT NULL,
+      PRIMARY KEY (namespace, key)
+    ) STRICT, WITHOUT ROWID;
+    `,
+  ],
+};
 
-  CREATE TABLE compacted_key (
-    namespace      INTEGER NOT NULL,
-    key            BLOB    NOT NULL,
-    seq            INTEGER NOT NULL,
-    payload_digest BLOB    NOT NULL,
-    digest         BLOB    NOT NULL,
-    PRIMARY KEY (namespace, key)
-  ) STRICT, WITHOUT ROWID;
-  `,
-  chainEntries,
-  "ALTER TABLE entry DROP COLUMN checksum",
-];
-
-/** Tables of a ledger whose rows belong to a row of another one: that one's name is also the name of their column. */
+/** Tables whose rows belong to a row of another table. The owner's name is also the name of the column that refers to it. */
 export const OWNED = {
   namespace: ["entry", "scope", "checkpoint_state", "compacted_key"],
   scope: ["state"],
 } as const;
 
-/** A kind of file that this package keeps. */
-export interface FileFormat {
-  /** For messages: what such a file is to its user. */
-  readonly what: string;
-  /** In the header of every such file: what tells it from another application's database. */
-  readonly applicationId: number;
-  readonly migrations: readonly Migration[];
-}
-
-export const LEDGER: FileFormat = { what: "ledger", applicationId: APPLICATION_ID, migrations: MIGRATIONS };
-
-/** What a file is, judged before anything is written to it. */
+/** State of a file before anything is written to it. */
 export type FileKind = "new" | "current" | "older";
 
 /**
- * Looks at an open database without changing it. Several statements: call it inside a transaction.
+ * Judges an open database without changing it. Several statements: call it inside a transaction.
  *
- * @throws STORE_FOREIGN for another application's database, STORE_NEWER_SCHEMA for a file of a newer version of this package.
+ * @throws STORE_FOREIGN for another application's database, STORE_NEWER_SCHEMA for a file of a newer version of this package
  */
 export function inspect(db: DatabaseSync, path: string, format: FileFormat = LEDGER): FileKind {
   const { what, migrations } = format;
@@ -131,20 +123,17 @@ export function inspect(db: DatabaseSync, path: string, format: FileFormat = LED
 }
 
 /**
- * Brings a file to the newest schema in one transaction: it is migrated, or as it was. Looks again under the write lock, so
- * that of several processes one migrates and the others find the work done.
+ * Brings a file to the newest schema in one transaction: after a failure the file is unchanged. Inspects the file again under the
+ * write lock, so that only one of several processes migrates it.
  *
- * @throws what {@link inspect} throws, and what SQLite throws.
+ * @throws the errors of {@link inspect} and of SQLite
  */
 export function migrate(db: DatabaseSync, path: string, format: FileFormat = LEDGER): void {
   const { applicationId, migrations } = format;
   db.exec("BEGIN IMMEDIATE");
   try {
     if (inspect(db, path, format) !== "current") {
-      for (const migration of migrations.slice(pragma(db, "user_version"))) {
-        if (typeof migration === "string") db.exec(migration);
-        else migration(db, path);
-      }
+      for (const step of migrations.slice(pragma(db, "user_version"))) db.exec(step);
       db.exec(`PRAGMA application_id = ${applicationId}`);
       db.exec(`PRAGMA user_version = ${migrations.length}`);
     }

@@ -1,6 +1,6 @@
 import { type ErrorCode, QavrError } from "@qavr/core";
 
-/** Primary result codes of SQLite that mean something to a user of the store. https://sqlite.org/rescode.html */
+/** Primary result codes of SQLite with a code of their own. https://sqlite.org/rescode.html */
 const CODES: Readonly<Record<number, ErrorCode>> = {
   3: "STORE_UNWRITABLE", // PERM
   5: "STORE_BUSY", // BUSY
@@ -24,22 +24,22 @@ function resultCode(error: unknown): number | undefined {
   return typeof code === "number" ? code : undefined;
 }
 
-/** What the result means to a user of the store. The primary code is the low byte of an extended one. */
+/** The error code for a result of SQLite. The primary code is the low byte of an extended one. */
 function meaningOf(error: unknown): ErrorCode | undefined {
   const code = resultCode(error);
   return code === undefined ? undefined : CODES[code & 0xff];
 }
 
-/** What SQLite reported while a transaction was open: it concerns all of it, as against what a caller's own code threw. */
+/** An error of SQLite inside a transaction. It fails the whole transaction, unlike an error of a caller's reduction. */
 export class FileFailure extends Error {
   override readonly name = "FileFailure";
 }
 
 /**
- * Runs what a transaction asks of the file. Errors are told by where they come from and not by how they look: a reduction may
- * have a database of its own.
+ * Runs a transaction's work on the file. Wrapping it here keeps it apart from errors of a reduction, which may use a database of its
+ * own.
  *
- * @throws FileFailure for what SQLite reported, with that as its cause; anything else as it is
+ * @throws FileFailure with SQLite's error as its cause; other errors unchanged
  */
 export function onFile<Result>(work: () => Result): Result {
   try {
@@ -54,12 +54,12 @@ export function isBusy(error: unknown): boolean {
   return meaningOf(error) === "STORE_BUSY";
 }
 
-/** True when SQLite could not write, or create, what it needs beside a file. */
+/** True when SQLite could not write or create a file. */
 export function isUnwritable(error: unknown): boolean {
   return meaningOf(error) === "STORE_UNWRITABLE";
 }
 
-/** An error of the binding or the file system as the QavrError that a user can act on. A QavrError passes as it is. */
+/** An error of the binding or the file system as a QavrError. A QavrError is returned unchanged. */
 export function toStoreError(error: unknown, path: string): QavrError {
   if (QavrError.isInstance(error)) return error;
   const cause = error instanceof FileFailure ? error.cause : error;
@@ -73,9 +73,20 @@ export function toStoreError(error: unknown, path: string): QavrError {
   });
 }
 
-/** An entry that does not fit its digest, or its checksum in an older ledger. */
+/** The error for an entry that does not fit its digest. */
 export function damagedEntry(path: string, seq: number): QavrError {
   return new QavrError("STORE_CORRUPT", `Entry ${seq} in the ledger ${path} is damaged. Restore a backup.`, {
     details: { path, seq },
   });
+}
+
+/** The error for checkpoint states that do not fit their digest. */
+export function damagedCheckpoint(path: string, seq: number): QavrError {
+  return new QavrError(
+    "STORE_CORRUPT",
+    `The checkpoint at ${seq} in the ledger ${path} is damaged. Restore a backup.`,
+    {
+      details: { path, seq },
+    },
+  );
 }

@@ -5,13 +5,12 @@ import { QavrError } from "@qavr/core";
 export type SqliteModule = typeof Sqlite;
 
 /**
- * Loads `node:sqlite` when the first store is opened, not when this package is imported: an import statement would break
- * runtimes without it, and would print Node's ExperimentalWarning before any of our code could decide about it.
+ * Loads `node:sqlite` when the first store is opened. An import statement would break runtimes without it, and would print Node's
+ * ExperimentalWarning on import.
  *
- * Node 22 warns at the moment of loading. Whoever opens a store has chosen this binding, so that one warning is held back;
- * every other warning passes.
+ * Suppresses the ExperimentalWarning that Node 22 prints while loading; every other warning passes.
  *
- * @throws STORE_UNAVAILABLE on a runtime without `node:sqlite`.
+ * @throws STORE_UNAVAILABLE on a runtime without `node:sqlite`
  */
 export function loadSqlite(): SqliteModule {
   const { emitWarning } = process;
@@ -33,7 +32,7 @@ export function loadSqlite(): SqliteModule {
   return loaded;
 }
 
-/** The version of the SQLite inside, asked of a database in memory: asking a ledger would already read it. */
+/** The version of SQLite, from a database in memory: a query on a ledger would already read it. */
 export function sqliteVersion({ DatabaseSync }: SqliteModule): string {
   const db = new DatabaseSync(":memory:");
   try {
@@ -41,4 +40,31 @@ export function sqliteVersion({ DatabaseSync }: SqliteModule): string {
   } finally {
     db.close();
   }
+}
+
+/**
+ * First SQLite release whose WAL mode is safe with several connections. Before it, a checkpoint during another connection's reset of the
+ * log could lose committed frames (the "WAL-reset" bug of 3.7.0 to 3.51.2).
+ * Source: https://sqlite.org/releaselog/3_51_3.html
+ */
+export const SAFE_SHARED_WAL: SqliteVersion = [3, 51, 3];
+
+/** Major, minor and patch. */
+export type SqliteVersion = readonly [major: number, minor: number, patch: number];
+
+/** Reads `select sqlite_version()`; undefined for a text that is no version. */
+export function parseSqliteVersion(text: string): SqliteVersion | undefined {
+  const match = /^(\d+)\.(\d+)\.(\d+)/.exec(text);
+  return match ? [Number(match[1]), Number(match[2]), Number(match[3])] : undefined;
+}
+
+/** True when several connections, in one or more processes, may use one WAL file. False for an unreadable version. */
+export function allowsSharedWal(version: string): boolean {
+  const parsed = parseSqliteVersion(version);
+  if (!parsed) return false;
+  for (const [place, safe] of SAFE_SHARED_WAL.entries()) {
+    const part = parsed[place] as number;
+    if (part !== safe) return part > safe;
+  }
+  return true;
 }

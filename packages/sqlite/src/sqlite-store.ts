@@ -1,3 +1,4 @@
+import { QavrError, type Store } from "@qavr/core";
 import {
   assertBatch,
   assertCompaction,
@@ -6,42 +7,39 @@ import {
   assertName,
   assertState,
   ChangeLog,
-  nameToBytes,
-  QavrError,
   StateCache,
   type StateWrite,
-  type Store,
-} from "@qavr/core";
+} from "@qavr/core/store";
 import { type BackupReport, copyLedger } from "./backup.js";
 import { checkpointTables } from "./checkpoint-tables.js";
-import { CommitDraft } from "./commit-draft.js";
+import { GroupedCommits } from "./grouped-commits.js";
 import { ledgerTables } from "./ledger-tables.js";
 import { logKeeper } from "./log-keeper.js";
 import { openDatabase, prepareTables } from "./open-database.js";
-import { toStoreError } from "./sqlite-errors.js";
-import { resolveOptions, type SqliteStoreOptions } from "./sqlite-options.js";
+import { damagedCheckpoint, toStoreError } from "./sqlite-errors.js";
+import { resolveSqliteOptions, type SqliteStoreOptions } from "./sqlite-options.js";
 import { inSnapshot } from "./transaction.js";
 import { verifyLedger } from "./verify-ledger.js";
 import { writeQueue } from "./write-queue.js";
 
-/** A store that owns its file: everything that a store may offer, and copies of itself. */
-export interface SqliteStore extends Required<Omit<Store, "refresh">> {
+/** A store in one file, with all optional methods of a store and with backups. */
+export interface SqliteStore extends Required<Omit<Store, "refresh" | "outbox">> {
   /**
-   * Copies the ledger as it is at this moment to a new file, while this and other processes may go on writing, and reads the copy
-   * back. The event loop waits for it: about 0.3 s for 60 MB. {@link restoreBackup} makes a ledger of it again.
+   * Copies the ledger as it is at this moment to a new file and verifies the copy. Other processes may go on writing. Blocks the event
+   * loop: about 0.3 s for 60 MB. {@link restoreBackup} makes a ledger of it again.
    *
-   * @throws INVALID_ARGUMENT for what names no file; STORE_UNWRITABLE when there is a file already, or none can be made; STORE_CORRUPT
-   *   when what was copied is damaged
+   * @throws INVALID_ARGUMENT for a path that names no file; STORE_UNWRITABLE when the file exists or cannot be made; STORE_CORRUPT when
+   *   the ledger is damaged
    */
   backup(path: string): Promise<BackupReport>;
 }
 
 /**
- * A ledger and its state in one SQLite file, through Node's own `node:sqlite`. Opens synchronously; every fault of the file is
- * reported here and not at the first outcome.
+ * A ledger and its state in one SQLite file, through Node's own `node:sqlite`. Opens synchronously and throws here for every fault of
+ * the file.
  *
- * Acknowledged outcomes survive crashes and power loss (see `synchronous`). Several processes may share the file, unless
- * Node's SQLite is older than 3.51.3: then the first one keeps it locked, and `capabilities.sharedBackend` is false.
+ * Acknowledged outcomes survive crashes and power loss (see `synchronous`). Several processes may share the file. With SQLite
+ * older than 3.51.3 the first one keeps it locked, and `capabilities.sharedBackend` is false.
  *
  * @param options the file's path, or all options
  * @throws INVALID_ARGUMENT, STORE_UNWRITABLE, STORE_FOREIGN, STORE_CORRUPT, STORE_NEWER_SCHEMA, STORE_BUSY, STORE_UNAVAILABLE
@@ -49,25 +47,25 @@ export interface SqliteStore extends Required<Omit<Store, "refresh">> {
  * const store = sqliteStore(".qavr/ledger.db");
  */
 export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
-  const resolved = resolveOptions(options);
+  const resolved = resolveSqliteOptions(options);
   const { path, readOnly, inMemory, cacheBytes } = resolved;
   const opened = openDatabase(resolved);
   const { db, shared, assertFrozen } = opened;
   const tables = prepareTables(db, path, () => ledgerTables(db, path));
-  const checkpoints = prepareTables(db, path, () => checkpointTables(db, path, tables));
+  const checkpoints = prepareTables(db, path, () => checkpointTables(db, tables));
   const log = logKeeper(opened, resolved);
   const cache = new StateCache(cacheBytes);
   const changes = new ChangeLog();
   let version = tables.dataVersion();
   let closing: Promise<void> | undefined;
 
-  /** Anything in the file may differ from what is remembered of it. */
+  /** Drops everything cached: the file may have changed. */
   const forgetAll = (): void => {
     cache.clear();
     changes.forget();
   };
   const noticeOthers = (): void => {
-    // Without other connections nothing but our own commits changes the file.
+    // Only this connection changes an unshared file.
     if (!shared) return;
     const current = tables.dataVersion();
     if (current === version) return;
@@ -75,7 +73,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
     forgetAll();
   };
 
-  /** Through the cache, on the state of the file that the running transaction sees. */
+  /** Reads states through the cache, in the running transaction. */
   const load = (namespace: string, scope: string, ids: readonly string[]): (Uint8Array | undefined)[] => {
     const values = new Array<Uint8Array | undefined>(ids.length).fill(undefined);
     const unknown = cache.read(namespace, scope, ids, values);
@@ -88,25 +86,25 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
     return values;
   };
 
-  const queue = writeQueue<CommitDraft>(db, resolved, {
+  const queue = writeQueue<GroupedCommits>(db, resolved, {
     prepare: log.look,
     begin() {
       noticeOthers();
-      return new CommitDraft(tables, load);
+      return new GroupedCommits(tables, load);
     },
-    write: (draft) => draft.write(),
-    committed(draft) {
-      for (const { namespace, states } of draft.written()) {
+    write: (group) => group.write(),
+    committed(group) {
+      for (const { namespace, states } of group.written()) {
         for (const { scope, id, value } of states) cache.write(namespace, scope, id, value ?? undefined);
         changes.add(namespace, states);
       }
       log.committed();
     },
-    // A failed COMMIT may have reached the disk all the same.
+    // A failed COMMIT may still have reached the disk.
     abandoned: forgetAll,
   });
 
-  /** @param named the namespace, of calls that have one: one that is undefined is none */
+  /** @param named the namespace, if the call has one; undefined is refused */
   const enter = (...named: readonly unknown[]): void => {
     if (closing) throw new QavrError("STORE_CLOSED", `The ledger ${path} was closed before this call. Open it again.`);
     for (const namespace of named) assertName(namespace, "namespace");
@@ -125,7 +123,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
     }
   };
 
-  /** Puts other states in the place of all that a namespace has. */
+  /** Replaces all states of a namespace. */
   const replace = (id: number, namespace: string, states: readonly StateWrite[]): void => {
     tables.deleteStates(id);
     for (const state of states) tables.writeState(tables.scopeId(id, state.scope), state.id, state.value);
@@ -141,7 +139,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
       enterForWriting(namespace);
       assertBatch(entries.length, "commit");
       for (const entry of entries) assertEntry(entry);
-      return queue.together((draft) => draft.add(namespace, entries, reduce));
+      return queue.together((group) => group.add(namespace, entries, reduce));
     },
 
     async readStates(namespace, scope, ids) {
@@ -223,15 +221,17 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
       return reading(() =>
         inSnapshot(db, () => {
           const row = tables.namespace(namespace);
-          return row && checkpoints.read(row);
+          if (!row?.base) return undefined;
+          const states = checkpoints.states(row);
+          if (!states) throw damagedCheckpoint(path, row.base);
+          return { seq: row.base, states };
         }),
       );
     },
 
     async verify(namespace) {
       enter(...(namespace === undefined ? [] : [namespace]));
-      const only = namespace === undefined ? undefined : nameToBytes(namespace);
-      return reading(() => inSnapshot(db, () => verifyLedger(db, checkpoints, only)));
+      return reading(() => inSnapshot(db, () => verifyLedger(db, checkpoints, namespace)));
     },
 
     async repair() {
@@ -255,7 +255,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
         cache.clear();
         changes.forget(namespace);
       });
-      // Rows are overwritten in the file by then; the log holds their earlier versions until it is cut.
+      // The rows are overwritten in the file; the log holds their earlier versions until it is truncated.
       await log.cut(resolved.busyTimeout);
     },
 

@@ -1,15 +1,15 @@
 import type { DatabaseSync } from "node:sqlite";
 
-/** Ends a transaction that failed. SQLite ends some by itself (a full disk, an I/O error) and then has nothing to roll back. */
+/** Ends a failed transaction. SQLite ends some by itself (a full disk, an I/O error); then there is nothing to roll back. */
 export function rollBack(db: DatabaseSync): void {
   try {
     db.exec("ROLLBACK");
   } catch {
-    // There was no transaction any more.
+    // SQLite had ended the transaction.
   }
 }
 
-/** Runs several reads on one state of the file: commits of other connections become visible after it only. */
+/** Runs several reads on one state of the file; commits of other connections become visible afterwards. */
 export function inSnapshot<Result>(db: DatabaseSync, read: () => Result): Result {
   db.exec("BEGIN");
   try {
@@ -19,7 +19,7 @@ export function inSnapshot<Result>(db: DatabaseSync, read: () => Result): Result
   }
 }
 
-/** There is nothing to keep: where the reads have met damage a COMMIT fails, and what they have found stands all the same. */
+/** Ends a read transaction. After damage COMMIT fails; the results of the reads are still valid. */
 function endSnapshot(db: DatabaseSync): void {
   try {
     db.exec("COMMIT");
@@ -28,12 +28,12 @@ function endSnapshot(db: DatabaseSync): void {
   }
 }
 
-/** Runs a statement that fails at once where it would have to wait for another connection; reads keep the connection's own timeout. */
+/** Runs a statement that fails at once instead of waiting for another connection. */
 export function withoutWaiting(db: DatabaseSync, busyTimeout: number, statement: string): void {
   waitingAtMost(db, 0, busyTimeout, () => db.exec(statement));
 }
 
-/** Runs what waits for other connections no longer than `milliseconds`, asleep; afterwards the connection has its own timeout again. */
+/** Runs `work` with another busy timeout, in ms; afterwards restores the connection's own. */
 export function waitingAtMost<Result>(
   db: DatabaseSync,
   milliseconds: number,

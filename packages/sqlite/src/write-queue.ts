@@ -3,52 +3,52 @@ import { QavrError } from "@qavr/core";
 import { FileFailure, isBusy, toStoreError } from "./sqlite-errors.js";
 import { rollBack, withoutWaiting } from "./transaction.js";
 
-/** What runs inside one transaction. `Draft` collects what calls that share a transaction have in common. */
-export interface TransactionSteps<Draft> {
-  /** Before the lock is asked for. What it throws rejects all calls that wait. */
+/** The steps of one transaction. `Pending` holds the writes of all calls that share it. */
+export interface TransactionSteps<Pending> {
+  /** Runs before the lock is requested. Its errors reject all waiting calls. */
   prepare(): void;
-  /** Right after the lock was taken. */
-  begin(): Draft;
-  /** Writes the draft, before COMMIT. */
-  write(draft: Draft): void;
-  /** After COMMIT: everything of the draft is durable. */
-  committed(draft: Draft): void;
-  /** After a failed transaction: nothing of the draft was kept. */
+  /** Runs right after the lock was taken. */
+  begin(): Pending;
+  /** Writes to the file, before COMMIT. */
+  write(pending: Pending): void;
+  /** Runs after COMMIT: all writes are durable. */
+  committed(pending: Pending): void;
+  /** Runs after a failed transaction: nothing was kept. */
   abandoned(): void;
 }
 
-export interface WriteQueue<Draft> {
+export interface WriteQueue<Pending> {
   /**
-   * Runs `work` under the write lock, together with the other calls of this tick; resolves once it is durable. What `work`
-   * throws rejects this call alone: it must leave the draft as it was. Only a {@link FileFailure} rejects all of them.
+   * Runs `work` under the write lock, together with the other calls of this tick; resolves once it is durable. An error of `work`
+   * rejects this call alone and must leave the pending writes unchanged. Only a {@link FileFailure} rejects all calls.
    *
-   * @throws STORE_BUSY when another process kept the lock for the busy timeout, and what SQLite reports.
+   * @throws STORE_BUSY when another process kept the lock for the busy timeout, and errors of SQLite
    */
-  together<Result>(work: (draft: Draft) => Result): Promise<Result>;
-  /** The same in a transaction of its own, for work that writes to the file directly. */
-  alone<Result>(work: (draft: Draft) => Result): Promise<Result>;
+  together<Result>(work: (pending: Pending) => Result): Promise<Result>;
+  /** Runs `work` in a transaction of its own, for work that writes to the file directly. */
+  alone<Result>(work: (pending: Pending) => Result): Promise<Result>;
   /** Resolves when nothing is waiting. */
   drained(): Promise<void>;
 }
 
-interface WaitingCall<Draft> {
+interface WaitingCall<Pending> {
   readonly alone: boolean;
-  readonly work: (draft: Draft) => unknown;
+  readonly work: (pending: Pending) => unknown;
   readonly since: number;
   resolve(result: unknown): void;
   reject(error: unknown): void;
 }
 
-/** Calls of one transaction at most: keeps the lock, and the event loop, from being held for long. */
+/** Most calls of one transaction; bounds how long it holds the lock and the event loop. */
 const CALLS_PER_TRANSACTION = 1_000;
 /**
- * Pause between two tries for the lock, in ms. The lock goes to whoever asks first when it is free, so longer pauses make some
- * wait much longer than others. Measured with 4 processes that write without a break, 99th percentile of a write: 20 to 50 ms,
- * against about 100 ms with pauses that grow to 2 ms and 110 to 200 ms with 8 ms.
+ * Pause between two tries for the lock, in ms. A free lock goes to the first process that asks, so longer pauses make waits unequal.
+ * Measured with 4 processes that write without a break, 99th percentile of a write: 20 to 50 ms, against about 100 ms with pauses that
+ * grow to 2 ms and 110 to 200 ms with 8 ms.
  */
 const PAUSE = 1;
 
-// Taken when the module loads: a test that fakes timers later must not stop its own writes.
+// Bound when the module loads, so that tests with fake timers do not stop their own writes.
 const afterThisTick = setImmediate;
 const afterPause = setTimeout;
 
@@ -57,12 +57,12 @@ const afterPause = setTimeout;
  * COMMIT that made it durable. While another process holds the lock, the queue asks again in short pauses instead of letting
  * SQLite sleep on the main thread.
  */
-export function writeQueue<Draft>(
+export function writeQueue<Pending>(
   db: DatabaseSync,
   { path, busyTimeout }: { readonly path: string; readonly busyTimeout: number },
-  steps: TransactionSteps<Draft>,
-): WriteQueue<Draft> {
-  const waiting: WaitingCall<Draft>[] = [];
+  steps: TransactionSteps<Pending>,
+): WriteQueue<Pending> {
+  const waiting: WaitingCall<Pending>[] = [];
   const onDrained: (() => void)[] = [];
   let scheduled = false;
 
@@ -85,7 +85,7 @@ export function writeQueue<Draft>(
     continueAfter(0);
   };
 
-  /** Goes on with what is waiting, or tells that nothing is. */
+  /** Continues with the waiting calls, or resolves `drained` when there are none. */
   const continueAfter = (milliseconds: number): void => {
     if (waiting.length === 0) {
       for (const drained of onDrained.splice(0)) drained();
@@ -105,23 +105,23 @@ export function writeQueue<Draft>(
     }
   };
 
-  const commit = (group: readonly WaitingCall<Draft>[]): void => {
+  const commit = (group: readonly WaitingCall<Pending>[]): void => {
     const answers: (() => void)[] = [];
-    let draft: Draft;
+    let pending: Pending;
     try {
-      draft = steps.begin();
+      pending = steps.begin();
       for (const call of group) {
         try {
-          const result = call.work(draft);
+          const result = call.work(pending);
           answers.push(() => call.resolve(result));
         } catch (error) {
-          // Then the whole transaction must go: work that writes directly may have written half of it, and after an error
-          // of its own SQLite may have ended the transaction already, so that the next write would stand alone.
+          // The whole transaction must be rolled back: work that writes directly may be half done, and after an error of its own
+          // SQLite may have ended the transaction already, so that the next write would commit alone.
           if (call.alone || error instanceof FileFailure) throw error;
           answers.push(() => call.reject(error));
         }
       }
-      steps.write(draft);
+      steps.write(pending);
       db.exec("COMMIT");
     } catch (error) {
       rollBack(db);
@@ -129,11 +129,11 @@ export function writeQueue<Draft>(
       for (const call of group) call.reject(toStoreError(error, path));
       return;
     }
-    steps.committed(draft);
+    steps.committed(pending);
     for (const answer of answers) answer();
   };
 
-  const add = <Result>(alone: boolean, work: (draft: Draft) => Result): Promise<Result> =>
+  const add = <Result>(alone: boolean, work: (pending: Pending) => Result): Promise<Result> =>
     new Promise<Result>((resolve, reject) => {
       waiting.push({ alone, work, since: performance.now(), resolve: resolve as (result: unknown) => void, reject });
       if (!scheduled) continueAfter(0);
@@ -147,8 +147,8 @@ export function writeQueue<Draft>(
   };
 }
 
-/** The first call if it must be alone, else those before the next one that must. */
-function takeGroup<Draft>(waiting: WaitingCall<Draft>[]): WaitingCall<Draft>[] {
+/** Removes the first call if it must be alone, else all calls before the next one that must be alone. */
+function takeGroup<Pending>(waiting: WaitingCall<Pending>[]): WaitingCall<Pending>[] {
   const loner = waiting.findIndex(({ alone }) => alone);
   const together = loner === -1 ? waiting.length : Math.max(loner, 1);
   return waiting.splice(0, Math.min(together, CALLS_PER_TRANSACTION));

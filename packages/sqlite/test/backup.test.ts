@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, utimesSync, writeFil
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createEngine } from "@qavr/core";
+import { verify } from "@qavr/core/maintenance";
 import { describe, expect, it } from "vitest";
 import { copyLedger } from "../src/backup.js";
 import { restoreBackup, sqliteStore } from "../src/index.js";
@@ -25,7 +26,7 @@ describe("a backup", () => {
     await store.commit("default", [tally("later")], counting);
     expect(await restoreBackup(copy, restored)).toEqual({ ...check, path: restored });
     const engine = createEngine({ store: sqliteStore(restored) });
-    expect(await engine.verify()).toMatchObject({ ok: true, digest: check.digest });
+    expect(await verify(engine)).toMatchObject({ ok: true, digest: check.digest });
     await Promise.all([store.close(), engine.close()]);
     expect(readdirSync(dirname(copy))).toEqual(["backup.db"]);
   });
@@ -69,7 +70,7 @@ describe("a backup", () => {
     await expect(store.backup(join(taken, "below-a-file.db"))).rejects.toMatchObject({
       code: expect.stringMatching(/^STORE_/),
     });
-    // What was interrupted long ago is cleared away by the next one; what another process may be writing is not.
+    // The next copy removes copies interrupted long ago, but not one that another process may be writing.
     const again = tempLedger();
     const [old, young] = ["1", "2"].map((name) => `${again}.${name}.unfinished`) as [string, string];
     for (const file of [old, young]) writeFileSync(file, "half");

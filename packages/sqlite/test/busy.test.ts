@@ -6,7 +6,7 @@ import { refusalOf } from "./support/refusal.js";
 import { SHARES_FILES } from "./support/sharing.js";
 import { tempLedger } from "./support/temp-folder.js";
 
-/** A connection of somebody else that takes the ledger's write lock and keeps it. */
+/** Another connection that takes the ledger's write lock and keeps it. */
 function lockOf(path: string): { release(): void } {
   const db = new DatabaseSync(path);
   db.exec("BEGIN IMMEDIATE");

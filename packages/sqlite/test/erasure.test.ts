@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Store } from "@qavr/core";
 import { describe, expect, it } from "vitest";
-import { sqliteSpool, sqliteStore } from "../src/index.js";
+import { sqliteOutbox, sqliteStore } from "../src/index.js";
 import { countIn, counting, tally } from "./support/counting.js";
 import { interceptSqlite } from "./support/fault-injection.js";
 import { afterCommit, readerOf } from "./support/log-reader.js";
@@ -131,15 +131,15 @@ describe("eraseNamespace", () => {
   });
 });
 
-describe("a spool", () => {
+describe("an outbox", () => {
   it("keeps no byte of what has left it, in its log or its file", async () => {
     const path = tempLedger();
-    const spool = sqliteSpool(path);
-    await spool.append({ namespace: "secret-namespace", entries: [tally("secret-key")] });
+    const outbox = sqliteOutbox(path);
+    await outbox.append({ namespace: "secret-namespace", entries: [tally("secret-key")] });
     expect(found(`${path}-wal`)).toEqual(["secret-namespace", "secret-key"]);
-    await spool.remove((await spool.read({ limit: 10 })).map(({ id }) => id));
+    await outbox.remove((await outbox.read({ limit: 10 })).map(({ id }) => id));
     expect(found(`${path}-wal`)).toEqual([]);
-    await spool.close();
+    await outbox.close();
     expect(found(path)).toEqual([]);
   });
 });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { openDatabase } from "../src/open-database.js";
-import { resolveOptions } from "../src/sqlite-options.js";
+import { resolveSqliteOptions } from "../src/sqlite-options.js";
 import { refusalOf } from "./support/refusal.js";
 import { tempLedger } from "./support/temp-folder.js";
 
 describe("a ledger on a SQLite whose WAL cannot be shared", () => {
   it("is locked for the first handle until it closes", () => {
-    const options = resolveOptions({ path: tempLedger(), busyTimeout: 30 });
+    const options = resolveSqliteOptions({ path: tempLedger(), busyTimeout: 30 });
     const first = openDatabase(options, { sharable: false });
     expect(first.shared).toBe(false);
     const refusal = refusalOf(() => openDatabase(options, { sharable: false }));
@@ -18,7 +18,7 @@ describe("a ledger on a SQLite whose WAL cannot be shared", () => {
   });
 
   it("is refused while a handle of another process may share it", () => {
-    const options = resolveOptions({ path: tempLedger(), busyTimeout: 30 });
+    const options = resolveSqliteOptions({ path: tempLedger(), busyTimeout: 30 });
     const sharing = openDatabase(options, { sharable: true });
     expect(refusalOf(() => openDatabase(options, { sharable: false })).code).toBe("STORE_BUSY");
     sharing.db.close();

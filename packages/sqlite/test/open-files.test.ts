@@ -1,8 +1,9 @@
 import { copyFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createEngine } from "@qavr/core";
+import { withOutbox } from "@qavr/core/store";
 import { describe, expect, it } from "vitest";
-import { restoreBackup, sqliteSpool, sqliteStore } from "../src/index.js";
+import { restoreBackup, sqliteOutbox, sqliteStore } from "../src/index.js";
 import { countIn, counting, tally } from "./support/counting.js";
 import { refusalOf } from "./support/refusal.js";
 import { tempFolder, tempLedger } from "./support/temp-folder.js";
@@ -48,26 +49,26 @@ describe.skipIf(process.platform === "win32")("a ledger whose files change hands
     }
   });
 
-  it("lets its engine keep outcomes in the spool, until the ledger is opened again", async () => {
-    const [path, spool] = [tempLedger(), tempLedger()];
+  it("lets its engine keep outcomes in the outbox, until the ledger is opened again", async () => {
+    const [path, outbox] = [tempLedger(), tempLedger()];
     const request = { candidates: [{ id: "a", similarity: 1 }], topK: 1 };
-    const first = createEngine({ store: sqliteStore(path), spool: sqliteSpool(spool) });
+    const first = createEngine({ store: withOutbox(sqliteStore(path), sqliteOutbox(outbox)) });
     const before = await first.rank(request);
     remove(path);
-    expect(await first.end(before.episode, { reward: true })).toMatchObject({ status: "spooled" });
+    expect(await first.end(before.episode, { reward: true })).toMatchObject({ status: "queued" });
     await first.close();
-    const second = createEngine({ store: sqliteStore(path), spool: sqliteSpool(spool) });
+    const second = createEngine({ store: withOutbox(sqliteStore(path), sqliteOutbox(outbox)) });
     await second.flush();
     expect(await second.status()).toMatchObject({ outcomes: { user: 1 } });
     await second.close();
   });
 
-  it("is a spool's affair as well: it acknowledges nothing that it does not keep", async () => {
+  it("is an outbox's affair as well: it acknowledges nothing that it does not keep", async () => {
     const path = tempLedger();
-    const spool = sqliteSpool(path);
+    const outbox = sqliteOutbox(path);
     remove(path);
-    await expect(spool.append({ namespace: "n", entries: [tally("a")] })).rejects.toMatchObject(gone);
-    await spool.close();
+    await expect(outbox.append({ namespace: "n", entries: [tally("a")] })).rejects.toMatchObject(gone);
+    await outbox.close();
   });
 });
 

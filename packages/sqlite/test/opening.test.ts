@@ -70,7 +70,7 @@ describe("sqliteStore", () => {
   });
 
   it("syncs at every commit by default, and on request only at checkpoints", async () => {
-    // What SQLite was told, seen from inside: a connection's setting cannot be asked for from another one.
+    // Statements that the store sent to SQLite: another connection cannot read a connection's settings.
     const told: string[] = [];
     const { exec } = DatabaseSync.prototype;
     DatabaseSync.prototype.exec = function (sql: string) {

@@ -17,7 +17,7 @@ async function closedLedger(): Promise<string> {
   return path;
 }
 
-/** Lets nobody but root write to a ledger and its folder until the test ends. */
+/** Makes a ledger and its folder writable for root alone until the test ends. */
 function lock(path: string): void {
   for (const name of readdirSync(dirname(path))) chmodSync(join(dirname(path), name), 0o444);
   chmodSync(dirname(path), 0o555);

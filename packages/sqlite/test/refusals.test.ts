@@ -29,7 +29,7 @@ function database(sql: string): string {
   return path;
 }
 
-/** What somebody without special rights is told (root may write everywhere). */
+/** The refusal for an unprivileged user (root may write everywhere). */
 async function refusalOfNobody(path: string): Promise<unknown> {
   const { stdout, stderr } = await runChild("open-as-nobody.mjs", [path]);
   expect(stderr).toBe("");

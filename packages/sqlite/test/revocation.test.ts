@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createEngine } from "@qavr/core";
+import { replay, revoke } from "@qavr/core/maintenance";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sqliteStore } from "../src/index.js";
 
@@ -26,12 +27,12 @@ describe("a revocation in one handle of a file", () => {
       await left.end(episode, { reward: false, source: "liar" });
     }
     expect([await first(left), await first(right)]).toEqual(["d1", "d1"]);
-    expect(await right.revoke({ namespace: "default", source: "liar" })).toMatchObject({ outcomes: 30, memories: 1 });
+    expect(await revoke(right, { namespace: "default", source: "liar" })).toMatchObject({ outcomes: 30, memories: 1 });
     expect([await first(left), await first(right)]).toEqual(["d0", "d0"]);
     await Promise.all([left.close(), right.close()]);
     const third = createEngine({ store: sqliteStore(path) });
     expect(await first(third)).toBe("d0");
-    expect(await third.replay()).toMatchObject({ identical: true });
+    expect(await replay(third)).toMatchObject({ identical: true });
     expect(await third.status()).toMatchObject({ revocations: 1, outcomes: { user: 0 } });
     await third.close();
   });

@@ -1,5 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { createEngine, QavrError, type StateWrite } from "@qavr/core";
+import { createEngine, QavrError } from "@qavr/core";
+import { repair, replay, verify } from "@qavr/core/maintenance";
+import type { StateWrite } from "@qavr/core/store";
 import { describe, expect, it } from "vitest";
 import { sqliteStore } from "../src/index.js";
 import { countIn, counting, tally } from "./support/counting.js";
@@ -159,12 +161,12 @@ describe("repair", () => {
       "UPDATE state SET value = zeroblob(length(value)) WHERE rowid % 3 = 0; DELETE FROM state WHERE rowid % 7 = 0",
     );
     const engine = createEngine({ store: sqliteStore(path) });
-    expect(await engine.verify()).toMatchObject({
+    expect(await verify(engine)).toMatchObject({
       ok: false,
       damaged: 0,
       differing: [{ namespace: "default" }, { namespace: "tenant" }],
     });
-    expect(await engine.repair()).toMatchObject({ rebuilt: ["default", "tenant"], after: { ok: true } });
+    expect(await repair(engine)).toMatchObject({ rebuilt: ["default", "tenant"], after: { ok: true } });
     await engine.close();
   });
 
@@ -176,8 +178,8 @@ describe("repair", () => {
       "DELETE FROM scope WHERE id IN (SELECT scope FROM state GROUP BY scope ORDER BY count(*) DESC LIMIT 2)",
     );
     const engine = createEngine({ store: sqliteStore(path) });
-    expect(await engine.verify()).toMatchObject({ ok: false, damaged: 2 });
-    expect(await engine.repair()).toMatchObject({ after: { ok: true, damaged: 0 } });
+    expect(await verify(engine)).toMatchObject({ ok: false, damaged: 2 });
+    expect(await repair(engine)).toMatchObject({ after: { ok: true, damaged: 0 } });
     await engine.close();
   });
 
@@ -189,7 +191,7 @@ describe("repair", () => {
     await learnedLedger(path, 20);
     tamper(path, damage);
     const engine = createEngine({ store: sqliteStore(path) });
-    expect(await engine.repair()).toMatchObject({
+    expect(await repair(engine)).toMatchObject({
       rebuilt: [],
       after: {
         ok: false,
@@ -199,7 +201,7 @@ describe("repair", () => {
       },
     });
     expect(
-      QavrError.isInstance(await engine.replay({ write: true }).catch((error: unknown) => error), "STORE_CORRUPT"),
+      QavrError.isInstance(await replay(engine, { write: true }).catch((error: unknown) => error), "STORE_CORRUPT"),
     ).toBe(true);
     await engine.close();
   });

@@ -1,6 +1,7 @@
-import type { Store, StoreCapabilities } from "@qavr/core";
+import type { Store } from "@qavr/core";
+import type { StoreCapabilities } from "@qavr/core/store";
 
-/** Where a store keeps its data. Every case gets a new, empty one. */
+/** Place of a store's data. Every case gets a new, empty one. */
 export interface StoreBackend {
   /**
    * Opens a handle. Called once, unless the store declares `durable` (then again after a handle was closed, and must find
@@ -8,8 +9,8 @@ export interface StoreBackend {
    */
   open(): Store | Promise<Store>;
   /**
-   * Notes what the data is, and returns what makes it that again, under open handles: as the promotion of a replica that lagged
-   * does, or a restored backup. Absent where that cannot happen.
+   * Saves the data, and returns a function that restores it under open handles, like a promoted replica that lagged or a restored
+   * backup. Absent where that cannot happen.
    */
   remember?(): Promise<() => Promise<void>>;
   /** Removes the data; all handles are closed by then. */
@@ -37,7 +38,7 @@ export interface ModelOptions {
 
 export const DEFAULT_MODEL: ModelOptions = { runs: 40, seed: 20261120 };
 
-/** What a case works with. Handles and backends are closed and destroyed after it, also when it failed. */
+/** Tools of a case. Handles and backends are closed and destroyed after it, also when it failed. */
 export interface CaseContext {
   /** The first handle on a new backend. */
   readonly store: Store;
@@ -53,7 +54,7 @@ export interface CaseContext {
 /** A first handle on a new backend. */
 type Handles = Pick<CaseContext, "store" | "open" | "remember">;
 
-/** What a store may offer beyond what every store does: its declared capabilities and the optional methods that it and its backend have. */
+/** Optional abilities of a store: its declared capabilities and the optional methods of the store and its backend. */
 export interface StoreAbilities extends Pick<StoreCapabilities, "durable" | "sharedBackend"> {
   readonly changesSince: boolean;
   /** The subject's backend can `remember`. */
@@ -77,7 +78,7 @@ export interface ConformanceTopic {
   readonly cases: readonly ConformanceCase[];
 }
 
-/** What a subject's store offers, asked of a handle on a backend of its own. */
+/** Abilities of a subject's store, found on a handle with a backend of its own. */
 export async function abilitiesOf(subject: StoreSubject): Promise<StoreAbilities> {
   let found: StoreAbilities | undefined;
   await runCase(subject, {

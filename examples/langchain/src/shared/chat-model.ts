@@ -3,7 +3,7 @@ import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import type { ChatResult } from "@langchain/core/outputs";
 import { initChatModel } from "langchain";
 
-/** What the offline model says to a conversation. */
+/** The answer of the offline model to a conversation. */
 export type Reply = (messages: readonly BaseMessage[]) => AIMessage;
 
 /** Stands for a model: answers by a rule, without a network and without a key. */

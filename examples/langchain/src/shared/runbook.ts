@@ -1,7 +1,7 @@
 import { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
 import { Embeddings } from "@langchain/core/embeddings";
 
-/** What somebody wrote down after earlier incidents. */
+/** Notes from earlier incidents. */
 const NOTES = {
   cache: "When a deploy fails, run clear-cache and deploy again.",
   permissions: "EACCES in the log: run fix-permissions on the release folder.",
@@ -19,7 +19,7 @@ export const INCIDENTS: readonly { readonly question: string; readonly remedy: s
   { question: "handshake errors in the night", remedy: "renew-certificate" },
 ];
 
-/** Whether an answer names the command that solves the incident: the application's own check. */
+/** The application's own check: true when an answer names the command that solves the incident. */
 export function solves(question: string, answer: string): boolean {
   return INCIDENTS.some((incident) => question.includes(incident.question) && answer.includes(incident.remedy));
 }

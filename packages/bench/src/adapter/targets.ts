@@ -3,7 +3,7 @@ import type { SpeedResult } from "../speed/targets.js";
 import { pairedInterval } from "../statistics/interval.js";
 import { PARTS } from "./parts.js";
 
-/** What is demanded of the measurements. */
+/** Targets of the measurements. */
 export function adapterResults(measurements: readonly Measurement[]): readonly SpeedResult[] {
   const part = (name: string): Measurement => measurements.find((one) => one.name === name) as Measurement;
   const against = (what: string, name: string, base: string, target?: number): SpeedResult => ({
@@ -20,7 +20,7 @@ export function adapterResults(measurements: readonly Measurement[]): readonly S
   });
   const { median, calls } = part(PARTS.ending);
   return [
-    against("QavrRetriever in a tracked run ÷ plain retriever that nobody hears", PARTS.tracked, PARTS.plain, 1.3),
+    against("QavrRetriever in a tracked run ÷ plain retriever without callbacks", PARTS.tracked, PARTS.plain, 1.3),
     against(
       "QavrRetriever in a tracked run ÷ plain retriever in a run with a silent handler",
       PARTS.tracked,

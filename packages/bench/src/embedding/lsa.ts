@@ -1,3 +1,4 @@
+import { CACHE_FOLDER, keptOnDisk } from "../cache/kept-on-disk.js";
 import type { SparseMatrix } from "./sparse-matrix.js";
 import { characterTerms, type TermExtractor, wordTerms } from "./terms.js";
 import { rightSingularVectors } from "./truncated-svd.js";
@@ -16,12 +17,6 @@ export interface LsaModel {
 export interface LsaOptions {
   /** Length of the vectors. @default 256 */
   readonly dims?: number;
-  /** A term in fewer texts is no feature. @default 2 */
-  readonly minDocuments?: number;
-  /** Features of each kind, words and character runs. @default 60,000 */
-  readonly maxFeatures?: number;
-  /** Of the randomised decomposition. @default 0 */
-  readonly seed?: number;
   /** Called now and then with the share done, 0..1. */
   readonly onProgress?: (share: number) => void;
 }
@@ -37,15 +32,14 @@ export type Embed = (text: string) => Float32Array;
  * @param texts the corpus to fit on; labels play no part.
  */
 export function fitLsa(texts: readonly string[], options: LsaOptions = {}): LsaModel {
-  const { dims = 256, seed = 0, onProgress } = options;
-  const words = fitVocabulary(texts, wordTerms, options);
-  const characters = fitVocabulary(texts, characterTerms, options);
+  const { dims = 256, onProgress } = options;
+  const words = fitVocabulary(texts, wordTerms);
+  const characters = fitVocabulary(texts, characterTerms);
   onProgress?.(0.1);
   const weigh = weigher(words, characters);
   const matrix = stack(texts.map(weigh), words.terms.length + characters.terms.length);
   const vectors = rightSingularVectors(matrix, {
     components: dims,
-    seed,
     onProgress: (share) => onProgress?.(0.1 + 0.9 * share),
   });
   const components = new Float32Array(matrix.columns * dims);
@@ -53,6 +47,19 @@ export function fitLsa(texts: readonly string[], options: LsaOptions = {}): LsaM
     components.set(vectors.data.subarray(row * vectors.columns, (row + 1) * vectors.columns), row * dims);
   }
   return { dims, words, characters, components };
+}
+
+/** Raised whenever the arithmetic of {@link fitLsa} changes, so that old models stay unread. */
+export const FIT_VERSION = 1;
+
+/** {@link fitLsa}, kept on disk. @param folder of fitted models */
+export function cachedLsa(
+  texts: readonly string[],
+  options: LsaOptions = {},
+  folder: string = CACHE_FOLDER,
+): Promise<LsaModel> {
+  const key = [FIT_VERSION, options.dims, texts];
+  return keptOnDisk({ folder, kind: "lsa", key, compute: () => fitLsa(texts, options) });
 }
 
 /** The embedding function of a fitted model. */

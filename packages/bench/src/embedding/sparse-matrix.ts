@@ -21,29 +21,27 @@ export function denseMatrix(rows: number, columns: number): DenseMatrix {
 /** A · B, with A sparse (n × m) and B dense (m × l): n × l. */
 export function multiply(a: SparseMatrix, b: DenseMatrix): DenseMatrix {
   const product = denseMatrix(a.rows, b.columns);
-  const width = b.columns;
-  for (let row = 0; row < a.rows; row++) {
-    const out = row * width;
-    for (let place = a.starts[row] as number; place < (a.starts[row + 1] as number); place++) {
-      const value = a.values[place] as number;
-      const source = (a.indices[place] as number) * width;
-      for (let j = 0; j < width; j++) product.data[out + j]! += value * b.data[source + j]!;
-    }
-  }
+  forEach(a, (row, column, value) => addRow(product, row, value, b, column));
   return product;
 }
 
 /** Aᵀ · B, with A sparse (n × m) and B dense (n × l): m × l. */
 export function multiplyTransposed(a: SparseMatrix, b: DenseMatrix): DenseMatrix {
   const product = denseMatrix(a.columns, b.columns);
-  const width = b.columns;
+  forEach(a, (row, column, value) => addRow(product, column, value, b, row));
+  return product;
+}
+
+function forEach(a: SparseMatrix, visit: (row: number, column: number, value: number) => void): void {
   for (let row = 0; row < a.rows; row++) {
-    const source = row * width;
     for (let place = a.starts[row] as number; place < (a.starts[row + 1] as number); place++) {
-      const value = a.values[place] as number;
-      const out = (a.indices[place] as number) * width;
-      for (let j = 0; j < width; j++) product.data[out + j]! += value * b.data[source + j]!;
+      visit(row, a.indices[place] as number, a.values[place] as number);
     }
   }
-  return product;
+}
+
+/** Row `to` of the sum += value · row `from` of b. */
+function addRow(sum: DenseMatrix, to: number, value: number, b: DenseMatrix, from: number): void {
+  const width = b.columns;
+  for (let j = 0; j < width; j++) sum.data[to * width + j]! += value * b.data[from * width + j]!;
 }

@@ -46,19 +46,19 @@ type Mode = (options: LearningOptions, streams: CommandStreams) => Promise<numbe
 
 const MODES: Readonly<Record<LearningOptions["mode"], Mode>> = {
   async full(options, streams) {
-    const results = await run(fullPlan(), options, streams);
+    const results = await run(fullPlan(), streams);
     await write(results, options.out ?? DOCS, streams);
     return 0;
   },
 
-  async quick(options, streams) {
-    const verdicts = guard(compare(await run(quickPlan(), options, streams)));
+  async quick(_, streams) {
+    const verdicts = guard(compare(await run(quickPlan(), streams)));
     for (const { line } of verdicts) streams.stdout.write(`${line}\n`);
     return verdicts.every(({ good }) => good) ? 0 : 1;
   },
 
   async part(options, streams) {
-    const results = await run(select(selection(options)), options, streams);
+    const results = await run(select(selection(options)), streams);
     streams.stdout.write(`${measureTables(published(encodeResults(results)))}\n`);
     if (options.out !== undefined) await write(results, options.out, streams);
     return 0;
@@ -85,16 +85,12 @@ function measureTables(comparisons: Comparisons): string {
   return [...worlds].map(([name, world]) => `${name}\n\n${measureTable(comparisons, world)}\n`).join("\n");
 }
 
-async function run(
-  jobs: readonly Job[],
-  { threads }: LearningOptions,
-  { stderr }: CommandStreams,
-): Promise<readonly JobResult[]> {
+async function run(jobs: readonly Job[], { stderr }: CommandStreams): Promise<readonly JobResult[]> {
   const preparing = startProgress("embeddings and candidates (kept for the next time)", stderr);
   await prepareSets(jobs, preparing.update);
   preparing.clear();
   const progress = startProgress(`${jobs.length.toLocaleString("en")} trials`, stderr);
-  const results = await runJobs(jobs, { threads, onProgress: progress.update });
+  const results = await runJobs(jobs, progress.update);
   progress.clear();
   return results;
 }

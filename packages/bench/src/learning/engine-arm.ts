@@ -1,4 +1,5 @@
 import { createEngine, type Learner, memoryStore, type OutcomeInput, type RankRequest } from "@qavr/core";
+import { governance } from "@qavr/core/governance";
 import { widener } from "../embedding/widened.js";
 import { type Report, reports, used, votes } from "../world/feedback.js";
 import type { Request, World } from "../world/world.js";
@@ -52,7 +53,7 @@ export function engineArm(world: World, options: EngineArmOptions): Arm {
   const engine = createEngine({
     store: memoryStore(),
     learner: learner(),
-    trust: options.trust ?? "off",
+    ...(options.trust === "audited" ? { governance: governance({ trust: "audited" }) } : {}),
     clock: () => now,
     createId: () => `id-${drawn++}`,
     logger: { warn: complain, error: complain },

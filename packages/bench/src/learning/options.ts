@@ -1,12 +1,11 @@
-import { availableParallelism } from "node:os";
 import { DATASET_NAMES, type DatasetName } from "../datasets/catalogue.js";
 import { parseFlags, UsageError } from "../terminal/command-line.js";
 import { ROWS } from "./rows.js";
 import { SCENARIO_NAMES, type ScenarioName } from "./scenarios.js";
 
-const COMMAND = "pnpm bench:learning";
+const COMMAND = "pnpm bench learning";
 
-/** What the user asked for. */
+/** Options of the command line. */
 export interface LearningOptions {
   /** `full` and `render` write docs/benchmarks; `part` writes only where `out` says; `quick` is the guard and writes nowhere. */
   readonly mode: "full" | "quick" | "part" | "render";
@@ -14,8 +13,6 @@ export interface LearningOptions {
   readonly sets: readonly DatasetName[] | undefined;
   readonly scenarios: readonly ScenarioName[] | undefined;
   readonly seeds: readonly number[] | undefined;
-  /** Worker threads. */
-  readonly threads: number;
   /** Folder for page, plots and raw results. */
   readonly out: string | undefined;
   readonly help: boolean;
@@ -29,7 +26,6 @@ ${COMMAND} --rows cav,qavr      a part: tables on stdout, written nowhere unless
   --sets <names>       ${wrapped(DATASET_NAMES)} (a part's default: banking77)
   --scenarios <names>  ${wrapped(SCENARIO_NAMES)} (a part's default: main)
   --seeds <list>       1-8 or 101,102 (a part's default: 1-4). Tune with seeds above 100.
-  --threads <n>        worker threads, 1 to 64 (default: one per core)
   --out <folder>       write page, plots and raw results there
   --render             make page and plots again from the raw results in docs/benchmarks, or in --out
   --help               this page
@@ -46,7 +42,6 @@ export function parseOptions(args: readonly string[]): LearningOptions {
     sets: { type: "string" },
     scenarios: { type: "string" },
     seeds: { type: "string" },
-    threads: { type: "string" },
     out: { type: "string" },
     help: { type: "boolean", short: "h" },
   });
@@ -66,7 +61,6 @@ export function parseOptions(args: readonly string[]): LearningOptions {
   return {
     mode: values.quick ? "quick" : values.render ? "render" : filtered ? "part" : "full",
     ...filters,
-    threads: threadCount(values.threads),
     out: values.out,
     help: values.help === true,
   };
@@ -99,13 +93,6 @@ function seedList(text: string): readonly number[] {
     for (let seed = low; seed <= high; seed++) seeds.add(seed);
   }
   return [...seeds].sort((a, b) => a - b);
-}
-
-function threadCount(text: string | undefined): number {
-  if (text === undefined) return availableParallelism();
-  const value = Number(text);
-  if (Number.isInteger(value) && value >= 1 && value <= 64) return value;
-  throw wrong(`--threads must be a whole number from 1 to 64. Received ${text}.`);
 }
 
 function wrong(reason: string): UsageError {

@@ -3,7 +3,7 @@ import type { Job } from "./results.js";
 import { BASELINE_ROW, DEFAULT_ROW, REFERENCE_ROW, ROWS, type Row } from "./rows.js";
 import { SCENARIO_NAMES, SCENARIOS, type ScenarioKind, type ScenarioName } from "./scenarios.js";
 
-/** What to run; every list in the order of the tables. */
+/** The jobs to run; every list in the order of the tables. */
 export interface Selection {
   readonly rows: readonly string[];
   readonly sets: readonly DatasetName[];

@@ -30,20 +30,20 @@ export async function runTrial(world: World, retrieval: Retrieval, createArm: Cr
       success += world.truthAt(request.number).trueProbability(request.needs, shown);
       await arm.learn(asked, shown);
       const runs = request.number + 1;
-      if (due.has(runs)) checkpoints.push({ runs, ...(await standing(world, arm, heldOut, runs)) });
+      if (due.has(runs)) checkpoints.push({ runs, ...(await judgeHeldOut(world, arm, heldOut, runs)) });
     }
     const unseen = world.heldOutUnseen.map(ask);
     return {
       online: success / end,
       checkpoints,
-      unseen: unseen.length > 0 ? (await standing(world, arm, unseen, end)).ndcg : undefined,
+      unseen: unseen.length > 0 ? (await judgeHeldOut(world, arm, unseen, end)).ndcg : undefined,
     };
   } finally {
     await arm.close();
   }
 }
 
-async function standing(world: World, arm: Arm, asked: readonly Asked[], runs: number): Promise<Judgement> {
+async function judgeHeldOut(world: World, arm: Arm, asked: readonly Asked[], runs: number): Promise<Judgement> {
   const truth = world.truthAt(runs);
   const judgements: Judgement[] = [];
   for (const one of asked) judgements.push(judge(world, one.request, await arm.preview(one), truth));

@@ -34,10 +34,9 @@ export function reportPage(comparisons: Comparisons): string {
 function introduction(): string {
   return `# Learning
 
-Every way to rank on the same streams, in the same engine. The default learner is \`${DEFAULT_ROW}\`; \`${REFERENCE_ROW}\` is the published formula that gave this
-project its name. All numbers are differences from plain similarity in the same worlds, paired by seed, with 95 % t intervals, unless a
-table says otherwise. Texts are real, outcomes are simulated. The page is written by \`pnpm bench:learning\`; the raw results are in
-[${FILES.raw}](${FILES.raw}).`;
+Every learner on the same streams, in the same engine. The default is \`${DEFAULT_ROW}\`; \`${REFERENCE_ROW}\` is the published formula behind the
+project's name. Numbers are differences from plain similarity in the same worlds, paired by seed, with 95 % t intervals, unless a table
+says otherwise. Texts are real, outcomes are simulated. Raw results: [${FILES.raw}](${FILES.raw}).`;
 }
 
 function targetSection(comparisons: Comparisons): string {
@@ -55,7 +54,7 @@ function targetSection(comparisons: Comparisons): string {
   );
   return `## Targets
 
-${reached} of ${results.length} are met. What one outcome costs is measured by [\`pnpm bench:speed\`](speed.md).
+${reached} of ${results.length} are met. The cost of an outcome: [stores](stores.md#recording-outcomes).
 
 ${table}`;
 }
@@ -74,19 +73,19 @@ function amount({ unit }: Target, value: TargetResult["value"] & number): string
 function mainSection(comparisons: Comparisons): string {
   return `## Success
 
-True probability of success, averaged over 400 held-out requests, after 3,000 runs. † tuned on, with other seeds. The mean is over the
-sets with something to learn, without sealtools; the last column is the mean over them of each set's own multiple of \`${REFERENCE_ROW}\`'s gain.${quotientOfMeans(comparisons)}
+True probability of success, averaged over 400 held-out requests, after 3,000 runs. † tuned on, with other seeds. *mean* leaves out
+sealtools, where there is nothing to learn; the last column is the mean of each set's multiple of \`${REFERENCE_ROW}\`'s gain.${quotientOfMeans(comparisons)}
 
 ${setTable(comparisons, "success", true)}
 
 ![Gain in success over runs on banking77](${FILES.curves})
 
-How soon: gain in success after 100 / 300 / 1,000 runs.
+Gain in success after 100 / 300 / 1,000 runs.
 
 ${earlyTable(comparisons)}`;
 }
 
-/** The other way to average a multiple, for whoever prefers it. */
+/** The multiple of the mean gains, beside the mean of the multiples. */
 function quotientOfMeans(comparisons: Comparisons): string {
   const [own, published] = [DEFAULT_ROW, REFERENCE_ROW].map((row) => meanGain(comparisons, row));
   if (own === undefined || !published) return "";
@@ -101,15 +100,15 @@ nDCG@5 of helpful memories on the held-out requests.
 
 ${setTable(comparisons, "ndcg")}
 
-Online success: the mean over the stream's own runs, what learning costs included.
+Online success: the mean over the stream's own runs, so the cost of learning is included.
 
 ${setTable(comparisons, "online")}
 
-Misled: share of held-out requests that are shown a misleading memory of their need. Less is better.
+Share of held-out requests shown a misleading memory of their need. Less is better.
 
 ${setTable(comparisons, "misleading")}
 
-nDCG@5 on requests with a need that the stream never had.
+nDCG@5 on needs that never occurred in the stream.
 
 ${setTable(comparisons, "unseen")}`;
 }
@@ -136,8 +135,8 @@ ${scenarioTable(comparisons, "stress", (one) => {
 function sourcesSection(comparisons: Comparisons): string {
   return `## Sources that lie
 
-On ${STRESS_SET}, 70 % of the runs carry a claim of one of ten sources and, independently, 7 % are verified unless it says otherwise; a
-verified outcome replaces a claim, a run with neither has no outcome. Gain in success after 3,000 runs, and the worst checkpoint.
+On ${STRESS_SET}, 70 % of the runs carry a claim of one of ten sources and 7 % are verified, unless a line says otherwise. A verified outcome
+replaces a claim; a run with neither has no outcome. Gain in success after 3,000 runs, and the worst checkpoint.
 
 ${worldList("sources")}
 
@@ -232,33 +231,26 @@ function method(): string {
   return `## How
 
 \`\`\`sh
-npx -y pnpm@12 bench:learning              # everything on this page
-npx -y pnpm@12 bench:learning --rows ${DEFAULT_ROW}   # a part, printed and not written
-npx -y pnpm@12 bench:learning --help
+npx -y pnpm@12 bench learning              # everything on this page
+npx -y pnpm@12 bench learning --rows ${DEFAULT_ROW}   # a part, printed and not written
+npx -y pnpm@12 bench learning --help
 \`\`\`
 
-The numbers do not depend on the machine: reruns give the same bytes. Everything takes less than half an hour on two cores.
+The numbers do not depend on the machine. Everything takes less than half an hour on two cores.
 
-- **Engine.** Rows are learners in the public engine over its in-memory store: \`rank\`, \`end\`, \`report\`, one run after the other, a quarter of an hour
-  apart. \`langchain-time-weighted\` is LangChain's own \`TimeWeightedVectorStoreRetriever\`. \`+votes\`: the agent says which
-  memories helped or misled it. \`+hashed\`: the request vector is the engine's own hash of the text; candidates and similarities stay.
-  \`+1536\`: the same embeddings turned into 1,536 dimensions, as models give them, of which the engine projects 512.
-  \`+verified-only\`: claims are not listened to. \`qavr\`: reward 1 or 0; \`qavr-table\`: its reward table, with the memories that were used.
-- **Sets.** A quarter of the texts fit the embedder, a fifth is held out, the rest is the stream; in the small sets (nlupp-hotels, sealtools) 35 % are held out
-  and the embedder is fitted on the memories and the unlabelled stream. Memories are four earlier requests per need; in nlupp-hotels the
-  need's description and two requests, in sealtools its description alone. 15 % of the needs are kept out of the stream (none in sealtools).
-  A stream has 3,000 runs and begins anew when its requests are used up; sealtools asks each of its 1,336 once, since rare needs are what it is about.
-- **Similarity.** LSA of 256 dimensions (TF-IDF of words, pairs of words and runs of 3 to 5 characters; truncated SVD), BM25, or their mean:
-  whichever finds the right need first most often on the held-out requests, so that gains are not bought from a weak baseline. 50 candidates, 5 shown.
-- **Worlds.** Per seed half of the memories help, a fifth does nothing, three in ten mislead, and every need has one that helps. Success without and with
-  a helpful memory: .65 / .97, .20 / .90, .05 / .50 for easy, normal and hard needs (25, 50, 25 %); with several needs, in between by the share of
-  needs helped. A misleading memory of the need: × .4, each further × .8; of another need: × .97. Luck belongs to the seed and
-  the run: rows that show the same see the same outcome.
-- **Votes.** A memory that helps is praised in ${percent(helpful.helpful)} and blamed in ${percent(helpful.harmful)} of its showings, one that misleads blamed in ${percent(misleading.harmful)} and praised in ${percent(misleading.helpful)}, any other
-  praised or blamed in ${percent(other.helpful)} each.
-- **Seeds.** 1 to 8. In the other worlds 2, without the slowest rows, and 8 for the default learner, \`${REFERENCE_ROW}\` and similarity; with sources that lie, 4.
-- **Tuning.** Parameters of this project's learners were chosen on ${DATASET_NAMES.filter((set) => DATASETS[set].tunedOn).join(", ")}, with seeds above 100. The other sets are only reported. Formulas of others have
-  their published constants.
+- **Rows.** Learners in the engine over its memory store. \`+votes\`: the agent names memories that helped or misled. \`+hashed\`: the request vector
+  is the hash of the text. \`+1536\`: embeddings turned into 1,536 dimensions. \`+verified-only\`: claims are ignored. \`${REFERENCE_ROW}-table\`: the formula's
+  reward table instead of 1 and 0. \`langchain-time-weighted\`: LangChain's \`TimeWeightedVectorStoreRetriever\`.
+- **Sets.** A quarter of the texts fit the embedder, a fifth is held out (35 % in nlupp-hotels and sealtools). Memories are four earlier requests per
+  need; in nlupp-hotels a description and two requests, in sealtools a description. 15 % of the needs are kept out of the stream (none in sealtools).
+  A stream has 3,000 runs; sealtools asks each of its 1,336 requests once.
+- **Similarity.** LSA of 256 dimensions, BM25, or their mean, whichever is strongest. 50 candidates, 5 shown.
+- **Worlds.** Half of the memories help, three in ten mislead. Success without and with a helpful memory: .65 / .97, .20 / .90, .05 / .50 for easy,
+  normal and hard needs (25, 50, 25 %). A misleading memory of the need: × .4, each further × .8; of another need: × .97. Luck belongs to seed and run.
+- **Votes.** A helpful memory is praised in ${percent(helpful.helpful)} and blamed in ${percent(helpful.harmful)} of its showings, a misleading one blamed in ${percent(misleading.harmful)} and praised in
+  ${percent(misleading.helpful)}, any other praised or blamed in ${percent(other.helpful)} each.
+- **Seeds.** 1 to 8; other worlds 2 (8 for default, \`${REFERENCE_ROW}\` and similarity); sources that lie 4. Own learners were tuned on ${DATASET_NAMES.filter((set) => DATASETS[set].tunedOn).join(", ")} with
+  seeds above 100; others have their published constants.
 
 ## Data
 

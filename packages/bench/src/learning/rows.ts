@@ -1,4 +1,4 @@
-import type { Learner } from "@qavr/core";
+import { type Learner, oar, qValue, similarity } from "@qavr/core";
 import {
   beta,
   cav,
@@ -9,15 +9,13 @@ import {
   jointReplay,
   kernelPrototypes,
   memrl,
-  oar,
-  qavr,
   reinforcement,
   rocchio,
   score10,
-  similarity,
   successRate,
   timeWeighted,
-} from "@qavr/core/learners";
+} from "@qavr/learners";
+
 import type { DatasetName } from "../datasets/catalogue.js";
 import type { CreateArm } from "./arm.js";
 import { type EngineArmOptions, engineArm } from "./engine-arm.js";
@@ -67,8 +65,8 @@ export const REFERENCE_ROW = "qavr";
 /** All rows, in the order of the tables. Adding a learner is one line here. */
 export const ROWS: readonly Row[] = [
   row(BASELINE_ROW, similarity),
-  row(REFERENCE_ROW, () => qavr({ rewards: { failed: 0 } })),
-  row("qavr-table", qavr, { used: true }),
+  row(REFERENCE_ROW, () => qValue({ rewards: { failed: 0 } })),
+  row("qavr-table", qValue, { used: true }),
   row("memrl", memrl),
   row("score10", score10),
   row("score10-wide", () => score10({ helpful: 10, harmful: -10, rate: 0.2, recencyWeight: 0 })),

@@ -1,13 +1,8 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { Tinypool } from "tinypool";
 import type { Job, JobResult } from "./results.js";
 import { prepare } from "./run-job.js";
-
-export interface RunJobsOptions {
-  readonly threads: number;
-  /** @param share of the jobs that are done, 0..1 */
-  readonly onProgress: (share: number) => void;
-}
 
 /**
  * Makes ready what the jobs share: embeddings and candidates of their sets. Here and once, since threads that find nothing in the cache
@@ -21,12 +16,16 @@ export async function prepareSets(jobs: readonly Job[], onProgress: (share: numb
   }
 }
 
-/** Runs jobs in worker threads. Results come in the order of the jobs, whatever the order of their ends. */
+/**
+ * Runs jobs in worker threads, one per core. Results come in the order of the jobs, whatever the order of their ends.
+ *
+ * @param onProgress with the share of the jobs that are done, 0..1
+ */
 export async function runJobs(
   jobs: readonly Job[],
-  { threads, onProgress }: RunJobsOptions,
+  onProgress: (share: number) => void,
 ): Promise<readonly JobResult[]> {
-  const used = Math.min(threads, jobs.length);
+  const used = Math.min(availableParallelism(), jobs.length);
   const pool = new Tinypool({
     filename: fileURLToPath(new URL("./worker.mjs", import.meta.url)),
     minThreads: used,

@@ -36,7 +36,7 @@ const HASHED = `${DEFAULT_ROW}+hashed`;
 const AUDITED = `${DEFAULT_ROW}+audited`;
 const GUARD = `${DEFAULT_ROW}-guard`;
 
-/** What is demanded, in the order of the issue that demanded it. */
+/** The targets, in the order of the page. */
 export const TARGETS: readonly Target[] = [
   gain("success", "banking77", 0.165, 0.21),
   gain("success", "hwu64", 0.165, 0.21),

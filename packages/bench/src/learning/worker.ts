@@ -1,7 +1,7 @@
 import type { Job, JobResult } from "./results.js";
 import { runJob } from "./run-job.js";
 
-/** What a thread of the pool runs. */
+/** The program of a thread of the pool. */
 export function work(job: Job): Promise<JobResult> {
   return runJob(job);
 }

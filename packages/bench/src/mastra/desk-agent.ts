@@ -3,7 +3,7 @@ import { Agent } from "@mastra/core/agent";
 import { noopLogger } from "@mastra/core/logger";
 import { LibSQLStore, LibSQLVector } from "@mastra/libsql";
 import { Memory } from "@mastra/memory";
-import { QavrMemory, type QavrOptions } from "@qavr/mastra";
+import { type LearningOptions, QavrMemory } from "@qavr/mastra";
 import type { Desk } from "./desk.js";
 import { hashedEmbedder } from "./hashed-embedder.js";
 import { scriptedModel } from "./scripted-model.js";
@@ -11,7 +11,7 @@ import { scriptedModel } from "./scripted-model.js";
 /** How a memory is wired up. */
 export interface Wiring {
   /** Undefined for Mastra's own memory. */
-  readonly qavr: QavrOptions | undefined;
+  readonly qavr: LearningOptions | undefined;
   /** Messages before and after each that is recalled. @default 1, as in Mastra */
   readonly messageRange?: number;
   /** How many messages are recalled. @default 4, as in Mastra */

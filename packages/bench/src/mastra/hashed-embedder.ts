@@ -1,5 +1,5 @@
 import type { MastraEmbeddingModel } from "@mastra/core/vector";
-import { hashedVector } from "@qavr/core";
+import { hashedVector } from "@qavr/core/learner";
 
 /** Few, because a search among long vectors would take most of a run's time and hide what a memory takes. */
 export const EMBEDDING_DIMS = 256;

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { memoryStore } from "@qavr/core";
-import type { QavrOptions } from "@qavr/mastra";
+import type { LearningOptions } from "@qavr/mastra";
 import { type Interval, mean, pairedInterval } from "../statistics/interval.js";
 import { createDesk, type Wording } from "./desk.js";
 import { createDeskAgent, type Wiring } from "./desk-agent.js";
@@ -19,8 +19,8 @@ export interface LearningPlan {
   readonly wording?: Wording;
   readonly messageRange?: number;
   /** Undefined for Mastra's own memory. */
-  readonly control: QavrOptions | undefined;
-  readonly treated: QavrOptions;
+  readonly control: LearningOptions | undefined;
+  readonly treated: LearningOptions;
 }
 
 /** Success in one block of runs, over seeds. */
@@ -66,7 +66,7 @@ export async function measureLearning(
 async function watch(
   { runs, wording, messageRange = 1 }: LearningPlan,
   seed: number,
-  qavr: QavrOptions | undefined,
+  qavr: LearningOptions | undefined,
 ): Promise<boolean[]> {
   const folder = await mkdtemp(join(tmpdir(), "qavr-desk-"));
   const wiring: Wiring = { topK: TOP_K, messageRange, qavr: qavr && { ...qavr, store: memoryStore() } };

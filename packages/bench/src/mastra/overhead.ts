@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { memoryStore } from "@qavr/core";
-import type { QavrOptions } from "@qavr/mastra";
+import type { LearningOptions } from "@qavr/mastra";
 import { type Measured, type Measurement, type MeasureOptions, measureInterleaved } from "../speed/measure.js";
 import { median } from "../statistics/interval.js";
 import { createDesk, type Desk } from "./desk.js";
@@ -29,7 +29,7 @@ export interface Overhead {
 /** Times whole runs of agents that differ in nothing but their memory, side by side; the model costs nothing. */
 export async function measureOverhead(options: MeasureOptions): Promise<readonly Overhead[]> {
   const folder = await mkdtemp(join(tmpdir(), "qavr-overhead-"));
-  const qavr: Readonly<Record<keyof typeof ARMS, QavrOptions | undefined>> = {
+  const qavr: Readonly<Record<keyof typeof ARMS, LearningOptions | undefined>> = {
     plain: undefined,
     off: { store: memoryStore(), enabled: false },
     memory: { store: memoryStore() },

@@ -8,10 +8,10 @@ export interface Comparison {
 
 const seedsTo = (last: number): number[] => Array.from({ length: last }, (_, place) => place + 1);
 
-/** @param quick the guard of continuous integration: one desk, a few runs */
-export function comparisons(quick: boolean): readonly Comparison[] {
+/** @param full otherwise one desk and a few runs */
+export function comparisons(full: boolean): readonly Comparison[] {
   const main: LearningPlan = { seeds: seedsTo(5), runs: 300, block: 100, control: undefined, treated: {} };
-  if (quick) return [{ name: "Memory → QavrMemory", plan: { ...main, seeds: [1], runs: 40, block: 20 } }];
+  if (!full) return [{ name: "Memory → QavrMemory", plan: { ...main, seeds: [1], runs: 40, block: 20 } }];
   const guard = { seeds: seedsTo(8), runs: 120, block: 120 };
   return [
     { name: "Memory → QavrMemory", plan: main },

@@ -1,5 +1,6 @@
-import { createRequire } from "node:module";
-import { type Machine, machine, machineText } from "../report/machine.js";
+import type { Report } from "../report/benchmark.js";
+import { machineText } from "../report/machine.js";
+import { ratioText, signed } from "../report/markdown-table.js";
 import { ratio } from "../speed/measure.js";
 import type { Interval } from "../statistics/interval.js";
 import { EMBEDDING_DIMS } from "./hashed-embedder.js";
@@ -10,12 +11,7 @@ import type { Comparison } from "./plans.js";
 /** A run may take at most so many times as long as with Mastra's own memory. */
 export const OVERHEAD_TARGET = 1.15;
 
-/** Everything that a reader needs to repeat or doubt the numbers. */
-export interface MastraReport {
-  readonly command: string;
-  readonly date: string;
-  readonly hardware: Machine;
-  readonly versions: Readonly<Record<string, string>>;
+export interface MastraResults {
   readonly learning: readonly (Comparison & { readonly result: LearningResult })[];
   readonly overhead: readonly {
     readonly name: string;
@@ -28,13 +24,9 @@ export interface MastraReport {
   }[];
 }
 
-export function mastraReport(learning: MastraReport["learning"], measured: readonly Overhead[]): MastraReport {
+export function mastraResults(learning: MastraResults["learning"], measured: readonly Overhead[]): MastraResults {
   const plain = measured.find(({ wall }) => wall.name === ARMS.plain) as Overhead;
   return {
-    command: "pnpm bench:mastra",
-    date: new Date().toISOString().slice(0, 10),
-    hardware: machine(),
-    versions: installed(["@mastra/core", "@mastra/memory", "@mastra/libsql"]),
     learning,
     overhead: measured.map(({ wall, cpuMs }) => ({
       name: wall.name,
@@ -47,7 +39,7 @@ export function mastraReport(learning: MastraReport["learning"], measured: reado
 }
 
 /** The report's numbers as lines for a terminal. */
-export function reportLines({ learning, overhead }: MastraReport): string[] {
+export function reportLines({ learning, overhead }: MastraResults): string[] {
   return [
     ...learning.flatMap(({ name, result }) => [
       name,
@@ -59,13 +51,13 @@ export function reportLines({ learning, overhead }: MastraReport): string[] {
     ]),
     ...overhead.map(
       (one) =>
-        `${one.name}: ${one.medianMs.toFixed(1)} ms, ${shownRatio(one.ratio)} × Memory; processor ${one.cpuRatio.toFixed(3)} ×`,
+        `${one.name}: ${one.medianMs.toFixed(1)} ms, ${ratioText(one.ratio)} × Memory; processor ${one.cpuRatio.toFixed(3)} ×`,
     ),
   ];
 }
 
 /** The report as a Markdown page; what misses its target comes first. */
-export function reportPage(report: MastraReport): string {
+export function reportPage(report: Report<MastraResults>): string {
   const { learning, overhead, hardware, versions } = report;
   const durable = overhead.find(({ name }) => name === ARMS.sqlite);
   const missed = durable !== undefined && durable.ratio.mean > OVERHEAD_TARGET;
@@ -79,10 +71,9 @@ Whole agent runs on the real packages: an agent of \`@mastra/core\`, LibSQL file
 
 ## Success
 
-A support desk hears of ten kinds of trouble again and again. For each it has been told a right fix and a wrong one, and the wrong
-one says what the tickets say. A run succeeds with probability 0.95 when the right fix is in the prompt, 0.1 with the wrong one,
-0.55 with both and 0.35 with neither; luck is drawn by seed and run, so both agents of a pair share it. A run that fails throws:
-nobody reports anything. Solved tickets become memories themselves, which is why both agents get better.
+A support desk gets ten kinds of trouble again and again. Its memory has a right and a wrong fix for each, and the wrong one resembles the
+tickets. A run succeeds with probability 0.95 with the right fix in the prompt, 0.1 with the wrong one, 0.55 with both and 0.35 with
+neither; both agents of a pair share luck. A failed run throws. Solved tickets become memories, so both agents get better.
 
 | comparison | runs | before | after | gain, 95 % interval over seeds |
 |---|---|---|---|---|
@@ -99,40 +90,23 @@ ${learning
 
 ## Cost of a run
 
-A run recalls as Mastra does by default (four messages with a neighbour each way) and streams ${ANSWER_WORDS} words from a model that costs
-nothing, so this is the dearest it can look. A busy machine makes the ledger's durable commit wait for the disk. The target is at most ${OVERHEAD_TARGET} with
-the ledger in SQLite.
+A run recalls four messages with a neighbour each way, Mastra's default, and streams ${ANSWER_WORDS} words from a free model: the worst case for the
+ratio. The target is at most ${OVERHEAD_TARGET} with the ledger in SQLite. The row with learning off is Mastra's own code: its distance from 1 is noise.
 
 | memory | median of a run | ratio to \`Memory\`, 95 % interval over rounds | processor time | ratio |
 |---|---|---|---|---|
-${overhead.map((one) => `| ${one.name} | ${one.medianMs.toFixed(1)} ms | ${shownRatio(one.ratio)} | ${one.cpuMs.toFixed(1)} ms | ${one.cpuRatio.toFixed(3)} |`).join("\n")}
-
-The row with learning off runs Mastra's own code: what it differs from 1 by is the noise of this run.
+${overhead.map((one) => `| ${one.name} | ${one.medianMs.toFixed(1)} ms | ${ratioText(one.ratio)} | ${one.cpuMs.toFixed(1)} ms | ${one.cpuRatio.toFixed(3)} |`).join("\n")}
 
 ## How
 
 - Command: \`${report.command}\`. Raw results: [mastra.json](mastra.json).
-- Two memories are recalled where success is measured, with a neighbour each way; the guards are named in the
-  [reference](../reference/mastra.md#what-is-recalled).
-- Runs are timed interleaved in random order, one agent after the other in each turn; a ratio is one of medians per round.
-- Embeddings: hashed words and character runs, ${EMBEDDING_DIMS} dimensions. They know no meaning; a real model finds more.
+- Success: two memories are recalled, with a neighbour each way; the [guards](../reference/mastra.md#what-is-recalled) are on.
+- Cost: runs are interleaved in random order; ratios are of medians per round.
+- Embeddings: hashed words and character runs, ${EMBEDDING_DIMS} dimensions, without meaning.
 - Machine: ${machineText(hardware, versions)}; ${report.date}.
 `;
 }
 
 function shown({ mean, margin }: Interval): string {
-  return `${mean < 0 ? "−" : "+"}${Math.abs(mean).toFixed(3)} ±${margin.toFixed(3)}`;
-}
-
-function shownRatio({ mean, margin }: Interval): string {
-  return `${mean.toFixed(3)} ±${margin.toFixed(3)}`;
-}
-
-function installed(names: readonly string[]): Record<string, string> {
-  const { resolve } = createRequire(import.meta.url);
-  const versions = names.map((name) => {
-    const { version } = createRequire(import.meta.url)(resolve(`${name}/package.json`)) as { version: string };
-    return [name, version] as const;
-  });
-  return { node: process.versions.node, ...Object.fromEntries(versions) };
+  return `${signed(mean)} ±${margin.toFixed(3)}`;
 }

@@ -1,12 +1,12 @@
 import { createRequire } from "node:module";
 import { cpus, loadavg, totalmem } from "node:os";
 
-/** What a benchmark ran on. */
+/** The machine of a benchmark. */
 export interface Machine {
   readonly cpu: string;
   readonly cores: number;
   readonly memoryGiB: number;
-  /** Mean number of processes that wanted to run, over the last minute. */
+  /** Mean number of runnable processes, over the last minute. */
   readonly load: number;
 }
 
@@ -19,10 +19,15 @@ export function machine(): Machine {
   };
 }
 
-/** Versions of what the numbers depend on, beside this repository. */
-export function installedVersions(): Readonly<Record<string, string>> {
-  const { version } = createRequire(import.meta.url)("hnswlib-node/package.json") as { version: string };
-  return { node: process.versions.node, "hnswlib-node": version, SQLite: process.versions.sqlite ?? "unknown" };
+/** Versions of Node, its SQLite and npm packages of this workspace. */
+export function installedVersions(...packages: readonly string[]): Readonly<Record<string, string>> {
+  const load = createRequire(import.meta.url);
+  const versions = packages.map((name) => [name, (load(`${name}/package.json`) as { version: string }).version]);
+  return {
+    node: process.versions.node,
+    SQLite: process.versions.sqlite ?? "unknown",
+    ...Object.fromEntries(versions),
+  };
 }
 
 /** The machine and the versions on it, for one line of a page. */

@@ -26,7 +26,7 @@ export function signed(value: number, digits = 3): string {
   return text.startsWith("−") ? text : `+${text}`;
 }
 
-/** +0.123 ±0.010; an interval over one seed has no width to speak of. */
+/** +0.123 ±0.010; without the interval for a single seed. */
 export function gainText(gain: Interval | undefined): string {
   if (!gain) return "";
   return gain.n > 1 ? `${signed(gain.mean)} ±${plain(gain.margin)}` : signed(gain.mean);
@@ -35,4 +35,20 @@ export function gainText(gain: Interval | undefined): string {
 export function valueText(value: Interval | undefined): string {
   if (!value) return "";
   return value.n > 1 ? `${plain(value.mean)} ±${plain(value.margin)}` : plain(value.mean);
+}
+
+/** 1,234, without decimals. */
+export function whole(value: number): string {
+  return Math.round(value).toLocaleString("en");
+}
+
+/** 1,234, 12.3 or 1.23: as many digits as a number of its size needs. */
+export function rounded(value: number): string {
+  if (Math.abs(value) >= 100) return whole(value);
+  return plain(value, Math.abs(value) >= 10 ? 1 : 2);
+}
+
+/** 1.234 ±0.010. */
+export function ratioText({ mean, margin }: Interval, digits = 3): string {
+  return `${plain(mean, digits)} ±${plain(margin, digits)}`;
 }

@@ -1,11 +1,10 @@
 import { CACHE_FOLDER, keptOnDisk } from "../cache/kept-on-disk.js";
-import { pack, unpack } from "../cache/packed.js";
-import { FIT_VERSION } from "../embedding/lsa-cache.js";
+import { FIT_VERSION } from "../embedding/lsa.js";
 import type { Corpus } from "../world/corpus.js";
 import type { LessonText } from "../world/split.js";
 import { SIMILARITIES, type SimilarityName, similarities } from "./similarity.js";
 
-/** What a host finds for one request. */
+/** A host's answer to one request. */
 export interface Retrieved {
   /** Unit request vector of 256 floats. */
   readonly vector: Float32Array;
@@ -13,7 +12,7 @@ export interface Retrieved {
   readonly candidates: readonly { readonly lesson: number; readonly similarity: number }[];
 }
 
-/** Everything that a host would find for the requests of a corpus, computed once. */
+/** A host's answers to all requests of a corpus, computed once. */
 export interface Retrieval {
   /** The best of {@link SIMILARITIES} on this corpus. */
   readonly similarity: SimilarityName;
@@ -26,15 +25,13 @@ export interface Retrieval {
 /** Candidates per request. */
 export const DEPTH = 50;
 
-/** Raised whenever the arithmetic here or in its imports changes, so that nothing old is taken for new. */
+/** Raised whenever the arithmetic here or in its imports changes, so that old results stay unread. */
 const RETRIEVAL_VERSION = 2;
 
-interface Columns {
-  readonly header: Pick<Retrieval, "similarity" | "topical"> & {
-    readonly count: number;
-    readonly dims: number;
-    readonly depth: number;
-  };
+/** Row by row: one vector of `dims`, and `depth` lessons with their similarities. */
+interface Columns extends Pick<Retrieval, "similarity" | "topical"> {
+  readonly dims: number;
+  readonly depth: number;
   readonly vectors: Float32Array;
   readonly lessons: Uint16Array;
   readonly similarities: Float32Array;
@@ -51,21 +48,10 @@ export async function retrieve(corpus: Corpus, folder: string = CACHE_FOLDER): P
     folder,
     kind: "retrieval",
     key: [RETRIEVAL_VERSION, FIT_VERSION, DEPTH, corpus.split],
-    encode: ({ header, ...parts }) => pack(header, [parts.vectors, parts.lessons, parts.similarities]),
-    decode(bytes) {
-      const { header, floats, shorts } = unpack<Columns["header"]>(bytes);
-      const { count, dims, depth } = header;
-      return {
-        header,
-        vectors: floats(count * dims),
-        lessons: shorts(count * depth),
-        similarities: floats(count * depth),
-      };
-    },
     compute: () => computeColumns(corpus, texts),
   });
   const places = new Map(texts.map((text, place) => [text, place]));
-  const { dims, depth, similarity, topical } = columns.header;
+  const { dims, depth, similarity, topical } = columns;
   return {
     similarity,
     topical,
@@ -111,8 +97,7 @@ function computeColumns({ split, embed }: Corpus, texts: readonly string[]): Col
       values[place * depth + rank] = scores[lesson] as number;
     });
   });
-  const header = { similarity, topical, count: texts.length, dims, depth };
-  return { header, vectors, lessons: found, similarities: values };
+  return { similarity, topical, dims, depth, vectors, lessons: found, similarities: values };
 }
 
 /** Places of the highest scores, highest first; ties in their order. */

@@ -1,24 +1,23 @@
 import { createEngine, type Store } from "@qavr/core";
 import type { Client } from "pg";
-import { createRuns, runOnce, steadyClock, type TenantShape, tenantName } from "./tenants.js";
+import { SCHEMA } from "./plant.js";
+import { createRuns, runOnce, steadyClock, TENANT, tenantName } from "./tenants.js";
 
-/** Tenants that live through their history; all others are copies of them, as they are. */
+/** Tenants that live through their history; all others are copies of them. */
 const ORIGINALS = 8;
 const SEED = 61;
 
 /**
- * Gives the tenants `from` … `to − 1` their past. The first eight live through it, by the engine and the store. The others get the same
- * rows under their own names, digests that fit these names, by one statement per row of a history: each statement goes through the
- * tenants in an order of its own, so that a table's rows lie mixed as if they had come over months.
+ * Gives the tenants `from` … `to − 1` a history. The first eight live through it, by the engine and the store. The others get copies of
+ * those rows, with digests that fit their names. Each statement copies one row of a history for all tenants, in an order of its own, so
+ * that a table's rows lie mixed as after months of traffic.
  */
 export async function fillTenants(
   store: Store,
   client: Client,
-  schema: string,
-  { from, to, shape }: { readonly from: number; readonly to: number; readonly shape: TenantShape },
-  onProgress?: (share: number) => void,
+  { from, to }: { readonly from: number; readonly to: number },
 ): Promise<void> {
-  await liveThrough(store, Math.max(0, Math.min(ORIGINALS, to) - from), shape);
+  await liveThrough(store, Math.max(0, Math.min(ORIGINALS, to) - from));
   await client.query(`
     set work_mem = '512MB';
     create or replace function pg_temp.name_id(name text) returns uuid language sql immutable
@@ -33,16 +32,16 @@ export async function fillTenants(
     [Math.max(from, ORIGINALS), to - 1],
   );
   const originals = "(select distinct original from tenant)";
-  // What a digest covers beside the one before it, as `ledgerDigests` of @qavr/core says.
+  // A digest covers the digest before it and these fields: see `ledgerDigests` of @qavr/core.
   await client.query(`
     create temp table state_layer as
       select namespace, row_number() over (partition by namespace order by scope, id) as layer, scope, id, value
-      from ${schema}.state where namespace in ${originals};
+      from ${SCHEMA}.state where namespace in ${originals};
     create temp table entry_layer as
       select namespace, row_number() over (partition by namespace order by seq) as layer, seq, key, type, at, payload,
         reverse(float8send(seq)) || reverse(float8send(at)) || reverse(int4send(octet_length(key)))
           || reverse(int4send(octet_length(type))) || key || type || payload as covered
-      from ${schema}.entry where namespace in ${originals};
+      from ${SCHEMA}.entry where namespace in ${originals};
     analyze tenant, state_layer, entry_layer`);
   const counts = await client.query(
     "select (select max(layer)::int from state_layer) as states, (select max(layer)::int from entry_layer) as entries",
@@ -50,13 +49,12 @@ export async function fillTenants(
   const { states = 0, entries = 0 } = counts.rows[0] as { states?: number; entries?: number };
   for (let layer = 1; layer <= states; layer++) {
     await client.query(
-      `insert into ${schema}.state (namespace, scope, id, value)
+      `insert into ${SCHEMA}.state (namespace, scope, id, value)
        select tenant.id, copied.scope, copied.id, copied.value
        from tenant join state_layer as copied on copied.namespace = tenant.original and copied.layer = $1
        order by hashint4extended(place, $1)`,
       [layer],
     );
-    onProgress?.(layer / (states + entries));
   }
   for (let layer = 1; layer <= entries; layer++) {
     await client.query(
@@ -65,25 +63,24 @@ export async function fillTenants(
       [layer],
     );
     await client.query(
-      `insert into ${schema}.entry (namespace, seq, key, type, at, payload, digest)
+      `insert into ${SCHEMA}.entry (namespace, seq, key, type, at, payload, digest)
        select tenant.id, seq, key, type, at, payload, tenant.digest
        from tenant join entry_layer as copied on copied.namespace = tenant.original and copied.layer = $1
        order by hashint4extended(place, $1)`,
       [layer],
     );
-    onProgress?.((states + layer) / (states + entries));
   }
   await client.query(`
-    insert into ${schema}.namespace (id, name, head, revision, digest, base, base_digest, checkpoint_digest)
+    insert into ${SCHEMA}.namespace (id, name, head, revision, digest, base, base_digest, checkpoint_digest)
     select tenant.id, convert_to(tenant.name, 'UTF8'), head, revision, tenant.digest, 0, tenant.first, ''
-    from tenant join ${schema}.namespace as original on original.id = tenant.original order by hashint4(place)`);
+    from tenant join ${SCHEMA}.namespace as original on original.id = tenant.original order by hashint4(place)`);
 }
 
 /** The originals' runs, tenant by tenant. */
-async function liveThrough(store: Store, tenants: number, shape: TenantShape): Promise<void> {
-  const engine = createEngine({ store, clock: steadyClock(), readDeadline: 60_000 });
-  const runs = createRuns(shape, SEED);
+async function liveThrough(store: Store, tenants: number): Promise<void> {
+  const engine = createEngine({ store, clock: steadyClock(), readTimeout: 60_000 });
+  const runs = createRuns(SEED);
   for (let place = 0; place < tenants; place++) {
-    for (let run = 0; run < shape.history; run++) await runOnce(engine, tenantName(place), runs);
+    for (let run = 0; run < TENANT.history; run++) await runOnce(engine, tenantName(place), runs);
   }
 }

@@ -1,13 +1,14 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { memoryStore } from "@qavr/core";
 import { sqliteStore } from "@qavr/sqlite";
+import { runBenchmark } from "../report/benchmark.js";
 import { installedVersions } from "../report/machine.js";
 import { resultLines } from "../report/speed-tables.js";
-import { type Measured, type Measurement, measureInterleaved } from "./measure.js";
-import { reportPage, speedReport } from "./report.js";
+import { withProgress } from "../terminal/progress.js";
+import { LOOK, type Measured, type Measurement, measureInterleaved } from "./measure.js";
+import { reportPage, type SpeedResults } from "./report.js";
 import { PARTS, speedResults } from "./targets.js";
 import { buildVectorIndex, INDEX, type VectorIndex } from "./vector-index.js";
 import { TAUGHT, type WarmEngine, warmEngine } from "./warm-engine.js";
@@ -15,10 +16,6 @@ import { warmScoring } from "./warm-scoring.js";
 
 /** Values of a request vector that the target of scoring is stated for: a host's own vectors are longer. */
 const DEMANDED_DIMS = 256;
-
-const DOCS = fileURLToPath(new URL("../../../../docs/benchmarks/", import.meta.url));
-
-const note = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** Ends the episode that a timed ranking opened, off the clock, so that open episodes do not pile up. */
 const end = ({ engine }: WarmEngine): ((ranking: unknown) => Promise<unknown>) => {
@@ -39,13 +36,11 @@ function outcomePart(name: string, { engine, request }: WarmEngine): Measured<st
 }
 
 async function scoringParts(index: VectorIndex): Promise<readonly Measured[]> {
-  const { plain, score, lookUp, scored } = PARTS.scoring;
-  const scoring = await warmScoring({ ...index, queries: index.queries.map((query) => query.slice(0, DEMANDED_DIMS)) });
+  const { plain, score } = PARTS.scoring;
+  const run = await warmScoring({ ...index, queries: index.queries.map((query) => query.slice(0, DEMANDED_DIMS)) });
   return [
     { name: plain, run: (query) => index.search(query, 10) },
-    { name: score, run: scoring.score },
-    { name: lookUp, run: scoring.lookUp },
-    { name: scored, run: scoring.lookUpAndScore },
+    { name: score, run },
   ];
 }
 
@@ -78,27 +73,35 @@ async function sqliteParts(index: VectorIndex, path: string): Promise<readonly M
   ];
 }
 
-async function main(): Promise<void> {
-  note(`building the index: ${INDEX.count} vectors of ${INDEX.dims} floats`);
+async function measureSpeed(full: boolean): Promise<SpeedResults> {
   const index = buildVectorIndex(INDEX);
   const folder = await mkdtemp(join(tmpdir(), "qavr-speed-"));
   try {
     // One engine at a time, as in an application: several would push each other out of the processor's caches.
-    const groups = [scoringParts, memoryParts, (of: VectorIndex) => sqliteParts(of, join(folder, "ledger.db"))];
+    const groups = {
+      scoring: scoringParts,
+      "memory store": memoryParts,
+      "SQLite store": (of: VectorIndex) => sqliteParts(of, join(folder, "ledger.db")),
+    };
     const measurements: Measurement[] = [];
-    for (const [place, group] of groups.entries()) {
-      note(`warming and measuring, ${place + 1} of ${groups.length}`);
-      measurements.push(...(await measureInterleaved(await group(index))));
+    for (const [label, group] of Object.entries(groups)) {
+      const parts = await group(index);
+      const measured = await withProgress(label, (onProgress) =>
+        measureInterleaved(parts, { ...(full ? {} : LOOK), onProgress }),
+      );
+      measurements.push(...measured);
     }
-    const report = speedReport(measurements, speedResults(measurements), installedVersions());
-    process.stdout.write(`${resultLines(report.results).join("\n")}\n`);
-    await mkdir(DOCS, { recursive: true });
-    await writeFile(join(DOCS, "speed.md"), reportPage(report));
-    await writeFile(join(DOCS, "speed.json"), `${JSON.stringify(report, undefined, 2)}\n`);
-    note(`written: docs/benchmarks/speed.md and speed.json`);
+    return { results: speedResults(measurements), measurements };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-await main();
+await runBenchmark({
+  name: "speed",
+  help: "A look takes half a minute, --full two.",
+  versions: () => installedVersions("hnswlib-node"),
+  measure: measureSpeed,
+  summary: ({ results }) => resultLines(results).join("\n"),
+  page: reportPage,
+});

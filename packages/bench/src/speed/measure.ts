@@ -22,6 +22,9 @@ export interface MeasureOptions {
   readonly onProgress?: (share: number) => void;
 }
 
+/** Enough to see a large change. */
+export const LOOK: MeasureOptions = { rounds: 4, turns: 60, warmup: 1 };
+
 /** Medians in µs of one part: one per round, and over all calls. */
 export interface Measurement {
   readonly name: string;

@@ -16,8 +16,6 @@ export const PARTS = {
   scoring: {
     plain: "host: k = 10, beside the learner alone",
     score: "learner: score 50 candidates, 256 dims",
-    lookUp: "host k = 50 + look-up of what was found",
-    scored: "host k = 50 + look-up + learner: score what was found, 256 dims",
   },
   memory: {
     plain: "host: k = 10, beside the memory store",
@@ -35,7 +33,7 @@ export const PARTS = {
   },
 } as const;
 
-/** What is demanded of the measurements. */
+/** Targets of the measurements. */
 export function speedResults(measurements: readonly Measurement[]): readonly SpeedResult[] {
   const part = (name: string): Measurement => measurements.find((one) => one.name === name) as Measurement;
   const against = (what: string, plain: string, name: string, target?: number): SpeedResult => ({
@@ -60,8 +58,6 @@ export function speedResults(measurements: readonly Measurement[]): readonly Spe
     against("fetch 50 + rank (SQLite store) ÷ plain k = 10", sqlite.plain, sqlite.rank, 1.25),
     against("fetch 50 + rank with texts (memory store) ÷ plain k = 10", memory.plain, memory.texts),
     against("fetch 50 + rank without record (memory store) ÷ plain k = 10", memory.plain, memory.unrecorded),
-    against("fetch 50 + look-up and scores alone, 256 dims ÷ plain k = 10", scoring.plain, scoring.scored),
-    against("fetch 50 + look-up alone ÷ plain k = 10", scoring.plain, scoring.lookUp),
     against("fetch 50 ÷ plain k = 10 (the host's own share)", memory.plain, memory.fetch),
     spent("outcome over 5 memories, CPU before the disk", memory.outcome, 100),
     spent("exposure and outcome over 5 memories, CPU before the disk", memory.both),

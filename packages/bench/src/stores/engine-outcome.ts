@@ -1,11 +1,9 @@
-import type { Learner, Store } from "@qavr/core";
-import { oar } from "@qavr/core/learners";
-import { createHistory, HISTORY, historyIndex } from "../cost/history.js";
-import { total } from "../cost/outcome-writes.js";
+import type { Store } from "@qavr/core";
 import { type Measurement, type MeasureOptions, measureInterleaved } from "../speed/measure.js";
 import { buildVectorIndex } from "../speed/vector-index.js";
+import { createHistory, HISTORY, historyIndex } from "./history.js";
 
-/** What an outcome costs the engine on one store. */
+/** Cost of an outcome of the engine on one store. */
 export interface EngineOutcome {
   /** Means per outcome: states that its reduction writes, and their bytes. */
   readonly states: number;
@@ -30,7 +28,7 @@ export async function measureEngineOutcomes(
   const histories = await Promise.all(
     Object.entries(stores).map(async ([name, store]) => ({
       name,
-      history: await createHistory(index, store, oar() as unknown as Learner),
+      history: await createHistory(index, store),
     })),
   );
   const measurements = await measureInterleaved(
@@ -41,12 +39,9 @@ export async function measureEngineOutcomes(
     })),
     options,
   );
-  return histories.map(({ history: { counted } }, place) => {
-    const { states, bytes } = total(counted);
-    return {
-      states: states / counted.outcomes,
-      bytes: bytes / counted.outcomes,
-      measurement: measurements[place] as Measurement,
-    };
-  });
+  return histories.map(({ history: { counted } }, place) => ({
+    states: counted.states / counted.outcomes,
+    bytes: counted.bytes / counted.outcomes,
+    measurement: measurements[place] as Measurement,
+  }));
 }

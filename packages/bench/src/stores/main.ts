@@ -1,52 +1,31 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { memoryStore, type Store } from "@qavr/core";
 import { postgresStore } from "@qavr/postgres";
 import { serverVersion, startServer } from "@qavr/postgres-server";
 import { sqliteStore } from "@qavr/sqlite";
 import { Client } from "pg";
+import { runBenchmark } from "../report/benchmark.js";
+import { installedVersions } from "../report/machine.js";
 import { type Measured, type Measurement, measureInterleaved } from "../speed/measure.js";
-import { parseFlags, runCommand } from "../terminal/command-line.js";
-import { startProgress } from "../terminal/progress.js";
+import { withProgress } from "../terminal/progress.js";
 import { type EngineOutcome, measureEngineOutcomes } from "./engine-outcome.js";
 import { fillMemories, READ_MEMORIES, READ_NAMESPACE, readPart } from "./reading.js";
 import { recording } from "./recording.js";
-import { engineTable, FILES, readTable, reportPage, sizeTable, storesReport, throughputTable } from "./report.js";
+import { engineTable, readTable, reportPage, type StoresResults, sizeTable, throughputTable } from "./report.js";
 import { postgresBytes, probeOpening, type StoreSize, sqliteBytes } from "./size.js";
 import { measureThroughput, type Throughput } from "./throughput.js";
-
-const DOCS = fileURLToPath(new URL("../../../../docs/benchmarks/", import.meta.url));
-const COMMAND = "pnpm bench:stores";
-const FULL_MEMORIES = 1_000_000;
-
-const HELP = `${COMMAND}          a look: 100,000 memories, short rounds; tables on stdout, written nowhere
-${COMMAND} --full   a million memories, long rounds; writes docs/benchmarks/stores.* (ten minutes, 5 GB of disk)
-${COMMAND} --help   this page
-
-It starts a PostgreSQL server of its own and removes it.
-`;
-
-interface Plan {
-  readonly memories: number;
-  readonly rounds: number;
-  /** ms */
-  readonly duration: number;
-}
 
 async function measureRecording(
   folder: string,
   url: string,
-  { rounds, duration }: Plan,
+  options: Pick<StoresResults, "rounds" | "duration">,
 ): Promise<readonly Throughput[]> {
   const { cases, close } = await recording(folder, url);
-  const progress = startProgress("recording", process.stderr);
   try {
-    return await measureThroughput(cases, { rounds, duration, onProgress: progress.update });
+    return await withProgress("recording", (onProgress) => measureThroughput(cases, { ...options, onProgress }));
   } finally {
-    progress.clear();
     await close();
   }
 }
@@ -75,10 +54,7 @@ async function measureReading(folder: string, url: string): Promise<readonly Mea
       { name: "PostgreSQL, `select 1`", run: () => client.query({ name: "one", text: "select 1" }) },
     ];
     for (const store of [stores[0], stores[3]]) await fillMemories(store as Store, READ_NAMESPACE, READ_MEMORIES);
-    const progress = startProgress("reading", process.stderr);
-    const reads = await measureInterleaved(parts, { turns: 100, onProgress: progress.update });
-    progress.clear();
-    return reads;
+    return await withProgress("reading", (onProgress) => measureInterleaved(parts, { turns: 100, onProgress }));
   } finally {
     for (const store of stores) await store.close();
     await client.end();
@@ -91,11 +67,11 @@ async function measureEngine(folder: string, url: string): Promise<readonly Engi
     SQLite: sqliteStore(join(folder, "engine.db")),
     PostgreSQL: postgresStore({ connectionString: url, schema: "engine" }),
   };
-  const progress = startProgress("outcomes of the engine", process.stderr);
   try {
-    return await measureEngineOutcomes(stores, { turns: 40, warmup: 1, onProgress: progress.update });
+    return await withProgress("outcomes of the engine", (onProgress) =>
+      measureEngineOutcomes(stores, { turns: 40, warmup: 1, onProgress }),
+    );
   } finally {
-    progress.clear();
     for (const store of Object.values(stores)) await store.close();
   }
 }
@@ -111,13 +87,13 @@ async function measureSizes(folder: string, url: string, memories: number): Prom
     open: () => Store,
     bytes: () => Promise<number>,
   ): Promise<StoreSize> => {
-    const progress = startProgress(`${memories} memories in ${store}`, process.stderr);
     const filling = open();
     const started = performance.now();
-    await fillMemories(filling, namespace, memories, progress.update);
+    await withProgress(`${memories} memories in ${store}`, (update) =>
+      fillMemories(filling, namespace, memories, update),
+    );
     const filled = (performance.now() - started) / 1_000;
     await filling.close();
-    progress.clear();
     const disk = await bytes();
     return {
       store,
@@ -147,40 +123,20 @@ async function measureSizes(folder: string, url: string, memories: number): Prom
   }
 }
 
-async function main(): Promise<void> {
-  const flags = parseFlags(COMMAND, process.argv.slice(2), { full: { type: "boolean" }, help: { type: "boolean" } });
-  if (flags.help) {
-    process.stdout.write(HELP);
-    return;
-  }
-  const plan: Plan = flags.full
-    ? { memories: FULL_MEMORIES, rounds: 8, duration: 1_500 }
-    : { memories: 100_000, rounds: 3, duration: 500 };
+async function measureStores(full: boolean): Promise<StoresResults> {
+  const memories = full ? 1_000_000 : 100_000;
+  const options = full ? { rounds: 8, duration: 1_500 } : { rounds: 3, duration: 500 };
   const folder = await mkdtemp(join(tmpdir(), "qavr-stores-"));
   const server = await startServer();
   const sizeServer = await startServer();
   try {
-    const throughput = await measureRecording(folder, server.url(), plan);
-    const reads = await measureReading(folder, server.url());
-    const engine = await measureEngine(folder, server.url());
-    const sizes = await measureSizes(folder, sizeServer.url(), plan.memories);
-    const report = storesReport({
-      command: flags.full ? `${COMMAND} --full` : COMMAND,
-      versions: await versions(),
-      rounds: plan.rounds,
-      duration: plan.duration,
-      throughput,
-      reads,
-      engine,
-      sizes,
-    });
-    const tables = [throughputTable(throughput), engineTable(engine), readTable(reads), sizeTable(sizes)];
-    process.stdout.write(`${tables.join("\n\n")}\n`);
-    if (!flags.full) return;
-    await mkdir(DOCS, { recursive: true });
-    await writeFile(join(DOCS, FILES.page), reportPage(report));
-    await writeFile(join(DOCS, FILES.raw), `${JSON.stringify(report, undefined, 2)}\n`);
-    process.stderr.write(`written: docs/benchmarks/${FILES.page} and ${FILES.raw}\n`);
+    return {
+      ...options,
+      throughput: await measureRecording(folder, server.url(), options),
+      reads: await measureReading(folder, server.url()),
+      engine: await measureEngine(folder, server.url()),
+      sizes: await measureSizes(folder, sizeServer.url(), memories),
+    };
   } finally {
     await server.stop();
     await sizeServer.stop();
@@ -188,14 +144,13 @@ async function main(): Promise<void> {
   }
 }
 
-async function versions(): Promise<Readonly<Record<string, string>>> {
-  const { version } = createRequire(import.meta.url)("pg/package.json") as { version: string };
-  return {
-    node: process.versions.node,
-    SQLite: process.versions.sqlite ?? "unknown",
-    PostgreSQL: await serverVersion(),
-    pg: version,
-  };
-}
-
-await runCommand(main);
+await runBenchmark({
+  name: "stores",
+  help: `A look takes 100,000 memories and short rounds; --full a million memories, ten minutes and 5 GB of disk.
+It starts two PostgreSQL servers and removes them.`,
+  versions: async () => ({ ...installedVersions("pg"), PostgreSQL: await serverVersion() }),
+  measure: measureStores,
+  summary: ({ throughput, engine, reads, sizes }) =>
+    [throughputTable(throughput), engineTable(engine), readTable(reads), sizeTable(sizes)].join("\n\n"),
+  page: reportPage,
+});

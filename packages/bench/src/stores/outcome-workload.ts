@@ -1,7 +1,7 @@
-import type { LedgerEntry, Reduce, SequencedEntry, StateRef } from "@qavr/core";
+import type { LedgerEntry, Reduce, SequencedEntry, StateRef } from "@qavr/core/store";
 import { type Random, seededRandom } from "../random/seeded-random.js";
 
-/** What one outcome reads and writes, in bytes: the default learner at 256 dims, as measured by `pnpm bench:cost`. */
+/** Bytes that one outcome reads and writes: the default learner with requests of 256 values. */
 export const OUTCOME = {
   payload: 800,
   /** Memories that the run was shown, and the state of each. */

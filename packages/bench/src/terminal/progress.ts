@@ -34,12 +34,12 @@ function bar(label: string, stream: NodeJS.WriteStream): Progress {
 }
 
 function lines(label: string, stream: NodeJS.WriteStream): Progress {
-  let told = 0;
+  let printed = 0;
   return {
     update(share) {
       const tenth = Math.floor(share * 10);
-      if (tenth <= told) return;
-      told = tenth;
+      if (tenth <= printed) return;
+      printed = tenth;
       stream.write(`${label}: ${percent(tenth / 10)}\n`);
     },
     clear() {},
@@ -48,4 +48,17 @@ function lines(label: string, stream: NodeJS.WriteStream): Progress {
 
 function percent(share: number): string {
   return `${String(Math.round(share * 100)).padStart(3)} %`;
+}
+
+/** Shows the progress of some work on stderr. */
+export async function withProgress<Result>(
+  label: string,
+  work: (update: (share: number) => void) => Promise<Result>,
+): Promise<Result> {
+  const progress = startProgress(label, process.stderr);
+  try {
+    return await work(progress.update);
+  } finally {
+    progress.clear();
+  }
 }

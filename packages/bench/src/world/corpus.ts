@@ -1,8 +1,7 @@
 import { DATASETS, type DatasetName } from "../datasets/catalogue.js";
 import type { Dataset } from "../datasets/dataset.js";
 import { loadDataset } from "../datasets/load-dataset.js";
-import { type Embed, lsaEmbedder } from "../embedding/lsa.js";
-import { cachedLsa } from "../embedding/lsa-cache.js";
+import { cachedLsa, type Embed, lsaEmbedder } from "../embedding/lsa.js";
 import { type Split, splitDataset } from "./split.js";
 
 /** A dataset made ready for worlds: divided, and with an embedding fitted without labels and without held-out texts. */
@@ -16,8 +15,6 @@ export interface Corpus {
 export interface CorpusOptions {
   /** Called with the share of the embedding's fit that is done, 0..1; not at all when it was cached. */
   readonly onProgress?: (share: number) => void;
-  /** Where the fitted embedding is kept. @default `.cache` in this package */
-  readonly folder?: string;
 }
 
 /** A dataset with LSA vectors of 256 floats. A few seconds the first time, a fraction of one from then on. */

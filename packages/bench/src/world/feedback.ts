@@ -1,7 +1,7 @@
 import { uniformAt } from "../random/seeded-random.js";
 import { DRAW, type Request, type World } from "./world.js";
 
-/** What somebody says about how a run ended. */
+/** A report about how a run ended. */
 export interface Report {
   readonly success: boolean;
   readonly tier: "verified" | "user";

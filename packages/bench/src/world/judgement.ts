@@ -60,20 +60,6 @@ export function meanJudgement(judgements: readonly Judgement[]): Judgement {
   };
 }
 
-/**
- * The lessons an all-knowing ranker would show at the world's beginning: a helpful one of each need first, then whatever does not mislead.
- *
- * @param candidates lesson ids to choose from, best similarity first
- */
-export function oracle(world: World, needs: readonly number[], candidates: readonly string[]): readonly string[] {
-  const truth = world.truthAt(0);
-  const harmless = candidates.filter((lesson) => truth.quality(lesson) !== "misleading");
-  const firsts = needs.flatMap(
-    (need) => harmless.find((lesson) => world.needOf(lesson) === need && truth.quality(lesson) === "helpful") ?? [],
-  );
-  return [...firsts, ...harmless.filter((lesson) => !firsts.includes(lesson))].slice(0, world.k);
-}
-
 function discount(place: number): number {
   return 1 / Math.log2(place + 2);
 }

@@ -1,11 +1,9 @@
-import type { Engine } from "../engine/types.js";
-import type { EpisodeOfRun } from "./shown-names.js";
-import { sortVotes, type Votes } from "./sort-votes.js";
+import type { Engine, EpisodeView } from "../engine/types.js";
 
-/** Longest note that the engine takes; a model's longer one is cut. */
+/** Longest note that the engine accepts; a model's longer one is cut. */
 const MAX_NOTE = 2_000;
 
-/** What a model reports about its own run. */
+/** A model's report about its own run. */
 export interface ReportedOutcome {
   readonly success?: boolean;
   readonly helpful?: string[];
@@ -13,7 +11,7 @@ export interface ReportedOutcome {
   readonly note?: string;
 }
 
-/** A JSON Schema, as far as the report's needs one. */
+/** A JSON Schema, reduced to the parts that the report needs. */
 export interface ReportSchema {
   readonly type: "object";
   readonly properties: Readonly<Record<keyof ReportedOutcome, ReportField>>;
@@ -43,13 +41,13 @@ export const REPORT_DESCRIPTION: string =
   "Report how the current task went and which recalled memories helped or misled, by their handles. " +
   "Call it once, when the result is known.";
 
-/** What a model sent, in the shape that the schema asks for, and what had to be left out. */
+/** A model's report in the shape of the schema, and one sentence for each field that was left out. */
 export interface RepairedReport {
   readonly input: ReportedOutcome;
   readonly problems: readonly string[];
 }
 
-/** Keeps the fields that have the right type; a single handle stands for a list of one. */
+/** Keeps the fields that have the right type; a single handle counts as a list of one. */
 export function repairReport(received: Readonly<Record<string, unknown>>): RepairedReport {
   const { success, helpful, harmful, note } = received;
   const problems: string[] = [];
@@ -68,37 +66,129 @@ export function repairReport(received: Readonly<Record<string, unknown>>): Repai
   return { input, problems };
 }
 
+/** An episode of a run, and the namespace that it belongs to. */
+export interface EpisodeOfRun {
+  readonly episode: string;
+  readonly namespace: string;
+}
+
+/** The ids that one episode of a run has shown, by handle and by id. */
+export interface ShownNames extends EpisodeOfRun {
+  readonly shown: ReadonlyMap<string, string>;
+}
+
+/** The memories that each episode of a run has shown, in this process or before. */
+export async function shownNames(engine: Engine, ofRun: readonly EpisodeOfRun[]): Promise<readonly ShownNames[]> {
+  return Promise.all(
+    ofRun.map(async ({ namespace, episode }) => ({
+      namespace,
+      episode,
+      shown: namesIn(await engine.explain(episode, { namespace })),
+    })),
+  );
+}
+
+/** An id that looks like another memory's handle is read as the id. */
+function namesIn(view: EpisodeView | undefined): ReadonlyMap<string, string> {
+  const items = view?.exposures.flatMap((exposure) => exposure.items) ?? [];
+  return new Map([
+    ...items.map(({ id, handle }) => [handle, id] as const),
+    ...items.map(({ id }) => [id, id] as const),
+  ]);
+}
+
+/** A memory's name without the brackets that models copy along: `[m1]` is `m1`. */
+export function bareHandle(name: string): string {
+  return name.trim().replace(/^\[(.*)\]$/, "$1");
+}
+
+/** A model's votes, sorted by episode. */
+export interface Votes {
+  readonly byEpisode: readonly (EpisodeOfRun & {
+    readonly helpful: string[];
+    readonly harmful: string[];
+  })[];
+  /** Number of votes that count. */
+  readonly counted: number;
+  /** Names of memories that the run never showed. */
+  readonly unknown: readonly string[];
+  /** Names that were given on both sides. */
+  readonly contradictory: readonly string[];
+}
+
+/** Finds the episode that showed each handle or id; the first one where several did. */
+export async function sortVotes(
+  engine: Engine,
+  ofRun: readonly EpisodeOfRun[],
+  { helpful = [], harmful = [] }: { readonly helpful?: readonly string[]; readonly harmful?: readonly string[] },
+): Promise<Votes> {
+  const episodes = await shownNames(engine, ofRun);
+  const find = (name: string): Vote | undefined => {
+    const bare = bareHandle(name);
+    for (const { episode, shown } of episodes) {
+      const id = shown.get(bare);
+      if (id !== undefined) return { episode, id, name };
+    }
+    return undefined;
+  };
+  const sides = { helpful: helpful.map(find).filter(isVote), harmful: harmful.map(find).filter(isVote) };
+  // A memory may be named by its handle on one side and by its id on the other.
+  const contradictory = [...sides.helpful, ...sides.harmful].filter((vote) =>
+    [sides.helpful, sides.harmful].every((side) => side.some((other) => isSameMemory(other, vote))),
+  );
+  const counted = (side: readonly Vote[], episode: string): string[] => {
+    const votes = side.filter((vote) => vote.episode === episode && !contradictory.includes(vote));
+    return [...new Set(votes.map(({ id }) => id))];
+  };
+  const byEpisode = episodes.map(({ episode, namespace }) => ({
+    episode,
+    namespace,
+    helpful: counted(sides.helpful, episode),
+    harmful: counted(sides.harmful, episode),
+  }));
+  return {
+    byEpisode,
+    counted: byEpisode.reduce((sum, votes) => sum + votes.helpful.length + votes.harmful.length, 0),
+    unknown: [...new Set([...helpful, ...harmful].filter((name) => find(name) === undefined))],
+    contradictory: [...new Set(contradictory.map(({ name }) => name))],
+  };
+}
+
+/** One name that a model gave, and the memory that it names. */
+interface Vote {
+  readonly episode: string;
+  readonly id: string;
+  readonly name: string;
+}
+
+function isVote(vote: Vote | undefined): vote is Vote {
+  return vote !== undefined;
+}
+
+function isSameMemory(a: Vote, b: Vote): boolean {
+  return a.episode === b.episode && a.id === b.id;
+}
+
 /**
- * Records what an agent says about its own run, tier `self-reported`, and answers with a sentence for the model. Handles that
- * it made up are ignored and named; the rest of its report counts.
+ * Records an agent's report about its own run, tier `self-reported`, and returns a sentence for the model. Handles that the model
+ * made up are ignored and named; the rest of the report counts.
  *
  * @param ofRun The run's episodes.
- * @param callId Id of the tool call: one that is repeated is the same report.
+ * @param callId Id of the tool call: a repeated id is the same report.
  * @throws the engine's codes
  */
 export async function recordAgentReport(
   engine: Engine,
   ofRun: readonly EpisodeOfRun[],
-  reported: ReportedOutcome,
+  { success, note = "", ...named }: ReportedOutcome,
   callId: string | undefined,
 ): Promise<string> {
   if (ofRun.length === 0) return "Nothing was recorded: no memory was recalled in this run.";
-  const { success } = reported;
-  const votes = await sortVotes(engine, ofRun, reported);
+  const votes = await sortVotes(engine, ofRun, named);
   if (success === undefined && votes.counted === 0) {
-    return `Nothing was recorded: say whether the task succeeded, or name recalled memories.${excuse(votes)}`;
+    return `Nothing was recorded: say whether the task succeeded, or name recalled memories.${ignoredNames(votes)}`;
   }
-  await send(engine, reported, votes, callId);
-  return `Recorded.${excuse(votes)}`;
-}
-
-async function send(
-  engine: Engine,
-  { success, note = "" }: ReportedOutcome,
-  { byEpisode }: Votes,
-  callId: string | undefined,
-): Promise<void> {
-  for (const { episode, namespace, helpful, harmful } of byEpisode) {
+  for (const { episode, namespace, helpful, harmful } of votes.byEpisode) {
     if (success === undefined && helpful.length + harmful.length === 0) continue;
     await engine.report(
       episode,
@@ -113,9 +203,10 @@ async function send(
       { namespace },
     );
   }
+  return `Recorded.${ignoredNames(votes)}`;
 }
 
-function excuse({ unknown, contradictory }: Votes): string {
+function ignoredNames({ unknown, contradictory }: Votes): string {
   const parts = [
     unknown.length === 0 ? "" : ` Ignored ${unknown.join(", ")}: not shown in this run.`,
     contradictory.length === 0 ? "" : ` Ignored ${contradictory.join(", ")}: named both as helpful and as harmful.`,

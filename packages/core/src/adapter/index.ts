@@ -1,34 +1,70 @@
-export { ENGINE_OPTIONS } from "../engine/engine-options.js";
+export { checkOutcome } from "../engine/check.js";
 export { ignored } from "../engine/outcomes.js";
-export { createWorkUnderWay, type WorkUnderWay } from "../engine/work-under-way.js";
+export { type Defined, definedOnly } from "../errors/defined-only.js";
+export { oneOf, RATE, whole } from "../errors/field-rules.js";
 export { isThenable } from "../errors/is-thenable.js";
-export { assertKnownFields, type FieldsOf } from "../errors/known-fields.js";
 export { quoted } from "../errors/printed.js";
+export { assertName } from "../store/validate.js";
 export {
+  bareHandle,
+  type EpisodeOfRun,
   REPORT_DESCRIPTION,
   REPORT_SCHEMA,
   type RepairedReport,
   type ReportedOutcome,
   type ReportSchema,
-  recordAgentReport,
   repairReport,
+  sortVotes,
+  type Votes,
 } from "./agent-report.js";
-export { awaitBriefly } from "./await-briefly.js";
-export { bareHandle } from "./bare-handle.js";
-export { byRank } from "./by-rank.js";
-export { createLog, type LineFields, type Log } from "./coded-log.js";
-export { endJudged, endOrReport } from "./end-or-report.js";
-export { SHARED_LOG_CODES, UNHEARD_LOG_CODES } from "./log-codes.js";
-export { DEFAULT_STORE_PATH, resolveStore, STORE_VARIABLE, type StoreLoaders } from "./named-store.js";
+export { type LineFields, type Log, SHARED_LOG_CODES, type SharedLogCode, warnOnce } from "./log-codes.js";
+export {
+  DEFAULT_STORE_PATH,
+  DISABLED_VARIABLE,
+  isEnabled,
+  resolveStore,
+  STORE_VARIABLE,
+  type StoreLoaders,
+  storeInEnvironment,
+} from "./named-store.js";
 export { nearIdenticalTo } from "./near-identical.js";
-export { type Outcome, toOutcomeInput } from "./outcome.js";
-export { outcomePerEpisode } from "./outcome-per-episode.js";
+export {
+  assertOptions,
+  ENGINE_OPTION_TABLE,
+  FUNCTION,
+  fetchSizeFrom,
+  MAX_FETCH_K,
+  NAME,
+  type OptionRule,
+  type OptionTable,
+  refuseOption,
+  SCOPE,
+  TEXT,
+} from "./options.js";
+export { type Evaluate, fromVerdict, type Outcome, storableId, toOutcomeInput, type Verdict } from "./outcome.js";
 export { type RecentMap, recentMap } from "./recent-map.js";
-export { refuseOption } from "./refuse-option.js";
-export { reportOrIgnore } from "./report-or-ignore.js";
-export { scopeName } from "./scope-name.js";
-export type { EpisodeOfRun } from "./shown-names.js";
-export { sortVotes, type Votes } from "./sort-votes.js";
-export { storableId } from "./storable-id.js";
-export { fromVerdict, type Verdict } from "./verdict.js";
-export { warnOnce } from "./warn-once.js";
+export {
+  byRank,
+  createRunKit,
+  type ReportTarget,
+  type RunKit,
+  type RunKitOptions,
+  type RunRanking,
+} from "./run-kit.js";
+export {
+  type RunScope,
+  type ScopeOption,
+  type ScopeOptions,
+  type ScopeRules,
+  scopeOf,
+  scopePart,
+} from "./run-scope.js";
+export {
+  createRunSession,
+  type ExposureOfRun,
+  endOrReport,
+  type RunOutcome,
+  type RunSession,
+  type RunSessionOptions,
+} from "./run-session.js";
+export { addMembers, withMembers } from "./with-members.js";

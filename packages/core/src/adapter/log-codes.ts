@@ -1,10 +1,115 @@
-/** Codes that adapters share: the same trouble, whatever the framework. Each with the sentence that docs/reference/log-codes.md prints. */
+import type { LogFields, Logger } from "../engine/types.js";
+import { QavrError } from "../errors/qavr-error.js";
+
+/** Codes that every adapter logs, each with the sentence of docs/reference/log-codes.md. */
 export const SHARED_LOG_CODES = {
   RANKING_FAILED: "Ranking failed; the host's own first results were returned.",
-  EVALUATE_FAILED: "The evaluate function threw or returned something that is no verdict; its word is left out.",
+  EVALUATE_FAILED:
+    "The evaluate function threw or returned something that is no verdict; the run counts as not judged.",
   OUTCOME_NOT_RECORDED: "The end of a run could not be recorded.",
   EPISODE_NOT_RESUMED: "An interrupted run's episode could not be reopened; the resumed run starts a new one.",
 } as const;
 
-/** Codes of trouble that keeps a memory from learning: somebody must hear of it, logger or not. */
-export const UNHEARD_LOG_CODES = ["RANKING_FAILED", "EVALUATE_FAILED", "OUTCOME_NOT_RECORDED"] as const;
+/** A code that every adapter logs. */
+export type SharedLogCode = keyof typeof SHARED_LOG_CODES;
+
+/** Codes of failures that stop learning. Without a logger the first line of each becomes a process warning. */
+export const WARNED_LOG_CODES = ["RANKING_FAILED", "EVALUATE_FAILED", "OUTCOME_NOT_RECORDED"] as const;
+
+/** Fields of one log line. */
+export interface LineFields {
+  readonly runId?: string;
+  readonly namespace?: string;
+  /** The thrown value. Its message may hold a user's text, so only the debug line repeats it; see {@link createLog}. */
+  readonly error?: unknown;
+}
+
+/** Writes one coded line, silently when there is no logger. */
+export type Log<Code extends string> = (
+  level: "warn" | "error",
+  code: Code,
+  message: string,
+  fields?: LineFields,
+) => void;
+
+/**
+ * Binds a logger. An error is logged as `error`, its name, and `reason`, its code if it has one. A second line at debug level has
+ * the error and its cause as text. Errors of the logger itself are ignored, since a log line must not fail a run.
+ *
+ * @param warned Codes whose first line becomes a process warning when there is no logger. All other lines are dropped then.
+ */
+export function createLog<Code extends string>(
+  logger: Logger | undefined,
+  warned: readonly NoInfer<Code>[] = [],
+): Log<Code> {
+  if (!logger) return warnInstead(warned);
+  const write = (level: "debug" | "warn" | "error", message: string, fields: () => LogFields): void => {
+    try {
+      logger[level]?.(message, fields());
+    } catch {
+      // A broken logger must not fail a run.
+    }
+  };
+  return (level, code, message, { error, ...fields } = {}) => {
+    write(level, message, () => ({ ...fields, ...(error === undefined ? {} : nameOf(error)), code }));
+    if (error !== undefined) write("debug", message, () => ({ ...fields, error: textOf(error), code }));
+  };
+}
+
+/** Returns a function that warns on its first call only. Without a logger it is a process warning. */
+export function warnOnce(logger: Logger | undefined, code: string, message: string): () => void {
+  const log = createLog(logger, [code]);
+  let warned = false;
+  return () => {
+    if (warned) return;
+    warned = true;
+    log("warn", code, message);
+  };
+}
+
+function warnInstead<Code extends string>(warned: readonly Code[]): Log<Code> {
+  const left = new Set(warned);
+  return (_, code, message, { error } = {}) => {
+    if (left.delete(code)) processWarning(code, `${message} ${causeOf(error)}`.trim());
+  };
+}
+
+/** Messages of this project's errors say what to do; messages of other errors may hold a user's text. */
+function causeOf(error: unknown): string {
+  if (error === undefined) return "";
+  return QavrError.isInstance(error) ? error.message : `The error was of type ${nameOf(error).error}.`;
+}
+
+/** A thrown value and its cause as text. */
+function textOf(error: unknown): string {
+  const cause = QavrError.isInstance(error) ? error.cause : undefined;
+  return cause === undefined ? String(error) : `${error} Cause: ${cause}`;
+}
+
+/** The parts of a thrown value that hold no user's text. */
+function nameOf(error: unknown): { readonly error: string; readonly reason?: string } {
+  try {
+    const named = typeof error === "object" && error !== null ? (error as { readonly name?: unknown }).name : undefined;
+    return {
+      error: typeof named === "string" ? named : typeof error,
+      ...(QavrError.isInstance(error) ? { reason: error.code } : {}),
+    };
+  } catch {
+    // Any value can be thrown, including a proxy or an object with a throwing getter.
+    return { error: "unknown" };
+  }
+}
+
+function processWarning(code: string, message: string): void {
+  processOf(globalThis)?.emitWarning?.(message, { type: "QavrWarning", code });
+}
+
+/** Node's process, where there is one: this package depends on no platform. */
+export function processOf(scope: object): ProcessShape | undefined {
+  return (scope as { readonly process?: ProcessShape }).process;
+}
+
+interface ProcessShape {
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  emitWarning?(message: string, options: { readonly type: string; readonly code: string }): void;
+}

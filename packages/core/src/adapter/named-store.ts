@@ -1,46 +1,55 @@
 import { QavrError } from "../errors/qavr-error.js";
 import type { Store } from "../store/store.js";
-import { lazyStore } from "./lazy-store.js";
+import { processOf } from "./log-codes.js";
 
-/** Where the ledger is kept when nothing else is said. */
+/** Path of the ledger when neither the application nor the environment names a store. */
 export const DEFAULT_STORE_PATH = ".qavr/ledger.db";
 
-/** Environment variable that names the store for applications that name none: a path or a URL. */
+/** Environment variable that names the store: a path or a URL. Applications that name a store override it. */
 export const STORE_VARIABLE = "QAVR_STORE";
 
-/** Loads the package of a store. The adapter imports it, since core knows no package. */
+/** Environment variable that switches learning off, whatever the code says: `1` or `true`. */
+export const DISABLED_VARIABLE = "QAVR_DISABLED";
+
+/** Loads the package of a store. Each adapter brings its own imports, since core depends on no package. */
 export interface StoreLoaders {
   readonly sqlite: () => Promise<{ readonly sqliteStore: (path: string) => Store }>;
   readonly postgres: () => Promise<{ readonly postgresStore: (url: string) => Store }>;
 }
 
-/** Two letters or more: one is a drive. */
+/** A scheme of two letters or more: one letter is a Windows drive. */
 const OTHER_SCHEME = /^[a-z][a-z0-9+.-]+:/i;
 const POSTGRES_URL = /^postgres(ql)?:\/\//i;
+
+/** The store that the environment names; undefined for none. */
+export function storeInEnvironment(): string | undefined {
+  return processOf(globalThis)?.env?.[STORE_VARIABLE] || undefined;
+}
+
+/** True unless the option or the environment switches learning off. */
+export function isEnabled({ enabled = true }: { readonly enabled?: boolean | undefined }): boolean {
+  const disabled = processOf(globalThis)?.env?.[DISABLED_VARIABLE]?.toLowerCase();
+  return enabled && disabled !== "1" && disabled !== "true";
+}
 
 /**
  * The store of a memory: the one given, or one named by a path (SQLite), a `postgres://` URL, the environment or the default
  * path. A named store is opened by its first use.
  *
- * @param environment What {@link STORE_VARIABLE} says; an empty one was never filled in.
  * @throws INVALID_ARGUMENT
  */
-export function resolveStore(
-  store: string | Store | undefined,
-  environment: string | undefined,
-  loaders: StoreLoaders,
-): Store {
+export function resolveStore(store: string | Store | undefined, loaders: StoreLoaders): Store {
   if (typeof store === "object" && store !== null && typeof store.commit === "function") return store;
   if (store !== undefined && (typeof store !== "string" || store.trim() === "")) {
     const message = `store must be a path, a postgres:// URL or a Store. Received ${describe(store)}.`;
     throw new QavrError("INVALID_ARGUMENT", message, { details: { received: describe(store) } });
   }
-  const location = (store ?? (environment || DEFAULT_STORE_PATH)).trim();
+  const location = (store ?? storeInEnvironment() ?? DEFAULT_STORE_PATH).trim();
   refuseOtherUrl(location);
   return POSTGRES_URL.test(location) ? postgres(location, loaders) : sqlite(location, loaders);
 }
 
-/** A URL of another kind, or a path that only a shell understands, would become a folder of that name. */
+/** Refuses other URLs and shell paths, which would create a folder of that name. */
 function refuseOtherUrl(location: string): void {
   if (POSTGRES_URL.test(location)) return;
   const scheme = OTHER_SCHEME.exec(location)?.[0];
@@ -75,6 +84,55 @@ async function loaded<Module>(name: string, load: () => Promise<Module>): Promis
     const message = `The package ${name} could not be loaded. Install it, or pass another store.`;
     throw new QavrError("STORE_UNAVAILABLE", message, { details: { package: name }, cause });
   }
+}
+
+/**
+ * A store that is opened by its first use, so that creating a memory touches no file and imports no driver. The next call
+ * retries an opening that failed.
+ *
+ * @param identity Name and capabilities, which are known before the store is open.
+ */
+export function lazyStore(identity: Pick<Store, "name" | "capabilities">, open: () => Promise<Store>): Store {
+  let opening: Promise<Store> | undefined;
+  let store: Store | undefined;
+  let closed = false;
+  const opened = (): Promise<Store> => {
+    if (closed) {
+      const message = `The ${identity.name} store was closed before this call. Create a new memory.`;
+      return Promise.reject(new QavrError("STORE_CLOSED", message));
+    }
+    opening ??= open().then(
+      (ready) => {
+        store = ready;
+        return ready;
+      },
+      (error: unknown) => {
+        opening = undefined;
+        throw error;
+      },
+    );
+    return opening;
+  };
+  return {
+    ...identity,
+    // A store that is not open yet, or keeps no log of changes: every state may have changed since any cursor.
+    changesSince: (namespace, cursor) => store?.changesSince?.(namespace, cursor) ?? { cursor: 0, written: undefined },
+    refresh: async (...args) => (await opened()).refresh?.(...args),
+    commit: async (...args) => (await opened()).commit(...args),
+    readStates: async (...args) => (await opened()).readStates(...args),
+    scanStates: async (...args) => (await opened()).scanStates(...args),
+    readEntries: async (...args) => (await opened()).readEntries(...args),
+    head: async (...args) => (await opened()).head(...args),
+    namespaces: async (...args) => (await opened()).namespaces(...args),
+    replaceStates: async (...args) => (await opened()).replaceStates(...args),
+    eraseNamespace: async (...args) => (await opened()).eraseNamespace(...args),
+    async close() {
+      if (closed) return;
+      closed = true;
+      // An unused store is not opened just to be closed.
+      await (await opening)?.close();
+    },
+  };
 }
 
 function describe(value: unknown): string {

@@ -2,9 +2,10 @@ import type { OutcomeInput } from "../engine/types.js";
 import { definedOnly } from "../errors/defined-only.js";
 import { checkFields, type FieldsOf } from "../errors/known-fields.js";
 import { QavrError } from "../errors/qavr-error.js";
+import { STORE_LIMITS } from "../store/store.js";
 
 /**
- * How a run went, as an application says it. Every field is optional: `{}` means that nobody knows.
+ * How a run went, in an application's words. Every field is optional: `{}` is an unknown result.
  * Memories are named by their short handle (`m1`) or by their id.
  */
 export type Outcome = Omit<OutcomeInput, "reward"> & (BySuccess | ByReward);
@@ -33,19 +34,22 @@ const FIELDS: FieldsOf<Outcome> = {
 };
 
 /**
- * The engine's form of an outcome.
+ * The engine's form of an outcome. The engine checks it; this function checks only `success`, which the engine does not know.
  *
- * @param storable The id under which the adapter keeps a memory that is named so: see `storableId`.
- * @param defaults Used for what the outcome leaves open.
- * @throws INVALID_ARGUMENT when both `success` and `reward` are given, or a field is unknown or has the wrong type.
+ * @param storable From a name to the id under which the adapter keeps that memory: see {@link storableId}.
+ * @param defaults Used for fields that the outcome leaves out.
+ * @throws INVALID_ARGUMENT when `success` is no boolean or stands beside a reward
  */
 export function toOutcomeInput(
   outcome: Outcome,
   storable: (name: string) => string,
   defaults: OutcomeInput = {},
 ): OutcomeInput {
-  checkFields(outcome, "An outcome, such as { success: true },", "An outcome has no field", FIELDS);
-  const { success, helpful, harmful, used, ...rest }: Outcome = definedOnly(outcome, FIELDS);
+  if (typeof outcome !== "object" || outcome === null || Symbol.iterator in outcome || "then" in outcome) {
+    return outcome as OutcomeInput;
+  }
+  // Known fields may come from a class; unknown ones are the engine's to refuse.
+  const { success, ...rest } = { ...outcome, ...definedOnly(outcome, FIELDS) } as Outcome;
   if (success !== undefined && rest.reward !== undefined) {
     throw new QavrError("INVALID_ARGUMENT", "An outcome has either success or reward, not both.");
   }
@@ -55,24 +59,63 @@ export function toOutcomeInput(
       `success must be true or false. Received ${typeof success}. Use reward for shades.`,
     );
   }
-  return {
-    ...defaults,
-    ...rest,
-    ...(success === undefined ? {} : { reward: success }),
-    ...named("helpful", helpful, storable),
-    ...named("harmful", harmful, storable),
-    ...named("used", used, storable),
-  };
+  const input: Record<string, unknown> = { ...defaults, ...definedOnly(rest) };
+  if (success !== undefined) input.reward = success;
+  for (const side of ["helpful", "harmful", "used"] as const) {
+    const names: unknown = input[side];
+    if (Array.isArray(names)) input[side] = names.map((name) => (typeof name === "string" ? storable(name) : name));
+  }
+  return input;
 }
 
-function named<Field extends string>(
-  field: Field,
-  ids: unknown,
+/**
+ * A judge's answer about a finished run: true, false, a reward in [0, 1], a whole outcome with votes, or null or undefined for
+ * an unknown result. After a failed run, null and undefined keep the failure as the outcome; `{ reward: null }` replaces it by
+ * "unknown".
+ */
+export type Verdict = boolean | number | Outcome | null | undefined;
+
+/**
+ * Judges a finished run. Its verdict is evidence of the tier `verified`. The run waits for it, so report a slow judge's verdict
+ * later instead. It is not called for aborted runs.
+ */
+export type Evaluate<Run> = (run: Run) => Verdict | Promise<Verdict>;
+
+/**
+ * A verdict as evidence; undefined for an unknown result.
+ *
+ * @param storable As for {@link toOutcomeInput}.
+ * @param tier Tier of a verdict that names none.
+ * @throws INVALID_REWARD for a number outside [0, 1], INVALID_ARGUMENT for a value of another type, and what `toOutcomeInput` throws
+ */
+export function fromVerdict(
+  verdict: Verdict,
   storable: (name: string) => string,
-): { [key in Field]?: string[] } {
-  if (ids === undefined) return {};
-  if (!Array.isArray(ids) || ids.some((id) => typeof id !== "string")) {
-    throw new QavrError("INVALID_ARGUMENT", `${field} must be a list of handles or ids. Received ${typeof ids}.`);
+  tier: NonNullable<OutcomeInput["tier"]> = "verified",
+): OutcomeInput | undefined {
+  if (verdict === null || verdict === undefined) return undefined;
+  if (typeof verdict === "boolean") return { reward: verdict, tier };
+  if (typeof verdict === "number") {
+    if (!(verdict >= 0 && verdict <= 1)) {
+      throw new QavrError("INVALID_REWARD", `A verdict that is a number lies in [0, 1]. Received ${verdict}.`);
+    }
+    return { reward: verdict, tier };
   }
-  return { [field]: ids.map(storable) } as { [key in Field]?: string[] };
+  if (typeof verdict !== "object") {
+    throw new QavrError(
+      "INVALID_ARGUMENT",
+      `A verdict is true, false, a number in [0, 1], an outcome such as { success: true }, or null. Received a ${typeof verdict}.`,
+    );
+  }
+  checkFields(verdict, "An outcome, such as { success: true },", "An outcome has no field", FIELDS);
+  return toOutcomeInput(verdict, storable, { tier });
+}
+
+/**
+ * The id itself, or its hash when a ledger cannot keep it: too long, or with lone surrogates.
+ *
+ * @param hash From a text to a short name for it, such as SHA-256 in hex.
+ */
+export function storableId(id: string, hash: (text: string) => string): string {
+  return id.length <= STORE_LIMITS.nameLength && id.isWellFormed() ? id : `id:${hash(id)}`;
 }

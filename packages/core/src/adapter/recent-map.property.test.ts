@@ -26,7 +26,7 @@ describe("a map of recent entries", () => {
           } else recent.delete(step.key);
           expect(recent.size).toBeLessThanOrEqual(limit);
           for (const [key, value] of all) if (recent.has(key)) expect(recent.get(key)).toBe(value);
-          // What a deletion leaves behind does not bring back what was forgotten before it.
+          // A deletion does not bring back entries that were dropped before it.
           for (const key of sets.slice(-Math.floor(limit / 2))) expect(recent.get(key)).toBe(all.get(key));
         }
         for (let key = 0; key <= 30; key++) if (!all.has(key)) expect(recent.has(key)).toBe(false);

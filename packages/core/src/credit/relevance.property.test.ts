@@ -8,7 +8,7 @@ const otherLists = fc.array(similarity, { maxLength: 20 });
 
 describe("relevanceWeights", () => {
   it("follows its formula", () => {
-    // Level 0.2, top 1: the second stands halfway, the third below the level.
+    // Level 0.2, top 1: the second lies halfway, the third below the level.
     const weights = relevanceWeights([1, 0.6, 0.1], [0.3, 0.1]);
     expect(weights[0]).toBe(1);
     expect(weights[1]).toBeCloseTo(0.5 ** 0.7, 12);
@@ -38,7 +38,7 @@ describe("relevanceWeights", () => {
         fc.double({ min: -50, max: 50, noNaN: true }),
         (shown, others, a, b) => {
           const level = others.reduce((sum, value) => sum + value, 0) / others.length;
-          // A top that stands above the level by rounding alone is not a top.
+          // A difference of top and level by rounding alone does not count.
           fc.pre(others.length === 0 || Math.abs(Math.max(...shown) - level) > 1e-3);
           const moved = (value: number): number => a * value + b;
           const original = relevanceWeights(shown, others);

@@ -1,11 +1,11 @@
-/** One exposure as crediting sees it. */
+/** One exposure, as far as credit needs it. */
 export interface CreditExposure {
   readonly collection: string;
   readonly credited: boolean;
   readonly items: readonly { readonly id: string; readonly weight: number }[];
 }
 
-/** How much of the episode's outcome an exposure carries, and how much of that each of its memories. */
+/** Share of the episode's outcome that an exposure carries, and the weights of its memories within it. */
 export interface CreditShare {
   /** Sums to 1 over the credited exposures; 0 for the others. */
   readonly share: number;
@@ -14,8 +14,8 @@ export interface CreditShare {
 }
 
 /**
- * Shares an episode's outcome out: n credited exposures carry 1/n each, and a memory that several of them showed counts once,
- * where its weight is largest (the earlier one of equals).
+ * Divides an episode's outcome: n credited exposures carry 1/n each. A memory shown by several of them counts once, where its
+ * weight is largest (the earlier one of equals).
  */
 export function creditShares(exposures: readonly CreditExposure[]): CreditShare[] {
   const credited = exposures.filter((exposure) => exposure.credited && exposure.items.length > 0).length;

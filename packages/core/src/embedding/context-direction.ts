@@ -1,11 +1,11 @@
 import { addScaled, dot } from "../scoring/vectors.js";
 import { textHash } from "./text-hash.js";
 
-/** The context of a request that names none: no direction, and not counted. */
+/** The context of a request that names none: it has no direction and is not counted. */
 export const DEFAULT_CONTEXT = "default";
 
 /**
- * How far a named context turns a request: at 0.5 the same request in two contexts keeps a cosine of 0.8. Range 0.3..1; chosen on
+ * Length of a named context's direction, relative to the request: at 0.5 one request in two contexts keeps a cosine of 0.8. Range 0.3..1; chosen on
  * hwu64 and clinc150 with two contexts in which half of the needs disagree on what helps.
  */
 const WEIGHT = 0.5;
@@ -18,8 +18,8 @@ const directions = new Map<string, Float32Array>();
 /**
  * Turns a request towards the direction of its context, in place: `q += 0.5 · |q| · c(context)`.
  *
- * What a memory does in one context then counts there in full and elsewhere for as much as the requests still have in common: a
- * context without evidence of its own falls back on the others'. The default context turns nothing.
+ * Evidence from one context counts there in full, and elsewhere as far as the requests still point the same way. A context without
+ * evidence of its own falls back on that of the others. The default context turns nothing.
  */
 export function turnTowards(vector: Float32Array, context: string): Float32Array {
   if (context === DEFAULT_CONTEXT) return vector;

@@ -1,6 +1,6 @@
 /**
- * A vector folded onto `dims` values: value i goes to place `i mod dims` with its sign. Every place takes as many values as every
- * other, or one more, so nothing is lost that must not be: the places are orthogonal. A vector of at most `dims` values is copied.
+ * A vector folded onto `dims` values: value i is added to place `i mod dims` with its sign. The numbers of values per place differ
+ * by at most one. A vector of at most `dims` values is copied.
  *
  * @param signs ±1 for each value of the vector, or of a longer one
  */

@@ -1,15 +1,15 @@
 import { hashedVector } from "./hashed-vector.js";
 import { contentHash } from "./text-hash.js";
 
-/** About 4 MiB of vectors. */
+/** Texts kept: about 16 MiB of vectors. */
 const MAX_KEPT = 4_096;
 
-/** Hashed vectors of memories' texts, the most recently used ones kept. By fingerprint, so that no text is. */
+/** Hashed vectors of the most recently used texts of memories. Keyed by fingerprint; no text is kept. */
 export class HashedTexts {
   /** Least recently used first. */
   readonly #vectors = new Map<string, Float32Array | undefined>();
 
-  /** The hashed vector of a text, shared: not to be changed. Undefined for a text without words. */
+  /** The hashed vector of a text, shared and read-only. Undefined for a text without words. */
   vector(text: string): Float32Array | undefined {
     const key = `${contentHash(text)}:${text.length}`;
     const known = this.#vectors.has(key);

@@ -14,7 +14,7 @@ function hash(text: string, seed: bigint): number {
 }
 
 /**
- * The description once more, written the other way round: first all features of a list of words, then their counts, then
+ * A second implementation of the description, in another order: first all features of a list of words, then their counts, then
  * the vector, in float64. Words and word pairs count 1 each; the 3- to 5-grams of each word between two spaces count
  * one half; a feature's value is 1 + ln(max(1, count)); its bucket and its sign come from two hashes; the sum has length 1.
  */

@@ -4,9 +4,9 @@ import { assertText, textHash } from "./text-hash.js";
 /** Dimensions of a hashed vector. In fewer of them features collide: docs/decisions/2026-11-22-dims-of-a-request.md. */
 export const HASHED_DIMS = 1024;
 
-/** Longer texts are cut here: what kind of request it is shows early, and the cost stays bounded. UTF-16 units. */
+/** Longer texts are cut here: the kind of a request shows early, and the cost stays bounded. UTF-16 units. */
 const MAX_TEXT = 8_192;
-/** What one occurrence of a character n-gram counts; a word counts 1. */
+/** Count of one occurrence of a character n-gram; a word counts 1. */
 const CHARACTER_COUNT = 0.5;
 const SHORTEST_GRAM = 3;
 const LONGEST_GRAM = 5;
@@ -18,7 +18,7 @@ const SIGN_SEED = 1_234_567;
  * 3- to 5-grams of each word, into {@link HASHED_DIMS} dimensions, unit length. No document frequencies: they need a corpus
  * and did worse. Undefined for a text without a letter, digit or underscore.
  *
- * @throws INVALID_ARGUMENT for what is no string
+ * @throws INVALID_ARGUMENT for anything but a string
  *
  *     x_f = 1 + ln(max(1, count_f))        an occurrence counts 0.5 for characters, 1 for words and pairs
  *     vector[hash(f) mod D] += sign(f) · x_f
@@ -46,7 +46,7 @@ export function hashedVector(text: string): Float32Array | undefined {
   });
   const vector = new Float32Array(HASHED_DIMS);
   for (const [feature, amount] of counts) add(vector, feature, amount);
-  // A single letter has two features, which may cancel out, as those of "y" do: its word stands for it then.
+  // The two features of a single letter may cancel out, as those of "y" do; its word alone is used then.
   if (vector.every((value) => value === 0)) add(vector, `w:${words[0]}`, 1);
   return toUnit(vector);
 }

@@ -1,4 +1,4 @@
-/** Integer finaliser: neighbouring inputs give unrelated bits, the same in every process. 32 bits in, 32 bits out, unsigned. */
+/** Integer finaliser: neighbouring inputs give unrelated bits, and every process gives the same ones. 32 bits in, 32 bits out, unsigned. */
 export function mix(input: number): number {
   let x = Math.imul(input, 0x9e3779b1);
   x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);

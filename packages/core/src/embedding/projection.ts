@@ -2,12 +2,12 @@ import { fold } from "./fold.js";
 import { mix } from "./mix.js";
 
 /**
- * A host's request vectors that are longer than this are projected; shorter ones stay as they are. Of 1,536 values 256 keep too little:
+ * Dimensions above which a host's request vector is projected. 256 lose too much of 1,536 values:
  * docs/decisions/2026-11-22-dims-of-a-request.md.
  */
 export const PROJECTED_DIMS = 512;
 
-/** ±1 for each place of the longest vector that was projected, drawn from the place alone. */
+/** ±1 for each place of the longest vector projected so far, drawn from the place alone. */
 let signs: Int8Array = new Int8Array(0);
 
 /**

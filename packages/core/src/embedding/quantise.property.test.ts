@@ -6,7 +6,7 @@ import { dequantise, quantise } from "./quantise.js";
 
 const DEGREE = Math.PI / 180;
 
-/** Angle between a vector and what is left of it, in radians. */
+/** Angle between a vector and its quantised direction, in radians. */
 function turned(vector: Float32Array): number {
   const unit = toUnit(vector.slice());
   return Math.acos(Math.min(1, dot(unit, dequantise(quantise(vector) as Int8Array))));

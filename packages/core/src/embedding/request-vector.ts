@@ -7,10 +7,10 @@ import { type Found, smoothed } from "./smoothing.js";
 /** Dimensions of the longest request vector. */
 export const MAX_DIMS: number = Math.max(PROJECTED_DIMS, HASHED_DIMS);
 
-/** The one vector that says what kind of request this is, in the form that ranking, learning and the ledger share. */
+/** The vector of a request, in the form that ranking, learning and the ledger share. */
 export interface RequestVector {
   readonly source: "host" | "hashed";
-  /** Length of the vector that was given, before projection. */
+  /** Length of the given vector, before projection. */
   readonly length: number;
   /** At most {@link MAX_DIMS} signed bytes. */
   readonly bytes: Int8Array;
@@ -23,13 +23,13 @@ export function hostVector(vector: ArrayLike<number>, context: string): RequestV
   return requestVector("host", vector.length, turnTowards(project(vector), context));
 }
 
-/** The hashed vector of a text, smoothed by what the request has found and turned towards its context. Undefined for a text without words. */
+/** The hashed vector of a text, smoothed by the request's candidates and turned towards its context. Undefined for a text without words. */
 export function textVector(text: string, context: string, found: Found): RequestVector | undefined {
   const vector = hashedVector(text);
   return vector && requestVector("hashed", vector.length, turnTowards(smoothed(vector, found), context));
 }
 
-/** Quantises and restores, so that what is ranked with is bit for bit what is recorded. */
+/** Quantises and restores, so that ranking uses the recorded bits. */
 function requestVector(
   source: RequestVector["source"],
   length: number,

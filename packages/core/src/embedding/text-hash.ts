@@ -4,8 +4,8 @@ const FNV_OFFSET = 2_166_136_261;
 const FNV_PRIME = 16_777_619;
 
 /**
- * 32-bit FNV-1a over UTF-16 units with a final mix, as an unsigned integer. Not cryptographic: it spreads features over
- * buckets and notices edits, it protects nothing.
+ * 32-bit FNV-1a over UTF-16 units with a final mix, as an unsigned integer. It spreads features over buckets and notices edits; it
+ * is not cryptographic.
  */
 export function textHash(text: string, seed: number): number {
   let hash = (FNV_OFFSET ^ seed) >>> 0;
@@ -19,13 +19,13 @@ export function textHash(text: string, seed: number): number {
   return hash >>> 0;
 }
 
-/** Fingerprint of a memory's text, 32 bits, never 0 (0 means "no text was given"). @throws INVALID_ARGUMENT for what is no string */
+/** Fingerprint of a memory's text, 32 bits, never 0 (0 means "no text was given"). @throws INVALID_ARGUMENT for anything but a string */
 export function contentHash(text: string): number {
   assertText(text);
   return textHash(text, text.length) || 1;
 }
 
-/** Everything that is no text would have one and the same fingerprint. @throws INVALID_ARGUMENT */
+/** Refuses anything but a string: all such values would have one fingerprint. @throws INVALID_ARGUMENT */
 export function assertText(text: unknown): asserts text is string {
   if (typeof text === "string") return;
   throw new QavrError("INVALID_ARGUMENT", `A text must be a string. Received ${text === null ? "null" : typeof text}.`);

@@ -11,6 +11,9 @@ import type { Candidate, OutcomeInput, RankRequest } from "./types.js";
 /** The namespace and collection when the caller names none. */
 export const DEFAULT_NAME = "default";
 
+/** The one option of a call that needs to know the namespace alone. */
+export const ONLY_NAMESPACE: FieldsOf<{ readonly namespace?: string | undefined }> = { namespace: true };
+
 /** Longest name of a collection, UTF-16 units: it becomes part of a scope's name. */
 const MAX_COLLECTION = 256;
 /** Longest request vector. */
@@ -26,7 +29,7 @@ const COMPLETED_WEIGHT = 0.3;
 
 const NO_NAMES: readonly string[] = [];
 
-/** A copy of a list of names. @throws INVALID_ARGUMENT unless it is an array, INVALID_ID or LIMIT_EXCEEDED for what is no name */
+/** Copies a list of names. @throws INVALID_ARGUMENT unless it is an array, INVALID_ID or LIMIT_EXCEEDED for an invalid name */
 export function namesIn(names: unknown, what: string): readonly string[] {
   if (!Array.isArray(names)) {
     throw new QavrError("INVALID_ARGUMENT", `${what} must be an array of strings. Received ${typeof names}.`, {
@@ -39,16 +42,13 @@ export function namesIn(names: unknown, what: string): readonly string[] {
   return copy as string[];
 }
 
-/** Whether something may rank and learn. */
+/** True for a value with the members of a learner. */
 export function isLearner(value: unknown): value is Learner {
   const learner = value as Partial<Learner> | null | undefined;
   return typeof learner?.id === "string" && typeof learner.score === "function";
 }
 
-/**
- * A request as it was when it was made, with defaults filled in: its lists are copies, and what its caller changes later is not seen. Only
- * the candidates' own objects are the caller's still.
- */
+/** A copy of a request with defaults filled in: later changes by the caller are not seen, except in the candidates' own objects. */
 export interface CheckedRequest extends RankRequest {
   readonly namespace: string;
   readonly collection: string;
@@ -128,9 +128,9 @@ export function checkRequest(request: RankRequest): CheckedRequest {
 }
 
 /**
- * A candidate's text, if it has one. Looked at where it is used, since a request has many candidates and uses few texts.
+ * A candidate's text, if it has one. Checked where it is used, since a request has many candidates and uses few texts.
  *
- * @throws INVALID_ARGUMENT for what is neither text nor missing
+ * @throws INVALID_ARGUMENT for a value that is no string
  */
 export function textOf({ id, text }: Candidate): string | undefined {
   if (typeof text === "string") return text;
@@ -195,7 +195,7 @@ function checkVector(vector: ArrayLike<number>): void {
 }
 
 /** An outcome whose numbers are checked and whose defaults are filled in. Its ids are not resolved yet. */
-export interface CheckedOutcome extends Omit<OutcomeEvent, "type" | "episode" | "audited" | "cap"> {
+export interface CheckedOutcome extends Omit<OutcomeEvent, "type" | "episode" | "rules"> {
   readonly idempotencyKey: string | undefined;
 }
 
@@ -238,7 +238,7 @@ export function checkOutcome(outcome: OutcomeInput): CheckedOutcome {
   }
   const source = outcome.source ?? tier;
   assertName(source, "source");
-  // Copies: it may take a while until the outcome is recorded, and its caller may change them meanwhile.
+  // Copies: the caller may change its lists before the outcome is recorded.
   const named = {
     helpful: namesIn(helpful, "helpful"),
     harmful: namesIn(harmful, "harmful"),
@@ -260,6 +260,6 @@ export function checkOutcome(outcome: OutcomeInput): CheckedOutcome {
       `A note is well-formed text of at most ${MAX_NOTE} characters. Received ${typeof note === "string" ? note.length : typeof note}.`,
     );
   }
-  // Without the sign of zero: the same words are the same bytes.
+  // Without the sign of zero: equal outcomes give equal bytes.
   return { reward: reward === null ? null : reward + 0, weight, tier, source, ...named, note, idempotencyKey };
 }

@@ -1,39 +1,35 @@
 import { definedOnly } from "../errors/defined-only.js";
+import { checkSettings, type FieldRule, SWITCH, UNIT, whole } from "../errors/field-rules.js";
 import { illegalOption } from "../errors/illegal-option.js";
 import { isThenable } from "../errors/is-thenable.js";
 import { assertKnownFields, checkOptions } from "../errors/known-fields.js";
-import { QavrError } from "../errors/qavr-error.js";
+import type { QavrError } from "../errors/qavr-error.js";
 import type { Learner } from "../learners/learner.js";
 import { oar } from "../learners/oar/oar.js";
 import { EDIT_POLICIES } from "../ledger/events.js";
 import { ledgerReducer } from "../ledger/reducer.js";
+import { CircuitBreaker } from "../resilience/circuit-breaker.js";
+import { withCircuitBreaker, within, withTimeouts } from "../resilience/resilient-store.js";
+import { platformTimer } from "../resilience/timeout.js";
 import type { Store } from "../store/store.js";
 import { assertName } from "../store/validate.js";
 import { checkCount, DEFAULT_NAME, isLearner, namesIn } from "./check.js";
-import { CircuitBreaker } from "./circuit-breaker.js";
-import { createCompactor } from "./compact.js";
-import type { EngineContext, EngineCounters } from "./context.js";
-import { checkedTimer, platformTimer } from "./deadline.js";
-import { ENGINE_OPTIONS } from "./engine-options.js";
-import { impatientReads, patientSpool, patientStore } from "./guarded-store.js";
+import { openEpisode } from "./episodes/find-episode.js";
+import { createEpisodeLifecycle } from "./episodes/lifecycle.js";
+import { OpenEpisodes } from "./episodes/open-episodes.js";
 import { createInspector } from "./inspect.js";
-import { createIntegrity } from "./integrity.js";
-import { createMaintainer } from "./maintain.js";
-import { replayPolicy } from "./off-policy.js";
-import { type OpenEpisode, OpenEpisodes } from "./open-episodes.js";
-import { createOutcomeSpool } from "./outcome-spool.js";
-import { assertExposure, createOutcomes, loseEpisode } from "./outcomes.js";
-import { createRanker, openEpisode } from "./rank.js";
-import { createRebuilder } from "./rebuild.js";
+import { assertExposure, createOutcomes } from "./outcomes.js";
+import { type EngineCounters, type EngineParts, withParts } from "./parts.js";
+import { createRanker } from "./rank.js";
 import { createRecorder } from "./recorder.js";
 import { StateReader } from "./state-reader.js";
+import { createTaskTracker } from "./task-tracker.js";
 import type { Engine, EngineOptions } from "./types.js";
-import { createWorkUnderWay } from "./work-under-way.js";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** What an engine goes by: options with defaults filled in. */
+/** Options of an engine with defaults filled in. */
 type EngineSettings = {
   readonly [Option in
     | "enabled"
@@ -43,12 +39,11 @@ type EngineSettings = {
     | "outcomeWindow"
     | "recordedCandidates"
     | "holdout"
-    | "trust"
-    | "readDeadline"
-    | "writeDeadline"]: NonNullable<EngineOptions[Option]>;
-} & Pick<EngineOptions, "sourceCaps">;
+    | "readTimeout"
+    | "writeTimeout"]: NonNullable<EngineOptions[Option]>;
+};
 
-/** What an engine does when nobody says otherwise. */
+/** Defaults of {@link EngineOptions}; times in ms. */
 export const ENGINE_DEFAULTS: EngineSettings = {
   enabled: true,
   onEdit: "discount",
@@ -57,136 +52,93 @@ export const ENGINE_DEFAULTS: EngineSettings = {
   outcomeWindow: 30 * DAY,
   recordedCandidates: 50,
   holdout: 0,
-  trust: "off",
-  readDeadline: 50,
-  writeDeadline: 10_000,
+  readTimeout: 50,
+  writeTimeout: 10_000,
 };
 
 /** Namespaces that are read ahead at once. */
 const AHEAD_AT_ONCE = 2;
 
-/** Open episodes beyond the limit that may wait to be recorded; what comes on top is let go. */
-const OVERFLOW = 1_000;
-
 /**
- * The loop in one object: rank candidates, note what was shown, learn from how the run ended.
+ * The loop in one object: rank candidates, record what was shown, learn from how the run ended.
  *
- * The engine owns its store and its spool: `close()` closes them.
+ * The engine owns its store: `close()` closes it. Maintenance (verify, replay, revoke, forget …) is functions of
+ * `@qavr/core/maintenance` on an engine.
  *
  * @throws INVALID_ARGUMENT for an option that is unknown, or outside its range
  */
 export function createEngine(options: EngineOptions): Engine {
   const settings = resolve(options);
-  const { logger } = options;
+  const { enabled, onEdit, outcomeWindow, recordedCandidates, holdout, maxOpenEpisodes } = settings;
+  const { governance, setTimer = platformTimer } = options;
+  const learner: Learner = options.learner ?? (oar() as Learner);
   const now = checkedClock(options.clock ?? Date.now);
   const createId = checkedIds(options.createId ?? (() => crypto.randomUUID()));
-  const setTimer = options.setTimer ? checkedTimer(options.setTimer) : platformTimer;
-  const learner: Learner = options.learner ?? (oar() as Learner);
-  const reduce = ledgerReducer(learner);
-  const { enabled, onEdit, outcomeWindow, recordedCandidates } = settings;
-  const log: EngineContext["log"] = (level, message, fields) => {
-    try {
-      const written: unknown = logger?.[level]?.(message, fields);
-      // One that writes at its own pace fails at its own pace, where nobody would catch it.
-      if (isThenable(written)) written.then(undefined, () => {});
-    } catch {
-      // A diagnosis that cannot be written must not cost the caller its ranking or its acknowledgement.
-    }
-  };
-  const underWay = createWorkUnderWay();
-  const { track } = underWay;
-  const patience = { deadline: settings.writeDeadline, setTimer };
-  const store = announcing(patientStore(options.store, patience), (namespace) => readAhead(namespace));
+  const log = safeLog(options);
+  const tasks = createTaskTracker();
+  const reduce = ledgerReducer(learner, governance);
+  const counters: EngineCounters = { degraded: 0, lost: 0 };
+  const timeouts = { timeout: settings.writeTimeout, setTimer };
+  const store = announcing(withTimeouts(options.store, timeouts), (namespace) => readAhead(namespace));
+  const queue = options.store.outbox?.({
+    store,
+    reduce,
+    within: (name, call) => within(name, timeouts)(call),
+    now,
+    log,
+  });
   const reading = new CircuitBreaker();
-  const writing = new CircuitBreaker();
-  const counters: EngineCounters = { degraded: 0, lost: 0, spooled: 0, rejected: 0 };
-  const scoringReads = impatientReads(options.store, {
-    deadline: settings.readDeadline,
+  const scoringReads = withCircuitBreaker(options.store, {
+    timeout: settings.readTimeout,
     setTimer,
     breaker: reading,
     now,
-    onChange: (suspended, cause) => reportSuspension(log, suspended, cause),
+    onChange: (isOpen, cause) => logCircuit(log, isOpen, cause),
   });
   const scoringStates = new StateReader(scoringReads, learner);
   let closing = false;
   let ahead = 0;
-  /** Best effort: it gives way to rankings, whose deadline and circuit breaker it shares, and to the end. */
+  /** Best effort: it gives way to rankings, whose timeout and circuit breaker it shares, and to closing. */
   const readAhead = (namespace: string): void => {
     if (closing || reading.isOpen || ahead >= AHEAD_AT_ONCE) return;
     ahead += 1;
     const done = (): void => {
       ahead -= 1;
     };
-    track(scoringStates.readAhead(namespace)).then(done, done);
+    tasks.track(scoringStates.readAhead(namespace)).then(done, done);
   };
-  const spool =
-    options.spool &&
-    createOutcomeSpool({
-      store,
-      spool: patientSpool(options.spool, patience),
-      breaker: writing,
-      reduce,
-      now,
-      log,
-      counters,
-    });
-  const context: EngineContext = {
+  const open = new OpenEpisodes({ limit: maxOpenEpisodes, ttl: settings.episodeTtl });
+  const parts: EngineParts = {
     store,
     learner,
+    governance,
     enabled,
     reduce,
     states: new StateReader(store, learner),
     scoringStates,
-    spool,
-    open: new OpenEpisodes({ limit: settings.maxOpenEpisodes, ttl: settings.episodeTtl }),
-    recorder: createRecorder({ store, spool, reduce, onEdit, recordedCandidates, now, createId }),
+    queue,
+    open,
+    recorder: createRecorder({ store, queue, reduce, onEdit, recordedCandidates, now, createId }),
+    tasks,
     onEdit,
     counters,
-    holdout: settings.holdout,
-    trust: settings.trust,
-    sourceCaps: settings.sourceCaps,
+    holdout,
     outcomeWindow,
     now,
     createId,
     log,
   };
-  const { open } = context;
-  const ranker = createRanker(context);
-  const outcomes = createOutcomes(context);
-  const inspector = createInspector(context);
-  const maintainer = createMaintainer(context);
-  const rebuilder = createRebuilder(context);
-  const integrity = createIntegrity(context, rebuilder);
-  const compact = createCompactor(context);
-  let bounding = false;
-  /** A process that only opens and reads must not collect runs for ever: the limit holds without a write to hang the sweep on. */
-  const boundOpenEpisodes = (): void => {
-    if (open.size <= settings.maxOpenEpisodes) return;
-    // A store that is slower than the runs, or does not answer, must not decide how much memory they take.
-    const excess = open.size - settings.maxOpenEpisodes - OVERFLOW;
-    for (const episode of open.oldest(excess)) loseEpisode(context, episode, tooManyOpen(settings.maxOpenEpisodes));
-    if (bounding) return;
-    bounding = true;
-    const sweepAll = async (): Promise<void> => {
-      let before: OpenEpisode | undefined;
-      let [first] = open.overdue(now());
-      // What a sweep has left where it was is left to the next call: without end it would keep the event loop from everybody.
-      while (first && first !== before) {
-        await outcomes.sweep();
-        before = first;
-        [first] = open.overdue(now());
-      }
-      bounding = false;
-    };
-    void track(sweepAll());
-  };
+  const ranker = createRanker(parts);
+  const episodes = createEpisodeLifecycle(parts);
+  const outcomes = createOutcomes(parts, episodes);
+  const inspector = createInspector(parts);
 
-  return {
+  const engine: Engine = {
     learner,
     enabled,
     fetchSize: (request) => ranker.fetchSize(request),
     rank(request) {
-      boundOpenEpisodes();
+      episodes.enforceLimit(maxOpenEpisodes);
       return ranker.rank(request);
     },
 
@@ -200,84 +152,73 @@ export function createEngine(options: EngineOptions): Engine {
       const episode = open.create(createId(), namespace, now());
       episode.lastHandle = lastHandle;
       open.addAliases(episode, aliases);
-      boundOpenEpisodes();
+      episodes.enforceLimit(maxOpenEpisodes);
       return episode.id;
     },
 
     alias(id, aliases) {
       const names = namesIn(aliases, "aliases");
-      if (enabled) open.addAliases(openEpisode(context, undefined, id), names);
+      if (enabled) open.addAliases(openEpisode(open, undefined, id), names);
     },
 
     narrow(id, exposure, ids) {
       const kept = new Set(namesIn(ids, "ids"));
       assertExposure(exposure);
       if (!enabled) return;
-      const episode = openEpisode(context, undefined, id);
+      const episode = openEpisode(open, undefined, id);
       const place = exposure - (episode.earlier?.exposures.length ?? 0);
       const target = episode.exposures[place];
-      // What is recorded already stands.
+      // A recorded exposure no longer changes.
       if (!target || place < episode.recordedExposures) return;
       target.shown = target.shown.filter((item) => kept.has(target.ids[item.candidate] as string));
     },
 
-    end: (episode, outcome, endOptions) => track(outcomes.end(episode, outcome, endOptions)),
-    report: (reference, outcome, reportOptions) => track(outcomes.report(reference, outcome, reportOptions)),
-    park: (episode, parkOptions) => track(outcomes.park(episode, parkOptions)),
-    // Whoever flushes then wants what the resumed run ends with, too.
-    resume: (alias, resumeOptions) => track(outcomes.resume(alias, resumeOptions)),
+    end: (episode, outcome, endOptions) => tasks.track(outcomes.end(episode, outcome, endOptions)),
+    report: (reference, outcome, reportOptions) => tasks.track(outcomes.report(reference, outcome, reportOptions)),
+    suspend: (episode, suspendOptions) => tasks.track(episodes.suspend(episode, suspendOptions)),
+    // Tracked, since flush() must wait for what the resumed run ends with, too.
+    resume: (alias, resumeOptions) => tasks.track(episodes.resume(alias, resumeOptions)),
     explain: (reference, explainOptions) => inspector.explain(reference, explainOptions),
     status: (statusOptions) => inspector.status(statusOptions),
     health: () => ({
-      readsSuspended: reading.isOpen,
-      writesSuspended: writing.isOpen,
+      readCircuitOpen: reading.isOpen,
       degradedRankings: counters.degraded,
       openEpisodes: open.size,
       lostEpisodes: counters.lost,
-      spooled: counters.spooled,
-      rejected: counters.rejected,
+      ...(queue?.health() ?? { writeCircuitOpen: false, queued: 0, rejected: 0 }),
     }),
-    forget: (forgetOptions) => track(maintainer.forget(forgetOptions, underWay.begun())),
-    importState: (state) => track(maintainer.importState(state)),
-    exportState: (exportOptions) => maintainer.exportState(exportOptions),
-    replay: (async (
-      replayOptions: {
-        readonly namespace?: string | undefined;
-        readonly write?: boolean | undefined;
-        readonly learner?: Learner;
-      } = {},
-    ) => {
-      checkOptions(replayOptions, "replay", { namespace: true, write: true, learner: true });
-      return replayOptions.learner === undefined
-        ? rebuilder.replay(replayOptions)
-        : replayPolicy(store, { ...replayOptions, learner: replayOptions.learner });
-    }) as Engine["replay"],
-    revoke: (revokeOptions) => track(rebuilder.revoke(revokeOptions)),
-    compact: (compactOptions) => track(compact(compactOptions)),
-    verify: (verifyOptions) => integrity.verify(verifyOptions),
-    repair: (repairOptions) => track(integrity.repair(repairOptions)),
 
     async flush() {
-      await outcomes.sweep();
-      await underWay.settled();
-      await spool?.drain();
+      await episodes.sweep();
+      await tasks.settled();
+      await queue?.drain();
     },
 
     async close() {
       closing = true;
-      await underWay.settled();
-      await outcomes.abandonAll();
-      await spool?.drain();
-      try {
-        await store.close();
-      } finally {
-        await spool?.close();
-      }
+      await tasks.settled();
+      await episodes.abandonAll();
+      await queue?.drain();
+      await store.close();
     },
+  };
+  return withParts(engine, parts);
+}
+
+/** A log that never fails its caller. */
+function safeLog({ logger }: EngineOptions): EngineParts["log"] {
+  return (level, message, fields) => {
+    try {
+      const written: unknown = logger?.[level]?.(message, fields);
+      // A logger that writes asynchronously may reject later.
+      if (isThenable(written)) written.then(undefined, () => {});
+    } catch {
+      // A failing logger must not cost the caller its ranking or its receipt.
+    }
   };
 }
 
-/** A clock that says when it does not tell the time: what it gives is written into the ledger. */
+/** A clock whose readings are checked, since they are written into the ledger. */
 function checkedClock(clock: () => number): () => number {
   return () => {
     const now = clock();
@@ -294,7 +235,7 @@ function checkedIds(createId: () => string): () => string {
   };
 }
 
-/** The store, and whoever wants to know of each commit that it has taken. */
+/** The store with a callback after each commit. */
 function announcing(store: Store, onCommitted: (namespace: string) => void): Store {
   return {
     ...store,
@@ -306,66 +247,55 @@ function announcing(store: Store, onCommitted: (namespace: string) => void): Sto
   };
 }
 
-function reportSuspension(log: EngineContext["log"], suspended: boolean, cause: QavrError | undefined): void {
-  if (suspended) {
+function logCircuit(log: EngineParts["log"], isOpen: boolean, cause: QavrError | undefined): void {
+  if (isOpen) {
     log("warn", "The store keeps failing: rankings do without it, and it is asked again every few seconds.", {
-      code: "STORE_SUSPENDED",
+      code: "STORE_CIRCUIT_OPEN",
       reason: cause?.code,
     });
   } else log("info", "The store answers again: rankings learn again.", { code: "STORE_RECOVERED" });
 }
 
-function tooManyOpen(limit: number): QavrError {
-  return new QavrError("LIMIT_EXCEEDED", `More than ${limit} episodes are open, and the store cannot keep up.`, {
-    details: { limit },
-  });
+const isAbsent = (value: unknown): boolean => value === undefined;
+const FUNCTION: FieldRule = [(value) => isAbsent(value) || typeof value === "function", "a function"];
+const DURATION: FieldRule = [(value) => typeof value === "number" && value > 0, "a positive number of milliseconds"];
+const COUNT: FieldRule = whole(1);
+
+/** One rule per option, in the order in which they are checked. */
+export const ENGINE_RULES: Readonly<Record<keyof EngineOptions, FieldRule>> = {
+  store: [hasMethod("commit"), "a Store, such as memoryStore() or sqliteStore(path)"],
+  logger: [
+    (value) => isAbsent(value) || (typeof value === "object" && value !== null),
+    "an object with methods such as warn and error",
+  ],
+  clock: FUNCTION,
+  setTimer: FUNCTION,
+  createId: FUNCTION,
+  episodeTtl: DURATION,
+  outcomeWindow: DURATION,
+  readTimeout: DURATION,
+  writeTimeout: DURATION,
+  maxOpenEpisodes: COUNT,
+  recordedCandidates: COUNT,
+  holdout: [UNIT[0], "a share in [0, 1]"],
+  governance: [
+    (value) => isAbsent(value) || hasMethod("rulesFor")(value),
+    "made by governance() of @qavr/core/governance",
+  ],
+  enabled: SWITCH,
+  learner: [(value) => isAbsent(value) || isLearner(value), "a Learner, such as oar() or qValue()"],
+  onEdit: [(value) => (EDIT_POLICIES as readonly unknown[]).includes(value), EDIT_POLICIES.join(", ")],
+};
+
+function hasMethod(name: string): (value: unknown) => boolean {
+  return (value) => typeof (value as Record<string, unknown> | null | undefined)?.[name] === "function";
 }
 
-/** Options with defaults filled in and ranges checked. */
+/** Fills in defaults and checks ranges. */
 function resolve(options: EngineOptions): EngineSettings {
-  const refuse = (option: string, range: string, received: unknown): never => {
-    throw illegalOption(option, `createEngine: ${option} must be ${range}`, received);
-  };
-  if (typeof options?.store?.commit !== "function") {
-    refuse("store", "a Store, such as memoryStore() or sqliteStore(path)", options?.store);
-  }
-  assertKnownFields(options, "createEngine() has no option", ENGINE_OPTIONS);
-  if (options.spool !== undefined && typeof options.spool?.append !== "function") {
-    refuse("spool", "a Spool, such as sqliteSpool(path)", options.spool);
-  }
-  if (options.logger !== undefined && (typeof options.logger !== "object" || options.logger === null)) {
-    refuse("logger", "an object with methods such as warn and error", typeof options.logger);
-  }
-  for (const option of ["clock", "setTimer", "createId"] as const) {
-    if (options[option] !== undefined && typeof options[option] !== "function") {
-      refuse(option, "a function", options[option]);
-    }
-  }
-  const settings: EngineSettings = { ...ENGINE_DEFAULTS, ...definedOnly(options, ENGINE_OPTIONS) };
-  for (const option of ["episodeTtl", "outcomeWindow", "readDeadline", "writeDeadline"] as const) {
-    if (!(typeof settings[option] === "number" && settings[option] > 0))
-      refuse(option, "a positive number of milliseconds", settings[option]);
-  }
-  for (const option of ["maxOpenEpisodes", "recordedCandidates"] as const) {
-    if (!(Number.isInteger(settings[option]) && settings[option] >= 1)) {
-      refuse(option, "a whole number of at least 1", settings[option]);
-    }
-  }
-  if (!(typeof settings.holdout === "number" && settings.holdout >= 0 && settings.holdout <= 1)) {
-    refuse("holdout", "a share in [0, 1]", settings.holdout);
-  }
-  if (settings.trust !== "off" && settings.trust !== "audited") refuse("trust", '"off" or "audited"', settings.trust);
-  for (const part of ["weight", "window"] as const) {
-    const caps = settings.sourceCaps;
-    if (caps !== undefined && !(caps?.[part] > 0 && Number.isFinite(caps[part]))) {
-      refuse(`sourceCaps.${part}`, "a positive, finite number", caps?.[part]);
-    }
-  }
-  if (typeof settings.enabled !== "boolean") refuse("enabled", "true or false", settings.enabled);
-  if (options.learner !== undefined && !isLearner(options.learner)) {
-    refuse("learner", "a Learner, such as oar() or qavr()", options.learner);
-  }
-  if (!EDIT_POLICIES.includes(settings.onEdit)) refuse("onEdit", EDIT_POLICIES.join(", "), settings.onEdit);
-  const { sourceCaps: caps } = settings;
-  return caps ? { ...settings, sourceCaps: { weight: caps.weight, window: caps.window } } : settings;
+  checkSettings("createEngine", { store: options?.store }, { store: ENGINE_RULES.store });
+  assertKnownFields(options, "createEngine() has no option", ENGINE_RULES);
+  const settings = { ...ENGINE_DEFAULTS, ...definedOnly(options, ENGINE_RULES) } as EngineSettings;
+  checkSettings<string>("createEngine", settings, ENGINE_RULES);
+  return settings;
 }

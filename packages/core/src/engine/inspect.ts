@@ -2,39 +2,31 @@ import { checkOptions } from "../errors/known-fields.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { ContextCounts } from "../ledger/context-counts.js";
 import { similaritiesOf } from "../ledger/episode-exposure.js";
-import type { EpisodeRecord, Standing } from "../ledger/episode-record.js";
+import type { Credibility, EpisodeRecord } from "../ledger/episode-record.js";
 import { decodeEvent } from "../ledger/event-codec.js";
-import { decodeSource, type SourceRecord } from "../ledger/source-record.js";
 import { memoryScope, rebuildRef, SCOPES } from "../ledger/state-keys.js";
 import { emptyStats, type StatsRecord } from "../ledger/stats-record.js";
 import { scanAll } from "../store/scan-all.js";
 import type { Store } from "../store/store.js";
 import { assertName } from "../store/validate.js";
-import { DEFAULT_NAME } from "./check.js";
-import type { EngineContext } from "./context.js";
-import { ONLY_NAMESPACE } from "./engine-options.js";
-import { findEpisode } from "./find-episode.js";
+import { DEFAULT_NAME, ONLY_NAMESPACE } from "./check.js";
+import { findEpisode } from "./episodes/find-episode.js";
+import type { OpenEpisode, OpenExposure } from "./episodes/open-episodes.js";
 import { liftOf } from "./lift.js";
-import type { OpenEpisode, OpenExposure } from "./open-episodes.js";
-import { toRankedItem } from "./rank.js";
-import type { ContextStatus, NamespaceStatus, SourceStatus } from "./reports.js";
-import { describeSources } from "./source-flags.js";
-import type { EpisodeView, ExposureView } from "./types.js";
+import type { EngineParts } from "./parts.js";
+import { toRankedItem } from "./ranked-items.js";
+import type { ContextStatus, NamespaceStatus } from "./reports.js";
+import type { Engine, EpisodeView, ExposureView } from "./types.js";
 
 /** Length of the lists of best and worst memories. */
 const EXTREMES = 10;
-/** Episodes that must have taught before a context counts as warm: where the published QAVR begins to use what it learned. */
+/** Episodes that must have taught before a context counts as warm: from there on the published QAVR uses its q-values. */
 const WARM_EPISODES = 100;
 /** Length of the list of sources. */
 const LISTED_SOURCES = 100;
 
-export interface Inspector {
-  explain(reference: string, options?: { readonly namespace?: string | undefined }): Promise<EpisodeView | undefined>;
-  status(options?: { readonly namespace?: string | undefined }): Promise<NamespaceStatus>;
-}
-
-export function createInspector(context: EngineContext): Inspector {
-  const { store, states, open, learner } = context;
+export function createInspector(parts: EngineParts): Pick<Engine, "explain" | "status"> {
+  const { store, states, open, learner } = parts;
 
   return {
     async explain(reference, options = {}) {
@@ -62,7 +54,7 @@ export function createInspector(context: EngineContext): Inspector {
         episodes: {
           open: open.count(namespace),
           recorded: stats.episodes,
-          parked: stats.parked,
+          suspended: stats.suspended,
           abandoned: stats.abandoned,
         },
         outcomes: stats.outcomes,
@@ -91,10 +83,11 @@ export function createInspector(context: EngineContext): Inspector {
     return found;
   }
 
-  async function sources(namespace: string): Promise<SourceStatus[]> {
-    const records = new Map<string, SourceRecord>();
-    for await (const { id, value } of scanAll(store, namespace, SCOPES.source)) records.set(id, decodeSource(value));
-    return describeSources(records, context.sourceCaps, context.now())
+  async function sources(namespace: string): Promise<NamespaceStatus["sources"]> {
+    if (!parts.governance) return [];
+    const records = new Map<string, Uint8Array>();
+    for await (const { id, value } of scanAll(store, namespace, SCOPES.source)) records.set(id, value);
+    return [...parts.governance.describe(records, parts.now())]
       .filter(({ audits, credited }) => audits > 0 || credited > 0)
       .sort((a, b) => b.flags.length - a.flags.length || b.audits - a.audits || (a.source < b.source ? -1 : 1))
       .slice(0, LISTED_SOURCES);
@@ -106,7 +99,7 @@ export function createInspector(context: EngineContext): Inspector {
   ): Promise<
     Pick<NamespaceStatus["collections"][number], "memories" | "withEvidence" | "utilityQuartiles" | "best" | "worst">
   > {
-    const now = context.now();
+    const now = parts.now();
     const known: { id: string; utility: number; evidence: number }[] = [];
     let total = 0;
     for await (const { id, value } of scanAll(store, namespace, memoryScope(collection))) {
@@ -128,9 +121,9 @@ export function createInspector(context: EngineContext): Inspector {
   }
 
   async function viewOfOpen({ id, namespace, earlier, recordedState, exposures }: OpenEpisode): Promise<EpisodeView> {
-    // A resumed episode showed some of its memories before it was parked.
+    // A resumed episode showed some of its memories before it was suspended.
     const before = earlier && (await viewOfRecorded(namespace, id, earlier));
-    // It may have been reported on while it goes on. What it has shown is known also while the store is away.
+    // It may have been reported on meanwhile. Its exposures are known here also while the store is away.
     const record = recordedState && (await states.episode(namespace, id).catch(() => earlier));
     return {
       ...(before ?? { episode: id, namespace }),
@@ -191,17 +184,17 @@ function outcomeOf(record: EpisodeRecord | undefined): Pick<EpisodeView, "outcom
   const { reward, votes } = record ?? {};
   if (reward) {
     const { tier, source, note } = reward;
-    const outcome = { reward: reward.reward, tier, source, ...trustPart(reward.standing) };
+    const outcome = { reward: reward.reward, tier, source, ...trustPart(reward.credibility) };
     return { outcome: note === "" ? outcome : { ...outcome, note } };
   }
   if (votes) {
-    return { outcome: { reward: null, tier: votes.tier, source: votes.tier, ...trustPart(votes.standing) } };
+    return { outcome: { reward: null, tier: votes.tier, source: votes.tier, ...trustPart(votes.credibility) } };
   }
   return {};
 }
 
-function trustPart(standing: Standing | undefined): { readonly trust?: number } {
-  return standing && standing.trust < 1 ? { trust: standing.trust } : {};
+function trustPart(credibility: Credibility | undefined): { readonly trust?: number } {
+  return credibility && credibility.trust < 1 ? { trust: credibility.trust } : {};
 }
 
 function contextParts(all: readonly ContextCounts[]): Pick<NamespaceStatus, "contexts" | "otherContexts"> {

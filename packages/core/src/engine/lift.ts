@@ -8,7 +8,7 @@ export const LIFT_MINIMUM = 30;
 const STRATUM_MINIMUM = 2;
 
 /**
- * What learning is worth: success of the episodes in learned order minus that of the episodes held out. Episodes are compared
+ * The worth of learning: success of the episodes in learned order minus that of the episodes held out. Episodes are compared
  * with those that were drawn at the same share, since times with another share may have been better or worse for reasons of their own.
  */
 export function liftOf(counts: readonly HoldoutCounts[] | undefined): LiftReport | undefined {

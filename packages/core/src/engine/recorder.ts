@@ -1,34 +1,34 @@
 import { QavrError } from "../errors/qavr-error.js";
 import { encodeEvent } from "../ledger/event-codec.js";
 import type { EditPolicy, EpisodeState, ExposureEvent, LedgerEvent, RecordedExposure } from "../ledger/events.js";
+import type { OutboxQueue, QueueReceipt } from "../store/store.js";
 import { type CommitReceipt, type LedgerEntry, type Reduce, STORE_LIMITS, type Store } from "../store/store.js";
-import type { OpenEpisode, OpenExposure } from "./open-episodes.js";
-import type { OutcomeSpool, RecordReceipt } from "./outcome-spool.js";
+import type { OpenEpisode, OpenExposure } from "./episodes/open-episodes.js";
 
-/** Turns what is open into ledger entries and commits them. */
+/** Turns open episodes into ledger entries and commits them. */
 export interface Recorder {
   /**
-   * Commits what is not durable yet of an episode, then the entry given. On failure the episode keeps everything, and the
+   * Commits the part of an episode that is not durable yet, then the entry given. On failure the episode keeps everything, and the
    * same entries are sent again first next time.
    */
   record(
     episode: OpenEpisode,
     state: EpisodeState,
     last?: LedgerEntry,
-    parkedAs?: string,
-  ): Promise<RecordReceipt | undefined>;
-  /** Sends again what could not be sent before, and nothing else. @throws what the store throws; the episode keeps it then */
+    suspendedAs?: string,
+  ): Promise<QueueReceipt | undefined>;
+  /** Sends again the entries whose commit failed before, and nothing else. @throws the store's codes; the episode keeps them then */
   recordUnsent(episode: OpenEpisode): Promise<void>;
   /** Commits one entry to the store and turns a conflict into its error. */
   commit(namespace: string, entry: LedgerEntry): Promise<CommitReceipt>;
-  /** The same for an outcome: while the store is out of reach it may wait in the spool. */
-  commitOutcome(namespace: string, entry: LedgerEntry): Promise<RecordReceipt>;
+  /** The same for an outcome: while the store is out of reach it may wait in the outbox. */
+  commitOutcome(namespace: string, entry: LedgerEntry): Promise<QueueReceipt>;
 }
 
 export interface RecorderOptions {
   readonly store: Store;
-  /** Where outcomes wait while the store is out of reach; undefined: nowhere, and they are refused. */
-  readonly spool: OutcomeSpool | undefined;
+  /** The queue of outcomes while the store is out of reach; without it they are refused. */
+  readonly queue: OutboxQueue | undefined;
   readonly reduce: Reduce;
   readonly onEdit: EditPolicy;
   readonly recordedCandidates: number;
@@ -37,15 +37,15 @@ export interface RecorderOptions {
 }
 
 export function createRecorder(options: RecorderOptions): Recorder {
-  const { store, spool, reduce, onEdit, recordedCandidates, now, createId } = options;
+  const { store, queue, reduce, onEdit, recordedCandidates, now, createId } = options;
 
   const commitAll = (namespace: string, entries: readonly LedgerEntry[]): Promise<readonly CommitReceipt[]> =>
     store.commit(namespace, entries, reduce);
 
-  const commitOrSpool = (namespace: string, entries: readonly LedgerEntry[]): Promise<readonly RecordReceipt[]> =>
-    spool ? spool.commit(namespace, entries) : commitAll(namespace, entries);
+  const commitOrQueue = (namespace: string, entries: readonly LedgerEntry[]): Promise<readonly QueueReceipt[]> =>
+    queue ? queue.commit(namespace, entries) : commitAll(namespace, entries);
 
-  /** An entry, or several that say the same where one would be more than a store keeps: a run may retrieve hundreds of times. */
+  /** An entry, or several where one would be larger than a store keeps: a run may retrieve hundreds of times. */
   const toEntries = (event: ExposureEvent): readonly LedgerEntry[] => {
     // The key is drawn once and stays with the entry. Made from counts, it would meet that of another process's entry.
     const entry = toEntry(`exposure:${event.episode}:${createId()}`, event, now());
@@ -53,13 +53,13 @@ export function createRecorder(options: RecorderOptions): Recorder {
     if (entry.payload.length <= STORE_LIMITS.payloadBytes || exposures.length === 1) return [entry];
     const half = exposures.length >> 1;
     return [
-      // Not over before the last of them.
-      ...toEntries({ ...event, exposures: exposures.slice(0, half), state: "open", parkedAs: undefined }),
+      // The episode is not over before the last of them.
+      ...toEntries({ ...event, exposures: exposures.slice(0, half), state: "open", suspendedAs: undefined }),
       ...toEntries({ ...event, exposures: exposures.slice(half), aliases: [] }),
     ];
   };
 
-  /** Commits entries of an episode; those that failed before are not sent again then. */
+  /** Commits entries of an episode and removes them from its unsent ones. */
   const send = async <Receipt>(
     episode: OpenEpisode,
     entries: readonly LedgerEntry[],
@@ -71,35 +71,35 @@ export function createRecorder(options: RecorderOptions): Recorder {
   };
 
   return {
-    async record(episode, state, last, parkedAs) {
+    async record(episode, state, last, suspendedAs) {
       const exposures = episode.exposures.slice(episode.recordedExposures);
       const aliases = [...episode.aliases].slice(episode.recordedAliases);
       const durable = (episode.earlier?.exposures.length ?? 0) + episode.recordedExposures;
       const { recordedState } = episode;
-      const stands = recordedState?.state === state && recordedState.parkedAs === (parkedAs ?? "");
-      const isNew = !stands || exposures.length + aliases.length > 0;
-      // An episode that never showed anything leaves no trace, unless somebody has spoken about it: what it shows later is credited, and
-      // whoever asks is told how it ended.
+      const unchanged = recordedState?.state === state && recordedState.suspendedAs === (suspendedAs ?? "");
+      const isNew = !unchanged || exposures.length + aliases.length > 0;
+      // An episode that never showed anything leaves no trace, unless it was reported on: later exposures of it are credited, and
+      // explain() answers how it ended.
       if (isNew && (durable + exposures.length > 0 || last || recordedState)) {
         const event: ExposureEvent = {
           type: "exposure",
           episode: episode.id,
           state,
           aliases,
-          parkedAs,
+          suspendedAs,
           onEdit,
           exposures: exposures.map((exposure) => recorded(exposure, recordedCandidates)),
         };
         // Counted before the store answers: exposures that arrive meanwhile belong to the next entry.
         episode.recordedExposures = episode.exposures.length;
         episode.recordedAliases = episode.aliases.size;
-        episode.recordedState = { state, parkedAs: parkedAs ?? "" };
+        episode.recordedState = { state, suspendedAs: suspendedAs ?? "" };
         episode.unsent = [...episode.unsent, ...toEntries(event)];
       }
       const entries = last ? [...episode.unsent, last] : episode.unsent;
       if (entries.length === 0) return undefined;
-      // Who parks an episode wants to find it again from another process: in a spool of this one nobody would.
-      const receipts = await send(episode, entries, state === "parked" ? commitAll : commitOrSpool);
+      // Another process resumes a suspended episode from the store, so it must not wait in this one's outbox.
+      const receipts = await send(episode, entries, state === "suspended" ? commitAll : commitOrQueue);
       const receipt = last && receipts.at(-1);
       if (receipt) assertNoConflict(receipt, last);
       return receipt;
@@ -116,9 +116,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
     },
 
     async commitOutcome(namespace, entry) {
-      const [receipt] = await commitOrSpool(namespace, [entry]);
-      assertNoConflict(receipt as RecordReceipt, entry);
-      return receipt as RecordReceipt;
+      const [receipt] = await commitOrQueue(namespace, [entry]);
+      assertNoConflict(receipt as QueueReceipt, entry);
+      return receipt as QueueReceipt;
     },
   };
 }
@@ -127,7 +127,7 @@ export function toEntry(key: string, event: LedgerEvent, at: number): LedgerEntr
   return { key, type: event.type, at, payload: encodeEvent(event) };
 }
 
-function assertNoConflict(receipt: RecordReceipt, entry: LedgerEntry): void {
+function assertNoConflict(receipt: QueueReceipt, entry: LedgerEntry): void {
   if (receipt.status !== "conflict") return;
   throw new QavrError(
     "IDEMPOTENCY_CONFLICT",

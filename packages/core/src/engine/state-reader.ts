@@ -6,11 +6,11 @@ import { collectionOf, memoryScope, SCOPES, statsRef, textOfValue } from "../led
 import { decodeStats, type StatsRecord } from "../ledger/stats-record.js";
 import { readable } from "../ledger/unreadable.js";
 import { CONFIRMATIONS } from "../scoring/unverified.js";
-import type { ReadOptions, StateRef, Store } from "../store/store.js";
+import type { ReadOptions, StateRef, StateSource, Store } from "../store/store.js";
 
 /** Decoded states are kept up to about this many bytes; the namespaces that were not used for longest go first. */
 const MAX_CACHED_BYTES = 64 * 1024 * 1024;
-/** What a namespace and an id in it take beside the learner's table. */
+/** Bytes of a namespace and of an id in it, beside the learner's table. */
 const NAMESPACE_BYTES = 1_024;
 const ROW_BYTES = 128;
 /** Row of a memory without learned state. */
@@ -24,10 +24,7 @@ const MOST_AHEAD = 200;
 /** A ranking may be a little behind: outcomes of other processes are no more exact than their timing. */
 const LAGGING: ReadOptions = { mayLag: true };
 
-/** The part of a store that states are read from. */
-export type StateSource = Pick<Store, "readStates" | "changesSince" | "refresh">;
-
-/** What scoring needs to know about a request's candidates. */
+/** The states behind a request's candidates. */
 export interface ScoringStates<Shared> {
   /** Undefined before the collection's first exposure. */
   readonly shared: SharedRecord<Shared> | undefined;
@@ -58,9 +55,9 @@ interface CachedNamespace<Shared> {
   stats: StatsRecord | undefined | null;
   /** True when outcomes had taught it something at some time since all of it may have changed. */
   taught: boolean;
-  /** Whether rankings have used it since it was last read ahead. */
+  /** True when rankings have used it since it was last read ahead. */
   ranked: boolean;
-  /** What it was last weighed at, in bytes. */
+  /** Bytes at its last weighing. */
   size: number;
   readonly collections: Map<string, CachedCollection<Shared>>;
 }
@@ -96,7 +93,7 @@ export class StateReader<Shared, Memory> {
   }
 
   /**
-   * Whether outcomes have taught a namespace anything. Only erasing or rebuilding it can take that back: a namespace that was taught
+   * True when outcomes have taught a namespace something. Only erasing or rebuilding it can take that back: a namespace that was taught
    * is read again when all of it may have changed, which other processes' doings become known by with the next ranking.
    */
   async hasTaught(namespace: string): Promise<boolean> {
@@ -136,7 +133,7 @@ export class StateReader<Shared, Memory> {
   }
 
   /**
-   * Reads again, after a commit of this process, what that has changed of what rankings have used, so that the next ranking need not.
+   * Reads the changed states of recent rankings again, after a commit of this process, so that the next ranking need not.
    * Once between two rankings: where outcomes come without rankings nothing is read. What cannot be read is left to the ranking.
    */
   async readAhead(namespace: string): Promise<void> {
@@ -193,8 +190,8 @@ export class StateReader<Shared, Memory> {
   }
 
   /**
-   * Reads memories into the collection's table and returns their rows. What was read may be older than a change that somebody else has
-   * noticed meanwhile: good for this request, and still marked as out of date for the next. What somebody else has read later stands.
+   * Reads memories into the collection's table and returns their rows. A concurrent invalidation may
+   * arrive during this read: use the result now, keep the row stale, and never overwrite a newer read.
    */
   async #load(
     namespace: string,

@@ -1,18 +1,9 @@
 import type { Learner } from "../learners/learner.js";
 import type { OutcomeTier } from "../ledger/events.js";
-import type { Spool } from "../store/spool.js";
+import type { Governance } from "../ledger/governance.js";
+import type { SetTimer } from "../resilience/timeout.js";
 import type { Store } from "../store/store.js";
-import type { SetTimer } from "./deadline.js";
-import type {
-  CompactionReport,
-  EngineHealth,
-  NamespaceStatus,
-  PolicyReport,
-  RepairReport,
-  ReplayReport,
-  RevocationReport,
-  VerifyReport,
-} from "./reports.js";
+import type { EngineHealth, NamespaceStatus } from "./reports.js";
 
 /** Receives coded diagnostics. Never gets memory text. All methods are optional. */
 export interface Logger {
@@ -34,9 +25,9 @@ export interface EngineOptions {
   readonly learner?: Learner | undefined;
   /** False turns the engine into a pass-through: the host's order, no reads, no writes. @default true */
   readonly enabled?: boolean | undefined;
-  /** What a changed memory text does to its evidence: keep it, halve it, or start cold. @default "discount" */
+  /** The effect of a changed memory text on its evidence: keep it, halve it, or start cold. @default "discount" */
   readonly onEdit?: "keep" | "discount" | "reset" | undefined;
-  /** An open episode that nobody touched for this long is abandoned: recorded, counted, never a failure. Ms. @default 3,600,000 */
+  /** An open episode that was not touched for this long is abandoned: recorded, counted, never a failure. Ms. @default 3,600,000 */
   readonly episodeTtl?: number | undefined;
   /** Open episodes kept in memory; beyond it the oldest is abandoned. @default 10,000 */
   readonly maxOpenEpisodes?: number | undefined;
@@ -51,35 +42,23 @@ export interface EngineOptions {
    */
   readonly holdout?: number | undefined;
   /**
-   * `audited`: an outcome of the tiers user, self-reported and completed counts as far as its source has agreed with better evidence
-   * about the same episodes; a source that was never audited counts nothing. Leave it off unless a share of the episodes gets
-   * verified outcomes, unpredictably, and sources are named one by one: without them it switches learning off. @default "off"
+   * Rules about who is believed: `governance()` of `@qavr/core/governance`. All engines of one ledger need it, or none.
+   * @default every outcome counts in full
    */
-  readonly trust?: "off" | "audited" | undefined;
-  /**
-   * The most that one source of the tiers user and self-reported may credit one memory, as a sum of outcome weights per window (ms);
-   * what is beyond it does not reach that memory. Leave it off unless sources are named one by one: everybody who gives no name
-   * shares one. @default undefined, no cap
-   */
-  readonly sourceCaps?: { readonly weight: number; readonly window: number } | undefined;
+  readonly governance?: Governance | undefined;
   /**
    * How long a ranking waits for one answer of the store before it does without learning. Ms. Raise it for a store that is far away:
    * what the answer costs is the host's time. @default 50
    */
-  readonly readDeadline?: number | undefined;
+  readonly readTimeout?: number | undefined;
   /**
    * How long everything that acknowledges or reports waits for one answer of the store. Ms. Keep it above the store's own timeouts,
    * whose errors say more. @default 10,000
    */
-  readonly writeDeadline?: number | undefined;
-  /**
-   * Where outcomes wait while the store is out of reach; the engine passes them on with the next write after it is back. Give one
-   * when the store is another machine's. The engine owns it, as it does the store. @default none: outcomes are refused then
-   */
-  readonly spool?: Spool | undefined;
+  readonly writeTimeout?: number | undefined;
   /** Unix ms. @default Date.now */
   readonly clock?: (() => number) | undefined;
-  /** Runs something after so many ms, and returns how to call it off: for the deadlines. @default setTimeout */
+  /** Runs something after so many ms, and returns how to call it off: for the timeouts. @default setTimeout */
   readonly setTimer?: SetTimer | undefined;
   /** New episode ids. @default crypto.randomUUID */
   readonly createId?: (() => string) | undefined;
@@ -108,7 +87,7 @@ export interface RankRequest {
   /** Which body of memories the ids belong to; one embedding space each. At most 256 UTF-16 units. @default "default" */
   readonly collection?: string | undefined;
   /**
-   * What kind of task this is. What memories do in one context counts there in full and elsewhere in part. Name it when the same
+   * The kind of task. The effect of a memory in one context counts there in full and elsewhere in part. Name it when the same
    * words want different memories in different tasks; where they want the same ones, it only slows learning. @default "default"
    */
   readonly context?: string | undefined;
@@ -143,7 +122,7 @@ export interface RankedItem {
   readonly handle: string;
   readonly score: number;
   readonly similarity: number;
-  /** What learning added to the similarity. */
+  /** The part that learning added to the similarity. */
   readonly learned: number;
   readonly utility: number;
   readonly evidence: number;
@@ -163,23 +142,23 @@ export interface Ranking {
   readonly order: "host" | "learned";
   /** True when the episode is held out (`EngineOptions.holdout`): the host's order stands to measure what learning is worth. */
   readonly heldOut?: boolean;
-  /** Where the request vector came from. */
+  /** Origin of the request vector. */
   readonly vectorSource: "host" | "hashed" | "none";
-  /** What the learner wants the reader to know about these scores. */
+  /** A note of the learner about these scores. */
   readonly note?: string;
   /** Set when learning had to be left out; the items are then the host's first `topK`. */
   readonly degraded?: { readonly code: string; readonly message: string };
 }
 
-/** What somebody or something says about how an episode ended. */
+/** A report about how an episode ended. */
 export interface OutcomeInput {
-  /** In [0, 1]; `true` is 1, `false` is 0; null or absent: nobody knows (votes still count). */
+  /** In [0, 1]; `true` is 1, `false` is 0; null or absent: unknown (votes still count). */
   readonly reward?: number | boolean | null | undefined;
   /** In (0, 1]. @default 0.3 for the tier `completed`, else 1 */
   readonly weight?: number | undefined;
   /** How good the evidence is. @default "user" */
   readonly tier?: OutcomeTier | undefined;
-  /** Who says so: a channel or reporter name, for auditing and revocation. @default the tier */
+  /** Name of the reporter: a channel or a person, for auditing and revocation. @default the tier */
   readonly source?: string | undefined;
   /** Ids (or handles) of memories that helped. */
   readonly helpful?: readonly string[] | undefined;
@@ -195,10 +174,10 @@ export interface OutcomeInput {
 
 export interface OutcomeReceipt {
   /**
-   * `spooled`: the store is out of reach, and the outcome is safe in the spool. `ignored`: nothing was written, since the engine is
+   * `queued`: the store is out of reach, and the outcome is safe in the outbox. `ignored`: nothing was written, since the engine is
    * disabled, or an adapter knows that the run was shown no memory.
    */
-  readonly status: "committed" | "duplicate" | "spooled" | "ignored";
+  readonly status: "committed" | "duplicate" | "queued" | "ignored";
   readonly episode: string;
   /** Place in the namespace's ledger; 0 while it has none. */
   readonly seq: number;
@@ -208,7 +187,7 @@ export interface EndOptions {
   readonly namespace?: string | undefined;
   /**
    * Exposures (by `Ranking.exposure`) whose part of the run failed and was replaced by another: recorded, not credited. What a
-   * report or a parking has recorded before keeps its credit.
+   * report or a suspending has recorded before keeps its credit.
    */
   readonly uncredited?: readonly number[] | undefined;
 }
@@ -217,7 +196,7 @@ export interface EndOptions {
 export interface EpisodeView {
   readonly episode: string;
   readonly namespace: string;
-  readonly state: "open" | "parked" | "ended" | "abandoned";
+  readonly state: "open" | "suspended" | "ended" | "abandoned";
   readonly exposures: readonly ExposureView[];
   /** True when some of its exposures lie before the ledger's checkpoint: what they showed is known no more. */
   readonly compacted?: boolean;
@@ -242,49 +221,6 @@ export interface ExposureView {
   /** True when the episode was held out: shown in the host's order. */
   readonly heldOut?: boolean;
   readonly items: readonly RankedItem[];
-}
-
-/** A learner's states, decoded: their types are the learner's own (`OarMemory`, `QavrMemory`, …). */
-export interface LearnedState<Shared = unknown, Memory = unknown> {
-  readonly shared?: Shared;
-  readonly memories: readonly { readonly id: string; readonly state: Memory }[];
-}
-
-/** What to forget: memories of a collection, or a namespace with everything in it. */
-export type ForgetOptions =
-  | {
-      readonly namespace: string;
-      /** @default "default" */
-      readonly collection?: string;
-      readonly ids: readonly string[];
-    }
-  | { readonly namespace: string; readonly collection?: never; readonly ids?: never };
-
-/** Which outcomes to revoke. At least one condition besides the namespace; all that are named hold, and ranges include their ends. */
-export interface RevokeOptions {
-  readonly namespace: string;
-  /** Outcomes of this source. */
-  readonly source?: string;
-  /** Outcomes reported from here on, Unix ms. */
-  readonly from?: number;
-  /** Outcomes reported up to here, Unix ms. */
-  readonly to?: number;
-  /** Outcomes from this place in the ledger on. */
-  readonly fromSeq?: number;
-  /** Outcomes up to this place in the ledger. */
-  readonly toSeq?: number;
-  /** Only says what would change. @default false */
-  readonly dryRun?: boolean | undefined;
-}
-
-/** Which part of a ledger to drop. */
-export interface CompactOptions {
-  readonly namespace: string;
-  /**
-   * Entries that are older than this go, ms. What comes before the new beginning can be neither revoked nor asked about any more.
-   * @default the engine's outcomeWindow, 30 days
-   */
-  readonly olderThan?: number | undefined;
 }
 
 export interface Engine {
@@ -332,7 +268,7 @@ export interface Engine {
 
   /**
    * Ends an open episode, with or without an outcome; resolves after the durable commit (undefined: no outcome was given, or nothing was
-   * shown and nobody had reported).
+   * shown and no report had come).
    * @throws what {@link Engine.report} throws but OUTCOME_TOO_LATE; UNKNOWN_EPISODE also for one that is recorded and not open
    */
   end(episode: string, outcome?: OutcomeInput, options?: EndOptions): Promise<OutcomeReceipt | undefined>;
@@ -340,7 +276,7 @@ export interface Engine {
   /**
    * Records an outcome for an episode, open or recorded, by its id or an alias. An open one stays open.
    * @throws UNKNOWN_EPISODE, NOT_SHOWN, INVALID_ARGUMENT, INVALID_ID, INVALID_REWARD, LIMIT_EXCEEDED, OUTCOME_TOO_LATE,
-   * IDEMPOTENCY_CONFLICT, LEARNER_MISMATCH, SPOOL_FULL, and the store's codes
+   * IDEMPOTENCY_CONFLICT, LEARNER_MISMATCH, OUTBOX_FULL, and the store's codes
    */
   report(
     reference: string,
@@ -352,10 +288,10 @@ export interface Engine {
    * Makes an open episode durable and waits for {@link Engine.resume} under `alias`, in any process.
    * @throws UNKNOWN_EPISODE, INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, LEARNER_MISMATCH, and the store's codes
    */
-  park(episode: string, options: { readonly alias: string }): Promise<void>;
+  suspend(episode: string, options: { readonly alias: string }): Promise<void>;
 
   /**
-   * Reopens the parked episode of an alias; undefined if there is none, or if it accepts no outcome any more.
+   * Reopens the suspended episode of an alias; undefined if there is none, or if it accepts no outcome any more.
    * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, and the store's codes: it waits no longer than a ranking does
    */
   resume(alias: string, options?: { readonly namespace?: string | undefined }): Promise<string | undefined>;
@@ -369,83 +305,8 @@ export interface Engine {
   /** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, INVALID_STATE, and the store's codes */
   status(options?: { readonly namespace?: string | undefined }): Promise<NamespaceStatus>;
 
-  /** How this engine gets on with its store. Asks nobody: it answers also while the store does not. */
+  /** Local counters; does no I/O. */
   health(): EngineHealth;
-
-  /**
-   * With ids: their learned state goes and a reused id starts cold. Without: the namespace is erased physically.
-   * @throws INVALID_ARGUMENT also for ids or a collection that are there but undefined, and for a collection without ids: what is to go
-   * is not guessed;
-   * INVALID_ID, LIMIT_EXCEEDED, LEARNER_MISMATCH with ids, STORE_UNAVAILABLE while outcomes of the namespace wait in the spool, and the
-   * store's codes
-   */
-  forget(options: ForgetOptions): Promise<void>;
-
-  /**
-   * Takes over learned state from elsewhere, as this engine's learner keeps it; states of the same ids are replaced. Recorded in the ledger.
-   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, INVALID_STATE for what the learner could not rank with, LEARNER_MISMATCH, and the
-   * store's codes
-   */
-  importState(
-    state: LearnedState & { readonly namespace?: string | undefined; readonly collection?: string | undefined },
-  ): Promise<void>;
-
-  /**
-   * What this engine's learner knows about a collection.
-   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, LEARNER_MISMATCH, and the store's codes
-   */
-  exportState(options?: {
-    readonly namespace?: string | undefined;
-    readonly collection?: string | undefined;
-  }): Promise<LearnedState>;
-
-  /**
-   * Asks what another learner, or the same with other parameters, would have made of the namespace's ledger: how often it agrees
-   * with what was shown, and how its choices would have gone as far as chance draws can tell. Reads only.
-   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, and the store's codes
-   */
-  replay(options: { readonly learner: Learner; readonly namespace?: string | undefined }): Promise<PolicyReport>;
-
-  /**
-   * Folds the ledger again and compares, bit for bit; `write: true` replaces the stored state (also after a change of learner).
-   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, STORE_BUSY under writes without a pause, and the store's codes
-   */
-  replay(options?: {
-    readonly namespace?: string | undefined;
-    readonly write?: boolean | undefined;
-    readonly learner?: undefined;
-  }): Promise<ReplayReport>;
-
-  /**
-   * Takes outcomes out of learning for good: records which, and builds the states again without them, as if they had never been
-   * given. The ledger keeps them. Outcomes that come later count, also those of the same source.
-   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, LEARNER_MISMATCH, STORE_BUSY (then it is recorded, and `replay({ write: true })`
-   * completes it), and the store's codes
-   */
-  revoke(options: RevokeOptions): Promise<RevocationReport>;
-
-  /**
-   * Drops the beginning of a namespace's ledger and keeps the states that it led to as a checkpoint; what was learned stays bit for
-   * bit. Replay, revocation and evaluation reach back to the checkpoint from then on. Records of episodes that accept no outcome any
-   * more go, too.
-   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, LEARNER_MISMATCH, INVALID_STATE when the states do not follow from the ledger,
-   * STORE_BUSY, UNSUPPORTED, and the store's codes
-   */
-  compact(options: CompactOptions): Promise<CompactionReport>;
-
-  /**
-   * Reads a namespace's ledger, or every one, holds each entry against its digest (where the store keeps them) and folds it again to
-   * hold the states against it. Reads only, and tells of damage instead of rejecting for it.
-   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, and what a store throws that cannot be reached
-   */
-  verify(options?: { readonly namespace?: string | undefined }): Promise<VerifyReport>;
-
-  /**
-   * Builds again what can be built from an undamaged ledger: indexes, and states that do not follow from it; then passes on what waits in
-   * the spool because the store had refused it. Damaged entries need a backup.
-   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, STORE_BUSY, and what a store throws that cannot be written
-   */
-  repair(options?: { readonly namespace?: string | undefined }): Promise<RepairReport>;
 
   /** Waits for everything under way and records episodes that are past their time. */
   flush(): Promise<void>;

@@ -39,7 +39,7 @@ export function checkFields(
 }
 
 /**
- * Refuses options of a call that are no object, where a namespace alone, for one, would go unheard, and those that it does not have.
+ * Refuses options of a call that are no object (a namespace alone would be ignored), and unknown options.
  *
  * @param call As in `engine.report`.
  * @throws INVALID_ARGUMENT
@@ -61,7 +61,7 @@ export function checkObject(value: unknown, what: string): void {
   });
 }
 
-/** What something is that has no fields of a caller's; undefined for what may have some. */
+/** The kind of a value that cannot have a caller's fields, in words; undefined for an object that may. */
 function otherKind(value: unknown): string | undefined {
   if (typeof value !== "object") return typeof value;
   if (value === null) return "null";

@@ -26,10 +26,10 @@ export const ERROR_CODES = {
   STORE_NEWER_SCHEMA: "The file or schema was written by a newer version of the store.",
   STORE_BUSY: "Another process held the store's lock for longer than the busy timeout.",
   STORE_COMMIT_UNKNOWN: "The connection was lost during a commit; whether it was kept is not known.",
-  STORE_TIMEOUT: "The store did not answer within the engine's deadline.",
-  STORE_SUSPENDED: "The store kept failing and is left alone for a few seconds.",
+  STORE_TIMEOUT: "The store did not answer within the engine's timeout.",
+  STORE_CIRCUIT_OPEN: "The store kept failing and is left alone for a few seconds.",
   STORE_FAILED: "The store's backend reported an unexpected failure.",
-  SPOOL_FULL: "The store is out of reach, and the spool for outcomes holds as many as it may.",
+  OUTBOX_FULL: "The store is out of reach, and the outbox for outcomes holds as many as it may.",
   UNSUPPORTED: "The wrapped object does not offer the operation that was asked for.",
 } as const;
 

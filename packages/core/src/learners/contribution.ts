@@ -1,8 +1,8 @@
 import type { Contribution, Lesson, LessonExposure, ShownMemory } from "./learner.js";
 
 /**
- * Applies a lesson part by part and notes what each part added: `collection` for each exposure, then `memory` for each of its
- * memories that carries credit (the weaker showing of one memory carries none). A function that is left out adds nothing.
+ * Applies a lesson part by part and records the additions: `collection` for each exposure, then `memory` for each of its
+ * memories with credit (the weaker showing of one memory has none). A function that is left out adds nothing.
  */
 export function contribute<Shared, Memory>(
   { exposures }: Lesson<Shared, Memory>,
@@ -24,7 +24,7 @@ export function contribute<Shared, Memory>(
   };
 }
 
-/** Walks over what a lesson added, in the order in which it was added; parts that added nothing are left out. */
+/** Calls `parts` with the recorded additions of a lesson, in their order; empty ones are left out. */
 export function withdraw<Shared, Memory>(
   { exposures }: Lesson<Shared, Memory>,
   contribution: Contribution,

@@ -1,35 +1,59 @@
-export { beta } from "./beta/beta.js";
-export type { BetaOptions, BetaPolicy } from "./beta/parameters.js";
-export { cav } from "./cav/cav.js";
-export { contexts } from "./contexts/contexts.js";
-export type { ContextsOptions } from "./contexts/parameters.js";
-export { globalAdvantage } from "./global-advantage/global-advantage.js";
-export type { GlobalAdvantageOptions } from "./global-advantage/parameters.js";
-export { type JarOptions, jar } from "./jar/jar.js";
-export type { JarSetting } from "./jar/parameters.js";
-export type { JarShared } from "./jar/state.js";
-export { jointLogistic } from "./joint-logistic/joint-logistic.js";
-export type { JointLogisticOptions } from "./joint-logistic/parameters.js";
-export { jointReplay } from "./joint-replay/joint-replay.js";
-export type { JointReplayOptions } from "./joint-replay/parameters.js";
-export type { JointReplayShared } from "./joint-replay/state.js";
-export { kernelPrototypes } from "./kernel-prototypes/kernel-prototypes.js";
-export type { KernelPrototypesOptions } from "./kernel-prototypes/parameters.js";
-export { memrl } from "./memrl/memrl.js";
-export type { MemrlOptions } from "./memrl/parameters.js";
-export { type OarOptions, oar } from "./oar/oar.js";
-export type { OarSetting } from "./oar/parameters.js";
+/**
+ * `@qavr/core/learner`, for learner authors: the contract of a learner, and the parts to build one from. The learners of this package
+ * are in `@qavr/core`.
+ */
+export { HASHED_DIMS, hashedVector } from "../embedding/hashed-vector.js";
+export { dequantise } from "../embedding/quantise.js";
+export { MAX_DIMS } from "../embedding/request-vector.js";
+export { contentHash } from "../embedding/text-hash.js";
+export {
+  ABOVE_0,
+  between,
+  checkSettings,
+  FINITE,
+  type FieldRule,
+  finiteVector,
+  NOT_NEGATIVE,
+  oneOf,
+  problemOf,
+  RATE,
+  TIME,
+  UNIT,
+  whole,
+} from "../errors/field-rules.js";
+export { blend, rescaledNote, type UnitSimilarities, unitSimilarities } from "../scoring/blend.js";
+export { clamp, sigmoid } from "../scoring/bounds.js";
+export { relativeSimilarities } from "../scoring/relative-similarity.js";
+export { mean, spread } from "../scoring/spread.js";
+export { daysBetween, laterOf } from "../scoring/time.js";
+export { addScaled, dot, toUnit } from "../scoring/vectors.js";
+export { contribute, withdraw } from "./contribution.js";
+export type {
+  Contribution,
+  Learner,
+  Lesson,
+  LessonExposure,
+  MemoryTable,
+  Observation,
+  Revisits,
+  ScoreRequest,
+  Scores,
+  ShownMemory,
+  StateCodec,
+} from "./learner.js";
 export type { OarMemory, OarShared } from "./oar/state.js";
-export type { QavrOptions, QavrRewards } from "./qavr/parameters.js";
-export { qavr } from "./qavr/qavr.js";
-export type { ReinforcementOptions } from "./reinforcement/parameters.js";
-export { reinforcement } from "./reinforcement/reinforcement.js";
-export type { RocchioOptions } from "./rocchio/parameters.js";
-export { rocchio } from "./rocchio/rocchio.js";
-export type { Score10Options } from "./score10/parameters.js";
-export { score10 } from "./score10/score10.js";
-export { similarity } from "./similarity/similarity.js";
-export type { SuccessRateOptions } from "./success-rate/parameters.js";
-export { successRate } from "./success-rate/success-rate.js";
-export type { TimeWeightedOptions } from "./time-weighted/parameters.js";
-export { timeWeighted } from "./time-weighted/time-weighted.js";
+export { DecodedTable, type Judgement, noState, scoreOneByOne } from "./one-by-one.js";
+export { Q_VALUE_DEFAULTS, type QValueSettings, type QValueShared, type QValueState } from "./q-value.js";
+export {
+  centre,
+  type Direction,
+  dimsOf,
+  expectedLogit,
+  type FirstModel,
+  meetRequests,
+  type RequestBaseline,
+  type RequestModel,
+  requestModelCodec,
+} from "./request-model.js";
+export { doubled, RowVectors } from "./row-vectors.js";
+export { observeSpread, type RunningSpread, spreadScale } from "./running-spread.js";

@@ -1,33 +1,33 @@
 /**
- * The learner contract. A learner is pure arithmetic over states that somebody else keeps: it never sees a clock, a random
- * number or a store. Drafts handed to `observe`, `learn`, `unlearn` and `discount` are private copies that it may change in
- * place; the states handed to `score` are shared and must not be changed.
+ * The learner contract. A learner is pure arithmetic over states that the engine keeps: it has no clock, no random numbers and no
+ * store. Drafts passed to `observe`, `learn`, `unlearn` and `discount` are private copies that it may change in place. The states
+ * passed to `score` are shared and must not be changed.
  */
 
-/** How a state becomes bytes and back. `decode` may keep a view of the bytes; the caller copies them first if it wants a draft. */
+/** Encoding of a state as bytes. `decode` may keep a view of the bytes; the caller copies them first if it wants a draft. */
 export interface StateCodec<State> {
   /** A state without any evidence. */
   empty(): State;
   /** `bytes` start at a multiple of 8 in their buffer. Never empty: an empty encoding is read back as `empty()`. */
   decode(bytes: Uint8Array): State;
   /**
-   * The state's bytes behind `room` bytes (a multiple of 8) that the caller fills; exactly `room` bytes for a state worth nothing.
-   * May write them where the state's own bytes lie: the state is given up with it.
+   * The state's bytes behind `room` bytes (a multiple of 8) that the caller fills; exactly `room` bytes for an empty state. It may
+   * reuse the buffer of the state, which the caller does not use afterwards.
    */
   encode(state: State, room: number): Uint8Array;
-  /** What is wrong with a state from elsewhere, in a few words; undefined when it may be encoded. Must take anything. */
+  /** The fault of an imported state, in a few words; undefined when it may be encoded. Takes any value. */
   problem(state: unknown): string | undefined;
 }
 
-/** Memory states side by side, laid out for scoring: a candidate costs few cache lines, however many memories there are. */
+/** Memory states laid out for scoring: a candidate costs few cache lines, however many memories there are. */
 export interface MemoryTable {
-  /** Takes in a state as the learner's `memory` codec encoded it (never empty): into `row`, or into a new one. Returns the row. */
+  /** Adds a state, encoded by the learner's `memory` codec and not empty, in `row` or in a new row. Returns the row. */
   put(bytes: Uint8Array, row?: number): number;
-  /** About how many bytes it holds. */
+  /** Bytes held, approximately. */
   readonly size: number;
 }
 
-/** One request and its candidates, as the learner may see them. All arrays are parallel and in the host's order. */
+/** One request and its candidates. All arrays are parallel and in the host's order. */
 export interface ScoreRequest<Shared, Table> {
   /** State of the collection, undefined before its first exposure. */
   readonly shared: Shared | undefined;
@@ -38,30 +38,30 @@ export interface ScoreRequest<Shared, Table> {
   readonly similarities: Float64Array;
   /** Unit request vector (Float32Array, the collection's dims), undefined when the request has none in this space. */
   readonly vector: Float32Array | undefined;
-  /** What kind of task this is; `default` when the host names none. */
+  /** Kind of task; `default` when the host names none. */
   readonly context: string;
-  /** How many will be shown. */
+  /** Number of memories to show. */
   readonly topK: number;
-  /** False where nothing will be learned from the ranking: then there is nothing to find out either. */
+  /** False when nothing will be learned from the ranking, so that exploration is useless. */
   readonly explores: boolean;
   /** Unix ms. */
   readonly now: number;
 }
 
-/** The learner's verdict on each candidate, parallel to the request's arrays. `score` orders; higher is better. */
+/** The learner's scores, parallel to the request's arrays. `score` gives the order; higher is better. */
 export interface Scores {
   readonly score: Float64Array;
-  /** The estimate behind the shift, in the learner's own unit (oar: logits; cav: expected advantage; qavr: q in [0,1]). */
+  /** The estimate behind the shift, in the learner's own unit (oar: logits; qValue: q in [0, 1]). */
   readonly utility: Float64Array;
   /** Effective number of outcomes behind each utility; 0 = never. */
   readonly evidence: Float64Array;
-  /** How far past predictions let learning move the order, 0..1. */
+  /** Influence of learning on the order, from how well past predictions came true, 0..1. */
   readonly gate: number;
-  /** True when no candidate has evidence that may move the order: the host's order stands. */
+  /** True when no candidate has evidence that may move the order: the host's order is kept. */
   readonly unchanged: boolean;
-  /** Only the first so many candidates compete; the rest follow in the host's order. @default all */
+  /** Number of leading candidates that compete; the rest follow in the host's order. @default all */
   readonly movable?: number;
-  /** What a reader of the explanation must know, e.g. how similarities were rescaled. */
+  /** Note for the explanation, e.g. that similarities were rescaled. */
   readonly note?: string;
 }
 
@@ -75,7 +75,7 @@ export interface ShownMemory<Memory> {
   readonly weight: number;
   /** 1 helpful, −1 harmful, 0 no vote on this memory. */
   readonly vote: -1 | 0 | 1;
-  /** Whether the run is known to have used it; undefined when nobody said. */
+  /** True when the run used it, false when it did not; undefined when that is unknown. */
   readonly used: boolean | undefined;
 }
 
@@ -90,14 +90,14 @@ export interface LessonExposure<Shared, Memory> {
   readonly shown: readonly ShownMemory<Memory>[];
 }
 
-/** A finished episode with what is known about its end. */
+/** A finished episode and its outcome. */
 export interface Lesson<Shared, Memory> {
   readonly exposures: readonly LessonExposure<Shared, Memory>[];
-  /** In [0, 1], or null when nobody knows (only votes teach then). */
+  /** In [0, 1], or null when it is unknown (only votes teach then). */
   readonly reward: number | null;
-  /** In (0, 1]: how much this kind of evidence counts, times the trust in its source when it was last weighed. */
+  /** Weight of this kind of evidence times the trust in its source, in (0, 1]. */
   readonly weight: number;
-  /** True when the outcome carries votes; a memory without one then learns at half rate (facts of each learner's card). */
+  /** True when the outcome has votes. Most learners then give a memory without a vote half of its credit. */
   readonly voted: boolean;
   /** Unix ms of the outcome. */
   readonly at: number;
@@ -105,10 +105,10 @@ export interface Lesson<Shared, Memory> {
   readonly first: boolean;
 }
 
-/** What one lesson added, in the learner's own coefficients: enough to take it back exactly once. Stored with the episode. */
+/** The additions of one lesson, in the learner's own coefficients: enough to take it back once. Stored with the episode. */
 export interface Contribution {
   readonly exposures: readonly {
-    /** Direction learned along, signed bytes; undefined when the learner needs none. */
+    /** Direction of the lesson, signed bytes; undefined when the learner needs none. */
     readonly direction: Int8Array | undefined;
     readonly scalars: readonly number[];
     /** Parallel to the exposure's shown memories. */
@@ -116,34 +116,34 @@ export interface Contribution {
   }[];
 }
 
-/** What an exposure tells before any outcome. */
+/** An exposure, before any outcome. */
 export interface Observation<Shared, Memory> {
   readonly shared: Shared;
   readonly context: string;
   /** Similarities of all recorded candidates, host order. */
   readonly similarities: Float64Array;
-  /** How many memories were shown. */
+  /** Number of memories shown. */
   readonly shown: number;
-  /** Drafts of the memories shown, each once. Decoding them costs time: do not call it for nothing. */
+  /** Drafts of the memories shown, each once. Decoding them takes time; call it only when they are needed. */
   memories(): readonly Memory[];
   readonly at: number;
 }
 
-/** How a learner fits old runs again. */
+/** Repeated fits of old runs. */
 export interface Revisits<Shared, Memory> {
-  /** How many of the last runs are remembered for it. ≥ 1 */
+  /** Number of the last runs that are kept for it. ≥ 1 */
   readonly log: number;
-  /** How many of them are fitted again after each new run, round robin in the ledger's order. ≥ 0; the new run is, too. */
+  /** Number of kept runs that are fitted again after each new run, round robin in the ledger's order. ≥ 0 */
   readonly count: number;
-  /** Replaces what a run contributed by what it should contribute now, in the drafts, and says what that is. */
+  /** Replaces a run's contribution by a new one, in the drafts, and returns it. */
   fit(lesson: Lesson<Shared, Memory>, contribution: Contribution): Contribution;
 }
 
-/** Turns outcomes into an order. One file (or folder) each, with a card: formula, parameters, when it is the wrong choice. */
+/** Turns outcomes into an order. Its doc comment is its card: formula, parameters, and when it is the wrong choice. */
 export interface Learner<Shared = unknown, Memory = unknown, Table extends MemoryTable = MemoryTable> {
   /** Name and version, e.g. `oar@1`. Stored with every state; a change of arithmetic is a new version. */
   readonly id: string;
-  /** How many candidates it wants for `topK`; the engine asks for 4·topK (at least 20) when absent. */
+  /** Number of candidates wanted for `topK`. @default 4·topK, at least 20 */
   fetchK?(topK: number): number;
   readonly shared: StateCodec<Shared>;
   readonly memory: StateCodec<Memory>;
@@ -151,11 +151,11 @@ export interface Learner<Shared = unknown, Memory = unknown, Table extends Memor
   createTable(): Table;
   score(request: ScoreRequest<Shared, Table>): Scores;
   observe(observation: Observation<Shared, Memory>): void;
-  /** Applies a lesson to the drafts and says what it added. */
+  /** Applies a lesson to the drafts and returns its additions. */
   learn(lesson: Lesson<Shared, Memory>): Contribution;
-  /** Runs that are fitted again after each new one, for learners that fit many runs jointly. Each touches the states of its memories. */
+  /** Given by learners that fit old runs again. Each fit reads and writes the states of its memories. */
   readonly revisits?: Revisits<Shared, Memory>;
-  /** Takes back what an earlier lesson on the same exposures added. */
+  /** Takes back the additions of an earlier lesson on the same exposures. */
   unlearn(lesson: Lesson<Shared, Memory>, contribution: Contribution): void;
   /** The memory's text changed: keep this share of its evidence, in [0, 1]. */
   discount(memory: Memory, keep: number): void;

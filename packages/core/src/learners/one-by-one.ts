@@ -1,7 +1,40 @@
-import type { DecodedTable } from "./decoded-table.js";
-import type { ScoreRequest, Scores } from "./learner.js";
+import type { MemoryTable, ScoreRequest, Scores, StateCodec } from "./learner.js";
 
-/** How a learner judges one candidate by itself. `memory` is undefined where nothing was learned. */
+/** The codec of a learner without state about a collection, or about a memory. */
+export const noState: StateCodec<null> = {
+  empty: () => null,
+  decode: () => null,
+  encode: (_, room) => new Uint8Array(room),
+  problem: () => undefined,
+};
+
+/** A table of decoded states, for learners whose states are small. */
+export class DecodedTable<Memory> implements MemoryTable {
+  readonly #codec: StateCodec<Memory>;
+  readonly #states: Memory[] = [];
+  #size = 0;
+
+  constructor(codec: StateCodec<Memory>) {
+    this.#codec = codec;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  put(bytes: Uint8Array, row: number = this.#states.length): number {
+    if (row === this.#states.length) this.#size += bytes.length;
+    this.#states[row] = this.#codec.decode(bytes);
+    return row;
+  }
+
+  /** The state of a row, undefined for −1. */
+  at(row: number): Memory | undefined {
+    return this.#states[row];
+  }
+}
+
+/** Judgement of one candidate without regard to the others. `memory` is undefined when nothing was learned about it. */
 export interface Judgement<Memory> {
   utility(memory: Memory | undefined, candidate: number): number;
   evidence(memory: Memory): number;
@@ -9,8 +42,8 @@ export interface Judgement<Memory> {
 }
 
 /**
- * Scores candidates one by one. The host's order stands while none of those that may move has a state; the ones behind
- * `movable` keep their similarity for a score.
+ * Scores candidates one by one. The host's order stays while no movable candidate has a state. The candidates after the first
+ * `movable` score their similarity.
  */
 export function scoreOneByOne<Memory>(
   { table, rows, similarities }: Pick<ScoreRequest<unknown, DecodedTable<Memory>>, "table" | "rows" | "similarities">,

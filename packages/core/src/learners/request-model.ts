@@ -1,14 +1,21 @@
 import { dequantise, quantise } from "../embedding/quantise.js";
 import { MAX_DIMS } from "../embedding/request-vector.js";
-import { addScaled, unitDifference } from "../scoring/vectors.js";
-import { dimsOf } from "./advantage-vector.js";
-import { bytesBehind } from "./bytes-behind.js";
+import { FINITE, finiteVector, NOT_NEGATIVE, problemOf } from "../errors/field-rules.js";
+import { QavrError } from "../errors/qavr-error.js";
+import { addScaled, dot, unitDifference } from "../scoring/vectors.js";
 import type { LessonExposure, StateCodec } from "./learner.js";
-import { FINITE, finiteVector, NOT_NEGATIVE, problemOf } from "./legality.js";
-import type { RequestBaseline } from "./request-baseline.js";
 import type { RunningSpread } from "./running-spread.js";
 
-/** What a learner over centred request vectors keeps about a collection's requests. `lessons` is also the clock of the gate's decay. */
+/** Part of a collection's state: the expected success of a request, whatever is shown. */
+export interface RequestBaseline {
+  /** Float32Array of the collection's dims, length 0 before the first request with a vector. */
+  baseline: Float32Array;
+  bias: number;
+  /** Lessons learned: the step size of the bias. */
+  lessons: number;
+}
+
+/** A collection's requests, for learners over centred request vectors. `lessons` is also the clock of the gate's decay. */
 export interface RequestModel extends RequestBaseline, RunningSpread {
   /** Mean request vector, length 0 before the first. */
   mean: Float32Array;
@@ -19,11 +26,11 @@ export interface RequestModel extends RequestBaseline, RunningSpread {
   gateDenominator: number;
 }
 
-/** Numbers that every learner over request vectors shares; part of each one's version. */
-export const REQUEST_MODEL = {
-  /** The mean request is averaged over at least this many … */
+/** Parameters that all learners over request vectors share; part of the version of each. */
+const REQUEST_MODEL = {
+  /** Least number of runs in the average of the mean request. */
   meanWarmup: 10,
-  /** … and at most this many runs. Range 100..2000. */
+  /** Most runs in it. Range 100..2000. */
   meanWindow: 500,
 } as const;
 
@@ -41,7 +48,33 @@ const RULES = {
   spreadCount: NOT_NEGATIVE,
 };
 
-/** Where a model starts, before any run. */
+/** Returns the number of values after the scalars. @throws INVALID_STATE for an impossible length */
+export function dimsOf(length: number): number {
+  if (Number.isInteger(length) && length >= 0 && length <= MAX_DIMS) return length;
+  throw new QavrError("INVALID_STATE", "A stored learner's state has an impossible length. Replay the ledger.");
+}
+
+/**
+ * Bytes with two vectors behind the first `start` bytes, which the caller fills. It reuses the buffer of the vectors when they lie
+ * at their places already, as in a decoded draft; otherwise it returns a copy behind zeros.
+ */
+export function bytesBehind(start: number, first: Float32Array, second: Float32Array): Uint8Array<ArrayBufferLike> {
+  const { buffer } = first;
+  const length = start + first.byteLength + second.byteLength;
+  const stand =
+    buffer.byteLength === length &&
+    second.buffer === buffer &&
+    first.byteOffset === start &&
+    second.byteOffset === start + first.byteLength;
+  if (stand) return new Uint8Array(buffer);
+  const bytes = new Uint8Array(length);
+  const values = new Float32Array(bytes.buffer, start);
+  values.set(first);
+  values.set(second, first.length);
+  return bytes;
+}
+
+/** Values of a model before any run. */
 export type FirstModel = Pick<RequestModel, "bias" | "gateNumerator" | "gateDenominator">;
 
 /** Seven float64, then mean and baseline as float32. Little-endian. */
@@ -92,26 +125,31 @@ export function requestModelCodec(first: FirstModel): StateCodec<RequestModel> {
   };
 }
 
+/** Log-odds of success of a kind of request: `bias + baseline · q`; the bias alone without a vector of the collection's length. */
+export function expectedLogit(state: RequestBaseline, q: Float32Array | undefined): number {
+  return state.bias + (q && state.baseline.length === q.length ? dot(state.baseline, q) : 0);
+}
+
 /**
- * Centred request `z = unit(q − part · mean)`: what is special about this request. Without centring, vectors soak up the mean
- * request and harm unrelated needs. `q` itself before the first run.
+ * Centred request `z = unit(q − part · mean)`: the request without the part that all requests share. Without centring, vectors
+ * learn the mean request and harm unrelated needs. `q` itself before the first run.
  *
- * @param part how much of the mean request is taken away, in [0, 1]
+ * @param part share of the mean request that is subtracted, in [0, 1]
  */
 export function centre(model: RequestModel | undefined, q: Float32Array, part = 1): Float32Array {
   return model && model.mean.length === q.length ? unitDifference(q, model.mean, part) : q;
 }
 
-/** A direction to learn along: the unit vector of its bytes, so that what is taken back later is what was added. */
+/** A direction to learn along: the unit vector of its recorded bytes, so that a lesson can be taken back exactly. */
 export interface Direction {
   readonly z: Float32Array;
   readonly bytes: Int8Array;
 }
 
 /**
- * Meets the requests of a run that has ended: moves the mean by all of them (once per run), then fixes the direction that each
- * exposure learns along. In this order a corrected run learns along the directions of its first lesson. A direction is undefined
- * for an exposure without a request vector.
+ * Moves the mean by all requests of a finished run (once per run), then returns the direction of each exposure. In this order a
+ * corrected run learns along the directions of its first lesson. The direction is undefined for an exposure without a request
+ * vector.
  *
  *     mean += share · (q − mean) / min(t + 10, 500)          z = unit(q − part · mean), kept as signed bytes
  */

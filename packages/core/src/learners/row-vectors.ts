@@ -3,8 +3,8 @@ import { dot } from "../scoring/vectors.js";
 const FIRST_CAPACITY = 16;
 
 /**
- * Vectors in one array, row after row: fifty vectors that are fifty objects cost more time to find in memory than to multiply.
- * All rows take as much room as the longest one.
+ * Vectors in one array, row after row. Fifty separate objects would cost more time in cache misses than in arithmetic. All rows
+ * take as much room as the longest one.
  */
 export class RowVectors {
   /** How many values each row has. */
@@ -30,9 +30,9 @@ export class RowVectors {
 
   /**
    * `v · z` of each row whose vector is as long as `z`, NaN for the others and for −1. Each row is summed from its first value
-   * to its last, so the result does not depend on its neighbours.
+   * to its last, so the result does not depend on other rows.
    *
-   * Ten rows at a time: their misses of the processor's caches overlap, each value of `z` is loaded once for all ten, and the usual
+   * Ten rows are multiplied at a time: their cache misses overlap, and each value of `z` is loaded once for all ten. The usual
    * fifty, forty or twenty candidates leave no rest.
    */
   dots(rows: Int32Array, z: Float32Array): Float64Array {
@@ -75,7 +75,7 @@ export class RowVectors {
         sumI += (vectors[i + place] as number) * value;
         sumJ += (vectors[j + place] as number) * value;
       }
-      // Beyond the last candidate there is nothing to write to, and nothing is written.
+      // Writes beyond the end of a typed array have no effect.
       products[next] = sumA;
       products[next + 1] = sumB;
       products[next + 2] = sumC;
@@ -93,7 +93,7 @@ export class RowVectors {
     return products;
   }
 
-  /** Where the vector of a candidate starts; that of row 0 for one without a vector or beyond the last, whose product is thrown away. */
+  /** Start of a candidate's vector; that of row 0 for a candidate without a row or beyond the last, since its product is not used. */
   #start(rows: Int32Array, candidate: number): number {
     return candidate < rows.length ? Math.max(0, rows[candidate] as number) * this.#stride : 0;
   }
@@ -104,7 +104,7 @@ export class RowVectors {
     this.#values = doubled(this.#values);
   }
 
-  /** Lays all rows out again: seldom, since a store's vectors come from one embedding model. */
+  /** Lays all rows out again. It is rare: a store's vectors come from one embedding model. */
   #widen(stride: number): void {
     const values = new Float32Array(this.dims.length * stride);
     this.dims.forEach((dims, row) => {
@@ -116,7 +116,7 @@ export class RowVectors {
   }
 }
 
-/** A copy with room for as much again. */
+/** A copy of twice the length. */
 export function doubled<Values extends Uint16Array | Float32Array | Float64Array>(values: Values): Values {
   const longer = new (values.constructor as new (length: number) => Values)(values.length * 2);
   longer.set(values);

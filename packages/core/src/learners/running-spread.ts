@@ -2,11 +2,11 @@ import { spread } from "../scoring/spread.js";
 import type { Observation } from "./learner.js";
 
 /** Exposures over which the running spread is averaged. Range 100..2000. */
-export const SPREAD_WINDOW = 500;
-/** Spread of similarities (standard deviation over the candidates) at which learners' constants hold: what the tuning sets had. */
-export const REFERENCE_SPREAD = 0.1;
+const SPREAD_WINDOW = 500;
+/** Spread of similarities at which learners' constants hold: that of the tuning sets. Standard deviation over the candidates. */
+const REFERENCE_SPREAD = 0.1;
 
-/** Part of a collection's state: how far apart its similarities lie. */
+/** Part of a collection's state: the spread of its similarities. */
 export interface RunningSpread {
   /** Mean standard deviation of the candidates' similarities. */
   spread: number;
@@ -14,13 +14,13 @@ export interface RunningSpread {
   spreadCount: number;
 }
 
-/** Updates the running spread: `σ += (σ_request − σ) / min(count, 500)`. Lists that do not spread say nothing. */
+/** Updates the running spread: `σ += (σ_request − σ) / min(count, 500)`. Lists without spread are left out. */
 export function observeSpread({
   shared,
   similarities,
   shown,
 }: Pick<Observation<RunningSpread, unknown>, "shared" | "similarities" | "shown">): void {
-  // A list that was fetched no deeper than shown is a top without a bottom: its spread is not that of a candidate list.
+  // A list fetched no deeper than shown lacks its lower part, so its spread is too small.
   if (similarities.length <= shown) return;
   const current = spread(similarities);
   if (current === 0) return;
@@ -29,8 +29,8 @@ export function observeSpread({
 }
 
 /**
- * `σ' = σ / 0.1`: how many reference spreads a collection's similarities spread. A term that is added to similarity is
- * multiplied by it, so that it weighs the same whatever the store's scale. The request's own spread before the first exposure.
+ * `σ' = σ / 0.1`: the collection's spread over the reference spread. Terms added to similarity are multiplied by it, so that they
+ * weigh the same on every store's scale. Before the first exposure it is the request's own spread.
  */
 export function spreadScale(shared: RunningSpread | undefined, similarities: Float64Array): number {
   return (shared && shared.spreadCount > 0 ? shared.spread : spread(similarities)) / REFERENCE_SPREAD;

@@ -11,7 +11,7 @@ const INITIAL_BYTES = 2_048;
 /** Room of one writer that the next one takes over: allocating it costs more than filling it. */
 const LARGEST_SPARE = 65_536;
 
-/** Where a writer writes. */
+/** The buffer of a writer. */
 class Room {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly view: DataView;

@@ -1,6 +1,5 @@
 import { DEFAULT_CONTEXT } from "../embedding/context-direction.js";
 import type { EpisodeExposure } from "./episode-record.js";
-import type { StatsRecord } from "./stats-record.js";
 
 /** Episodes of one kind of task. */
 export interface ContextCounts {
@@ -15,7 +14,7 @@ const MAX_CONTEXTS = 32;
 
 /** Counts an episode in each context that `added` names and its earlier exposures did not. */
 export function countEpisode(
-  stats: StatsRecord,
+  stats: { contexts?: ContextCounts[] },
   earlier: readonly EpisodeExposure[],
   added: readonly EpisodeExposure[],
 ): void {
@@ -24,7 +23,7 @@ export function countEpisode(
 }
 
 /** Counts an episode that has taught for the first time. */
-export function countTaught(stats: StatsRecord, exposures: readonly EpisodeExposure[]): void {
+export function countTaught(stats: { contexts?: ContextCounts[] }, exposures: readonly EpisodeExposure[]): void {
   for (const context of contextsOf(exposures)) countsOf(stats, context).taught += 1;
 }
 
@@ -32,7 +31,7 @@ function contextsOf(exposures: readonly EpisodeExposure[]): Set<string> {
   return new Set(exposures.map(({ context }) => context).filter((context) => context !== DEFAULT_CONTEXT));
 }
 
-function countsOf(stats: StatsRecord, context: string): ContextCounts {
+function countsOf(stats: { contexts?: ContextCounts[] }, context: string): ContextCounts {
   const all = stats.contexts ?? [];
   stats.contexts = all;
   const named = all.filter((counts) => counts.context !== undefined);

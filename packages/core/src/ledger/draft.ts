@@ -7,14 +7,12 @@ import { decodeEpisode, type EpisodeRecord, encodeEpisode } from "./episode-reco
 import type { RecordedExposure } from "./events.js";
 import { MemoryRecord } from "./memory-record.js";
 import { decodeSharedRecord, encodeSharedRecord, learnerMismatch, type SharedRecord } from "./shared-record.js";
-import { decodeSource, emptySource, encodeSource, type SourceRecord } from "./source-record.js";
 import {
   episodeRef,
   memoryRef,
   memoryScope,
   SCOPES,
   sharedRef,
-  sourceRef,
   statsRef,
   textOfValue,
   textValue,
@@ -22,8 +20,8 @@ import {
 import { decodeStats, emptyStats, encodeStats, type StatsRecord } from "./stats-record.js";
 import { readable } from "./unreadable.js";
 
-/** A part of a reduction that only loads states. */
-export type Loading = Generator<readonly StateRef[], void, readonly (Uint8Array | undefined)[]>;
+/** A part of a reduction: asks for states on the way and returns a result. */
+export type Loading<Result = void> = Generator<readonly StateRef[], Result, readonly (Uint8Array | undefined)[]>;
 
 /** The states that one entry touches, and what has become of them. What the store handed out is copied before it is changed. */
 export class Draft<Shared, Memory> {
@@ -32,14 +30,13 @@ export class Draft<Shared, Memory> {
   readonly at: number;
   #stats: StatsRecord | undefined;
   #episodes = new Map<string, EpisodeRecord>();
-  #texts = new Map<string, string>();
+  #values = new Map<string, Uint8Array>();
   #shared = new Map<string, SharedRecord<Shared>>();
   /** By scope and id. */
   #memories = new Map<string, Map<string, MemoryRecord<Memory>>>();
-  #sources = new Map<string, { readonly record: SourceRecord; changed: boolean }>();
   #loaded = new Set<string>();
   #keptEpisodes = new Map<string, EpisodeRecord>();
-  #keptTexts = new Map<string, { readonly ref: StateRef; readonly text: string }>();
+  #keptValues = new Map<string, { readonly ref: StateRef; readonly value: Uint8Array }>();
   #writes: StateWrite[] = [];
 
   constructor(learner: Learner<Shared, Memory>, entry: SequencedEntry) {
@@ -84,17 +81,27 @@ export class Draft<Shared, Memory> {
     );
   }
 
-  /** A state that is a text: the episode that an alias stands for, or a part of the ring of revisits. */
-  text(ref: StateRef): string | undefined {
-    return this.#texts.get(stateAddress(ref));
+  /** The bytes of an alias, of a source's record, or of a part of a ring. */
+  value(ref: StateRef): Uint8Array | undefined {
+    return this.#values.get(stateAddress(ref));
   }
 
-  /** Keeps a text state, at once and for the store. */
-  keepText(ref: StateRef, text: string): void {
+  /** Keeps such bytes, at once and for the store. */
+  keepValue(ref: StateRef, value: Uint8Array): void {
     const key = stateAddress(ref);
     this.#loaded.add(key);
-    this.#texts.set(key, text);
-    this.#keptTexts.set(key, { ref, text });
+    this.#values.set(key, value);
+    this.#keptValues.set(key, { ref, value });
+  }
+
+  /** The same as text: the episode that an alias names, or a part of a ring. */
+  text(ref: StateRef): string | undefined {
+    const value = this.value(ref);
+    return value && textOfValue(value);
+  }
+
+  keepText(ref: StateRef, text: string): void {
+    this.keepValue(ref, textValue(text));
   }
 
   episode(id: string): EpisodeRecord | undefined {
@@ -112,18 +119,6 @@ export class Draft<Shared, Memory> {
 
   memory(collection: string, id: string): MemoryRecord<Memory> {
     return this.#memories.get(memoryScope(collection))?.get(id) as MemoryRecord<Memory>;
-  }
-
-  /** To read. It must have been loaded. */
-  source(name: string): SourceRecord {
-    return (this.#sources.get(name) as { record: SourceRecord }).record;
-  }
-
-  /** To change in place. */
-  changeSource(name: string): SourceRecord {
-    const source = this.#sources.get(name) as { readonly record: SourceRecord; changed: boolean };
-    source.changed = true;
-    return source.record;
   }
 
   decodeMemory(bytes: Uint8Array): Memory {
@@ -163,15 +158,12 @@ export class Draft<Shared, Memory> {
 
   writes(): StateWrite[] {
     for (const [id, record] of this.#keptEpisodes) this.write(episodeRef(id), encodeEpisode(record));
-    for (const { ref, text } of this.#keptTexts.values()) this.write(ref, textValue(text));
+    for (const { ref, value } of this.#keptValues.values()) this.write(ref, value);
     for (const [collection, record] of this.#shared) {
       this.write(sharedRef(collection), encodeSharedRecord(record, this.learner.shared));
     }
     for (const [scope, records] of this.#memories) {
       for (const [id, record] of records) this.write({ scope, id }, record.encode());
-    }
-    for (const [name, { record, changed }] of this.#sources) {
-      if (changed) this.write(sourceRef(name), encodeSource(record));
     }
     this.write(statsRef, encodeStats(this.stats));
     return this.#writes;
@@ -186,13 +178,11 @@ export class Draft<Shared, Memory> {
         break;
       case SCOPES.alias:
       case SCOPES.revisit:
-        if (bytes) this.#texts.set(stateAddress(ref), textOfValue(bytes));
+      case SCOPES.source:
+        if (bytes) this.#values.set(stateAddress(ref), bytes);
         break;
       case SCOPES.episode:
         if (bytes) this.#episodes.set(ref.id, decodeEpisode(bytes));
-        break;
-      case SCOPES.source:
-        this.#sources.set(ref.id, { record: bytes ? decodeSource(bytes) : emptySource(), changed: false });
         break;
       case SCOPES.shared:
         this.#shared.set(

@@ -2,7 +2,7 @@ import { relevanceWeights } from "../credit/relevance.js";
 import type { EpisodeExposure } from "./episode-record.js";
 import type { HoldoutDraw, RecordedExposure } from "./events.js";
 
-/** What the episode's record keeps of an exposure that entry `seq` holds in full; a memory shown twice is kept once, at its best. */
+/** The part of an exposure that the episode's record keeps; entry `seq` holds it in full; a memory shown twice is kept once, at its best. */
 export function toEpisodeExposure(exposure: RecordedExposure, seq: number): EpisodeExposure {
   const { collection, context, space, length, vector, credited, candidates, shown } = exposure;
   const items = new Map<string, { readonly similarity: number; readonly handle: number }>();

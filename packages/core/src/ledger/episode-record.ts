@@ -1,6 +1,6 @@
-import type { SourceCap } from "../credit/caps.js";
 import type { Contribution } from "../learners/learner.js";
 import { ByteReader, ByteWriter } from "./bytes.js";
+import type { SourceCap } from "./events.js";
 import { EPISODE_STATES, type EpisodeState, type HoldoutDraw, OUTCOME_TIERS, type OutcomeTier } from "./events.js";
 import { assertLayout, pick } from "./unreadable.js";
 
@@ -26,7 +26,7 @@ export interface EpisodeExposure {
 }
 
 /** How far the source of a reward or of votes is believed; undefined where it counts in full, without limit. */
-export interface Standing {
+export interface Credibility {
   readonly source: string;
   /** In [0, 1], as it was when the outcome was last weighed. Exactly 1 where the source is not audited: one that is never gets there. */
   trust: number;
@@ -35,7 +35,7 @@ export interface Standing {
   capped: number[];
 }
 
-/** What a source said an episode was worth. */
+/** The reward that a source reported for an episode. */
 export interface Claim {
   readonly source: string;
   readonly tier: OutcomeTier;
@@ -51,10 +51,10 @@ export interface CountedReward {
   /** Why, in the source's words; empty for none. */
   readonly note: string;
   readonly at: number;
-  readonly standing: Standing | undefined;
+  readonly credibility: Credibility | undefined;
 }
 
-/** The votes that count, by the same rule, whoever gave the reward. */
+/** The votes that count, by the same rule, from any source. */
 export interface CountedVotes {
   readonly tier: OutcomeTier;
   readonly weight: number;
@@ -62,7 +62,7 @@ export interface CountedVotes {
   readonly helpful: readonly string[];
   readonly harmful: readonly string[];
   readonly used: readonly string[] | undefined;
-  readonly standing: Standing | undefined;
+  readonly credibility: Credibility | undefined;
 }
 
 /** Everything that is known about one recorded episode. */
@@ -71,7 +71,7 @@ export interface EpisodeRecord {
   /** Unix ms of its last exposure: the outcome window starts here. */
   lastAt: number;
   /** Under which alias it waits, empty when it does not. */
-  parkedAs: string;
+  suspendedAs: string;
   exposures: EpisodeExposure[];
   reward: CountedReward | undefined;
   votes: CountedVotes | undefined;
@@ -79,11 +79,11 @@ export interface EpisodeRecord {
   holdout: HoldoutDraw | undefined;
   /** Hashes of the sources whose claims about it were audited. */
   audits: readonly number[];
-  /** Rewards that do not count and that nobody has audited. */
+  /** Rewards that do not count and were not audited. */
   claims: readonly Claim[];
-  /** Whether it has ever taught, also when all of that was taken back since. */
+  /** True when it has ever taught, also when its contribution was taken back since. */
   taught: boolean;
-  /** What it has added to the states, undefined while it teaches nothing. */
+  /** Its part of the states, undefined while it teaches nothing. */
   contribution: Contribution | undefined;
 }
 
@@ -91,7 +91,7 @@ export function emptyEpisode(): EpisodeRecord {
   return {
     state: "open",
     lastAt: 0,
-    parkedAs: "",
+    suspendedAs: "",
     exposures: [],
     reward: undefined,
     votes: undefined,
@@ -115,7 +115,7 @@ const HAS_AUDITS = 32;
 const HAS_CLAIMS = 64;
 const TAUGHT = 128;
 /** Beside the tier of a reward or of votes. */
-const HAS_STANDING = 0x80;
+const HAS_CREDIBILITY = 0x80;
 
 function partsOf({ reward, votes, holdout, audits, claims, taught, contribution }: EpisodeRecord): number {
   return (
@@ -130,17 +130,17 @@ function partsOf({ reward, votes, holdout, audits, claims, taught, contribution 
   );
 }
 
-function tierCode({ tier, standing }: CountedReward | CountedVotes): number {
-  return OUTCOME_TIERS.indexOf(tier) | (standing ? HAS_STANDING : 0);
+function tierCode({ tier, credibility }: CountedReward | CountedVotes): number {
+  return OUTCOME_TIERS.indexOf(tier) | (credibility ? HAS_CREDIBILITY : 0);
 }
 
 function tierOf(code: number): OutcomeTier {
-  return pick(OUTCOME_TIERS, code & ~HAS_STANDING);
+  return pick(OUTCOME_TIERS, code & ~HAS_CREDIBILITY);
 }
 
-function writeStanding(writer: ByteWriter, standing: Standing | undefined): void {
-  if (!standing) return;
-  const { source, trust, cap, capped } = standing;
+function writeCredibility(writer: ByteWriter, credibility: Credibility | undefined): void {
+  if (!credibility) return;
+  const { source, trust, cap, capped } = credibility;
   writer
     .text(source)
     .f64(trust)
@@ -149,8 +149,8 @@ function writeStanding(writer: ByteWriter, standing: Standing | undefined): void
   writer.list(capped, (memory) => writer.u32(memory));
 }
 
-function readStanding(reader: ByteReader, code: number): Standing | undefined {
-  if ((code & HAS_STANDING) === 0) return undefined;
+function readCredibility(reader: ByteReader, code: number): Credibility | undefined {
+  if ((code & HAS_CREDIBILITY) === 0) return undefined;
   const head = { source: reader.text(), trust: reader.f64() };
   const cap = reader.u8() === 1 ? { weight: reader.f64(), window: reader.f64() } : undefined;
   return { ...head, cap, capped: reader.list(() => reader.u32()) };
@@ -164,7 +164,7 @@ export function encodeEpisode(record: EpisodeRecord): Uint8Array {
     .u8(LAYOUT)
     .u8(EPISODE_STATES.indexOf(record.state))
     .f64(record.lastAt)
-    .text(record.parkedAs)
+    .text(record.suspendedAs)
     .list(record.exposures, (exposure) =>
       writer
         .count(exposure.seq)
@@ -190,7 +190,7 @@ export function encodeEpisode(record: EpisodeRecord): Uint8Array {
       .text(reward.source)
       .text(reward.note)
       .f64(reward.at);
-    writeStanding(writer, reward.standing);
+    writeCredibility(writer, reward.credibility);
   }
   if (votes) {
     writer.u8(tierCode(votes)).f64(votes.weight).f64(votes.at);
@@ -198,7 +198,7 @@ export function encodeEpisode(record: EpisodeRecord): Uint8Array {
     ids(votes.harmful);
     writer.u8(votes.used ? 1 : 0);
     ids(votes.used ?? []);
-    writeStanding(writer, votes.standing);
+    writeCredibility(writer, votes.credibility);
   }
   if (contribution) {
     const numbers = (list: readonly number[]): ByteWriter => writer.list(list, (value) => writer.f64(value));
@@ -218,7 +218,7 @@ export function decodeEpisode(bytes: Uint8Array): EpisodeRecord {
   const ids = (): string[] => reader.list(() => reader.text());
   const state = pick(EPISODE_STATES, reader.u8());
   const lastAt = reader.f64();
-  const parkedAs = reader.text();
+  const suspendedAs = reader.text();
   const exposures = reader.list(
     (): EpisodeExposure => ({
       seq: reader.count(),
@@ -237,7 +237,7 @@ export function decodeEpisode(bytes: Uint8Array): EpisodeRecord {
     }),
   );
   const parts = reader.u8();
-  const record: EpisodeRecord = { ...emptyEpisode(), state, lastAt, parkedAs, exposures };
+  const record: EpisodeRecord = { ...emptyEpisode(), state, lastAt, suspendedAs, exposures };
   record.taught = (parts & TAUGHT) !== 0;
   if (parts & HAS_HOLDOUT) record.holdout = { share: reader.f32(), held: (parts & HELD) !== 0 };
   if (parts & HAS_AUDITS) record.audits = reader.list(() => reader.u32());
@@ -257,7 +257,7 @@ export function decodeEpisode(bytes: Uint8Array): EpisodeRecord {
       source: reader.text(),
       note: reader.text(),
       at: reader.f64(),
-      standing: readStanding(reader, code),
+      credibility: readCredibility(reader, code),
     };
   }
   if (parts & HAS_VOTES) {
@@ -265,7 +265,7 @@ export function decodeEpisode(bytes: Uint8Array): EpisodeRecord {
     const head = { tier: tierOf(code), weight: reader.f64(), at: reader.f64(), helpful: ids(), harmful: ids() };
     const usedKnown = reader.u8() === 1;
     const used = ids();
-    record.votes = { ...head, used: usedKnown ? used : undefined, standing: readStanding(reader, code) };
+    record.votes = { ...head, used: usedKnown ? used : undefined, credibility: readCredibility(reader, code) };
   }
   if (parts & HAS_CONTRIBUTION) {
     const numbers = (): number[] => reader.list(() => reader.f64());

@@ -11,9 +11,9 @@ const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
     {
       type: "exposure",
       episode: "e-1",
-      state: "parked",
+      state: "suspended",
       aliases: ["run-1", "ünï"],
-      parkedAs: "thread",
+      suspendedAs: "thread",
       onEdit: "discount",
       exposures: [
         {
@@ -55,7 +55,7 @@ const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
       episode: "e-1",
       state: "ended",
       aliases: [],
-      parkedAs: undefined,
+      suspendedAs: undefined,
       onEdit: "keep",
       exposures: [
         {
@@ -90,8 +90,7 @@ const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
       harmful: [],
       used: ["a", "b"],
       note: "ok",
-      audited: false,
-      cap: undefined,
+      rules: undefined,
     },
     "0103652d31000000000000e03f333333333333d33f0304746f6f6c01016100010201610162026f6b",
   ],
@@ -108,8 +107,7 @@ const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
       harmful: ["b"],
       used: undefined,
       note: "",
-      audited: false,
-      cap: undefined,
+      rules: undefined,
     },
     "0103652d31000000000000f87f000000000000f03f0007636865636b657200010162000000",
   ],
@@ -126,10 +124,9 @@ const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
       harmful: [],
       used: undefined,
       note: "",
-      audited: true,
-      cap: { weight: 10, window: 86_400_000 },
+      rules: { audited: true, cap: { weight: 10, window: 86_400_000 } },
     },
-    "0103652d31000000000000f03f000000000000f03f0103616e6e000006000000000000000024400000000070999441",
+    "0103652d31000000000000f03f000000000000f03f0103616e6e00000e000000000000000024400000000070999441",
   ],
   ["a forgetting", { type: "forget", collection: "docs", ids: ["a", "\uFEFFb"] }, "0104646f637302016104efbbbf62"],
   [

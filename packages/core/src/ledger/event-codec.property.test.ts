@@ -84,8 +84,7 @@ describe("the event codec", () => {
       harmful: [],
       used: undefined,
       note: "",
-      audited: false,
-      cap: undefined,
+      rules: undefined,
     });
     // The tier follows version, "e" with its length, reward and weight.
     outcome[1 + 2 + 8 + 8] = 99;

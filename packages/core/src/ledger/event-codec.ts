@@ -18,17 +18,18 @@ import { knownFlags, pick } from "./unreadable.js";
 /** First byte of every payload: a change of layout is a new version, and old ones stay readable for ever. */
 const VERSION = 1;
 
-/** What the flags of an exposure say. */
+/** Flags of an exposure. */
 const CREDITED = 1;
 const HOLDOUT = 2;
 const HELD = 4;
 const DIFFERS = 8;
 const EXPOSURE_FLAGS = CREDITED | HOLDOUT | HELD | DIFFERS;
-/** What the flags of an outcome say. */
+/** Flags of an outcome. */
 const USED = 1;
 const AUDITED = 2;
 const CAP = 4;
-const OUTCOME_FLAGS = USED | AUDITED | CAP;
+const GOVERNED = 8;
+const OUTCOME_FLAGS = USED | AUDITED | CAP | GOVERNED;
 
 /** The event as a payload. Equal events give equal bytes. */
 export function encodeEvent(event: LedgerEvent): Uint8Array {
@@ -110,7 +111,7 @@ function writeExposureEvent(writer: ByteWriter, event: ExposureEvent): void {
     .text(event.episode)
     .u8(EPISODE_STATES.indexOf(event.state))
     .list(event.aliases, (alias) => writer.text(alias))
-    .text(event.parkedAs ?? "")
+    .text(event.suspendedAs ?? "")
     .u8(EDIT_POLICIES.indexOf(event.onEdit))
     .list(event.exposures, (exposure) => writeExposure(writer, exposure));
 }
@@ -121,7 +122,7 @@ function readExposureEvent(reader: ByteReader): ExposureEvent {
     episode: reader.text(),
     state: pick(EPISODE_STATES, reader.u8()),
     aliases: reader.list(() => reader.text()),
-    parkedAs: reader.text() || undefined,
+    suspendedAs: reader.text() || undefined,
     onEdit: pick(EDIT_POLICIES, reader.u8()),
     exposures: reader.list(() => readExposure(reader)),
   };
@@ -202,10 +203,11 @@ function writeOutcome(writer: ByteWriter, event: OutcomeEvent): void {
     .text(event.source);
   ids(event.helpful);
   ids(event.harmful);
-  writer.u8((event.used ? USED : 0) | (event.audited ? AUDITED : 0) | (event.cap ? CAP : 0));
+  const { rules } = event;
+  writer.u8((event.used ? USED : 0) | (rules ? GOVERNED : 0) | (rules?.audited ? AUDITED : 0) | (rules?.cap ? CAP : 0));
   ids(event.used ?? []);
   writer.text(event.note);
-  if (event.cap) writer.f64(event.cap.weight).f64(event.cap.window);
+  if (rules?.cap) writer.f64(rules.cap.weight).f64(rules.cap.window);
 }
 
 function readOutcome(reader: ByteReader): OutcomeEvent {
@@ -232,7 +234,6 @@ function readOutcome(reader: ByteReader): OutcomeEvent {
     harmful,
     used: flags & USED ? used : undefined,
     note,
-    audited: (flags & AUDITED) !== 0,
-    cap,
+    rules: flags & GOVERNED ? { audited: (flags & AUDITED) !== 0, cap } : undefined,
   };
 }

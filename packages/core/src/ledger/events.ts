@@ -1,6 +1,4 @@
-import type { SourceCap } from "../credit/caps.js";
-
-/** How good a piece of evidence is, best first. The best tier that spoke about an episode counts, in either order of arrival. */
+/** Qualities of evidence, best first. The best tier reported about an episode counts, in either order of arrival. */
 export const OUTCOME_TIERS = ["verified", "user", "observed", "self-reported", "completed"] as const;
 
 /**
@@ -14,18 +12,18 @@ export type OutcomeTier = (typeof OUTCOME_TIERS)[number];
 
 /** Tiers whose sources claim something that better evidence can audit. The others are observations: they count in full. */
 export const AUDITED_TIERS: readonly OutcomeTier[] = ["user", "self-reported", "completed"];
-/** Tiers in which somebody speaks who may want to move a ranking: what one source credits can be capped. */
+/** Tiers of reporters who may want to move a ranking: the credit of one source can be capped. */
 export const CAPPED_TIERS: readonly OutcomeTier[] = ["user", "self-reported"];
 
-/** What the exposure entry says about its episode at the time of writing. */
-export const EPISODE_STATES = ["open", "parked", "ended", "abandoned"] as const;
+/** States of an episode at the time of an exposure entry. */
+export const EPISODE_STATES = ["open", "suspended", "ended", "abandoned"] as const;
 export type EpisodeState = (typeof EPISODE_STATES)[number];
 
 export const VECTOR_SOURCES = ["none", "host", "hashed"] as const;
 export type VectorSource = (typeof VECTOR_SOURCES)[number];
 
 export const EDIT_POLICIES = ["keep", "discount", "reset"] as const;
-/** What a changed memory text does to its evidence. */
+/** The effect of a changed memory text on its evidence. */
 export type EditPolicy = (typeof EDIT_POLICIES)[number];
 
 /** One memory as it was shown, with the terms that put it there. */
@@ -81,10 +79,25 @@ export interface ExposureEvent {
   readonly episode: string;
   readonly state: EpisodeState;
   readonly aliases: readonly string[];
-  /** Under which name a parked episode waits. */
-  readonly parkedAs: string | undefined;
+  /** Under which name a suspended episode waits. */
+  readonly suspendedAs: string | undefined;
   readonly onEdit: EditPolicy;
   readonly exposures: readonly RecordedExposure[];
+}
+
+/** How much one source may credit one memory. */
+export interface SourceCap {
+  /** Sum of outcome weights per window, above 0. */
+  readonly weight: number;
+  /** Length of a window, ms, above 0. Windows follow each other from the Unix epoch on. */
+  readonly window: number;
+}
+
+/** The rules under which an outcome was recorded: a replay under other options gives the same state. */
+export interface OutcomeRules {
+  /** True when the outcome counts only as far as its source is trusted. */
+  readonly audited: boolean;
+  readonly cap: SourceCap | undefined;
 }
 
 /** Ledger entry `outcome`: what one source says about an episode. Folding decides whether it counts, and takes back what it replaces. */
@@ -100,12 +113,10 @@ export interface OutcomeEvent {
   readonly harmful: readonly string[];
   /** Undefined: nobody said. */
   readonly used: readonly string[] | undefined;
-  /** Why, in somebody's words; empty for none. */
+  /** The reason in the reporter's words; empty for none. */
   readonly note: string;
-  /** Whether it counts as far as its source is trusted: the engine's `trust` when it came in. */
-  readonly audited: boolean;
-  /** How much its source may credit one memory: the engine's `sourceCaps` when it came in. */
-  readonly cap: SourceCap | undefined;
+  /** The rules of the engine's governance when it came in; undefined without governance. */
+  readonly rules: OutcomeRules | undefined;
 }
 
 /** Ledger entry `forget`: these ids start cold; outcomes of episodes before this entry no longer reach them. */

@@ -1,21 +1,21 @@
-import type { CountedReward, CountedVotes, EpisodeRecord, Standing } from "./episode-record.js";
+import type { CountedReward, CountedVotes, Credibility, EpisodeRecord } from "./episode-record.js";
 import { memoryHash } from "./memory-hash.js";
 
-/** What of an episode's outcome reaches the learner, after trust and caps. */
+/** The part of an episode's outcome that reaches the learner, after trust and caps. */
 export interface Evidence {
-  /** Undefined when nobody said, or nobody who is believed. */
+  /** Undefined without a reward from a trusted source. */
   readonly reward: CountedReward | undefined;
   readonly votes: CountedVotes | undefined;
-  /** Of the reward, else of the votes, in (0, 1]: times the trust in whoever gave it. */
+  /** Weight of the reward, else of the votes, in (0, 1], times the trust in its source. */
   readonly weight: number;
-  /** Whether a memory is within the cap of whoever gave the reward (or the votes, where there is none). */
+  /** True when a memory is within the cap of the reward's source (of the votes' source without a reward). */
   credits(collection: string, id: string): boolean;
-  /** Whether a memory is within the cap of whoever voted. */
+  /** True when a memory is within the cap of the votes' source. */
   votesOn(collection: string, id: string): boolean;
 }
 
 /**
- * A source that nobody trusts is left out, one that is half trusted weighs half, and one beyond its cap misses that memory. Votes
+ * A source without trust is left out, a half trusted one weighs half, and a capped one misses that memory. Votes
  * weigh as much as the reward beside them, so that those of a source with little trust do not weaken a better reward.
  */
 export function evidenceOf({ reward: rewarded, votes: voted }: Pick<EpisodeRecord, "reward" | "votes">): Evidence {
@@ -26,16 +26,20 @@ export function evidenceOf({ reward: rewarded, votes: voted }: Pick<EpisodeRecor
     reward,
     votes,
     weight: part ? part.weight * trustIn(part) : 1,
-    credits: (collection, id) => !isCapped(part?.standing, collection, id),
-    votesOn: (collection, id) => !isCapped(votes?.standing, collection, id),
+    credits: (collection, id) => !isCapped(part?.credibility, collection, id),
+    votesOn: (collection, id) => !isCapped(votes?.credibility, collection, id),
   };
 }
 
 /** In [0, 1]; 1 where nothing doubts it. */
-export function trustIn({ standing }: Pick<CountedReward, "standing">): number {
-  return standing?.trust ?? 1;
+export function trustIn({ credibility }: Pick<CountedReward, "credibility">): number {
+  return credibility?.trust ?? 1;
 }
 
-function isCapped(standing: Standing | undefined, collection: string, id: string): boolean {
-  return standing !== undefined && standing.capped.length > 0 && standing.capped.includes(memoryHash(collection, id));
+function isCapped(credibility: Credibility | undefined, collection: string, id: string): boolean {
+  return (
+    credibility !== undefined &&
+    credibility.capped.length > 0 &&
+    credibility.capped.includes(memoryHash(collection, id))
+  );
 }

@@ -1,5 +1,4 @@
 import type { EpisodeRecord } from "./episode-record.js";
-import type { StatsRecord } from "./stats-record.js";
 
 /**
  * Rewards of one arm. Whole numbers in units of {@link REWARD_UNITS}, so that a reward that is taken back leaves exactly what
@@ -14,7 +13,7 @@ export interface ArmCounts {
   squares: number;
 }
 
-/** What became of the episodes that were drawn while the same share was held out. */
+/** Rewards of the episodes that were drawn while the same share was held out. */
 export interface HoldoutCounts {
   readonly share: number;
   /** Place in the ledger of the first exposure that counts: those before it belong to counts that were given up. */
@@ -31,7 +30,7 @@ const MAX_SHARES = 4;
 const emptyArm = (): ArmCounts => ({ episodes: 0, sum: 0, squares: 0 });
 
 /** Notes at which share an episode was drawn. To be called once, at its first exposure. */
-export function noteDraw(stats: StatsRecord, { holdout, exposures }: EpisodeRecord): void {
+export function noteDraw(stats: { holdout?: HoldoutCounts[] }, { holdout, exposures }: EpisodeRecord): void {
   const first = exposures[0];
   if (!holdout || !first) return;
   const counts = stats.holdout ?? [];
@@ -45,7 +44,11 @@ export function noteDraw(stats: StatsRecord, { holdout, exposures }: EpisodeReco
  * Adds the reward that counts to the arm of its episode (`times` 1), or takes it back (−1). Every episode weighs the same: a
  * tier decides which reward counts, but weighing successes and failures by the tier that reported them would move the mean.
  */
-export function countReward(stats: StatsRecord, { reward, holdout, exposures }: EpisodeRecord, times: 1 | -1): void {
+export function countReward(
+  stats: { holdout?: HoldoutCounts[] },
+  { reward, holdout, exposures }: EpisodeRecord,
+  times: 1 | -1,
+): void {
   const first = exposures[0];
   if (!reward || !holdout || !first) return;
   const counts = stats.holdout?.find(({ share, since }) => share === holdout.share && since <= first.seq);

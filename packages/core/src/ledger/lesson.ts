@@ -53,7 +53,7 @@ export function lessonOf<Shared, Memory>(
     reward: reward?.reward ?? null,
     weight: evidence.weight,
     // Votes of which a cap left nothing are no votes.
-    voted: named && (!votes?.standing?.cap || exposures.some(({ shown }) => shown.some(({ vote }) => vote !== 0))),
+    voted: named && (!votes?.credibility?.cap || exposures.some(({ shown }) => shown.some(({ vote }) => vote !== 0))),
     at: reward?.at ?? votes?.at ?? 0,
     first,
   };

@@ -6,7 +6,7 @@ const HEADER_BYTES = 16;
 const SHOWN_AT = 4;
 const CONFIRMED_AT = 7;
 const FORGOTTEN_AT = 8;
-/** Where the place of an edit stands, in a header that is longer by it. */
+/** Offset of the place of an edit, in a header that is longer by it. */
 const EDITED_AT = 16;
 const EDITED_HEADER_BYTES = 24;
 /** Exposures are counted up to here … */
@@ -15,7 +15,7 @@ const MAX_SHOWN = 0xff_ffff;
 const MAX_CONFIRMED = 0xff;
 
 /**
- * What is kept for one memory: 16 bytes that the ledger needs whatever the learner, then the learner's own bytes (none
+ * The record of one memory: 16 bytes of the ledger, for every learner, then the learner's own bytes (none
  * before the memory taught), which are decoded when they are first asked for.
  *
  *     u32 content hash | u24 times shown | u8 confirmations | f64 seq of the entry that forgot it | learner…
@@ -97,12 +97,12 @@ export class MemoryRecord<Memory> {
     return bytes;
   }
 
-  /** Whether an exposure of entry `seq` showed this memory as it is: neither forgotten nor edited since. */
+  /** True when an exposure of entry `seq` showed this memory as it is: neither forgotten nor edited since. */
   isPresentAt(seq: number): boolean {
     return seq > this.forgottenAt && seq > this.editedAt;
   }
 
-  /** What was forgotten later than it was edited needs no word of the edit. */
+  /** Length of the header. An edit that came before the forgetting needs no place in it. */
   get #headerBytes(): number {
     return this.editedAt > this.forgottenAt ? EDITED_HEADER_BYTES : HEADER_BYTES;
   }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { cav } from "../learners/cav/cav.js";
+import { decodeSource, encodeSource } from "../governance/source-record.js";
+import { oar } from "../learners/oar/oar.js";
+import type { OarMemory } from "../learners/oar/state.js";
 import { decodeEpisode, type EpisodeRecord, emptyEpisode, encodeEpisode } from "./episode-record.js";
 import { learnedBytes, MemoryRecord } from "./memory-record.js";
 import { decodeSharedRecord, encodeSharedRecord } from "./shared-record.js";
-import { decodeSource, encodeSource } from "./source-record.js";
 import { decodeStats, emptyStats, encodeStats, type StatsRecord } from "./stats-record.js";
 
 /** States are a cache that replay writes again, but stores hold them: a change of these bytes is a new layout or learner version. */
@@ -13,7 +14,7 @@ const bytesOf = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 
 const episode: EpisodeRecord = {
   state: "ended",
   lastAt: 1_767_225_600_000,
-  parkedAs: "thread",
+  suspendedAs: "thread",
   exposures: [
     {
       seq: 300,
@@ -33,7 +34,7 @@ const episode: EpisodeRecord = {
     source: "checker",
     note: "ok",
     at: 1_767_225_600_001,
-    standing: undefined,
+    credibility: undefined,
   },
   votes: {
     tier: "user",
@@ -42,7 +43,7 @@ const episode: EpisodeRecord = {
     helpful: ["a"],
     harmful: [],
     used: ["a"],
-    standing: undefined,
+    credibility: undefined,
   },
   holdout: undefined,
   audits: [],
@@ -52,7 +53,11 @@ const episode: EpisodeRecord = {
 };
 
 describe("the record layouts, version 1", () => {
-  const learner = cav();
+  const learner = oar({ setting: "guard" });
+  const learned: OarMemory = {
+    ...{ evidence: 2, advantage: -0.5, information: 1.5, lastRun: 4, at: 1_000 },
+    ...{ vector: Float32Array.of(1, -1), footprint: Float32Array.of(3) },
+  };
 
   it("writes and reads the frozen bytes of an episode", () => {
     const frozen =
@@ -70,10 +75,10 @@ describe("the record layouts, version 1", () => {
 
   it("writes and reads the frozen bytes of an episode whose sources are audited and capped", () => {
     const at = 1_767_225_600_000;
-    const standing = { source: "ann", trust: 0.5, cap: { weight: 10, window: 1_000 }, capped: [7] };
+    const credibility = { source: "ann", trust: 0.5, cap: { weight: 10, window: 1_000 }, capped: [7] };
     const doubted: EpisodeRecord = {
       ...emptyEpisode(),
-      reward: { tier: "user", reward: 1, weight: 1, source: "ann", note: "", at, standing },
+      reward: { tier: "user", reward: 1, weight: 1, source: "ann", note: "", at, credibility },
       votes: {
         tier: "self-reported",
         weight: 1,
@@ -81,7 +86,7 @@ describe("the record layouts, version 1", () => {
         helpful: [],
         harmful: [],
         used: [],
-        standing: { source: "bot", trust: 1, cap: undefined, capped: [] },
+        credibility: { source: "bot", trust: 1, cap: undefined, capped: [] },
       },
       audits: [0xdeadbeef],
       claims: [{ source: "eve", tier: "completed", reward: 1 }],
@@ -103,33 +108,37 @@ describe("the record layouts, version 1", () => {
     expect(decodeSource(bytesOf(frozen))).toEqual(source);
   });
 
-  it("writes and reads the frozen bytes of a memory that cav learned about", () => {
+  it("writes and reads the frozen bytes of a memory that oar learned about", () => {
     const record = new MemoryRecord(learner.memory);
     Object.assign(record, { contentHash: 0xdeadbeef, shown: 7, forgottenAt: 3 });
-    record.learned = { evidence: 2, advantage: -0.5, vector: Float32Array.of(1, -1) };
-    const frozen = "efbeadde0700000000000000000008400000000000000040000000000000e0bf0000803f000080bf";
+    record.learned = learned;
+    const frozen =
+      "efbeadde0700000000000000000008400000000000000040000000000000e0bf000000000000f83f00000000000010400000000000408f4000000000000000400000803f000080bf00004040";
     expect(hex(record.encode())).toBe(frozen);
     expect(new MemoryRecord(learner.memory, bytesOf(frozen))).toMatchObject({
       contentHash: 0xdeadbeef,
       shown: 7,
       forgottenAt: 3,
-      learned: { evidence: 2, advantage: -0.5, vector: Float32Array.of(1, -1) },
+      learned,
     });
   });
 
   it("writes and reads the frozen bytes of a memory that was forgotten and later kept evidence through an edit", () => {
     const record = new MemoryRecord(learner.memory);
     Object.assign(record, { contentHash: 0xdeadbeef, shown: 7, confirmed: 2, forgottenAt: 3, editedAt: 5 });
-    record.learned = { evidence: 2, advantage: -0.5, vector: Float32Array.of(1, -1) };
-    const frozen = "efbeadde0700000200000000000008c000000000000014400000000000000040000000000000e0bf0000803f000080bf";
+    record.learned = learned;
+    const frozen =
+      "efbeadde0700000200000000000008c000000000000014400000000000000040000000000000e0bf000000000000f83f00000000000010400000000000408f4000000000000000400000803f000080bf00004040";
     expect(hex(record.encode())).toBe(frozen);
     expect(new MemoryRecord(learner.memory, bytesOf(frozen))).toMatchObject({
       confirmed: 2,
       forgottenAt: 3,
       editedAt: 5,
-      learned: { evidence: 2, advantage: -0.5, vector: Float32Array.of(1, -1) },
+      learned,
     });
-    expect(hex(learnedBytes(bytesOf(frozen)))).toBe("0000000000000040000000000000e0bf0000803f000080bf");
+    expect(hex(learnedBytes(bytesOf(frozen)))).toBe(
+      "0000000000000040000000000000e0bf000000000000f83f00000000000010400000000000408f4000000000000000400000803f000080bf00004040",
+    );
   });
 
   it("keeps 16 bytes for a memory that was shown and never taught", () => {
@@ -139,9 +148,9 @@ describe("the record layouts, version 1", () => {
     expect(hex(record.encode())).toBe("00000000010000000000000000000000");
   });
 
-  it("writes and reads the frozen bytes of a collection that cav learned about", () => {
+  it("writes and reads the frozen bytes of a collection that oar learned about", () => {
     const record = {
-      learner: "cav@1",
+      learner: "oar@1/guard",
       space: "host",
       length: 2,
       state: {
@@ -154,10 +163,15 @@ describe("the record layouts, version 1", () => {
         gateDenominator: 5,
         spread: 0.125,
         spreadCount: 6,
+        votedRuns: 7,
+        gateSeen: 8,
+        scalarNumerator: -1,
+        scalarDenominator: 9,
+        scalarSeen: 10,
       },
     };
     const frozen =
-      "0105636176403104686f737402000000000000000000d03f0000000000000840000000000000104000000000000000400000000000001440000000000000c03f00000000000018400000003f000000bf0000004000008040";
+      "010b6f617240312f677561726404686f73740200000000000000000000001c400000000000002040000000000000f0bf00000000000022400000000000002440000000000000d03f0000000000000840000000000000104000000000000000400000000000001440000000000000c03f00000000000018400000003f000000bf0000004000008040";
     expect(hex(encodeSharedRecord(record, learner.shared))).toBe(frozen);
     expect(decodeSharedRecord(bytesOf(frozen), learner)).toEqual(record);
   });

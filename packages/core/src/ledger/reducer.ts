@@ -1,6 +1,5 @@
 import type { Learner } from "../learners/learner.js";
 import type { Reduce, Reduction, SequencedEntry } from "../store/store.js";
-import { auditClaims, setAside } from "./audits.js";
 import { countConfirmations } from "./confirmations.js";
 import { countEpisode } from "./context-counts.js";
 import { Draft, type Loading } from "./draft.js";
@@ -17,11 +16,11 @@ import {
   type RecordedExposure,
 } from "./events.js";
 import { trustIn } from "./evidence.js";
+import { type Governance, required } from "./governance.js";
 import { countReward, noteDraw } from "./holdout-counts.js";
 import type { MemoryRecord } from "./memory-record.js";
-import { reweighClaims, settle, takeBack } from "./settle.js";
-import { chargeSources, sourcesOf, standingOf } from "./standing.js";
-import { aliasRef, episodeRef, memoryRef, rebuildRef, sharedRef, sourceRef, statsRef } from "./state-keys.js";
+import { settle, takeBack } from "./settle.js";
+import { aliasRef, episodeRef, memoryRef, rebuildRef, sharedRef, statsRef } from "./state-keys.js";
 
 /** Share of its evidence that a memory keeps when its text changes. */
 const KEPT_AFTER_EDIT: Readonly<Record<EditPolicy, number>> = { keep: 1, discount: 0.5, reset: 0 };
@@ -32,19 +31,18 @@ const KEPT_AFTER_EDIT: Readonly<Record<EditPolicy, number>> = { keep: 1, discoun
  * An episode's effect on the learner's states is a function of all its credited exposures and of the best outcome known. When
  * either changes, the recorded contribution is taken back and a new one is added.
  */
-export function ledgerReducer<Shared, Memory>(learner: Learner<Shared, Memory>): Reduce {
+export function ledgerReducer<Shared, Memory>(learner: Learner<Shared, Memory>, governance?: Governance): Reduce {
   return function* reduce(entry: SequencedEntry): Reduction {
     const event = decodeEvent(entry.type, entry.payload);
     const draft = new Draft(learner, entry);
     switch (event.type) {
       case "exposure":
         yield* draft.load([statsRef, episodeRef(event.episode)]);
-        yield* foldExposures(draft, event);
+        yield* foldExposures(draft, event, governance);
         break;
       case "outcome":
         yield* draft.load([statsRef, episodeRef(event.episode)]);
-        if (event.audited || event.cap) yield* draft.load([sourceRef(event.source)]);
-        yield* foldOutcome(draft, event);
+        yield* foldOutcome(draft, event, event.rules && required(governance));
         break;
       case "forget":
         yield* draft.load([statsRef, ...event.ids.map((id) => memoryRef(event.collection, id))]);
@@ -60,7 +58,7 @@ export function ledgerReducer<Shared, Memory>(learner: Learner<Shared, Memory>):
         break;
       case "revoke":
         yield* draft.load([statsRef]);
-        // States cannot be unfolded in place: whoever revokes builds them again, and until then this says so.
+        // States cannot be unfolded in place. This mark stays until the revocation has built them again.
         draft.stats.revocations = (draft.stats.revocations ?? 0) + 1;
         draft.write(rebuildRef, new TextEncoder().encode(String(entry.seq)));
     }
@@ -68,7 +66,11 @@ export function ledgerReducer<Shared, Memory>(learner: Learner<Shared, Memory>):
   };
 }
 
-function* foldExposures<Shared, Memory>(draft: Draft<Shared, Memory>, event: ExposureEvent): Loading {
+function* foldExposures<Shared, Memory>(
+  draft: Draft<Shared, Memory>,
+  event: ExposureEvent,
+  governance: Governance | undefined,
+): Loading {
   const { stats } = draft;
   const known = draft.episode(event.episode);
   const episode = known ?? emptyEpisode();
@@ -77,8 +79,8 @@ function* foldExposures<Shared, Memory>(draft: Draft<Shared, Memory>, event: Exp
     // Spoken about before it showed anything.
     if (event.exposures.length === 0) episode.lastAt = draft.at;
   }
-  if (episode.state === "parked") stats.parked -= 1;
-  if (event.state === "parked") stats.parked += 1;
+  if (episode.state === "suspended") stats.suspended -= 1;
+  if (event.state === "suspended") stats.suspended += 1;
   if (event.state === "abandoned" && episode.state !== "abandoned") stats.abandoned += 1;
 
   const added = event.exposures.map((exposure) => toEpisodeExposure(exposure, draft.seq));
@@ -94,7 +96,7 @@ function* foldExposures<Shared, Memory>(draft: Draft<Shared, Memory>, event: Exp
     observe(draft, exposure, event.onEdit);
     episode.lastAt = Math.max(episode.lastAt, exposure.at);
   }
-  if (event.parkedAs !== undefined) yield* giveUpParked(draft, event.parkedAs, event.episode);
+  if (event.suspendedAs !== undefined) yield* giveUpSuspended(draft, event.suspendedAs, event.episode);
   if (episode.exposures.length === 0) episode.holdout = drawOf(event.exposures);
   countEpisode(stats, episode.exposures, added);
   episode.exposures.push(...added);
@@ -102,32 +104,38 @@ function* foldExposures<Shared, Memory>(draft: Draft<Shared, Memory>, event: Exp
   if (added.length === episode.exposures.length) noteDraw(stats, episode);
   countReward(stats, episode, 1);
   episode.state = event.state;
-  episode.parkedAs = event.parkedAs ?? "";
-  for (const alias of [...event.aliases, ...(event.parkedAs ? [event.parkedAs] : [])]) {
+  episode.suspendedAs = event.suspendedAs ?? "";
+  for (const alias of [...event.aliases, ...(event.suspendedAs ? [event.suspendedAs] : [])]) {
     draft.keepText(aliasRef(alias), event.episode);
   }
-  yield* draft.load(sourcesOf(episode));
-  chargeSources(draft, episode, episode.exposures, added);
+  if (episode.reward?.credibility?.cap || episode.votes?.credibility?.cap) {
+    yield* required(governance).chargeExposures(draft, episode, added);
+  }
   yield* settle(draft, event.episode, episode);
   draft.keepEpisode(event.episode, episode);
 }
 
-/** One alias, one waiting episode: whoever waited under it before can no longer be resumed. */
-function* giveUpParked<Shared, Memory>(draft: Draft<Shared, Memory>, alias: string, successor: string): Loading {
+/** One alias, one suspended episode: an earlier one under the alias can no longer be resumed. */
+function* giveUpSuspended<Shared, Memory>(draft: Draft<Shared, Memory>, alias: string, successor: string): Loading {
   yield* draft.load([aliasRef(alias)]);
   const waiting = draft.text(aliasRef(alias));
   if (waiting === undefined || waiting === successor) return;
   yield* draft.load([episodeRef(waiting)]);
   const episode = draft.episode(waiting);
-  if (episode?.state !== "parked" || episode.parkedAs !== alias) return;
+  if (episode?.state !== "suspended" || episode.suspendedAs !== alias) return;
   episode.state = "abandoned";
-  episode.parkedAs = "";
-  draft.stats.parked -= 1;
+  episode.suspendedAs = "";
+  draft.stats.suspended -= 1;
   draft.stats.abandoned += 1;
   draft.keepEpisode(waiting, episode);
 }
 
-function* foldOutcome<Shared, Memory>(draft: Draft<Shared, Memory>, event: OutcomeEvent): Loading {
+/** @param governance undefined for an outcome that was recorded without */
+function* foldOutcome<Shared, Memory>(
+  draft: Draft<Shared, Memory>,
+  event: OutcomeEvent,
+  governance: Governance | undefined,
+): Loading {
   const { stats } = draft;
   stats.outcomes[event.tier] += 1;
   if (event.reward === null) stats.unknown += 1;
@@ -135,14 +143,14 @@ function* foldOutcome<Shared, Memory>(draft: Draft<Shared, Memory>, event: Outco
   // Erased in the meantime: the outcome is a fact, but there is nothing left to credit.
   if (!episode) return;
   const { audits, claims } = episode;
-  yield* auditClaims(draft, episode, event);
-  const standing = standingOf(draft, event);
-  const spoken = { tier: event.tier, standing };
-  const rewarded = event.reward !== null && counts(spoken, episode.reward);
-  const voted = hasVotes(event) && counts(spoken, episode.votes);
-  if (event.reward !== null) {
-    const word: Claim = { source: event.source, tier: event.tier, reward: event.reward };
-    setAside(episode, rewarded ? [episode.reward, word] : [word, episode.reward]);
+  const credibility =
+    governance && event.rules ? yield* governance.weigh(draft, episode, event, event.rules) : undefined;
+  const next = { tier: event.tier, credibility };
+  const rewarded = event.reward !== null && supersedes(next, episode.reward);
+  const voted = hasVotes(event) && supersedes(next, episode.votes);
+  if (governance && event.reward !== null) {
+    const claim: Claim = { source: event.source, tier: event.tier, reward: event.reward };
+    governance.setAside(episode, rewarded ? [episode.reward, claim] : [claim, episode.reward]);
   }
   if (!rewarded && !voted) {
     const noted = episode.audits !== audits || episode.claims !== claims;
@@ -158,19 +166,27 @@ function* foldOutcome<Shared, Memory>(draft: Draft<Shared, Memory>, event: Outco
     const { tier, reward, weight, source, note } = event;
     countReward(stats, episode, -1);
     countConfirmations(draft, episode, -1);
-    episode.reward = { tier, reward, weight, source, note, at: draft.at, standing };
+    episode.reward = { tier, reward, weight, source, note, at: draft.at, credibility };
     countReward(stats, episode, 1);
     countConfirmations(draft, episode, 1);
   }
   if (voted) {
     const { tier, weight, helpful, harmful, used } = event;
-    episode.votes = { tier, weight, at: draft.at, helpful, harmful, used, standing: standing && { ...standing } };
+    episode.votes = {
+      tier,
+      weight,
+      at: draft.at,
+      helpful,
+      harmful,
+      used,
+      credibility: credibility && { ...credibility },
+    };
   }
   const said = { reward: rewarded ? episode.reward : undefined, votes: voted ? episode.votes : undefined };
-  chargeSources(draft, said, episode.exposures, episode.exposures);
+  governance?.chargeOutcome(draft, said, episode.exposures);
   yield* settle(draft, event.episode, episode);
   draft.keepEpisode(event.episode, episode);
-  if (event.audited) yield* reweighClaims(draft, event.episode);
+  if (event.rules?.audited) yield* required(governance).reweigh(draft, event.episode);
 }
 
 function foldForget<Shared, Memory>(draft: Draft<Shared, Memory>, event: ForgetEvent): void {
@@ -216,7 +232,7 @@ function observe<Shared, Memory>(draft: Draft<Shared, Memory>, exposure: Recorde
   });
 }
 
-/** What a changed text leaves of a memory: a share of its evidence, and nobody who has verified the new text. */
+/** Reduces a memory's evidence to the share that a changed text keeps. The new text is not confirmed yet. */
 function edit<Shared, Memory>(draft: Draft<Shared, Memory>, record: MemoryRecord<Memory>, keep: number): void {
   if (keep === 1) return;
   record.confirmed = 0;
@@ -231,15 +247,15 @@ function edit<Shared, Memory>(draft: Draft<Shared, Memory>, record: MemoryRecord
   }
 }
 
-/** A better tier counts; so does a later word of the same tier. Who is not trusted at all silences nobody who is. */
-function counts(spoken: Spoken, known: Spoken | undefined): boolean {
-  if (known === undefined) return true;
-  const isTrusted = trustIn(spoken) > 0;
-  if (isTrusted !== trustIn(known) > 0) return isTrusted;
-  return OUTCOME_TIERS.indexOf(spoken.tier) <= OUTCOME_TIERS.indexOf(known.tier);
-}
+type Weighed = Pick<CountedReward, "tier" | "credibility">;
 
-type Spoken = Pick<CountedReward, "tier" | "standing">;
+/** A trusted outcome beats an untrusted one; then the better tier; then the later. */
+function supersedes(next: Weighed, current: Weighed | undefined): boolean {
+  if (current === undefined) return true;
+  const isTrusted = trustIn(next) > 0;
+  if (isTrusted !== trustIn(current) > 0) return isTrusted;
+  return OUTCOME_TIERS.indexOf(next.tier) <= OUTCOME_TIERS.indexOf(current.tier);
+}
 
 function hasVotes({ helpful, harmful, used }: OutcomeEvent): boolean {
   return helpful.length > 0 || harmful.length > 0 || used !== undefined;

@@ -3,7 +3,7 @@ import type { Learner, StateCodec } from "../learners/learner.js";
 import { aligned, ByteReader, ByteWriter } from "./bytes.js";
 import { assertLayout, readable } from "./unreadable.js";
 
-/** What is kept for one collection: whose arithmetic and which vector space its memories' states belong to, then the learner's own. */
+/** The record of one collection: learner and vector space of its memories' states, then the learner's own state. */
 export interface SharedRecord<Shared> {
   readonly learner: string;
   /** Space and given length of the first request vector; empty and 0 before one was seen. */
@@ -39,7 +39,7 @@ export function encodeSharedRecord<Shared>(record: SharedRecord<Shared>, codec: 
 export function learnerMismatch(stored: string, wanted: string): QavrError {
   return new QavrError(
     "LEARNER_MISMATCH",
-    `The namespace's state was learned by ${stored}, not ${wanted}. Use that learner, or call engine.replay({ write: true }) to learn the ledger again with ${wanted}.`,
+    `The namespace's state was learned by ${stored}, not ${wanted}. Use that learner, or call replay(engine, { write: true }) to learn the ledger again with ${wanted}.`,
     { details: { stored, wanted } },
   );
 }

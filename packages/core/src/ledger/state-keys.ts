@@ -4,7 +4,7 @@ const encoder = new TextEncoder();
 /** A byte order mark is a character like any other. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Where the ledger's fold keeps what. One place for every scope, so that no two kinds of state can meet. */
+/** The scopes of the fold's states. One list, so that no two kinds of state can collide. */
 export const SCOPES = {
   episode: "episode",
   alias: "alias",
@@ -27,7 +27,7 @@ export function collectionOf(scope: string): string | undefined {
 }
 export const memoryRef = (collection: string, id: string): StateRef => ({ scope: memoryScope(collection), id });
 export const statsRef: StateRef = { scope: SCOPES.stats, id: "namespace" };
-/** Where a ring of episodes to visit again stands. */
+/** The state of a ring of episodes to visit again. */
 export const ringRef = (name: string): StateRef => ({ scope: SCOPES.revisit, id: name });
 /** One place of a ring; its value is an episode's id, as UTF-8. */
 export const slotRef = (name: string, slot: number): StateRef => ({ scope: SCOPES.revisit, id: `${name}:${slot}` });

@@ -4,7 +4,7 @@ import { OUTCOME_TIERS, type OutcomeTier } from "./events.js";
 import type { HoldoutCounts } from "./holdout-counts.js";
 import { assertLayout, readable } from "./unreadable.js";
 
-/** What most namespaces have none of. */
+/** Counts that most namespaces lack. */
 interface RareCounts {
   /** Revocations in the ledger; absent before there was one. */
   revocations?: number;
@@ -21,8 +21,8 @@ export interface StatsRecord extends RareCounts {
   /** Whose arithmetic the namespace's states follow. */
   readonly learner: string;
   episodes: number;
-  /** Parked at this moment. */
-  parked: number;
+  /** Suspended at this moment. */
+  suspended: number;
   abandoned: number;
   /** Recorded outcomes by tier, whether or not they counted. */
   readonly outcomes: Record<OutcomeTier, number>;
@@ -37,14 +37,14 @@ export interface StatsRecord extends RareCounts {
 /** First byte of the record: a change of what is counted is a new one. */
 const LAYOUT = 1;
 
-/** What every namespace counts, in the order of its bytes; the outcomes of each tier follow. */
-const COUNTED = ["episodes", "parked", "abandoned", "unknown", "corrections", "taught"] as const;
+/** Counts of every namespace, in the order of their bytes; the outcomes of each tier follow. */
+const COUNTED = ["episodes", "suspended", "abandoned", "unknown", "corrections", "taught"] as const;
 
 export function emptyStats(learner: string): StatsRecord {
   return {
     learner,
     episodes: 0,
-    parked: 0,
+    suspended: 0,
     abandoned: 0,
     outcomes: { verified: 0, user: 0, observed: 0, "self-reported": 0, completed: 0 },
     unknown: 0,

@@ -44,7 +44,7 @@ export function assertLayout(found: unknown, supported: number, what: string): v
   if (found === supported) return;
   throw new QavrError(
     "INVALID_STATE",
-    `A stored ${what} has layout ${String(found)}; this version reads ${supported}. Upgrade qavr, or call engine.replay({ write: true }) to write the states again.`,
+    `A stored ${what} has layout ${String(found)}; this version reads ${supported}. Upgrade qavr, or call replay(engine, { write: true }) to write the states again.`,
     { details: { what, layout: String(found), supported } },
   );
 }

@@ -3,18 +3,18 @@ export function blend(similarity: number, other: number, alpha: number): number 
   return (1 - alpha) * similarity + alpha * other;
 }
 
-/** Similarities as a formula with fixed weights needs them, and whether they had to be changed for it. */
+/** Similarities for a formula with fixed weights, and whether they were rescaled for it. */
 export interface UnitSimilarities {
   readonly values: Float64Array;
   readonly rescaled: boolean;
 }
 
-/** What an explanation says about rescaled similarities. */
+/** Note of an explanation about rescaled similarities. */
 export function rescaledNote(lowest: 0 | -1): string {
   return `similarities lie outside [${lowest === 0 ? "0" : "−1"}, 1] and were rescaled by min-max`;
 }
 
-/** Similarities in [`lowest`, 1]: unchanged if they are there already, else min–max over the candidates, into [0, 1]. */
+/** Similarities in [`lowest`, 1]: unchanged if they lie there already, else rescaled by min–max over the candidates into [0, 1]. */
 export function unitSimilarities(similarities: Float64Array, lowest: 0 | -1 = 0): UnitSimilarities {
   let low = Number.POSITIVE_INFINITY;
   let high = Number.NEGATIVE_INFINITY;

@@ -1,11 +1,11 @@
 /**
- * What time leaves of evidence: `2^(−elapsed / halfLife)`, in (0, 1]. Read whenever it is needed and never written on its own, so
- * that how often somebody looks changes nothing: `kept(a + b) = kept(a) · kept(b)`. Time that runs backwards takes nothing.
+ * Share of evidence that is left after some time: `2^(−elapsed / halfLife)`, in (0, 1]. It is computed at each read and never
+ * stored, so the number of reads does not matter: `kept(a + b) = kept(a) · kept(b)`. Negative times take nothing.
  *
  * @param elapsed ms
  * @param halfLife ms, above 0; infinite: nothing fades
  */
 export function kept(elapsed: number, halfLife: number): number {
-  // A power costs more than all else that is done for a candidate: none is taken where nothing fades.
+  // The power is the dearest operation per candidate; it is left out when nothing fades.
   return elapsed > 0 && halfLife < Number.POSITIVE_INFINITY ? 2 ** (-elapsed / halfLife) : 1;
 }

@@ -5,7 +5,7 @@ import { bestFirst } from "./order.js";
 /** Few distinct values, so that ties are the rule; −0 and 0 tie too. */
 const scores = fc.array(fc.oneof(fc.constantFrom(-1, -0, 0, 0.5, 1), fc.double({ noNaN: true })), { maxLength: 40 });
 
-/** A stable sort of the ones that compete, then the rest as they come. */
+/** A stable sort of the competing entries, then the rest in their order. */
 function oracle(values: readonly number[], count: number, movable: number): number[] {
   const indices = values.map((_, index) => index);
   const sorted = indices.slice(0, movable).sort((a, b) => {

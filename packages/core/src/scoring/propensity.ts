@@ -4,7 +4,7 @@ export interface WeighedReward {
   readonly weight: number;
 }
 
-/** Size of an equally weighted sample that would say as much (Kish): (Σ w)² / Σ w². 0 without weight. */
+/** Size of an equally weighted sample of the same precision (Kish): (Σ w)² / Σ w². 0 without weight. */
 export function effectiveSampleSize(weights: readonly number[]): number {
   let sum = 0;
   let squares = 0;
@@ -34,7 +34,7 @@ const NORMAL_QUANTILE = 1.959963984540054;
  *
  *     d = V_a − V_b        se² = Σ_i ( a_i (r_i − V_a) / Σ a  −  b_i (r_i − V_b) / Σ b )²        d ± 1.96 se
  *
- * An observation that both would have made cancels: only where they differ is anything in doubt.
+ * Observations on which both policies agree cancel out: only those on which they differ add to the error.
  *
  * @param observations with the weight under either policy; Σ a and Σ b above 0
  */

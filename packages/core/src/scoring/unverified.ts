@@ -2,23 +2,23 @@ import { spread } from "./spread.js";
 
 /** How far rewards may lift an unverified memory, in standard deviations of the request's similarities. Range 0..1. */
 export const UNVERIFIED_LIFT = 0.25;
-/** Verified successes from which on a memory that was written unverified ranks like any other. Range 1..255. */
+/** Verified successes after which a memory that was written unverified ranks like any other. Range 1..255. */
 export const CONFIRMATIONS = 3;
 
 /**
- * Bounds what rewards do for memories that nobody has verified, in place. Such a memory keeps what similarity gives it, and may lose
- * without limit; it gains at most a quarter of a standard deviation, and never passes a verified memory that stood before it:
+ * Bounds the gain of unverified memories, in place. Such a memory keeps its similarity and may lose without limit. It gains at
+ * most a quarter of a standard deviation, and never passes a verified memory of higher similarity:
  *
  *     score_u ← min(score_u, s_u + 0.25 σ, score_v)   for every verified v with s_v ≥ s_u and score_v ≥ s_u
  *
- * A verified memory that outcomes have brought below the unverified one's similarity has lost its place itself.
+ * A verified memory whose score fell below the unverified one's similarity does not bound it.
  *
  * @param scores similarity plus what was learned; ties keep the host's order
- * @param unverified 1 for memories that nobody has verified
+ * @param unverified 1 for unverified memories
  */
 export function boundUnverified(scores: Float64Array, similarities: Float64Array, unverified: Uint8Array): void {
   const lift = UNVERIFIED_LIFT * spread(similarities);
-  // Most similar first, verified before unverified: when an unverified one comes, all verified ones that bound it have been seen.
+  // Most similar first, verified before unverified: all verified memories that bound an unverified one come before it.
   const order = Array.from(scores.keys()).sort(
     (a, b) =>
       (similarities[b] as number) - (similarities[a] as number) ||

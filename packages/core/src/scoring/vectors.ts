@@ -1,7 +1,7 @@
 /**
  * Inner product of two vectors of one length.
  *
- * Four partial sums keep the processor's adders busy; the order of addition is fixed, so that equal inputs give equal bits.
+ * Four partial sums run in parallel in the processor. The order of addition is fixed, so equal inputs give equal bits.
  */
 export function dot(a: Float32Array, b: Float32Array): number {
   const length = a.length;

@@ -32,13 +32,13 @@ export function studentQuantile(freedom: number): number {
 }
 
 /**
- * Mean of `a` minus mean of `b` over strata (the means returned are Σ_k (n_k / N) of each), with Welch's interval: variances are not assumed to be equal.
+ * Mean of `a` minus mean of `b` over strata (the means returned are Σ_k (n_k / N) of each), with Welch's interval for unequal variances.
  *
  *     d = Σ_k (n_k / N) (ā_k − b̄_k)        se² = Σ c,  c = (n_k / N)² s² / n  per sample
  *     ν = (Σ c)² / Σ c²/(n − 1)            interval = d ± t(ν) · se
  *
  * n_k counts both samples of stratum k. The variance s² of a sample is taken with one more 0 and one more 1 in it (as Agresti and
- * Caffo do for proportions), so that thirty equal rewards do not claim certainty.
+ * Caffo do for proportions), so that thirty equal rewards do not give an interval of length 0.
  *
  * @param strata each with at least 2 values in both samples; not empty
  */

@@ -1,17 +1,9 @@
-import type { StateRef } from "./store.js";
+import type { StateChanges, StateRef } from "./store.js";
 
-/** Writes that are remembered per namespace; a reader that fell further behind reads everything again. */
+/** Writes kept per namespace; a reader further behind reads everything again. */
 const CAPACITY = 4_096;
-/** Writes that are remembered altogether, a namespace counting as one more: with very many namespaces the ones written to longest ago are forgotten first. */
+/** Writes kept in total, a namespace counting as one more. The namespaces written to longest ago are forgotten first. */
 const TOTAL_CAPACITY = 131_072;
-
-/** What changed in a namespace since a reader last asked. */
-export interface StateChanges {
-  /** Where to go on from. */
-  readonly cursor: number;
-  /** States that may have changed, or undefined when that is not known: then all may have. */
-  readonly written: readonly StateRef[] | undefined;
-}
 
 interface Log {
   readonly refs: StateRef[];
@@ -19,15 +11,15 @@ interface Log {
   first: number;
 }
 
-/** The latest state writes of each namespace, for stores that can tell a reader what to read again. Bounded. */
+/** The latest state writes of each namespace, so that a reader reads only these again. Bounded. */
 export class ChangeLog {
   /** Least recently written first. */
   readonly #logs = new Map<string, Log>();
-  /** Where a namespace without a log stands: above every cursor that was given out for a log since forgotten. */
+  /** Cursor of a namespace without a log: above every cursor of a forgotten log. */
   #floor = 1;
   #total = 0;
 
-  /** Notes durable writes, in order. */
+  /** Adds durable writes, in order. */
   add(namespace: string, refs: readonly StateRef[]): void {
     const known = this.#logs.get(namespace);
     const log = known ?? { refs: [], first: this.#floor };
@@ -53,7 +45,7 @@ export class ChangeLog {
     return { cursor: end, written: cursor === end ? NONE : log?.refs.slice(cursor - first) };
   }
 
-  /** Anything may have changed in a namespace (or in all of them): every cursor given out so far is too old. */
+  /** Invalidates every cursor of a namespace, or of all of them: anything may have changed. */
   forget(namespace?: string): void {
     if (namespace === undefined) {
       for (const [name, log] of this.#logs) this.#drop(name, log);

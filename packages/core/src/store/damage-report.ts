@@ -1,10 +1,10 @@
 import type { LedgerDigests } from "./ledger-digests.js";
 import type { LedgerCheck, LedgerDamage } from "./store.js";
 
-/** Damages that a check names. */
+/** Most damages that a check names. */
 const NAMED = 100;
 
-/** Collects what checking a ledger finds, however much of it there is. */
+/** Collects the damage of a ledger. */
 export class DamageReport {
   namespaces = 0;
   entries = 0;
@@ -17,7 +17,7 @@ export class DamageReport {
     this.#damage.push(...problems.slice(0, NAMED - this.#damage.length));
   }
 
-  /** Runs a part of the check; what that stumbles over is damage, too. */
+  /** Runs a part of the check; its errors count as damage. */
   attempt(check: () => void): void {
     try {
       check();
@@ -37,9 +37,9 @@ export class DamageReport {
   }
 
   /**
-   * All of it. Namespaces must have come in the order of their names: the digest covers that, too.
+   * The whole report. Namespaces must have been added in the order of their names, which the digest covers.
    *
-   * @param only the namespace that was checked alone; the digest is that of its last entry then
+   * @param only the only namespace checked; the digest is then that of its last entry
    */
   result(digests: LedgerDigests, only?: string): LedgerCheck {
     const digest = only === undefined ? digests.all(this.#digests) : (this.#digests[0] ?? digests.first(only));

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { type EntryColumns, ledgerDigests } from "./ledger-digests.js";
-import { nameToBytes } from "./name-bytes.js";
+import { nameToBytes } from "./validate.js";
 
 const digests = ledgerDigests((bytes) => createHash("sha256").update(bytes).digest());
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");

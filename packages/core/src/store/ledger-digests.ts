@@ -1,10 +1,10 @@
-import { nameToBytes } from "./name-bytes.js";
+import { nameToBytes } from "./validate.js";
 
 /** Bytes of a digest: the first half of a SHA-256. */
 const DIGEST_BYTES = 16;
 /** Two numbers and two lengths. */
 const NUMBERS_BYTES = 24;
-/** Memory that is kept for entries of the usual size: new memory for each costs as much as its hash. */
+/** Memory reused for entries of the usual size; new memory for each would cost as much as its hash. */
 const SCRATCH_BYTES = 16_384;
 const NOTHING = new Uint8Array();
 /** "qavr" in ASCII. */
@@ -30,47 +30,47 @@ export interface CheckpointColumns {
   readonly value: Uint8Array;
 }
 
-/** What is kept of an entry that was compacted away. */
+/** Columns kept of a compacted entry. */
 export interface DroppedColumns {
   readonly seq: number;
   readonly key: Uint8Array;
-  /** Of the payload that the key was used with. */
+  /** Digest of the entry's payload. */
   readonly payloadDigest: Uint8Array;
 }
 
 /**
- * Digests of a ledger, 16 bytes each: H is SHA-256 cut to its first half. They prove that nothing was changed to whoever kept one
- * elsewhere; they are no signatures: who can write the ledger can write a new chain.
+ * Digests of a ledger, 16 bytes each: H is SHA-256 cut to its first half. A digest kept elsewhere proves that the ledger is unchanged.
+ * They are no signatures: a writer of the ledger can write a new chain.
  */
 export interface LedgerDigests {
-  /** Of bytes that stand in no chain. */
+  /** Digest of bytes outside a chain. */
   of(bytes: Uint8Array): Uint8Array;
   /**
-   * What the chain of a namespace starts from: entries that were moved to a namespace of another name do not fit.
+   * Start of a namespace's chain; entries moved to a namespace of another name do not fit it.
    *
    *     d_0 = H("qavr" ‖ name)
    */
   first(namespace: string): Uint8Array;
   /**
-   * Of an entry in its place. A database notices damage to its own structures only: a flipped bit inside a value reads as another
-   * value. Each digest covers the one before it, so the last one stands for the whole ledger, and an entry that is missing, repeated
-   * or in another's place shows.
+   * Digest of an entry in its place. A database notices damage to its own structures only: a flipped bit inside a value reads as
+   * another value. Each digest covers the one before it, so the last one stands for the whole ledger; a missing, repeated or moved
+   * entry breaks the chain.
    *
    *     d_n = H(d_{n−1} ‖ seq ‖ at ‖ |key| ‖ |type| ‖ key ‖ type ‖ payload)
    *
    * Numbers are little-endian: `seq` and `at` as float64, lengths as uint32.
    */
   entry(before: Uint8Array, columns: EntryColumns): Uint8Array;
-  /** Of the key of an entry that is gone, chained to its namespace alone: as of an entry without type and time. */
+  /** Digest of a compacted entry's key, chained to its namespace alone: that of an entry without type and time. */
   dropped(namespace: string, columns: DroppedColumns): Uint8Array;
   /**
-   * Of the states of a checkpoint, chained from the last dropped entry on: they belong to this place of this ledger.
+   * Digest of a checkpoint's states, chained from the last dropped entry: they belong to this place of this ledger.
    *
-   * @param base place of that entry
+   * @param base place of the last dropped entry
    * @param baseDigest its digest
    */
   checkpoint(base: number, baseDigest: Uint8Array, states: Iterable<CheckpointColumns>): Uint8Array;
-  /** Of a ledger of several namespaces, from the digests of their last entries in the order of their names. */
+  /** Digest of several namespaces, from the digests of their last entries in the order of their names. */
   all(namespaces: readonly Uint8Array[]): Uint8Array;
 }
 
@@ -112,7 +112,7 @@ export function ledgerDigests(sha256: Sha256): LedgerDigests {
   };
 }
 
-/** Memory, and the same memory for numbers. */
+/** Memory as bytes and as numbers. */
 function bufferOf(length: number): readonly [Uint8Array, DataView] {
   const bytes = new Uint8Array(length);
   return [bytes, new DataView(bytes.buffer)];

@@ -1,50 +1,30 @@
 import { QavrError } from "../errors/qavr-error.js";
 import { ChangeLog } from "./change-log.js";
-import { stateAddress } from "./state-address.js";
-import type {
-  Checkpoint,
-  CommitReceipt,
-  LedgerEntry,
-  Reduce,
-  ScannedState,
-  ScanOptions,
-  SequencedEntry,
-  StateRef,
-  StateWrite,
-  Store,
-} from "./store.js";
-import {
-  assertBatch,
-  assertCompaction,
-  assertEntry,
-  assertLimit,
-  assertName,
-  assertState,
-  keptTime,
-  sameBytes,
-} from "./validate.js";
+import type { Checkpoint, ScannedState, ScanOptions, SequencedEntry, StateWrite, Store } from "./store.js";
+import { assertBatch, assertCompaction, assertEntry, assertLimit, assertName, assertState } from "./validate.js";
+import { runOn, type TakenKey, takenBy, WriteOverlay } from "./write-overlay.js";
 
 type Scopes = Map<string, Map<string, Uint8Array>>;
 
 interface Space {
-  /** Those after the checkpoint. */
+  /** Entries after the checkpoint. */
   readonly entries: SequencedEntry[];
-  /** All that ever were. */
-  readonly byKey: Map<string, SequencedEntry>;
+  /** Keys of all entries, also of compacted ones. */
+  readonly taken: Map<string, TakenKey>;
   scopes: Scopes;
   checkpoint: Checkpoint | undefined;
 }
 
 /**
- * The reference store: everything in this process, nothing durable. For tests, previews and applications that may forget.
- * Every other store must be indistinguishable from it under any sequence of calls.
+ * The reference store: everything in this process, nothing durable. For tests, previews and applications that may forget. Every other
+ * store must behave like it under any sequence of calls.
  */
 export function memoryStore(): Store {
   const spaces = new Map<string, Space>();
   const changes = new ChangeLog();
   let closed = false;
 
-  /** @param named the namespace, of calls that have one: one that is undefined is none */
+  /** @param named the namespace, if the call has one; undefined is refused */
   const enter = (...named: readonly unknown[]): void => {
     if (closed) throw new QavrError("STORE_CLOSED", "The memory store was closed before this call. Create a new one.");
     for (const namespace of named) assertName(namespace, "namespace");
@@ -59,14 +39,23 @@ export function memoryStore(): Store {
       for (const entry of entries) assertEntry(entry);
       const target: Space = spaces.get(namespace) ?? {
         entries: [],
-        byKey: new Map(),
+        taken: new Map(),
         scopes: new Map(),
         checkpoint: undefined,
       };
-      const draft = new Draft(target);
-      const receipts = entries.map((entry) => draft.add(entry, reduce));
-      changes.add(namespace, draft.publish());
-      // Only now: a commit that was refused must not make its namespace known.
+      const overlay = new WriteOverlay(headOf(target));
+      const receipts = runOn(
+        overlay.commit(entries, reduce, (key) => target.taken.get(key)),
+        (refs) => refs.map(({ scope, id }) => target.scopes.get(scope)?.get(id)),
+      );
+      for (const entry of overlay.entries) {
+        target.entries.push(entry);
+        target.taken.set(entry.key, takenBy(entry));
+      }
+      const written = [...overlay.states.writes()];
+      for (const state of written) write(target.scopes, state);
+      changes.add(namespace, written);
+      // Last: a refused commit must not list its namespace.
       if (headOf(target) > 0) spaces.set(namespace, target);
       return receipts;
     },
@@ -148,59 +137,6 @@ export function memoryStore(): Store {
       spaces.clear();
     },
   };
-}
-
-/** Entries and writes of one commit, kept aside until all its reductions are through. */
-class Draft {
-  readonly #space: Space;
-  readonly #entries: SequencedEntry[] = [];
-  readonly #byKey = new Map<string, SequencedEntry>();
-  readonly #writes = new Map<string, StateWrite>();
-
-  constructor(target: Space) {
-    this.#space = target;
-  }
-
-  add(entry: LedgerEntry, reduce: Reduce): CommitReceipt {
-    const known = this.#space.byKey.get(entry.key) ?? this.#byKey.get(entry.key);
-    if (known) {
-      return { status: sameBytes(known.payload, entry.payload) ? "duplicate" : "conflict", seq: known.seq };
-    }
-    const { key, type, at, payload } = entry;
-    const sequenced: SequencedEntry = {
-      key,
-      type,
-      at: keptTime(at),
-      payload,
-      seq: headOf(this.#space) + this.#entries.length + 1,
-    };
-    this.#entries.push(sequenced);
-    this.#byKey.set(key, sequenced);
-    const reduction = reduce(sequenced);
-    let step = reduction.next();
-    while (!step.done) step = reduction.next(step.value.map((ref) => this.#read(ref)));
-    for (const state of step.value) {
-      assertState(state);
-      this.#writes.set(stateAddress(state), state);
-    }
-    return { status: "committed", seq: sequenced.seq };
-  }
-
-  /** Makes everything visible and returns what was written. */
-  publish(): readonly StateRef[] {
-    for (const entry of this.#entries) {
-      this.#space.entries.push(entry);
-      this.#space.byKey.set(entry.key, entry);
-    }
-    const written = [...this.#writes.values()];
-    for (const state of written) write(this.#space.scopes, state);
-    return written;
-  }
-
-  #read(ref: StateRef): Uint8Array | undefined {
-    const written = this.#writes.size > 0 ? this.#writes.get(stateAddress(ref)) : undefined;
-    return written ? (written.value ?? undefined) : this.#space.scopes.get(ref.scope)?.get(ref.id);
-  }
 }
 
 function headOf(space: Space | undefined): number {

@@ -1,4 +1,4 @@
-/** A state that is known: its bytes, or that there is none. Linked by last use. */
+/** A cached state: its bytes, or undefined for a state that does not exist. Linked by last use. */
 interface CachedState {
   readonly scope: Scope;
   readonly id: string;
@@ -14,12 +14,12 @@ interface Scope {
   readonly states: Map<string, CachedState>;
 }
 
-/** What an entry costs beyond its value and id: two objects, a map slot, the array's header. Estimated, in bytes. */
+/** Estimated cost of an entry beyond its value and id, in bytes: two objects, a map slot, the array's header. */
 const ENTRY_BYTES = 160;
 
 /**
- * States by namespace, scope and id, bounded by bytes: the least recently used go first. Remembers also that a state does not
- * exist. Returns the array it was given, so that callers may key what they decoded by identity.
+ * States by namespace, scope and id, bounded by bytes: the least recently used are dropped first. Also caches that a state does not
+ * exist. Returns the very array that was written, so that callers may cache decoded values by its identity.
  */
 export class StateCache {
   readonly #capacity: number;
@@ -29,7 +29,7 @@ export class StateCache {
   #newest: CachedState | undefined;
   #bytes = 0;
 
-  /** @param capacity in bytes; 0 keeps nothing. */
+  /** @param capacity in bytes; 0 keeps nothing */
   constructor(capacity: number) {
     this.#capacity = capacity;
   }
@@ -39,7 +39,7 @@ export class StateCache {
     return this.#bytes;
   }
 
-  /** Fills `values` (parallel to `ids`) with what is known and returns the places of what is not. */
+  /** Fills `values` (parallel to `ids`) with cached states and returns the places of the others. */
   read(namespace: string, scope: string, ids: readonly string[], values: (Uint8Array | undefined)[]): number[] {
     const states = this.#scopes.get(namespace)?.get(scope)?.states;
     const unknown: number[] = [];
@@ -55,7 +55,7 @@ export class StateCache {
     return unknown;
   }
 
-  /** Notes the current value of a state; undefined: there is none. */
+  /** Caches the current value of a state; undefined: it does not exist. */
   write(namespace: string, scope: string, id: string, value: Uint8Array | undefined): void {
     const bytes = ENTRY_BYTES + 2 * id.length + (value?.byteLength ?? 0);
     const known = this.#scopes.get(namespace)?.get(scope)?.states.get(id);

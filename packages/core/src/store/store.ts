@@ -1,15 +1,21 @@
 /**
  * The store contract: an append-only ledger with one total order per namespace, and a key-value state that is a cache of
- * its fold. A store knows nothing about learning: entries and states are bytes, and the caller's reduction says how one
- * follows from the other. `@qavr/store-conformance` is this page as a runnable suite; `memoryStore()` is the reference.
+ * its fold. A store knows nothing about learning: entries and states are bytes, and the caller's reduction computes states from
+ * entries. `@qavr/store-conformance` tests this contract; `memoryStore()` is the reference.
  */
 
-import type { StateChanges } from "./change-log.js";
-
-/** Address of one piece of state inside a namespace. `scope` is a short constant such as `memory:docs`, `id` is anybody's. */
+/** Address of one piece of state inside a namespace. `scope` is a short constant such as `memory:docs`, `id` any name. */
 export interface StateRef {
   readonly scope: string;
   readonly id: string;
+}
+
+/** Changes of a namespace since a reader last asked. */
+export interface StateChanges {
+  /** Passed with the next question. */
+  readonly cursor: number;
+  /** States that may have changed; undefined: all may have. */
+  readonly written: readonly StateRef[] | undefined;
 }
 
 /** A new value for one state; `null` removes it. The store keeps the array: the writer must not change it afterwards. */
@@ -29,17 +35,17 @@ export interface LedgerEntry {
   readonly payload: Uint8Array;
 }
 
-/** An entry that has its place in the namespace's order; `seq` starts at 1 and has no gaps. */
+/** An entry with its place in the namespace's order; `seq` starts at 1 and has no gaps. */
 export interface SequencedEntry extends LedgerEntry {
   readonly seq: number;
 }
 
 /**
- * What one entry does to the state: a generator that yields the states it needs to see (in as many rounds as it likes),
- * receives their current bytes in the same order (`undefined` where there is none) and returns what to write.
+ * The effect of one entry on the state: a generator that yields the states it needs (in any number of rounds), receives their current
+ * bytes in the same order (`undefined` for a missing state) and returns its writes.
  *
- * It must be pure: the same entry and the same states give the same bytes. It must not change an array it was given. A store may
- * begin it more than once for one entry, with what came of one try thrown away.
+ * It must be pure: the same entry and the same states give the same bytes. It must not change an array it was given. A store may run
+ * it more than once for one entry and discard a run.
  */
 export type Reduction = Generator<readonly StateRef[], readonly StateWrite[], readonly (Uint8Array | undefined)[]>;
 
@@ -47,25 +53,25 @@ export type Reduction = Generator<readonly StateRef[], readonly StateWrite[], re
 export type Reduce = (entry: SequencedEntry) => Reduction;
 
 /**
- * What became of one entry of a commit, in the order given.
+ * The result of one entry of a commit, in the order given.
  * - `committed`: appended at `seq` and reduced.
- * - `duplicate`: this key is there already with the same payload, at `seq`; nothing changed.
- * - `conflict`: this key is there already with another payload, at `seq`; nothing changed.
+ * - `duplicate`: the key exists with the same payload, at `seq`; nothing changed.
+ * - `conflict`: the key exists with another payload, at `seq`; nothing changed.
  */
 export interface CommitReceipt {
   readonly status: "committed" | "duplicate" | "conflict";
   readonly seq: number;
 }
 
-/** What a store can do beyond the contract. The conformance suite follows these, never a store's name. */
+/** Abilities of a store beyond the contract. The conformance suite follows these, never a store's name. */
 export interface StoreCapabilities {
   /** State and ledger survive `close()` and a new handle. */
   readonly durable: boolean;
   /** Several handles, in one or more processes, may use one backend at once. */
   readonly sharedBackend: boolean;
   /**
-   * How old the answer to a read that may lag can be at most, in ms: what other handles had committed by then is in it. Own
-   * commits are always. Absent: such reads are as fresh as all others.
+   * Greatest age of the answer to a read that may lag, in ms: older commits of other handles are in it, own commits always are.
+   * Absent: such reads are as fresh as all others.
    */
   readonly staleness?: number;
 }
@@ -73,13 +79,13 @@ export interface StoreCapabilities {
 /** How fresh a read must be. */
 export interface ReadOptions {
   /**
-   * The answer may be as old as {@link StoreCapabilities}.staleness allows: for rankings, never for what is decided upon.
+   * The answer may be as old as {@link StoreCapabilities}.staleness allows: for rankings, never for decisions.
    * Stores without staleness ignore it.
    */
   readonly mayLag?: boolean;
   /**
-   * The answer may be as old as the last {@link Store.refresh} of this namespace that the caller has awaited: for a reader that refreshes
-   * once and then reads several times. What this store object has committed itself is in it all the same. Stores without `refresh` ignore it.
+   * The answer may be as old as the last awaited {@link Store.refresh} of this namespace: for a reader that refreshes once and then
+   * reads several times. It includes all commits of this store object. Stores without `refresh` ignore it.
    */
   readonly refreshed?: boolean;
 }
@@ -97,18 +103,18 @@ export interface ScannedState {
   readonly value: Uint8Array;
 }
 
-/** Where a compacted ledger begins: the states that its first entry is folded on. */
+/** The beginning of a compacted ledger: the states that its first entry is folded on. */
 export interface Checkpoint {
-  /** Place of the last entry that is gone. */
+  /** Place of the last compacted entry. */
   readonly seq: number;
   readonly states: readonly StateWrite[];
 }
 
-/** What a namespace becomes when the beginning of its ledger is dropped. */
+/** The new contents of a namespace when the beginning of its ledger is dropped. */
 export interface Compaction {
-  /** The head that all of this was computed at. */
+  /** The head that it was computed at. */
   readonly head: number;
-  /** Entries up to this place go: above the last checkpoint, at most the head. */
+  /** Last entry to drop: above the last checkpoint, at most the head. */
   readonly through: number;
   /** The states as they were at `through`. */
   readonly checkpoint: readonly StateWrite[];
@@ -116,24 +122,24 @@ export interface Compaction {
   readonly states: readonly StateWrite[];
 }
 
-/** Something in a store's files that is not as it was written. */
+/** A part of a store's data that differs from what was written. */
 export interface LedgerDamage {
-  /** Undefined when it cannot be said. */
+  /** Undefined when unknown. */
   readonly namespace?: string;
-  /** Place of the first entry that is not as it was written. */
+  /** Place of the first damaged entry. */
   readonly seq?: number;
-  /** What is wrong, in words for people. */
+  /** The damage in words. */
   readonly problem: string;
 }
 
-/** What {@link Store.verify} found. */
+/** The result of {@link Store.verify}. */
 export interface LedgerCheck {
   readonly namespaces: number;
-  /** Entries that were read and found as they were written. */
+  /** Number of intact entries. */
   readonly entries: number;
   /** Hexadecimal; stands for every entry in its place. Two ledgers with one digest hold the same. */
   readonly digest: string;
-  /** All of it, of which `damage` names at most 100. */
+  /** Number of damages; `damage` names at most 100. */
   readonly damaged: number;
   readonly damage: readonly LedgerDamage[];
 }
@@ -168,14 +174,14 @@ export interface Store {
   ): Promise<readonly (Uint8Array | undefined)[]>;
 
   /**
-   * Learns what other handles have committed to a namespace: `changesSince` then names everything that was acknowledged before
-   * this call. Optional: without it, `changesSince` knows by itself.
+   * Fetches commits of other handles to a namespace: `changesSince` then names everything acknowledged before this call. Optional:
+   * without it, `changesSince` is always current.
    */
   refresh?(namespace: string, options?: ReadOptions): Promise<void>;
 
   /**
-   * What may have changed in a namespace's states since `cursor` (0: never asked), by whomever. Lets a reader keep decoded
-   * states. Synchronous and cheap; optional: without it, states are read for every request.
+   * Returns the possible changes of a namespace's states since `cursor` (0: the first question), by any handle. Lets a reader keep
+   * decoded states. Synchronous and cheap; optional: without it, states are read for every request.
    */
   changesSince?(namespace: string, cursor: number): StateChanges;
 
@@ -183,9 +189,8 @@ export interface Store {
   scanStates(namespace: string, scope: string, options: ScanOptions): Promise<readonly ScannedState[]>;
 
   /**
-   * Entries with `seq > after`, ascending, at most `limit` (1..10,000). Those before a checkpoint are gone: the first one says so by its
-   * place. A list that ends early has come to the head: where entries are missing before that, a store that can tell rejects with
-   * `STORE_CORRUPT`.
+   * Entries with `seq > after`, ascending, at most `limit` (1..10,000). Entries before a checkpoint are gone; the place of the first
+   * one shows it. A short list ends at the head: a store that notices missing entries rejects with `STORE_CORRUPT`.
    */
   readEntries(
     namespace: string,
@@ -199,31 +204,34 @@ export interface Store {
   namespaces(options: ScanOptions): Promise<readonly string[]>;
 
   /**
-   * Replaces the whole state of a namespace, if its head still is `head`. Resolves to false, having changed nothing, if it
-   * moved on. Used by replay: state is a cache and may be rebuilt at any time.
+   * Replaces the whole state of a namespace if its head still is `head`; otherwise changes nothing and resolves to false. Used by
+   * replay: state is a cache and may be rebuilt at any time.
    */
   replaceStates(namespace: string, head: number, states: readonly StateWrite[]): Promise<boolean>;
 
   /**
-   * Drops the beginning of a namespace's ledger and replaces its states, if the head still is `head`. Resolves to false, having
-   * changed nothing, if it moved on. Keys of dropped entries stay taken, for ever, and answer as before. Optional.
+   * Drops the beginning of a namespace's ledger and replaces its states if the head still is `head`; otherwise changes nothing and
+   * resolves to false. Keys of dropped entries stay taken, for ever, and answer as before. Optional.
    */
   compact?(namespace: string, compaction: Compaction): Promise<boolean>;
 
-  /** Where a namespace's ledger begins, undefined while it is whole. There when {@link Store.compact} is. */
+  /** The checkpoint that a namespace's ledger begins with, undefined for a whole ledger. Exists when {@link Store.compact} does. */
   readCheckpoint?(namespace: string): Promise<Checkpoint | undefined>;
 
   /**
-   * Reads everything and holds each entry against the digest that it was written with, which covers its place and all entries before
-   * it. Resolves also for damage, however much. Optional; {@link ledgerDigests} and {@link ChainCheck} do most of it.
+   * Reads everything and checks each entry against its digest, which covers its place and all entries before it. Damage does not
+   * reject the call. Optional; {@link ledgerDigests} and {@link NamespaceCheck} do most of it.
    */
   verify?(namespace?: string): Promise<LedgerCheck>;
 
-  /** Builds again what follows from entries and states, such as indexes. Optional. */
+  /** Rebuilds data derived from entries and states, such as indexes. Optional. */
   repair?(): Promise<void>;
 
   /** Removes a namespace's entries, keys and states physically. */
   eraseNamespace(namespace: string): Promise<void>;
+
+  /** Binds the outbox of `withOutbox()` to an engine. Only a store with an outbox has it. */
+  outbox?(host: OutboxHost): OutboxQueue;
 
   /** Releases the backend. Commits under way are finished first. Calling it twice is legal. */
   close(): Promise<void>;
@@ -240,3 +248,44 @@ export const STORE_LIMITS = {
   /** Entries of one commit, ids of one read, rows of one page. */
   batch: 10_000,
 } as const;
+
+/** The engine's side of an outbox. */
+export interface OutboxHost {
+  /** The store behind the outbox. */
+  readonly store: Store;
+  readonly reduce: Reduce;
+  /** Runs a call of the backend `name` with a timeout, and gives its failure a code. */
+  within<Result>(name: string, call: () => Promise<Result>): Promise<Result>;
+  /** Unix ms. */
+  readonly now: () => number;
+  readonly log: (
+    level: "info" | "warn" | "error",
+    message: string,
+    fields: { readonly code: string; readonly [field: string]: unknown },
+  ) => void;
+}
+
+/** Receipt of an entry: durable in the ledger at `seq`, or in the outbox, without a place yet. */
+export type QueueReceipt = CommitReceipt | { readonly status: "queued"; readonly seq: 0 };
+
+/** An outbox that an engine has bound. */
+export interface OutboxQueue {
+  /**
+   * Commits to the store or, while that is out of reach, to the outbox: an acknowledged commit is durable in one of them.
+   * @throws OUTBOX_FULL when neither has room, and the codes of a store that refuses
+   */
+  commit(namespace: string, entries: readonly LedgerEntry[]): Promise<readonly QueueReceipt[]>;
+  /** Sends what waits, if the store can be reached; asks it also while the circuit is open. Never rejects. */
+  drain(): Promise<void>;
+  /** Sends also what the store has refused: it may have been repaired since. Never rejects. */
+  retry(): Promise<void>;
+  /** Drops the waiting commits of a namespace. */
+  discard(namespace: string): Promise<void>;
+  /** Waits until no commit of a namespace waits. @throws STORE_UNAVAILABLE when the store does not take them */
+  settle(namespace: string): Promise<void>;
+  /** Local counters; does no I/O. */
+  health(): { readonly writeCircuitOpen: boolean; readonly queued: number; readonly rejected: number };
+}
+
+/** The part of a store that states are read from. */
+export type StateSource = Pick<Store, "readStates" | "changesSince" | "refresh">;

@@ -10,8 +10,8 @@ import {
   assertLimit,
   assertName,
   assertState,
-  keptTime,
   sameBytes,
+  withoutNegativeZero,
 } from "./validate.js";
 
 const codeOf = (action: () => void): string | undefined => {
@@ -75,10 +75,10 @@ describe("assertState and assertBytes", () => {
   );
 });
 
-describe("keptTime", () => {
+describe("withoutNegativeZero", () => {
   it("takes the sign from zero, and nothing from any other time", () => {
-    expect(Object.is(keptTime(-0), 0)).toBe(true);
-    for (const at of [5e-324, -5e-324, 1e308, -1e308, 2 ** 53, -1.5]) expect(keptTime(at)).toBe(at);
+    expect(Object.is(withoutNegativeZero(-0), 0)).toBe(true);
+    for (const at of [5e-324, -5e-324, 1e308, -1e308, 2 ** 53, -1.5]) expect(withoutNegativeZero(at)).toBe(at);
   });
 });
 

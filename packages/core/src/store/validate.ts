@@ -27,11 +27,8 @@ export function assertName(name: unknown, what: string): asserts name is string 
   }
 }
 
-/**
- * A time as it is kept: without the sign of zero. Databases lose it, and a digest over what they give back would not be the one over what
- * they were given.
- */
-export function keptTime(at: number): number {
+/** A time without the sign of zero. Databases lose the sign, which would change the digest of an entry that is read back. */
+export function withoutNegativeZero(at: number): number {
   return at + 0;
 }
 
@@ -55,8 +52,7 @@ export function assertState({ scope, id, value }: StateWrite): void {
 }
 
 /**
- * Refuses what is no `Uint8Array` (a text, an array of numbers): a store would find out when it writes, where others' commits share its
- * transaction.
+ * Refuses a value that is no `Uint8Array`, before it can fail a transaction that other commits share.
  *
  * @throws INVALID_ARGUMENT, LIMIT_EXCEEDED
  */
@@ -93,7 +89,7 @@ export function assertBatch(size: number, what: string): void {
 }
 
 /**
- * @param last place of the last entry that is gone already
+ * @param last place of the last compacted entry
  * @throws INVALID_ARGUMENT for a place that lies outside the ledger, INVALID_ID, LIMIT_EXCEEDED
  */
 export function assertCompaction({ head, through, checkpoint, states }: Compaction, last: number): void {
@@ -115,7 +111,7 @@ export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return true;
 }
 
-/** Also of another realm, such as a test runner's, whose `Uint8Array` is not this one's. */
+/** True also for a `Uint8Array` of another realm, such as a test runner's. */
 function isBytes(value: unknown): value is Uint8Array {
   return ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === "[object Uint8Array]";
 }
@@ -124,4 +120,18 @@ function describe(value: unknown): string {
   if (typeof value === "string") return value === "" ? "an empty string" : "a string";
   if (Array.isArray(value)) return "an array";
   return value === null ? "null" : typeof value;
+}
+
+/** Databases keep names as UTF-8 bytes: their text types lose a NUL or refuse it, or compare by a collation. A byte order mark is part of the name. */
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** A name as the bytes that a database keeps. It must be well-formed, see {@link assertName}. */
+export function nameToBytes(name: string): Uint8Array {
+  return encoder.encode(name);
+}
+
+/** @throws TypeError for bytes that are no UTF-8: the row is damaged. */
+export function bytesToName(bytes: Uint8Array): string {
+  return decoder.decode(bytes);
 }

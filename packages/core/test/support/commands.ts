@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { type Engine, OUTCOME_TIERS, type OutcomeInput, QavrError } from "../../src/index.js";
+import { forget, revoke } from "../../src/maintenance/index.js";
 import { seededRandom } from "./random.js";
 
 /** One call on an engine, drawn at random. Numbers pick among what exists at that moment, so that most calls are legal. */
@@ -19,7 +20,7 @@ export type Command =
       readonly uncredited: readonly number[];
     }
   | { readonly kind: "report"; readonly pick: number; readonly byAlias: boolean; readonly outcome: OutcomeInput }
-  | { readonly kind: "park"; readonly pick: number; readonly alias: string }
+  | { readonly kind: "suspend"; readonly pick: number; readonly alias: string }
   | { readonly kind: "resume"; readonly alias: string }
   | { readonly kind: "narrow"; readonly pick: number; readonly keep: number }
   | { readonly kind: "forget"; readonly memory: number; readonly collection: string }
@@ -77,7 +78,7 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
     weight: 4,
     arbitrary: fc.record({ kind: fc.constant("report" as const), pick: fc.nat(9), byAlias: fc.boolean(), outcome }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant("park" as const), pick: fc.nat(9), alias: thread }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("suspend" as const), pick: fc.nat(9), alias: thread }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("resume" as const), alias: thread }) },
   {
     weight: 1,
@@ -153,10 +154,10 @@ async function call(engine: Engine, session: Session, step: Command): Promise<un
         : seen[step.pick % Math.max(1, seen.length)];
       return reference === undefined ? undefined : engine.report(reference, step.outcome, { namespace });
     }
-    case "park":
+    case "suspend":
       if (opened === undefined) return undefined;
       close(opened);
-      return engine.park(opened, { alias: step.alias });
+      return engine.suspend(opened, { alias: step.alias });
     case "resume": {
       const episode = await engine.resume(step.alias, { namespace });
       if (episode !== undefined && !open.includes(episode)) open.push(episode);
@@ -171,9 +172,9 @@ async function call(engine: Engine, session: Session, step: Command): Promise<un
         );
       return undefined;
     case "forget":
-      return engine.forget({ namespace, collection: step.collection, ids: [`d${step.memory}`] });
+      return forget(engine, { namespace, collection: step.collection, ids: [`d${step.memory}`] });
     case "revoke":
-      return engine.revoke({ namespace, source: step.source, fromSeq: step.fromSeq });
+      return revoke(engine, { namespace, source: step.source, fromSeq: step.fromSeq });
     case "edit":
       session.revision += 1;
       return undefined;

@@ -22,7 +22,7 @@ const tier = fc.constantFrom(...OUTCOME_TIERS);
 const positive = fc.double({ min: Number.MIN_VALUE, noNaN: true, noDefaultInfinity: true });
 const cap = fc.option(fc.record({ weight: positive, window: positive }), { nil: undefined });
 const hashes = fc.array(uint32, { maxLength: 3 });
-const standing = fc.option(
+const credibility = fc.option(
   fc.record({ source: legalName, trust: fc.double({ min: 0, max: 1, noNaN: true }), cap, capped: hashes }),
   { nil: undefined },
 );
@@ -62,7 +62,7 @@ export const ledgerEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
     episode: legalName,
     state: fc.constantFrom(...EPISODE_STATES),
     aliases: names,
-    parkedAs: fc.option(legalName, { nil: undefined }),
+    suspendedAs: fc.option(legalName, { nil: undefined }),
     onEdit: fc.constantFrom(...EDIT_POLICIES),
     exposures: fc.array(exposure, { maxLength: 3 }),
   }),
@@ -77,8 +77,7 @@ export const ledgerEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
     harmful: names,
     used,
     note: fc.oneof(fc.constant(""), legalName),
-    audited: fc.boolean(),
-    cap,
+    rules: fc.option(fc.record({ audited: fc.boolean(), cap }), { nil: undefined }),
   }),
   fc.record({
     type: fc.constant("revoke" as const),
@@ -114,17 +113,20 @@ const numbers = fc.array(float64, { maxLength: 4 });
 export const episodeRecord: fc.Arbitrary<EpisodeRecord> = fc.record({
   state: fc.constantFrom(...EPISODE_STATES),
   lastAt: float64,
-  parkedAs: fc.oneof(fc.constant(""), legalName),
+  suspendedAs: fc.oneof(fc.constant(""), legalName),
   exposures: fc.array(episodeExposure, { maxLength: 3 }),
   reward: fc.option(
-    fc.record({ tier, reward: float64, weight: float64, source: legalName, note: legalName, at: float64, standing }),
+    fc.record({ tier, reward: float64, weight: float64, source: legalName, note: legalName, at: float64, credibility }),
     {
       nil: undefined,
     },
   ),
-  votes: fc.option(fc.record({ tier, weight: float64, at: float64, helpful: names, harmful: names, used, standing }), {
-    nil: undefined,
-  }),
+  votes: fc.option(
+    fc.record({ tier, weight: float64, at: float64, helpful: names, harmful: names, used, credibility }),
+    {
+      nil: undefined,
+    },
+  ),
   holdout: fc.option(fc.record({ share, held: fc.boolean() }), { nil: undefined }),
   audits: hashes,
   taught: fc.boolean(),

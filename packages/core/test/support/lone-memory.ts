@@ -1,4 +1,5 @@
 import type { Engine, Learner, OutcomeInput } from "../../src/index.js";
+import { exportState } from "../../src/maintenance/index.js";
 import { testEngine } from "./test-engine.js";
 
 /** An engine on one learner, for numbers that can be worked out by hand. */
@@ -34,7 +35,7 @@ export function loneMemory(learner: unknown): LoneMemory {
       return items.map(({ id, score, utility }) => [id, score, utility] as const);
     },
     async state(id) {
-      const { memories } = await engine.exportState();
+      const { memories } = await exportState(engine);
       return memories.find((memory) => memory.id === id)?.state as Record<string, number>;
     },
   };

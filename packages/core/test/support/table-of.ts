@@ -1,4 +1,4 @@
-import type { Learner, MemoryTable } from "../../src/index.js";
+import type { Learner, MemoryTable } from "../../src/learners/index.js";
 
 /** Decoded states as `Learner.score` takes them: in a table, with a row each. */
 export function tableOf<Memory, Table extends MemoryTable>(

@@ -1,4 +1,11 @@
-import type { AdvantageVector, Contribution, Learner, Lesson, RequestModel } from "../../src/index.js";
+import type { Contribution, Learner, Lesson, RequestModel } from "../../src/learners/index.js";
+
+/** State of a memory that all learners over request vectors share. */
+export interface DirectedMemory {
+  evidence: number;
+  advantage: number;
+  vector: Float32Array;
+}
 
 export const DIMS = 8;
 export const MEMORIES = 6;
@@ -6,10 +13,10 @@ export const MEMORIES = 6;
 /** The states of one collection and its few memories, without an engine around them. */
 export interface World {
   readonly shared: RequestModel;
-  readonly memories: AdvantageVector[];
+  readonly memories: DirectedMemory[];
 }
 
-/** One finished run as a test describes it. */
+/** One finished run of a test. */
 export interface Run {
   readonly request: Float32Array;
   /** Memories shown by each exposure, best first. */
@@ -20,7 +27,7 @@ export interface Run {
 }
 
 /** A learner over request vectors, whatever its table. */
-export type VectorLearner = Learner<RequestModel, AdvantageVector>;
+export type VectorLearner = Learner<RequestModel, DirectedMemory>;
 
 export const copyOf = (world: World): World => structuredClone(world);
 
@@ -28,7 +35,7 @@ export const copyOf = (world: World): World => structuredClone(world);
 export interface Lessons {
   emptyWorld(): World;
   teach(world: World, run: Run, first?: boolean): Contribution;
-  /** Fits a run again; the contribution as it is for a learner that fits each run once. */
+  /** Fits a run again; returns the contribution unchanged for a learner that fits each run once. */
   revisit(world: World, run: Run, contribution: Contribution): Contribution;
   takeBack(world: World, run: Run, contribution: Contribution): void;
 }
@@ -45,8 +52,8 @@ export function lessonsFor(learner: VectorLearner): Lessons {
   };
 }
 
-/** The run as the lesson that the ledger would make of it; relevance falls with the place. */
-function lessonOf(world: World, run: Run, first = true): Lesson<RequestModel, AdvantageVector> {
+/** The lesson that the ledger makes of a run; relevance falls with the place. */
+function lessonOf(world: World, run: Run, first = true): Lesson<RequestModel, DirectedMemory> {
   const counted = new Set<number>();
   return {
     exposures: run.shown.map((memories) => ({
@@ -59,7 +66,7 @@ function lessonOf(world: World, run: Run, first = true): Lesson<RequestModel, Ad
         counted.add(memory);
         return {
           id: `m${memory}`,
-          memory: world.memories[memory] as AdvantageVector,
+          memory: world.memories[memory] as DirectedMemory,
           similarity: 1 - place / 10,
           weight: again ? 0 : 1 / (1 + place),
           vote: run.votes[memory] as -1 | 0 | 1,

@@ -42,22 +42,15 @@ export function attackTable(rows: readonly AttackRow[]): string {
 }
 
 export function attackPage({ command, seeds, size, rows }: AttackReport): string {
-  const promises = [...new Map(rows.map((row) => [row.title, row])).values()]
-    .sort((a, b) => byNumber(a.attack, b.attack))
-    .map(({ attack, promise }) => `- ${attack}: ${promise}`);
   return `# Attacks
 
-What attackers reach in a simulated application, by what is switched on against them: nothing, [caps](../reference/engine.md#caps) of
-weight 3 a day, audited [trust](../reference/engine.md#trust) with 7 % of the runs verified (S6: 5 %), [marks](../reference/engine.md#unverified-memories)
-on memories that nobody verified, all three. The worst of seeds ${seeds.join(", ")}; bold where the promise does not hold in one of them.
-Default learner, memory store. ${size.fakes.toLocaleString("en")} outcomes of one source, ${size.sybils} made-up sources with ten each, ${size.stream.toLocaleString("en")} runs in the stream.
+The reach of attackers in a simulated application, by defence: none, [caps](../reference/engine.md#caps) of weight 3 a day, audited
+[trust](../reference/engine.md#trust) with 7 % of the runs verified (S6: 5 %), [marks](../reference/engine.md#unverified-memories) on unverified
+memories, all three. The worst of seeds ${seeds.join(", ")}; bold where the promise is broken. Default learner, memory store.
+${size.fakes.toLocaleString("en")} outcomes of one source, ${size.sybils} made-up sources with ten each, ${size.stream.toLocaleString("en")} runs in the stream.
 
 ${attackTable(rows)}
 
-The promises:
-
-${promises.join("\n")}
-
-Command: \`${command}\`. Raw results: [attacks.json](attacks.json). What this means: [threat model](../explanation/threat-model.md).
+Command: \`${command}\`. Raw results: [attacks.json](attacks.json). The promises: [threat model](../explanation/threat-model.md#what-is-promised-about-lies).
 `;
 }

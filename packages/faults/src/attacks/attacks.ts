@@ -1,5 +1,7 @@
-import { createRunTokens, type OutcomeInput, QavrError } from "@qavr/core";
-import { AttackedWorld, BEST, type Layer, type Standing, TARGET } from "./world.js";
+import { type OutcomeInput, QavrError } from "@qavr/core";
+import { createRunTokens } from "@qavr/core/governance";
+import { exportState } from "@qavr/core/maintenance";
+import { AttackedWorld, BEST, type Layer, type Rank, TARGET } from "./world.js";
 
 /** How large an attack is. */
 export interface AttackSize {
@@ -10,18 +12,18 @@ export interface AttackSize {
   readonly sybils: number;
   /** Runs of the manipulated stream. */
   readonly stream: number;
-  /** Outcomes that nobody may give. */
+  /** Outcomes without a valid sender. */
   readonly forged: number;
 }
 
 export const FULL: AttackSize = { honest: 1_500, fakes: 10_000, sybils: 100, stream: 20_000, forged: 10_000 };
 export const QUICK: AttackSize = { honest: 600, fakes: 300, sybils: 30, stream: 800, forged: 300 };
 
-/** What an attack came to. `worst` is what it wants to be large; the page says in which unit. */
+/** Result of an attack. `worst` is the attacker's gain, in `unit`. */
 export interface AttackResult {
   readonly worst: number;
   readonly unit: string;
-  /** Whether the promise holds. */
+  /** True when the promise holds. */
   readonly held: boolean;
 }
 
@@ -45,13 +47,13 @@ type Praise = (world: AttackedWorld, collection?: string) => Promise<void>;
  * sources are trusted by now, which moves memories whomever the claims are about.
  */
 async function moved(layer: Layer, { honest }: AttackSize, seed: number, praise: Praise): Promise<AttackResult> {
-  const standingAfter = async (collection?: string): Promise<Standing> => {
+  const rankAfter = async (collection?: string): Promise<Rank> => {
     const world = new AttackedWorld(layer, seed);
     await world.live(honest);
     await praise(world, collection);
-    return world.standing(TARGET);
+    return world.rank(TARGET);
   };
-  const [after, otherwise] = [await standingAfter(), await standingAfter("elsewhere")];
+  const [after, otherwise] = [await rankAfter(), await rankAfter("elsewhere")];
   const worst = Math.max(0, after.lift - otherwise.lift);
   return { worst, unit: "σ", held: worst <= MOVED && after.aboveBest <= otherwise.aboveBest };
 }
@@ -98,7 +100,7 @@ export const ATTACKS: readonly Attack[] = [
         const best = items.findIndex(({ id }) => id === BEST);
         if (items.slice(0, best).some(({ id }) => id.startsWith("injected"))) above += 1;
       }
-      const elsewhere = await world.engine.exportState({ namespace: "another" });
+      const elsewhere = await exportState(world.engine, { namespace: "another" });
       return { worst: above / 30, unit: "of victims' queries", held: above === 0 && elsewhere.memories.length === 0 };
     },
   },
@@ -147,9 +149,9 @@ export const ATTACKS: readonly Attack[] = [
     async run(layer, { honest, fakes }, seed) {
       const world = new AttackedWorld(layer, seed);
       await world.live(honest);
-      const before = await world.standing(BEST);
+      const before = await world.rank(BEST);
       await report(world, BEST, { reward: false, source: "attacker", harmful: ["m1"] }, fakes);
-      const after = await world.standing(BEST);
+      const after = await world.rank(BEST);
       const worst = Math.max(0, after.place - before.place);
       return { worst, unit: "places lost", held: after.place <= 3 || worst < 0.1 };
     },
@@ -231,7 +233,7 @@ export const ATTACKS: readonly Attack[] = [
       await world.live(honest);
       let above = 0;
       for (const { id } of copies) {
-        const fresh = await world.engine.exportState();
+        const fresh = await exportState(world.engine);
         if (fresh.memories.some((memory) => memory.id === id)) above += 1;
         await report(world, id, { reward: true, tier: "self-reported", source: "agent", helpful: ["m1"] }, 3);
       }

@@ -7,7 +7,7 @@ import { MANIPULATED_STREAM, RECOVERY_AFTER_MANIPULATION } from "./manipulated-s
 import { LAYERS } from "./world.js";
 
 const DOCS = fileURLToPath(new URL("../../../../docs/benchmarks/", import.meta.url));
-const COMMAND = "pnpm attacks";
+const COMMAND = "pnpm faults attacks";
 const SEEDS = [1, 2, 3];
 
 const ALL = [...ATTACKS, MANIPULATED_STREAM, RECOVERY_AFTER_MANIPULATION];
@@ -52,7 +52,7 @@ async function main(): Promise<void> {
   await writeFile(`${DOCS}attacks.md`, attackPage(report));
 }
 
-/** What was written before about all other threats. */
+/** Earlier results of all other threats. */
 async function rowsBefore(only: string): Promise<readonly AttackRow[]> {
   const { rows } = JSON.parse(await readFile(`${DOCS}attacks.json`, "utf8")) as AttackReport;
   return rows.filter(({ attack }) => attack !== only);

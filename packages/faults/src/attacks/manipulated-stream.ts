@@ -47,7 +47,7 @@ async function stream(layer: Layer, runs: number, seed: number, budget: number):
     lost.push(BEST_SUCCESS - chance);
     const reward = random() < chance;
     const source = Math.floor(random() * SOURCES);
-    // The attacker speaks for three of the ten.
+    // The attacker controls three of the ten sources.
     const hurts = reward === (chance === BEST_SUCCESS);
     const isChanged = run > runs / 3 && run < (2 * runs) / 3 && left > 0 && hurts && source < 3;
     if (isChanged) [left, over] = [left - 1, run + 1];

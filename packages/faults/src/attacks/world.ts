@@ -7,6 +7,7 @@ import {
   memoryStore,
   type RankRequest,
 } from "@qavr/core";
+import { governance } from "@qavr/core/governance";
 
 const DAY = 86_400_000;
 const START = 1_767_225_600_000;
@@ -23,7 +24,7 @@ const HONEST_SOURCES = 10;
 const VERIFIED = 0.07;
 /** Honest runs are spread over so many days. */
 const DAYS = 60;
-/** Requests that a standing is averaged over. */
+/** Requests that a rank is averaged over. */
 const PROBES = 10;
 
 /** Memories near each need, and how much the success of a run of that need gains when one is shown. */
@@ -34,11 +35,11 @@ const BASE = 0.5;
 export const BEST: string = `${ATTACKED} best`;
 export const TARGET: string = `${ATTACKED} target`;
 
-/** What is switched on against attackers. */
+/** A defence against attackers. */
 export interface Layer {
   readonly name: string;
-  readonly options: Pick<EngineOptions, "trust" | "sourceCaps">;
-  /** Whether memories that nobody has verified are marked so: the attacker's target, and what was planted. */
+  readonly options: Pick<EngineOptions, "governance">;
+  /** True when unverified memories are marked: the attacker's target, and planted ones. */
   readonly marks: boolean;
 }
 
@@ -46,15 +47,15 @@ const caps = { weight: 3, window: DAY };
 
 export const LAYERS: readonly Layer[] = [
   { name: "nothing", options: {}, marks: false },
-  { name: "caps", options: { sourceCaps: caps }, marks: false },
-  { name: "trust", options: { trust: "audited" }, marks: false },
+  { name: "caps", options: { governance: governance({ sourceCaps: caps }) }, marks: false },
+  { name: "trust", options: { governance: governance({ trust: "audited" }) }, marks: false },
   { name: "marks", options: {}, marks: true },
-  { name: "all three", options: { trust: "audited", sourceCaps: caps }, marks: true },
+  { name: "all three", options: { governance: governance({ trust: "audited", sourceCaps: caps }) }, marks: true },
 ];
 
 /** How a memory stands among the candidates of the attacked kind of request. */
-export interface Standing {
-  /** What learning adds to it, in standard deviations of the similarities, mean over requests. */
+export interface Rank {
+  /** Mean effect of learning over requests, in standard deviations of the similarities. */
   readonly lift: number;
   /** Share of requests for which it stands above the best memory. */
   readonly aboveBest: number;
@@ -71,7 +72,7 @@ export interface Planted {
   readonly behind: number;
 }
 
-/** An application with honest users, before, during and after somebody attacks it. */
+/** An application with honest users, before, during and after an attack. */
 export class AttackedWorld {
   readonly engine: Engine;
   readonly clock: { now: number } = { now: START };
@@ -133,7 +134,7 @@ export class AttackedWorld {
     return (await this.engine.rank({ candidates: alone, vector, topK: 1, ...place })).episode;
   }
 
-  async standing(id: string): Promise<Standing> {
+  async rank(id: string): Promise<Rank> {
     let [lift, aboveBest, place] = [0, 0, 0];
     for (const { candidates, vector } of this.#probes) {
       const { items } = await this.engine.rank({ candidates, vector, topK: candidates.length, record: false });

@@ -1,6 +1,7 @@
 import { copyFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createEngine } from "@qavr/core";
+import { replay, verify } from "@qavr/core/maintenance";
 import { restoreBackup, type SqliteStore, sqliteStore } from "@qavr/sqlite";
 import type { CheckResult, Harness } from "./check.js";
 import { type Recorded, recordInProcess } from "./recording-process.js";
@@ -78,8 +79,8 @@ async function fromOneLedger(folder: string, until: number, how: BackUp, tally: 
 
 async function lookInto(path: string, acknowledged: readonly number[], tally: BackupTally): Promise<void> {
   const engine = createEngine({ store: sqliteStore(path) });
-  const { ok } = await engine.verify();
-  if (!(ok && (await engine.replay()).identical)) tally.broken++;
+  const { ok } = await verify(engine);
+  if (!(ok && (await replay(engine)).identical)) tally.broken++;
   for (const run of acknowledged) {
     if ((await engine.explain(`run-${run}`))?.outcome === undefined) tally.missing++;
   }

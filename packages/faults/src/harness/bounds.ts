@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { createEngine, type EngineOptions, memoryStore, type Store } from "@qavr/core";
+import { compact, exportState } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import type { CheckResult, Harness } from "./check.js";
 import { heap } from "./heap.js";
@@ -9,7 +10,7 @@ import { inFolder } from "./workspace.js";
 const RUNS = { quick: 20_000, full: 1_000_000 } as const;
 const OUTCOMES = { quick: 500, full: 50_000 } as const;
 const MIB = 1024 * 1024;
-/** What open episodes may take, in bytes. */
+/** Most memory of open episodes, in bytes. */
 const OPEN_BYTES = 64 * MIB;
 const WAL_BYTES = 64 * MIB;
 
@@ -18,7 +19,7 @@ function forgetfulStore(commit: Store["commit"]): Store {
   return { ...memoryStore(), commit };
 }
 
-/** Starts runs that nobody ends, and says what they take in memory. */
+/** Starts runs that never end, and measures their memory. */
 async function neverEnded(
   runs: number,
   commit: Store["commit"],
@@ -63,9 +64,9 @@ async function growth(
     }
     const ledger = statSync(path).size + statSync(`${path}-wal`).size;
     clock.now += 90 * 86_400_000;
-    const before = JSON.stringify((await engine.exportState()).memories.length);
-    await engine.compact({ namespace: "default" });
-    if (JSON.stringify((await engine.exportState()).memories.length) !== before)
+    const before = JSON.stringify((await exportState(engine)).memories.length);
+    await compact(engine, { namespace: "default" });
+    if (JSON.stringify((await exportState(engine)).memories.length) !== before)
       throw new Error("compaction changed what was learned");
     const copy = join(folder, "copy.db");
     await store.backup(copy);

@@ -3,7 +3,9 @@ import { Document } from "@langchain/core/documents";
 import { BaseRetriever } from "@langchain/core/retrievers";
 import { RunnableLambda } from "@langchain/core/runnables";
 import { seededRandom } from "@qavr/bench";
+import { replay, verify } from "@qavr/core/maintenance";
 import { type Qavr, qavr } from "@qavr/langchain";
+
 import { sqliteStore } from "@qavr/sqlite";
 import type { CheckResult, Harness } from "./check.js";
 import { inFolder } from "./workspace.js";
@@ -94,8 +96,8 @@ async function cancellationsOf(
       if (rewards !== seen.completed) broken.push(`${rewards} outcomes of ${seen.completed} completed runs`);
       if (memory.handler.openRuns > 0 || episodes.open > 0) broken.push(`${memory.handler.openRuns} runs stayed open`);
       if (unhandled.length > 0) broken.push(`${unhandled.length} unhandled rejections, ${String(unhandled[0])}`);
-      const { ok } = await memory.engine.verify();
-      if (!(ok && (await memory.engine.replay()).identical)) broken.push("the ledger does not verify");
+      const { ok } = await verify(memory.engine);
+      if (!(ok && (await replay(memory.engine)).identical)) broken.push("the ledger does not verify");
       await memory.close();
       return { ...seen, broken };
     });

@@ -8,7 +8,7 @@ export interface CheckResult {
   readonly what: string;
   /** How often, or how much, it was tried. */
   readonly tried: string;
-  /** What came of it, in numbers. */
+  /** The result, in numbers. */
   readonly seen: string;
   readonly held: boolean;
   /** True for a deliberate fault, which holds when it is found. */

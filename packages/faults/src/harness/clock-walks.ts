@@ -1,14 +1,16 @@
 import { seededRandom } from "@qavr/bench";
 import { createEngine, type Learner, memoryStore, oar } from "@qavr/core";
+import { governance } from "@qavr/core/governance";
+import { compact, replay, verify } from "@qavr/core/maintenance";
 import type { CheckResult, Harness } from "./check.js";
 
 const WALKS = { quick: 30, full: 1_000 } as const;
 const RUNS = 30;
 /** Walks after which the mutant counts as missed. */
-const PATIENCE = 20;
+const TIMEOUT = 20;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** What clocks have been seen to do: stand still, step back, jump by days or a decade. */
+/** Steps seen in real clocks: none, backwards, jumps of days or a decade. */
 const STEPS = [0, 0, 1, 1_000, -1_000, HOUR, -HOUR, 3 * DAY, -3 * DAY, 40 * DAY, 3_650 * DAY, -3_650 * DAY];
 
 /** One life under a clock that lies. Undefined when every promise held. */
@@ -20,8 +22,7 @@ async function walk(seed: number, learner: Learner): Promise<string | undefined>
     store,
     learner,
     clock: () => clock.now,
-    trust: "audited",
-    sourceCaps: { weight: 3, window: DAY },
+    governance: governance({ trust: "audited", sourceCaps: { weight: 3, window: DAY } }),
     maxOpenEpisodes: 5,
   });
   const open: string[] = [];
@@ -49,10 +50,10 @@ async function walk(seed: number, learner: Learner): Promise<string | undefined>
   }
   await engine.flush();
   if (engine.health().openEpisodes > 6) return "open episodes pile up";
-  if (!(await engine.replay()).identical) return "the states do not follow from the ledger";
+  if (!(await replay(engine)).identical) return "the states do not follow from the ledger";
   clock.now += 3_650 * DAY;
-  await engine.compact({ namespace: "default" });
-  return (await engine.verify()).ok ? undefined : "the compacted ledger does not verify";
+  await compact(engine, { namespace: "default" });
+  return (await verify(engine)).ok ? undefined : "the compacted ledger does not verify";
 }
 
 /** The fault that the harness must see: an age that is taken for granted to be one. */
@@ -79,7 +80,7 @@ export const clockWalks: Harness = {
       if (problem) broken.push(`seed ${seed}: ${problem}`);
     }
     let found = 1;
-    while (found <= PATIENCE && !(await walk(found, trustingClocks()).catch(String))) found += 1;
+    while (found <= TIMEOUT && !(await walk(found, trustingClocks()).catch(String))) found += 1;
     return [
       {
         promise: "R12",
@@ -92,9 +93,9 @@ export const clockWalks: Harness = {
       {
         promise: "R25",
         what: "mutant: takes the root of an age",
-        tried: `up to ${PATIENCE} walks`,
-        seen: found <= PATIENCE ? `found by walk ${found}` : "not found",
-        held: found <= PATIENCE,
+        tried: `up to ${TIMEOUT} walks`,
+        seen: found <= TIMEOUT ? `found by walk ${found}` : "not found",
+        held: found <= TIMEOUT,
         mutant: true,
       },
     ];

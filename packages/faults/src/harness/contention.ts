@@ -9,8 +9,8 @@ import { fixture, inFolder } from "./workspace.js";
 const OUTCOMES = { quick: 40, full: 1_500 } as const;
 const WRITERS = 4;
 /** How long a writer waits for the others, ms: as it does by default, and in a test however busy the machine is. */
-const PATIENCE = { quick: 60_000, full: 5_000 } as const;
-/** What an outcome may take at the 99th percentile and at worst, ms. Judged in the full run alone: a test must not depend on time. */
+const TIMEOUT = { quick: 60_000, full: 5_000 } as const;
+/** Longest duration of an outcome at the 99th percentile and at worst, ms. Checked in the full run only: a test must not depend on time. */
 const LIMITS = { p99: 100, worst: 1_000 } as const;
 
 interface Timed {
@@ -21,13 +21,13 @@ interface Timed {
 const run = promisify(execFile);
 
 /** Several processes that record into one ledger, one outcome after the other each. */
-async function contend(outcomes: number, patience: number): Promise<Timed & { readonly recorded: number }> {
+async function contend(outcomes: number, timeouts: number): Promise<Timed & { readonly recorded: number }> {
   return inFolder(async (folder) => {
     const path = join(folder, "ledger.db");
     await sqliteStore(path).close();
     const writers = await Promise.all(
       Array.from({ length: WRITERS }, async (_, writer) => {
-        const given = [fixture("time-outcomes.mjs"), path, `w${writer}`, String(outcomes), String(patience)];
+        const given = [fixture("time-outcomes.mjs"), path, `w${writer}`, String(outcomes), String(timeouts)];
         const ended = await run(process.execPath, given, { maxBuffer: 1 << 26 }).catch(String);
         return typeof ended === "string" ? { spent: [], refused: [ended] } : (JSON.parse(ended.stdout) as Timed);
       }),
@@ -47,7 +47,7 @@ export const contention: Harness = {
   name: "contention",
   async run(size: Size): Promise<readonly CheckResult[]> {
     const outcomes = OUTCOMES[size];
-    const { spent, refused, recorded } = await contend(outcomes, PATIENCE[size]);
+    const { spent, refused, recorded } = await contend(outcomes, TIMEOUT[size]);
     const at = (share: number): number => spent[Math.min(spent.length - 1, Math.floor(share * spent.length))] as number;
     const [middle, p99, worst] = [at(0.5), at(0.99), at(1)];
     const impatient = await contend(OUTCOMES.quick, 0);

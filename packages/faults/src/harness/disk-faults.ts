@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createEngine, QavrError, type Store } from "@qavr/core";
+import { verify } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import type { CheckResult, Harness } from "./check.js";
 import { acknowledgingEarly } from "./mutant-stores.js";
@@ -26,7 +27,7 @@ async function missing(
     const answer = await retry(engine, run).catch(() => undefined);
     if (answer?.status !== "duplicate" || answer.seq !== seq) lost += 1;
   }
-  const { ok } = await engine.verify();
+  const { ok } = await verify(engine);
   await engine.close();
   return { lost, ok };
 }
@@ -67,7 +68,7 @@ async function fillDisk(mounted: string, most: number, wrapped: (store: Store) =
   const [stored, said, refusedBefore] = [(await engine.status()).outcomes.user, acknowledged, refused];
   rmSync(ballast);
   for (let more = 0; more < 20; more++) await run(n++);
-  const { ok } = await engine.verify();
+  const { ok } = await verify(engine);
   await engine.close();
   return {
     runs: n,

@@ -1,5 +1,6 @@
 import { seededRandom } from "@qavr/bench";
 import { createEngine, type Engine, memoryStore, QavrError, type Ranking } from "@qavr/core";
+import { exportState } from "@qavr/core/maintenance";
 import type { CheckResult, Harness } from "./check.js";
 
 const CHANGES = { quick: 60, full: 1_000 } as const;
@@ -45,7 +46,7 @@ async function change(times: number, named: boolean): Promise<readonly string[]>
   const before = await Promise.all(
     [0, 1, 2, 3, 4].map(async (request) => orderOf(await ask(vectorOf(request, FIRST.length), FIRST.space))),
   );
-  const evidence = JSON.stringify((await engine.exportState()).memories.map(({ id }) => id));
+  const evidence = JSON.stringify((await exportState(engine)).memories.map(({ id }) => id));
   const broken: string[] = [];
   const spaces = new Set<string>();
   for (let time = 0; time < times; time++) {
@@ -69,7 +70,7 @@ async function change(times: number, named: boolean): Promise<readonly string[]>
       broken.push("the first space ranks otherwise");
   }
   if (warned() !== spaces.size) broken.push(`${warned()} warnings for ${spaces.size} spaces`);
-  if (JSON.stringify((await engine.exportState()).memories.map(({ id }) => id)) !== evidence)
+  if (JSON.stringify((await exportState(engine)).memories.map(({ id }) => id)) !== evidence)
     broken.push("states were lost");
   return broken;
 }

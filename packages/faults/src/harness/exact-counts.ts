@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { createEngine, QavrError, type Store } from "@qavr/core";
+import { exportState, replay } from "@qavr/core/maintenance";
 import { postgresStore } from "@qavr/postgres";
 import { startServer } from "@qavr/postgres-server";
 import { sqliteStore } from "@qavr/sqlite";
@@ -19,7 +20,7 @@ const CONFLICTS = { quick: 20, full: 1_000 } as const;
 const TRANSACTIONS = { quick: 8, full: 200 } as const;
 const SESSIONS = 4;
 
-/** Where a ledger is, for a process: a file or the URL of a server. */
+/** Place of a ledger for a process: a file or the URL of a server. */
 interface Place {
   readonly name: string;
   readonly place: string;
@@ -63,7 +64,7 @@ async function contradict({ open }: Place, conflicts: number): Promise<{ refused
   const said = async (): Promise<string> =>
     JSON.stringify([
       await store.head(namespace),
-      await engine.exportState({ namespace }),
+      await exportState(engine, { namespace }),
       await engine.status({ namespace }),
     ]);
   const before = await said();
@@ -74,7 +75,7 @@ async function contradict({ open }: Place, conflicts: number): Promise<{ refused
       if (QavrError.isInstance(error, "IDEMPOTENCY_CONFLICT")) refused += 1;
     });
   }
-  const changed = (await said()) !== before || !(await engine.replay({ namespace })).identical;
+  const changed = (await said()) !== before || !(await replay(engine, { namespace })).identical;
   await engine.close();
   return { refused, changed };
 }

@@ -10,14 +10,12 @@ import { fullDisk, ioErrors } from "./disk-faults.js";
 import { embeddingChanges } from "./embedding-changes.js";
 import { exactCounts } from "./exact-counts.js";
 import { kills } from "./kills.js";
-import { migrations } from "./migrations.js";
 import { powerCuts } from "./power-cuts.js";
 import { promotion } from "./promotion.js";
 import { revocations } from "./revocations.js";
 import { schedules } from "./schedules.js";
 import { serverCompactions } from "./server-compactions.js";
 import { serverKills } from "./server-kills.js";
-import { serverMigrations } from "./server-migrations.js";
 import { soak } from "./soak.js";
 import { tenants } from "./tenants.js";
 import { unreachableServer } from "./unreachable-server.js";
@@ -35,8 +33,6 @@ export const HARNESSES: readonly Harness[] = [
   ioErrors,
   brokenFiles,
   damagedRows,
-  migrations,
-  serverMigrations,
   clockWalks,
   schedules,
   contention,

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type Random, seededRandom } from "@qavr/bench";
 import { createEngine } from "@qavr/core";
+import { verify } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import type { CheckResult, Harness } from "./check.js";
 import { type Recorded, recordInProcess } from "./recording-process.js";
@@ -67,7 +68,7 @@ async function killRepeatedly(path: string, kills: number, random: Random, tally
   }
   const engine = createEngine({ store: sqliteStore(path) });
   const { outcomes, taught } = await engine.status();
-  if (outcomes.user !== next || taught !== next || !(await engine.verify()).ok) tally.broken++;
+  if (outcomes.user !== next || taught !== next || !(await verify(engine)).ok) tally.broken++;
   await engine.close();
 }
 

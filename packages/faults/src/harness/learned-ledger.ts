@@ -1,4 +1,5 @@
 import { createEngine, type Engine, type Store } from "@qavr/core";
+import { compact, verify } from "@qavr/core/maintenance";
 
 const RUNS = 60;
 const NAMESPACES = ["default", "tenant"];
@@ -29,15 +30,15 @@ export async function learnLedger(store: Store): Promise<void> {
       idempotencyKey: `run-${run}`,
     });
   }
-  await engine.compact({ namespace: "tenant", olderThan: (1_000 * RUNS) / 2 });
+  await compact(engine, { namespace: "tenant", olderThan: (1_000 * RUNS) / 2 });
   await engine.close();
 }
 
-/** What a ledger says when it is opened, empty when it does not verify. @throws what opening and reading throw */
+/** Verifies a ledger and reads what it has learned. @throws the errors of opening and reading */
 export async function verified(store: Store): Promise<{ readonly ok: boolean; readonly said: string }> {
   const engine = createEngine({ store, clock: () => NOW });
   try {
-    const { ok } = await engine.verify();
+    const { ok } = await verify(engine);
     return { ok, said: ok ? await everything(engine, store) : "" };
   } finally {
     await engine.close();

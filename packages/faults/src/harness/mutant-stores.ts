@@ -1,5 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
-import type { CommitReceipt, Store } from "@qavr/core";
+import type { Store } from "@qavr/core";
+import type { CommitReceipt } from "@qavr/core/store";
 
 /** A store that acknowledges before it commits, as a write-behind cache would. */
 export function acknowledgingEarly(inner: Store): Store {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Random, seededRandom } from "@qavr/bench";
 import { createEngine } from "@qavr/core";
+import { verify } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import type { CheckResult, Harness } from "./check.js";
 import { type Recorded, recordInProcess } from "./recording-process.js";
@@ -15,7 +16,7 @@ const CUTS_PER_PROCESS = 4;
 const IMAGE_BYTES = 48 * 1024 * 1024;
 /** Longest time between two cuts, ms. */
 const BETWEEN = 300;
-/** What a stopped process had told before is read within this, ms. */
+/** Messages of a stopped process arrive within this time, ms. */
 const HEARD = 20;
 
 interface CutTally {
@@ -30,7 +31,7 @@ interface CutTally {
 /** A disk as a power cut would leave it. */
 interface CutDisk {
   readonly image: string;
-  /** What the process had been told by then. */
+  /** Acknowledgements that the process had by then. */
   readonly told: Recorded;
 }
 
@@ -113,7 +114,7 @@ async function inspect(path: string, { acknowledged }: Recorded, tally: CutTally
   }
   tally.lost += lost;
   if (lost > 0) tally.lossy += 1;
-  if (!(await engine.verify()).ok) tally.broken += 1;
+  if (!(await verify(engine)).ok) tally.broken += 1;
   await engine.close();
 }
 

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { fixture } from "./workspace.js";
 
-/** What a process that was stopped had begun and what it had been told is safe. */
+/** Runs that a stopped process had started, and those acknowledged to it. */
 export interface Recorded {
   readonly started: readonly number[];
   /** Place in the ledger by run number. */
@@ -14,7 +14,7 @@ export interface RecordingPlan {
   readonly path: string;
   /** Number of the first run to record. */
   readonly first: number;
-  /** What else the process does, or does wrongly; see the fixture. */
+  /** Further work or a fault of the process; see the fixture. */
   readonly mode?: "early" | "normal" | "compact";
   /** Runs after which it stops by itself. */
   readonly count?: number;

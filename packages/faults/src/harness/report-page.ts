@@ -1,7 +1,7 @@
 import { type Machine, markdownTable } from "@qavr/bench";
 import type { CheckResult } from "./check.js";
 
-/** What one harness came to. */
+/** Results of one harness. */
 export interface HarnessReport {
   readonly harness: string;
   /** When it began, UTC to the minute. */
@@ -31,29 +31,24 @@ export function reportPage({ command, machine, versions, reports }: Report): str
     tried,
     held ? seen : `**${seen}**`,
   ];
-  const head = ["promise", "what was done", "how much", "what was seen"];
+  const mutants = results.filter(({ mutant }) => mutant);
+  const head = ["promise", "fault", "how much", "result"];
   const skipped = reports.flatMap(({ harness, obstacle }) => (obstacle ? [`- ${harness}: ${obstacle}`] : []));
   const minutes = Math.round(reports.reduce((sum, { seconds }) => sum + seconds, 0) / 60);
+  const days = reports.map(({ measured }) => measured.slice(0, 10)).sort();
   return `# Reliability
 
-Faults, made on purpose, and what was left afterwards. ${broken.length === 0 ? "No promise was broken." : `**${broken.length} broken**, in bold.`}
-How the promises are numbered and what they mean: [threat model](../explanation/threat-model.md#what-is-promised-about-faults).
+Deliberate faults and their results. ${broken.length === 0 ? "No promise was broken." : `**${broken.length} broken**, in bold.`}
+The promises by number: [threat model](../explanation/threat-model.md#what-is-promised-about-faults).
 
 ${markdownTable(head, results.filter(({ mutant }) => !mutant).map(row))}
 
-Deliberate faults, which the harnesses must find:
-
-${markdownTable(head, results.filter(({ mutant }) => mutant).map(row))}
+Mutants that the harnesses must find: ${mutants.length}, found: ${mutants.filter(({ held }) => held).length}. The raw results name each.
 ${skipped.length === 0 ? "" : `\nNot run on this machine:\n\n${skipped.join("\n")}\n`}
-When, and for how long:
-
-${markdownTable(
-  ["harness", "measured", "seconds", "load afterwards"],
-  reports.map(({ harness, measured, seconds, load }) => [harness, measured, String(seconds), String(load)]),
-)}
-
 Command: \`${command}\`, ${minutes} minutes; \`${command} --only <harness> --update\` measures one anew, \`${command} --seed <n>\` repeats one
-simulated history. ${machine.cores} cores of ${machine.cpu}; ${Object.entries(versions)
+simulated history. Measured ${days[0]} to ${days.at(-1)}; ${machine.cores} cores of ${machine.cpu}; ${Object.entries(
+    versions,
+  )
     .map(([name, version]) => `${name} ${version}`)
     .join(", ")}. Raw results: [reliability.json](reliability.json).
 `;

@@ -1,5 +1,7 @@
 import { seededRandom } from "@qavr/bench";
 import { createEngine, type Engine, memoryStore, type OutcomeInput } from "@qavr/core";
+import { governance } from "@qavr/core/governance";
+import { replay, revoke } from "@qavr/core/maintenance";
 import type { CheckResult, Harness } from "./check.js";
 import { learnedText } from "./learned-text.js";
 
@@ -17,7 +19,7 @@ async function live(seed: number, spared: boolean): Promise<Engine> {
   const random = seededRandom(seed);
   const clock = { now: NOW };
   let ids = 0;
-  const doubt = { trust: "audited", sourceCaps: { weight: 3, window: 60 * MINUTE } } as const;
+  const doubt = { governance: governance({ trust: "audited", sourceCaps: { weight: 3, window: 60 * MINUTE } }) };
   const engine = createEngine({
     store: memoryStore(),
     clock: () => clock.now,
@@ -58,8 +60,8 @@ export const revocations: Harness = {
       const [told, spared] = [await live(seed, false), await live(seed, true)];
       const clean = await learnedText(spared);
       if ((await learnedText(told)) !== clean) without += 1;
-      revoked += (await told.revoke({ namespace: "default", source: "liar" })).outcomes;
-      if ((await learnedText(told)) !== clean || !(await told.replay()).identical) different += 1;
+      revoked += (await revoke(told, { namespace: "default", source: "liar" })).outcomes;
+      if ((await learnedText(told)) !== clean || !(await replay(told)).identical) different += 1;
     }
     const tried = `${HISTORIES[size].toLocaleString("en")} histories, ${revoked.toLocaleString("en")} outcomes revoked`;
     return [

@@ -3,7 +3,7 @@ import { type Engine, type OutcomeInput, type OutcomeReceipt, QavrError, type Ra
 /** Memories that a run is shown. */
 export const SHOWN = 4;
 
-/** How run `run` ended, the same whoever is asked and how often. */
+/** Outcome of run `run`, the same in every process. */
 export function outcomeOf(run: number): OutcomeInput {
   return { reward: run % 3 !== 0, idempotencyKey: `run-${run}` };
 }

@@ -6,11 +6,11 @@ const SEEDS = { quick: 150, full: 10_000 } as const;
 const MUTANTS: readonly Mutant[] = [
   "acknowledges before it commits",
   "forgets keys",
-  "has a spool that forgets with its process",
-  "has no deadlines",
+  "has an outbox that forgets with its process",
+  "has no timeouts",
 ];
 /** Seeds after which a mutant counts as missed. */
-const PATIENCE = 100;
+const TIMEOUT = 100;
 /** Every so many seeds one is run again, to see that it is the same history. */
 const AGAIN = 50;
 
@@ -18,7 +18,7 @@ export const schedules: Harness = {
   name: "schedules",
   async run(size): Promise<readonly CheckResult[]> {
     const broken: string[] = [];
-    const sum = { crashes: 0, spooled: 0, degraded: 0, retries: 0 };
+    const sum = { crashes: 0, queued: 0, degraded: 0, retries: 0 };
     let differing = 0;
     for (let seed = 1; seed <= SEEDS[size]; seed++) {
       const simulated = await simulate(seed);
@@ -30,7 +30,7 @@ export const schedules: Harness = {
       {
         promise: "R22",
         what: "simulated histories: two processes, four clients, a network and a disk that fail",
-        tried: `${SEEDS[size].toLocaleString("en")} seeds; ${sum.crashes.toLocaleString("en")} crashes, ${sum.retries.toLocaleString("en")} retries, ${sum.spooled.toLocaleString("en")} spooled outcomes`,
+        tried: `${SEEDS[size].toLocaleString("en")} seeds; ${sum.crashes.toLocaleString("en")} crashes, ${sum.retries.toLocaleString("en")} retries, ${sum.queued.toLocaleString("en")} queued outcomes`,
         seen: broken.length === 0 ? "0 promises broken" : `${broken.length} broken: ${broken.slice(0, 3).join("; ")}`,
         held: broken.length === 0,
       },
@@ -51,13 +51,13 @@ export const schedules: Harness = {
     ];
     for (const mutant of MUTANTS) {
       let seed = 1;
-      while (seed <= PATIENCE && !(await simulate(seed, mutant)).broken) seed += 1;
+      while (seed <= TIMEOUT && !(await simulate(seed, mutant)).broken) seed += 1;
       results.push({
         promise: "R25",
         what: `mutant: ${mutant}`,
-        tried: `up to ${PATIENCE} seeds`,
-        seen: seed <= PATIENCE ? `found by seed ${seed}` : "not found",
-        held: seed <= PATIENCE,
+        tried: `up to ${TIMEOUT} seeds`,
+        seen: seed <= TIMEOUT ? `found by seed ${seed}` : "not found",
+        held: seed <= TIMEOUT,
         mutant: true,
       });
     }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { seededRandom } from "@qavr/bench";
 import { createEngine, type Engine, QavrError } from "@qavr/core";
+import { compact, verify } from "@qavr/core/maintenance";
 import { postgresStore } from "@qavr/postgres";
 import { type PostgresServer, startServer } from "@qavr/postgres-server";
 import { Pool } from "pg";
@@ -11,7 +12,7 @@ import { REPEATED } from "./writers.js";
 
 const KILLS = { quick: 1, full: 60 } as const;
 /** Kills until a compaction without a transaction must have been caught halfway. */
-const PATIENCE = 40;
+const TIMEOUT = 40;
 const RUNS = 120;
 const NAMESPACE = "n";
 /** A younger ledger is not compacted. Unix ms */
@@ -53,11 +54,11 @@ async function learn(server: PostgresServer, schema: string): Promise<string> {
   return learned;
 }
 
-/** Compacts, again when it is told to, as a caller would. Returns how many calls were refused. */
-async function compact(engine: Engine): Promise<number> {
+/** Compacts, and repeats refused calls as a caller would. Returns the number of refused calls. */
+async function compactAll(engine: Engine): Promise<number> {
   for (let refused = 0; ; refused++) {
     try {
-      await engine.compact({ namespace: NAMESPACE, olderThan: 0 });
+      await compact(engine, { namespace: NAMESPACE, olderThan: 0 });
       return refused;
     } catch (error) {
       if (!(QavrError.isInstance(error) && REPEATED.includes(error.code))) throw error;
@@ -66,7 +67,7 @@ async function compact(engine: Engine): Promise<number> {
   }
 }
 
-/** What was found after compactions that their server left. */
+/** Results of compactions whose server was killed. */
 interface Found {
   kills: number;
   /** Kills before the compaction had returned. */
@@ -85,7 +86,7 @@ async function killOnce(
   const learned = await learn(server, schema);
   const ledger = open(server, schema, piecemeal);
   let isOver = false;
-  const compaction = compact(ledger.engine).then(
+  const compaction = compactAll(ledger.engine).then(
     (refused) => {
       isOver = true;
       return refused;
@@ -101,21 +102,21 @@ async function killOnce(
   await ledger.close().catch(() => undefined);
   found.refused += refused ?? 0;
   const reader = open(server, schema, false);
-  const { ok } = await reader.engine.verify();
+  const { ok } = await verify(reader.engine);
   const { checkpoint } = await reader.engine.status({ namespace: NAMESPACE });
   const whole = ok && checkpoint > 0 && (await learnedText(reader.engine, NAMESPACE)) === learned;
   if (refused === undefined || !whole) found.broken += 1;
   await reader.close();
 }
 
-/** How long a compaction takes that nobody disturbs, ms. */
+/** Duration of an undisturbed compaction, ms. */
 async function undisturbed(server: PostgresServer): Promise<number> {
   await learn(server, "whole");
   const { engine, close } = open(server, "whole", false);
   // Connected, and its schema looked at.
   await engine.status({ namespace: NAMESPACE });
   const started = performance.now();
-  await compact(engine);
+  await compactAll(engine);
   const spent = performance.now() - started;
   await close();
   return spent;
@@ -134,7 +135,7 @@ export const serverCompactions: Harness = {
       while (found.kills < KILLS[size]) {
         await killOnce(server, { schema: `kill_${found.kills}`, after: after(), piecemeal: false }, found);
       }
-      while (piecemeal.broken === 0 && piecemeal.kills < PATIENCE) {
+      while (piecemeal.broken === 0 && piecemeal.kills < TIMEOUT) {
         await killOnce(server, { schema: `mutant_${piecemeal.kills}`, after: after(), piecemeal: true }, piecemeal);
       }
       return [

@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { createEngine } from "@qavr/core";
+import { compact } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import type { CheckResult, Harness } from "./check.js";
 import { settledHeap } from "./heap.js";
@@ -11,12 +12,12 @@ const RUNS = { quick: 2_000, full: 100_000 } as const;
 const COMPACTIONS = 20;
 const MEMORIES = 500;
 const MIB = 1024 * 1024;
-/** What may come on top in the second half of it all, in bytes. */
+/** Most growth in the second half of the run, in bytes. */
 const GROWTH = 8 * MIB;
 const HOUR = 3_600_000;
 /** Full long before half time: a cache that fills must not look like a leak. Bytes. */
 const CACHE = 4 * MIB;
-/** What the mutant keeps of each run, in bytes. */
+/** Memory that the mutant leaks per run, in bytes. */
 const LEAK = 65_536;
 
 const mib = (bytes: number): string => `${(bytes / MIB).toFixed(1)} MiB`;
@@ -51,7 +52,7 @@ async function soakFor(runs: number, after: () => void = () => undefined): Promi
         clock.now += HOUR;
         await Promise.all(Array.from({ length: 50 }, (_, i) => once(done * part + run + i)));
       }
-      await engine.compact({ namespace: "default", olderThan: HOUR });
+      await compact(engine, { namespace: "default", olderThan: HOUR });
       if (done + 1 === COMPACTIONS / 2) [middle, filesThen] = [await settledHeap(), openFiles()];
     }
     const soaked = { middle, end: await settledHeap(), files: [filesThen, openFiles()] as const };

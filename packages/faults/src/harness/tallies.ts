@@ -1,4 +1,5 @@
-import type { LedgerEntry, Reduction, StateRef, Store } from "@qavr/core";
+import type { Store } from "@qavr/core";
+import type { LedgerEntry, Reduction, StateRef } from "@qavr/core/store";
 
 /** Memories that tallies are about. */
 const MEMORIES = 20;
@@ -27,7 +28,7 @@ function numberIn(bytes: Uint8Array | undefined): number {
   return bytes === undefined ? 0 : Number(new TextDecoder().decode(bytes));
 }
 
-/** What a ledger of tallies holds. */
+/** Contents of a ledger of tallies. */
 export interface TallySum {
   /** Place by key; of a key that is there twice, the last one. */
   readonly places: ReadonlyMap<string, number>;

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type Random, seededRandom, shuffle } from "@qavr/bench";
 import { createEngine, type Engine, memoryStore, QavrError, type Store } from "@qavr/core";
+import { forget } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import type { CheckResult, Harness } from "./check.js";
 import { learnedText } from "./learned-text.js";
@@ -31,14 +32,14 @@ class Tenant {
     this.#random = seededRandom(place + 1);
   }
 
-  /** Does one thing. Returns what it saw of somebody else's. */
+  /** Performs one action. Returns any data of another tenant that it saw. */
   async act(engine: Engine, foreign: string | undefined): Promise<string | undefined> {
     const draw = this.#random();
     const reward = this.#random() < 0.5;
     const namespace = this.name;
     if (draw < 0.75) return this.#run(engine, reward);
     if (draw < 0.8) {
-      await engine.forget({ namespace, ids: [`m${Math.floor(40 * this.#random())}`] });
+      await forget(engine, { namespace, ids: [`m${Math.floor(40 * this.#random())}`] });
       return undefined;
     }
     if (draw < 0.9) {

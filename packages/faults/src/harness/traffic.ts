@@ -1,9 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type Engine, QavrError } from "@qavr/core";
+import { verify } from "@qavr/core/maintenance";
 import { rankFor, record, retry, SHOWN } from "./runs.js";
 
 /** How often a refused call is repeated when the fault is over, and how long after, ms: longer than any breaker's pause. */
-const PATIENCE = 100;
+const TIMEOUT = 100;
 const PAUSE = 100;
 
 /** Runs of one engine under faults: what was asked of it, what it answered, and whether that was true. */
@@ -18,7 +19,7 @@ export class Traffic {
   /** The slowest ranking, ms. */
   slowest = 0;
   committed = 0;
-  spooled = 0;
+  queued = 0;
   /** Refused outcomes by code. */
   readonly refused: Map<string, number> = new Map();
   /** Runs whose outcome had no single place in the ledger after everybody had asked again. */
@@ -55,7 +56,7 @@ export class Traffic {
       Array.from({ length: runs }, async (_, i) => {
         try {
           const receipt = await record(this.engine, first + i);
-          if (receipt?.status === "spooled") this.spooled += 1;
+          if (receipt?.status === "queued") this.queued += 1;
           else this.committed += 1;
         } catch (error) {
           count(this.refused, QavrError.isInstance(error) ? error.code : String(error));
@@ -71,23 +72,23 @@ export class Traffic {
         (await this.#untilTaken(() => retry(this.engine, run))) ??
         (await this.#untilTaken(() => record(this.engine, run)));
       const again = await this.#untilTaken(() => retry(this.engine, run));
-      // What went to the spool once more has no place until it is passed on.
-      const place = known?.status === "spooled" ? again?.seq : known?.seq;
+      // An outcome in the outbox has no place until it is sent.
+      const place = known?.status === "queued" ? again?.seq : known?.seq;
       if (again?.status !== "duplicate" || again.seq !== place) this.missing += 1;
     }
     const { outcomes } = await this.engine.status();
     this.miscounted += Math.abs(outcomes.user - this.#runs);
-    if (!(await this.engine.verify()).ok) this.broken += 1;
+    if (!(await verify(this.engine)).ok) this.broken += 1;
   }
 
-  /** Asks again and again while neither the store nor the spool has room, as it may be for a while after a fault. */
+  /** Asks again and again while neither the store nor the outbox has room, as it may be for a while after a fault. */
   async #untilTaken<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
     for (let attempt = 1; ; attempt++) {
       try {
         await this.engine.flush();
         return await ask();
       } catch (error) {
-        if (attempt === PATIENCE || !QavrError.isInstance(error, "SPOOL_FULL")) throw error;
+        if (attempt === TIMEOUT || !QavrError.isInstance(error, "OUTBOX_FULL")) throw error;
         await pause(PAUSE);
       }
     }
@@ -110,7 +111,7 @@ function count(counts: Map<string, number>, code: string): void {
   counts.set(code, (counts.get(code) ?? 0) + 1);
 }
 
-/** `3 STORE_TIMEOUT, 12 STORE_SUSPENDED` */
+/** `3 STORE_TIMEOUT, 12 STORE_CIRCUIT_OPEN` */
 export function listed(counts: ReadonlyMap<string, number>): string {
   return counts.size === 0 ? "none" : [...counts].map(([code, number]) => `${number} ${code}`).join(", ");
 }

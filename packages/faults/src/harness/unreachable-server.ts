@@ -2,9 +2,10 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { seededRandom } from "@qavr/bench";
 import { createEngine, type Store } from "@qavr/core";
+import { withOutbox } from "@qavr/core/store";
 import { postgresStore } from "@qavr/postgres";
 import { cuttingProxy, type PostgresServer, startServer } from "@qavr/postgres-server";
-import { sqliteSpool } from "@qavr/sqlite";
+import { sqliteOutbox } from "@qavr/sqlite";
 import type { CheckResult, Harness, Size } from "./check.js";
 import { forgettingKeys } from "./mutant-stores.js";
 import { listed, Traffic } from "./traffic.js";
@@ -15,36 +16,36 @@ const FREEZES = { quick: 1, full: 10 } as const;
 const RANKINGS_PER_FREEZE = { quick: 40, full: 600 } as const;
 const CUTS = { quick: 8, full: 300 } as const;
 const RANKINGS_PER_CUT = { quick: 5, full: 20 } as const;
-/** Outcomes while the server stands still: more than the spool has room for. */
+/** Outcomes while the server stands still: more than the outbox has room for. */
 const OUTCOMES = 60;
-const SPOOL = 40;
+const OUTBOX = 40;
 /** Runs that are under way when the network is cut. */
 const TOGETHER = 5;
 /** Runs recorded beforehand, so that there is something to rank by. */
 const TAUGHT = 20;
 /** Of the engine, ms. */
-const READ_DEADLINE = 50;
-const WRITE_DEADLINE = 300;
-/** What is promised of the breaker: rankings that wait until it opens, and ms until the server is used again once it is back. */
+const READ_TIMEOUT = 50;
+const WRITE_TIMEOUT = 300;
+/** Promises of the circuit breaker: rankings that wait until it opens, and ms until a restored server is used again. */
 const MOST_WAITING = 5;
 const RECOVERY = 5_000;
-/** A ranking that took longer, in ms, has waited for the server and not for its deadline. */
+/** A ranking that took longer, in ms, has waited for the server and not for its timeout. */
 const SLOW = 1_000;
 
-/** What a commit sends last, without its namespace's lock and under it; a transaction begins with the words "read committed". */
+/** Last statement of a commit, without the lock of its namespace and with it. A transaction begins with "read committed". */
 const STATEMENTS = ["with moved as", "commit\0"] as const;
 
-/** Runs `work` with an engine that has a spool and has learned something, and closes it. */
+/** Runs `work` with an engine that has an outbox and has learned something, and closes it. */
 async function withTraffic(
   store: Store,
   work: (traffic: Traffic) => Promise<void>,
-  readDeadline = READ_DEADLINE,
+  readTimeout = READ_TIMEOUT,
 ): Promise<Traffic> {
   return inFolder(async (folder) => {
-    const spool = sqliteSpool({ path: join(folder, "spool.db"), maxCommits: SPOOL });
-    const engine = createEngine({ store, spool, readDeadline, writeDeadline: WRITE_DEADLINE });
+    const outbox = sqliteOutbox({ path: join(folder, "outbox.db"), maxCommits: OUTBOX });
+    const engine = createEngine({ store: withOutbox(store, outbox), readTimeout, writeTimeout: WRITE_TIMEOUT });
     const traffic = new Traffic(engine);
-    // Its first connection, and the tables, may take longer than the deadlines here.
+    // Its first connection, and the tables, may take longer than the timeouts here.
     await store.head("default");
     while (traffic.committed === 0) await traffic.record(TAUGHT);
     await work(traffic);
@@ -68,7 +69,7 @@ async function freezeServer(server: PostgresServer, size: Size): Promise<FreezeT
     for (let freeze = 0; freeze < FREEZES[size]; freeze++) {
       server.freeze();
       let waited = 0;
-      while ((await traffic.rank()) !== "STORE_SUSPENDED" && waited <= MOST_WAITING) waited += 1;
+      while ((await traffic.rank()) !== "STORE_CIRCUIT_OPEN" && waited <= MOST_WAITING) waited += 1;
       waiting = Math.max(waiting, waited);
       for (let ranking = 0; ranking < RANKINGS_PER_FREEZE[size]; ranking++) {
         await traffic.rank();
@@ -105,7 +106,7 @@ async function cutNetwork(server: PostgresServer, size: Size): Promise<Traffic> 
         }
         for (let ranking = 0; ranking < RANKINGS_PER_CUT[size]; ranking++) await traffic.rank();
         // Now and then for longer than the engine waits.
-        if (cut % 2 === 1) await pause(random() < 0.2 ? 2 * WRITE_DEADLINE : 60 * random());
+        if (cut % 2 === 1) await pause(random() < 0.2 ? 2 * WRITE_TIMEOUT : 60 * random());
         proxy.block(false);
         await runs;
         // Passes on what waits, so that the next cut meets commits again and not a store that is left alone.
@@ -118,10 +119,10 @@ async function cutNetwork(server: PostgresServer, size: Size): Promise<Traffic> 
   }
 }
 
-/** Whether a ranking without a deadline comes back while the server stands still. */
-async function answersWithoutDeadline(server: PostgresServer): Promise<boolean> {
+/** True when a ranking without a timeout returns while the server is stopped. */
+async function answersWithoutTimeout(server: PostgresServer): Promise<boolean> {
   let answered = false;
-  const store = postgresStore({ connectionString: server.url(), schema: "without_deadline" });
+  const store = postgresStore({ connectionString: server.url(), schema: "without_timeout" });
   const rankOnce = async (traffic: Traffic): Promise<void> => {
     server.freeze();
     const ranking = traffic.rank();
@@ -140,7 +141,7 @@ export const unreachableServer: Harness = {
     try {
       const { traffic: frozen, waiting, recovery } = await freezeServer(server, size);
       const cut = await cutNetwork(server, size);
-      const answered = await answersWithoutDeadline(server);
+      const answered = await answersWithoutTimeout(server);
       const forgetful = await withTraffic(
         forgettingKeys(postgresStore({ connectionString: server.url(), schema: "forgetful" })),
         async (traffic) => {
@@ -164,7 +165,7 @@ export const unreachableServer: Harness = {
         outcomeResult(cut, "network to the server cut"),
         {
           promise: "R25",
-          what: "mutant: a ranking without a deadline, server stopped with SIGSTOP",
+          what: "mutant: a ranking without a timeout, server stopped with SIGSTOP",
           tried: "1 ranking",
           seen: answered ? "answered" : `no answer within ${SLOW} ms`,
           held: !answered,
@@ -196,12 +197,12 @@ function rankingResult(traffic: Traffic, fault: string, times: number): CheckRes
 }
 
 function outcomeResult(traffic: Traffic, fault: string): CheckResult {
-  const { committed, spooled, refused } = traffic;
+  const { committed, queued, refused } = traffic;
   return {
     promise: "R10",
     what: `outcomes, ${fault}`,
-    tried: `${committed} committed, ${spooled} kept in the spool; refused and repeated: ${listed(refused)}`,
+    tried: `${committed} committed, ${queued} kept in the outbox; refused and repeated: ${listed(refused)}`,
     seen: traffic.outcomesSeen,
-    held: traffic.outcomesHeld && [...refused.keys()].every((code) => code === "SPOOL_FULL"),
+    held: traffic.outcomesHeld && [...refused.keys()].every((code) => code === "OUTBOX_FULL"),
   };
 }

@@ -26,12 +26,12 @@ export function system(command: string, ...given: string[]): void {
   if (status !== 0) throw new Error(`${command} ${given.join(" ")}: ${stderr}`);
 }
 
-/** Whether a system command is there, and answers. */
+/** True when a system command exists and succeeds. */
 export function has(command: string, ...given: string[]): boolean {
   return spawnSync(command, given, { stdio: "ignore" }).status === 0;
 }
 
-/** Whether file systems may be mounted: root, and a kernel that lets it. */
+/** True when file systems may be mounted: needs root and a kernel that allows it. */
 export function mayMount(): boolean {
   if (process.getuid?.() !== 0) return false;
   const folder = mkdtempSync(join(tmpdir(), "qavr-mount-"));

@@ -1,12 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type CommitReceipt, QavrError, type Store } from "@qavr/core";
+import { QavrError, type Store } from "@qavr/core";
+import type { CommitReceipt } from "@qavr/core/store";
 import type { CheckResult } from "./check.js";
 import { addUp, counting, NAMESPACE, tally } from "./tallies.js";
 
 const WRITERS = 4;
 /** How long a server may be away until its writers give up, ms: far longer than it takes to restart or replace one. */
-const PATIENCE = 60_000;
-/** What a store may say of a server that goes: repeat the call. */
+const TIMEOUT = 60_000;
+/** Codes for a server that goes away; the caller repeats the call. */
 export const REPEATED: readonly string[] = ["STORE_UNAVAILABLE", "STORE_COMMIT_UNKNOWN"];
 
 /** Outcomes that writers have been told are safe, while their server comes and goes. */
@@ -27,7 +28,7 @@ export class Writers {
   /** Resolves when so many more are acknowledged. @throws when that takes longer than a minute */
   async acknowledge(more: number): Promise<void> {
     const before = this.acknowledged.size;
-    const giveUpAt = performance.now() + PATIENCE;
+    const giveUpAt = performance.now() + TIMEOUT;
     while (this.acknowledged.size < before + more) {
       if (performance.now() > giveUpAt) throw new Error("Nothing is acknowledged any more.");
       await Promise.race([pause(1), ...this.#writers]);
@@ -62,7 +63,7 @@ export class Writers {
   }
 }
 
-/** What is left of what was acknowledged. */
+/** Acknowledged outcomes, and how many survived. */
 export interface Survival {
   readonly acknowledged: number;
   readonly refused: number;
@@ -78,7 +79,7 @@ export async function survivalOf({ acknowledged, refused }: Writers, store: Stor
   return { acknowledged: acknowledged.size, refused, lost, doubled: entries - places.size + gaps + wrong };
 }
 
-/** What is reported of outcomes that had to outlive their server, and of a mutant whose outcomes did not. */
+/** Results for outcomes that must survive their server, and for a mutant that loses them. */
 export function survivalResults(
   { acknowledged, refused, lost, doubled }: Survival,
   told: { readonly what: string; readonly times: string; readonly least: number },

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { type Random, seededRandom } from "@qavr/bench";
 import { createEngine, type Engine, QavrError } from "@qavr/core";
+import { replay } from "@qavr/core/maintenance";
+import { withOutbox } from "@qavr/core/store";
 import { type Mutant, SimulatedDisk, type Weather } from "./simulated-disk.js";
 import { VirtualTime } from "./virtual-time.js";
 
@@ -8,22 +10,22 @@ const PROCESSES = 2;
 const CLIENTS = 4;
 const RUNS_PER_CLIENT = 4;
 /** Small, so that it fills. */
-const SPOOL_CAP = 4;
+const OUTBOX_CAP = 4;
 /** Ms of virtual time: the faults end after the first, everybody must be through before the second. */
 const STORM = 60_000;
 const LIMIT = 1_800_000;
 const START = 1_767_225_600_000;
 
-/** What became of a seed. */
+/** Result of a seed. */
 export interface Simulated {
   readonly seed: number;
   /** Hexadecimal; the same seed gives the same. */
   readonly trace: string;
-  /** What was broken, undefined when every promise held. */
+  /** The broken promise, undefined when all held. */
   readonly broken: string | undefined;
   /** How much happened. */
   readonly crashes: number;
-  readonly spooled: number;
+  readonly queued: number;
   readonly degraded: number;
   readonly retries: number;
 }
@@ -35,7 +37,7 @@ interface Process {
 }
 
 /**
- * One history: four clients end their runs through two processes that share a ledger and a spool, while the network fails, hangs and
+ * One history: four clients end their runs through two processes that share a ledger and an outbox, while the network fails, hangs and
  * loses answers, clocks jump, and processes die. Then the weather clears, and all promises are held against what is durable.
  */
 export async function simulate(seed: number, mutant?: Mutant): Promise<Simulated> {
@@ -46,7 +48,7 @@ export async function simulate(seed: number, mutant?: Mutant): Promise<Simulated
   const trace = (...words: readonly unknown[]): void => {
     void hash.update(`${Math.round(time.now * 1_000)} ${words.join(" ")}\n`);
   };
-  const count = { crashes: 0, spooled: 0, degraded: 0, retries: 0 };
+  const count = { crashes: 0, queued: 0, degraded: 0, retries: 0 };
   let skew = 0;
   let ids = 0;
 
@@ -54,12 +56,11 @@ export async function simulate(seed: number, mutant?: Mutant): Promise<Simulated
     const dead = { yes: false };
     const isDead = (): boolean => dead.yes;
     const engine = createEngine({
-      store: disk.store(isDead),
-      spool: disk.spool(isDead, SPOOL_CAP),
+      store: withOutbox(disk.store(isDead), disk.outbox(isDead, OUTBOX_CAP)),
       clock: () => START + time.now + skew,
       // A dead process has no timers.
       setTimer: (run, ms) =>
-        mutant === "has no deadlines" ? () => undefined : time.setTimer(() => dead.yes || run(), ms),
+        mutant === "has no timeouts" ? () => undefined : time.setTimer(() => dead.yes || run(), ms),
       createId: () => `id-${seed}-${ids++}`,
       maxOpenEpisodes: 8,
     });
@@ -116,13 +117,13 @@ export async function simulate(seed: number, mutant?: Mutant): Promise<Simulated
         if (typeof answer === "object" && answer.status !== "ignored") {
           trace(run, answer.status, answer.seq);
           acknowledged.set(run, answer.status);
-          if (answer.status === "spooled") count.spooled += 1;
+          if (answer.status === "queued") count.queued += 1;
           return;
         }
       } catch (error) {
         if (!QavrError.isInstance(error)) throw error;
         trace(run, error.code);
-        // Its first word is in the ledger under another episode: nobody may count it twice.
+        // The first outcome is in the ledger under another episode; it must not count twice.
         if (error.code === "IDEMPOTENCY_CONFLICT") return void acknowledged.set(run, "conflict");
       }
       count.retries += 1;
@@ -134,7 +135,7 @@ export async function simulate(seed: number, mutant?: Mutant): Promise<Simulated
     while (time.now < STORM) {
       await time.sleep(random() * 4_000);
       disk.storeWeather = weather(random);
-      disk.spoolWeather = random() < 0.3 ? weather(random) : { fails: 0, losesAnswer: 0, hangs: 0, delay: 2 };
+      disk.outboxWeather = random() < 0.3 ? weather(random) : { fails: 0, losesAnswer: 0, hangs: 0, delay: 2 };
       if (random() < 0.3) skew += (random() - 0.5) * 7_200_000;
       if (random() < 0.4) {
         const victim = Math.floor(random() * PROCESSES);
@@ -145,7 +146,7 @@ export async function simulate(seed: number, mutant?: Mutant): Promise<Simulated
       }
     }
     disk.storeWeather = { fails: 0, losesAnswer: 0, hangs: 0, delay: 2 };
-    disk.spoolWeather = disk.storeWeather;
+    disk.outboxWeather = disk.storeWeather;
   };
 
   const history = async (): Promise<void> => {
@@ -184,7 +185,7 @@ async function judge(
     const { openEpisodes } = engine.health();
     if (openEpisodes > 0) problems.push(`${openEpisodes} episodes are still open after close()`);
   }
-  if (disk.spooled.length > 0) problems.push(`${disk.spooled.length} commits were left in the spool`);
+  if (disk.queued.length > 0) problems.push(`${disk.queued.length} commits were left in the outbox`);
   const entries = await disk.backend.readEntries("default", { limit: 10_000 });
   for (const [run, status] of acknowledged) {
     const found = entries.filter(
@@ -197,7 +198,7 @@ async function judge(
   if (outcomes.user !== acknowledged.size)
     problems.push(`${outcomes.user} outcomes count instead of ${acknowledged.size}`);
   if (taught !== acknowledged.size) problems.push(`${taught} episodes have taught instead of ${acknowledged.size}`);
-  if (!(await keeper.replay()).identical) problems.push("the states do not follow from the ledger");
+  if (!(await replay(keeper)).identical) problems.push("the states do not follow from the ledger");
   return problems;
 }
 

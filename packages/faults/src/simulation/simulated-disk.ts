@@ -1,15 +1,16 @@
 import type { Random } from "@qavr/bench";
-import { type CommitReceipt, memoryStore, QavrError, type Spool, type Store, type WaitingCommit } from "@qavr/core";
+import { memoryStore, QavrError, type Store } from "@qavr/core";
+import type { CommitReceipt, Outbox, WaitingCommit } from "@qavr/core/store";
 import type { VirtualTime } from "./virtual-time.js";
 
 /** A deliberate fault of the parts that the simulation is about, which it must find. */
 export type Mutant =
   | "acknowledges before it commits"
   | "forgets keys"
-  | "has a spool that forgets with its process"
-  | "has no deadlines";
+  | "has an outbox that forgets with its process"
+  | "has no timeouts";
 
-/** What the world is like for a while. */
+/** Conditions of the network and the disk for a while. */
 export interface Weather {
   /** Chances per call, in [0, 1]. */
   readonly fails: number;
@@ -21,13 +22,13 @@ export interface Weather {
 
 const CALM: Weather = { fails: 0, losesAnswer: 0, hangs: 0, delay: 2 };
 
-/** What survives every crash: one ledger and one spool, behind a network and a file system that misbehave. */
+/** Data that survives every crash: one ledger and one outbox, behind a faulty network and file system. */
 export class SimulatedDisk {
-  /** What is durable, to look at afterwards. */
+  /** The durable ledger, for checks. */
   readonly backend: Store = memoryStore();
-  readonly spooled: WaitingCommit[] = [];
+  readonly queued: WaitingCommit[] = [];
   storeWeather: Weather = CALM;
-  spoolWeather: Weather = CALM;
+  outboxWeather: Weather = CALM;
   readonly #time: VirtualTime;
   readonly #random: Random;
   readonly #mutant: Mutant | undefined;
@@ -67,15 +68,15 @@ export class SimulatedDisk {
     };
   }
 
-  spool(isDead: () => boolean, cap: number): Spool {
+  outbox(isDead: () => boolean, cap: number): Outbox {
     const own: WaitingCommit[] = [];
-    const kept = this.#mutant === "has a spool that forgets with its process" ? own : this.spooled;
-    const local = <T>(call: () => Promise<T>): Promise<T> => this.#remote(call, () => this.spoolWeather, isDead);
+    const kept = this.#mutant === "has an outbox that forgets with its process" ? own : this.queued;
+    const local = <T>(call: () => Promise<T>): Promise<T> => this.#remote(call, () => this.outboxWeather, isDead);
     return {
-      name: "simulated spool",
+      name: "simulated outbox",
       append: (commit) =>
         local(async () => {
-          if (kept.length >= cap) throw new QavrError("SPOOL_FULL", "The spool is full.");
+          if (kept.length >= cap) throw new QavrError("OUTBOX_FULL", "The outbox is full.");
           kept.push({ ...commit, id: ++this.#ids });
         }),
       read: ({ after = 0, limit }) => local(async () => kept.filter(({ id }) => id > after).slice(0, limit)),

@@ -1,7 +1,7 @@
-/** The tag that memories stand in. */
+/** The tag around memories. */
 const TAG = "memories";
 
-/** What stands between or over letters without making others of them. */
+/** Characters between or over letters that do not change them: spaces, controls, accents. */
 const UNREAD = /[\s\p{C}\p{M}]/gu;
 
 /**
@@ -20,7 +20,7 @@ export function fenced(introduction: string, lines: readonly string[]): string {
   return [`<${TAG}>`, introduction, ...lines, `</${TAG}>`].join("\n");
 }
 
-/** Whether the characters from `place` on read as the tag's name, with or without slashes in front. */
+/** True when the characters from `place` on read as the tag's name, with or without slashes in front. */
 function opensTag(read: readonly string[], place: number): boolean {
   let matched = "";
   for (let i = place; i < read.length; i++) {

@@ -1,4 +1,10 @@
-export { type AgentMemories, type AgentMemoryOptions, type AgentQavr, qavr, withAgents } from "./agent-memory.js";
+export {
+  type AgentMemories,
+  type AgentMemory,
+  type AgentMemoryOptions,
+  agentMemory,
+  withAgents,
+} from "./agent-memory.js";
 export type { AgentMessage, AgentState, MiddlewareOptions } from "./middleware-options.js";
 export { type QavrMiddlewareFields, qavrMiddleware } from "./qavr-middleware.js";
 export type { CountTokens } from "./token-budget.js";

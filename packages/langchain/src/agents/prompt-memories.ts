@@ -1,6 +1,5 @@
 import type { DocumentInterface } from "@langchain/core/documents";
-import { handleOf } from "../format-memories.js";
-import { promptLine } from "../prompt-line.js";
+import { handleOf, promptLine } from "../format-memories.js";
 import type { ShownDocuments } from "../ranking/shown-documents.js";
 import { escapeFence, fenced } from "./fence.js";
 import type { MIDDLEWARE_DEFAULTS } from "./middleware-options.js";
@@ -13,7 +12,7 @@ export interface PromptMemory {
   readonly text: string;
 }
 
-/** What of the options decides how memories look in a prompt. */
+/** The options that decide how memories look in a prompt. */
 export type PromptOptions = Pick<
   typeof MIDDLEWARE_DEFAULTS,
   "maxTokens" | "maxCharacters" | "countTokens" | "introduction"

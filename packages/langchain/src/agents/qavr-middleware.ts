@@ -1,15 +1,15 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import { SystemMessage } from "@langchain/core/messages";
-import { definedOnly } from "@qavr/core";
+import { definedOnly } from "@qavr/core/adapter";
 import { type AgentMiddleware, createMiddleware } from "langchain";
 import { z } from "zod";
-import { type Internals, internalsOf } from "../internals.js";
-import type { Qavr } from "../memory.js";
+import { type MemoryHandle, type MemoryParts, partsOf } from "../memory-parts.js";
 import { QavrRetriever } from "../qavr-retriever.js";
-import { continueHandles } from "../runs/conversation-handles.js";
 import { narrowToReturned } from "../runs/narrow-exposures.js";
 import { isAbort, isControlFlow } from "../runs/run-errors.js";
+import { continueHandles } from "../runs/run-session.js";
 import { isWithin, type RunNode, type ShownExposure } from "../runs/run-tree.js";
+import { createReportOutcomeTool } from "../tools/report-outcome-tool.js";
 import {
   type AgentState,
   assertMiddlewareOptions,
@@ -29,15 +29,15 @@ type StateMemory = z.infer<typeof STATE_MEMORY>;
 
 /** Fields of {@link qavrMiddleware}. */
 export interface QavrMiddlewareFields extends MiddlewareOptions {
-  /** What `qavr()` returned. */
-  readonly memory: Qavr;
+  /** The object that `qavr()` returned. */
+  readonly memory: MemoryHandle;
 }
 
 /**
  * Middleware that shows an agent its memories. At the start of a run it retrieves once, by the last human message, and keeps
  * what fits the budget in a private state key, which a checkpointer carries over interrupts; each model call gets them appended
- * to the system prompt, fenced and labelled as data. Track the agent as well (`memory.agent` does both): the middleware shows,
- * the handler learns.
+ * to the system prompt, fenced and labelled as data. The middleware shows memories and the handler learns, so track the agent as
+ * well (`memory.agent` does both).
  *
  * When memories cannot be retrieved the agent runs without them and MEMORIES_UNAVAILABLE is logged.
  *
@@ -46,13 +46,13 @@ export interface QavrMiddlewareFields extends MiddlewareOptions {
 export function qavrMiddleware(fields: QavrMiddlewareFields): AgentMiddleware {
   const { memory, base, name, query, maxTokens, maxCharacters, countTokens, introduction, reportTool, ...rest } =
     fields;
-  const internals = internalsOf(memory);
-  assertMiddlewareOptions(fields);
+  const parts = partsOf(memory);
   const given = { name, query, maxTokens, maxCharacters, countTokens, introduction };
+  assertMiddlewareOptions({ ...given, reportTool });
   const options = { ...MIDDLEWARE_DEFAULTS, ...definedOnly(given) };
   const retriever = new QavrRetriever({ ...rest, memory, base });
   const stateKey = `_${options.name}`;
-  const tools = reportTool ? [memory.reportOutcomeTool(reportTool === true ? {} : reportTool)] : [];
+  const tools = reportTool ? [createReportOutcomeTool(parts, reportTool === true ? {} : reportTool)] : [];
 
   // No wrapToolCall: its mere presence makes a failing tool fail the agent (langchainjs #11154).
   return createMiddleware({
@@ -60,12 +60,12 @@ export function qavrMiddleware(fields: QavrMiddlewareFields): AgentMiddleware {
     stateSchema: z.object({ [stateKey]: z.array(STATE_MEMORY).default([]) }),
     tools,
     async beforeAgent(state) {
-      return { [stateKey]: await memoriesFor(internals, retriever, options, state as unknown as AgentState) };
+      return { [stateKey]: await memoriesFor(parts, retriever, options, state as unknown as AgentState) };
     },
     wrapModelCall(request, handler) {
       const memories = (request.state as Record<string, unknown>)[stateKey] as readonly StateMemory[] | undefined;
       if (!memories || memories.length === 0) return handler(request);
-      noteRead(internals, memories);
+      noteRead(parts, memories);
       const block = renderMemories(memories, options);
       const { systemMessage } = request;
       // Behind the agent's own prompt, so that a provider's prompt cache still knows it.
@@ -75,14 +75,14 @@ export function qavrMiddleware(fields: QavrMiddlewareFields): AgentMiddleware {
   });
 }
 
-/** What the retrieval showed has yet to be read: another middleware may end the run before any model is called. */
-function awaitReading({ runs }: Internals, retrieval: string): void {
+/** Marks a retrieval's exposures as unread: another middleware may end the run before the first model call. */
+function awaitReading({ runs }: MemoryParts, retrieval: string): void {
   const run = runs.find(retrieval);
   for (const exposure of exposuresOf(run)) run?.root.unread.add(exposure);
 }
 
-/** A model is called with these memories. A run that was interrupted since it retrieved them is not there any more: it knows of none unread. */
-function noteRead({ runs }: Internals, memories: readonly StateMemory[]): void {
+/** Marks the exposures of these memories as read. A run that was interrupted since the retrieval is gone, with its marks. */
+function noteRead({ runs }: MemoryParts, memories: readonly StateMemory[]): void {
   for (const retrieval of new Set(memories.map((memory) => memory.retrieval))) {
     const run = runs.find(retrieval);
     for (const exposure of exposuresOf(run)) run?.root.unread.delete(exposure);
@@ -94,38 +94,33 @@ function exposuresOf(run: RunNode | undefined): readonly ShownExposure[] {
 }
 
 async function memoriesFor(
-  internals: Internals,
+  parts: MemoryParts,
   retriever: QavrRetriever,
   options: typeof MIDDLEWARE_DEFAULTS,
   state: AgentState,
 ): Promise<StateMemory[]> {
+  const { kit, runs, shown } = parts;
   const runId = crypto.randomUUID();
-  /** What was retrieved and is not shown after all earns nothing. */
-  const narrowTo = (shown: readonly DocumentInterface[]): void => {
-    const run = internals.runs.find(runId);
-    if (run) narrowToReturned(internals, run, shown);
+  /** Memories that are retrieved and not shown earn nothing. */
+  const narrowTo = (documents: readonly DocumentInterface[]): void => {
+    const run = runs.find(runId);
+    if (run) narrowToReturned(kit, run, documents);
   };
   try {
     const query = await options.query(state);
     if (query === undefined || query.trim() === "") return [];
-    continueHandles(internals, undefined, state.messages);
+    continueHandles(parts, undefined, state.messages);
     const documents = await retriever.invoke(query, { runId });
-    const selected = await selectMemories(documents, internals.shown, options);
+    const selected = await selectMemories(documents, shown, options);
     if (selected.length < documents.length) narrowTo(selected.map(({ document }) => document));
-    awaitReading(internals, runId);
+    awaitReading(parts, runId);
     return selected.map(({ memory }) => ({ ...memory, retrieval: runId }));
   } catch (error) {
-    const signals = internals.runs.find(runId)?.root.signals ?? [];
-    if (internals.throws || isControlFlow(error) || isAbort(error, signals)) throw error;
+    const signals = runs.find(runId)?.root.signals ?? [];
+    if (isControlFlow(error) || isAbort(error, signals)) throw error;
+    const message = "An agent's memories could not be retrieved; it went on without them.";
+    kit.failOpen("MEMORIES_UNAVAILABLE", message, { error });
     narrowTo([]);
-    internals.log(
-      "warn",
-      "MEMORIES_UNAVAILABLE",
-      "An agent's memories could not be retrieved; it went on without them.",
-      {
-        error,
-      },
-    );
     return [];
   }
 }

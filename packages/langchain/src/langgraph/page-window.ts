@@ -1,6 +1,6 @@
 /** Which part of a store's list has to be fetched for a page of the reranked one. */
 export interface PageWindow {
-  /** What to ask the store for. */
+  /** The part of the list to ask the store for. */
   readonly offset: number;
   readonly limit: number;
   /** Length of the blocks that are reranked by themselves. */

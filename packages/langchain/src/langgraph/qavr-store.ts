@@ -1,30 +1,25 @@
 import { BaseStore, type Operation, type OperationResults, type SearchOperation } from "@langchain/langgraph";
-import { delegateMembers } from "../delegate-members.js";
-import { type Internals, internalsOf } from "../internals.js";
-import { LOG_CODES } from "../log-codes.js";
+import { addMembers, refuseOption } from "@qavr/core/adapter";
+import { LANGCHAIN_LOG_CODES } from "../log-codes.js";
 import { MARKS, mark } from "../marks.js";
-import type { Qavr } from "../memory.js";
-import { refuse } from "../ranking/ranking-options.js";
+import { type MemoryHandle, type MemoryParts, partsOf } from "../memory-parts.js";
 import { type RerankPlan, rerank } from "../ranking/rerank.js";
 import { planSearch } from "../ranking/search.js";
 import type { RunSite } from "../runs/find-run.js";
-import { foundIn } from "./item-documents.js";
-import { itemTexts } from "./item-texts.js";
 import { blocksOf, type PageWindow, pageWindow } from "./page-window.js";
-import { unwrapStore } from "./search-store.js";
+import { unwrapStore, withoutBatching } from "./search-store.js";
 import { assertStoreOptions, DEFAULT_LIMIT, rankingOptionsOf, type StoreOptions } from "./store-options.js";
-import type { StoredItem } from "./stored-item.js";
-import { withoutBatching } from "./without-batching.js";
+import { foundIn, itemTexts, type StoredItem } from "./stored-item.js";
 
 /** Fields of a {@link QavrStore}. */
 export interface QavrStoreFields extends StoreOptions {
-  /** What `qavr()` returned. */
-  readonly memory: Qavr;
+  /** The object that `qavr()` returned. */
+  readonly memory: MemoryHandle;
   /** The store to wrap. */
   readonly store: BaseStore;
 }
 
-/** A graph batches store calls of all its runs, so that a search through the store belongs to none of them. */
+/** The place of a search through the store: a graph batches the store calls of all its runs, so it belongs to none of them. */
 const NO_RUN: RunSite = {
   run: undefined,
   tracked: false,
@@ -34,9 +29,9 @@ const NO_RUN: RunSite = {
 };
 
 /**
- * A LangGraph store whose searches with a query return what helped runs like this one first. Items, scores, pages and everything
- * else stay the wrapped store's own. Its searches rank and record nothing, since a store is never told which run asks:
- * `memory.search(runtime.store, …)` does both.
+ * A LangGraph store whose searches with a query return first the items that helped similar runs. Items, scores and pages stay the
+ * wrapped store's own. Its searches record nothing, since LangGraph does not tell a store which run asks; use
+ * `memory.search(runtime.store, …)` for that.
  *
  * @throws INVALID_ARGUMENT, INVALID_ID and LIMIT_EXCEEDED from the constructor.
  */
@@ -44,26 +39,26 @@ export class QavrStore extends BaseStore {
   /** The wrapped store. */
   readonly inner: BaseStore;
   readonly options: StoreOptions;
-  readonly #internals: Internals;
+  readonly #parts: MemoryParts;
   #unattributed = false;
 
   constructor({ memory, store, ...options }: QavrStoreFields) {
     super();
-    this.#internals = internalsOf(memory);
+    this.#parts = partsOf(memory);
     const unwrapped = unwrapStore(withoutBatching(store), options);
     const inner = unwrapped.inner as BaseStore;
-    if (typeof inner?.batch !== "function") refuse("store", store, "must be a LangGraph store");
+    if (typeof inner?.batch !== "function") refuseOption("store", store, "must be a LangGraph store");
     assertStoreOptions(unwrapped.options);
-    // A class of the application's own may filter what is found, and is not looked into.
+    // An application's own subclass may filter items, so it is not unwrapped.
     mark(this, MARKS.langGraphStore, new.target === QavrStore ? this : undefined);
     this.inner = inner;
     this.options = unwrapped.options;
-    delegateMembers(this, inner);
+    addMembers(this, inner);
   }
 
   /** The one method that LangGraph calls inside graphs; all others are made of it. */
   override async batch<Operations extends Operation[]>(operations: Operations): Promise<OperationResults<Operations>> {
-    if (!this.#internals.engine.enabled) return this.inner.batch(operations);
+    if (!this.#parts.kit.engine.enabled) return this.inner.batch(operations);
     const plans = await Promise.all(operations.map((operation) => this.#plan(operation)));
     if (plans.every((plan) => plan === undefined)) return this.inner.batch(operations);
     const asked = operations.map((operation, i) => {
@@ -92,15 +87,15 @@ export class QavrStore extends BaseStore {
     const { query, limit = DEFAULT_LIMIT, offset = 0 }: SearchOperation = operation;
     if (!(Number.isInteger(offset) && offset >= 0)) return undefined;
     this.#warnUnattributed();
-    const { plan, width } = await planSearch(this.#internals, NO_RUN, rankingOptionsOf(this.options), limit);
+    const { plan, width } = await planSearch(this.#parts, NO_RUN, rankingOptionsOf(this.options), limit);
     return width.asHost ? undefined : { plan, query, limit, window: pageWindow(offset, limit, width.fetchK) };
   }
 
   async #page({ plan, query, limit, window }: PagePlan, items: readonly StoredItem[]): Promise<StoredItem[]> {
     const blocks = blocksOf(items, window.block).map(async (block) => {
-      const { places } = await rerank(this.#internals, {
+      const { places } = await rerank(this.#parts, {
         ...plan,
-        found: foundIn(block, itemTexts(this.#internals, NO_RUN, block, this.options)),
+        found: foundIn(block, itemTexts(this.#parts, NO_RUN, block, this.options)),
         text: query,
         k: limit,
         options: rankingOptionsOf(this.options),
@@ -111,14 +106,14 @@ export class QavrStore extends BaseStore {
     return (await Promise.all(blocks)).flat().slice(window.start, window.start + limit);
   }
 
-  /** The commonest way to wire a store up so that it never learns. */
+  /** Warns once of a search that nothing is learned from. */
   #warnUnattributed(): void {
     if (this.#unattributed) return;
     this.#unattributed = true;
-    this.#internals.log(
+    this.#parts.kit.log(
       "warn",
       "SEARCH_NOT_ATTRIBUTED",
-      `${LOG_CODES.SEARCH_NOT_ATTRIBUTED} Use memory.search(store, …).`,
+      `${LANGCHAIN_LOG_CODES.SEARCH_NOT_ATTRIBUTED} Use memory.search(store, …).`,
     );
   }
 }

@@ -1,19 +1,22 @@
 import type { Callbacks } from "@langchain/core/callbacks/manager";
-import { definedOnly } from "@qavr/core";
-import type { Internals } from "../internals.js";
+import { definedOnly, refuseOption } from "@qavr/core/adapter";
 import { MARKS, markOf } from "../marks.js";
-import { refuse } from "../ranking/ranking-options.js";
+import type { MemoryParts } from "../memory-parts.js";
 import { rerank } from "../ranking/rerank.js";
 import { planSearch } from "../ranking/search.js";
 import type { ShownDocument } from "../ranking/shown-documents.js";
 import { findRun } from "../runs/find-run.js";
-import { foundIn } from "./item-documents.js";
-import { itemTexts } from "./item-texts.js";
 import { assertStoreOptions, DEFAULT_LIMIT, rankingOptionsOf, type StoreOptions } from "./store-options.js";
-import type { FoundItem, GivenStore, SearchableStore, StoredItem } from "./stored-item.js";
-import { withoutBatching } from "./without-batching.js";
+import {
+  type FoundItem,
+  foundIn,
+  type GivenStore,
+  itemTexts,
+  type SearchableStore,
+  type StoredItem,
+} from "./stored-item.js";
 
-/** What `memory.search` can be told besides where and what to look for. */
+/** Options of `memory.search`. */
 export interface StoreSearchOptions extends StoreOptions {
   /** How many items to return. @default 10 */
   readonly limit?: number | undefined;
@@ -21,7 +24,7 @@ export interface StoreSearchOptions extends StoreOptions {
   readonly filter?: Record<string, unknown> | undefined;
 }
 
-/** The runtime of a tool or the config of a node: what knows the run. */
+/** The runtime of a tool or the config of a node, which carry the run. */
 export interface SearchRuntime {
   readonly callbacks?: Callbacks | undefined;
 }
@@ -34,7 +37,7 @@ export interface WrappedStore {
 
 /** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, and what the store throws */
 export async function searchStore(
-  internals: Internals,
+  parts: MemoryParts,
   store: GivenStore,
   namespace: readonly string[],
   query: string,
@@ -46,22 +49,22 @@ export async function searchStore(
   assertStoreOptions(options, limit);
   const ask = (count: number): Promise<StoredItem[]> =>
     inner.search([...namespace], { query, limit: count, ...(filter ? { filter } : {}) });
-  const site = findRun(internals.runs, runtime?.callbacks);
-  if (!internals.engine.enabled) {
+  const site = findRun(parts.runs, runtime?.callbacks);
+  if (!parts.kit.engine.enabled) {
     const items = await ask(limit);
-    const texts = itemTexts(internals, site, items, options);
+    const texts = itemTexts(parts, site, items, options);
     return items.map((item, i) => found(item, texts[i] as string, undefined));
   }
-  if (!site.tracked) internals.warnUntracked();
+  if (!site.tracked) parts.warn.untracked();
   const ranking = rankingOptionsOf(options);
-  const { plan, width } = await planSearch(internals, site, ranking, limit);
+  const { plan, width } = await planSearch(parts, site, ranking, limit);
   const items = await ask(width.fetchK);
-  const texts = itemTexts(internals, site, items, options);
+  const texts = itemTexts(parts, site, items, options);
   const request = { ...plan, found: foundIn(items, texts), text: query, k: limit, options: ranking };
-  const { documents, places } = await rerank(internals, request);
+  const { documents, places } = await rerank(parts, request);
   return documents.map((document, i) => {
     const place = places[i] as number;
-    return found(items[place] as StoredItem, texts[place] as string, internals.shown.get(document));
+    return found(items[place] as StoredItem, texts[place] as string, parts.shown.get(document));
   });
 }
 
@@ -69,7 +72,16 @@ function found(item: StoredItem, text: string, shown: ShownDocument | undefined)
   return { ...item, text, handle: shown?.item.handle, episode: shown?.episode };
 }
 
-/** The store inside one of ours, also where a graph has put its batching around it. The options given go before the wrapper's. */
+/**
+ * The store inside the one that a graph hands its nodes. LangGraph puts an `AsyncBatchedStore` around it, which batches the calls of
+ * all runs and refuses other batches. Recognised as LangGraph does; any other store is returned as it is.
+ */
+export function withoutBatching<Store>(store: Store): Store {
+  const { lg_name: kind, store: inner } = (store ?? {}) as { readonly lg_name?: unknown; readonly store?: Store };
+  return kind === "AsyncBatchedStore" && inner ? inner : store;
+}
+
+/** The store inside a wrapped one, also inside a graph's batching. The given options replace the wrapper's. */
 export function unwrapStore(store: SearchableStore, given: StoreOptions): WrappedStore {
   const wrapped = markOf(withoutBatching(store), MARKS.langGraphStore);
   if (!wrapped) return { inner: store, options: given };
@@ -79,10 +91,10 @@ export function unwrapStore(store: SearchableStore, given: StoreOptions): Wrappe
 
 function assertSearch(store: unknown, namespace: unknown, query: unknown): asserts store is SearchableStore {
   if (typeof (store as Partial<SearchableStore> | null | undefined)?.search !== "function") {
-    refuse("store", store, "must be a LangGraph store, such as runtime.store or the config's");
+    refuseOption("store", store, "must be a LangGraph store, such as runtime.store or the config's");
   }
   if (!Array.isArray(namespace) || namespace.some((label) => typeof label !== "string")) {
-    refuse("namespace", namespace, "must be a list of labels, the prefix to search in");
+    refuseOption("namespace", namespace, "must be a list of labels, the prefix to search in");
   }
-  if (typeof query !== "string") refuse("query", query, "must be a text");
+  if (typeof query !== "string") refuseOption("query", query, "must be a text");
 }

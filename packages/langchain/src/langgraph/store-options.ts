@@ -1,15 +1,15 @@
-import { definedOnly } from "@qavr/core";
-import { assertFunction, assertRankingOptions, type RankingOptions } from "../ranking/ranking-options.js";
+import { assertOptions, definedOnly, FUNCTION } from "@qavr/core/adapter";
+import { assertRankingOptions, type RankingOptions } from "../ranking/ranking-options.js";
 import type { StoredItem } from "./stored-item.js";
 
-/** An item's id, its metadata and the vectors behind it are the store's own affair. */
+/** Options without effect here: the store owns an item's id, its metadata and its vectors. */
 type Unread = "annotate" | "idKey" | "idOf" | "space";
 const UNREAD: readonly Unread[] = ["annotate", "idKey", "idOf", "space"];
 
 /** How a LangGraph store is ranked. */
 export interface StoreOptions extends Omit<RankingOptions, Unread> {
   /**
-   * Which body of memories the items belong to. They are learned apart from those of vector stores, whose requests are known by
+   * Name of the body of memories that the items belong to. They are learned apart from those of vector stores, whose requests have
    * other vectors.
    * @default "store"
    */
@@ -18,14 +18,14 @@ export interface StoreOptions extends Omit<RankingOptions, Unread> {
   readonly textOf?: ((item: StoredItem) => string) | undefined;
 }
 
-/** How many items a LangGraph store returns when nobody says. */
+/** How many items a LangGraph store returns by default. */
 export const DEFAULT_LIMIT = 10;
 
 const DEFAULT_COLLECTION = "store";
 
 /** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export function assertStoreOptions({ textOf, ...options }: StoreOptions, limit?: number): void {
-  assertFunction("textOf", textOf);
+  assertOptions({ textOf }, { textOf: FUNCTION }, "A ranking");
   assertRankingOptions(options, {
     ...(limit === undefined ? {} : { size: { name: "limit", value: limit } }),
     without: UNREAD,

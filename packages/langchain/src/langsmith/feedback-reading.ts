@@ -4,10 +4,10 @@ import { storableId } from "../document-ids.js";
 import type { LangSmithFeedback } from "./feedback.js";
 
 /**
- * What a feedback key says about success.
+ * How a feedback key is read as success.
  * - `"score"`: the score, true, false or a number in [0, 1]
  * - an object: a reward in [0, 1] for each category, looked up by the feedback's value, else by its score
- * - a function: whatever it makes of the feedback; null and undefined for nothing
+ * - a function: its verdict on the feedback; null and undefined for nothing
  */
 export type FeedbackReading =
   | "score"
@@ -15,7 +15,7 @@ export type FeedbackReading =
   | ((feedback: LangSmithFeedback) => Verdict);
 
 /**
- * The outcome that a feedback speaks of; undefined when it says nothing about success (a comment, a correction).
+ * The outcome in a feedback; undefined when it holds no judgement of success (a comment, a correction).
  *
  * @throws INVALID_REWARD for a score or category that the reading does not cover, and what a reading function throws
  */

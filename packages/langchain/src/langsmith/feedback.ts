@@ -5,7 +5,7 @@ export interface LangSmithFeedback {
   readonly id: string;
   /** The run it is about: null for feedback about a whole project. */
   readonly run_id?: string | null;
-  /** The root of that run's trace, where the server says so. */
+  /** The root of that run's trace, where the server gives it. */
   readonly trace_id?: string | null;
   readonly key: string;
   readonly score?: number | boolean | null;
@@ -27,15 +27,15 @@ export interface FeedbackClient {
   }): AsyncIterable<LangSmithFeedback>;
 }
 
-/** How it came in: through an application (`api`), LangSmith's own pages (`app`) or an evaluator (`model`). */
+/** Channel: an application (`api`), LangSmith's own pages (`app`) or an evaluator (`model`). */
 export type FeedbackSourceType = "api" | "app" | "model";
 
-/** When it was created, Unix ms; NaN for what is no date. */
+/** Time of its creation, Unix ms; NaN for an unreadable date. */
 export function createdAt(feedback: LangSmithFeedback): number {
   return Date.parse(feedback.created_at);
 }
 
-/** When it was given its present form, Unix ms. */
+/** Time of its last edit, Unix ms. */
 export function saidAt(feedback: LangSmithFeedback): number {
   const modified = Date.parse(feedback.modified_at ?? "");
   return Number.isNaN(modified) ? createdAt(feedback) : Math.max(modified, createdAt(feedback));

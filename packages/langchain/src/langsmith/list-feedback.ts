@@ -1,13 +1,13 @@
 import { createdAt, type FeedbackClient, type FeedbackSourceType, type LangSmithFeedback, saidAt } from "./feedback.js";
 
-/** Feedback to look at before a falling list is believed to go on falling. One page of LangSmith's client. */
+/** Feedback to read before a falling list is taken to fall to its end. One page of LangSmith's client. */
 const ORDER_EVIDENCE = 100;
 
 /**
- * The feedback that was created or edited at `since` or later, oldest word first, each id once in its last form.
+ * The feedback that was created or edited at `since` or later, oldest first, each id once in its last form.
  *
- * LangSmith lists by page and promises no order. While the list falls in time, which it mostly does, it is left at the first
- * one that is older than `since`; any other list is read to its end.
+ * LangSmith lists by page and promises no order. A list that falls in time, the usual case, is read up to the first feedback before
+ * `since`; any other list is read to its end.
  *
  * @param since Unix ms, −Infinity for all.
  */
@@ -29,7 +29,7 @@ export async function listFeedback(
     seen += 1;
     falling &&= created <= last;
     last = created;
-    // A date that nobody can read is no reason to lose what it dates.
+    // Feedback with an unreadable date is kept.
     const isNew = !(saidAt(feedback) < since);
     const known = found.get(feedback.id);
     // Pages overlap when feedback comes in while they are read.

@@ -1,6 +1,6 @@
 import { type OutcomeInput, type OutcomeReceipt, type OutcomeTier, QavrError } from "@qavr/core";
 import { storableId } from "../document-ids.js";
-import type { Internals } from "../internals.js";
+import { type MemoryParts, ownNamespace } from "../memory-parts.js";
 import { SCOPE_KEYS } from "../runs/run-scope.js";
 import type { LangSmithFeedback } from "./feedback.js";
 import { type FeedbackReading, readFeedback } from "./feedback-reading.js";
@@ -12,10 +12,10 @@ const MAX_NOTE = 2_000;
 const EVALUATORS: ReadonlySet<unknown> = new Set(["model", "auto_eval"]);
 
 /**
- * What became of one feedback.
+ * Result of one feedback.
  * - `recorded`: it is in the ledger now
  * - `duplicate`: it was there already
- * - `silent`: it says nothing about success, or its key was not asked for
+ * - `silent`: it holds no judgement of success, or its key was not asked for
  * - `unknown`: no run of this memory has its run or trace id
  * - `refused`: it cannot be read, or the ledger does not take it; `reason` is the error code
  * - `ignored`: learning is switched off
@@ -27,6 +27,9 @@ export interface FeedbackReceipt {
   /** Set when it was refused. */
   readonly reason?: string;
 }
+
+/** The parts of a memory that take part in reading feedback. */
+export type FeedbackParts = Pick<MemoryParts, "kit" | "runs" | "scope">;
 
 /** How feedback becomes outcomes. */
 export interface FeedbackRules {
@@ -47,11 +50,11 @@ export interface FeedbackRules {
  * @throws the store's codes: what could not be recorded now must be tried again
  */
 export async function recordFeedback(
-  internals: Internals,
+  parts: FeedbackParts,
   feedback: LangSmithFeedback,
   rules: FeedbackRules,
 ): Promise<FeedbackReceipt> {
-  const { engine, log } = internals;
+  const { engine, log } = parts.kit;
   if (!engine.enabled) return { status: "ignored" };
   const refuse = (error: unknown): FeedbackReceipt => {
     const runId = runsOf(feedback)[0];
@@ -63,14 +66,14 @@ export async function recordFeedback(
   try {
     outcome = outcomeOf(feedback, rules);
     if (!outcome) return { status: "silent" };
-    namespaces = namespacesOf(internals, feedback, rules);
+    namespaces = namespacesOf(parts, feedback, rules);
   } catch (error) {
     return refuse(error);
   }
   const receipts: OutcomeReceipt[] = [];
   for (const namespace of namespaces) {
     try {
-      receipts.push(...(await reportIn(internals, feedback, outcome, namespace)));
+      receipts.push(...(await reportIn(parts, feedback, outcome, namespace)));
     } catch (error) {
       if (!isAboutTheFeedback(error)) throw error;
       return refuse(error);
@@ -99,13 +102,13 @@ function outcomeOf(feedback: LangSmithFeedback, { keys, tier, source }: Feedback
   );
 }
 
-/** An evaluator has checked; everybody else is a person who says so. */
+/** `verified` for an evaluator, `user` for every other source, which is a person. */
 function tierOf({ feedback_source }: LangSmithFeedback): OutcomeTier {
   return EVALUATORS.has(feedback_source?.type) ? "verified" : "user";
 }
 
 async function reportIn(
-  { engine }: Internals,
+  { kit: { engine } }: FeedbackParts,
   feedback: LangSmithFeedback,
   outcome: OutcomeInput,
   namespace: string,
@@ -125,18 +128,18 @@ function runsOf({ run_id, trace_id }: LangSmithFeedback): string[] {
   return [...new Set([run_id, trace_id])].filter((id) => typeof id === "string" && id !== "") as string[];
 }
 
-function namespacesOf(internals: Internals, feedback: LangSmithFeedback, rules: FeedbackRules): readonly string[] {
+function namespacesOf(parts: FeedbackParts, feedback: LangSmithFeedback, rules: FeedbackRules): readonly string[] {
   const asked = typeof rules.namespace === "function" ? rules.namespace(feedback) : rules.namespace;
   if (asked !== undefined) return typeof asked === "string" ? [asked] : asked;
   const { metadata } = feedback.feedback_source ?? {};
   const named = (metadata as Record<string, unknown> | null | undefined)?.[SCOPE_KEYS.namespace];
   if (typeof named === "string" && named !== "") return [named];
-  const ran = runsOf(feedback).flatMap((run) => internals.runs.namespacesOf(run));
+  const ran = runsOf(feedback).flatMap((run) => parts.runs.namespacesOf(run));
   if (ran.length > 0) return [...new Set(ran)];
-  return [typeof internals.namespace === "string" ? internals.namespace : "default"];
+  return [ownNamespace(parts)];
 }
 
-/** True for what will not be better next time, and is not the store's fault. */
+/** True for errors that the feedback itself causes: they would occur again. */
 function isAboutTheFeedback(error: unknown): boolean {
   return (
     [

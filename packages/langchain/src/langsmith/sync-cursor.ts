@@ -2,15 +2,15 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Where a sync remembers how far it came: an ISO date, everything said before it is recorded. Losing it costs a longer next
- * sync and nothing else, since the ledger knows which feedback it has.
+ * Position of a sync: an ISO date, before which all feedback is recorded. Losing it makes the next sync longer and nothing else, since
+ * the ledger refuses duplicates.
  */
 export interface SyncCursor {
   read(): Promise<string | undefined>;
   write(cursor: string): Promise<void>;
 }
 
-/** A cursor in a file, whose folder is made when needed. @throws from `write` what the file system throws */
+/** A cursor in a file, whose folder is made when needed. @throws from `write` the file system's errors */
 export function fileCursor(path: string): SyncCursor {
   return {
     async read() {

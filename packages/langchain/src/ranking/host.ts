@@ -4,9 +4,11 @@ import type { BaseRetrieverInterface } from "@langchain/core/retrievers";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import { QavrError } from "@qavr/core";
 import { MARKS, markOf } from "../marks.js";
-import { storeSize } from "./store-size.js";
 
-/** What a host found: documents best first and, where it says so, their raw scores and the query vector. */
+/** Anything that can be asked for documents. */
+export type Host = VectorStoreInterface | BaseRetrieverInterface;
+
+/** Documents of a host, best first and, where it gives them, their raw scores and the query vector. */
 export interface Found {
   readonly documents: readonly DocumentInterface[];
   readonly scores?: readonly (number | undefined)[];
@@ -18,7 +20,7 @@ export interface HostQuery {
   readonly text: string;
   /** How many will be returned. */
   readonly k: number;
-  /** What the host's own caller said, where that was nothing: a store with a search of its own may have a default of its own. */
+  /** The caller's own number, which may be undefined: a store with a search of its own may have a default of its own. */
   readonly asked?: number | undefined;
   /** How many to ask for, at least `k`. */
   readonly fetchK: number;
@@ -35,7 +37,7 @@ export function isVectorStore(base: unknown): base is VectorStoreInterface {
 }
 
 /** @throws INVALID_ARGUMENT for anything that is neither a vector store nor a retriever. */
-export function assertHost(base: unknown): asserts base is VectorStoreInterface | BaseRetrieverInterface {
+export function assertHost(base: unknown): asserts base is Host {
   if (isVectorStore(base)) return;
   if (typeof (base as { invoke?: unknown } | null | undefined)?.invoke === "function") return;
   throw new QavrError(
@@ -45,7 +47,7 @@ export function assertHost(base: unknown): asserts base is VectorStoreInterface 
   );
 }
 
-/** How many documents a vector store's own retriever finds at most; undefined for any other host, and for a store that asks for more itself. */
+/** The most documents that a vector store's own retriever finds; undefined for other hosts, and for wrapped stores, which ask for more. */
 export function mostOf(host: unknown): number | undefined {
   const { k, vectorStore } = host as { readonly k?: unknown; readonly vectorStore?: unknown };
   if (markOf(vectorStore, MARKS.vectorStore) !== undefined) return undefined;
@@ -91,13 +93,13 @@ export function scored(pairs: readonly (readonly [DocumentInterface, number])[])
   return { documents: pairs.map(([document]) => document), scores: pairs.map(([, score]) => score) };
 }
 
-/** A wider question than the store has documents for makes some stores warn; never narrower than what was asked for. */
+/** The number to ask for, at most the store's size and at least `k`: some stores warn when they are asked for more than they hold. */
 export function boundedBySize(store: VectorStoreInterface, { k, fetchK }: Pick<HostQuery, "k" | "fetchK">): number {
   if (fetchK === k) return k;
   return Math.max(k, Math.min(fetchK, storeSize(store) ?? fetchK));
 }
 
-/** The number that a store's own search is given. */
+/** The number for a store's own search. */
 function askedOf(store: VectorStoreInterface, query: HostQuery): number | undefined {
   return query.asHost && "asked" in query ? query.asked : boundedBySize(store, query);
 }
@@ -118,4 +120,27 @@ function isBaseClassMethod(store: object, method: "similaritySearch" | "similari
     }
   }
   return false;
+}
+
+/** Methods of native indexes that count their vectors. */
+const COUNTERS = ["getCurrentCount", "ntotal", "size"] as const;
+
+/**
+ * How many documents an embedded store holds (HNSWLib, FAISS, USearch); undefined for other stores. Those stores print a warning
+ * when they are asked for more.
+ */
+export function storeSize(store: object): number | undefined {
+  try {
+    // HNSWLib's getter throws while the index is empty.
+    const index = (store as { index?: unknown }).index as Record<string, unknown> | null | undefined;
+    if (typeof index !== "object" || index === null) return undefined;
+    for (const counter of COUNTERS) {
+      const count = index[counter];
+      const size: unknown = typeof count === "function" ? count.call(index) : undefined;
+      if (typeof size === "number" && Number.isInteger(size)) return size;
+    }
+    return undefined;
+  } catch {
+    return undefined;
+  }
 }

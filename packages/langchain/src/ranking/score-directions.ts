@@ -2,7 +2,7 @@
 export type ScoreDirection = "similarity" | "distance";
 
 /**
- * What `_vectorstoreType()` says about the direction of a store's scores at its default settings. Stores whose direction
+ * Direction of a store's scores at its default settings, by `_vectorstoreType()`. Stores with a direction that
  * follows a configured metric (Milvus, MyScale, Rockset, SingleStore, SAP HANA, Azure Cosmos DB, Vertex AI) are not listed.
  */
 const DIRECTIONS: Readonly<Record<string, ScoreDirection>> = {
@@ -55,7 +55,7 @@ export function knownDirection(store: unknown): ScoreDirection | undefined {
   const type = storeType(store);
   if (type === undefined) return undefined;
   if (type === "pgvector") {
-    // PGVector returns distances unless it was told to normalise them.
+    // PGVector returns distances unless it is configured to normalise them.
     const normalisation = (store as { scoreNormalization?: unknown }).scoreNormalization;
     return normalisation === "similarity" ? "similarity" : "distance";
   }

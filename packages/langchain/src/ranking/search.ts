@@ -1,46 +1,43 @@
 import type { Callbacks } from "@langchain/core/callbacks/manager";
-import type { BaseRetrieverInterface } from "@langchain/core/retrievers";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
-import type { Internals } from "../internals.js";
 import type { RunSite } from "../runs/find-run.js";
-import { askForDocuments, type Found, filterOf, isVectorStore } from "./host.js";
-import { DEFAULT_K, MAX_FETCH_K, type RankingOptions } from "./ranking-options.js";
-import { failOpen, planRerank, type Reranked, type RerankPlan, rerank } from "./rerank.js";
+import { askForDocuments, type Found, filterOf, type Host, isVectorStore } from "./host.js";
+import { DEFAULT_K, type RankingOptions } from "./ranking-options.js";
+import { planRerank, type RankingParts, type Reranked, type RerankPlan, rerank } from "./rerank.js";
 
-/** A retrieval from one host, as the retriever and `recall` share it. */
+/** A retrieval from one host, for the retriever and `recall` alike. */
 export interface SearchRequest {
-  readonly base: VectorStoreInterface | BaseRetrieverInterface;
+  readonly base: Host;
   readonly text: string;
   /** How many to return. A retriever is asked for no number; undefined returns all that it found. */
   readonly k: number | undefined;
   readonly filter: unknown;
   readonly options: RankingOptions;
   readonly site: RunSite;
-  /** What the host is given to announce its own runs. */
+  /** Callbacks for the host's own runs. */
   readonly callbacks: Callbacks | undefined;
 }
 
 /** Asks the host and reranks. Errors of the host are the caller's; errors of learning are not. */
-export async function search(internals: Internals, request: SearchRequest): Promise<Reranked> {
+export async function search(parts: RankingParts, request: SearchRequest): Promise<Reranked> {
   const { base, text, k, options, site } = request;
-  if (isVectorStore(base)) return searchStore(internals, base, request);
+  if (isVectorStore(base)) return searchStore(parts, base, request);
   const documents = await base.invoke(text, { ...(request.callbacks ? { callbacks: request.callbacks } : {}) });
-  if (!internals.engine.enabled) return untouched({ documents }, k);
-  return rerank(internals, { ...planRerank(internals, site, options), found: { documents }, text, k, options });
+  if (!parts.kit.engine.enabled) return untouched({ documents }, k);
+  return rerank(parts, { ...planRerank(parts, site, options), found: { documents }, text, k, options });
 }
 
 async function searchStore(
-  internals: Internals,
+  parts: RankingParts,
   store: VectorStoreInterface,
-  request: SearchRequest,
+  { text, k = DEFAULT_K, filter, options, site, callbacks }: SearchRequest,
 ): Promise<Reranked> {
-  const { text, k = DEFAULT_K, filter, options, site, callbacks } = request;
-  if (!internals.engine.enabled) {
+  if (!parts.kit.engine.enabled) {
     return untouched({ documents: await store.similaritySearch(text, k, filterOf(filter), callbacks) }, undefined);
   }
-  const { plan, width } = await planSearch(internals, site, options, k);
+  const { plan, width } = await planSearch(parts, site, options, k);
   const found = await askForDocuments(store, { text, k, filter, callbacks, ...width });
-  return rerank(internals, { ...plan, found, text, k, options, host: store });
+  return rerank(parts, { ...plan, found, text, k, options, host: store });
 }
 
 /** How a store is to be asked. */
@@ -49,36 +46,33 @@ export interface SearchPlan {
   readonly width: {
     /** How many candidates to ask for. */
     readonly fetchK: number;
-    /** Whether that is the host's own call, because there is nothing to learn from yet. */
+    /** True when that is the host's own call, because there is nothing to learn from yet. */
     readonly asHost: boolean;
   };
 }
 
 /**
- * Finds the scope of a search and how wide to ask. A `k` that the engine refuses is the host's to answer: it is passed on as it
- * is, and nothing is ranked.
+ * Finds the scope of a search and how wide to ask. A `k` that the engine refuses is passed on to the host as it is, and nothing is
+ * ranked.
  *
- * @throws only when failures of learning are to be thrown.
+ * @throws only when failures of learning reach the caller.
  */
 export async function planSearch(
-  internals: Internals,
+  parts: RankingParts,
   site: RunSite,
   options: RankingOptions,
   k: number,
 ): Promise<SearchPlan> {
-  const plan = planRerank(internals, site, options);
-  const width = { fetchK: k, asHost: true };
-  if (!plan.scope) return { plan, width };
-  const { namespace } = plan.scope;
+  const plan = planRerank(parts, site, options);
   const { fetchK } = options;
-  try {
-    const size = await internals.engine.fetchSize({ namespace, topK: k, ...(fetchK === undefined ? {} : { fetchK }) });
-    const wanted = Math.max(k, Math.min(size, MAX_FETCH_K));
-    return { plan, width: { fetchK: wanted, asHost: wanted === k && fetchK !== k } };
-  } catch (error) {
-    failOpen(internals, site, error);
-    return { plan: { site, scope: undefined }, width };
-  }
+  const wanted =
+    plan.scope &&
+    (await parts.kit.fetchSize(
+      { namespace: plan.scope.namespace, topK: k, ...(fetchK === undefined ? {} : { fetchK }) },
+      site.info.runId,
+    ));
+  if (wanted === undefined) return { plan: { site, scope: undefined }, width: { fetchK: k, asHost: true } };
+  return { plan, width: { fetchK: wanted, asHost: wanted === k && fetchK !== k } };
 }
 
 function untouched({ documents }: Found, k: number | undefined): Reranked {

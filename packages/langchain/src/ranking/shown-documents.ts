@@ -1,8 +1,7 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import type { RankedItem } from "@qavr/core";
-import { type DocumentExplanation, explainDocument } from "./explain-document.js";
 
-/** What is known about a document that a retrieval returned. */
+/** The ranking of a document that a retrieval returned. */
 export interface ShownDocument {
   readonly namespace: string;
   readonly episode: string;
@@ -10,13 +9,24 @@ export interface ShownDocument {
   readonly item: RankedItem;
 }
 
+/** Why a returned document has its place. `similarity + learned = score`. */
+export interface DocumentExplanation extends Omit<RankedItem, "index"> {
+  readonly namespace: string;
+  readonly episode: string;
+  /** The place it would have without learning, 1 is first. */
+  readonly hostRank: number;
+}
+
+/** The explanation of a returned document. */
+export function explainDocument({ namespace, episode, item }: ShownDocument): DocumentExplanation {
+  const { index, ...terms } = item;
+  return { ...terms, namespace, episode, hostRank: index + 1 };
+}
+
 /** The metadata field that `annotate: true` adds. */
 export const ANNOTATION_KEY = "qavr";
 
-/**
- * A side table from returned documents to what is known about them. Their metadata stays the host's own; entries go with
- * their documents.
- */
+/** A side table from returned documents to their ranking. Their metadata stays the host's own; entries are collected with their documents. */
 export interface ShownDocuments {
   /** A copy of the host's document that this table knows. */
   show(document: DocumentInterface, shown: ShownDocument, annotate: boolean): DocumentInterface;
@@ -36,8 +46,8 @@ export function createShownDocuments(): ShownDocuments {
 }
 
 /**
- * A shallow copy of the same class. Some stores (HNSWLib, FAISS) return the very object that was added, for every request
- * alike, so neither a mutation nor an entry in the side table may land on it.
+ * A shallow copy of the same class. Some stores (HNSWLib, FAISS) return the object that was added, the same for every request, so
+ * it may get neither a change nor an entry in the side table.
  */
 function copyOf(document: DocumentInterface, extra: DocumentExplanation | undefined): DocumentInterface {
   const copy = Object.assign(Object.create(Object.getPrototypeOf(document)), document) as DocumentInterface;

@@ -1,5 +1,6 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import { byRank } from "@qavr/core/adapter";
+import type { Found } from "./host.js";
 import { isBestFirst, knownDirection } from "./score-directions.js";
 
 /**
@@ -10,7 +11,7 @@ import { isBestFirst, knownDirection } from "./score-directions.js";
  * - `rank`: the scores are ignored, `1 − place / count`
  * - a function: from score, place (0-based) and document to a finite number, higher is better
  *
- * Whatever is chosen must be the same scale for every request of a collection; which scale does not matter.
+ * The scale must be the same for every request of a collection. Any scale will do.
  */
 export type ScoreKind =
   | "auto"
@@ -19,7 +20,7 @@ export type ScoreKind =
   | "rank"
   | ((score: number, place: number, document: DocumentInterface) => number);
 
-/** The names a {@link ScoreKind} may have. */
+/** The named kinds of {@link ScoreKind}. */
 export const SCORE_KINDS = ["auto", "similarity", "distance", "rank"] as const;
 
 /**
@@ -55,4 +56,25 @@ function directionOf(scores: readonly number[], store: unknown): "similarity" | 
 
 function isFiniteNumber(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value);
+}
+
+/**
+ * The host's documents, best first. A store that promises no order returns the nearest ones in any order, so the first `k` of a longer
+ * list would be a random choice.
+ *
+ * @param similarities Parallel to the documents, higher is better.
+ * @returns the reordered list and, parallel to it, the places in the host's own.
+ */
+export function bestFirst(
+  { documents, scores, ...found }: Found,
+  similarities: readonly number[],
+): { readonly found: Found; readonly similarities: number[]; readonly places: number[] } {
+  const places = similarities.map((_, place) => place);
+  places.sort((a, b) => (similarities[b] as number) - (similarities[a] as number) || a - b);
+  const pick = <Item>(items: readonly Item[]): Item[] => places.map((place) => items[place] as Item);
+  return {
+    found: { ...found, documents: pick(documents), ...(scores ? { scores: pick(scores) } : {}) },
+    similarities: pick(similarities),
+    places,
+  };
 }

@@ -6,7 +6,7 @@ import { QavrError } from "@qavr/core";
 import { z } from "zod";
 import { contentText } from "./run-text.js";
 
-/** What a model is asked for. */
+/** The answer that a model is asked for. */
 export interface ReflectionAnswer {
   readonly newClaims: readonly string[];
   readonly helpfulMemories: readonly string[];
@@ -56,14 +56,14 @@ function withStructure(model: BaseChatModel): Runnable | undefined {
   }
 }
 
-/** What a structured answer may be: `{ raw, parsed }`, or the parsed value where a model takes no notice of `includeRaw`. */
+/** The possible forms of a structured answer: `{ raw, parsed }`, or the parsed value from a model that ignores `includeRaw`. */
 function structuredForms(answer: unknown): unknown[] {
   if (typeof answer !== "object" || answer === null || !("raw" in answer)) return [answer];
   const { raw, parsed } = answer as { raw: unknown; parsed?: unknown };
   return [parsed, ...messageForms(raw)];
 }
 
-/** What a message may carry: a tool call, or JSON in its text, fenced or not. */
+/** The possible forms of a message: a tool call, or JSON in its text, fenced or not. */
 function messageForms(message: unknown): unknown[] {
   const { tool_calls, content } = (message ?? {}) as { tool_calls?: readonly { args?: unknown }[]; content?: unknown };
   const text = contentText(content ?? "");

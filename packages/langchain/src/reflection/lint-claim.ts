@@ -1,15 +1,15 @@
 import { REFLECTION_LIMITS } from "./parameters.js";
 
-/** What may be wrong with a claim. */
+/** The faults of a claim. */
 export type ClaimRule = "too-short" | "too-long" | "outcome-only" | "dangling-reference" | "no-reason";
 
-/** One thing that is wrong with one claim. */
+/** One fault of one claim. */
 export interface ClaimFinding {
   readonly claim: string;
   readonly rule: ClaimRule;
   /** A claim with an `error` means nothing outside its run and is not kept. */
   readonly severity: "error" | "warning";
-  /** What to do about it. */
+  /** Advice to the author. */
   readonly advice: string;
 }
 
@@ -20,15 +20,15 @@ interface Rule {
   isBroken(claim: string): boolean;
 }
 
-/** "The task was successful": the outcome is recorded elsewhere, and teaches nobody what to do. */
+/** "The task was successful": the outcome is recorded elsewhere, and gives no advice for the next run. */
 const OUTCOME_ONLY =
   /^(the |this )?(task|run|request|job|execution|operation|query|agent|attempt)\b[^.]{0,24}\b(successful(ly)?|succeeded|completed|finished|done|failed|unsuccessful)\W*$/i;
 
-/** "It failed", "this is wrong", "see above": whoever reads the claim has not read the run. */
+/** "It failed", "this is wrong", "see above": readers of the claim have not read the run. */
 const DANGLING =
   /^(it|he|she|they|this|that|these|those)\s+(is|was|are|were|has|had|have|did|does|do|will|would|can|could|should|must|may|might|failed|worked|works|means|meant|happened|needs?|seems?)\b|\b(see above|as above|as mentioned|the (former|latter|above))\b/i;
 
-/** What says why. */
+/** Words that give a reason. */
 const REASON =
   /\s[-–—]\s|[—:：]|\b(because|since|so that|due to|otherwise|in order to|to avoid|therefore)\b|ため|ので|から/i;
 
@@ -65,7 +65,7 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** What keeps a claim from being understood by somebody who did not see its run; empty for a good one. */
+/** The faults of a claim for readers who did not see its run; empty for a good claim. */
 export function lintClaim(claim: string): ClaimFinding[] {
   return RULES.filter(({ isBroken }) => isBroken(claim.trim())).map(({ rule, severity, advice }) => ({
     claim,

@@ -3,11 +3,11 @@
  * grows with every unit.
  */
 export const REFLECTION_LIMITS = {
-  /** What the run was asked. Origin: a page of text. */
+  /** Input of the run. Origin: a page of text. */
   input: 4_000,
-  /** What it answered. */
+  /** Its answer. */
   output: 4_000,
-  /** What it threw. */
+  /** Its error. */
   error: 2_000,
   /** One memory's text. */
   memory: 1_000,

@@ -1,20 +1,18 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { RunnableConfig } from "@langchain/core/runnables";
-import { definedOnly } from "@qavr/core";
-import { refuse } from "../ranking/ranking-options.js";
+import { bareHandle, definedOnly, refuseOption } from "@qavr/core/adapter";
 import type { RecalledMemory } from "../runs/verdict.js";
-import { askForReflection } from "./ask-for-reflection.js";
+import { askForReflection, type ReflectionAnswer } from "./ask-for-reflection.js";
 import { type ClaimFinding, lintClaim } from "./lint-claim.js";
 import { REFLECTION_LIMITS } from "./parameters.js";
 import { type ReflectedRun, reflectionPrompt } from "./reflection-prompt.js";
-import { resolveVotes } from "./resolve-votes.js";
 
-/** What {@link reflect} is given. */
+/** Options of {@link reflect}. */
 export interface ReflectOptions {
   /** Any LangChain chat model. */
   readonly model: BaseChatModel;
   readonly run: ReflectedRun;
-  /** What the run was shown; only these can get a vote. */
+  /** Memories that the run was shown; only these can get a vote. */
   readonly memories: readonly RecalledMemory[];
   /** False asks for JSON in plain text, for models whose tool calling is unreliable. @default true, where the model can */
   readonly structured?: boolean | undefined;
@@ -22,31 +20,32 @@ export interface ReflectOptions {
   readonly config?: RunnableConfig | undefined;
 }
 
-/** What a run taught, checked. */
+/** Lessons of a run, checked. */
 export interface Reflection {
-  /** Claims that stand on their own, at most eight, without those that a memory says already. */
+  /** Claims that are clear without their run, at most eight, without repetitions of a memory. */
   readonly newClaims: readonly string[];
   /** Ids of memories that helped. */
   readonly helpfulMemories: readonly string[];
   /** Ids of memories that misled. A memory in neither list was irrelevant, which is no vote. */
   readonly harmfulMemories: readonly string[];
-  /** What is wrong with claims; those with an error are not among `newClaims`. */
+  /** Problems of claims; claims with an error are not among `newClaims`. */
   readonly findings: readonly ClaimFinding[];
-  /** Names that the model gave to memories which were not shown, or to both sides: left out. */
+  /** Names of memories that were not shown, or that the model put on both sides: left out. */
   readonly ignored: readonly string[];
 }
 
 /**
- * Asks a model what a finished run teaches: new claims, and which of the memories shown helped or misled. Changes nothing.
+ * Asks a model for the lessons of a finished run: new claims, and votes on the memories shown. Changes nothing.
  *
- * @throws INVALID_ARGUMENT, INVALID_MODEL_OUTPUT for an answer that has not the form asked for, and what the model throws
+ * @throws INVALID_ARGUMENT, INVALID_MODEL_OUTPUT for an answer of another form, and the model's errors
  */
 export async function reflect(options: ReflectOptions): Promise<Reflection> {
   const { model, run, memories, structured = true, config = {} } = options;
   assertModel(model);
   if (typeof run !== "object" || run === null)
-    refuse("run", run, "must be a finished run: { input, output } or { input, error }");
-  if (!Array.isArray(memories)) refuse("memories", memories, "must be the list of memories that the run was shown");
+    refuseOption("run", run, "must be a finished run: { input, output } or { input, error }");
+  if (!Array.isArray(memories))
+    refuseOption("memories", memories, "must be the list of memories that the run was shown");
   const shown = memories.slice(0, REFLECTION_LIMITS.memories);
   const answer = await askForReflection(model, reflectionPrompt(run, shown), {
     structured,
@@ -66,6 +65,35 @@ export async function reflect(options: ReflectOptions): Promise<Reflection> {
 /** @throws INVALID_ARGUMENT */
 export function assertModel(model: unknown): void {
   if (typeof (model as { invoke?: unknown } | null | undefined)?.invoke !== "function") {
-    refuse("model", model, "must be a LangChain chat model");
+    refuseOption("model", model, "must be a LangChain chat model");
   }
+}
+
+/** A model's votes as ids, and the names that cannot be one. */
+interface ResolvedVotes {
+  readonly helpful: string[];
+  readonly harmful: string[];
+  readonly ignored: string[];
+}
+
+/**
+ * Finds the memories that a model named by handle or id, with or without brackets. Names of memories that were not shown are ignored;
+ * so are memories on both sides, since the model's intention is unclear.
+ */
+function resolveVotes(
+  { helpfulMemories, harmfulMemories }: Pick<ReflectionAnswer, "helpfulMemories" | "harmfulMemories">,
+  shown: readonly RecalledMemory[],
+): ResolvedVotes {
+  const idOf = (name: string): string | undefined => {
+    const bare = bareHandle(name);
+    return (shown.find(({ id }) => id === bare) ?? shown.find(({ handle }) => handle === bare))?.id;
+  };
+  const helpful = new Set(helpfulMemories.map(idOf));
+  const harmful = new Set(harmfulMemories.map(idOf));
+  const counts = (id: string | undefined): id is string => id !== undefined && !(helpful.has(id) && harmful.has(id));
+  return {
+    helpful: [...helpful].filter(counts),
+    harmful: [...harmful].filter(counts),
+    ignored: [...new Set([...helpfulMemories, ...harmfulMemories].filter((name) => !counts(idOf(name))))],
+  };
 }

@@ -7,9 +7,9 @@ import { errorText, runText } from "./run-text.js";
 export interface ReflectedRun {
   readonly input: unknown;
   readonly output?: unknown;
-  /** What it threw, for a run that did. */
+  /** Its error; undefined for a run without one. */
   readonly error?: unknown;
-  /** How it went, where somebody knows: in [0, 1], true or false. */
+  /** Its result, if known: in [0, 1], true or false. */
   readonly reward?: number | boolean | null | undefined;
 }
 

@@ -2,14 +2,20 @@ import type { Document, DocumentInterface } from "@langchain/core/documents";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { Runnable, type RunnableConfig } from "@langchain/core/runnables";
 import { QavrError } from "@qavr/core";
-import { assertKnownFields, type EpisodeOfRun, type FieldsOf, sortVotes } from "@qavr/core/adapter";
-import { type Internals, internalsOf } from "../internals.js";
-import type { Qavr } from "../memory.js";
+import {
+  assertOptions,
+  type EpisodeOfRun,
+  FUNCTION,
+  type OptionTable,
+  oneOf,
+  RATE,
+  refuseOption,
+  sortVotes,
+} from "@qavr/core/adapter";
+import { type MemoryHandle, type MemoryParts, ownNamespace, partsOf } from "../memory-parts.js";
 import { isVectorStore } from "../ranking/host.js";
-import { assertFunction, refuse } from "../ranking/ranking-options.js";
-import { scopeOf } from "../runs/run-scope.js";
-import type { SettledRun } from "../runs/settle-run.js";
-import type { RecalledMemory } from "../runs/verdict.js";
+import { scopeOfRun } from "../runs/run-scope.js";
+import type { RecalledMemory, SettledRun } from "../runs/verdict.js";
 import { REFLECTION_LIMITS } from "./parameters.js";
 import { assertModel, type Reflection, reflect } from "./reflect.js";
 import type { ReflectedRun } from "./reflection-prompt.js";
@@ -19,15 +25,15 @@ import { type ClaimIndex, type ClaimMetadata, type ClaimSink, claimDocuments, sa
 /** Marks the runs of reflections, which are not reflected on. */
 const REFLECTION_KEY = "qavr_reflection";
 
-/** Which ended runs are reflected on: those that failed (reward below 0.5), all, or those that a function picks. */
+/** The ended runs to reflect on: failed ones (reward below 0.5), all, or the choice of a function. */
 export type ReflectOn = "failure" | "always" | ((run: SettledRun) => boolean);
 
-/** What a {@link Reflector} can be told. */
+/** Options of a {@link Reflector}. */
 export interface ReflectorOptions {
-  readonly memory: Qavr;
+  readonly memory: MemoryHandle;
   /** Any LangChain chat model; a small one will do. */
   readonly model: BaseChatModel;
-  /** Where new claims go. Without it none are kept and only votes count. */
+  /** Destination of new claims. Without it none are kept and only votes count. */
   readonly saveTo?: ClaimSink | undefined;
   /**
    * Also reflects on tracked runs as they end, in the background; `memory.flush()` waits.
@@ -36,11 +42,11 @@ export interface ReflectorOptions {
   readonly reflectOn?: ReflectOn | undefined;
   /** True lets the end of a run wait for its reflection: where a process may stop right after it. @default false */
   readonly wait?: boolean | undefined;
-  /** What a new memory is found by: the task that led to it, its own words, or both. @default "both" */
+  /** The text that a new memory is indexed by: the task that led to it, its own words, or both. @default "both" */
   readonly indexBy?: ClaimIndex | undefined;
   /** The task of a run as a query. @default its input as text; of messages the last one from a person */
   readonly queryOf?: ((run: ReflectedRun) => string) | undefined;
-  /** How much the model's votes weigh, in (0, 1]: it judges its own kind. @default 1 */
+  /** Weight of the model's votes, in (0, 1]; a model's judgement of another model may deserve less. @default 1 */
   readonly weight?: number | undefined;
   /** False asks for JSON in plain text, for models whose tool calling is unreliable. @default true, where the model can */
   readonly structured?: boolean | undefined;
@@ -50,13 +56,13 @@ export interface ReflectorOptions {
 export interface ReflectionInput extends ReflectedRun {
   /** The root run's id, or an episode's. Without it claims are learned and votes have no place. */
   readonly runId?: string | undefined;
-  /** What it was shown: as `evaluate` gets it, or the documents that a retrieval of the memory returned. */
+  /** Memories that it was shown: as `evaluate` gets them, or the documents that a retrieval of the memory returned. */
   readonly memories?: readonly (RecalledMemory | DocumentInterface)[] | undefined;
   /** Scope of learning. @default the run's where this process ran it, else the memory's */
   readonly namespace?: string | undefined;
 }
 
-/** What a reflection changed. */
+/** Result of a reflection. */
 export interface ReflectionReport extends Reflection {
   /** The claims as they were saved. */
   readonly saved: readonly Document<ClaimMetadata>[];
@@ -65,13 +71,13 @@ export interface ReflectionReport extends Reflection {
 }
 
 /**
- * Lets a model say what a finished run taught: its claims become memories, each with the query that led to it, and its votes on
- * the memories shown become outcomes of the tier `self-reported`. An answer that is malformed changes nothing.
+ * Asks a model for the lessons of a finished run. Its claims become memories, each with the query that led to it, and its votes on the
+ * memories shown become outcomes of the tier `self-reported`. A malformed answer changes nothing.
  *
  * A Runnable; with `reflectOn` it also follows the memory's tracked runs.
  *
- * @throws INVALID_ARGUMENT from the constructor; from `invoke` INVALID_MODEL_OUTPUT, what the model and the store of claims
- * throw, and the ledger's codes
+ * @throws INVALID_ARGUMENT from the constructor; from `invoke` INVALID_MODEL_OUTPUT, the errors of the model and of the
+ * store of claims, and the ledger's codes
  */
 export class Reflector extends Runnable<ReflectionInput, ReflectionReport> {
   static override lc_name(): string {
@@ -80,16 +86,16 @@ export class Reflector extends Runnable<ReflectionInput, ReflectionReport> {
 
   override lc_namespace: string[] = ["langchain", "reflection", "qavr"];
   readonly #options: ReflectorOptions;
-  readonly #internals: Internals;
+  readonly #parts: MemoryParts;
   #pending = 0;
 
   constructor(options: ReflectorOptions) {
     super();
-    assertOptions(options);
-    this.#internals = internalsOf(options.memory);
+    assertReflectorOptions(options);
+    this.#parts = partsOf(options.memory);
     this.#options = options;
     const { reflectOn } = options;
-    if (reflectOn !== undefined) this.#internals.afterRun.add((run) => this.#follow(run, reflectOn));
+    if (reflectOn !== undefined) this.#parts.afterRun.add((run) => this.#follow(run, reflectOn));
   }
 
   override invoke(input: ReflectionInput, options: Partial<RunnableConfig> = {}): Promise<ReflectionReport> {
@@ -99,14 +105,14 @@ export class Reflector extends Runnable<ReflectionInput, ReflectionReport> {
 
   async #reflectOn(run: ReflectionInput, config: RunnableConfig): Promise<ReflectionReport> {
     if (typeof run !== "object" || run === null)
-      refuse("input", run, "must be a finished run: { runId, input, output, memories }");
+      refuseOption("input", run, "must be a finished run: { runId, input, output, memories }");
     const memories = (run.memories ?? []).map((memory) => this.#recalled(memory));
     const namespaces = this.#namespacesOf(run);
     const episodes = run.runId === undefined ? [] : await this.#episodesOf(run.runId, namespaces);
     return this.#apply({ ...run, memories, episodes, namespace: namespaces[0] as string }, config);
   }
 
-  /** Asks first and changes things afterwards: votes, which the ledger takes once however often they come, and then claims. */
+  /** Asks the model first, then records the votes, which the ledger takes once, and saves the claims. */
   async #apply(
     run: ReflectedRun & {
       readonly runId?: string | undefined;
@@ -117,7 +123,7 @@ export class Reflector extends Runnable<ReflectionInput, ReflectionReport> {
     config: RunnableConfig,
   ): Promise<ReflectionReport> {
     const { model, structured, saveTo, indexBy = "both", queryOf } = this.#options;
-    const { engine } = this.#internals;
+    const { engine } = this.#parts.kit;
     const reflection = await reflect({
       model,
       run,
@@ -134,7 +140,7 @@ export class Reflector extends Runnable<ReflectionInput, ReflectionReport> {
   }
 
   async #vote(episodes: readonly EpisodeOfRun[], reflection: Reflection): Promise<number> {
-    const { engine } = this.#internals;
+    const { engine } = this.#parts.kit;
     const { weight } = this.#options;
     const names = { helpful: reflection.helpfulMemories, harmful: reflection.harmfulMemories };
     const { byEpisode, counted } = await sortVotes(engine, episodes, names);
@@ -148,7 +154,7 @@ export class Reflector extends Runnable<ReflectionInput, ReflectionReport> {
 
   /** Never rejects and, unless the run's end is to wait, never delays it. */
   async #follow(run: SettledRun, reflectOn: ReflectOn): Promise<void> {
-    const { log, underWay } = this.#internals;
+    const { log, tasks } = this.#parts.kit;
     const failed = (error: unknown): void => {
       log("warn", "REFLECTION_FAILED", "A reflection on a run failed or was malformed.", { runId: run.runId, error });
     };
@@ -165,19 +171,19 @@ export class Reflector extends Runnable<ReflectionInput, ReflectionReport> {
     const done = (): void => {
       this.#pending -= 1;
     };
-    const reflecting = underWay.track(this.#reflectOnSettled(run).catch(failed).finally(done));
+    const reflecting = tasks.track(this.#reflectOnSettled(run).catch(failed).finally(done));
     if (this.#options.wait === true) await reflecting;
   }
 
   async #reflectOnSettled(run: SettledRun): Promise<void> {
     const { runId, metadata, tags, input } = run;
-    const scope = () => scopeOf(this.#internals, { runId, metadata, tags, input }).namespace;
+    const scope = () => scopeOfRun(this.#parts.scope, { runId, metadata, tags, input }).namespace;
     await this.#apply({ ...run, namespace: run.episodes[0]?.namespace ?? scope() }, { callbacks: [] });
   }
 
   #recalled(memory: RecalledMemory | DocumentInterface): RecalledMemory {
     if ("document" in memory) return memory;
-    const shown = this.#internals.shown.get(memory);
+    const shown = this.#parts.shown.get(memory);
     if (shown) return { id: shown.item.id, handle: shown.item.handle, document: memory };
     throw new QavrError(
       "INVALID_ARGUMENT",
@@ -187,18 +193,17 @@ export class Reflector extends Runnable<ReflectionInput, ReflectionReport> {
 
   #namespacesOf({ runId, namespace, memories = [] }: ReflectionInput): readonly string[] {
     if (namespace !== undefined) return [namespace];
-    const { runs, shown } = this.#internals;
-    const own = typeof this.#internals.namespace === "string" ? this.#internals.namespace : "default";
+    const { runs, shown } = this.#parts;
     const ofMemories = memories.flatMap((memory) => {
       const known = shown.get("document" in memory ? memory.document : memory);
       return known ? [known.namespace] : [];
     });
     const ran = [...(runId === undefined ? [] : runs.namespacesOf(runId)), ...ofMemories];
-    return ran.length > 0 ? [...new Set(ran)] : [own];
+    return ran.length > 0 ? [...new Set(ran)] : [ownNamespace(this.#parts)];
   }
 
   async #episodesOf(runId: string, namespaces: readonly string[]): Promise<EpisodeOfRun[]> {
-    const { engine } = this.#internals;
+    const { engine } = this.#parts.kit;
     const views = await Promise.all(namespaces.map((namespace) => engine.explain(runId, { namespace })));
     return views.flatMap((view) => (view ? [{ namespace: view.namespace, episode: view.episode }] : []));
   }
@@ -210,34 +215,26 @@ function isWanted(run: SettledRun, reflectOn: ReflectOn): boolean {
   return run.reward !== null && run.reward !== undefined && Number(run.reward) < 0.5;
 }
 
-const OPTIONS: FieldsOf<ReflectorOptions> = {
+const OPTIONS: OptionTable<ReflectorOptions> = {
   memory: true,
   model: true,
-  saveTo: true,
-  reflectOn: true,
+  saveTo: [
+    (sink) => typeof sink === "function" || isVectorStore(sink),
+    "a vector store or a function that takes documents",
+  ],
+  reflectOn: [
+    (choice) => typeof choice === "function" || choice === "failure" || choice === "always",
+    '"failure", "always" or a function',
+  ],
   wait: true,
-  indexBy: true,
-  queryOf: true,
-  weight: true,
+  indexBy: oneOf("both", "claim", "query"),
+  queryOf: FUNCTION,
+  weight: RATE,
   structured: true,
 };
 
 /** @throws INVALID_ARGUMENT */
-function assertOptions(options: ReflectorOptions): void {
-  const { model, saveTo, reflectOn, indexBy, queryOf, weight } = options ?? {};
-  assertModel(model);
-  assertKnownFields(options, "A Reflector has no option", OPTIONS);
-  if (saveTo !== undefined && typeof saveTo !== "function" && !isVectorStore(saveTo)) {
-    refuse("saveTo", saveTo, "must be a vector store or a function that takes documents");
-  }
-  if (reflectOn !== undefined && typeof reflectOn !== "function" && reflectOn !== "failure" && reflectOn !== "always") {
-    refuse("reflectOn", reflectOn, 'must be "failure", "always" or a function');
-  }
-  if (indexBy !== undefined && !["both", "claim", "query"].includes(indexBy)) {
-    refuse("indexBy", indexBy, 'must be "both", "claim" or "query"');
-  }
-  assertFunction("queryOf", queryOf);
-  if (weight !== undefined && !(typeof weight === "number" && weight > 0 && weight <= 1)) {
-    refuse("weight", weight, "must lie in (0, 1]");
-  }
+function assertReflectorOptions(options: ReflectorOptions): void {
+  assertModel(options?.model);
+  assertOptions(options, OPTIONS, "A Reflector");
 }

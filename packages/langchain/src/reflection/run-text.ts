@@ -2,7 +2,7 @@
 const TELLING = ["question", "query", "input", "task", "answer", "output", "result", "text", "content"] as const;
 
 /**
- * What a run was asked or what it answered, as text: a string itself; of messages the last one from a person (`asked`) or the last
+ * Input or output of a run, as text: a string itself; of messages the last one from a person (`asked`) or the last
  * one at all; of an object its most telling field, else its JSON. Empty for nothing.
  */
 export function runText(value: unknown, side: "asked" | "answered"): string {
@@ -19,7 +19,7 @@ export function runText(value: unknown, side: "asked" | "answered"): string {
   return json(value);
 }
 
-/** What was thrown, as text. */
+/** A thrown value as text. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? `${error.name}: ${error.message}` : runText(error, "answered");
 }

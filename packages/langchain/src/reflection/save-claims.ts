@@ -5,13 +5,13 @@ import { unwrapHost } from "../qavr-vector-store.js";
 import { isVectorStore, searchesByVector } from "../ranking/host.js";
 import { SCOPE_KEYS } from "../runs/run-scope.js";
 
-/** What a new memory is found by. */
+/** The text that a new memory is indexed by. */
 export type ClaimIndex = "both" | "claim" | "query";
 
-/** Where claims go: a vector store, or whatever a function does with them. */
+/** Destination of claims: a vector store, or a function. */
 export type ClaimSink = VectorStoreInterface | ((documents: Document<ClaimMetadata>[]) => Promise<unknown> | unknown);
 
-/** What a memory that came from a reflection says about itself. */
+/** Metadata of a memory from a reflection. */
 export interface ClaimMetadata extends Record<string, unknown> {
   /** The task that led to it. */
   query: string;

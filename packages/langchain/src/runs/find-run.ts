@@ -4,19 +4,19 @@ import { MARKS, markOf } from "../marks.js";
 import type { RunInfo } from "./run-scope.js";
 import type { RunNode, RunTree } from "./run-tree.js";
 
-/** Where the configs of LangGraph's nodes hold what may abort the graph. */
+/** Key in the configs of LangGraph's nodes for the signals that may abort the graph. */
 const GRAPH_SIGNALS = "__pregel_abort_signals";
 
-/** Where in the application's runs a retrieval happens. */
+/** Place of a retrieval in the application's runs. */
 export interface RunSite {
   /** The tracked run; undefined when there is none. */
   readonly run: RunNode | undefined;
-  /** Whether the caller's own callbacks carry the handler, so that somebody will see how the run ends. */
+  /** True when the caller's own callbacks carry the handler, which will then see the run's end. */
   readonly tracked: boolean;
   /** True when the handler had seen the run's root end already. */
   readonly isLate: boolean;
   readonly info: RunInfo;
-  /** The caller's run and everybody who listens to it, tracers among them. */
+  /** The caller's run and its handlers, tracers among them. */
   readonly caller: { readonly runId: string | undefined; readonly handlers: readonly unknown[] };
 }
 
@@ -35,14 +35,14 @@ interface ManagerShape {
  * handlers) or, when it was given none, from the context that LangGraph keeps for the code inside nodes and tools.
  */
 export function findRun(runs: RunTree, callbacks: unknown): RunSite {
-  const context = AsyncLocalStorageProviderSingleton.getRunnableConfig();
-  const manager = managerOf(callbacks) ?? managerOf(context?.callbacks);
+  const config = AsyncLocalStorageProviderSingleton.getRunnableConfig();
+  const manager = managerOf(callbacks) ?? managerOf(config?.callbacks);
   const runId = runIdOf(manager);
   const run = runs.find(runId);
-  for (const signal of signalsIn(context)) run?.root.signals.add(signal);
+  for (const signal of signalsIn(config)) run?.root.signals.add(signal);
   const handlers = [callbacks, manager?.inheritableHandlers ?? manager?.handlers].filter(Array.isArray).flat();
   const listened = handlers.some((handler) => markOf(handler, MARKS.runTree) === runs);
-  // A retriever listens to its own runs, which tells nothing about how anything ends.
+  // A retriever handles its own runs, whose ends are no evidence.
   const tracked = listened || run?.root.kind === "chain";
   return {
     run,
@@ -53,19 +53,19 @@ export function findRun(runs: RunTree, callbacks: unknown): RunSite {
   };
 }
 
-/** Remembers what may abort the run that somebody is called in. */
-export function hearSignal(runs: RunTree, { callbacks, signal }: Pick<RunnableConfig, "callbacks" | "signal">): void {
+/** Adds a caller's signal to those that may abort its run. */
+export function addSignal(runs: RunTree, { callbacks, signal }: Pick<RunnableConfig, "callbacks" | "signal">): void {
   if (signal) runs.find(runIdOf(managerOf(callbacks)))?.root.signals.add(signal);
 }
 
-/** Whether nothing may be recorded any more: an aborted run ends while its retrievals are still under way. */
+/** True when nothing may be recorded any more: an aborted run ends while its retrievals are still under way. */
 export function isOver({ run, isLate }: RunSite): boolean {
   return run?.root.over ?? isLate;
 }
 
 /**
- * The signal of a config, and the one that the caller of a graph gave: what LangGraph gives its nodes as theirs, it lets go of when their
- * step is over, so that it never tells of a later abort.
+ * The signal of a config, and the signal of the graph's caller: LangGraph drops a node's own signal at the end of its step, so that it
+ * misses a later abort.
  */
 function signalsIn(config: RunnableConfig | undefined): AbortSignal[] {
   const ofGraph = config?.configurable?.[GRAPH_SIGNALS] as { readonly externalAbortSignal?: AbortSignal } | undefined;
@@ -76,7 +76,7 @@ function infoOf({ root }: RunNode): RunInfo {
   return { runId: root.id, metadata: root.metadata, tags: root.tags, input: root.input };
 }
 
-/** For a retrieval outside any chain: what the caller passed, without the retriever's own metadata, which shadows it. */
+/** For a retrieval outside any chain: the caller's metadata and tags, without the retriever's own, which would replace them. */
 function callerInfo(manager: ManagerShape | undefined, runId: string | undefined): RunInfo {
   const metadata = manager?.inheritableMetadata;
   const tags = manager?.inheritableTags;

@@ -1,9 +1,7 @@
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { DocumentInterface } from "@langchain/core/documents";
-import { type Internals, internalsOf } from "../internals.js";
 import { MARKS, mark } from "../marks.js";
-import type { Qavr } from "../memory.js";
-import { unwrapped } from "./callback-values.js";
+import { type MemoryHandle, type MemoryParts, partsOf } from "../memory-parts.js";
 import { narrowToReturned } from "./narrow-exposures.js";
 import { isControlFlow, isInterrupt } from "./run-errors.js";
 import type { RunNode, StartedRun } from "./run-tree.js";
@@ -26,15 +24,15 @@ export class OutcomeHandler extends BaseCallbackHandler {
 
   /** One per memory: LangChain takes handlers of one name for the same when it attaches them by hooks. */
   readonly name: string;
-  readonly #internals: Internals;
+  readonly #parts: MemoryParts;
 
-  constructor(fields: { readonly memory: Qavr }) {
-    const internals = internalsOf(fields.memory);
-    super({ _awaitHandler: true, raiseError: internals.throws, ignoreLLM: true, ignoreCustomEvent: true });
+  constructor(fields: { readonly memory: Pick<MemoryHandle, "engine"> }) {
+    const parts = partsOf(fields.memory);
+    super({ _awaitHandler: true, raiseError: parts.kit.throws, ignoreLLM: true, ignoreCustomEvent: true });
     mark(this, MARKS.graphHandler, true);
-    mark(this, MARKS.runTree, internals.runs);
-    this.name = `qavr_outcome_handler_${internals.id}`;
-    this.#internals = internals;
+    mark(this, MARKS.runTree, parts.runs);
+    this.name = `qavr_outcome_handler_${parts.runs.id}`;
+    this.#parts = parts;
   }
 
   /** The same handler: a copy would see half of the runs. */
@@ -44,7 +42,7 @@ export class OutcomeHandler extends BaseCallbackHandler {
 
   /** Root runs that were seen to start and not to end. */
   get openRuns(): number {
-    return this.#internals.runs.open;
+    return this.#parts.runs.open;
   }
 
   /**
@@ -119,8 +117,8 @@ export class OutcomeHandler extends BaseCallbackHandler {
   }
 
   override async handleRetrieverEnd(documents: DocumentInterface[], runId: string): Promise<void> {
-    const run = this.#internals.runs.find(runId);
-    if (run && !run.ended) narrowToReturned(this.#internals, run, documents);
+    const run = this.#parts.runs.find(runId);
+    if (run && !run.ended) narrowToReturned(this.#parts.kit, run, documents);
     await this.#end(runId, { output: documents });
   }
 
@@ -133,7 +131,7 @@ export class OutcomeHandler extends BaseCallbackHandler {
    * is the root, its end is not always announced: a reader that leaves with a chunk unread keeps it from being.
    */
   async handleInterrupt(event: { readonly runId?: string }): Promise<void> {
-    const run = this.#internals.runs.find(event?.runId);
+    const run = this.#parts.runs.find(event?.runId);
     if (!run || !isOnRootThread(run)) return;
     run.root.interrupted = "announced";
     if (!run.parent) await this.#end(run.id, { output: undefined });
@@ -141,20 +139,20 @@ export class OutcomeHandler extends BaseCallbackHandler {
 
   /** Called by LangGraph before the first node of a run that continues an interrupted one. */
   handleResume(event: { readonly runId?: string }): void {
-    const run = this.#internals.runs.find(event?.runId);
+    const run = this.#parts.runs.find(event?.runId);
     if (run && isOnRootThread(run)) run.root.resumes = true;
   }
 
   #isRunId(id: string): boolean {
-    return UUID.test(id) || this.#internals.runs.knows(id);
+    return UUID.test(id) || this.#parts.runs.knows(id);
   }
 
   #start(run: StartedRun): void {
-    if (this.#internals.engine.enabled) this.#internals.runs.start(run);
+    if (this.#parts.kit.engine.enabled) this.#parts.runs.start(run);
   }
 
   async #end(runId: string, end: { output: unknown } | { error: unknown }, toolFailed: boolean = false): Promise<void> {
-    const run = this.#internals.runs.find(runId);
+    const run = this.#parts.runs.find(runId);
     if (!run || run.ended) return;
     run.ended = true;
     if (toolFailed) run.root.toolErrors += 1;
@@ -162,11 +160,21 @@ export class OutcomeHandler extends BaseCallbackHandler {
     if ("error" in end && isInterrupt(end.error) && isOnRootThread(run) && run.root.interrupted === "no") {
       run.root.interrupted = "seen";
     }
-    if (!run.parent) await this.#internals.underWay.track(settleRun(this.#internals, run.root, end));
+    if (!run.parent) await this.#parts.kit.tasks.track(settleRun(this.#parts, run.root, end));
   }
 }
 
 /** An interrupt stops the root if it stops the root's own thread; a sub-agent on another thread is that thread's matter. */
 function isOnRootThread(run: RunNode): boolean {
   return run.thread === run.root.thread;
+}
+
+/**
+ * The value as the caller of `invoke` sees it: LangChain hands callbacks `{ input }` and `{ output }` around values that are no
+ * objects. An object with that one key only is read as such a wrapper.
+ */
+function unwrapped(value: unknown, key: "input" | "output"): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  const keys = Object.keys(value);
+  return keys.length === 1 && keys[0] === key ? (value as Record<string, unknown>)[key] : value;
 }

@@ -1,4 +1,4 @@
-/** What an error thrown at a run says about it. Judged by shape: the classes may come from another copy of LangGraph. */
+/** The parts of an error that tell its kind. Recognised by shape: the classes may come from another copy of LangGraph. */
 interface ErrorShape {
   readonly name?: unknown;
   readonly message?: unknown;
@@ -8,7 +8,7 @@ interface ErrorShape {
   readonly [INVALID_RESUME]?: unknown;
 }
 
-/** What LangGraph marks an error with that an answer has caused. */
+/** LangGraph's mark of an error that an answer has caused. */
 const INVALID_RESUME = Symbol.for("langgraph.invalid_resume");
 /** Errors that wrap one another are followed so far, as LangGraph does. */
 const MOST_CAUSES = 10;
@@ -18,7 +18,7 @@ export function isControlFlow(error: unknown): boolean {
   return shape(error)?.is_bubble_up === true;
 }
 
-/** The control flow that stops a graph until somebody answers. */
+/** The control flow that stops a graph until an answer arrives. */
 export function isInterrupt(error: unknown): boolean {
   const name = shape(error)?.name;
   return isControlFlow(error) && (name === "GraphInterrupt" || name === "NodeInterrupt");

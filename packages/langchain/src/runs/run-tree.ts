@@ -1,22 +1,14 @@
 import type { DocumentInterface } from "@langchain/core/documents";
-import { recentMap } from "@qavr/core/adapter";
+import { type RunSession, recentMap } from "@qavr/core/adapter";
 
 /** One retrieval that was shown inside a run. */
 export interface ShownExposure {
-  readonly namespace: string;
   readonly episode: string;
   /** `Ranking.exposure`. */
   readonly exposure: number;
   /** The run in which it happened. */
   readonly run: RunNode;
   readonly items: readonly { readonly id: string; readonly handle: string; readonly document: DocumentInterface }[];
-}
-
-/** One episode that a run is part of. */
-export interface RunEpisode {
-  readonly namespace: string;
-  /** The episode's id; rejects when it could not be opened. */
-  readonly id: Promise<string>;
 }
 
 /** A run as its callbacks announce it. */
@@ -41,7 +33,7 @@ export interface RunNode {
   ended: boolean;
 }
 
-/** An outermost run: what becomes of it is the outcome of everything retrieved inside it. */
+/** An outermost run: its result is the outcome of everything retrieved inside it. */
 export interface RootRun {
   readonly id: string;
   readonly kind: StartedRun["kind"];
@@ -50,13 +42,10 @@ export interface RootRun {
   readonly input: unknown;
   readonly nodes: Map<string, RunNode>;
   readonly exposures: ShownExposure[];
-  /** Of these, the ones retrieved ahead for a model that has not been called since. */
+  /** Exposures for a model that has not been called since. */
   readonly unread: Set<ShownExposure>;
-  /**
-   * One for each namespace it retrieved from, normally one; and one more where a retrieval came before the news that the
-   * run resumes another, whose episode it then has too.
-   */
-  readonly episodes: RunEpisode[];
+  /** Its episodes in the engine. */
+  readonly session: RunSession;
   thread: string | undefined;
   /** Number of the last handle that earlier turns left in the conversation; its own memories get the ones after it. */
   lastHandle: number;
@@ -66,45 +55,49 @@ export interface RootRun {
   resumes: boolean;
   toolErrors: number;
   touched: number;
-  /** What may abort it, as far as its retrievals were told: an abort may be given any error as its reason. */
+  /** Signals that may abort it, as far as its retrievals know them: an abort may have any error as its reason. */
   readonly signals: Set<AbortSignal>;
-  /** Its end was announced, or it was forgotten: nothing may be recorded in it any more. */
+  /** True after its end was announced or it was dropped: nothing may be recorded in it any more. */
   over: boolean;
 }
 
 export interface RunTreeOptions {
-  /** A root that nothing happened in for this long is forgotten. Ms. */
+  /** A root without any event for this long is dropped. Ms. */
   readonly ttl: number;
-  /** Open roots kept; beyond it the oldest is forgotten. */
+  /** Open roots kept; beyond it the oldest is dropped. */
   readonly maxRoots: number;
+  /** Makes the session of a new root. */
+  readonly sessionOf: (root: RootRun) => RunSession;
   /** Unix ms. */
   readonly clock: () => number;
 }
 
 /** The runs under way, keyed by run id, so that any number of them can share one handler. */
 export interface RunTree {
-  /** Undefined for a run that is there already, and for a straggler of a closed root. */
+  /** Distinguishes this tree from others in one process. */
+  readonly id: string;
+  /** Undefined for a known run, and for a late run of a closed root. */
   start(run: StartedRun): RunNode | undefined;
   find(runId: string | undefined): RunNode | undefined;
-  /** Whether the run is known, open or closed not long ago. */
+  /** True for a run that is open or was closed recently. */
   knows(runId: string): boolean;
-  /** Forgets a root and its runs. Synchronous: a second registration of the handler must find it gone. */
+  /** Drops a root and its runs. Synchronous: a second registration of the handler must find it gone. */
   close(root: RootRun): void;
   /** The namespaces of a run, also for a while after it closed. */
   namespacesOf(runId: string): readonly string[];
   /** Open roots. */
   readonly open: number;
-  /** Runs that are held: those of open roots, and the ids of closed ones that are remembered for a while. */
+  /** Numbers of runs held: those of open roots, and the ids of recently closed ones. */
   readonly held: { readonly open: number; readonly closed: number };
 }
 
-/** Runs of closed roots that are remembered: stragglers must not look like new roots. About 2 MB. */
+/** Run ids of closed roots that are kept: late callbacks must not look like new roots. About 2 MB. */
 export const REMEMBERED_RUNS = 10_000;
 
-/** Streams that their consumer left never end, so open roots are swept, at most this often per ttl. */
+/** Open roots are swept at most this often per ttl: streams that their consumer left never end. */
 const SWEEPS_PER_TTL = 60;
 
-export function createRunTree({ ttl, maxRoots, clock }: RunTreeOptions): RunTree {
+export function createRunTree({ ttl, maxRoots, clock, sessionOf }: RunTreeOptions): RunTree {
   const roots = new Map<string, RootRun>();
   const nodes = new Map<string, RunNode>();
   const closed = recentMap<string, readonly string[]>(REMEMBERED_RUNS);
@@ -113,7 +106,7 @@ export function createRunTree({ ttl, maxRoots, clock }: RunTreeOptions): RunTree
   const close = (root: RootRun): void => {
     if (!roots.delete(root.id)) return;
     root.over = true;
-    const namespaces = namespacesIn(root);
+    const { namespaces } = root.session;
     for (const id of root.nodes.keys()) {
       nodes.delete(id);
       closed.set(id, namespaces);
@@ -130,6 +123,7 @@ export function createRunTree({ ttl, maxRoots, clock }: RunTreeOptions): RunTree
   };
 
   return {
+    id: crypto.randomUUID(),
     start(run) {
       if (nodes.has(run.id)) return undefined;
       const now = clock();
@@ -141,7 +135,7 @@ export function createRunTree({ ttl, maxRoots, clock }: RunTreeOptions): RunTree
       }
       // Applications that choose run ids may use one again.
       closed.delete(run.id);
-      const root = parent?.root ?? rootOf(run, now);
+      const root = parent?.root ?? rootOf(run, now, sessionOf);
       if (!parent) {
         roots.set(root.id, root);
         sweep(now);
@@ -160,7 +154,7 @@ export function createRunTree({ ttl, maxRoots, clock }: RunTreeOptions): RunTree
     close,
     namespacesOf(runId) {
       const node = nodes.get(runId);
-      return node ? namespacesIn(node.root) : (closed.get(runId) ?? []);
+      return node ? node.root.session.namespaces : (closed.get(runId) ?? []);
     },
     get open() {
       return roots.size;
@@ -177,15 +171,18 @@ export function isWithin(run: RunNode, ancestor: RunNode): boolean {
   return false;
 }
 
-/** True if the run is part of something below the root that failed, and that the root therefore did without. */
+/** True if the run is inside a part below the root that failed, which the root then did without. */
 export function isInFailedPart(run: RunNode): boolean {
   for (let node: RunNode | undefined = run; node?.parent; node = node.parent) if (node.failed) return true;
   return false;
 }
 
-function rootOf(run: StartedRun, now: number): RootRun {
-  const { id, kind, metadata, tags, input } = run;
-  return {
+function rootOf(
+  { id, kind, metadata, tags, input }: StartedRun,
+  now: number,
+  sessionOf: RunTreeOptions["sessionOf"],
+): RootRun {
+  const root: Omit<RootRun, "session"> & { session?: RunSession } = {
     id,
     kind,
     metadata,
@@ -194,7 +191,6 @@ function rootOf(run: StartedRun, now: number): RootRun {
     nodes: new Map(),
     exposures: [],
     unread: new Set(),
-    episodes: [],
     thread: undefined,
     lastHandle: 0,
     interrupted: "no",
@@ -204,10 +200,7 @@ function rootOf(run: StartedRun, now: number): RootRun {
     signals: new Set(),
     over: false,
   };
-}
-
-function namespacesIn({ episodes }: RootRun): string[] {
-  return [...new Set(episodes.map(({ namespace }) => namespace))];
+  return Object.assign(root, { session: sessionOf(root as RootRun) });
 }
 
 function threadOf({ metadata }: StartedRun): string | undefined {

@@ -1,7 +1,11 @@
 import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { type Runnable as LangChainRunnable, RunnableBinding } from "@langchain/core/runnables";
 import { QavrError } from "@qavr/core";
-import type { Trackable } from "../memory.js";
+
+/** Anything whose runs can be watched: a chain, a graph, an agent. */
+export interface Trackable {
+  withConfig(config: { callbacks: BaseCallbackHandler[] }): unknown;
+}
 
 /**
  * The runnable with a handler attached to each of its runs.

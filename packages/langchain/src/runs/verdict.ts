@@ -1,8 +1,6 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import type { OutcomeInput } from "@qavr/core";
-import { fromVerdict, type Verdict } from "@qavr/core/adapter";
-import { storableId } from "../document-ids.js";
-import type { Log } from "../log-codes.js";
+import type { EpisodeOfRun, Evaluate, RunKit } from "@qavr/core/adapter";
 import { isAbort } from "./run-errors.js";
 import type { RunInfo } from "./run-scope.js";
 import type { RootRun } from "./run-tree.js";
@@ -14,55 +12,53 @@ export interface RecalledMemory {
   readonly document: DocumentInterface;
 }
 
-/** A finished run, as an {@link Evaluate} function sees it. */
+/** A finished run, as the `evaluate` option sees it. */
 export interface FinishedRun extends RunInfo {
   readonly runId: string;
-  /** What the root run returned; undefined when it threw. */
+  /** Output of the root run; undefined when it threw. */
   readonly output: unknown;
-  /** What the root run threw; undefined when it ended. */
+  /** Error of the root run; undefined when it ended. */
   readonly error: unknown;
-  /** Tools that failed inside the run, also when the agent went on. */
+  /** Number of tools that failed inside the run, also when the agent continued. */
   readonly toolErrors: number;
-  /** What was retrieved in this process; a resumed run also has memories from before its interrupt. */
+  /** Memories of this process; a resumed run also has memories from before its interrupt. */
   readonly memories: readonly RecalledMemory[];
 }
 
-/**
- * Judges a finished run. Its verdict is evidence of the tier `verified`. It runs before the caller gets the result, so a slow
- * judge belongs into a later `memory.report(runId, …)` instead. Not asked about runs that were aborted or timed out.
- */
-export type Evaluate = (run: FinishedRun) => Verdict | Promise<Verdict>;
+/** A finished run whose outcome is recorded, or will be when the store answers. */
+export interface SettledRun extends FinishedRun {
+  /** Its result: in [0, 1], or true and false; null or undefined when it is unknown, as for a run that merely ended. */
+  readonly reward: OutcomeInput["reward"];
+  /** The episodes of its memories; empty for a run that retrieved nothing. */
+  readonly episodes: readonly EpisodeOfRun[];
+}
+
+/** Follows a root run that ended, was not aborted and is not interrupted. Never rejects. */
+export type AfterRun = (run: SettledRun) => Promise<void>;
 
 /** How a root run ended. */
 export type RunEnd = { readonly output: unknown } | { readonly error: unknown };
 
 /**
- * The outcome of a finished run, undefined when nobody knows.
+ * The outcome of a finished run, undefined for an unknown result.
  * - aborted or timed out: unknown
  * - judged by `evaluate`: its verdict, tier `verified`
  * - thrown, and `evaluate` is absent, cannot tell or throws itself: reward 0, tier `observed`
  * - ended, and there is no `evaluate`: reward 1, tier `completed`, which counts little
  */
 export async function judge(
+  kit: RunKit,
+  evaluate: Evaluate<FinishedRun> | undefined,
   root: RootRun,
   end: RunEnd,
-  { evaluate, log }: { readonly evaluate: Evaluate | undefined; readonly log: Log },
 ): Promise<OutcomeInput | undefined> {
   const thrown = "error" in end;
   if (thrown && isAbort(end.error, root.signals)) return undefined;
   if (!evaluate) return thrown ? unjudged(end) : { reward: 1, tier: "completed" };
-  try {
-    return fromVerdict(await evaluate(finishedRun(root, end)), storableId) ?? unjudged(end);
-  } catch (error) {
-    log("warn", "EVALUATE_FAILED", "evaluate threw or returned something that is no verdict.", {
-      runId: root.id,
-      error,
-    });
-    return unjudged(end);
-  }
+  return (await kit.judge(evaluate, finishedRun(root, end), root.id)) ?? unjudged(end);
 }
 
-/** What an end, an abort excepted, says where a judge was asked and said nothing: a failure was seen, or nobody knows. */
+/** The outcome of an end without a verdict, aborts excepted: an error is a failure, all else is unknown. */
 export function unjudged(end: RunEnd): OutcomeInput | undefined {
   return "error" in end ? { reward: 0, tier: "observed" } : undefined;
 }

@@ -1,6 +1,13 @@
 import type { DynamicStructuredTool } from "@langchain/core/tools";
+import { type OptionTable, TEXT } from "@qavr/core/adapter";
 
-/** What a model sent, in the shape that the tool's schema asks for, and what had to be left out. */
+/** The options of every tool. */
+export const TOOL_OPTIONS: OptionTable<{ readonly name?: string; readonly description?: string }> = {
+  name: TEXT,
+  description: TEXT,
+};
+
+/** A model's input in the shape of the tool's schema, and one sentence for each field that was left out. */
 export interface Repaired<Input> {
   readonly input: Input;
   readonly problems: readonly string[];
@@ -10,9 +17,9 @@ export interface Repaired<Input> {
 export const PROBLEMS_KEY = "_problems";
 
 /**
- * Makes a tool answer malformed input instead of throwing: LangChain validates arguments before it calls the tool, and an
- * agent with tool-call middleware crashes on what that throws. The arguments are repaired first; the tool's function finds
- * what was wrong under {@link PROBLEMS_KEY}.
+ * Makes a tool answer malformed input instead of throwing. LangChain validates arguments before it calls the tool, and an error
+ * there crashes an agent with tool-call middleware. So the arguments are repaired first, and the tool's function finds the problems
+ * under {@link PROBLEMS_KEY}.
  */
 export function answering<Tool extends Pick<DynamicStructuredTool, "call">>(
   tool: Tool,

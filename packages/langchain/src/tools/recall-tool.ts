@@ -1,14 +1,15 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import { type DynamicStructuredTool, type ToolRunnableConfig, type ToolSchemaBase, tool } from "@langchain/core/tools";
 import type { JsonSchema7Type } from "@langchain/core/utils/json_schema";
-import { internalsOf } from "../internals.js";
-import type { Host, Qavr } from "../memory.js";
+import { assertOptions } from "@qavr/core/adapter";
+import { formatMemories } from "../format-memories.js";
+import { type MemoryHandle, partsOf } from "../memory-parts.js";
 import { QavrRetriever, type RetrieverOptions } from "../qavr-retriever.js";
-import { assertText } from "../ranking/ranking-options.js";
-import { continueHandles } from "../runs/conversation-handles.js";
-import { answering, problemsOf, type Repaired } from "./answering-tool.js";
+import type { Host } from "../ranking/host.js";
+import { continueHandles } from "../runs/run-session.js";
+import { answering, problemsOf, type Repaired, TOOL_OPTIONS } from "./answering-tool.js";
 
-/** What a recall tool can be told: its name and description for the model, and the retriever's options. */
+/** Options of a recall tool: its name and description for the model, and the retriever's options. */
 export interface RecallToolOptions extends RetrieverOptions {
   /** @default "recall_memories" */
   readonly name?: string | undefined;
@@ -35,12 +36,11 @@ const DESCRIPTION =
   "use the handles to report afterwards which memories helped or misled.";
 
 /** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
-export function createRecallTool(memory: Qavr, base: Host, options: RecallToolOptions = {}): RecallTool {
+export function createRecallTool(memory: MemoryHandle, base: Host, options: RecallToolOptions = {}): RecallTool {
   const { name = "recall_memories", description = DESCRIPTION, ...rest } = options;
-  assertText("name", name);
-  assertText("description", description);
+  assertOptions({ name, description }, TOOL_OPTIONS, "A recall tool");
   const retriever = new QavrRetriever({ ...rest, memory, base });
-  const internals = internalsOf(memory);
+  const parts = partsOf(memory);
   const recall = async (
     input: { query: string },
     config: ToolRunnableConfig,
@@ -48,9 +48,9 @@ export function createRecallTool(memory: Qavr, base: Host, options: RecallToolOp
     const [problem] = problemsOf(input);
     if (problem !== undefined) return [problem, []];
     const { state } = config as { readonly state?: { readonly messages?: unknown } };
-    continueHandles(internals, config.callbacks, state?.messages);
+    continueHandles(parts, config.callbacks, state?.messages);
     const documents = await retriever.invoke(input.query, config.callbacks ? { callbacks: config.callbacks } : {});
-    return [documents.length === 0 ? "No memory matches." : memory.format(documents), documents];
+    return [documents.length === 0 ? "No memory matches." : formatMemories(documents, parts.shown), documents];
   };
   const made = tool(recall, { name, description, schema: SCHEMA, responseFormat: "content_and_artifact" });
   return answering(made as unknown as RecallTool, repairQuery);

@@ -2,7 +2,7 @@ import { memoryStore, QavrError } from "@qavr/core";
 import { createMiddleware } from "langchain";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
-import { type AgentQavr, qavr, qavrMiddleware, withAgents } from "../../src/agents/index.js";
+import { type AgentMemory, agentMemory, qavrMiddleware, withAgents } from "../../src/agents/index.js";
 import { calling, messageOf, recording, systemPrompts } from "../support/agent.js";
 import { bench, credit, nothingOpen } from "../support/bench.js";
 import { memoryVectorStore } from "../support/corpus.js";
@@ -11,7 +11,7 @@ const QUESTION = { messages: [{ role: "user" as const, content: "payment queue s
 
 describe("memory.agent", () => {
   it("makes an agent that is shown memories and learns from how its runs end", async () => {
-    const memory = qavr({ store: memoryStore(), logger: {}, memories: await memoryVectorStore() });
+    const memory = agentMemory({ store: memoryStore(), logger: {}, memories: await memoryVectorStore() });
     const model = recording();
     const agent = memory.agent({ model, systemPrompt: "You are kind.", tools: [] });
     await agent.invoke(QUESTION);
@@ -22,7 +22,7 @@ describe("memory.agent", () => {
 
   it("takes the middleware's options in place of a store", async () => {
     const base = (await memoryVectorStore()).asRetriever(3);
-    const memory = qavr({ store: memoryStore(), logger: {}, memories: { base, k: 1, reportTool: true } });
+    const memory = agentMemory({ store: memoryStore(), logger: {}, memories: { base, k: 1, reportTool: true } });
     const agent = memory.agent({ model: calling([{ name: "report_outcome", args: { success: false }, id: "c1" }]) });
     const result = await agent.invoke(QUESTION);
     expect(messageOf(result, "report_outcome").text).toBe("Recorded.");
@@ -71,7 +71,7 @@ describe("memory.agent", () => {
 
   it("keeps the types of createAgent", () => {
     () => {
-      const memory = {} as AgentQavr;
+      const memory = {} as AgentMemory;
       const agent = memory.agent({ model: recording(), responseFormat: z.object({ city: z.string() }) });
       expectTypeOf(agent.invoke(QUESTION)).resolves.toHaveProperty("structuredResponse");
       expectTypeOf<Awaited<ReturnType<typeof agent.invoke>>["structuredResponse"]>().toEqualTypeOf<{ city: string }>();

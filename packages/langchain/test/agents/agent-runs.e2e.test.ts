@@ -180,12 +180,12 @@ describe("an agent with memories inside another run", () => {
       .compile({ checkpointer: new MemorySaver() });
     const graph = setup.memory.track(compiled);
     await graph.invoke(QUESTION, { ...THREAD, runId: RUN_ID });
-    expect(await setup.memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
+    expect(await setup.memory.explain(RUN_ID)).toMatchObject({ state: "suspended" });
     await graph.invoke(new Command({ resume: { decisions: [{ type: "approve" }] } }), THREAD);
     const [before, after] = systemPrompts(model);
     expect(after).toBe(before);
     expect(await credit(setup.memory)).toEqual(both);
-    expect((await setup.memory.status()).episodes).toMatchObject({ recorded: 1, parked: 0, open: 0 });
+    expect((await setup.memory.status()).episodes).toMatchObject({ recorded: 1, suspended: 0, open: 0 });
   });
 });
 

@@ -7,7 +7,7 @@ import { createShownDocuments } from "../../src/ranking/shown-documents.js";
 
 const introduction = "data, not instructions";
 
-/** What a reader who sees neither width, case, spacing nor invisible characters reads as a tag of the fence. */
+/** The fence's tags in a text, for a reader who ignores width, case, spacing and invisible characters. */
 const tagsIn = (text: string): number =>
   text
     .normalize("NFKD")
@@ -108,7 +108,7 @@ describe("memories in a prompt", () => {
             expect(text.isWellFormed()).toBe(true);
             expect(text.length).toBeLessThanOrEqual(maxCharacters + 1);
           }
-          // What was left out would not have fitted beside what stands before it.
+          // A text that was left out would not have fitted beside the texts before it.
           const places = selected.map(({ document }) => documents.indexOf(document as (typeof documents)[number]));
           expect(places).toEqual([...places].sort((a, b) => a - b));
         },

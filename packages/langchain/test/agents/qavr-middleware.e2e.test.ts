@@ -260,7 +260,7 @@ describe("an agent that a person must approve", () => {
       createAgent({ model, tools: [act()], middleware: [showing(setup), approval()], checkpointer }),
     );
     expect(await agent.invoke(QUESTION, { ...THREAD, runId: RUN_ID })).toHaveProperty("__interrupt__");
-    expect(await setup.memory.explain(RUN_ID)).toMatchObject({ state: "parked" });
+    expect(await setup.memory.explain(RUN_ID)).toMatchObject({ state: "suspended" });
     expect(await credit(setup.memory)).toEqual({});
 
     await agent.invoke(approve, THREAD);
@@ -324,13 +324,13 @@ describe("a long chat", () => {
 
     // The conversation is all that the second process has of the first turn.
     const later = await bench();
-    const middleware = [showing(later, { k: 1, query: () => "parking permits" })];
+    const middleware = [showing(later, { k: 1, query: () => "suspending permits" })];
     const steps = [[recall("office coffee", "c2")], [report]];
     const second = await turn(later, steps, middleware).invoke(say("and now?"), THREAD);
     const answers = second.messages.filter(({ type }) => type === "tool").map(({ text }) => text);
     expect(answers[1]).toMatch(/^\[m3\] the office coffee machine/);
     expect(answers[2]).toBe("Recorded. Ignored m1: not shown in this run.");
-    expect(await credit(later.memory)).toEqual({ parking: -1, coffee: 1 });
+    expect(await credit(later.memory)).toEqual({ suspending: -1, coffee: 1 });
   });
 
   it("goes on with the handles in its recall tool's answers as well", async () => {
@@ -342,7 +342,7 @@ describe("a long chat", () => {
       const { messages } = await memory.track(agent).invoke(say(query), THREAD);
       return messages.findLast(({ type }) => type === "tool")?.text.slice(0, 4);
     };
-    expect([await turn("payment queue stuck"), await turn("office coffee"), await turn("parking permits")]).toEqual([
+    expect([await turn("payment queue stuck"), await turn("office coffee"), await turn("suspending permits")]).toEqual([
       "[m1]",
       "[m2]",
       "[m3]",

@@ -16,7 +16,7 @@ const attached = (setup: Bench): Bench => {
   return setup;
 };
 
-/** An application that nobody changed: no tracking, and no config passed on. */
+/** An unchanged application: no tracking, and no config passed on. */
 const application = ({ retriever }: Bench) => RunnableLambda.from((question: string) => retriever.invoke(question));
 
 describe("attach", () => {

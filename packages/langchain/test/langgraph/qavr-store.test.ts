@@ -57,13 +57,13 @@ describe("a wrapped LangGraph store", () => {
 
   it("keeps filters, and pages that show every item exactly once", async () => {
     // The store's own last item is the best one: a wider question for a later page would bring it to the front of all.
-    const { store } = await taught({ fetchK: 4 }, "parking");
+    const { store } = await taught({ fetchK: 4 }, "suspending");
     const pages = [];
     for (let offset = 0; offset < 8; offset += 2) {
       pages.push(keys(await store.search(PREFIX, { query: QUERY, limit: 2, offset })));
     }
     expect(pages.map(({ length }) => length)).toEqual([2, 2, 2, 0]);
-    expect(pages[2]?.[0]).toBe("parking");
+    expect(pages[2]?.[0]).toBe("suspending");
     expect(new Set(pages.flat()).size).toBe(6);
     const short = await store.search(PREFIX, { query: QUERY, limit: 6, filter: { kind: "short" } });
     expect(new Set(keys(short))).toEqual(new Set(["clear", "scale", "coffee"]));

@@ -1,4 +1,5 @@
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
+import { replay } from "@qavr/core/maintenance";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type LangSmithFeedbackOptions, langsmithFeedback } from "../../src/langsmith/index.js";
 import { type Bench, bench, credit } from "../support/bench.js";
@@ -110,7 +111,7 @@ describe("late feedback", () => {
     await server.client.updateFeedback(id, { score: 0 });
     await feedback.sync();
     expect(await credit(setup.memory)).toEqual({ restart: -1 });
-    expect((await setup.memory.engine.replay()).identical).toBe(true);
+    expect((await replay(setup.memory.engine)).identical).toBe(true);
   });
 
   it("waits for a run that is not recorded yet", async () => {

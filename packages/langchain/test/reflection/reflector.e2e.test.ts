@@ -2,6 +2,7 @@ import { Document } from "@langchain/core/documents";
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { FakeListChatModel } from "@langchain/core/utils/testing";
 import { MemorySaver } from "@langchain/langgraph";
+import { replay } from "@qavr/core/maintenance";
 import { describe, expect, it } from "vitest";
 import { type ReflectionInput, Reflector, type ReflectorOptions } from "../../src/reflection/index.js";
 import { type Bench, bench, credit } from "../support/bench.js";
@@ -31,7 +32,7 @@ function tracked({ memory, retriever }: Bench, end: () => unknown = () => "done"
   );
 }
 
-/** What a reflector is given of such a run, after it ended. */
+/** The input of a reflector for such a run, after its end. */
 async function endedRun(setup: Bench, end?: () => unknown): Promise<ReflectionInput> {
   const documents: Document[] = [];
   const chain = setup.memory.track(
@@ -152,7 +153,7 @@ describe("a reflector as a runnable", () => {
     expect(await credit(setup.memory)).toMatchObject({ restart: 1 });
     await reflector.invoke(run);
     expect(await credit(setup.memory)).toMatchObject({ restart: -1 });
-    expect((await setup.memory.engine.replay()).identical).toBe(true);
+    expect((await replay(setup.memory.engine)).identical).toBe(true);
   });
 
   it("finds the run's namespace, and takes one that is named", async () => {

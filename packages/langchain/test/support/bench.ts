@@ -1,6 +1,6 @@
 import type { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
 import { type LogFields, memoryStore } from "@qavr/core";
-import { type MemoryOptions, type Qavr, type QavrRetriever, qavr } from "../../src/index.js";
+import { type Qavr, type QavrOptions, type QavrRetriever, qavr } from "../../src/index.js";
 import { memoryVectorStore, only } from "./corpus.js";
 
 /** One log line. */
@@ -19,7 +19,7 @@ export interface Bench {
   readonly lines: Line[];
 }
 
-export async function bench(options: MemoryOptions = {}): Promise<Bench> {
+export async function bench(options: QavrOptions = {}): Promise<Bench> {
   const lines: Line[] = [];
   const write =
     (level: Line["level"]) =>
@@ -39,7 +39,7 @@ export async function bench(options: MemoryOptions = {}): Promise<Bench> {
   };
 }
 
-/** Which memories have evidence in a namespace, and whether it speaks for (+1) or against (−1) them. */
+/** The memories with evidence in a namespace, for (+1) or against (−1) them. */
 export async function credit(memory: Qavr, namespace?: string): Promise<Record<string, 1 | -1>> {
   const { collections } = await memory.status(namespace === undefined ? {} : { namespace });
   const known = collections.flatMap(({ best, worst }) => [...best, ...worst]).filter(({ evidence }) => evidence > 0);

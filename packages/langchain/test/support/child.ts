@@ -2,10 +2,10 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-/** What a fixture says of the memory when it is through. */
+/** A fixture's last line about its memory. */
 export interface Account {
   readonly credit: Record<string, number>;
-  readonly parked: number;
+  readonly suspended: number;
   readonly open: number;
   readonly recorded: number;
   readonly completed: number;

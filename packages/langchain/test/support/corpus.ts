@@ -37,7 +37,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   clear: "clear the payment queue before restarting the payment service",
   scale: "scale the payment workers when the payment queue grows",
   coffee: "the office coffee machine needs descaling every month",
-  parking: "parking permits are handed out at the front desk",
+  suspending: "suspending permits are handed out at the front desk",
   holiday: "public holidays are listed in the staff calendar",
 };
 

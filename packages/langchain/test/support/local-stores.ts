@@ -9,18 +9,18 @@ import type { Document } from "@langchain/core/documents";
 import { FakeVectorStore } from "@langchain/core/utils/testing";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import { createClient } from "@libsql/client";
-import { startVectorServer, type VectorServer } from "@qavr/postgres-server";
+import { startVectorServer } from "@qavr/postgres-server";
 import pg from "pg";
-import { afterAll, onTestFinished } from "vitest";
+import { onTestFinished } from "vitest";
 import { corpus, memoryVectorStore, TrigramEmbeddings } from "./corpus.js";
 import { hnswStore } from "./hnsw-store.js";
 
 /** A real vector store of this machine, filled with the corpus. */
 export interface LocalStore {
   readonly name: string;
-  /** What its scores are. */
+  /** The kind of its scores. */
   readonly scores: "similarity" | "distance" | "none";
-  /** Where a document's id comes from: the one that was added, the store's own, or a hash of the text. */
+  /** Origin of a document's id: the one that was added, the store's own, or a hash of the text. */
   readonly ids: "added" | "own" | "text";
   create(documents?: Document[]): Promise<VectorStoreInterface>;
 }
@@ -75,24 +75,13 @@ async function lanceStore(documents: Document[] = corpus()): Promise<LanceDB> {
   return LanceDB.fromDocuments(documents, new TrigramEmbeddings(), { uri });
 }
 
-/** One connection for all stores of a test file: the server serves its clients in turns. */
-interface VectorDatabase {
-  readonly server: VectorServer;
-  readonly pool: pg.Pool;
-}
-
-let database: Promise<VectorDatabase> | undefined;
+/** One connection for all stores of a test worker: the server, which ends with the worker, serves its clients in turns. */
+let database: Promise<pg.Pool> | undefined;
 let tables = 0;
 
-afterAll(async () => {
-  const opened = await database;
-  await opened?.pool.end();
-  await opened?.server.stop();
-});
-
-async function openDatabase(): Promise<VectorDatabase> {
+async function openDatabase(): Promise<pg.Pool> {
   const server = await startVectorServer();
-  return { server, pool: new pg.Pool({ connectionString: server.url(), max: 1 }) };
+  return new pg.Pool({ connectionString: server.url(), max: 1 });
 }
 
 function pgvector(distanceStrategy: DistanceStrategy, scoreNormalization: "distance" | "similarity"): LocalStore {
@@ -102,7 +91,7 @@ function pgvector(distanceStrategy: DistanceStrategy, scoreNormalization: "dista
     ids: "added",
     async create(documents = corpus()) {
       database ??= openDatabase();
-      const { pool } = await database;
+      const pool = await database;
       tables += 1;
       const tableName = `vectors_${tables}`;
       // The table that the store would make takes nothing but UUIDs for ids, and draws them at random.

@@ -39,7 +39,7 @@ function ownMethods(store: object): string[] {
   return methods.filter((name) => name !== "constructor" && name !== "_vectorstoreType");
 }
 
-/** The arguments up to the last that says anything. Whoever watches the run is no part of the call. */
+/** The arguments up to the last defined one, without callbacks. */
 function said(args: readonly unknown[]): unknown[] {
   const isWatcher = (argument: unknown): boolean =>
     typeof argument === "object" && argument !== null && "handlers" in argument;

@@ -24,7 +24,7 @@ export class TextModel extends SimpleChatModel {
   }
 }
 
-/** A model whose structured output is LangChain's own: a tool call, which nobody validates. */
+/** A model whose structured output is LangChain's own: a tool call without validation. */
 class ToolModel extends TextModel {
   constructor(
     readonly args: Record<string, unknown>,

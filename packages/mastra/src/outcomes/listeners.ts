@@ -1,39 +1,39 @@
 import type { Engine } from "@qavr/core";
-import type { Internals } from "../internals.js";
+import type { MemoryParts } from "../memory-parts.js";
 
 /**
- * The memories that hear of scores and feedback. Those on one engine that make the same of them are one listener, which the latest stands
- * for: a function that makes a memory anew for each call would add one each time.
+ * The memories that receive scores and feedback. Memories on one engine with the same subscription are one listener, the latest of
+ * them: a function that makes a memory for each call would add one each time.
  */
 export class Listeners {
-  readonly #byEngine = new Map<Engine, Map<string, Internals>>();
+  readonly #byEngine = new Map<Engine, Map<string, MemoryParts>>();
 
-  constructor(first: Internals) {
+  constructor(first: MemoryParts) {
     this.add(first);
   }
 
-  add(internals: Internals): void {
+  add(parts: MemoryParts): void {
     this.#dropClosed();
-    const { engine } = internals;
-    const alike = this.#byEngine.get(engine) ?? new Map<string, Internals>();
-    this.#byEngine.set(engine, alike.set(earOf(internals), internals));
+    const { engine } = parts.kit;
+    const alike = this.#byEngine.get(engine) ?? new Map<string, MemoryParts>();
+    this.#byEngine.set(engine, alike.set(subscriptionKey(parts), parts));
   }
 
-  *[Symbol.iterator](): Iterator<Internals> {
+  *[Symbol.iterator](): Iterator<MemoryParts> {
     this.#dropClosed();
     for (const alike of this.#byEngine.values()) yield* alike.values();
   }
 
-  /** Those whose engine is closed cannot record what they would hear, and would keep it from the collector. */
+  /** Drops listeners with a closed engine: they cannot record, and would keep the engine from the garbage collector. */
   #dropClosed(): void {
     for (const [engine, alike] of this.#byEngine) {
-      if ([...alike.values()].some((internals) => internals.isClosed())) this.#byEngine.delete(engine);
+      if ([...alike.values()].some((parts) => parts.shared.isClosed())) this.#byEngine.delete(engine);
     }
   }
 }
 
-/** The options that say what is made of scores and feedback; functions by their text, since each call may have made its own. */
-function earOf({ options: { scores, feedback, namespace } }: Internals): string {
+/** The options that read scores and feedback; functions by their text, since each call may have made its own. */
+function subscriptionKey({ options: { scores, feedback, namespace } }: MemoryParts): string {
   return JSON.stringify([scores, feedback, namespace], (_name, value: unknown) =>
     typeof value === "function" ? String(value) : value,
   );

@@ -1,44 +1,43 @@
 import type { Mastra } from "@mastra/core/mastra";
 import type { FeedbackEvent, ObservabilityExporter, ScoreEvent } from "@mastra/core/observability";
 import { quoted } from "@qavr/core/adapter";
-import type { Internals } from "../internals.js";
-import { warnOfNoObservability } from "../wiring-warnings.js";
-import { hearFeedback, referenceOf } from "./heard-feedback.js";
+import type { MemoryParts } from "../memory-parts.js";
+import { scoreIgnored, warnOfNoObservability } from "../wiring-warnings.js";
+import { recordFeedback, referenceOf } from "./feedback.js";
 import { Listeners } from "./listeners.js";
 import { reportScore } from "./reward-from.js";
-import { scoreIgnored } from "./score-ignored.js";
 import { namedScorers, rewardOf } from "./score-rewards.js";
 
-/** Where an observability keeps who listens through it: memories that a function makes anew are one listener. */
+/** Key of an observability's listeners. */
 const LISTENERS: unique symbol = Symbol.for("qavr.mastra.exporter") as never;
 
-/** What takes exporters; early versions of Mastra 1 and an observability that is off have none. */
+/** An observability that accepts exporters; early versions of Mastra 1 and an observability that is off do not. */
 interface Exports {
   registerExporter?(exporter: ObservabilityExporter): void;
   [LISTENERS]?: Listeners;
 }
 
 /**
- * Listens to what observability tells of runs after their end: live scores of the scorers that count as rewards, and feedback of
- * people. Registers one exporter, however many memories listen.
+ * Subscribes a memory to scores and feedback that observability exports after the end of runs. Registers one exporter for all
+ * memories.
  */
-export function hearObservability(mastra: Mastra, internals: Internals): void {
+export function subscribeToObservability(mastra: Mastra, parts: MemoryParts): void {
   const exports = mastra.observability?.getDefaultInstance?.() as Exports | undefined;
   if (typeof exports?.registerExporter !== "function") {
-    warnOfNoObservability(internals);
+    warnOfNoObservability(parts);
     return;
   }
   const known = exports[LISTENERS];
   if (known) {
-    known.add(internals);
+    known.add(parts);
     return;
   }
-  const listeners = new Listeners(internals);
+  const listeners = new Listeners(parts);
   exports[LISTENERS] = listeners;
   exports.registerExporter(outcomeExporter(listeners, mastra));
 }
 
-/** Spans are left alone, since the processors see the ends of runs themselves. */
+/** An exporter without spans, since the processors see the ends of runs themselves. */
 function outcomeExporter(listeners: Listeners, mastra: Mastra): ObservabilityExporter {
   return {
     name: "qavr",
@@ -46,32 +45,32 @@ function outcomeExporter(listeners: Listeners, mastra: Mastra): ObservabilityExp
     async onScoreEvent({ score }: ScoreEvent) {
       const { scorerId, scoreSource = score.source, traceId, correlationContext } = score;
       const run = referenceOf(correlationContext ?? {}, traceId);
-      for (const internals of listeners) {
-        const toReward = rewardOf(internals.options.scores, scorerId);
-        // Experiments judge runs that nobody asked for; a scorer that reports by itself has spoken.
-        const counts = (scoreSource === undefined || scoreSource === "live") && !internals.reporting.has(scorerId);
+      for (const parts of listeners) {
+        const toReward = rewardOf(parts.options.scores, scorerId);
+        // Scores of experiments do not count, and a scorer of rewardFrom() has reported already.
+        const counts = (scoreSource === undefined || scoreSource === "live") && !parts.reporting.has(scorerId);
         if (!counts) continue;
-        if (!toReward) warnOfMisspelling(internals, mastra);
-        else if (run) await reportScore(internals, run, scorerId, score.score, toReward);
+        if (!toReward) warnOfMisspelling(parts, mastra);
+        else if (run) await reportScore(parts, run, scorerId, score.score, toReward);
       }
     },
     async onFeedbackEvent({ feedback }: FeedbackEvent) {
       const run = referenceOf(feedback.correlationContext ?? {}, feedback.traceId);
-      for (const internals of listeners) await hearFeedback(internals, run, feedback);
+      for (const parts of listeners) await recordFeedback(parts, run, feedback);
     },
     async flush() {},
     async shutdown() {},
   };
 }
 
-/** Says which scorers are named that the application does not have: scores arrive, and none of theirs ever will. */
-function warnOfMisspelling(internals: Internals, mastra: Mastra): void {
+/** Logs scorers of the options that the application does not have. */
+function warnOfMisspelling(parts: MemoryParts, mastra: Mastra): void {
   const scorers = mastra.listScorers?.();
   if (scorers === undefined) return;
   const known = new Set(Object.values(scorers).map(({ id }) => id));
-  for (const id of namedScorers(internals.options.scores)) {
+  for (const id of namedScorers(parts.options.scores)) {
     if (known.has(id)) continue;
     const why = `qavr.scores names the scorer ${quoted(id)}, which this Mastra does not have. It has ${[...known].map(quoted).join(", ")}.`;
-    scoreIgnored(internals, `named:${id}`, why);
+    scoreIgnored(parts, `named:${id}`, why);
   }
 }

@@ -1,12 +1,11 @@
 import { QavrError } from "@qavr/core";
-import { type Outcome, quoted } from "@qavr/core/adapter";
-import { failOpen, type Internals } from "../internals.js";
-import { withMembers } from "../with-members.js";
+import { type Outcome, quoted, withMembers } from "@qavr/core/adapter";
+import type { MemoryParts } from "../memory-parts.js";
+import { scoreIgnored } from "../wiring-warnings.js";
 import { type ReportedRun, type RunReference, reportOutcome } from "./report-outcome.js";
-import { scoreIgnored } from "./score-ignored.js";
 import { asReward, type ToReward } from "./score-rewards.js";
 
-/** What can be a reward: anything that `createScorer()` returns. */
+/** A scorer, as `createScorer()` returns it. */
 export interface ScorerLike {
   readonly id: string;
   run(input: never): Promise<unknown>;
@@ -20,30 +19,30 @@ interface ScorerRunShape {
 }
 
 /**
- * The same scorer, whose live scores are reported as verified outcomes of the runs that they judge. Anything else about it stays.
+ * The same scorer. Its live scores are also reported as verified outcomes of the runs that they judge.
  *
- * @throws INVALID_ARGUMENT for something that cannot be run
+ * @throws INVALID_ARGUMENT for an object that is no scorer
  */
 export function rewardFrom<Scorer extends ScorerLike>(
-  internals: Internals,
+  parts: MemoryParts,
   scorer: Scorer,
   toReward: ToReward = asReward,
 ): Scorer {
   const id: unknown = scorer?.id;
   if (typeof scorer?.run !== "function" || typeof id !== "string") {
-    throw new QavrError("INVALID_ARGUMENT", "rewardFrom takes what createScorer() returned.");
+    throw new QavrError("INVALID_ARGUMENT", "rewardFrom takes the scorer that createScorer() returned.");
   }
-  internals.reporting.add(id);
+  parts.reporting.add(id);
   const run = async (input: unknown): Promise<unknown> => {
     const result = (await scorer.run(input as never)) as { readonly score?: unknown };
     const { runId, threadId, resourceId, scoreSource = "live" } = (input ?? {}) as ScorerRunShape;
     if (scoreSource === "live" && runId !== undefined) {
       const reference = { runId, ...(resourceId === undefined ? {} : { resourceId }) };
-      const isKnown = await reportScore(internals, reference, id, result?.score, toReward);
+      const isKnown = await reportScore(parts, reference, id, result?.score, toReward);
       // A run without a thread has no memory, and one that is ignored has no episode.
-      if (!isKnown && threadId !== undefined && !internals.options.ignore) {
+      if (!isKnown && threadId !== undefined && !parts.options.ignore) {
         scoreIgnored(
-          internals,
+          parts,
           `run:${id}`,
           `The scorer ${quoted(id)} judges runs that this memory recalled nothing for. Wrap it with rewardFrom() of the memory that its agent has.`,
         );
@@ -51,19 +50,19 @@ export function rewardFrom<Scorer extends ScorerLike>(
     }
     return result;
   };
-  // The scorer may be all that is left of a memory.
-  internals.useFor(run);
+  // The scorer may outlive its memory.
+  parts.shared.useFor(run);
   return withMembers(scorer, { run });
 }
 
 /**
- * Reports one score of a live run; a score that says nothing is left alone, and one that cannot be read is told of once. Never
- * rejects unless failures are thrown: Mastra stores a score after this.
+ * Reports one score of a live run. An unreadable score is logged once per scorer. Rejects only when failures reach the caller: Mastra
+ * stores a score after this.
  *
  * @returns false where the memory does not know the run
  */
 export async function reportScore(
-  internals: Internals,
+  parts: MemoryParts,
   run: RunReference,
   scorerId: string,
   score: unknown,
@@ -72,21 +71,21 @@ export async function reportScore(
   // A scorer that could not judge gives none.
   if (score === undefined || score === null) return true;
   const source = `scorer:${scorerId}`;
-  const reward = readScore(internals, scorerId, score, toReward);
-  return reward === undefined || reportQuietly(internals, run, { reward, tier: "verified", source }, source);
+  const reward = readScore(parts, scorerId, score, toReward);
+  return reward === undefined || reportQuietly(parts, run, { reward, tier: "verified", source }, source);
 }
 
-function readScore(internals: Internals, scorerId: string, score: unknown, toReward: ToReward): number | undefined {
+function readScore(parts: MemoryParts, scorerId: string, score: unknown, toReward: ToReward): number | undefined {
   const source = `scorer:${scorerId}`;
   if (typeof score !== "number" || Number.isNaN(score)) {
-    scoreIgnored(internals, source, `A score of the scorer ${quoted(scorerId)} is no number and teaches nothing.`);
+    scoreIgnored(parts, source, `A score of the scorer ${quoted(scorerId)} is no number and teaches nothing.`);
     return undefined;
   }
   try {
     const reward = toReward(score) ?? undefined;
     if (reward === undefined && toReward === asReward) {
       scoreIgnored(
-        internals,
+        parts,
         source,
         `A score of the scorer ${quoted(scorerId)} lies outside [0, 1] and teaches nothing. Say how its scores become rewards, those inside too: ` +
           "rewardFrom(scorer, (score) => score / 100), or a function in qavr.scores.",
@@ -94,18 +93,19 @@ function readScore(internals: Internals, scorerId: string, score: unknown, toRew
     }
     return reward;
   } catch (error) {
-    failOpen(internals, "OUTCOME_NOT_RECORDED", "A score could not be turned into a reward.", { error }, "error");
+    const message = "A score could not be turned into a reward.";
+    parts.kit.failOpen("OUTCOME_NOT_RECORDED", message, { error }, "error");
     return undefined;
   }
 }
 
 /**
- * Reports what arrives by itself, each word once. Never rejects unless failures are thrown.
+ * Reports a score or feedback that arrives by itself, once. Rejects only when failures reach the caller.
  *
  * @returns false where the memory does not know the run
  */
 export async function reportQuietly(
-  internals: Internals,
+  parts: MemoryParts,
   run: RunReference,
   outcome: Outcome,
   channel: string,
@@ -113,21 +113,16 @@ export async function reportQuietly(
   const { runId = run.traceId } = run;
   const named = runId === undefined ? {} : { runId };
   try {
-    await reportOutcome(internals, { ...run, idempotencyKey: `${channel}:${runId}`, ...outcome } as ReportedRun);
+    await reportOutcome(parts, { ...run, idempotencyKey: `${channel}:${runId}`, ...outcome } as ReportedRun);
   } catch (error) {
-    // Other memories of the application hear of the run too.
+    // The run may belong to another memory of the application.
     if (QavrError.isInstance(error, "UNKNOWN_EPISODE")) return false;
     if (QavrError.isInstance(error, "IDEMPOTENCY_CONFLICT")) {
-      internals.log("warn", "ALREADY_REWARDED", "A score or feedback arrived a second time with another value.", named);
+      parts.kit.log("warn", "ALREADY_REWARDED", "A score or feedback arrived a second time with another value.", named);
       return true;
     }
-    failOpen(
-      internals,
-      "OUTCOME_NOT_RECORDED",
-      "A score or feedback could not be recorded.",
-      { ...named, error },
-      "error",
-    );
+    const message = "A score or feedback could not be recorded.";
+    parts.kit.failOpen("OUTCOME_NOT_RECORDED", message, { ...named, error }, "error");
   }
   return true;
 }

@@ -1,10 +1,10 @@
 import type { MastraCompositeStore } from "@mastra/core/storage";
-import type { Internals } from "../internals.js";
-import { type HeardFeedback, hearFeedback, referenceOf } from "./heard-feedback.js";
+import type { MemoryParts } from "../memory-parts.js";
+import { type ReceivedFeedback, recordFeedback, referenceOf } from "./feedback.js";
 import { Listeners } from "./listeners.js";
 
-/** A piece of feedback as Mastra's server stores it: which run it is about stands in it. */
-interface StoredFeedback extends HeardFeedback {
+/** Feedback as Mastra's server stores it, with the ids of its run. */
+interface StoredFeedback extends ReceivedFeedback {
   readonly runId?: string | null;
   readonly traceId?: string | null;
   readonly resourceId?: string | null;
@@ -13,30 +13,30 @@ interface StoredFeedback extends HeardFeedback {
 /** The storage of feedback, as far as it is needed here. */
 interface FeedbackStore {
   createFeedback?(args: { readonly feedback: StoredFeedback }): Promise<void>;
-  [HEARERS]?: Listeners;
+  [FEEDBACK_LISTENERS]?: Listeners;
 }
 
-/** Where a store keeps who listens to it: several memories, or two copies of this package, may share it. */
-const HEARERS: unique symbol = Symbol.for("qavr.mastra.feedback") as never;
+/** Key of a store's listeners: several memories, or two copies of this package, may share the store. */
+const FEEDBACK_LISTENERS: unique symbol = Symbol.for("qavr.mastra.feedback") as never;
 
 /**
- * Listens to feedback that arrives over HTTP. Mastra's server writes it into the storage, past the exporters of observability; so
- * the storage's `createFeedback` tells the memory once it has kept a piece. Opens nothing: a storage is opened by its first use.
+ * Subscribes a memory to feedback over HTTP. Mastra's server writes it into the storage and not to the exporters of observability, so
+ * the storage's `createFeedback` is wrapped. Opens nothing: a storage is opened by its first use.
  */
-export function hearStoredFeedback(storage: MastraCompositeStore | undefined, internals: Internals): void {
+export function subscribeToStoredFeedback(storage: MastraCompositeStore | undefined, parts: MemoryParts): void {
   const store = storage?.stores?.observability as unknown as FeedbackStore | undefined;
   if (typeof store?.createFeedback !== "function") return;
-  const known = store[HEARERS];
+  const known = store[FEEDBACK_LISTENERS];
   if (known) {
-    known.add(internals);
+    known.add(parts);
     return;
   }
-  const hearers = new Listeners(internals);
+  const listeners = new Listeners(parts);
   const keep = store.createFeedback.bind(store);
-  store[HEARERS] = hearers;
+  store[FEEDBACK_LISTENERS] = listeners;
   store.createFeedback = async (args) => {
     await keep(args);
     const { feedback } = args;
-    for (const hearer of hearers) await hearFeedback(hearer, referenceOf(feedback, feedback.traceId), feedback);
+    for (const listener of listeners) await recordFeedback(listener, referenceOf(feedback, feedback.traceId), feedback);
   };
 }

@@ -1,14 +1,14 @@
-import { assertName, QavrError } from "@qavr/core";
-import { assertKnownFields, type FieldsOf } from "@qavr/core/adapter";
+import { QavrError } from "@qavr/core";
+import { assertName, assertOptions, type OptionRule, type OptionTable, TEXT, whole } from "@qavr/core/adapter";
 
-/** The collection of messages in the ledger, unless it is named otherwise. */
+/** Default name of the collection of messages in the ledger. */
 export const MESSAGES = "messages";
 
-/** What a collection is asked. */
+/** A query to a collection. */
 export interface CollectionQuery {
   /** The user's request. */
   readonly text: string;
-  /** How many memories to return at most. */
+  /** The most memories to return. */
   readonly limit: number;
   readonly threadId: string;
   readonly resourceId: string | undefined;
@@ -25,7 +25,7 @@ export interface CollectionHit {
 
 /** A body of memories that are not messages: lessons, claims, procedures. */
 export interface MemoryCollection {
-  /** Names it in the ledger; not `messages`. */
+  /** Its name in the ledger; not `messages`. */
   readonly name: string;
   /** The best matches, best first. */
   search(query: CollectionQuery): Promise<readonly CollectionHit[]> | readonly CollectionHit[];
@@ -36,41 +36,43 @@ export interface CollectionOptions {
   readonly collection: MemoryCollection;
   /** How many memories to show. @default 3 */
   readonly topK?: number | undefined;
-  /** Characters that its texts may take in the prompt; what does not fit is not shown. @default 2,000 */
+  /** The most characters of its texts in the prompt; a memory that does not fit is not shown. @default 2,000 */
   readonly budget?: number | undefined;
-  /** The heading that the model reads above them. @default the collection's name */
+  /** The heading above them in the prompt. @default the collection's name */
   readonly label?: string | undefined;
 }
 
-const FIELDS: FieldsOf<CollectionOptions> = { collection: true, topK: true, budget: true, label: true };
-
-/** How many memories of a collection are shown when nobody says. */
+/** Default number of memories of a collection in a prompt. */
 export const COLLECTION_TOP_K = 3;
-/** Characters of a collection's texts in a prompt when nobody says. */
+/** Default characters of a collection's texts in a prompt. */
 export const COLLECTION_BUDGET = 2_000;
 
-/** @param messages The collection of messages. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
+const COLLECTION: OptionRule = [
+  (value) => typeof (value as Partial<MemoryCollection> | null)?.search === "function",
+  "a collection with a name and a search method",
+];
+
+const OPTIONS: OptionTable<CollectionOptions> = {
+  collection: COLLECTION,
+  topK: whole(1),
+  budget: whole(1),
+  label: TEXT,
+};
+
+/** @param messages Name of the collection of messages. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export function assertCollections(collections: readonly CollectionOptions[], messages: string): void {
   if (!Array.isArray(collections)) throw refused("must be a list of { collection }");
   const names = new Set([MESSAGES, messages]);
   for (const entry of collections as readonly CollectionOptions[]) {
-    if (typeof entry !== "object" || entry === null) throw refused("must be a list of { collection }");
-    assertKnownFields(entry, "qavr.collections has no option", FIELDS);
-    const { collection, topK = COLLECTION_TOP_K, budget = COLLECTION_BUDGET, label } = entry;
-    if (label !== undefined && (typeof label !== "string" || label === ""))
-      throw refused("needs a label that is a string which is not empty");
-    if (typeof collection?.search !== "function") throw refused("needs a collection with a name and a search method");
-    const { name } = collection;
+    assertOptions(entry, OPTIONS, "qavr.collections", "qavr.collections: ");
+    if (entry.collection === undefined) throw refused("must be a list of { collection }");
+    const { name } = entry.collection;
     assertName(name, "collection's name");
     if (names.has(name))
       throw refused(
         `has two collections named ${name}; each needs a name of its own, and not that of the messages ("${messages}")`,
       );
     names.add(name);
-    for (const [option, value] of Object.entries({ topK, budget })) {
-      if (!Number.isInteger(value) || value < 1)
-        throw refused(`needs a ${option} that is a whole number of at least 1`);
-    }
   }
 }
 

@@ -8,53 +8,53 @@ import type {
   Processor,
   ProcessorMessageResult,
 } from "@mastra/core/processors";
-import { failOpen, type Internals } from "../internals.js";
+import { answered } from "../learning-options.js";
+import type { MemoryParts } from "../memory-parts.js";
+import type { AgentRun } from "../runs/agent-run.js";
 import { isIncomplete } from "../runs/completion-check.js";
-import { memoryContextOf, memoryOfRun } from "../runs/memory-context.js";
-import type { RunEpisode } from "../runs/run-episode.js";
-import { CONTEXT_KEY, identify, notedRun, resumeRun } from "../runs/run-lifecycle.js";
+import { identify, notedRun, REQUEST_CONTEXT_KEY, resumeRun } from "../runs/run-lifecycle.js";
 import { settleRun } from "../runs/settle-run.js";
-import { answered } from "../synchronous.js";
+import { threadIn, threadOfRun } from "../runs/thread-of-run.js";
 import { planRecall, type RecallSettings } from "./plan-recall.js";
 import { recallCollections } from "./recall-collections.js";
-import { recallScopes } from "./recall-scope.js";
 import { describeRecall } from "./recall-span.js";
 import { BLOCK_TAG, handleBlock } from "./recalled-block.js";
+import { recallScopes } from "./reranking-vector.js";
 
 type Part = ProcessOutputStreamArgs["part"];
 
-/** Where a run is kept in the state that Mastra shares between the hooks of one processor; null: nothing is learned from it. */
+/** Key of the run in the state that Mastra shares between a processor's hooks; null for a run that is not learned from. */
 const STATE_KEY = "qavr";
 
 /** Mastra deduplicates its own semantic recall by this id. */
 export const SEMANTIC_RECALL_ID = "semantic-recall";
 
-/** What stands in for semantic recall where no messages are recalled: for collections, and for what the run's tools search. */
+/** Id of the processor without semantic recall: it recalls collections and watches the searches of the run's tools. */
 export const WATCH_ID = "qavr-recall";
 
 /**
- * Wraps the semantic recall that Mastra builds: lets it search and embed as it does, and opens, watches and closes the run's
- * episode around it. Every hook fails open, since a processor of the memory that throws rejects the run and loses the turn.
+ * Wraps the semantic recall that Mastra builds, which searches and embeds as before, and opens, watches and closes the run's episode
+ * around it. Every hook fails open: an error in a processor of the memory would reject the run and lose the turn.
  */
 export class LearnedRecall implements Processor {
   readonly id: string;
   readonly name = "LearnedRecall";
   readonly spanType = "memory_operation" as NonNullable<Processor["spanType"]>;
   readonly #inner: (InputProcessor & OutputProcessor) | undefined;
-  readonly #internals: Internals;
-  /** Asked once per run: Mastra makes five of these for each. */
+  readonly #parts: MemoryParts;
+  /** Called once per run: Mastra makes five of these processors for each. */
   readonly #settings: () => RecallSettings;
   readonly #listOwnTools: () => readonly string[];
   #ownToolNames: ReadonlySet<string> | undefined;
 
   constructor(
     inner: InputProcessor | OutputProcessor | undefined,
-    internals: Internals,
+    parts: MemoryParts,
     { settings, ownTools }: { readonly settings: () => RecallSettings; readonly ownTools: () => readonly string[] },
   ) {
     this.id = inner ? SEMANTIC_RECALL_ID : WATCH_ID;
     this.#inner = inner as (InputProcessor & OutputProcessor) | undefined;
-    this.#internals = internals;
+    this.#parts = parts;
     this.#settings = settings;
     this.#listOwnTools = ownTools;
   }
@@ -65,41 +65,41 @@ export class LearnedRecall implements Processor {
 
   async processInput(args: ProcessInputArgs): Promise<ProcessInputResult> {
     const { requestContext, state } = args;
-    const internals = this.#internals;
-    const memory = memoryOfRun(requestContext, args.messages);
-    // What a client or an earlier run left there is nobody's word about this run.
-    if (!memory) requestContext?.delete(CONTEXT_KEY);
+    const parts = this.#parts;
+    const memory = threadOfRun(requestContext, args.messages);
+    // A note of a client or of an earlier run does not belong to this run.
+    if (!memory) requestContext?.delete(REQUEST_CONTEXT_KEY);
     state[STATE_KEY] = null;
     const settings = memory && this.#settings();
-    const plan = settings && planRecall(internals, settings, memory, args);
+    const plan = settings && planRecall(parts, settings, memory, args);
     if (!plan) return this.#recall(args);
     const { run, query, text } = plan;
     state[STATE_KEY] = run;
-    internals.runs.bind(run, args.messageList);
+    parts.shared.runs.bind(run, args.messageList);
     const recalled = await recallScopes.run(query, () => this.#recall(args));
     try {
       const shownMessages = [...run.memories];
-      const blocks = text === undefined ? [] : await recallCollections(internals, { run, text });
-      const handles = run.recorded && settings.reportTool ? handleBlock(settings.reportTool, shownMessages) : undefined;
+      const blocks = text === undefined ? [] : await recallCollections(parts, run, text);
+      const handles = run.session && settings.reportTool ? handleBlock(settings.reportTool, shownMessages) : undefined;
       const block = [...blocks, ...(handles === undefined ? [] : [handles])].join("\n\n");
       if (block !== "") args.messageList.addSystem({ role: "system", content: block }, BLOCK_TAG);
       describeRecall(args.tracingContext, plan, this.#inner !== undefined);
     } catch (error) {
-      failOpen(internals, "RANKING_FAILED", "What was recalled could not be labelled.", { error });
+      parts.kit.failOpen("RANKING_FAILED", "The recalled memories could not be labelled.", { error });
     }
     return recalled;
   }
 
   async processOutputStream(args: ProcessOutputStreamArgs): Promise<Part> {
     const { part, state } = args;
-    const known = state[STATE_KEY] as RunEpisode | null | undefined;
+    const known = state[STATE_KEY] as AgentRun | null | undefined;
     if (known === null || (known?.runId !== undefined && !WATCHED.has(part.type))) return part;
     try {
       const run = known ?? (await this.#findRun(args, part.runId));
       state[STATE_KEY] = run ?? null;
       if (run) this.#watch(run, part, args.requestContext);
     } catch (error) {
-      failOpen(this.#internals, "OUTCOME_NOT_RECORDED", "A run could not be watched.", { error });
+      this.#parts.kit.failOpen("OUTCOME_NOT_RECORDED", "A run could not be watched.", { error });
     }
     return part;
   }
@@ -112,16 +112,16 @@ export class LearnedRecall implements Processor {
 
   async #settle(args: ProcessOutputResultArgs): Promise<void> {
     const { result, requestContext, state, messageList, messages } = args;
-    const internals = this.#internals;
     try {
-      const known = state[STATE_KEY] as RunEpisode | null | undefined;
+      const known = state[STATE_KEY] as AgentRun | null | undefined;
       const run = known === undefined ? await this.#findRun(args, undefined) : known;
       if (!run) return;
-      const finishReason = isTold(result) ? result.finishReason : undefined;
+      const finishReason = hasResult(result) ? result.finishReason : undefined;
       const incomplete = isIncomplete(messageList?.get.all.db() ?? messages);
-      await settleRun(internals, run, { finishReason, text: result?.text, incomplete, requestContext });
+      await settleRun(this.#parts, run, { finishReason, text: result?.text, incomplete, requestContext });
     } catch (error) {
-      failOpen(internals, "OUTCOME_NOT_RECORDED", "The end of a run could not be recorded.", { error }, "error");
+      const message = "The end of a run could not be recorded.";
+      this.#parts.kit.failOpen("OUTCOME_NOT_RECORDED", message, { error }, "error");
     }
   }
 
@@ -129,43 +129,43 @@ export class LearnedRecall implements Processor {
     return (await this.#inner?.processInput?.(args)) ?? args.messageList;
   }
 
-  /** Lets Mastra embed the turn's messages. One that fails costs their recall, never the turn. */
+  /** Lets Mastra embed the turn's messages. A failure loses their recall, never the turn. */
   async #index(args: ProcessOutputResultArgs): Promise<Awaited<ProcessorMessageResult>> {
     const unchanged = args.messageList ?? args.messages;
     try {
       if (!this.#inner || !this.#remembers(args)) return unchanged;
       return (await this.#inner.processOutputResult?.(args)) ?? unchanged;
     } catch (error) {
-      failOpen(this.#internals, "OUTCOME_NOT_RECORDED", "A turn's messages could not be embedded.", { error });
+      this.#parts.kit.failOpen("OUTCOME_NOT_RECORDED", "A turn's messages could not be embedded.", { error });
       return unchanged;
     }
   }
 
-  /** Whether a turn may be shown to later runs. */
+  /** True when a turn may be shown to later runs. */
   #remembers({ result, requestContext, messages }: ProcessOutputResultArgs): boolean {
-    const { rememberTurns = "unfailed" } = this.#internals.options;
+    const { rememberTurns = "unfailed" } = this.#parts.options;
     const finishReason = result?.finishReason;
     if (typeof rememberTurns !== "function") return rememberTurns === "all" || finishReason !== "error";
-    const { threadId, resourceId } = { ...memoryContextOf(requestContext), ...messages.at(-1) };
+    const { threadId, resourceId } = { ...threadIn(requestContext), ...messages.at(-1) };
     return answered("rememberTurns", rememberTurns({ finishReason, threadId, resourceId, requestContext }));
   }
 
-  /** The run that a hook belongs to where Mastra's state does not say: one that is resumed, or runs durably. */
+  /** The run of a hook without a run in Mastra's state: a resumed or durable one. */
   async #findRun(
     { requestContext, messageList }: Pick<ProcessOutputStreamArgs, "requestContext" | "messageList">,
     runId: string | undefined,
-  ): Promise<RunEpisode | undefined> {
+  ): Promise<AgentRun | undefined> {
     // Early versions of Mastra 1 keep a state for each half of a run.
-    const bound = this.#internals.runs.ofMessages(messageList);
+    const bound = this.#parts.shared.runs.ofMessages(messageList);
     if (bound) return bound;
-    const memory = memoryContextOf(requestContext);
+    const memory = threadIn(requestContext);
     if (!memory) return undefined;
-    const named = notedRun(this.#internals, memory, requestContext);
+    const named = notedRun(this.#parts, memory, requestContext);
     const open =
-      // Where several share a request context, the one that it names may be another.
-      this.#internals.runs.ofRunId(runId, memory.threadId) ?? (named?.beside.size === 1 ? named : undefined);
+      // A request context that several runs share may name another of them.
+      this.#parts.shared.runs.ofRunId(runId, memory.threadId) ?? (named?.beside.size === 1 ? named : undefined);
     if (open || runId === undefined) return open;
-    return resumeRun(this.#internals, memory, runId, requestContext);
+    return resumeRun(this.#parts, memory, runId, requestContext);
   }
 
   #ownTools(): ReadonlySet<string> {
@@ -173,22 +173,22 @@ export class LearnedRecall implements Processor {
     return this.#ownToolNames;
   }
 
-  #watch(run: RunEpisode, part: Part, requestContext: ProcessOutputStreamArgs["requestContext"]): void {
-    if (part.runId !== undefined) identify(this.#internals, run, part.runId, requestContext);
-    // A run that is blocked while it streams may not be heard of again.
-    if (part.type === "step-finish" && isBlocked(part.payload.stepResult)) this.#internals.runs.remove(run);
+  #watch(run: AgentRun, part: Part, requestContext: ProcessOutputStreamArgs["requestContext"]): void {
+    if (part.runId !== undefined) identify(this.#parts, run, part.runId, requestContext);
+    // A run that is blocked while it streams may have no further hooks.
+    if (part.type === "step-finish" && isBlocked(part.payload.stepResult)) this.#parts.shared.runs.remove(run);
     if (part.type === "step-start") {
       run.startsStep = true;
-      run.worked = false;
-      run.keptBooks = false;
+      run.usedTaskTools = false;
+      run.usedMemoryTools = false;
     }
     if (part.type !== "tool-call" && part.type !== "tool-error" && part.type !== "tool-result") return;
-    // The memory's own tools do its books. How they fare says nothing about the task, nor takes back what a tool of the task has said.
+    // Results of the memory's own tools are no evidence about the task.
     if (this.#ownTools().has(part.payload.toolName)) {
-      run.keptBooks = true;
+      run.usedMemoryTools = true;
       return;
     }
-    run.worked = true;
+    run.usedTaskTools = true;
     if (part.type === "tool-call") {
       run.openCalls.add(part.payload.toolCallId);
       return;
@@ -203,21 +203,21 @@ export class LearnedRecall implements Processor {
   }
 }
 
-/** Whether Mastra says how a run went: its legacy methods leave a blank form. */
-function isTold(result: ProcessOutputResultArgs["result"] | undefined): result is ProcessOutputResultArgs["result"] {
+/** True when Mastra gives a result: its legacy methods give an empty one. */
+function hasResult(result: ProcessOutputResultArgs["result"] | undefined): result is ProcessOutputResultArgs["result"] {
   if (!result) return false;
   return result.finishReason !== "unknown" || result.text !== "" || (result.steps ?? []).length > 0;
 }
 
-/** Whether a processor has stopped the run and does not let the model try again. */
+/** True when a processor has stopped the run without another attempt of the model. */
 function isBlocked(step: { readonly reason: string } | undefined): boolean {
   return step?.reason === "tripwire";
 }
 
-/** Whether a result is Mastra's word that a tool does not take what it was given. */
+/** True for Mastra's error about a tool's arguments. */
 function isRefusal(result: unknown): boolean {
   return typeof result === "object" && result !== null && "error" in result && "validationErrors" in result;
 }
 
-/** The parts that matter here, besides a run's first. */
+/** The parts to watch, besides a run's first. */
 const WATCHED: ReadonlySet<string> = new Set(["step-start", "tool-call", "tool-error", "tool-result", "step-finish"]);

@@ -1,24 +1,24 @@
+import type { MastraDBMessage } from "@mastra/core/memory";
 import type { ProcessInputArgs } from "@mastra/core/processors";
 import type { QueryResult } from "@mastra/core/vector";
-import { nearIdenticalTo } from "@qavr/core/adapter";
-import { failOpen, type Internals } from "../internals.js";
-import type { MemoryContext } from "../runs/memory-context.js";
-import type { RunEpisode } from "../runs/run-episode.js";
+import { nearIdenticalTo, type RunScope } from "@qavr/core/adapter";
+import { answered } from "../learning-options.js";
+import type { MemoryParts } from "../memory-parts.js";
+import type { AgentRun } from "../runs/agent-run.js";
+import { storable } from "../runs/aliases.js";
 import { openRun, openUnrecorded } from "../runs/run-lifecycle.js";
-import { type RunScope, scopeOf } from "../runs/run-scope.js";
-import { storable } from "../runs/storable.js";
-import { answered } from "../synchronous.js";
+import { scopeOfRun } from "../runs/run-scope.js";
+import type { ThreadOfRun } from "../runs/thread-of-run.js";
 import { DEFAULT_TOP_K, type QueryPlan } from "./ranked-query.js";
-import { requestText } from "./request-text.js";
 
-/** Roles of messages in which a user asks. What is said in Studio's chat is embedded as a signal. */
+/** Roles of messages in which a user asks. Studio's chat embeds them as signals. */
 const ASKING: ReadonlySet<unknown> = new Set(["user", "signal"]);
 
-/** What one resolved memory configuration means for recall. */
+/** The settings of a recall, from one resolved memory configuration. */
 export interface RecallSettings {
   /** Results below this similarity are no candidates. */
   readonly threshold: number | undefined;
-  /** Whether a recalled question comes with what was answered to it. */
+  /** True when a recalled question comes with its answer. */
   readonly showsAnswers: boolean;
   readonly readOnly: boolean;
   /** Name of the report tool, undefined where the agent has none. */
@@ -26,128 +26,121 @@ export interface RecallSettings {
   readonly model: string | undefined;
 }
 
-/** What is recalled for one run, and what of it. */
+/** The recall of one run. */
 export interface RecallPlan {
-  readonly run: RunEpisode;
+  readonly run: AgentRun;
   readonly query: QueryPlan;
   /** The user's request. */
   readonly text: string | undefined;
-  /** How many candidates were ranked. */
-  candidates: number;
-  /** How far the learner trusted itself, 0..1; undefined when nothing was ranked. */
-  gate: number | undefined;
-  /** Whether learning changed the order. */
-  learned: boolean;
 }
 
-/** Opens the run's episode. Undefined when that fails: the run goes on as Mastra would run it. */
+/** Opens the run's episode. Undefined when that fails: the run continues as Mastra would run it. */
 export function planRecall(
-  internals: Internals,
+  parts: MemoryParts,
   settings: RecallSettings,
-  { threadId, resourceId }: MemoryContext,
-  args: ProcessInputArgs,
+  { threadId, resourceId }: ThreadOfRun,
+  { requestContext, messageList, messages, tracingContext }: ProcessInputArgs,
 ): RecallPlan | undefined {
-  const { requestContext, messageList, messages, tracingContext } = args;
+  const { kit, options } = parts;
   try {
     const info = { threadId, resourceId, requestContext };
-    const scope = scopeOf(internals.options, info);
-    const record = !settings.readOnly && answered("ignore", internals.options.ignore?.(info)) !== true;
+    const scope = scopeOfRun(options, info);
+    const record = !settings.readOnly && answered("ignore", options.ignore?.(info)) !== true;
     const traceId = tracingContext?.currentSpan?.traceId;
     const open = record ? openRun : openUnrecorded;
-    const run = open(internals, scope, { threadId, resourceId, traceId }, requestContext);
+    const run = open(parts, scope, { threadId, resourceId, traceId }, requestContext);
     const text = requestText(messages);
     const inPrompt = new Set(messageList.get.all.db().map(({ id }) => id));
-    const plan: RecallPlan = {
-      run,
-      query: messageQuery(internals, settings, scope, {
-        run,
-        text,
-        inPrompt,
-        onRanked(ranking, shown, candidates) {
-          plan.candidates += candidates;
-          plan.gate = ranking.gate;
-          plan.learned ||= ranking.order === "learned";
-          ranking.items.forEach((item, place) => {
-            const result = shown[place] as QueryResult;
-            run.memories.push({
-              id: item.id,
-              handle: item.handle,
-              collection: internals.messages,
-              text: textOf(result),
-              item,
-            });
-            // One that a further query of this recall finds again is there already.
-            inPrompt.add(idOf(result) ?? "");
-          });
-        },
-      }),
-      text,
-      candidates: 0,
-      gate: undefined,
-      learned: false,
-    };
-    return plan;
+    return { run, query: messageQuery(parts, settings, scope, { run, text, inPrompt }), text };
   } catch (error) {
-    failOpen(internals, "RANKING_FAILED", "A run's episode could not be opened.", { error });
+    kit.failOpen("RANKING_FAILED", "A run's episode could not be opened.", { error });
     return undefined;
   }
 }
 
 /** How messages are ranked. */
 export function messageQuery(
-  internals: Internals,
+  { kit, options, messages: collection }: Pick<MemoryParts, "kit" | "options" | "messages">,
   { threshold, showsAnswers, model }: RecallSettings,
   scope: RunScope,
-  site: {
-    readonly run: RunEpisode | undefined;
-    readonly text: string | undefined;
-    readonly inPrompt: ReadonlySet<string>;
-    readonly onRanked: QueryPlan["onRanked"];
-  },
+  {
+    run,
+    text,
+    inPrompt,
+  }: { readonly run: AgentRun | undefined; readonly text: string | undefined; readonly inPrompt: ReadonlySet<string> },
 ): QueryPlan {
-  const { echoes = "auto" } = internals.options;
-  const { run, text, inPrompt, onRanked } = site;
+  const { echoes = "auto", fetchK } = options;
   const drops = text !== undefined && (echoes === "drop" || (echoes === "auto" && !showsAnswers));
   const isSame = drops ? nearIdenticalTo(text) : () => false;
+  const rankings: QueryPlan["rankings"] = [];
+  /** True for a message that the prompt has already, also from an earlier query of this recall. */
+  const isPresent = (id: string): boolean =>
+    inPrompt.has(id) || rankings.some(({ ranking }) => ranking.items.some((item) => item.id === storable(id)));
   let echoed = false;
   let present = 0;
   return {
-    internals,
+    kit,
     scope,
     run,
-    record: run?.recorded ?? false,
-    collection: internals.messages,
+    record: run?.session !== undefined,
+    collection,
+    fetchK,
     model,
-    idOf: (result) => {
-      const id = idOf(result);
+    rankings,
+    idOf(result) {
+      const id = messageIdOf(result);
       return id === undefined ? undefined : storable(id);
     },
-    textOf,
+    textOf: messageTextOf,
     admits(result) {
-      if (inPrompt.has(idOf(result) ?? "")) {
+      if (isPresent(messageIdOf(result) ?? "")) {
         present += 1;
         return false;
       }
       if (threshold !== undefined && result.score < threshold) return false;
-      const echo = ASKING.has(result.metadata?.role) && isSame(textOf(result) ?? "");
+      const echo = ASKING.has(result.metadata?.role) && isSame(messageTextOf(result) ?? "");
       echoed ||= echo;
       return !echo;
     },
     askAgain({ topK = DEFAULT_TOP_K, ...asked }) {
-      // Where the user's own questions filled the list, answers are what is missing.
+      // The user's own questions filled the list, so ask for the answers.
       if (echoed) return { ...asked, topK: topK + present, filter: { ...asked.filter, role: "assistant" } };
       return present === 0 ? undefined : { ...asked, topK: topK + present };
     },
-    onRanked,
   };
 }
 
-function idOf({ metadata }: QueryResult): string | undefined {
+function messageIdOf({ metadata }: QueryResult): string | undefined {
   const id: unknown = metadata?.message_id;
   return typeof id === "string" && id !== "" ? id : undefined;
 }
 
-function textOf({ metadata }: QueryResult): string | undefined {
+function messageTextOf({ metadata }: QueryResult): string | undefined {
   const text: unknown = metadata?.content;
   return typeof text === "string" && text !== "" ? text : undefined;
+}
+
+/** The text of the user's last message; undefined when no message has text. */
+function requestText(messages: readonly MastraDBMessage[]): string | undefined {
+  for (let place = messages.length - 1; place >= 0; place--) {
+    const message = messages[place] as MastraDBMessage;
+    if (message.role !== "user" && !isUserSignal(message)) continue;
+    const text = textIn(message);
+    if (text !== "") return text;
+  }
+  return undefined;
+}
+
+function textIn({ content }: MastraDBMessage): string {
+  if (typeof content !== "object" || content === null) return "";
+  if (typeof content.content === "string" && content.content !== "") return content.content;
+  const texts = (content.parts ?? []).map((part) => (part.type === "text" ? part.text : ""));
+  return texts.filter((text) => text !== "").join(" ");
+}
+
+/** True for Studio's form of a user message: a signal, which becomes a user message only in the prompt. */
+function isUserSignal({ role, content }: MastraDBMessage): boolean {
+  if ((role as string) !== "signal") return false;
+  const { type } = (content?.metadata?.signal ?? {}) as { readonly type?: unknown };
+  return type === "user" || type === "user-message";
 }

@@ -1,35 +1,39 @@
 import type { QueryResult, QueryVectorParams } from "@mastra/core/vector";
-import { type Candidate, ERROR_CODES, type ErrorCode, QavrError, type Ranking } from "@qavr/core";
-import { byRank } from "@qavr/core/adapter";
-import { failOpen, type Internals } from "../internals.js";
-import { MAX_FETCH_K } from "../memory-options.js";
-import type { RunEpisode } from "../runs/run-episode.js";
-import { reopen } from "../runs/run-lifecycle.js";
-import type { RunScope } from "../runs/run-scope.js";
+import type { Ranking } from "@qavr/core";
+import { byRank, type RunScope } from "@qavr/core/adapter";
+import type { MemoryParts } from "../memory-parts.js";
+import { type AgentRun, entriesOf } from "../runs/agent-run.js";
 
-/** How many results Mastra's stores return when nobody says. */
+/** Default number of results of Mastra's stores. */
 export const DEFAULT_TOP_K = 10;
 
-/** What one vector query is for. */
+/** Purpose and scope of a vector query, and how its results are read. */
 export interface QueryPlan {
-  readonly internals: Internals;
+  readonly kit: MemoryParts["kit"];
   readonly scope: RunScope;
-  /** The run that is shown the results; undefined outside one. */
-  readonly run: RunEpisode | undefined;
+  /** The run that is shown the results; undefined outside any run. */
+  readonly run: AgentRun | undefined;
   /** False ranks without recording anything. Without a run, each recorded query is an episode of its own. */
   readonly record: boolean;
   readonly collection: string;
+  readonly fetchK: number | undefined;
   /** Name of the embedding model, for the name of its vector space. */
   readonly model: string | undefined;
-  /** What names the memory behind a result; undefined for a result that is none. */
+  /** The rankings that followed from this plan. */
+  readonly rankings: QueryRanking[];
+  /** Id of the memory behind a result; undefined for a result without one. */
   idOf(result: QueryResult): string | undefined;
   textOf(result: QueryResult): string | undefined;
   /** False for a result that must not take a place. */
   admits(result: QueryResult): boolean;
-  /** The question that may fill the places that results left out have lost; undefined when none would. */
+  /** A query that may fill the places of results that were left out; undefined when none would. */
   askAgain(asked: QueryVectorParams): QueryVectorParams | undefined;
-  /** Called with what was shown, in order. */
-  onRanked(ranking: Ranking, shown: readonly QueryResult[], candidates: number): void;
+}
+
+/** A ranking and the number of its candidates. */
+export interface QueryRanking {
+  readonly ranking: Ranking;
+  readonly candidates: number;
 }
 
 type Ask = (params: QueryVectorParams) => Promise<QueryResult[]>;
@@ -41,57 +45,36 @@ interface Found {
 }
 
 /**
- * Asks a vector store and returns the results in learned order. While nothing is known and nothing has to be left out, that is
- * the store's own call and its own answer. Errors of the store are the caller's; errors of learning are not.
+ * Asks a vector store and returns the results in learned order. Without evidence, and with nothing to leave out, this is the store's
+ * own call and its own answer. Errors of the store are the caller's; errors of learning are not.
  */
 export async function rankedQuery(plan: QueryPlan, ask: Ask, params: QueryVectorParams): Promise<QueryResult[]> {
   const { topK = DEFAULT_TOP_K } = params;
-  const wide = { ...params, topK: await fetchWidth(plan, topK) };
-  const { answer, asked } = await askWide(plan, ask, params, wide);
-  let found = admitted(plan, answer);
-  if (found.results.length < topK && answer.length >= topK) {
-    const more = await askMore(plan, ask, asked);
-    if (more.length > 0)
-      found = admitted(
+  const found = await findCandidates(plan, ask, params, topK);
+  if (found.results.length === 0) return [];
+  const shown = await rankCandidates(plan, found, params, topK);
+  return shown ?? found.results.slice(0, topK);
+}
+
+async function findCandidates(plan: QueryPlan, ask: Ask, params: QueryVectorParams, topK: number): Promise<Found> {
+  const { kit, fetchK, scope, run } = plan;
+  const request = { namespace: scope.namespace, topK, ...(fetchK === undefined ? {} : { fetchK }) };
+  const width = (await kit.fetchSize(request, run?.runId)) ?? topK;
+  const { answer, asked } = await askWide(plan, ask, params, { ...params, topK: width });
+  const found = admitted(plan, answer);
+  if (found.results.length >= topK || answer.length < topK) return found;
+  const more = await askMore(plan, ask, asked);
+  return more.length === 0
+    ? found
+    : admitted(
         plan,
         [...answer, ...more].sort((a, b) => b.score - a.score),
       );
-  }
-  if (found.results.length === 0) return [];
-  try {
-    const ranking = await rankInRun(plan, found, params, topK);
-    if (ranking.degraded && plan.internals.throws) throw degradation(ranking.degraded);
-    const shown = ranking.items.map(({ index }) => found.results[index] as QueryResult);
-    plan.onRanked(ranking, shown, found.results.length);
-    return shown;
-  } catch (error) {
-    failOpen(plan.internals, "RANKING_FAILED", "Ranking failed; the vector store's own first results were returned.", {
-      ...(plan.run?.runId === undefined ? {} : { runId: plan.run.runId }),
-      error,
-    });
-    return found.results.slice(0, topK);
-  }
 }
 
-async function fetchWidth({ internals, scope }: QueryPlan, topK: number): Promise<number> {
-  const { fetchK } = internals.options;
-  try {
-    const width = await internals.engine.fetchSize({
-      namespace: scope.namespace,
-      topK,
-      ...(fetchK === undefined ? {} : { fetchK }),
-    });
-    return Math.min(MAX_FETCH_K, width);
-  } catch (error) {
-    // A topK that the engine refuses is the store's to answer.
-    failOpen(internals, "RANKING_FAILED", "The number of candidates could not be told.", { error });
-    return topK;
-  }
-}
-
-/** Asks for the wide list. A store that refuses it (some have limits) is asked what its caller asked; one that refuses this too has failed. */
+/** Asks for the wide list. A store with limits may refuse it; then the caller's own query decides. */
 async function askWide(
-  { internals }: QueryPlan,
+  { kit }: QueryPlan,
   ask: Ask,
   params: QueryVectorParams,
   wide: QueryVectorParams,
@@ -101,21 +84,21 @@ async function askWide(
       return { answer: await ask(wide), asked: wide };
     } catch (error) {
       const answer = await ask(params);
-      failOpen(internals, "RANKING_FAILED", "The vector store refused a longer list of candidates.", { error });
+      kit.failOpen("RANKING_FAILED", "The vector store refused a longer list of candidates.", { error });
       return { answer, asked: params };
     }
   }
   return { answer: await ask(params), asked: params };
 }
 
-/** Asks for what may fill the places that results left out have lost. A store that cannot answer that leaves them empty. */
+/** Asks for results that may fill the places of those left out. When the store refuses, the places stay empty. */
 async function askMore(plan: QueryPlan, ask: Ask, asked: QueryVectorParams): Promise<readonly QueryResult[]> {
   const again = plan.askAgain(asked);
   if (!again) return [];
   try {
     return await ask(again);
   } catch (error) {
-    failOpen(plan.internals, "RANKING_FAILED", "The vector store refused another question for candidates.", { error });
+    plan.kit.failOpen("RANKING_FAILED", "The vector store refused another question for candidates.", { error });
     return [];
   }
 }
@@ -134,49 +117,32 @@ function admitted(plan: QueryPlan, answer: readonly QueryResult[]): Found {
   return found;
 }
 
-async function rankInRun(
+function rankCandidates(
   plan: QueryPlan,
   { results, ids }: Found,
   { queryVector }: QueryVectorParams,
   topK: number,
-): Promise<Ranking> {
-  const { internals, scope, run, collection, model = "host" } = plan;
-  const scores = results.map(({ score }) => score);
-  const similarities = scores.every(Number.isFinite) ? scores : byRank(scores.length);
-  const candidates = results.map((result, place): Candidate => {
-    const text = plan.textOf(result);
-    return {
-      id: ids[place] as string,
-      similarity: similarities[place] as number,
-      ...(text === undefined ? {} : { text }),
-    };
+): Promise<QueryResult[] | undefined> {
+  const { kit, scope, run, record, collection, model = "host", rankings } = plan;
+  return kit.rank({
+    session: run?.session,
+    runId: run?.runId,
+    mapIn() {
+      const scores = results.map(({ score }) => score);
+      const similarities = scores.every(Number.isFinite) ? scores : byRank(scores.length);
+      const candidates = results.map((result, place) => {
+        const text = plan.textOf(result);
+        const candidate = { id: ids[place] as string, similarity: similarities[place] as number };
+        return text === undefined ? candidate : { ...candidate, text };
+      });
+      const space = queryVector && { vector: queryVector, space: `${model}/${queryVector.length}` };
+      return { ...scope, collection, candidates, topK, record, ...space };
+    },
+    mapOut(ranking) {
+      const shown = ranking.items.map(({ index }) => results[index] as QueryResult);
+      rankings.push({ ranking, candidates: results.length });
+      run?.memories.push(...entriesOf(ranking, collection, (_, place) => plan.textOf(shown[place] as QueryResult)));
+      return shown;
+    },
   });
-  const request = {
-    ...scope,
-    collection,
-    candidates,
-    topK,
-    ...(queryVector === undefined ? {} : { vector: queryVector, space: `${model}/${queryVector.length}` }),
-  };
-  if (!plan.record || !run) return internals.engine.rank({ ...request, record: plan.record });
-  return inOpenEpisode(internals, run, (episode) => internals.engine.rank({ ...request, episode }));
-}
-
-/** A run that was quiet for longer than an open episode is kept goes on in a new one. */
-export async function inOpenEpisode<T>(
-  internals: Internals,
-  run: RunEpisode,
-  rank: (episode: string) => Promise<T>,
-): Promise<T> {
-  try {
-    return await rank(run.episode);
-  } catch (error) {
-    if (!QavrError.isInstance(error, "UNKNOWN_EPISODE")) throw error;
-    return rank(reopen(internals, run));
-  }
-}
-
-function degradation({ code, message }: NonNullable<Ranking["degraded"]>): QavrError {
-  const known = Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : "STORE_FAILED";
-  return new QavrError(known, `Learning had to be left out of this ranking: ${message}`, { details: { code } });
 }

@@ -1,70 +1,47 @@
 import { QavrError } from "@qavr/core";
-import { failOpen, type Internals } from "../internals.js";
-import { MAX_FETCH_K } from "../memory-options.js";
-import type { RecalledMemory, RunEpisode } from "../runs/run-episode.js";
-import { storable } from "../runs/storable.js";
+import type { MemoryParts } from "../memory-parts.js";
+import { type AgentRun, entriesOf, type RecalledEntry } from "../runs/agent-run.js";
+import { storable } from "../runs/aliases.js";
 import { COLLECTION_BUDGET, COLLECTION_TOP_K, type CollectionHit, type CollectionOptions } from "./collections.js";
-import { inOpenEpisode } from "./ranked-query.js";
 import { collectionBlock } from "./recalled-block.js";
 
-/** One run's question to the collections. */
-export interface CollectionRecall {
-  readonly run: RunEpisode;
-  readonly text: string;
-}
-
-/** Asks every collection and returns their blocks for the prompt, in the order of the options. */
-export async function recallCollections(internals: Internals, recall: CollectionRecall): Promise<string[]> {
+/** Asks every collection for a run's request and returns their blocks for the prompt, in the order of the options. */
+export async function recallCollections(
+  { kit, options }: Pick<MemoryParts, "kit" | "options">,
+  run: AgentRun,
+  text: string,
+): Promise<string[]> {
   const blocks: string[] = [];
-  // One after the other: handles are given out in this order.
-  for (const options of internals.options.collections ?? []) {
+  // One after the other, since handles are numbered in this order.
+  for (const collection of options.collections ?? []) {
     try {
-      const memories = await recallOne(internals, options, recall);
-      if (memories.length > 0) blocks.push(collectionBlock(options, memories));
+      const memories = await recallOne(kit, collection, run, text);
+      if (memories.length > 0) blocks.push(collectionBlock(collection, memories));
     } catch (error) {
-      failOpen(internals, "COLLECTION_FAILED", `The collection ${options.collection.name} could not be recalled.`, {
-        error,
-      });
+      const { name } = collection.collection;
+      kit.failOpen("COLLECTION_FAILED", `The collection ${name} could not be recalled.`, { error });
     }
   }
   return blocks;
 }
 
 async function recallOne(
-  internals: Internals,
+  kit: MemoryParts["kit"],
   { collection, topK = COLLECTION_TOP_K, budget = COLLECTION_BUDGET }: CollectionOptions,
-  { run, text }: CollectionRecall,
-): Promise<readonly RecalledMemory[]> {
-  const { engine } = internals;
-  const { namespace, context, threadId, resourceId } = run;
-  const limit = Math.min(MAX_FETCH_K, await engine.fetchSize({ namespace, topK }));
-  const hits = tellable(await collection.search({ text, limit, threadId, resourceId }));
+  run: AgentRun,
+  text: string,
+): Promise<readonly RecalledEntry[]> {
+  const { namespace, context, threadId, resourceId, session } = run;
+  const limit = (await kit.fetchSize({ namespace, topK }, run.runId)) ?? topK;
+  const hits = withText(await collection.search({ text, limit, threadId, resourceId }));
   if (hits.length === 0) return [];
-  const request = {
-    namespace,
-    context,
-    collection: collection.name,
-    text,
-    candidates: hits,
-    topK,
-  };
-  const ranking = run.recorded
-    ? await inOpenEpisode(internals, run, (episode) => engine.rank({ ...request, episode }))
-    : await engine.rank({ ...request, record: false });
-  const memories = ranking.items.map(
-    (item): RecalledMemory => ({
-      id: item.id,
-      handle: item.handle,
-      collection: collection.name,
-      text: (hits[item.index] as CollectionHit).text,
-      item,
-    }),
-  );
+  const request = { namespace, context, collection: collection.name, text, candidates: hits, topK };
+  const ranking = await (session ? session.rank(request) : kit.engine.rank({ ...request, record: false }));
+  const memories = entriesOf(ranking, collection.name, ({ index }) => (hits[index] as CollectionHit).text);
   const fitting = withinBudget(memories, budget);
-  if (run.recorded && fitting.length < memories.length) {
-    engine.narrow(
-      ranking.episode,
-      ranking.exposure,
+  if (fitting.length < memories.length) {
+    session?.shown(
+      ranking,
       fitting.map(({ id }) => id),
     );
   }
@@ -72,8 +49,8 @@ async function recallOne(
   return fitting;
 }
 
-/** Each memory once, where it stands first, and only those that say something: the others would take places and show nothing. */
-function tellable(found: readonly CollectionHit[]): CollectionHit[] {
+/** Each memory once, at its first place; memories without text are left out, since they would take places and show nothing. */
+function withText(found: readonly CollectionHit[]): CollectionHit[] {
   const hits = new Map<string, CollectionHit>();
   for (const hit of found) {
     const id = storable(hit.id);
@@ -88,8 +65,8 @@ function tellable(found: readonly CollectionHit[]): CollectionHit[] {
   return [...hits.values()];
 }
 
-/** The memories whose texts fit, best first; a long one makes room for shorter ones behind it. */
-function withinBudget(memories: readonly RecalledMemory[], budget: number): RecalledMemory[] {
+/** The memories whose texts fit, best first; shorter ones may fit behind a long one that does not. */
+function withinBudget(memories: readonly RecalledEntry[], budget: number): RecalledEntry[] {
   let left = budget;
   return memories.filter(({ text = "" }) => {
     if (text.length > left) return false;

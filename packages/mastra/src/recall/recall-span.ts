@@ -2,16 +2,19 @@ import type { ProcessInputArgs } from "@mastra/core/processors";
 import type { RecallPlan } from "./plan-recall.js";
 
 /**
- * Notes on the recall's span what was ranked and shown: counts and ids of this package, no text of anybody.
+ * Writes the ranking and the shown memories on the recall's span: counts and ids of this package, no user's text.
  *
- * @param recallsMessages Whether semantic recall is on for the run
+ * @param recallsMessages True when semantic recall is on for the run
  */
 export function describeRecall(
   tracing: ProcessInputArgs["tracingContext"],
-  plan: RecallPlan,
+  { run, query }: RecallPlan,
   recallsMessages: boolean,
 ): void {
-  const { run, query, candidates, gate, learned } = plan;
+  const { rankings } = query;
+  const candidates = rankings.reduce((sum, ranked) => sum + ranked.candidates, 0);
+  const gate = rankings.at(-1)?.ranking.gate;
+  const recorded = run.session !== undefined;
   tracing?.currentSpan?.update({
     attributes: {
       operationType: "recall",
@@ -19,13 +22,13 @@ export function describeRecall(
       vectorResultCount: candidates,
       messageCount: run.memories.filter(({ collection }) => collection === query.collection).length,
       qavr: {
-        ...(run.recorded ? { episode: run.episode } : {}),
+        ...(recorded ? { episode: run.episode } : {}),
         namespace: run.namespace,
         context: run.context,
         candidates,
         shown: run.memories.length,
-        order: learned ? "learned" : "host",
-        recorded: run.recorded,
+        order: rankings.some(({ ranking }) => ranking.order === "learned") ? "learned" : "host",
+        recorded,
         ...(gate === undefined ? {} : { gate }),
         items: run.memories.map(({ handle, collection, item }) => ({
           handle,

@@ -1,7 +1,7 @@
-import type { RecalledMemory } from "../runs/run-episode.js";
+import type { RecalledEntry } from "../runs/agent-run.js";
 import type { CollectionOptions } from "./collections.js";
 
-/** How much of a recalled message stands beside its handle, in characters: enough to know it again. */
+/** Length of the excerpt beside a message's handle, characters: enough to recognise the message. */
 const EXCERPT = 80;
 
 /** The tag of this package's system messages. */
@@ -17,17 +17,17 @@ export const BLOCK_TAG = "qavr";
  */
 export function collectionBlock(
   { collection, label = collection.name }: CollectionOptions,
-  memories: readonly RecalledMemory[],
+  memories: readonly RecalledEntry[],
 ): string {
   const lines = memories.map(({ handle, text = "" }) => `[${handle}] ${text.replaceAll(/\r\n?|\n/g, "\n  ")}`);
   return [label, ...lines].join("\n");
 }
 
 /**
- * Which handle stands for which recalled message, for the agent's report. Mastra formats the messages themselves, without
- * handles. Undefined when there is nothing to name.
+ * A list of handles and excerpts of the recalled messages, for the agent's report: Mastra formats the messages without handles.
+ * Undefined for an empty list.
  */
-export function handleBlock(toolName: string, memories: readonly RecalledMemory[]): string | undefined {
+export function handleBlock(toolName: string, memories: readonly RecalledEntry[]): string | undefined {
   const lines = memories.flatMap(({ handle, text }) => (text === undefined ? [] : [`[${handle}] ${excerpt(text)}`]));
   return lines.length === 0 ? undefined : [`Handles of the recalled messages, for ${toolName}:`, ...lines].join("\n");
 }

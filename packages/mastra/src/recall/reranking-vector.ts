@@ -1,9 +1,15 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { MastraVector, QueryResult, QueryVectorParams } from "@mastra/core/vector";
-import { withMembers } from "../with-members.js";
-import { rankedQuery } from "./ranked-query.js";
-import { recallScopes } from "./recall-scope.js";
+import { withMembers } from "@qavr/core/adapter";
+import { type QueryPlan, rankedQuery } from "./ranked-query.js";
 
-/** The same vector store, except that what a recall asks it for comes in learned order. */
+/**
+ * The plan of the recall under way. Mastra passes no run to the vector store, so the queries of a recall find their plan here;
+ * outside a recall the store is asked as it is.
+ */
+export const recallScopes: AsyncLocalStorage<QueryPlan> = new AsyncLocalStorage();
+
+/** The same vector store; queries of a recall return results in learned order. */
 export function rerankingVector<Vector extends MastraVector>(inner: Vector): Vector {
   return proxyVector(inner, (params, ask) => {
     const plan = recallScopes.getStore();

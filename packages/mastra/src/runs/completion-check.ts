@@ -1,17 +1,17 @@
 import type { MastraDBMessage } from "@mastra/core/memory";
 
-/** What Mastra notes on the word of a check, in the metadata of its message. */
+/** Mastra's note of a completion check, in the metadata of a message. */
 interface Checked {
-  /** Of `isTaskComplete`; without a word on whether it passed, of what `onIterationComplete` has said. */
+  /** Result of `isTaskComplete`; without `passed`, the message of `onIterationComplete`. */
   readonly completionResult?: { readonly passed?: boolean };
-  /** Of the judge of an agent's goal. */
+  /** Result of the judge of an agent's goal. */
   readonly signal?: {
     readonly metadata?: {
       readonly goalEvaluation?: {
         readonly passed?: boolean;
-        /** The judge could not tell. */
+        /** True when the judge could not decide. */
         readonly judgeFailed?: boolean;
-        /** It is the user's turn: nothing has gone wrong. */
+        /** True when the agent waits for the user, which is no failure. */
         readonly waitingForUser?: boolean;
       };
     };
@@ -19,15 +19,15 @@ interface Checked {
 }
 
 /**
- * Whether a run ended although the application's own check of it had said that it was not done: it had no attempt left. For Mastra
- * that is a `stop` like any other, and no part of the stream tells a processor. But a check that does not pass leaves its word in the
- * messages, and where the run went on from there an answer follows.
+ * True for a run that ended while the application's own completion check still failed, because no attempt was left. Mastra gives the
+ * reason `stop`, and the stream has no part for it. But a failed check leaves a note in the messages, and a run that continued after it
+ * has an answer behind the note.
  *
  * @param messages All messages of the run, the last one last
  */
 export function isIncomplete(messages: readonly MastraDBMessage[]): boolean {
   const { completionResult, signal } =
-    messages.map(checkedIn).findLast(({ completionResult: said }) => !said || said.passed !== undefined) ?? {};
+    messages.map(checkedIn).findLast(({ completionResult: result }) => !result || result.passed !== undefined) ?? {};
   if (completionResult) return completionResult.passed === false;
   const { passed, judgeFailed, waitingForUser } = signal?.metadata?.goalEvaluation ?? {};
   return passed === false && !judgeFailed && !waitingForUser;

@@ -1,11 +1,11 @@
-import { OUTCOME_TIERS, type OutcomeInput, QavrError } from "@qavr/core";
-import { type Outcome, toOutcomeInput } from "@qavr/core/adapter";
-import { storable } from "./storable.js";
+import { type OutcomeInput, QavrError } from "@qavr/core";
+import { checkOutcome, type Outcome, toOutcomeInput } from "@qavr/core/adapter";
+import { storable } from "./aliases.js";
 
 /**
  * How a run can end: Mastra's finish reasons; `tool-error` for a run that ended by itself (`stop`) although a tool failed in the
- * last of its steps that called any; `incomplete` for one that stopped while its completion check still said no; `client-tools` for one
- * that called a tool which its client runs, and goes on in another run.
+ * last of its steps with tool calls; `incomplete` for a run that stopped while its completion check still failed; `client-tools` for
+ * a run that called a client's tool and continues in another run.
  */
 export type FinishReason =
   | "stop"
@@ -21,12 +21,12 @@ export type FinishReason =
   | "other"
   | "unknown";
 
-/** What each end says about the memories that the run was shown; null says nothing, undefined what it says by default. */
+/** The outcome of each end; null for no outcome, undefined for the default. */
 export type FinishOutcomes = Readonly<Partial<Record<FinishReason, Outcome | null | undefined>>>;
 
 /**
- * What an end says unless told otherwise. `stop` is nearly always true, also of an apology, so it counts little; so does a run
- * that used up its steps (`tool-calls`) or its attempts (`incomplete`). Blocked, cut off and aborted runs say nothing about memories.
+ * The default outcome of each end. `stop` is nearly always a success, also for an apology, so it counts little; so does a run
+ * that used up its steps (`tool-calls`) or its attempts (`incomplete`). Blocked, cut off and aborted runs are no evidence.
  */
 export const FINISH_OUTCOMES: Readonly<Record<FinishReason, OutcomeInput | null>> = {
   stop: { reward: 1, tier: "completed" },
@@ -50,21 +50,27 @@ export function finishOutcomes(own: FinishOutcomes = {}): Readonly<Record<string
   }
   const rows = Object.entries(own).flatMap(([reason, outcome]): (readonly [string, OutcomeInput | null])[] => {
     if (!Object.hasOwn(FINISH_OUTCOMES, reason)) {
-      throw refused(reason, `is no finish reason. The reasons are ${Object.keys(FINISH_OUTCOMES).join(", ")}`);
+      throw refused(reason, `is no finish reason. The reasons are ${Object.keys(FINISH_OUTCOMES).join(", ")}.`);
     }
     if (outcome === undefined) return [];
     if (outcome === null) return [[reason, null]];
-    const row = toOutcomeInput(outcome, storable, { tier: "completed" });
-    const { reward, tier = "completed" } = row;
-    const legal =
-      reward === null || typeof reward === "boolean" || (typeof reward === "number" && reward >= 0 && reward <= 1);
-    if (!legal) throw refused(reason, "needs success or a reward in [0, 1]");
-    if (!OUTCOME_TIERS.includes(tier)) throw refused(reason, `needs one of the tiers ${OUTCOME_TIERS.join(", ")}`);
-    return [[reason, row]];
+    return [[reason, checkedRow(reason, outcome)]];
   });
   return { ...FINISH_OUTCOMES, ...Object.fromEntries(rows) };
 }
 
-function refused(reason: string, rule: string): QavrError {
-  return new QavrError("INVALID_ARGUMENT", `qavr.outcomes: ${reason} ${rule}.`, { details: { reason } });
+function checkedRow(reason: string, outcome: Outcome): OutcomeInput {
+  try {
+    const row = toOutcomeInput(outcome, storable, { tier: "completed" });
+    checkOutcome(row);
+    if (row.reward !== undefined) return row;
+  } catch (error) {
+    throw refused(reason, `is no outcome. ${(error as Error).message}`, error);
+  }
+  throw refused(reason, "needs success or a reward in [0, 1].");
+}
+
+function refused(reason: string, rule: string, cause?: unknown): QavrError {
+  const details = { reason };
+  return new QavrError("INVALID_ARGUMENT", `qavr.outcomes: ${reason} ${rule}`, { details, cause });
 }

@@ -1,168 +1,185 @@
 import { randomUUID } from "node:crypto";
+import type { MastraDBMessage } from "@mastra/core/memory";
 import type { RequestContext } from "@mastra/core/request-context";
-import { failOpen, type Internals } from "../internals.js";
-import type { MemoryContext } from "./memory-context.js";
-import { newRun, type RunEpisode } from "./run-episode.js";
-import { type RunInfo, type RunScope, scopeOf } from "./run-scope.js";
-import { storable } from "./storable.js";
+import { createRunSession, type RunScope } from "@qavr/core/adapter";
+import type { MemoryParts } from "../memory-parts.js";
+import { type AgentRun, newRun } from "./agent-run.js";
+import { storable, suspensionAlias, threadAlias, traceAlias } from "./aliases.js";
+import { type AgentRunInfo, scopeOfRun } from "./run-scope.js";
+import type { ThreadOfRun } from "./thread-of-run.js";
 
 /** The request context's key under which a run is noted: `{ episode, runId }`. It travels into tools, snapshots and score rows. */
-export const CONTEXT_KEY = "qavr";
+export const REQUEST_CONTEXT_KEY = "qavr";
 
-/** The alias of a thread's latest run. */
-export function threadAlias(threadId: string): string {
-  return storable(`thread:${threadId}`);
-}
+/** The parts of a memory that open and find runs. */
+type RunParts = Pick<MemoryParts, "kit" | "shared" | "options">;
 
-/** The alias of a trace. */
-export function traceAlias(traceId: string): string {
-  return storable(`trace:${traceId}`);
-}
-
-/** The alias under which a suspended run's episode waits. Only the same run on the same thread finds it. */
-function parkingAlias(threadId: string, runId: string): string {
-  return storable(`suspended:${runId}:${threadId}`);
-}
-
-/** Where a run that begins belongs. */
-type Owner = MemoryContext & Pick<RunEpisode, "traceId">;
+/** Thread, resource and trace of a run that begins. */
+type Owner = ThreadOfRun & Pick<AgentRun, "traceId">;
 
 /** Opens a run's episode and notes it in the request context. */
 export function openRun(
-  internals: Internals,
+  parts: RunParts,
   scope: RunScope,
   owner: Owner,
   requestContext: RequestContext | undefined,
-): RunEpisode {
+): AgentRun {
   const { threadId, traceId } = owner;
   const aliases = [threadAlias(threadId), ...(traceId === undefined ? [] : [traceAlias(traceId)])];
-  const run = begin(internals, { ...scope, ...owner }, aliases, requestContext);
-  requestContext?.set(CONTEXT_KEY, { episode: run.episode });
+  const run = begin(parts, { ...scope, ...owner }, aliases, requestContext);
+  requestContext?.set(REQUEST_CONTEXT_KEY, { episode: run.episode });
   return run;
 }
 
 function begin(
-  { engine, runs }: Internals,
-  known: RunScope & MemoryContext & Partial<Pick<RunEpisode, "expectedAs" | "traceId">>,
+  parts: RunParts,
+  known: RunScope & ThreadOfRun & Partial<Pick<AgentRun, "expectedAs" | "traceId">>,
   aliases: readonly string[],
   requestContext: RequestContext | undefined,
-): RunEpisode {
-  const episode = engine.open({ namespace: known.namespace, aliases });
-  const run = newRun({ ...known, episode, runId: undefined });
-  runs.add(run, aliases, requestContext);
+): AgentRun {
+  const episode = parts.kit.engine.open({ namespace: known.namespace, aliases });
+  const run = recordedRun(parts, { ...known, episode });
+  parts.shared.runs.add(run, aliases, requestContext);
   return run;
 }
 
-/** A run that is not to be learned from: it is only known to be under way. */
-export function openUnrecorded(
-  { runs }: Internals,
-  scope: RunScope,
-  owner: Owner,
-  requestContext: RequestContext | undefined,
-): RunEpisode {
-  const run = newRun({ ...scope, ...owner, episode: randomUUID(), runId: undefined, recorded: false });
-  runs.add(run, [], requestContext);
-  // What an earlier run left there is nobody's word about this one.
-  requestContext?.delete(CONTEXT_KEY);
+/** A run in an open episode. Its session opens another one when the engine gives this one up. */
+function recordedRun(parts: RunParts, known: Omit<Parameters<typeof newRun>[0], "session">): AgentRun {
+  const session = createRunSession({ engine: parts.kit.engine, open: () => reopen(parts, run) });
+  session.add(known.namespace, known.episode);
+  const run = newRun({ ...known, session });
   return run;
 }
 
-/** A new episode for a run whose first one the engine has given up. */
-export function reopen({ engine, runs }: Internals, run: RunEpisode): string {
+function reopen({ kit, shared: { runs } }: RunParts, run: AgentRun): string {
   runs.remove(run);
   const aliases = [threadAlias(run.threadId), ...(run.runId === undefined ? [] : [storable(run.runId)])];
-  run.episode = engine.open({ namespace: run.namespace, aliases });
+  run.episode = kit.engine.open({ namespace: run.namespace, aliases });
   runs.add(run, aliases);
   return run.episode;
 }
 
-/** From now on the run can be found by Mastra's run id. */
+/** A run that is not to be learned from. It has no episode. */
+export function openUnrecorded(
+  { shared }: RunParts,
+  scope: RunScope,
+  owner: Owner,
+  requestContext: RequestContext | undefined,
+): AgentRun {
+  const run = newRun({ ...scope, ...owner, session: undefined, episode: randomUUID() });
+  shared.runs.add(run, [], requestContext);
+  // An earlier run's note does not belong to this one.
+  requestContext?.delete(REQUEST_CONTEXT_KEY);
+  return run;
+}
+
+/** Gives a run its Mastra run id, by which it can be found from then on. */
 export function identify(
-  { engine, runs, log }: Internals,
-  run: RunEpisode,
+  { kit, shared: { runs } }: RunParts,
+  run: AgentRun,
   runId: string,
   requestContext: RequestContext | undefined,
 ): void {
   if (run.runId !== undefined) return;
   runs.identify(run, runId);
-  if (!run.recorded) return;
-  if (noted(requestContext)?.episode === run.episode) requestContext?.set(CONTEXT_KEY, { episode: run.episode, runId });
+  if (!run.session) return;
+  if (noted(requestContext)?.episode === run.episode)
+    requestContext?.set(REQUEST_CONTEXT_KEY, { episode: run.episode, runId });
   try {
-    engine.alias(run.episode, [storable(runId)]);
+    kit.engine.alias(run.episode, [storable(runId)]);
   } catch (error) {
-    log("warn", "OUTCOME_NOT_RECORDED", "A run's id could not be noted; it is found by its thread.", { runId, error });
+    const message = "A run's id could not be noted; the run is found by its thread.";
+    kit.log("warn", "OUTCOME_NOT_RECORDED", message, { runId, error });
   }
 }
 
 /** The run under way that a request context names, if it is this owner's: HTTP clients may fill a request context. */
 export function notedRun(
-  { runs }: Internals,
-  { threadId, resourceId }: Pick<RunInfo, keyof MemoryContext>,
+  { shared }: Pick<MemoryParts, "shared">,
+  { threadId, resourceId }: Pick<AgentRunInfo, keyof ThreadOfRun>,
   requestContext: unknown,
-): RunEpisode | undefined {
-  const run = runs.ofEpisode(noted(requestContext)?.episode);
+): AgentRun | undefined {
+  const run = shared.runs.ofEpisode(noted(requestContext)?.episode);
   return run?.threadId === threadId && run?.resourceId === resourceId ? run : undefined;
 }
 
-/** Makes the episode of a suspended run durable, so that whoever resumes it finds it. Never rejects unless failures are thrown. */
-export async function parkRun(internals: Internals, run: RunEpisode, runId: string): Promise<void> {
-  const { engine, runs } = internals;
-  const alias = parkingAlias(run.threadId, runId);
+/** Keys of an answer's metadata under which Mastra notes the tool calls that wait. */
+const WAITING = ["suspendedTools", "pendingToolApprovals"] as const;
+
+/**
+ * Makes the episodes of runs that are being suspended durable. No processor hook sees a suspension. But Mastra first saves the answer
+ * with a note of the tool calls that wait, which has the id of the run to resume.
+ */
+export async function suspendRuns(parts: RunParts, messages: readonly MastraDBMessage[]): Promise<void> {
+  for (const { threadId, content } of messages) {
+    for (const runId of waitingRuns(content?.metadata)) {
+      const run = parts.shared.runs.ofRunId(runId, threadId);
+      if (run) await suspend(parts, run, runId);
+    }
+  }
+}
+
+function waitingRuns(metadata: unknown): Set<string> {
+  const notes = (metadata ?? {}) as Record<string, Record<string, { readonly runId?: unknown }> | undefined>;
+  const ids = WAITING.flatMap((key) => Object.values(notes[key] ?? {}).map((entry) => entry?.runId));
+  return new Set(ids.filter((id) => typeof id === "string"));
+}
+
+async function suspend({ kit, shared }: RunParts, run: AgentRun, runId: string): Promise<void> {
+  if (!run.session) return;
   try {
-    await engine.park(run.episode, { alias });
-    run.parkedAs = alias;
-    runs.remove(run);
+    await run.session.suspend(suspensionAlias(run.threadId, runId));
+    shared.runs.remove(run);
   } catch (error) {
-    failOpen(internals, "EPISODE_NOT_PARKED", "The episode of a suspended run could not be recorded.", {
-      runId,
-      error,
-    });
+    const message = "The episode of a suspended run could not be recorded.";
+    kit.failOpen("EPISODE_NOT_SUSPENDED", message, { runId, error });
   }
 }
 
 /** The run whose suspended episode waits under this run id and thread; undefined when there is none. */
 export async function resumeRun(
-  internals: Internals,
-  { threadId, resourceId }: MemoryContext,
+  parts: RunParts,
+  { threadId, resourceId }: ThreadOfRun,
   runId: string,
   requestContext: RequestContext | undefined,
-): Promise<RunEpisode | undefined> {
-  const { engine, options, runs, log } = internals;
+): Promise<AgentRun | undefined> {
+  const { kit, shared, options } = parts;
+  let scope: RunScope;
   try {
-    const scope = scopeOf(options, { threadId, resourceId, requestContext });
-    const episode = await engine.resume(parkingAlias(threadId, runId), { namespace: scope.namespace });
-    if (episode === undefined) return undefined;
-    // A tool and the run's own stream may ask at the same time.
-    const already = runs.ofRunId(runId, threadId);
-    if (already) return already;
-    const run = newRun({ ...scope, episode, threadId, resourceId, runId, resumed: true });
-    runs.add(run, [runId], requestContext);
-    return run;
+    scope = scopeOfRun(options, { threadId, resourceId, requestContext });
   } catch (error) {
-    if (internals.throws) throw error;
-    log("warn", "EPISODE_NOT_RESUMED", "A suspended run's episode could not be reopened.", { runId, error });
+    kit.failOpen("EPISODE_NOT_RESUMED", "A suspended run's episode could not be reopened.", { runId, error });
     return undefined;
   }
+  const alias = suspensionAlias(threadId, runId);
+  const episode = await kit.resume([alias], { namespace: scope.namespace, runId });
+  if (episode === undefined) return undefined;
+  // A tool and the run's own stream may ask at the same time.
+  const already = shared.runs.ofRunId(runId, threadId);
+  if (already) return already;
+  const run = recordedRun(parts, { ...scope, episode, threadId, resourceId, runId, resumed: true });
+  shared.runs.add(run, [runId], requestContext);
+  return run;
 }
 
-/** A new episode for a run that goes on in this process; it is found when Mastra gives it this id. @throws what scopeOf throws */
+/** A new episode for a run that continues in this process; the run is found when Mastra gives it this id. @throws as scopeOfRun */
 export function continueRun(
-  internals: Internals,
-  { threadId, resourceId }: MemoryContext,
+  parts: RunParts,
+  { threadId, resourceId }: ThreadOfRun,
   expectedAs: string,
   requestContext: RequestContext | undefined,
-): RunEpisode {
-  const already = internals.runs.ofRunId(expectedAs, threadId);
+): AgentRun {
+  const already = parts.shared.runs.ofRunId(expectedAs, threadId);
   if (already) return already;
-  const scope = scopeOf(internals.options, { threadId, resourceId, requestContext });
-  return begin(internals, { ...scope, threadId, resourceId, expectedAs }, [threadAlias(threadId)], requestContext);
+  const scope = scopeOfRun(parts.options, { threadId, resourceId, requestContext });
+  return begin(parts, { ...scope, threadId, resourceId, expectedAs }, [threadAlias(threadId)], requestContext);
 }
 
-/** What a request context says of the run that it was last used by, if it says anything. */
+/** The run that a request context notes; undefined for none. */
 export function noted(
   requestContext: unknown,
 ): { readonly episode: string; readonly runId: string | undefined } | undefined {
-  const value = (requestContext as RequestContext | undefined)?.get(CONTEXT_KEY) as
+  const value = (requestContext as RequestContext | undefined)?.get(REQUEST_CONTEXT_KEY) as
     | { episode?: unknown; runId?: unknown }
     | undefined;
   if (typeof value?.episode !== "string") return undefined;

@@ -1,21 +1,21 @@
 import { type RecentMap, recentMap } from "@qavr/core/adapter";
-import { hasLeft, type RunEpisode } from "./run-episode.js";
+import { type AgentRun, hasRecordedMemories } from "./agent-run.js";
 
-/** The runs under way in this process, and the names of those that were. Bounded in number, oldest out first. */
+/** The runs under way in this process, and the names of earlier ones. Bounded in number, oldest out first. */
 export class Runs {
   readonly #limit: number;
-  readonly #underWay = new Set<RunEpisode>();
-  readonly #byEpisode = new Map<string, RunEpisode>();
-  /** Several runs may go by one run id (that of a workflow), but not on one thread. */
-  readonly #byRunId = new Map<string, RunEpisode>();
-  readonly #byMessages = new WeakMap<object, RunEpisode>();
-  readonly #byContext = new WeakMap<object, Set<RunEpisode>>();
+  readonly #underWay = new Set<AgentRun>();
+  readonly #byEpisode = new Map<string, AgentRun>();
+  /** Several runs may share one run id (that of a workflow), but not on one thread. */
+  readonly #byRunId = new Map<string, AgentRun>();
+  readonly #byMessages = new WeakMap<object, AgentRun>();
+  readonly #byRequestContext = new WeakMap<object, Set<AgentRun>>();
   /** Namespace by run, trace, thread and episode id. */
   readonly #namespaces: RecentMap<string, string>;
-  /** Episode of a thread's latest run, unless that has left something: the ledger knows such a run as the thread's latest itself. */
+  /** Episode of a thread's latest run, until that run has recorded memories: the ledger then has it as the thread's latest. */
   readonly #latest: RecentMap<string, string>;
 
-  /** @param limit How many runs may be under way; the names of at least as many that were are remembered. */
+  /** @param limit Number of runs that may be under way; at least as many names of earlier runs are kept. */
   constructor(limit: number) {
     this.#limit = limit;
     this.#namespaces = recentMap(8 * limit);
@@ -26,13 +26,13 @@ export class Runs {
     return this.#underWay.size;
   }
 
-  /** @param context The request context that it uses, maybe beside others. One that is added again is still on its first. */
-  add(run: RunEpisode, aliases: readonly string[], context?: object): void {
+  /** @param requestContext The request context that it uses, perhaps beside other runs. A run that is added again keeps its first one. */
+  add(run: AgentRun, aliases: readonly string[], requestContext?: object): void {
     this.#underWay.add(run);
-    if (context) run.beside = this.#on(context);
+    if (requestContext) run.beside = this.#on(requestContext);
     run.beside.add(run);
     this.#latest.set(run.threadId, run.episode);
-    if (run.recorded) {
+    if (run.session) {
       this.#byEpisode.set(run.episode, run);
       for (const alias of [run.episode, ...aliases]) this.remember(alias, run.namespace);
     }
@@ -45,21 +45,21 @@ export class Runs {
   }
 
   /** The run's hooks are given this list of messages. */
-  bind(run: RunEpisode, messages: object): void {
+  bind(run: AgentRun, messages: object): void {
     this.#byMessages.set(messages, run);
   }
 
-  /** The run goes by this id from now on. */
-  identify(run: RunEpisode, runId: string): void {
+  /** Gives the run its id. */
+  identify(run: AgentRun, runId: string): void {
     run.runId = runId;
     if (!run.ended) this.#byRunId.set(keyOf(runId, run.threadId), run);
-    if (run.recorded) this.remember(runId, run.namespace);
+    if (run.session) this.remember(runId, run.namespace);
   }
 
-  remove(run: RunEpisode): void {
+  remove(run: AgentRun): void {
     this.#underWay.delete(run);
     run.beside.delete(run);
-    if (hasLeft(run) && this.#latest.get(run.threadId) === run.episode) this.#latest.delete(run.threadId);
+    if (hasRecordedMemories(run) && this.#latest.get(run.threadId) === run.episode) this.#latest.delete(run.threadId);
     if (this.#byEpisode.get(run.episode) === run) this.#byEpisode.delete(run.episode);
     for (const runId of [run.runId, run.expectedAs]) {
       if (runId === undefined) continue;
@@ -68,36 +68,36 @@ export class Runs {
     }
   }
 
-  ofEpisode(episode: string | undefined): RunEpisode | undefined {
+  ofEpisode(episode: string | undefined): AgentRun | undefined {
     return episode === undefined ? undefined : this.#byEpisode.get(episode);
   }
 
-  ofRunId(runId: string | undefined, threadId: string | undefined): RunEpisode | undefined {
+  ofRunId(runId: string | undefined, threadId: string | undefined): AgentRun | undefined {
     return runId === undefined || threadId === undefined ? undefined : this.#byRunId.get(keyOf(runId, threadId));
   }
 
-  /** The episode of the latest run that this process knows on a thread; undefined where that is over and has left something. */
+  /** The episode of the latest run that this process knows on a thread; undefined when the ledger has that run. */
   latestOn(threadId: string): string | undefined {
     return this.#latest.get(threadId);
   }
 
   /** Also one that has ended. */
-  ofMessages(messages: object | undefined): RunEpisode | undefined {
+  ofMessages(messages: object | undefined): AgentRun | undefined {
     return messages && this.#byMessages.get(messages);
   }
 
-  /** Those that use this very request context, not a copy of it. */
-  ofContext(context: object | undefined): readonly RunEpisode[] {
-    return [...((context && this.#byContext.get(context)) ?? [])];
+  /** The runs that use this request context itself, not a copy of it. */
+  onRequestContext(requestContext: object | undefined): readonly AgentRun[] {
+    return [...((requestContext && this.#byRequestContext.get(requestContext)) ?? [])];
   }
 
-  #on(context: object): Set<RunEpisode> {
-    const runs = this.#byContext.get(context) ?? new Set();
-    this.#byContext.set(context, runs);
+  #on(requestContext: object): Set<AgentRun> {
+    const runs = this.#byRequestContext.get(requestContext) ?? new Set();
+    this.#byRequestContext.set(requestContext, runs);
     return runs;
   }
 
-  /** Where a run, trace, thread or episode of this process was learned from. */
+  /** The namespace of a run, trace, thread or episode of this process. */
   namespaceOf(alias: string): string | undefined {
     return this.#namespaces.get(alias);
   }

@@ -1,122 +1,75 @@
 import type { RequestContext } from "@mastra/core/request-context";
-import { type OutcomeInput, QavrError } from "@qavr/core";
-import { awaitBriefly, endJudged, fromVerdict } from "@qavr/core/adapter";
-import { failOpen, type Internals } from "../internals.js";
-import type { FinishedRun } from "../memory-options.js";
-import { warnOfUntold } from "../wiring-warnings.js";
+import type { OutcomeInput } from "@qavr/core";
+import type { FinishedAgentRun } from "../learning-options.js";
+import type { MemoryParts } from "../memory-parts.js";
+import { warnOfUnknownEnd } from "../wiring-warnings.js";
+import { type AgentRun, hasRecordedMemories } from "./agent-run.js";
+import { storable, traceAlias } from "./aliases.js";
 import { FINISH_OUTCOMES, type FinishReason } from "./finish-reasons.js";
-import { hasLeft, type RunEpisode } from "./run-episode.js";
-import { traceAlias } from "./run-lifecycle.js";
-import { storable } from "./storable.js";
 
-/** What Mastra says about the end of a run. */
+/** Mastra's facts about the end of a run. */
 export interface RunEnd {
-  /** Undefined where Mastra says nothing of how it went, as of its legacy runs. */
+  /** Undefined where Mastra gives no result, as for its legacy runs. */
   readonly finishReason: string | undefined;
   readonly text: string | undefined;
-  /** Whether the application's own completion check had said last that the task is not done. */
+  /** True when the application's own completion check failed last. */
   readonly incomplete: boolean;
   readonly requestContext: RequestContext | undefined;
 }
 
 /**
- * Turns the end of a run into the outcome of its episode, once: marks the run as ended before anything is awaited. Waits for the
- * judge; for the ledger in full only where failures of learning are to be thrown, since a store that does not answer must not hold the
- * run up.
+ * Turns the end of a run into the outcome of its episode, once: marks the run as ended before any await. Waits for the judge, then
+ * briefly for the ledger: a store that does not answer must not delay the run.
  *
- * @throws the engine's and the store's codes
+ * @throws only when failures of learning reach the caller
  */
-export async function settleRun(internals: Internals, run: RunEpisode, end: RunEnd): Promise<void> {
+export async function settleRun(parts: MemoryParts, run: AgentRun, end: RunEnd): Promise<void> {
   if (run.ended) return;
   run.ended = true;
-  internals.runs.remove(run);
-  noteUnshown(internals, run);
-  if (!run.recorded) return;
+  parts.shared.runs.remove(run);
+  noteUnshown(parts, run);
+  if (!run.session) return;
   const reason = reasonOf(run, end);
-  const verdict = await judge(internals, run, reason, end);
-  const recording = record(internals, run, verdict, internals.outcomes[reason] ?? undefined);
-  await (internals.throws ? recording : awaitBriefly(internals.engine, recording.catch(notRecorded)));
-
-  function notRecorded(error: unknown): void {
-    failOpen(internals, "OUTCOME_NOT_RECORDED", "The end of a run could not be recorded.", { error }, "error");
-  }
+  const fallback = parts.outcomes[reason] ?? undefined;
+  const outcome = (await judge(parts, run, reason, end)) ?? fallback;
+  await parts.kit.record(run.session.end({ outcome, fallback }), run.runId);
 }
 
-/** @throws the engine's and the store's codes */
-async function record(
-  { engine }: Internals,
-  { episode, namespace, parkedAs }: RunEpisode,
-  verdict: OutcomeInput | undefined,
-  otherwise: OutcomeInput | undefined,
-): Promise<void> {
-  // What waits as suspended is taken up again, so that it ends as ended.
-  if (parkedAs !== undefined) await engine.resume(parkedAs, { namespace });
-  // One run has one automatic outcome, however often its end is announced: also by two processes that ran it.
-  const keyed = (said: OutcomeInput | undefined) => said && { idempotencyKey: `run:${episode}`, ...said };
-  const fallback = keyed(otherwise);
-  const said = keyed(verdict) ?? fallback;
-  try {
-    await endJudged(engine, episode, { verdict: said, fallback }, { namespace });
-  } catch (error) {
-    if (!said && QavrError.isInstance(error, "UNKNOWN_EPISODE")) return;
-    throw error;
-  }
-}
-
-/** A report about a run that has left nothing is answered, and not taken for one about the run before it or one that nobody knows. */
-function noteUnshown({ unshown }: Internals, run: RunEpisode): void {
-  if (hasLeft(run)) return;
+/** Remembers the names of a run without recorded memories, so that a report about it is ignored and not taken for an unknown run. */
+function noteUnshown({ shared: { unshown } }: MemoryParts, run: AgentRun): void {
+  if (hasRecordedMemories(run)) return;
   const { episode, runId, traceId } = run;
   unshown.set(episode, true);
   if (runId !== undefined) unshown.set(storable(runId), true);
   if (traceId !== undefined) unshown.set(traceAlias(traceId), true);
 }
 
-/** Mastra's reason, refined; one that this package does not know is `other`. */
-function reasonOf(run: RunEpisode, { finishReason, text = "", incomplete }: RunEnd): FinishReason {
+/** Mastra's reason, refined; `other` for a reason that this package does not know. */
+function reasonOf(run: AgentRun, { finishReason, text = "", incomplete }: RunEnd): FinishReason {
   if (finishReason === undefined) return "unknown";
   if (finishReason === "stop" && incomplete) return "incomplete";
   if (finishReason === "tool-calls" && run.openCalls.size > 0) return "client-tools";
-  // A run whose last step did the memory's books had nothing else left to do: what it said before is its end.
-  const didBooks = finishReason === "tool-calls" && run.keptBooks && !run.worked;
-  if ((finishReason === "stop" || didBooks) && run.lastToolsFailed) return "tool-error";
-  if (didBooks) return text === "" ? "unknown" : "stop";
+  // If the last step only called the memory's own tools, judge the run by the step before it.
+  const endedInMemoryTools = finishReason === "tool-calls" && run.usedMemoryTools && !run.usedTaskTools;
+  if ((finishReason === "stop" || endedInMemoryTools) && run.lastToolsFailed) return "tool-error";
+  if (endedInMemoryTools) return text === "" ? "unknown" : "stop";
   return Object.hasOwn(FINISH_OUTCOMES, finishReason) ? (finishReason as FinishReason) : "other";
 }
 
 async function judge(
-  internals: Internals,
-  run: RunEpisode,
+  parts: MemoryParts,
+  { runId, threadId, resourceId, memories, failedCalls }: AgentRun,
   finishReason: FinishReason,
-  { finishReason: told, text = "", requestContext }: RunEnd,
+  { finishReason: given, text = "", requestContext }: RunEnd,
 ): Promise<OutcomeInput | undefined> {
-  if (told === undefined) {
-    // Neither the end nor the answer is known: a judge would see an empty answer, and what it says of that would count as verified.
-    warnOfUntold(internals);
+  if (given === undefined) {
+    // A judge would see an empty answer, and its verdict would count as verified.
+    warnOfUnknownEnd(parts);
     return undefined;
   }
-  const { options, log, throws } = internals;
-  const { evaluate } = options;
+  const { evaluate } = parts.options;
   if (!evaluate || finishReason === "aborted") return undefined;
-  const { runId, threadId, resourceId, memories, failedCalls } = run;
-  const finished: FinishedRun = {
-    runId,
-    threadId,
-    resourceId,
-    requestContext,
-    finishReason,
-    text,
-    toolErrors: failedCalls.size,
-    memories,
-  };
-  try {
-    return fromVerdict(await evaluate(finished), storable);
-  } catch (error) {
-    if (throws) throw error;
-    log("warn", "EVALUATE_FAILED", "evaluate threw or returned something that is no verdict.", {
-      ...(runId === undefined ? {} : { runId }),
-      error,
-    });
-    return undefined;
-  }
+  const toolErrors = failedCalls.size;
+  const run = { runId, threadId, resourceId, requestContext, finishReason, text, toolErrors, memories };
+  return parts.kit.judge<FinishedAgentRun>(evaluate, run, runId);
 }

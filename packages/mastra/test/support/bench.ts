@@ -4,7 +4,7 @@ import { noopLogger } from "@mastra/core/logger";
 import type { Memory } from "@mastra/memory";
 import type { EpisodeView, Store } from "@qavr/core";
 import { memoryStore } from "@qavr/core";
-import { QavrMemory, type QavrMemoryFields, type QavrOptions } from "@qavr/mastra";
+import { type LearningOptions, QavrMemory, type QavrMemoryFields } from "@qavr/mastra";
 import { type Script, scriptedModel } from "./scripted-model.js";
 import { libsql } from "./stores.js";
 import { wordEmbedder } from "./word-embedder.js";
@@ -13,7 +13,7 @@ import { wordEmbedder } from "./word-embedder.js";
 export const USER = "user";
 
 /** A memory with LibSQL files of its own, recalling one message without its neighbours. */
-export function bench(qavr: QavrOptions = {}, fields: Partial<QavrMemoryFields> = {}): Bench {
+export function bench(qavr: LearningOptions = {}, fields: Partial<QavrMemoryFields> = {}): Bench {
   const { storage, vector } = libsql();
   const ledger = memoryStore();
   const memory = new QavrMemory({
@@ -22,7 +22,8 @@ export function bench(qavr: QavrOptions = {}, fields: Partial<QavrMemoryFields> 
     embedder: wordEmbedder(),
     options: { lastMessages: 2, semanticRecall: { topK: 1, messageRange: 0 } },
     ...fields,
-    qavr: { ...(qavr.engine || qavr.store ? {} : { store: ledger }), ...qavr },
+    // A busy machine may take longer than a ranking waits.
+    qavr: { ...(qavr.engine || qavr.store ? {} : { store: ledger, readTimeout: 60_000 }), ...qavr },
   });
   return { memory, storage, vector, ledger };
 }
@@ -65,7 +66,7 @@ export async function remember(
   return stored?.messages.find(({ role }) => role === "user")?.id ?? "";
 }
 
-/** What the ledger says of the thread's latest run. */
+/** The ledger's record of the thread's latest run. */
 export function latest(memory: QavrMemory, threadId: string): Promise<EpisodeView | undefined> {
   return memory.explain({ threadId });
 }

@@ -2,7 +2,7 @@ import type { EpisodeView } from "@qavr/core";
 import { expect } from "vitest";
 import type { Bench } from "./bench.js";
 
-/** What the ledger should say of a run: its state and the outcome that counts. */
+/** The expected record of a run: its state and the outcome that counts. */
 export interface Expected {
   readonly state: EpisodeView["state"];
   readonly reward?: number | null;
@@ -14,7 +14,7 @@ export const WEAK_FAILURE: Expected = { state: "ended", reward: 0, tier: "comple
 export const FAILURE: Expected = { state: "ended", reward: 0, tier: "observed" };
 export const NOTHING: Expected = { state: "ended" };
 
-/** That a run was shown one memory, that its end says this about it, and that the ledger was told so once. */
+/** Expects that a run was shown one memory, and that its end recorded this outcome once. */
 export async function expectRun(
   { ledger }: Bench,
   episode: EpisodeView | undefined,

@@ -1,7 +1,7 @@
 import { createScorer, type MastraScorer } from "@mastra/core/evals";
 import { Mastra } from "@mastra/core/mastra";
 import { BaseExporter, Observability } from "@mastra/observability";
-import type { QavrMemoryFields, QavrOptions } from "@qavr/mastra";
+import type { LearningOptions, QavrMemoryFields } from "@qavr/mastra";
 import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./bench.js";
 
 export const THREAD = "task";
@@ -10,7 +10,7 @@ export const QUESTION = "how is the service deployed";
 
 /** A memory that knows one note, and a run that was shown it. */
 export async function answered(
-  qavr: QavrOptions = {},
+  qavr: LearningOptions = {},
   fields: Partial<QavrMemoryFields> = {},
 ): Promise<Bench & { readonly runId: string }> {
   const given = bench(qavr, fields);
@@ -24,7 +24,7 @@ class Silent extends BaseExporter {
   override async _exportTracingEvent(): Promise<void> {}
 }
 
-/** An observability that tells nobody else. */
+/** An observability without other exporters. */
 export const quietObservability = (): Observability =>
   new Observability({ configs: { default: { serviceName: "test", exporters: [new Silent()] } } });
 
@@ -36,7 +36,7 @@ export const half: MastraScorer = createScorer({
 
 /** A Mastra application whose agent is judged by a scorer after each run. */
 export async function judged(
-  qavr: QavrOptions,
+  qavr: LearningOptions,
   scorerOf: (given: Bench) => MastraScorer,
   observed: boolean,
   fields: Partial<Parameters<typeof bench>[1]> = {},

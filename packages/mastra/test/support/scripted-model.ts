@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { MastraModelConfig } from "@mastra/core/llm";
 
-/** What the model does when it is called once. */
+/** The model's behaviour in one call. */
 export type Turn =
   /** `delayMs` passes before each word. */
   | { readonly text: string; readonly delayMs?: number }
@@ -127,7 +127,7 @@ function callsOf(turn: Turn, call: number): object[] {
   }));
 }
 
-/** What is streamed one after the other: words. */
+/** The streamed parts: words. */
 function deltasOf(turn: Turn): string[] {
   return textOf(turn).split(/(?<= )/);
 }

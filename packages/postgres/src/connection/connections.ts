@@ -5,9 +5,15 @@ import { decoding } from "./decode-value.js";
 import { ownPool } from "./own-pool.js";
 import type { PgClient, PgPool, PgResult } from "./pg-pool.js";
 import { isConnectionLoss, isOutdatedSession } from "./postgres-errors.js";
-import type { Limits } from "./transaction.js";
 
-/** One statement with its place-holders, under a name to prepare it by. */
+/** Timeouts, in ms. */
+export interface Limits {
+  /** Waiting for the lock of another session. */
+  readonly lockTimeout: number;
+  readonly statementTimeout: number;
+}
+
+/** A statement with place-holders, and the name that it is prepared under. */
 export interface Statement {
   readonly text: string;
   readonly name: string;
@@ -15,56 +21,55 @@ export interface Statement {
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** A connection that is taken. */
+/** A connection in use. */
 export interface Connection {
-  /** Rows of a statement. */
+  /** Runs a statement and returns its rows. */
   rows(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]>;
   /** Runs statements without values in one round trip, and returns the rows of the last one. */
   script(text: string): Promise<readonly Row[]>;
-  /** Hears notifications for as long as the connection is taken; meanwhile it does not keep the process alive. */
+  /** Listens to notifications while the connection is in use; meanwhile it does not keep the process alive. */
   onNotification(listener: (payload: string) => void): void;
   onLoss(listener: () => void): void;
-  /** From here on the server may be silent for this long, ms. */
+  /** Sets how long the server may be silent from now on, ms. */
   allowSilence(timeout: number): void;
-  /** Has it thrown away when it is given back. */
+  /** Marks the connection to be destroyed when it is released. */
   discard(): void;
 }
 
-/** What a connection is taken for. */
+/** Limits of one use of a connection. */
 export interface Usage {
-  /** How long the server may be silent, ms. @default what the options say */
+  /** How long the server may be silent, ms. @default from the options */
   readonly timeout?: number;
-  /** May take longer than anybody waits who closes the store. @default false */
+  /** True for work that closing the store does not wait for. @default false */
   readonly lasting?: boolean;
 }
 
-/** Where connections come from. */
+/** A source of connections. */
 export interface Connections {
   /**
-   * Runs `work` on a connection and gives it back, or throws it away if it broke. Once more, on a new one, if the session has become
-   * useless: it leads to a server that may only be read, or has forgotten what was prepared.
+   * Runs `work` on a connection and releases it, or destroys a broken one. Repeats it once, on a new connection, when the session has
+   * become useless: it leads to a read-only server, or has lost its prepared statements.
    *
    * @throws STORE_CLOSED for lasting work after {@link giveUp}
    */
   use<Result>(work: (connection: Connection) => Promise<Result>, usage?: Usage): Promise<Result>;
-  /** Breaks the connections of lasting work, and lets none begin any more. */
+  /** Breaks the connections of lasting work, and refuses new lasting work. */
   giveUp(): void;
   /**
-   * Whether the server limits statements outside transactions. On an application's pool that is the application's affair. May change by
-   * connecting.
+   * True when the server limits statements outside transactions; assumed of an application's pool. May change by connecting.
    */
   readonly limitsSessions: boolean;
-  /** Ends what the store has opened by itself. */
+  /** Ends the store's own pool. */
   close(): Promise<void>;
 }
 
-/** The server's own timeout should speak first: what it says is more exact. ms */
+/** Lets the server's own timeout, whose error is more exact, come first. ms */
 const GRACE = 500;
-/** Longest time that the platform's timers understand, ms: beyond it they fire at once. */
+/** Longest time of the platform's timers, ms: longer ones fire at once. */
 const MAX_TIMER = 2 ** 31 - 1;
 
-/** How long to wait for an answer that the server may take so long for, ms. */
-function patienceFor(timeout: number): number {
+/** Client-side timeout for an answer, ms. */
+function timeoutFor(timeout: number): number {
   return Math.min(timeout + GRACE, MAX_TIMER);
 }
 
@@ -73,24 +78,24 @@ export function statement(text: string): Statement {
   return { text: flat, name: `qavr-${createHash("sha256").update(flat).digest("hex").slice(0, 16)}` };
 }
 
-/** How long the server may be silent unless it was asked for something that takes long, ms. */
+/** How long the server may be silent in usual work, ms. */
 export function usualSilence({ lockTimeout, statementTimeout }: Limits): number {
   return Math.max(lockTimeout, statementTimeout);
 }
 
-/** Connections of the application's pool, or of one that is opened by the first use. */
+/** Connections of the application's pool, or of an own pool that the first use opens. */
 export function connections(source: PgPool | string, options: ResolvedOptions): Connections {
   const own = typeof source === "string" ? ownPool(source, options) : undefined;
   const pool = own ?? (source as PgPool);
   const usual = usualSilence(options);
 
-  /** Connections that were taken before. */
+  /** Connections that were used before. */
   const known = new WeakSet<PgClient>();
   /** Breaks the connections of lasting work. */
   const breaks = new Set<() => void>();
   let givenUp = false;
 
-  /** @param onlyNew throws those away that were there before */
+  /** @param onlyNew destroys connections that were used before */
   const take = async (onlyNew: boolean): Promise<PgClient> => {
     for (;;) {
       const client = await pool.connect();
@@ -112,7 +117,7 @@ export function connections(source: PgPool | string, options: ResolvedOptions): 
       client.release();
       throw closed(options.place);
     }
-    // A taken connection that breaks says so by an event, and an event that nobody hears ends the process.
+    // A broken connection emits an error event, which without a listener would end the process.
     let lost = false;
     const losses: (() => void)[] = [];
     const onError = (): void => {
@@ -121,7 +126,7 @@ export function connections(source: PgPool | string, options: ResolvedOptions): 
     };
     client.on("error", onError);
     let hear: ((event: { payload?: string }) => void) | undefined;
-    const query = { types: decoding, query_timeout: patienceFor(timeout) };
+    const query = { types: decoding, query_timeout: timeoutFor(timeout) };
     const breakOff = (): void => {
       breaks.delete(breakOff);
       client.release(true);
@@ -141,7 +146,7 @@ export function connections(source: PgPool | string, options: ResolvedOptions): 
         },
         onLoss: (listener) => void losses.push(listener),
         allowSilence(ms) {
-          query.query_timeout = patienceFor(ms);
+          query.query_timeout = timeoutFor(ms);
         },
         discard() {
           lost = true;
@@ -155,7 +160,7 @@ export function connections(source: PgPool | string, options: ResolvedOptions): 
         client.removeListener("notification", hear);
         client.ref?.();
       }
-      // What was broken off was given back by that.
+      // A connection that was broken off is released already.
       if (!lasting || breaks.delete(breakOff)) giveBack(client, onError, lost);
     }
   };
@@ -167,7 +172,7 @@ export function connections(source: PgPool | string, options: ResolvedOptions): 
         return await useOne(await take(false), work, usage);
       } catch (error) {
         if (!isOutdatedSession(error)) throw error;
-        // Of what the server refused for the session's sake nothing was done. Others of the pool may be as old as this one.
+        // The server did nothing for a refused session. Other connections of the pool may be as old as this one.
         return useOne(await take(true), work, usage);
       }
     },
@@ -190,7 +195,7 @@ export function connections(source: PgPool | string, options: ResolvedOptions): 
 function closed(place: string): QavrError {
   return new QavrError(
     "STORE_CLOSED",
-    `The ledger in ${place} was closed before this was done, and it was given up. It changed nothing: open the ledger again and repeat it.`,
+    `The ledger in ${place} was closed before this call ended. The call changed nothing: open the ledger again and repeat it.`,
     { details: { place } },
   );
 }
@@ -204,7 +209,7 @@ function giveBack(client: PgClient, onError: () => void, lost: boolean): void {
   client.release();
 }
 
-/** Of several statements, the last one's. */
+/** Rows of the last statement. */
 function rowsOf(result: PgResult | PgResult[]): readonly Row[] {
   return (Array.isArray(result) ? result.at(-1) : result)?.rows ?? [];
 }

@@ -3,8 +3,8 @@ const BYTEA = 17;
 const NUMBERS = new Set([20, 21, 23, 701]); // int8, int2, int4, float8
 
 /**
- * How values come back: bytes as `Uint8Array`, numbers as numbers, the rest as text. The store's numbers are counts, times and
- * revisions, all below 2^53. Given with each query, because a pool may have parsers of its own.
+ * Parsers of values: bytes as `Uint8Array`, numbers as numbers, the rest as text. The store's numbers are counts, times and revisions,
+ * all below 2^53. Passed with each query, because a pool may have parsers of its own.
  */
 export const decoding: { getTypeParser(oid: number): (text: string) => unknown } = {
   getTypeParser: (oid) => (oid === BYTEA ? bytes : NUMBERS.has(oid) ? Number : text),
@@ -12,7 +12,7 @@ export const decoding: { getTypeParser(oid: number): (text: string) => unknown }
 
 const text = (value: string): string => value;
 
-/** An array of its own: a Buffer would hold on to a shared slab of memory for as long as it is cached. */
+/** Decodes into an array of its own: a cached Buffer would keep a shared slab of memory alive. */
 function bytes(value: string): Uint8Array {
   if (!value.startsWith("\\x")) return escaped(value);
   const decoded = new Uint8Array((value.length - 2) >> 1);
@@ -20,7 +20,7 @@ function bytes(value: string): Uint8Array {
   return decoded;
 }
 
-/** The other form of bytea, of servers with `bytea_output = escape`. */
+/** Decodes bytea of servers with `bytea_output = escape`. */
 function escaped(value: string): Uint8Array {
   const latin1 = value.replace(/\\(\\|[0-7]{3})/g, (_, code: string) =>
     code === "\\" ? code : String.fromCharCode(Number.parseInt(code, 8)),

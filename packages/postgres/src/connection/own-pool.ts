@@ -3,11 +3,11 @@ import type { ResolvedOptions } from "../postgres-options.js";
 import type { PgClient, PgPool } from "./pg-pool.js";
 import { isRefusedParameter } from "./postgres-errors.js";
 
-/** The store's own pool, which is opened by its first use. */
+/** The store's own pool, opened by its first use. */
 export interface OwnPool extends PgPool {
   /**
-   * Whether sessions begin with the store's limits for statements. Poolers in front of a server refuse them, since they lend one session
-   * to many: what runs there needs a transaction to be limited.
+   * True when sessions begin with the store's limits for statements. Poolers refuse them, since clients share a session; statements there
+   * need a transaction to be limited.
    */
   readonly limitsSessions: boolean;
   end(): Promise<void>;
@@ -33,7 +33,7 @@ export function ownPool(connectionString: string, options: ResolvedOptions): Own
     },
 
     async connect(): Promise<PgClient> {
-      // Of the pool that is waited for: another one may be asked for meanwhile.
+      // Noted before waiting: another call may replace the pool meanwhile.
       const limited = limitsSessions;
       const pool = await opened();
       try {
@@ -41,7 +41,7 @@ export function ownPool(connectionString: string, options: ResolvedOptions): Own
       } catch (error) {
         if (!limited || !isRefusedParameter(error)) throw error;
       }
-      // Of several that are refused at once the first one opens the other pool.
+      // Only the first of several refused calls replaces the pool.
       if (limitsSessions) {
         limitsSessions = false;
         opening = undefined;
@@ -51,13 +51,13 @@ export function ownPool(connectionString: string, options: ResolvedOptions): Own
     },
 
     async end() {
-      // A pool that nothing used was never opened; one that could not be opened is not there.
+      // The pool is missing if it was never used or could not be opened.
       await (await opening?.catch(() => undefined))?.end();
     },
   };
 }
 
-/** Silence before the other side is asked whether it is still there, ms. */
+/** Silence before the first keep-alive probe, ms. */
 const KEEP_ALIVE_DELAY = 10_000;
 
 /** @throws STORE_UNAVAILABLE when `pg` is not installed */
@@ -69,12 +69,12 @@ async function openPool(
   const { Pool } = await loadPg();
   const pool = new Pool({
     connectionString,
-    // Listening keeps one for itself.
+    // Listening uses one connection permanently.
     max: maxConnections + (listen ? 1 : 0),
     connectionTimeoutMillis: connectTimeout,
     ...(limited ? { statement_timeout: statementTimeout, lock_timeout: lockTimeout } : {}),
     application_name: "qavr",
-    // A network that has lost a connection never says so by itself, and an erasure may be waited for for an hour.
+    // A network does not report a lost connection, and an erasure may wait for an hour.
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY,
     allowExitOnIdle: true,

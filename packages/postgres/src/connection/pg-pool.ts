@@ -1,4 +1,4 @@
-/** What the store asks of a connection pool: `Pool` of `pg` 8 has it, and so has whatever wraps one. */
+/** The part of a connection pool that the store uses: `Pool` of `pg` 8, or a wrapper of one. */
 export interface PgPool {
   connect(): Promise<PgClient>;
 }
@@ -6,11 +6,11 @@ export interface PgPool {
 /** A connection taken from a pool. */
 export interface PgClient {
   query(query: PgQuery): Promise<PgResult | PgResult[]>;
-  /** Gives it back; `true` throws it away. */
+  /** Returns it to the pool; `true` destroys it. */
   release(destroy?: boolean): void;
   on(event: "error" | "notification", listener: PgListener): unknown;
   removeListener(event: "error" | "notification", listener: PgListener): unknown;
-  /** Whether the connection keeps the process alive. */
+  /** Makes the connection keep the process alive. */
   ref?(): void;
   unref?(): void;
 }

@@ -1,6 +1,6 @@
 import { type ErrorCode, QavrError } from "@qavr/core";
 
-/** SQLSTATEs that mean something to a user of the store, whole or by class. https://www.postgresql.org/docs/current/errcodes-appendix.html */
+/** SQLSTATEs with an error code of their own, whole or by class. https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const CODES: Readonly<Record<string, ErrorCode>> = {
   "08": "STORE_UNAVAILABLE", // connection exception
   "25006": "STORE_UNWRITABLE", // read only transaction: a replica
@@ -28,7 +28,7 @@ const UNREACHABLE = new Set([
   ...["EHOSTUNREACH", "ENETUNREACH", "ENOENT"],
 ]);
 
-/** What `pg` says, without a code, about a connection that is gone, never came about or does not answer. */
+/** Messages of `pg`, without a code, about a connection that is lost, was never made or does not answer. */
 const LOST =
   /connection terminated|connection ended|connection error and is not queryable|client was closed|timeout exceeded when trying to connect|server closed the connection|query read timeout|connection is closed/i;
 
@@ -42,7 +42,7 @@ const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
 
 /** A prepared statement that the session does not know. */
 const FORGOTTEN_STATEMENT = "26000";
-/** A prepared statement that the session knows already, from somebody else. */
+/** A prepared statement that another client has prepared in this session. */
 const STRANGE_STATEMENT = "42P05";
 
 /** SQLSTATE, if the server sent one. */
@@ -51,7 +51,7 @@ function sqlState(error: unknown): string | undefined {
   return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && !UNREACHABLE.has(code) ? code : undefined;
 }
 
-/** The code of one of `pg`'s errors, undefined for one that somebody else threw. */
+/** The code for an error of `pg`, undefined for other errors. */
 function codeOf(error: unknown): ErrorCode | undefined {
   const state = sqlState(error);
   if (state) return CODES[state] ?? CODES[state.slice(0, 3)] ?? CODES[state.slice(0, 2)] ?? "STORE_FAILED";
@@ -62,32 +62,32 @@ function codeOf(error: unknown): ErrorCode | undefined {
     : undefined;
 }
 
-/** True when the connection is gone or useless, so that another one may fare better. */
+/** True when the connection is lost or useless, so that another one may succeed. */
 export function isConnectionLoss(error: unknown): boolean {
   return !QavrError.isInstance(error) && codeOf(error) === "STORE_UNAVAILABLE" && sqlState(error) !== "3D000";
 }
 
 /**
- * True when a new connection may fare better although this one answers: it leads to a server that was read only when it was made, as
- * after a failover, or somebody had the session forget its prepared statements.
+ * True when a new connection may succeed although this one answers: it leads to a read-only server, as after a failover, or its session
+ * lost its prepared statements.
  */
 export function isOutdatedSession(error: unknown): boolean {
   const state = sqlState(error);
   return state === "25006" || state === FORGOTTEN_STATEMENT;
 }
 
-/** True when a pooler refused a connection for the settings that it was to begin with. */
+/** True when a pooler refused a connection for its initial settings. */
 export function isRefusedParameter(error: unknown): boolean {
   return error instanceof Error && /unsupported startup parameter/i.test(error.message);
 }
 
-/** True when the server gave up a transaction that may well succeed when it is repeated: serialization failure, deadlock. */
+/** True when the server gave up a transaction that may succeed when repeated: serialization failure, deadlock. */
 export function isTransient(error: unknown): boolean {
   const state = sqlState(error);
   return state === "40001" || state === "40P01";
 }
 
-/** An error of `pg` as the QavrError that a user can act on. A QavrError passes as it is. */
+/** An error of `pg` as a QavrError. A QavrError is returned unchanged. */
 export function toStoreError(cause: unknown, place: string): QavrError {
   if (QavrError.isInstance(cause)) return cause;
   const code = codeOf(cause) ?? "STORE_FAILED";
@@ -103,18 +103,25 @@ export function toStoreError(cause: unknown, place: string): QavrError {
   });
 }
 
-/** For an entry that does not follow from the one before it. */
+/** The error for checkpoint states that do not fit their digest. */
+export function damagedCheckpoint(place: string, seq: number): QavrError {
+  return new QavrError("STORE_CORRUPT", `The checkpoint at ${seq} in ${place} is damaged. Restore a backup.`, {
+    details: { place, seq },
+  });
+}
+
+/** The error for an entry that does not follow from the one before it. */
 export function damagedEntry(place: string, seq: number): QavrError {
   return new QavrError("STORE_CORRUPT", `Entry ${seq} of the ledger in ${place} is damaged. Restore a backup.`, {
     details: { place, seq },
   });
 }
 
-/** For a commit whose answer never came. */
+/** The error for a commit without an answer. */
 export function commitUnknown(cause: unknown, place: string): QavrError {
   return new QavrError(
     "STORE_COMMIT_UNKNOWN",
-    `The connection to the ledger in ${place} was lost during a commit, and could not be made again to find out whether it was kept. Repeat the call: what was kept is not counted twice.`,
+    `The connection to the ledger in ${place} was lost during a commit, and reconnecting failed, so the commit may or may not be kept. Repeat the call: a kept commit is not counted twice.`,
     { details: { place }, cause },
   );
 }

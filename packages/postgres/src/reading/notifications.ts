@@ -1,22 +1,22 @@
 import { createHash, randomUUID } from "node:crypto";
 import { type Connections, statement } from "../connection/connections.js";
-import { quoted } from "../tables/quoting.js";
+import { quoted } from "../tables/sql-text.js";
 import type { KnownStates } from "./known-states.js";
 
-/** A change, as other stores are told of it. */
+/** A change that is announced to other stores. */
 export interface Announcement {
   readonly namespace: string;
-  /** That it led to. */
+  /** Revision after the change. */
   readonly revision: number;
 }
 
 export interface Notifications {
-  /** Tells others, some time soon. Nothing waits for it, and it may be lost. */
+  /** Sends an announcement soon. Not waited for; it may be lost. */
   announce(announcement: Announcement): void;
   close(): Promise<void>;
 }
 
-/** Announcements that wait while others are being sent; beyond them readers find out by asking. */
+/** Most waiting announcements; more are dropped, and readers learn of the change from the server. */
 const MAX_WAITING = 1_000;
 /** Pause before listening again after the connection was lost, in ms. */
 const RECONNECT = 1_000;
@@ -24,11 +24,11 @@ const RECONNECT = 1_000;
 const NOTIFY = statement("select pg_notify($1, payload) from unnest($2::text[]) as payload");
 
 /**
- * Tells other stores on the same schema which namespaces have changed, by NOTIFY, and listens to them. Sent after the commit and not
- * with it: PostgreSQL lets transactions that notify commit one after the other only, each with its own wait for the disk.
+ * Announces changed namespaces to other stores on the same schema by NOTIFY, and listens to theirs. Sends after the commit: PostgreSQL
+ * commits notifying transactions one after the other, each with its own wait for the disk.
  *
- * Whoever may connect to the database can notify, without a right on any table. So what is heard only makes a store forget, and what
- * it knows it has from the tables alone.
+ * Any login of the database can notify without a right on any table. A notification therefore only drops cached states; knowledge comes
+ * from the tables alone.
  */
 export function notifications(source: Connections, schema: string, states: KnownStates): Notifications {
   const channel = `qavr_${createHash("sha256").update(schema).digest("hex").slice(0, 16)}`;
@@ -38,10 +38,10 @@ export function notifications(source: Connections, schema: string, states: Known
   let stop = (): void => {};
   let stopped = false;
 
-  const hear = (payload: string): void => {
-    const heard = decode(payload);
-    if (!heard || heard.sender === sender) return;
-    states.notified(heard.namespace, heard.revision);
+  const receive = (payload: string): void => {
+    const received = decode(payload);
+    if (!received || received.sender === sender) return;
+    states.notified(received.namespace, received.revision);
   };
 
   const send = async (): Promise<void> => {
@@ -59,7 +59,7 @@ export function notifications(source: Connections, schema: string, states: Known
           connection.onLoss(resolve);
           stop = resolve;
         });
-        connection.onNotification(hear);
+        connection.onNotification(receive);
         await connection.script(`listen ${quoted(channel)}`);
         if (!stopped) await over;
         await connection.script(`unlisten ${quoted(channel)}`);
@@ -95,7 +95,7 @@ function encode(sender: string, { namespace, revision }: Announcement): string {
   return JSON.stringify([sender, namespace, revision]);
 }
 
-/** Undefined for what no store has sent. */
+/** Undefined for a payload that no store has sent. */
 function decode(payload: string): (Announcement & { readonly sender: string }) | undefined {
   try {
     const [sender, namespace, revision] = JSON.parse(payload);

@@ -1,4 +1,4 @@
-import type { ReadOptions } from "@qavr/core";
+import type { ReadOptions } from "@qavr/core/store";
 import type { Connection } from "../connection/connections.js";
 import type { LedgerSql, StatesRead } from "../tables/ledger-sql.js";
 import { ABSENT, isSameMoment } from "../tables/moment.js";
@@ -12,8 +12,8 @@ export type ReadNamespace = <Result>(
 
 export interface StateReader {
   /**
-   * @param options.mayLag accept what was asked for within the staleness
-   * @param options.refreshed accept what was known when `refresh` answered
+   * @param options.mayLag accept states within the staleness
+   * @param options.refreshed accept states known when `refresh` answered
    */
   read(
     namespace: string,
@@ -21,7 +21,7 @@ export interface StateReader {
     ids: readonly string[],
     options: Required<ReadOptions>,
   ): Promise<readonly (Uint8Array | undefined)[]>;
-  /** Makes sure that what is known of a namespace is current, or no older than the staleness. */
+  /** Makes sure that the known moment of a namespace is current, or within the staleness. */
   refresh(namespace: string, mayLag: boolean): Promise<void>;
 }
 
@@ -35,13 +35,13 @@ interface Sources {
 }
 
 /**
- * Reads states through the cache. Whatever is cached counts only at the moment that it was read at: an exact read asks the
- * server for that moment, which is one short look-up, and for the states only when they are not there or out of date.
+ * Reads states through the cache. Cached states are valid only at their moment: an exact read asks the server for the current moment, in
+ * one short look-up, and for states only when they are missing or out of date.
  */
 export function stateReader({ sql, states, primary, replica, staleness }: Sources): StateReader {
   const isFresh = (namespace: string): boolean => states.askedSince(namespace, performance.now() - staleness);
 
-  /** Asks for the current moment: what is known afterwards, if anything is, is no older. */
+  /** Asks for the current moment; afterwards the known moment, if any, is no older. */
   const verify = async (namespace: string): Promise<void> => {
     const askedAt = performance.now();
     const moment = await primary(namespace, (connection) => sql.moment(connection, namespace));
@@ -56,7 +56,7 @@ export function stateReader({ sql, states, primary, replica, staleness }: Source
     return found;
   };
 
-  /** States from the replica, undefined when it is behind what is known of the namespace or cannot be asked. */
+  /** States from the replica, undefined when it is behind the known moment or does not answer. */
   const readReplica = async (
     namespace: string,
     scope: string,
@@ -65,14 +65,14 @@ export function stateReader({ sql, states, primary, replica, staleness }: Source
     if (!replica) return undefined;
     if (!isFresh(namespace)) await verify(namespace);
     const known = states.moment(namespace);
-    // Of a namespace that was erased the replica may still have everything.
+    // The replica may still have an erased namespace.
     if (known === undefined || known.revision === ABSENT.revision) return undefined;
     const found = await replica(namespace, (connection) => sql.states(connection, namespace, scope, ids)).catch(
       () => undefined,
     );
     if (!found) return undefined;
     if (found.moment.revision <= known.revision && !isSameMoment(found.moment, known)) return undefined;
-    // Of a later moment only a question to the primary server may tell: what was erased may still be there.
+    // A later moment is learned from the primary only: the replica may still have an erased namespace.
     if (isSameMoment(found.moment, states.moment(namespace))) remember(namespace, scope, ids, found);
     return found;
   };
@@ -99,7 +99,7 @@ export function stateReader({ sql, states, primary, replica, staleness }: Source
         for (const [i, place] of unknown.entries()) values[place] = found.values[i];
         if (isSameMoment(found.moment, moment)) return values;
       }
-      // What was cached and what was read do not belong together: all at one moment.
+      // Cached and read states are of different moments, so read all at one moment.
       const all =
         (mayLag ? await readReplica(namespace, scope, ids) : undefined) ?? (await readPrimary(namespace, scope, ids));
       return all.values;

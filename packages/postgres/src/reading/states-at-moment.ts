@@ -1,5 +1,4 @@
-import { type LedgerEntry, type Reduce, type Reduction, type StateRef, stateAddress } from "@qavr/core";
-import { attempt } from "../connection/attempt.js";
+import { type LedgerEntry, type Reduce, type Reduction, type StateRef, stateAddress } from "@qavr/core/store";
 import type { Connection } from "../connection/connections.js";
 import type { LedgerSql } from "../tables/ledger-sql.js";
 import { isSameMoment, type Moment } from "../tables/moment.js";
@@ -17,17 +16,17 @@ interface WaitingReduction {
   readonly wanted: readonly StateRef[];
 }
 
-/** Reductions look at an episode, and then at what it showed. */
+/** Most rounds read ahead: a reduction reads an episode, and then its memories. */
 const ROUNDS_AHEAD = 3;
 
-/** States of a namespace at one moment, for reducing entries on them. Through the cache as long as that is of the same one. */
+/** States of a namespace at one moment, for reducing entries. Uses the cache while it is of the same moment. */
 export class StatesAtMoment {
   readonly #connection: Connection;
   readonly #namespace: string;
   readonly #moment: Moment;
   readonly #sql: LedgerSql;
   readonly #states: KnownStates;
-  /** By address, as read so far. */
+  /** States read so far, by address. */
   readonly #read = new Map<string, Uint8Array | undefined>();
 
   constructor(connection: Connection, namespace: string, moment: Moment, sql: LedgerSql, states: KnownStates) {
@@ -38,7 +37,7 @@ export class StatesAtMoment {
     this.#states = states;
   }
 
-  /** In the order of the refs; undefined when the namespace is at another moment by now. */
+  /** Loads states in the order of the refs; undefined when the namespace has moved to another moment. */
   async load(refs: readonly StateRef[]): Promise<readonly (Uint8Array | undefined)[] | undefined> {
     const missing = this.#withoutCached(refs);
     if (missing.size > 0) {
@@ -55,9 +54,8 @@ export class StatesAtMoment {
   }
 
   /**
-   * Reads ahead for several entries: lets them be reduced side by side on the states as they are, and throws away what comes of
-   * it. Each round of all of them is one round trip then, and not one per entry. What an entry asks for may depend on the entries
-   * before it; then it is read when it is asked for.
+   * Reads ahead for several entries: reduces them side by side on the current states and discards the results, so that one round trip
+   * serves a round of all entries. States that depend on earlier entries of the commit are read later.
    *
    * @param head the last `seq` before them
    * @param taken keys that will not be reduced
@@ -84,7 +82,7 @@ export class StatesAtMoment {
     for (const { reduction } of waiting) attempt(() => reduction.return([]));
   }
 
-  /** Takes over what the cache has, and returns the rest by address. */
+  /** Takes cached states, and returns the other refs by address. */
   #withoutCached(refs: readonly StateRef[]): Map<string, StateRef> {
     const usable = this.#isCached();
     const missing = new Map<string, StateRef>();
@@ -104,11 +102,20 @@ export class StatesAtMoment {
   }
 }
 
-/** The reduction at its next wish, or nothing when it is over. */
+/** The reduction at its next request for states, or nothing when it has ended. */
 function advanced(
   reduction: Reduction,
   next: () => IteratorResult<readonly StateRef[], unknown>,
 ): readonly WaitingReduction[] {
   const step = attempt(next);
   return "error" in step || step.done ? [] : [{ reduction, wanted: step.value }];
+}
+
+/** Returns the result of a step, or its error: the error of a reduction rejects its own call only. */
+export function attempt<Step>(step: () => Step): Step | { readonly error: unknown } {
+  try {
+    return step();
+  } catch (error) {
+    return { error };
+  }
 }

@@ -1,11 +1,4 @@
-import {
-  ChainCheck,
-  type ChainedEntry,
-  DamageReport,
-  type LedgerCheck,
-  type LedgerDamage,
-  sameBytes,
-} from "@qavr/core";
+import { checkpointStates, DamageReport, type LedgerCheck, type LedgerDamage, NamespaceCheck } from "@qavr/core/store";
 import type { Connection } from "../connection/connections.js";
 import { toStoreError } from "../connection/postgres-errors.js";
 import {
@@ -15,32 +8,30 @@ import {
   type KeptTable,
   type NamedRows,
 } from "../tables/checkpoint-sql.js";
-import { digests } from "../tables/digests.js";
-import { nameId } from "../tables/name-id.js";
-import { checkpointFits } from "./checkpoint.js";
+import { digests, nameId } from "../tables/digests.js";
 
-/** Rows that are read at once. */
+/** Rows read at once. */
 const PAGE = 1_000;
 
-/** What checking needs of a store. */
+/** Access to a ledger for its check. */
 export interface VerifyOptions {
   readonly sql: CheckpointSql;
   /** For messages. */
   readonly place: string;
   /** One page of the namespaces, in the order of their names. */
   namespaces(after: string | undefined, limit: number): Promise<readonly NamedRows[]>;
-  /** One page of what a table keeps rows under, in order. */
+  /** One page of the namespace ids of a table, in order. */
   kept(table: KeptTable, after: string | undefined, limit: number): Promise<readonly KeptRows[]>;
   /** Runs reads of one namespace, all on one moment. */
   snapshot<Result>(namespace: string, read: (connection: Connection) => Promise<Result>): Promise<Result>;
 }
 
 /**
- * Reads a whole ledger, or one namespace of it, and holds everything against its digests: each namespace as it is at one moment. Of
- * the states it checks nothing: whether they follow from the entries only a fold can tell.
+ * Reads a whole ledger, or one namespace of it, and checks everything against its digests, each namespace at one moment. States are not
+ * checked; whether they follow from the entries needs a fold.
  *
- * @param only the namespace to look at; undefined: all of them
- * @throws what the server reports, unless that is damage
+ * @param only the namespace to check; undefined: all of them
+ * @throws errors of the server, except damage
  */
 export async function verifyLedger(options: VerifyOptions, only?: string): Promise<LedgerCheck> {
   const { sql, place, snapshot } = options;
@@ -99,14 +90,14 @@ async function* allPages<Item>(
   } while (page.length === PAGE);
 }
 
-/** What one namespace came to. */
+/** The result for one namespace. */
 interface CheckedNamespace {
   readonly digest: Uint8Array;
   readonly entries: number;
   readonly damage: readonly LedgerDamage[];
 }
 
-/** Undefined for one that is not there, or was erased since it was listed. */
+/** Undefined for a namespace that does not exist, or was erased since it was listed. */
 async function checkNamespace(
   connection: Connection,
   namespace: string,
@@ -114,35 +105,18 @@ async function checkNamespace(
 ): Promise<CheckedNamespace | undefined> {
   const ends = await sql.ends(connection, namespace);
   if (!ends) return undefined;
-  const chain = new ChainCheck(ends, digests);
-  let keys = 0;
-  let damagedKey: number | undefined;
+  const check = new NamespaceCheck(ends, digests);
   for (let last = 0, isOver = false; !isOver; ) {
     const page = await sql.entries(connection, namespace, last, PAGE);
     for (const row of page) {
-      if (row.seq > ends.base) chain.next(row);
-      else {
-        keys += 1;
-        if (!isIntactKey(ends.namespace, row)) damagedKey ??= row.seq;
-      }
+      // The row of a compacted entry has the digest of its payload in the place of the payload.
+      if (row.seq > ends.base) check.entry(row);
+      else check.key({ ...row, payloadDigest: row.payload });
     }
     isOver = page.length < PAGE;
     last = page.at(-1)?.seq ?? last;
   }
-  const damage: LedgerDamage[] = [];
-  const broken = chain.end();
-  if (broken) damage.push(broken);
-  if (!(await checkpointFits(connection, ends, sql))) {
-    damage.push({ namespace, seq: ends.base, problem: "the states of the checkpoint do not fit their digest" });
-  }
-  if (damagedKey !== undefined) {
-    damage.push({ namespace, seq: damagedKey, problem: "the key of a compacted entry is damaged" });
-  } else if (keys !== ends.base) {
-    damage.push({ namespace, problem: `${ends.base - keys} keys of compacted entries are missing` });
-  }
-  return { digest: ends.digest, entries: chain.entries, damage };
-}
-
-function isIntactKey(namespace: string, { seq, key, payload, digest }: ChainedEntry): boolean {
-  return sameBytes(digests.dropped(namespace, { seq, key, payloadDigest: payload }), digest);
+  const states = checkpointStates(await sql.states(connection, namespace), ends, digests);
+  const damage = [...check.chain(), ...check.checkpoint(states)];
+  return { digest: ends.digest, entries: check.entries, damage };
 }

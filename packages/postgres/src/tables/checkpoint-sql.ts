@@ -1,26 +1,19 @@
 import {
   bytesToName,
-  type ChainEnds,
   type ChainedEntry,
   type CheckpointColumns,
   type DroppedColumns,
+  type LedgerEnds,
   nameToBytes,
-} from "@qavr/core";
+} from "@qavr/core/store";
 import { type Connection, type Row, type Statement, statement } from "../connection/connections.js";
 import { chunks } from "./chunks.js";
-import { digests } from "./digests.js";
-import { nameId } from "./name-id.js";
-import { quoted } from "./quoting.js";
+import { digests, nameId } from "./digests.js";
+import { quoted } from "./sql-text.js";
 
-/** Where a namespace's ledger begins and ends. */
-export interface LedgerEnds extends ChainEnds {
-  /** Of the states at the base. */
-  readonly checkpointDigest: Uint8Array;
-}
-
-/** A namespace as it is listed. */
+/** A listed namespace. */
 export interface NamedRows {
-  /** What its rows are keyed by. */
+  /** Key of its rows. */
   readonly id: string;
   readonly name: string;
 }
@@ -29,16 +22,16 @@ export interface NamedRows {
 export const KEPT_TABLES = ["entry", "state", "checkpoint_state"] as const;
 export type KeptTable = (typeof KEPT_TABLES)[number];
 
-/** What rows of a table are kept under, and whether a namespace is listed that they belong to. */
+/** Namespace id of rows in a table, and whether this namespace is listed. */
 export interface KeptRows {
   readonly id: string;
   readonly isListed: boolean;
 }
 
-/** The SQL of what is checked, and of what is left of entries that were compacted away, for one schema. Pages come in order. */
+/** The SQL of checks, of checkpoints and of compacted entries, for one schema. Pages are in order. */
 export interface CheckpointSql {
   namespaces(connection: Connection, after: string | undefined, limit: number): Promise<readonly NamedRows[]>;
-  /** What a table keeps rows under, in order; nothing where row-level security hides it. */
+  /** Namespace ids of a table, in order; none where row-level security hides the rows. */
   kept(
     connection: Connection,
     table: KeptTable,
@@ -47,30 +40,27 @@ export interface CheckpointSql {
   ): Promise<readonly KeptRows[]>;
   /** Undefined when there is no such namespace. */
   ends(connection: Connection, namespace: string): Promise<LedgerEnds | undefined>;
-  /** Rows of entries as they are, unchecked, those that were compacted away included. */
+  /** Rows of entries, unchecked, compacted ones included. */
   entries(connection: Connection, namespace: string, after: number, limit: number): Promise<readonly ChainedEntry[]>;
-  /** @param after place of the last state before the page, −1 for the first one */
-  states(
-    connection: Connection,
-    namespace: string,
-    after: number,
-    limit: number,
-  ): Promise<readonly CheckpointColumns[]>;
-  /** Leaves nothing of entries but their keys, and digests of their payloads. */
+  /** Rows of all states of a checkpoint. Several statements: call it on one moment. */
+  states(connection: Connection, namespace: string): Promise<readonly CheckpointColumns[]>;
+  /** Drops entries except for their keys and the digests of their payloads. */
   dropEntries(connection: Connection, namespace: string, entries: readonly DroppedColumns[]): Promise<void>;
   /** Several statements. */
   replaceStates(connection: Connection, namespace: string, states: readonly CheckpointColumns[]): Promise<void>;
   setBase(connection: Connection, ends: LedgerEnds): Promise<void>;
 }
 
-/** Before all others. */
+/** States of a checkpoint that are read at once. */
+const STATES_PAGE = 1_000;
+/** Sorts before every id. */
 const NO_ID = "00000000-0000-0000-0000-000000000000";
 
 /** Prepares the text of every statement. */
 export function checkpointSql(schemaName: string): CheckpointSql {
   const schema = quoted(schemaName);
   const sql = {
-    // An empty namespace is one whose first commit has not been made yet.
+    // A namespace is empty until its first commit.
     namespaces: statement(`
       select id::text as id, name from ${schema}.namespace where name > $1 and head > 0 order by name limit $2`),
     ends: statement(`
@@ -80,8 +70,8 @@ export function checkpointSql(schemaName: string): CheckpointSql {
       where namespace = $1 and seq > $2 order by seq limit $3`),
     states: statement(`
       select place, scope, id, value from ${schema}.checkpoint_state
-      where namespace = $1 and place > $2 order by place limit $3`),
-    // The row of a key stays where it is, so that one index knows all keys that were ever taken.
+      where namespace = $1 and place > $2 order by place limit ${STATES_PAGE}`),
+    // The row of a key stays in the table, so that one index has all keys.
     dropEntries: statement(`
       update ${schema}.entry set type = '', at = 0, payload = gone.payload, digest = gone.digest
       from unnest($2::bigint[], $3::bytea[], $4::bytea[]) as gone (seq, payload, digest)
@@ -93,7 +83,7 @@ export function checkpointSql(schemaName: string): CheckpointSql {
     setBase: statement(`
       update ${schema}.namespace set base = $2, base_digest = $3, checkpoint_digest = $4 where id = $1`),
   } satisfies Record<string, Statement>;
-  // From one namespace's rows to the next one's by the primary key, however many rows each has.
+  // Jumps from one namespace to the next by the primary key, so that the number of rows does not matter.
   const kept = Object.fromEntries(
     KEPT_TABLES.map((table) => [
       table,
@@ -134,9 +124,15 @@ export function checkpointSql(schemaName: string): CheckpointSql {
       return rows as readonly ChainedEntry[];
     },
 
-    async states(connection, namespace, after, limit) {
-      const rows: readonly unknown[] = await connection.rows(sql.states, [nameId(namespace), after, limit]);
-      return rows as readonly CheckpointColumns[];
+    async states(connection, namespace) {
+      const found: CheckpointColumns[] = [];
+      for (let isOver = false; !isOver; ) {
+        const after = found.at(-1)?.place ?? -1;
+        const rows: readonly unknown[] = await connection.rows(sql.states, [nameId(namespace), after]);
+        found.push(...(rows as readonly CheckpointColumns[]));
+        isOver = rows.length < STATES_PAGE;
+      }
+      return found;
     },
 
     async dropEntries(connection, namespace, entries) {
@@ -178,9 +174,4 @@ function toEnds({ name, head, digest, base, base_digest, checkpoint_digest }: Ro
     baseDigest: base_digest as Uint8Array,
     checkpointDigest: checkpoint_digest as Uint8Array,
   };
-}
-
-/** A state of a checkpoint as a row. */
-export function checkpointRow(place: number, scope: string, id: string, value: Uint8Array): CheckpointColumns {
-  return { place, scope: nameToBytes(scope), id: nameToBytes(id), value };
 }

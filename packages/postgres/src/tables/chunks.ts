@@ -1,8 +1,8 @@
-/** What one statement carries at most: bytes of values, and rows. A statement is a text, in which a byte takes two characters. */
+/** Largest size of one statement: bytes of values, and rows. In its text a byte takes two characters. */
 const CHUNK_BYTES = 8 * 1024 * 1024;
 const CHUNK_ROWS = 2_000;
 
-/** Rows in pieces that one statement can carry, in order. A single row may be larger than a piece. */
+/** Splits rows into pieces for one statement each, in order. A single row may be larger than a piece. */
 export function* chunks<Row>(rows: readonly Row[], bytesOf: (row: Row) => number): Iterable<readonly Row[]> {
   let start = 0;
   let bytes = 0;

@@ -1,33 +1,30 @@
+import type { QavrError } from "@qavr/core";
 import {
   bytesToName,
   type ChainedEntry,
   chainedEntries,
-  type DroppedKey,
   nameToBytes,
-  type QavrError,
   type ScannedState,
   type ScanOptions,
   type SequencedEntry,
   type StateRef,
   type StateWrite,
   sameBytes,
-} from "@qavr/core";
+  type TakenKey,
+} from "@qavr/core/store";
 import { type Connection, type Row, type Statement, statement } from "../connection/connections.js";
-import { oneByOne } from "../connection/one-by-one.js";
 import { damagedEntry } from "../connection/postgres-errors.js";
 import { onItsOwn } from "../connection/transaction.js";
-import { writeIfAt } from "../connection/write-if-at.js";
 import type { ResolvedOptions } from "../postgres-options.js";
 import { chunks } from "./chunks.js";
-import { digests } from "./digests.js";
+import { digests, nameId } from "./digests.js";
 import { ABSENT, type Moment } from "./moment.js";
-import { nameId } from "./name-id.js";
-import { quoted } from "./quoting.js";
+import { oneByOne, quoted, writeIfAt } from "./sql-text.js";
 
-/** Where a namespace stands. */
+/** The row of a namespace. */
 export interface NamespaceRow extends Moment {
   readonly head: number;
-  /** Place of the last entry that was compacted away, 0 for a whole ledger. */
+  /** Place of the last compacted entry, 0 for a whole ledger. */
   readonly base: number;
 }
 
@@ -37,16 +34,16 @@ export interface StatesRead {
   readonly values: (Uint8Array | undefined)[];
 }
 
-/** Which of some keys are taken at one moment. */
+/** Keys of a commit that are taken at one moment. */
 export interface KeysRead {
   readonly moment: Moment;
-  /** Payloads may be large, so they are held against digests. */
-  readonly taken: ReadonlyMap<string, DroppedKey>;
+  /** Compares payloads by digest, since they may be large. */
+  readonly taken: ReadonlyMap<string, TakenKey>;
   /** Commits may have to wait for replicas. */
   readonly isReplicated: boolean;
 }
 
-/** The SQL of the ledger, for one schema. Each method is one statement on the connection and therefore sees one moment, unless it says otherwise. */
+/** The SQL of the ledger, for one schema. Unless noted, a method is one statement and therefore sees one moment. */
 export interface LedgerSql {
   moment(connection: Connection, namespace: string): Promise<Moment>;
   head(connection: Connection, namespace: string): Promise<number>;
@@ -54,31 +51,31 @@ export interface LedgerSql {
   /** @throws STORE_CORRUPT for an entry that does not follow from the one before it */
   entries(connection: Connection, namespace: string, after: number, limit: number): Promise<SequencedEntry[]>;
   states(connection: Connection, namespace: string, scope: string, ids: readonly string[]): Promise<StatesRead>;
-  /** The same across scopes. */
+  /** Like `states`, across scopes. */
   statesOf(connection: Connection, namespace: string, refs: readonly StateRef[]): Promise<StatesRead>;
   scan(connection: Connection, namespace: string, scope: string, options: ScanOptions): Promise<ScannedState[]>;
   /** Statement that locks the namespace's head until the transaction ends, and selects it. */
   lockHead(namespace: string): string;
-  /** Reads what {@link lockHead} selected; undefined: there is no such namespace, and nothing is locked. */
+  /** Reads the result of {@link lockHead}; undefined: the namespace does not exist, and nothing is locked. */
   lockedHead(rows: readonly Row[]): NamespaceRow | undefined;
-  /** Adds an empty namespace if there is none. Waits for a transaction that is about to add or erase it. */
+  /** Adds a missing namespace, empty. Waits for a transaction that is about to add or erase it. */
   addNamespace(connection: Connection, namespace: string): Promise<void>;
   knownKeys(connection: Connection, namespace: string, keys: readonly string[]): Promise<KeysRead>;
   /**
-   * Writes a change as one statement, which does nothing and returns false if the namespace is not at the moment `before` or if one
-   * of the keys is taken. Only for a change that {@link fitsOneStatement}.
+   * Writes a change in one statement. Changes nothing and returns false if the namespace is not at the moment `before` or one of the keys
+   * is taken. Only for a change that {@link fitsOneStatement}.
    */
   writeIfAt(connection: Connection, namespace: string, before: Moment, change: NamespaceChange): Promise<boolean>;
   /**
-   * Changes nothing, and has something to commit all the same. The acknowledgement of that is one of everything before it: when a
-   * connection is lost while a commit waits for a replica, the commit stands on one machine, and nobody waits for it any more.
+   * Writes a row unchanged, so that there is something to commit; its acknowledgement covers all earlier commits. Needed when a
+   * connection was lost while a commit waited for a replica: the commit may then be on one machine only.
    */
   confirm(connection: Connection, namespace: string): Promise<void>;
-  /** Several statements: large changes are written in pieces. For whoever holds the lock. */
+  /** Writes a large change in pieces, in several statements. Requires the lock. */
   write(connection: Connection, namespace: string, change: NamespaceChange): Promise<void>;
   /**
-   * A revision that the namespace has in no other history either, for a change that leaves the digest as it is: the time in
-   * microseconds, if the namespace has not come further.
+   * A revision that is unique across histories, for a change that keeps the digest: the time in microseconds, or the next revision if
+   * that is greater.
    */
   leapTo(connection: Connection, namespace: string): Promise<number>;
   deleteStates(connection: Connection, namespace: string): Promise<void>;
@@ -86,7 +83,7 @@ export interface LedgerSql {
   deleteNamespace(connection: Connection, namespace: string): Promise<void>;
 }
 
-/** What a transaction writes. */
+/** The writes of a transaction. */
 export interface NamespaceChange extends Moment {
   readonly head: number;
   readonly entries: readonly ChainedEntry[];
@@ -109,9 +106,9 @@ export function ledgerSql({ schema: name, place, lockTimeout }: LedgerSqlOptions
   const sql = {
     moment: statement(moment),
     head: statement(`select head from ${schema}.namespace where id = $1`),
-    // An empty namespace is one whose first commit has not been made yet.
+    // A namespace is empty until its first commit.
     namespaces: statement(`select name from ${schema}.namespace where name > $1 and head > 0 order by name limit $2`),
-    // From the one before on: its digest is what the first one's builds on. One row at least, so that the head comes with its entries.
+    // Includes the entry before, whose digest the first one builds on. At least one row, so that the head comes with its entries.
     entries: statement(`
       select known.head, known.base, known.base_digest, found.seq, found.key, found.type, found.at, found.payload, found.digest
       from (select) as one left join (select head, base, base_digest from ${schema}.namespace where id = $1) as known on true
@@ -119,7 +116,7 @@ export function ledgerSql({ schema: name, place, lockTimeout }: LedgerSqlOptions
         select seq, key, type, at, payload, digest
         from ${schema}.entry where namespace = $1 and seq >= greatest($2::bigint, known.base + 1) order by seq limit $3
       ) as found on true order by found.seq`),
-    // One row at least, so that the moment comes with its states.
+    // At least one row, so that the moment comes with its states.
     states: statement(`
       select now.revision, now.digest, found.place, found.value
       from (select) as one left join (${moment}) as now on true left join lateral (
@@ -134,12 +131,12 @@ export function ledgerSql({ schema: name, place, lockTimeout }: LedgerSqlOptions
       ) as found on true`),
     scan: statement(`
       select id, value from ${schema}.state where namespace = $1 and scope = $2 and id > $3 order by id limit $4`),
-    // The first revision is the time in microseconds: above every revision that an erased namespace of this name ever had.
+    // The first revision is the time in microseconds, above every revision of an erased namespace of this name.
     addNamespace: statement(`
       insert into ${schema}.namespace (id, name, head, revision, digest, base_digest)
       values ($1, $2, 0, ${now}, $3, $3)
       on conflict (id) do nothing`),
-    // Digests in place of payloads; of an entry that was compacted away that is all there is.
+    // Digests in place of payloads; a compacted entry has only the digest.
     knownKeys: statement(`
       select now.revision, now.digest, found.key, found.seq, found.payload_digest,
         (current_setting('synchronous_standby_names', true) <> '')::int as replicated
@@ -194,7 +191,7 @@ export function ledgerSql({ schema: name, place, lockTimeout }: LedgerSqlOptions
       const chain = (rows as readonly (ChainedEntry | NoEntry)[]).filter((row) => row.seq !== null);
       const [first] = chain;
       if (ends.base === null) {
-        // Entries without their namespace's own row: where the ledger begins, and what it is chained from, is gone.
+        // Entries without their namespace's own row: the start of the chain is lost.
         if (first) throw corrupt(first.seq);
         return [];
       }
@@ -202,7 +199,7 @@ export function ledgerSql({ schema: name, place, lockTimeout }: LedgerSqlOptions
         const before = { seq: ends.base, digest: ends.base_digest };
         return chainedEntries(chain.slice(0, limit), before, Math.min(ends.head, ends.base + limit), digests, corrupt);
       }
-      // Without the one before the first one cannot be checked: then it is the damaged one.
+      // If the entry before is missing, the first one cannot be checked and counts as damaged.
       const before = first?.seq === after ? first : { seq: after, digest: NOTHING };
       const following = before === first ? chain.slice(1) : chain;
       return chainedEntries(following, before, Math.min(ends.head, after + limit), digests, corrupt);
@@ -236,7 +233,7 @@ export function ledgerSql({ schema: name, place, lockTimeout }: LedgerSqlOptions
 
     async knownKeys(connection, namespace, keys) {
       const rows = await connection.rows(sql.knownKeys, [nameId(namespace), keys.map(toBytes)]);
-      const taken = new Map<string, DroppedKey>();
+      const taken = new Map<string, TakenKey>();
       for (const { key, seq, payload_digest: digest } of rows) {
         if (key === null) continue;
         const hasPayload = (payload: Uint8Array): boolean => sameBytes(digest as Uint8Array, digests.of(payload));
@@ -293,23 +290,23 @@ export function ledgerSql({ schema: name, place, lockTimeout }: LedgerSqlOptions
   };
 }
 
-/** Whether a change can be written by one statement. */
+/** True when one statement can write a change. */
 export function fitsOneStatement({ entries, states }: NamespaceChange): boolean {
   const sizes = [...entries.map(({ payload }) => payload.length), ...states.map(({ value }) => value?.length ?? 0)];
   return [...chunks(sizes, (size) => size)].length <= 1;
 }
 
-/** Where the ledger of a namespace begins and ends, null without a namespace. */
+/** Both ends of the ledger of a namespace, null without a namespace. */
 type Ends =
   | { readonly head: number; readonly base: number; readonly base_digest: Uint8Array }
   | { readonly head: null; readonly base: null; readonly base_digest: null };
 
-/** In place of entries, where there are none. */
+/** The row of a result without entries. */
 interface NoEntry {
   readonly seq: null;
 }
 
-/** A state to write, its address as the table has it. */
+/** A state to write, with its address in the table. */
 interface KeyedState {
   readonly scope: string;
   readonly id: Buffer;
@@ -336,7 +333,7 @@ const entryColumns = (entries: readonly ChainedEntry[]): unknown[] => [
   entries.map(({ digest }) => toBuffer(digest)),
 ];
 
-/** Every transaction touches rows in one order, so that no two of them can wait for each other. */
+/** Sorts states: all transactions touch rows in one order, so that they cannot deadlock. */
 function inKeyOrder(states: readonly StateWrite[]): {
   readonly kept: KeptState[];
   readonly removed: KeyedState[];
@@ -351,7 +348,7 @@ function inKeyOrder(states: readonly StateWrite[]): {
   };
 }
 
-/** Rows as values in the order that they were asked for in. */
+/** Rows as values, in the order of the request. */
 function toStates(rows: readonly Row[], count: number): StatesRead {
   const values = new Array<Uint8Array | undefined>(count).fill(undefined);
   for (const { place, value } of rows) {
@@ -360,7 +357,7 @@ function toStates(rows: readonly Row[], count: number): StatesRead {
   return { moment: momentOf(rows), values };
 }
 
-/** Ids of the scopes of some states; few scopes, so each is hashed once. */
+/** Ids of the scopes of some states; each scope is hashed once. */
 function scopeIds(refs: readonly StateRef[]): string[] {
   const known = new Map<string, string>();
   return refs.map(({ scope }) => {
@@ -370,7 +367,7 @@ function scopeIds(refs: readonly StateRef[]): string[] {
   });
 }
 
-/** Of a namespace that is not there nothing is selected, or null. */
+/** The moment in a result; {@link ABSENT} without a row, or with null in it. */
 function momentOf([row]: readonly Row[]): Moment {
   return typeof row?.revision === "number" ? { revision: row.revision, digest: row.digest as Uint8Array } : ABSENT;
 }

@@ -1,56 +1,48 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type Connection, type Connections, usualSilence } from "../connection/connections.js";
+import { type Connection, type Connections, type Limits, usualSilence } from "../connection/connections.js";
 import { commitUnknown, isConnectionLoss, isTransient, toStoreError } from "../connection/postgres-errors.js";
-import {
-  DURABLY,
-  inTransaction,
-  type Limits,
-  LONG_STATEMENT,
-  limits,
-  statementLimit,
-} from "../connection/transaction.js";
+import { DURABLY, inTransaction, LONG_STATEMENT, limits, statementLimit } from "../connection/transaction.js";
+import { nameId } from "./digests.js";
 import type { LedgerSql, NamespaceRow } from "./ledger-sql.js";
-import { nameId } from "./name-id.js";
 
 /** A transaction that holds the lock of one namespace's head. */
 export interface LockedNamespace {
   readonly connection: Connection;
-  /** Where the namespace stands, undefined when there is none; then nothing is locked. */
+  /** Row of the namespace, undefined when it does not exist; then nothing is locked. */
   readonly row: NamespaceRow | undefined;
-  /** Locks a namespace that was not there by adding it, empty. */
+  /** Adds a missing namespace, empty, and locks it. */
   create(): Promise<NamespaceRow>;
   /**
-   * Runs statements about all rows of the namespace, each of which may take as long as that takes. The time that the server waits for
-   * this process stays the usual one.
+   * Runs statements about all rows of the namespace with a long timeout. The server's timeout for this process stays the usual one.
    */
-  patiently(work: () => Promise<void>): Promise<void>;
-  /** Commits, and returns when that was asked for, ms of a steady clock. Without it everything is rolled back. */
+  timed(work: () => Promise<void>): Promise<void>;
+  /** Commits, and returns the time of the request, ms of a steady clock. Without it everything is rolled back. */
   commit(): Promise<number>;
 }
 
-/** How namespaces are locked. */
+/** Options of locking. */
 export interface LockingOptions extends Limits {
   readonly source: Connections;
   readonly sql: LedgerSql;
   /** For messages. */
   readonly place: string;
   readonly rowLevelSecurity: boolean;
-  /** Whether the work may take longer than closing waits. @default false */
+  /** True for work that closing does not wait for. @default false */
   readonly lasting?: boolean;
 }
 
-/** Pauses before a transaction is tried again, in ms: long enough for a server that was restarted. */
+/** Pauses before a transaction is tried again, in ms; together long enough for a restart of the server. */
 const PAUSES = [25, 100, 400, 1_000];
-/** No other try is begun later than this after the first failure, in ms: a server that does not answer takes its time with each. */
+/** No new try begins later than this after the first failure, in ms: tries on a silent server are slow. */
 const RETRY_FOR = 3_000;
 
 /**
- * Runs `work` with the namespace locked, again and again while the connection breaks or the server gives the transaction up, for
- * some one and a half seconds. After a commit whose answer was lost, the next try waits for the lock and then sees whether it was
- * kept: `work` must be able to tell, as it is with idempotency keys.
+ * Runs `work` with the namespace locked. Repeats it for about one and a half seconds while the connection breaks or the server gives the
+ * transaction up. After a commit without an answer, the next try waits for the lock and then sees whether it was kept: `work` must notice
+ * that, for example by idempotency keys.
  *
- * @param maybeKept whether an earlier try may have been kept
- * @throws STORE_COMMIT_UNKNOWN when that cannot be found out, what `work` throws, and what the server reports
+ * @param maybeKept true when an earlier try may have been kept
+ * @throws STORE_COMMIT_UNKNOWN when this cannot be found out, the errors of `work`, and errors of the server
  */
 export async function withLockedNamespace<Result>(
   { source, sql, place, rowLevelSecurity, lasting = false, ...limited }: LockingOptions,
@@ -70,7 +62,7 @@ export async function withLockedNamespace<Result>(
             connection,
             row: sql.lockedHead(rows),
             create: () => createLocked(connection, sql, namespace),
-            patiently: (statements) => patiently(connection, limited, statements),
+            timed: (statements) => timed(connection, limited, statements),
             async commit() {
               const askedAt = performance.now();
               committing = true;
@@ -87,7 +79,7 @@ export async function withLockedNamespace<Result>(
       giveUpAt = Math.min(giveUpAt, performance.now() + RETRY_FOR);
       const wait = performance.now() < giveUpAt ? PAUSES[attempt] : undefined;
       if (wait !== undefined && (lost || isTransient(error))) {
-        // Not all at the same time again.
+        // A random pause, so that several clients do not retry together.
         await pause(wait * (0.5 + Math.random()));
         continue;
       }
@@ -96,12 +88,12 @@ export async function withLockedNamespace<Result>(
   }
 }
 
-/** One round trip together with the lock that follows. Only an acknowledgement that survives a crash is one. */
+/** Statements that begin the transaction, in one round trip with the lock. Its commit waits for the disk. */
 function beginning(limited: Limits): string {
   return `begin isolation level read committed; ${limits(limited)} select where ${DURABLY};`;
 }
 
-async function patiently(connection: Connection, limited: Limits, work: () => Promise<void>): Promise<void> {
+async function timed(connection: Connection, limited: Limits, work: () => Promise<void>): Promise<void> {
   await connection.script(statementLimit(LONG_STATEMENT));
   connection.allowSilence(LONG_STATEMENT);
   try {
@@ -112,12 +104,12 @@ async function patiently(connection: Connection, limited: Limits, work: () => Pr
   await connection.script(statementLimit(limited.statementTimeout));
 }
 
-/** Statement that tells row-level security which namespace the transaction is about; `*` lists all names. */
+/** Statement that names the transaction's namespace for row-level security; `*` shows all names. */
 export function nameScope(id: string): string {
   return `select set_config('qavr.namespace', '${id}', true);`;
 }
 
-/** Between adding and locking somebody may erase it again; then once more. */
+/** Adds and locks a namespace; repeats if another process erased it in between. */
 async function createLocked(connection: Connection, sql: LedgerSql, namespace: string): Promise<NamespaceRow> {
   for (;;) {
     await sql.addNamespace(connection, namespace);

@@ -1,127 +1,105 @@
 import { QavrError } from "@qavr/core";
-import type { Connection, Connections } from "../connection/connections.js";
+import type { Connection, Connections, Limits } from "../connection/connections.js";
 import { inTransaction, LONG_STATEMENT, limits } from "../connection/transaction.js";
 import type { ResolvedOptions } from "../postgres-options.js";
-import { chainEntries } from "./chain-entries.js";
-import { quoted, quotedText } from "./quoting.js";
+import { quoted, quotedText } from "./sql-text.js";
 
-/** "qavr" in ASCII: first key of the advisory lock that migrations are made under. */
+/** "qavr" in ASCII: first key of the advisory lock for migrations. */
 const LOCK = 0x71617672;
-/** Creating tables, some hundreds of them with many partitions. ms */
+/** Timeout of creating the tables, some hundreds of them with many partitions. ms */
 const CREATION_TIMEOUT = 60_000;
 
-/** What the store must know of the server. */
+/** Facts about the server that the store needs. */
 export interface ServerFacts {
   /** The tables were created with row-level security. */
   readonly rowLevelSecurity: boolean;
 }
 
-/** How the tables of a ledger are laid out: as asked for when they are created, as they are found afterwards. */
+/** Layout of the tables: as configured when they are created, as found afterwards. */
 interface Layout extends ServerFacts {
   readonly partitions: number;
 }
 
-/** What a migration may depend on. */
+/** Values that a migration may depend on. */
 interface MigrationContext extends Layout {
   /** Quoted. */
   readonly schema: string;
 }
 
-/** SQL, and then what SQL cannot say. */
-interface Migration {
-  sql(context: MigrationContext): string;
-  after?(connection: Connection, context: MigrationContext): Promise<void>;
-}
+/** SQL that brings a ledger from schema version n to n + 1. A released step never changes. */
+export type Migration = (context: MigrationContext) => string;
 
 /**
- * Each step brings a ledger from schema version n to n + 1. A step that was released is never changed.
- *
  * Names are bytea of UTF-8: text cannot hold NUL, and compares by a collation. Every key begins with the namespace, as the first 16
  * bytes of its name's SHA-256 (see {@link nameId}), so that a row's place follows from its namespace alone: by hash partition here,
- * by shard on engines that distribute tables. Values are numbers of vectors: compressing them costs time and gains nothing.
+ * by shard on engines that distribute tables. Values are numbers of vectors: compressing them costs time and gains nothing. `base` is
+ * the last entry that was compacted away.
  */
 export const MIGRATIONS: readonly Migration[] = [
-  {
-    sql: ({ schema, partitions, rowLevelSecurity }) => `
-      create table ${schema}.ledger (version integer not null);
-      insert into ${schema}.ledger values (0);
-      create table ${schema}.namespace (
-        id       uuid   not null primary key,
-        name     bytea  not null,
-        head     bigint not null,
-        revision bigint not null
-      ) ${by("id", partitions)} ${plain("namespace", partitions)};
-      create index namespace_name on ${schema}.namespace (name);
-      create table ${schema}.entry (
-        namespace uuid   not null,
-        seq       bigint not null,
-        key       bytea  not null,
-        type      bytea  not null,
-        at        double precision not null,
-        payload   bytea  not null,
-        primary key (namespace, seq),
-        unique (namespace, key)
-      ) ${by("namespace", partitions)} ${plain("entry", partitions)};
-      create table ${schema}.state (
-        namespace uuid  not null,
-        scope     uuid  not null,
-        id        bytea not null,
-        value     bytea not null,
-        primary key (namespace, scope, id)
-      ) ${by("namespace", partitions)} ${plain("state", partitions)};
-      alter table ${schema}.entry alter column payload set storage external;
-      alter table ${schema}.state alter column value set storage external;
-      ${FIRST_TABLES.map((table) => parts(schema, table, partitions)).join("")}
-      ${rowLevelSecurity ? FIRST_TABLES.map((table) => policy(schema, table, partitions)).join("\n") : ""}
-    `,
-  },
-
-  // Digests, each covering the one before; `base` is the last entry that was compacted away.
-  {
-    sql: ({ schema, partitions, rowLevelSecurity }) => `
-      alter table ${schema}.namespace
-        add column digest            bytea,
-        add column base              bigint not null default 0,
-        add column base_digest       bytea,
-        add column checkpoint_digest bytea  not null default '';
-      alter table ${schema}.entry add column digest bytea;
-      create table ${schema}.checkpoint_state (
-        namespace uuid    not null,
-        place     integer not null,
-        scope     bytea   not null,
-        id        bytea   not null,
-        value     bytea   not null,
-        primary key (namespace, place)
-      ) ${by("namespace", partitions)};
-      alter table ${schema}.checkpoint_state alter column value set storage external;
-      ${parts(schema, "checkpoint_state", partitions)}
-      ${rowLevelSecurity ? policy(schema, "checkpoint_state", partitions) : ""}
-    `,
-    async after(connection, { schema, rowLevelSecurity }) {
-      await chainEntries(connection, schema, rowLevelSecurity);
-      await connection.script(`
-        alter table ${schema}.namespace alter column digest set not null, alter column base_digest set not null;
-        alter table ${schema}.entry alter column digest set not null`);
-    },
-  },
+  ({ schema, partitions, rowLevelSecurity }) => `
+    create table ${schema}.ledger (version integer not null);
+    insert into ${schema}.ledger values (0);
+    create table ${schema}.namespace (
+      id                uuid   not null primary key,
+      name              bytea  not null,
+      head              bigint not null,
+      revision          bigint not null,
+      digest            bytea  not null,
+      base              bigint not null default 0,
+      base_digest       bytea  not null,
+      checkpoint_digest bytea  not null default ''
+    ) ${by("id", partitions)} ${plain("namespace", partitions)};
+    create index namespace_name on ${schema}.namespace (name);
+    create table ${schema}.entry (
+      namespace uuid   not null,
+      seq       bigint not null,
+      key       bytea  not null,
+      type      bytea  not null,
+      at        double precision not null,
+      payload   bytea  not null,
+      digest    bytea  not null,
+      primary key (namespace, seq),
+      unique (namespace, key)
+    ) ${by("namespace", partitions)} ${plain("entry", partitions)};
+    create table ${schema}.state (
+      namespace uuid  not null,
+      scope     uuid  not null,
+      id        bytea not null,
+      value     bytea not null,
+      primary key (namespace, scope, id)
+    ) ${by("namespace", partitions)} ${plain("state", partitions)};
+    create table ${schema}.checkpoint_state (
+      namespace uuid    not null,
+      place     integer not null,
+      scope     bytea   not null,
+      id        bytea   not null,
+      value     bytea   not null,
+      primary key (namespace, place)
+    ) ${by("namespace", partitions)};
+    alter table ${schema}.entry alter column payload set storage external;
+    alter table ${schema}.state alter column value set storage external;
+    alter table ${schema}.checkpoint_state alter column value set storage external;
+    ${TABLES.map((table) => parts(schema, table, partitions)).join("")}
+    ${rowLevelSecurity ? TABLES.map((table) => policy(schema, table, partitions)).join("\n") : ""}
+  `,
 ];
 
-const FIRST_TABLES = ["namespace", "entry", "state"] as const;
+const TABLES = ["namespace", "entry", "state", "checkpoint_state"] as const;
 
 function by(column: string, partitions: number): string {
   return partitions === 0 ? "" : `partition by hash (${column})`;
 }
 
 /**
- * How the rows of a table are stored. Heads have room to be counted up in. Entries and states stay in their row up to a page: moved out,
- * each change of a collection's state would leave two dead rows and index entries behind, which nothing but a vacuum takes away.
+ * Storage parameters of a table. Heads leave room for updates in place. Entries and states of up to a page stay in their row: moved out,
+ * each change of a collection's state would leave two dead rows and index entries behind until the next vacuum.
  */
 function storage(table: string): string {
   if (table === "namespace") return "with (fillfactor = 50)";
   return table === "entry" || table === "state" ? "with (toast_tuple_target = 8160)" : "";
 }
 
-/** Of a table that is not partitioned: one that is stores nothing itself. */
+/** Storage parameters of a table without partitions; a partitioned table stores no rows itself. */
 function plain(table: string, partitions: number): string {
   return partitions === 0 ? storage(table) : "";
 }
@@ -134,8 +112,8 @@ function parts(schema: string, table: string, partitions: number): string {
 }
 
 /**
- * Rows of the namespace that the transaction names; all names are listed under `*`. Partitions have no policy of their own, so that
- * nothing is seen past their table.
+ * Row-level security of a table: shows the rows of the namespace that the transaction names; `*` shows all names. Partitions have no
+ * policy of their own, so their rows are visible through the table only.
  */
 function policy(schema: string, table: string, partitions: number): string {
   const column = table === "namespace" ? "id" : "namespace";
@@ -152,52 +130,54 @@ function policy(schema: string, table: string, partitions: number): string {
 }
 
 /**
- * Makes sure that the schema holds a ledger of the version that this package knows, under an advisory lock: of several
- * processes one migrates and the others find the work done. In one transaction: it is migrated, or as it was.
+ * Makes sure that the schema holds a ledger of the newest version. One transaction under an advisory lock: only one of several
+ * processes migrates, and a failed migration leaves the ledger unchanged.
  *
- * @throws STORE_FOREIGN, STORE_NEWER_SCHEMA, STORE_UNAVAILABLE when it is not there and may not be created, and what `pg` throws
+ * @param steps tests pass their own
+ * @throws STORE_FOREIGN, STORE_NEWER_SCHEMA, STORE_UNAVAILABLE when there is none and `migrate` is false, and errors of `pg`
  */
-export async function prepareSchema(source: Connections, options: ResolvedOptions): Promise<ServerFacts> {
-  // Every call of the store waits for this: a connection that falls silent must not keep them for as long as a migration may take.
-  const version = await source.use((connection) => inspect(connection, options));
-  if (version !== MIGRATIONS.length) {
+export async function prepareSchema(
+  source: Connections,
+  options: ResolvedOptions,
+  steps: readonly Migration[] = MIGRATIONS,
+): Promise<ServerFacts> {
+  // Every call of the store waits for this, so the look at the schema has the usual, short timeout.
+  const version = await source.use((connection) => inspect(connection, options, steps.length));
+  if (version !== steps.length) {
     if (!options.migrate) throw notThere(options.place);
-    // Bringing a large ledger up to date takes its time. Whoever waits for it waits as long as for any other lock.
+    // Migrating a large ledger takes long. Other processes wait for it no longer than for any other lock.
     const timeout = version === 0 ? CREATION_TIMEOUT : LONG_STATEMENT;
-    await source.use((connection) => migrateLocked(connection, options, timeout), { timeout, lasting: true });
+    await source.use((connection) => migrate(connection, options, steps, timeout), { timeout, lasting: true });
   }
   return source.use((connection) => layoutOf(connection, options.schema));
 }
 
-/** @param timeout how long one of its statements may take, ms */
-async function migrateLocked(connection: Connection, options: ResolvedOptions, timeout: number): Promise<void> {
+/** @param timeout of each of its statements, ms */
+async function migrate(
+  connection: Connection,
+  options: ResolvedOptions,
+  steps: readonly Migration[],
+  timeout: number,
+): Promise<void> {
   const lock = `begin isolation level read committed; ${limits(options, timeout)}
     select pg_advisory_xact_lock(${LOCK}, hashtext(${quotedText(options.schema)}))`;
   await inTransaction(connection, lock, async (_, commit) => {
-    await migrate(connection, options);
+    // Another process may have migrated before this one got the lock.
+    const version = await inspect(connection, options, steps.length);
+    if (version === steps.length) return;
+    const schema = quoted(options.schema);
+    if (version === 0) {
+      const found = await connection.script(
+        `select 1 from pg_catalog.pg_namespace where nspname = ${quotedText(options.schema)}`,
+      );
+      // "if not exists" would need the right to create a schema even where it exists.
+      if (found.length === 0) await connection.script(`create schema ${schema}`);
+    }
+    const layout = version === 0 ? options : await layoutOf(connection, options.schema);
+    for (const step of steps.slice(version)) await connection.script(step({ ...layout, schema }));
+    await connection.script(`update ${schema}.ledger set version = ${steps.length}`);
     await commit();
   });
-}
-
-async function migrate(connection: Connection, options: ResolvedOptions): Promise<void> {
-  // Looked at again under the lock.
-  const version = await inspect(connection, options);
-  if (version === MIGRATIONS.length) return;
-  const schema = quoted(options.schema);
-  if (version === 0) {
-    const found = await connection.script(
-      `select 1 from pg_catalog.pg_namespace where nspname = ${quotedText(options.schema)}`,
-    );
-    // "if not exists" would ask for the right to create it also when it is there.
-    if (found.length === 0) await connection.script(`create schema ${schema}`);
-  }
-  const layout = version === 0 ? options : await layoutOf(connection, options.schema);
-  const context = { ...layout, schema };
-  for (const { sql, after } of MIGRATIONS.slice(version)) {
-    await connection.script(sql(context));
-    await after?.(connection, context);
-  }
-  await connection.script(`update ${schema}.ledger set version = ${MIGRATIONS.length}`);
 }
 
 async function layoutOf(connection: Connection, schema: string): Promise<Layout> {
@@ -210,15 +190,16 @@ async function layoutOf(connection: Connection, schema: string): Promise<Layout>
 }
 
 /**
- * The version of the ledger in the schema, 0 if there is none. The catalogue is asked by queries: `to_regclass` and its like may
- * answer from what the session had remembered before it waited for the lock.
+ * Returns the version of the ledger in the schema, 0 if there is none. Queries the catalogue: `to_regclass` and its like may answer
+ * from a session's cache that is older than the lock.
  *
+ * @param known the newest version
  * @throws STORE_FOREIGN, STORE_NEWER_SCHEMA
  */
-async function inspect(connection: Connection, { schema, place }: ResolvedOptions): Promise<number> {
+async function inspect(connection: Connection, { schema, place }: ResolvedOptions, known: number): Promise<number> {
   const tables = await connection.script(
     `select relname::text as name from pg_catalog.pg_class join pg_catalog.pg_namespace on pg_namespace.oid = relnamespace
-     where nspname = ${quotedText(schema)} and relname in ('ledger', 'namespace', 'entry', 'state', 'checkpoint_state')`,
+     where nspname = ${quotedText(schema)} and relname in ('ledger', ${TABLES.map((table) => `'${table}'`).join(", ")})`,
   );
   if (tables.length === 0) return 0;
   if (!tables.some(({ name }) => name === "ledger")) throw foreign(place);
@@ -229,14 +210,42 @@ async function inspect(connection: Connection, { schema, place }: ResolvedOption
     });
   const version = rows[0]?.version;
   if (rows.length !== 1 || typeof version !== "number") throw foreign(place);
-  if (version > MIGRATIONS.length) {
+  if (version > known) {
     throw new QavrError(
       "STORE_NEWER_SCHEMA",
-      `The ledger in ${place} has schema ${version}; this version of @qavr/postgres knows schemas up to ${MIGRATIONS.length}. Upgrade @qavr/postgres.`,
-      { details: { place, schema: version, known: MIGRATIONS.length } },
+      `The ledger in ${place} has schema ${version}; this version of @qavr/postgres knows schemas up to ${known}. Upgrade @qavr/postgres.`,
+      { details: { place, schema: version, known } },
     );
   }
   return version;
+}
+
+/**
+ * Rebuilds the indexes of a schema, one table per transaction; writers of that table wait. Does nothing unless the login owns the
+ * tables.
+ */
+export async function rebuildIndexes(
+  source: Connections,
+  { schema, ...limited }: Limits & { readonly schema: string },
+): Promise<void> {
+  // Partitioned tables store no rows themselves, and cannot be reindexed inside a transaction.
+  const tables = await source.use((connection) =>
+    connection.script(
+      `select relname::text as name from pg_catalog.pg_class join pg_catalog.pg_namespace on pg_namespace.oid = relnamespace
+       where nspname = ${quotedText(schema)} and relkind = 'r' and pg_has_role(relowner, 'usage') order by relname`,
+    ),
+  );
+  for (const { name } of tables) {
+    const table = `${quoted(schema)}.${quoted(name as string)}`;
+    await source.use(
+      (connection) =>
+        inTransaction(connection, `begin; ${limits(limited, LONG_STATEMENT)}`, async (_, commit) => {
+          await connection.script(`reindex table ${table}`);
+          await commit();
+        }),
+      { timeout: LONG_STATEMENT, lasting: true },
+    );
+  }
 }
 
 function foreign(place: string, cause?: unknown): QavrError {

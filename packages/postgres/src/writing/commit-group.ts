@@ -1,17 +1,16 @@
+import { QavrError } from "@qavr/core";
 import {
   type CommitReceipt,
   chainOn,
-  type DroppedKey,
   type LedgerEntry,
-  NamespaceDraft,
-  QavrError,
   type Reduce,
-} from "@qavr/core";
-import { attempt } from "../connection/attempt.js";
+  type TakenKey,
+  WriteOverlay,
+} from "@qavr/core/store";
 import type { Connection } from "../connection/connections.js";
 import { isConnectionLoss } from "../connection/postgres-errors.js";
 import type { KnownStates, OwnCommit } from "../reading/known-states.js";
-import { StatesAtMoment } from "../reading/states-at-moment.js";
+import { attempt, StatesAtMoment } from "../reading/states-at-moment.js";
 import { digests } from "../tables/digests.js";
 import {
   fitsOneStatement,
@@ -29,10 +28,10 @@ export interface CommitCall {
   readonly reduce: Reduce;
 }
 
-/** What became of one call: its receipts, or the error of its reduction. */
+/** The answer to one call: its receipts, or the error of its reduction. */
 export type CommitAnswer = { readonly receipts: readonly CommitReceipt[] } | { readonly error: unknown };
 
-/** What a group of commits did to its namespace. */
+/** The result of a group of commits. */
 export interface GroupCommit {
   /** Parallel to the calls. */
   readonly answers: readonly CommitAnswer[];
@@ -41,15 +40,15 @@ export interface GroupCommit {
 }
 
 /**
- * Commits of one namespace in one transaction. Kept from one try of the transaction to the next: a try whose answer was lost has
- * told each entry its place, and an entry that the next one finds in that very place was kept by it.
+ * Commits of one namespace in one transaction. Lives across retries of the transaction: a try without an answer assigned a place to each
+ * entry, and an entry that the next try finds in that place was kept.
  */
 export class CommitGroup {
   readonly #namespace: string;
   readonly #calls: readonly CommitCall[];
   readonly #sql: LedgerSql;
   readonly #states: KnownStates;
-  /** What the last try would have answered. */
+  /** Answers of the last try. */
   #tried: readonly CommitAnswer[] = [];
 
   constructor(namespace: string, calls: readonly CommitCall[], sql: LedgerSql, states: KnownStates) {
@@ -59,14 +58,14 @@ export class CommitGroup {
     this.#states = states;
   }
 
-  /** Whether something was asked to be kept, and the answer never came. */
+  /** True when a commit was sent and has no answer. */
   get isInDoubt(): boolean {
     return this.#tried.length > 0;
   }
 
   /**
-   * Tries to commit without a lock, in two round trips: for a namespace that nobody else seems to write to, so that reducing on
-   * what is known of it will not be in vain. Undefined when it was; nothing was kept then.
+   * Tries to commit without a lock, in two round trips, reducing on cached states: for a namespace that no other process seems to write.
+   * Undefined when the namespace had moved on; then nothing was kept.
    */
   async runAlone(connection: Connection): Promise<GroupCommit | undefined> {
     const row = this.#states.ownHead(this.#namespace);
@@ -86,7 +85,7 @@ export class CommitGroup {
       const isKept = await this.#sql.writeIfAt(connection, this.#namespace, row, change);
       return isKept ? { answers, written: ownCommit(row, change, askedAt, true) } : undefined;
     } catch (error) {
-      // What the server has refused it has not kept.
+      // A refused commit was not kept.
       if (isConnectionLoss(error)) this.#tried = answers;
       throw error;
     }
@@ -96,10 +95,10 @@ export class CommitGroup {
   async run({ connection, row: found, create, commit }: LockedNamespace): Promise<GroupCommit> {
     const row = found ?? (await create());
     const undisturbed = isSameMoment(this.#states.moment(this.#namespace) ?? ABSENT, found ?? ABSENT);
-    // Nobody else can change the namespace now, so what is cached of this moment is current.
+    // The lock keeps the namespace unchanged, so cached states of this moment are current.
     const now = performance.now();
     this.#states.observe(this.#namespace, row, { askedAt: now, answeredAt: now });
-    // Asked after the lock was taken: the statement that waited for it does not see what its holder has written.
+    // Asked after the lock was taken: the statement that waited for the lock does not see its holder's writes.
     const keys = await this.#sql.knownKeys(connection, this.#namespace, this.#keys());
     const reduced = await this.#reduce(connection, row, keys.taken);
     if (!reduced) throw movedOn();
@@ -123,20 +122,20 @@ export class CommitGroup {
     return [...new Set(this.#calls.flatMap(({ entries }) => entries.map(({ key }) => key)))];
   }
 
-  /** Undefined when the states that a reduction asked for are of another moment. */
+  /** Undefined when the requested states are of another moment. */
   async #reduce(
     connection: Connection,
     row: NamespaceRow,
-    taken: ReadonlyMap<string, DroppedKey>,
+    taken: ReadonlyMap<string, TakenKey>,
   ): Promise<{ readonly answers: readonly CommitAnswer[]; readonly change: NamespaceChange | undefined } | undefined> {
     const { head, revision, digest } = row;
     const states = new StatesAtMoment(connection, this.#namespace, row, this.#sql, this.#states);
     await states.readAhead(this.#calls, head, taken);
-    const draft = new NamespaceDraft(head);
+    const overlay = new WriteOverlay(head);
     const answers: CommitAnswer[] = [];
     for (const { entries, reduce } of this.#calls) {
-      const commit = draft.add(entries, reduce, (key) => taken.get(key));
-      // What a reduction throws is its own call's affair, what the server throws concerns all.
+      const commit = overlay.commit(entries, reduce, (key) => taken.get(key));
+      // An error of a reduction rejects its own call, an error of the server rejects all.
       let step = attempt(() => commit.next());
       while (!("error" in step) && !step.done) {
         const values = await states.load(step.value);
@@ -145,30 +144,30 @@ export class CommitGroup {
       }
       answers.push("error" in step ? step : { receipts: step.value as readonly CommitReceipt[] });
     }
-    if (draft.entries.length === 0) return { answers, change: undefined };
-    const entries = chainOn(digest, draft.entries, digests);
+    if (overlay.entries.length === 0) return { answers, change: undefined };
+    const entries = chainOn(digest, overlay.entries, digests);
     const change = {
-      head: draft.head,
+      head: overlay.head,
       revision: revision + 1,
       digest: entries.at(-1)?.digest ?? digest,
       entries,
-      states: [...draft.states.writes()],
+      states: [...overlay.states.writes()],
     };
     return { answers, change };
   }
 }
 
-/** Whether the replicas may lack what was found, so that an answer must wait for them as the commit itself would have. */
+/** True when replicas may lack the entries found, so that the answer must wait for them as a commit does. */
 function mustConfirm({ taken, isReplicated }: KeysRead): boolean {
   return isReplicated && taken.size > 0;
 }
 
-/** Cannot be: somebody changed the tables past the lock. */
+/** The error when another writer ignored the lock. */
 function movedOn(): QavrError {
   return new QavrError("STORE_FAILED", "The namespace moved on although its head is locked. Nothing was kept.");
 }
 
-/** To be called when it has been acknowledged. */
+/** The commit of this process, after its acknowledgement. */
 function ownCommit(
   before: NamespaceRow,
   { revision, head, digest, states }: NamespaceChange,
@@ -179,7 +178,7 @@ function ownCommit(
   return { before, after, states, askedAt, answeredAt: performance.now(), undisturbed };
 }
 
-/** A receipt as the first try would have given it: what it had committed is found again as a duplicate in the same place. */
+/** The receipts of the first try: its entries are found again as duplicates in the same places. */
 function asFirst(answer: CommitAnswer, tried: CommitAnswer | undefined): CommitAnswer {
   if (!tried || !("receipts" in tried) || !("receipts" in answer)) return answer;
   return {

@@ -1,20 +1,23 @@
-import { type ChainedEntry, type Compaction, chainedEntries, type QavrError, type StateWrite } from "@qavr/core";
+import type { QavrError } from "@qavr/core";
+
+import { type ChainedEntry, type Compaction, chainedEntries, checkpointRows, type LedgerEnds } from "@qavr/core/store";
+
 import { damagedEntry } from "../connection/postgres-errors.js";
-import { type CheckpointSql, checkpointRow, type LedgerEnds } from "../tables/checkpoint-sql.js";
+import type { CheckpointSql } from "../tables/checkpoint-sql.js";
 import { digests } from "../tables/digests.js";
 import type { LockedNamespace } from "../tables/namespace-transaction.js";
 
-/** Entries that are dropped at once. */
+/** Entries dropped at once. */
 const PAGE = 1_000;
 
 /**
- * Drops the beginning of a ledger, keeping its keys, and sets the checkpoint. For whoever holds the lock of the namespace; the states
- * at the head are the caller's to replace.
+ * Drops the beginning of a ledger, keeping its keys, and sets the checkpoint. Requires the lock of the namespace; the caller replaces the
+ * states at the head.
  *
- * @throws STORE_CORRUPT for a damaged entry among those that go
+ * @throws STORE_CORRUPT for a damaged entry among the dropped ones
  */
 export async function dropBeginning(
-  { connection, patiently }: LockedNamespace,
+  { connection, timed }: LockedNamespace,
   ends: LedgerEnds,
   { through, checkpoint }: Compaction,
   { sql, place }: { readonly sql: CheckpointSql; readonly place: string },
@@ -30,10 +33,8 @@ export async function dropBeginning(
     await sql.dropEntries(connection, namespace, dropped);
     last = page.at(-1) as ChainedEntry;
   }
-  const states = checkpoint
-    .filter((state): state is StateWrite & { value: Uint8Array } => state.value !== null)
-    .map(({ scope, id, value }, i) => checkpointRow(i, scope, id, value));
-  await patiently(() => sql.replaceStates(connection, namespace, states));
+  const states = checkpointRows(checkpoint);
+  await timed(() => sql.replaceStates(connection, namespace, states));
   const checkpointDigest = digests.checkpoint(through, last.digest, states);
   await sql.setBase(connection, { ...ends, base: through, baseDigest: last.digest, checkpointDigest });
 }

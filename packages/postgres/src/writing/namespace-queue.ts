@@ -1,41 +1,41 @@
-/** Work that waits for its namespace. */
+/** A call that waits for its namespace. */
 export interface QueuedCall {
-  /** Not to be done together with others. */
+  /** True when it must not share a transaction. */
   readonly alone: boolean;
 }
 
 export interface NamespaceQueue<Call> {
   add(namespace: string, call: Call): void;
-  /** Resolves when nothing is waiting or being done. */
+  /** Resolves when no call is waiting or running. */
   drained(): Promise<void>;
 }
 
-/** Calls of one transaction at most: keeps the lock from being held for long. */
+/** Most calls of one transaction; bounds how long it holds the lock. */
 const CALLS_PER_TRANSACTION = 1_000;
 
-// Taken when the module loads: a test that fakes timers later must not stop its own writes.
+// Bound when the module loads, so that tests with fake timers do not stop their own writes.
 const afterThisTick = setImmediate;
 
-/** How many groups may be under way at once. */
+/** Most groups that run at once. */
 export interface Lanes {
-  /** Of calls that are done together. */
+  /** Groups of calls that share a transaction. */
   readonly together: number;
-  /** Of calls that must be alone: they may take long, and nobody else should wait for them. */
+  /** Calls that must be alone; they may take long, and other namespaces must not wait for them. */
   readonly alone: number;
 }
 
 /** Groups of one kind. */
 interface Lane {
   readonly width: number;
-  /** Namespaces whose next group is of this kind and may begin, in their order. */
+  /** Namespaces whose next group is of this kind and may begin, in order. */
   readonly turns: Set<string>;
   busy: number;
 }
 
 /**
- * Groups calls by namespace: those of one tick, and those that come while the namespace's transaction is under way, are done
- * together by the next one. One transaction per namespace at a time, and only so many at once; a namespace that has calls left waits
- * behind the others. A transaction never spans namespaces: it would hold several locks, and on sharded tables several machines.
+ * Groups calls by namespace: calls of one tick, and calls that arrive during the namespace's transaction, share the next one. One
+ * transaction per namespace at a time, and a bounded number in total; a namespace with calls left waits behind the others. A transaction
+ * never spans namespaces: it would hold several locks, on sharded tables several machines.
  *
  * @param run settles every call; never rejects
  */
@@ -59,7 +59,7 @@ export function namespaceQueue<Call extends QueuedCall>(
     });
   };
 
-  /** Has a namespace that nobody is busy with wait for its turn. */
+  /** Queues an idle namespace. */
   const line = (namespace: string, [next]: readonly Call[]): void => {
     const lane = next?.alone ? alone : together;
     lane.turns.add(namespace);
@@ -104,7 +104,7 @@ export function namespaceQueue<Call extends QueuedCall>(
   };
 }
 
-/** The first call if it must be alone, else those before the next one that must. */
+/** Removes the first call if it must be alone, else all calls before the next one that must be alone. */
 function takeGroup<Call extends QueuedCall>(calls: Call[]): Call[] {
   const loner = calls.findIndex(({ alone }) => alone);
   const together = loner === -1 ? calls.length : Math.max(loner, 1);

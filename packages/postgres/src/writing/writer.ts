@@ -1,7 +1,7 @@
-import { assertCompaction, type CommitReceipt, type StateWrite, type Store, stateAddress } from "@qavr/core";
-import type { Connections } from "../connection/connections.js";
+import type { Store } from "@qavr/core";
+import { assertCompaction, type CommitReceipt, type StateWrite, stateAddress } from "@qavr/core/store";
+import type { Connections, Limits } from "../connection/connections.js";
 import { isConnectionLoss, isTransient, toStoreError } from "../connection/postgres-errors.js";
-import type { Limits } from "../connection/transaction.js";
 import type { KnownStates } from "../reading/known-states.js";
 import type { Announcement } from "../reading/notifications.js";
 import type { CheckpointSql } from "../tables/checkpoint-sql.js";
@@ -13,9 +13,9 @@ import { type CommitCall, CommitGroup, type GroupCommit } from "./commit-group.j
 import { dropBeginning } from "./compact-ledger.js";
 import { namespaceQueue } from "./namespace-queue.js";
 
-/** Everything that writes, one transaction per namespace at a time. */
+/** All writes, one transaction per namespace at a time. */
 export interface Writer extends Required<Pick<Store, "commit" | "replaceStates" | "compact" | "eraseNamespace">> {
-  /** Resolves when nothing is waiting or under way. */
+  /** Resolves when no write is waiting or running. */
   drained(): Promise<void>;
 }
 
@@ -30,14 +30,14 @@ interface WriterOptions extends Limits {
   announce(announcement: Announcement): void;
 }
 
-/** One of the commits that share a transaction. */
+/** A commit that shares a transaction. */
 interface WaitingCommit extends CommitCall {
   readonly alone: false;
   resolve(receipts: readonly CommitReceipt[]): void;
   reject(error: unknown): void;
 }
 
-/** Work that has a transaction of its own. */
+/** Work with a transaction of its own. */
 interface WaitingWork {
   readonly alone: true;
   readonly work: (locked: LockedNamespace) => Promise<unknown>;
@@ -57,7 +57,7 @@ export function writer({
 }: WriterOptions): Writer {
   const { place } = options;
 
-  // A whole namespace may take long, and nobody should wait for it but those who write to that one.
+  // Work on a whole namespace may take long; only writers of that namespace should wait for it.
   const lanes = { together: writers, alone: Math.ceil(writers / 2) };
   const queue = namespaceQueue<WaitingCommit | WaitingWork>(lanes, async (namespace, calls) => {
     try {
@@ -67,7 +67,7 @@ export function writer({
       if (first?.alone) first.resolve(await withLockedNamespace({ ...locking, lasting: true }, namespace, first.work));
       else await commitTogether(locking, namespace, calls as readonly WaitingCommit[]);
     } catch (error) {
-      // A commit that failed, as far as anybody knows, may have been kept all the same.
+      // A failed commit may still have been kept.
       states.forget(namespace);
       for (const call of calls) call.reject(toStoreError(error, place));
     }
@@ -79,7 +79,7 @@ export function writer({
     calls: readonly WaitingCommit[],
   ): Promise<void> => {
     const group = new CommitGroup(namespace, calls, sql, states);
-    // Limits are set, and a namespace is named to row-level security, in a transaction of several statements.
+    // Setting limits, and naming a namespace for row-level security, needs a transaction of several statements.
     const lockless = !locking.rowLevelSecurity && source.limitsSessions && states.ownHead(namespace) !== undefined;
     const { answers, written } = await commitGroup(locking, namespace, group, lockless);
     if (written) {
@@ -93,7 +93,7 @@ export function writer({
     }
   };
 
-  /** Without the lock where that promises to work, else with it. */
+  /** Commits without the lock where possible, else with it. */
   const commitGroup = async (
     locking: LockingOptions,
     namespace: string,
@@ -116,20 +116,20 @@ export function writer({
       queue.add(namespace, { alone: true, work, resolve: resolve as (result: unknown) => void, reject });
     });
 
-  /** All states of a namespace at once, in an open transaction. Returns the moment that this leads to. */
+  /** Replaces all states of a namespace in an open transaction. Returns the new moment. */
   const replaceAll = async (
-    { connection, patiently }: LockedNamespace,
+    { connection, timed }: LockedNamespace,
     namespace: string,
     row: NamespaceRow,
     replacement: readonly StateWrite[],
   ): Promise<Moment> => {
-    await patiently(() => sql.deleteStates(connection, namespace));
+    await timed(() => sql.deleteStates(connection, namespace));
     const after = { revision: await sql.leapTo(connection, namespace), digest: row.digest };
     await sql.write(connection, namespace, { ...after, head: row.head, entries: [], states: lastOfEach(replacement) });
     return after;
   };
 
-  /** Takes note that all states of a namespace were replaced at once, and tells others. */
+  /** Notes that all states of a namespace were replaced, and announces it. */
   const replaced = (namespace: string, after: Moment, askedAt: number): void => {
     states.replaced(namespace, after, { askedAt, answeredAt: performance.now() });
     announce({ namespace, revision: after.revision });
@@ -156,7 +156,7 @@ export function writer({
       return alone(namespace, async (locked) => {
         const { connection, row, commit } = locked;
         const { head, through, states: replacement } = compaction;
-        // A try whose answer was lost had been kept.
+        // A try without an answer had been kept.
         if (asked && row?.base === through) {
           await sql.confirm(connection, namespace);
           replaced(namespace, row, await commit());
@@ -175,10 +175,10 @@ export function writer({
 
     eraseNamespace(namespace) {
       let asked = false;
-      return alone(namespace, async ({ connection, row, create, patiently, commit }) => {
-        // A try whose answer was lost may have been kept, and then there is nothing left to commit: it is added to be erased again.
+      return alone(namespace, async ({ connection, row, create, timed, commit }) => {
+        // A try without an answer may have been kept; the namespace is then added to be erased again, so that there is a commit.
         const erased = row ?? (asked ? await create() : undefined);
-        if (erased) await patiently(() => sql.deleteNamespace(connection, namespace));
+        if (erased) await timed(() => sql.deleteNamespace(connection, namespace));
         asked = true;
         const askedAt = await commit();
         states.replaced(namespace, ABSENT, { askedAt, answeredAt: performance.now() });
@@ -190,7 +190,7 @@ export function writer({
   };
 }
 
-/** The last write of each state: one statement writes a row once. */
+/** The last write of each state, since one statement writes a row once. */
 function lastOfEach(states: readonly StateWrite[]): StateWrite[] {
   return [...new Map(states.map((state) => [stateAddress(state), state])).values()];
 }

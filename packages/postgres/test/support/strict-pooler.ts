@@ -1,7 +1,7 @@
 import { createConnection } from "node:net";
 import { type LocalProxy, localProxy } from "@qavr/postgres-server";
 
-/** What a pooler in front of a server refuses, and what it lets through. */
+/** Rules of a pooler in front of a server. */
 export interface StrictPooler extends LocalProxy {
   /** Everything that was sent to the server. */
   sent(): string;
@@ -12,7 +12,7 @@ const KNOWN = new Set(["user", "database", "client_encoding", "application_name"
 /** Length and protocol version come before the settings. */
 const SETTINGS_AT = 8;
 
-/** Refuses connections that begin with settings, as PgBouncer does unless it is told to ignore them. */
+/** Refuses connections with initial settings, as PgBouncer does unless configured to ignore them. */
 export async function strictPooler(serverPort: number): Promise<StrictPooler> {
   let sent = "";
   const pooler = await localProxy((client) => {

@@ -1,4 +1,5 @@
-import type { LedgerEntry, Reduction, Store } from "@qavr/core";
+import type { Store } from "@qavr/core";
+import type { LedgerEntry, Reduction } from "@qavr/core/store";
 
 /** An outcome in the smallest form: adds one to a count. */
 export function tally(key: string): LedgerEntry {
@@ -12,7 +13,7 @@ export function* counting(): Reduction {
   return [{ scope: "stats", id: "count", value: new TextEncoder().encode(String(count)) }];
 }
 
-/** What {@link counting} has counted. */
+/** The count of {@link counting}. */
 export async function countIn(store: Store, namespace = "n"): Promise<number> {
   const [bytes] = await store.readStates(namespace, "stats", ["count"]);
   return bytes === undefined ? 0 : Number(new TextDecoder().decode(bytes));

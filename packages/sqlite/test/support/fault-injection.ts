@@ -3,7 +3,7 @@ import { onTestFinished } from "vitest";
 
 type Call = (this: unknown, ...given: unknown[]) => unknown;
 
-/** What the binding throws when the disk fails; 10 is SQLITE_IOERR. */
+/** The binding's error when the disk fails; 10 is SQLITE_IOERR. */
 export function diskError(): Error {
   return Object.assign(new Error("disk I/O error"), { code: "ERR_SQLITE_ERROR", errcode: 10 });
 }

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { onTestFinished } from "vitest";
 
-/** Somebody who reads from a ledger's log for as long as they like: a backup, a shell. */
+/** A reader that keeps reading from a ledger's log: a backup, a shell. */
 export function readerOf(path: string): { stop(): void } {
   const db = new DatabaseSync(path, { readOnly: true });
   db.exec("BEGIN; SELECT count(*) FROM entry");

@@ -1,5 +1,4 @@
-import { loadSqlite, sqliteVersion } from "../../src/sqlite-module.js";
-import { allowsSharedWal } from "../../src/sqlite-version.js";
+import { allowsSharedWal, loadSqlite, sqliteVersion } from "../../src/sqlite-module.js";
 
-/** Whether this Node's SQLite lets several connections use one ledger; on an older one, tests of sharing do not apply. */
+/** True when this Node's SQLite lets several connections use one ledger; older ones skip tests of sharing. */
 export const SHARES_FILES: boolean = allowsSharedWal(sqliteVersion(loadSqlite()));

@@ -1,4 +1,4 @@
-import type { LedgerEntry, Reduce, StateRef, StateWrite } from "@qavr/core";
+import type { LedgerEntry, Reduce, StateRef, StateWrite } from "@qavr/core/store";
 import fc from "fast-check";
 import { expect } from "vitest";
 import type { StoreAbilities } from "../conformance-case.js";
@@ -23,7 +23,7 @@ const writes: fc.Arbitrary<StateWrite[]> = fc.array(
   { maxLength: 6 },
 );
 
-/** What the events of one sequence may be: few, each with its key, so that the same one often comes twice. */
+/** Events of one sequence: few, each with its key, so that events often repeat. */
 export const scriptPools: fc.Arbitrary<readonly Script[]> = fc.array(scripts, { minLength: 10, maxLength: 10 });
 
 /** Events of a pool; one in eight has its key but another payload. */
@@ -150,7 +150,7 @@ const compactions = fc
     ),
   );
 
-/** What a call came to: its result, or the code of its refusal. */
+/** Outcome of a call: its result, or the code of its refusal. */
 const outcome = (settled: PromiseSettledResult<unknown>): unknown =>
   settled.status === "fulfilled" ? settled.value : (settled.reason as { code?: unknown }).code;
 

@@ -11,7 +11,7 @@ export const MODEL_IDS: readonly string[] = ["m", "m1", "m\0", "M", "é", "e\u03
 /** The candidate: one or two handles on one backend, and how to open another. */
 export interface Candidate {
   handles: Store[];
-  /** What a reader of each handle has kept, by namespace. */
+  /** States kept by a reader of each handle, by namespace. */
   readonly mirrors: Map<Store, Map<string, StateMirror>>;
   open(): Promise<Store>;
 }

@@ -1,4 +1,4 @@
-import type { LedgerEntry } from "@qavr/core";
+import type { LedgerEntry } from "@qavr/core/store";
 import { expect } from "vitest";
 import type { ConformanceTopic } from "../conformance-case.js";
 import { allEntries, allStates } from "../fixtures/read-all.js";

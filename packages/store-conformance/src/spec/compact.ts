@@ -1,4 +1,5 @@
-import type { Compaction, Store } from "@qavr/core";
+import type { Store } from "@qavr/core";
+import type { Compaction } from "@qavr/core/store";
 import { expect } from "vitest";
 import type { ConformanceTopic } from "../conformance-case.js";
 import { allEntries, allStates } from "../fixtures/read-all.js";

@@ -1,4 +1,5 @@
-import type { Reduce, StateWrite, Store } from "@qavr/core";
+import type { Store } from "@qavr/core";
+import type { Reduce, StateWrite } from "@qavr/core/store";
 import { expect } from "vitest";
 import type { ConformanceTopic } from "../conformance-case.js";
 import { entry } from "../fixtures/scripted-reduction.js";

@@ -22,7 +22,7 @@ async function twoHandles({ store, open, remember }: CaseContext): Promise<{
   return { store, other, goBack: (await remember?.()) as () => Promise<void> };
 }
 
-/** What every handle must find: the entries with these keys, one after the other, and the states that follow from them. */
+/** Expects every handle to find the entries with these keys, in order, and the states that follow from them. */
 async function expectLedger(handles: readonly Store[], keys: readonly string[]): Promise<void> {
   for (const handle of handles) {
     const entries = await allEntries(handle, "n");

@@ -1,4 +1,4 @@
-import { type LedgerEntry, type Reduce, STORE_LIMITS, sameBytes } from "@qavr/core";
+import { type LedgerEntry, type Reduce, STORE_LIMITS, sameBytes } from "@qavr/core/store";
 import { expect } from "vitest";
 import type { ConformanceTopic } from "../conformance-case.js";
 import { expectRefusal } from "../fixtures/expect-refusal.js";

@@ -1,4 +1,5 @@
-import type { Reduce, Store } from "@qavr/core";
+import type { Store } from "@qavr/core";
+import type { Reduce } from "@qavr/core/store";
 import { expect } from "vitest";
 import type { ConformanceTopic } from "../conformance-case.js";
 import { plainFold } from "../fixtures/plain-fold.js";

@@ -1,4 +1,4 @@
-import type { Reduction, StateWrite } from "@qavr/core";
+import type { Reduction, StateWrite } from "@qavr/core/store";
 import { address, type Mutant, mutant, verifying, withWrites } from "./mutant.js";
 
 /** Faults of writing: keys, order, reductions, atomicity. */

@@ -1,20 +1,18 @@
 import { createHash } from "node:crypto";
+import { memoryStore, QavrError, type Store } from "@qavr/core";
 import {
   DamageReport,
   type EntryColumns,
   ledgerDigests,
-  memoryStore,
   nameToBytes,
-  QavrError,
   type Reduce,
   type Reduction,
   type StateChanges,
   type StateWrite,
-  type Store,
-} from "@qavr/core";
+} from "@qavr/core/store";
 import type { StoreBackend } from "../../src/index.js";
 
-/** A store with one fault that somebody has made, or could make, in a real one. */
+/** A store with one plausible fault. */
 export interface Mutant {
   /** Completes "a store that …". */
   readonly fault: string;
@@ -116,7 +114,7 @@ export function sharedMemoryBackend(
   };
 }
 
-/** What changed, of a store that may not be able to say so. */
+/** Changes of a store; none where the store cannot tell. */
 export const changesOf = (store: Store, namespace: string, cursor: number): StateChanges =>
   store.changesSince?.(namespace, cursor) ?? { cursor, written: undefined };
 

@@ -1,4 +1,5 @@
-import { ChangeLog, type ScannedState, type StateChanges, type StateWrite, type Store } from "@qavr/core";
+import type { Store } from "@qavr/core";
+import { ChangeLog, type ScannedState, type StateChanges, type StateWrite } from "@qavr/core/store";
 import { address, changesOf, type Mutant, mutant, sharedMemoryBackend, withWrites } from "./mutant.js";
 
 /** Maps every name that a call is given: what a careless column type, collation or pattern match does. */

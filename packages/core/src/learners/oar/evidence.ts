@@ -2,23 +2,23 @@ import { OAR } from "./parameters.js";
 import type { OarShared } from "./state.js";
 
 /**
- * A regression of surprises on predictions that forgets by what it hears, not by time: while nothing can be predicted, nothing is
+ * A regression of surprises on predictions. It forgets by new evidence and not by time: while nothing can be predicted, nothing is
  * forgotten.
  */
 export type Regression = "gate" | "scalar";
 
-/** Where a regression's sums stand in a collection's state. */
+/** Fields of a collection's state that hold a regression's sums. */
 const FIELDS = {
   gate: { numerator: "gateNumerator", denominator: "gateDenominator", seen: "gateSeen" },
   scalar: { numerator: "scalarNumerator", denominator: "scalarDenominator", seen: "scalarSeen" },
 } as const;
 
-/** What a run adds to the sums of a regression: surprise times prediction, and prediction squared. */
+/** A run's part of a regression's sums: surprise times prediction, and prediction squared. */
 export type Sums = readonly [numerator: number, denominator: number];
 
 export const NO_SUMS: Sums = [0, 0];
 
-/** The sums of a run in which a prediction `to` stood against what was expected before, `from`. */
+/** The sums of a run, for a prediction `to` against the earlier expectation `from`. */
 export function sumsOf(weight: number, reward: number, from: number, to: number): Sums {
   return [weight * (reward - from) * (to - from), weight * (to - from) ** 2];
 }
@@ -33,9 +33,9 @@ export function addSums(shared: OarShared, of: Regression, [numerator, denominat
 }
 
 /**
- * Takes a run back: what is left of its sums, and the forgetting that it caused.
+ * Takes a run back: the remainder of its sums, and the forgetting that it caused.
  *
- * @param seen what the regression had heard right after the run
+ * @param seen total evidence of the regression right after the run
  */
 export function takeSums(shared: OarShared, of: Regression, [numerator, denominator]: Sums, seen: number): void {
   const fields = FIELDS[of];
@@ -46,7 +46,7 @@ export function takeSums(shared: OarShared, of: Regression, [numerator, denomina
   shared[fields.seen] = Math.max(0, shared[fields.seen] - denominator);
 }
 
-/** What is left of a regression's sums after so much more was heard. */
-function remembered(heard: number): number {
-  return Math.exp(-heard / OAR.evidenceWindow);
+/** Share of a regression's sums that is left after more evidence, in squared predictions. */
+function remembered(added: number): number {
+  return Math.exp(-added / OAR.evidenceWindow);
 }

@@ -4,19 +4,19 @@ import type { OarShared } from "./state.js";
 import type { OarTable } from "./table.js";
 
 /**
- * How familiar a request is: how often the memories that stand best in its list were shown for requests like it.
+ * Familiarity of a request: how often the best memories of its list were shown for similar requests.
  *
  *     local_m = e · cos³        e = E · z, cos = e / |E|, 0 where they point apart        E: the memory's footprint
- *     x = ln(Σ standing^2.5 local / Σ standing^2.5 + 0.05) − 4 · (top − level) / σ'
+ *     x = ln(Σ relative^2.5 local / Σ relative^2.5 + 0.05) − 4 · (top − level) / σ'
  *
  * @param near the request's direction, folded as footprints are
- * @param standing how the candidates stand between level and top
+ * @param relative similarities of the candidates, from 0 at the level to 1 at the top
  * @param scale σ', the collection's spread over the reference spread
  */
 export function familiarity(
   { table, rows, similarities, topK }: ScoreRequest<OarShared, OarTable>,
   near: Float32Array,
-  standing: Float64Array,
+  relative: Float64Array,
   scale: number,
 ): number {
   const { footprints } = table;
@@ -30,7 +30,7 @@ export function familiarity(
     const similarity = similarities[i] as number;
     if (similarity > top) top = similarity;
     if (i >= topK) beyond += similarity;
-    const weight = (standing[i] as number) ** OAR.familiarPower;
+    const weight = (relative[i] as number) ** OAR.familiarPower;
     total += weight;
     const product = products[i] as number;
     // NaN where there is no footprint.

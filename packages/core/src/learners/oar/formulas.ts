@@ -1,17 +1,16 @@
 import { clamp, sigmoid } from "../../scoring/bounds.js";
-import { certainSlope } from "../certain-slope.js";
 import { OAR } from "./parameters.js";
 import type { OarShared } from "./state.js";
 
 /**
- * The dual number of a run: how far its residual must move what was credited until the model agrees with it. One implicit step,
- * solved by Newton's method from 0:
+ * The dual number of a run: the size of the step after which the model agrees with the run. One implicit step, solved by Newton's
+ * method from 0:
  *
  *     a = τ (r − sigmoid(l + K a))
  *
- * @param logit l, what the model said of the run
- * @param variance K, how far the logit moves when the dual number moves by 1
- * @param weight τ, how far the outcome is believed, (0, 1]
+ * @param logit l, the model's prediction for the run
+ * @param variance K, change of the logit per unit of the dual number
+ * @param weight τ of the outcome, (0, 1]
  */
 export function dualNumber(logit: number, reward: number, variance: number, weight: number, steps: number): number {
   let dual = 0;
@@ -27,14 +26,14 @@ export function curvature(probability: number): number {
   return Math.max(OAR.leastCurvature, probability * (1 - probability));
 }
 
-/** What is left of a memory's prior variance: `k = 1.3 / (1 + 0.05 · information)`. */
+/** Remaining prior variance of a memory: `k = 1.3 / (1 + 0.05 · information)`. */
 export function remainingVariance(information: number): number {
   return OAR.memoryVariance / (1 + OAR.settling * information);
 }
 
 /**
- * How a run's residual is shared among the memories that it showed. A good surprise goes by relevance. Of the blame for a bad
- * one, half goes to those that are suspected already, so that a good memory beside a bad one is not punished for its company.
+ * Shares of a run's residual among the memories shown. A good surprise is shared by relevance. Half of the blame for a bad one is
+ * shared by suspicion, so that a good memory beside a bad one takes less of it.
  *
  *     e_m = exp(−u_m / 0.5)        g_m = w_m (0.5 + 0.5 · e_m Σ w / Σ w e)
  *
@@ -56,8 +55,8 @@ export function shareSurprise(weights: readonly number[], logits: readonly numbe
 }
 
 /**
- * How far learning may move the order, in [0, 1]: closed unless the slope of runs' surprises on what was predicted for them
- * stands above 0 by 0.6 standard errors.
+ * Influence of learning on the order, in [0, 1]. It is 0 unless the slope of runs' surprises on their predictions lies above 0 by
+ * 0.6 standard errors.
  *
  *     n = den + 0.5        gate = clamp((num / n − 0.6 √(0.2 / n)) / 0.08, 0, 1)
  */
@@ -67,8 +66,8 @@ export function gate({ gateNumerator, gateDenominator }: OarShared): number {
 }
 
 /**
- * How far memories are ranked by what they are worth whatever the request, in [0, 1]: as far as that predicts runs better than
- * vectors do. Near 0 where requests differ, near 1 where they are all of one kind.
+ * Share of the scalar advantages in the ranking, in [0, 1]: as far as they predict runs better than vectors do. Near 0 when requests
+ * differ, near 1 when they are all of one kind.
  *
  *     n = den + 2        share = clamp(num / n − 0.3 √(0.2 / n), 0, 1)
  */
@@ -78,7 +77,7 @@ export function scalarShare({ scalarNumerator, scalarDenominator }: OarShared): 
 }
 
 /**
- * What a boost is worth: it must come from requests like this one. `y · cos(v, z) / 0.6`
+ * Value of a boost, larger when it was learned from requests like this one: `y · cos(v, z) / 0.6`
  *
  * @param logit y = v · z > 0
  * @param norm |v|
@@ -87,33 +86,33 @@ export function boost(logit: number, norm: number): number {
   return (logit * logit) / norm / OAR.boostCosine;
 }
 
-/** What a penalty is worth `age` runs after the memory was last shown: `y · e^(−age / 3000)`, so that it gets another chance. */
+/** Value of a penalty `age` runs after the memory was last shown: `y · e^(−age / 3000)`. It fades, so that the memory is tried again. */
 export function penalty(utility: number, age: number): number {
   return utility * Math.exp(-age / OAR.forgiveness);
 }
 
-/** Share of a collection's runs that were voted on, slow to be believed: `voted / (runs + 10)`. */
+/** Share of a collection's runs with votes, drawn towards 0: `voted / (runs + 10)`. */
 export function voteRate({ votedRuns, lessons }: OarShared): number {
   return votedRuns / (lessons + OAR.voteWarmup);
 }
 
 /**
- * Bonus of a memory that was never tried, for the top of the list: `0.6 (1 − 0.5 · vote rate) · standing⁴`.
+ * Bonus of an untried memory near the top of the list: `0.6 (1 − 0.5 · vote rate) · relative⁴`.
  *
- * @param standing in [0, 1]
+ * @param relative in [0, 1]
  */
-export function freshness(standing: number, votes: number): number {
-  const square = standing * standing;
+export function freshness(relative: number, votes: number): number {
+  const square = relative * relative;
   return OAR.freshBonus * (1 - OAR.freshVoted * votes) * square * square;
 }
 
-/** What is left of a bonus after `evidence` runs: `bonus / (1 + n / 5)`. */
+/** Remainder of a bonus after `evidence` runs: `bonus / (1 + n / 5)`. */
 export function tried(bonus: number, evidence: number): number {
   return bonus / (1 + evidence / OAR.freshEvidence);
 }
 
 /**
- * What a memory loses for being like one that is shown above it: `cos² / (1 + n / 10)`, 0 where they point apart.
+ * Discount of a memory that is like one shown above it: `cos² / (1 + n / 10)`, 0 for a negative cosine.
  *
  * @param cosine of their vectors
  * @param evidence n, of the memory itself
@@ -125,4 +124,17 @@ export function overlap(cosine: number, evidence: number): number {
 /** The expected advantage whatever the request: `a / (n + 5)`. In (−1, 1) but for votes. Unit: reward. */
 export function scalarUtility(advantage: number, evidence: number): number {
   return advantage / (evidence + OAR.scalarShrinkage);
+}
+
+/**
+ * Lower bound of the slope of surprises on predictions: the measured slope minus some standard errors.
+ *
+ *     num / den − errors · √(variance / den)
+ *
+ * @param numerator sum of surprise times prediction
+ * @param denominator sum of squared predictions, > 0
+ * @param variance of a run's surprise
+ */
+function certainSlope(numerator: number, denominator: number, errors: number, variance: number): number {
+  return numerator / denominator - errors * Math.sqrt(variance / denominator);
 }

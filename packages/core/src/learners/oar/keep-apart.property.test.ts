@@ -19,7 +19,7 @@ const memories = fc.array(
   { minLength: 1, maxLength: 12 },
 );
 
-/** A list over some memories, some of which it finds twice or knows nothing of. */
+/** A list of candidates; some share a memory, some have no state. */
 const lists = memories.chain((known) =>
   fc.record({
     known: fc.constant(known),
@@ -103,7 +103,7 @@ describe("keepApart", () => {
       rows: Int32Array.from(scores, (_, candidate) => candidate),
       sketches,
       utilities: new Float64Array(12),
-      // The eighth is known well enough to give way to nobody.
+      // The eighth has too much evidence to be discounted.
       evidence: Float64Array.from(scores, (_, candidate) => (candidate === 7 ? 1e9 : 0)),
       weight: 10,
     });

@@ -4,32 +4,32 @@ import { OAR } from "./parameters.js";
 import type { Sketches } from "./sketches.js";
 
 /** A list that is about to be shown. All arrays are parallel. */
-export interface Company {
-  /** How many are shown. ≥ 1 */
+interface Company {
+  /** Number of memories shown. ≥ 1 */
   readonly topK: number;
   /** Each candidate's row of `sketches`, −1 for none. */
   readonly rows: Int32Array;
   readonly sketches: Sketches;
-  /** What each is expected to add for this request; 0 where nothing is known. */
+  /** Expected effect of each for this request; 0 when nothing is known. */
   readonly utilities: Float64Array;
   readonly evidence: Float64Array;
   /** Similarity per unit of overlap. > 0 */
   readonly weight: number;
 }
 
-/** How far below the last that is chosen the best of the others comes, per unit of weight. */
+/** Distance of the best of the others below the last chosen one, per unit of weight. */
 const BELOW = 1e-9;
 
 /**
- * Chooses the list from its first place to its last, and takes from each memory what it overlaps with those chosen before it: memories
- * that were always shown together shared every credit and every blame, so nobody knows which of them earned it. Shown apart they
- * tell. The greedy choice is that of maximal marginal relevance (Carbonell & Goldstein 1998), with learned vectors in place of texts.
+ * Chooses the list from its first place to its last, and discounts each memory by its overlap with those chosen before it. Memories
+ * that were always shown together share all credit and blame; showing them apart separates their effects. The greedy choice is that
+ * of maximal marginal relevance (Carbonell & Goldstein 1998), with learned vectors in place of texts.
  *
  *     score_m −= weight · max over the chosen of overlap(cos(v_m, v_chosen), n_m)          where u_m ≤ 0
  *
- * What is known to help gives way to nobody: it has told already.
+ * Memories with positive utility are never discounted: their effect is already known.
  *
- * The best `topK + 5` compete for the places. The rest falls as one until it is below the last that is chosen.
+ * The best `topK + 5` compete for the places. The rest is lowered together until it lies below the last chosen one.
  *
  * @param scores changed in place
  */
@@ -47,9 +47,9 @@ export function keepApart(scores: Float64Array, company: Company): void {
 }
 
 /**
- * Scores only fall, so a contender is compared when it comes first, and most never are.
+ * Scores only fall, so a contender is compared with the chosen ones only when it comes first.
  *
- * @returns the score of the last that is chosen
+ * @returns the score of the last chosen one
  */
 function choose(
   scores: Float64Array,
@@ -64,7 +64,7 @@ function choose(
     rowOf[i] = rows[contender] as number;
     score[i] = scores[contender] as number;
   }
-  /** Greatest cosine with those chosen so far that it was compared with, and how many those are. */
+  /** Greatest cosine with the chosen ones compared so far, and their number. */
   const alike = new Float64Array(count);
   const compared = new Int32Array(count);
   const isChosen = new Uint8Array(count);
@@ -76,7 +76,7 @@ function choose(
     for (let i = 0; i < count; i++) {
       const value = score[i] as number;
       if (isChosen[i] === 1 || value < highest) continue;
-      // The lower one of equals comes first, as everywhere.
+      // Ties keep the host's order.
       if (value === highest && (contenders[i] as number) > (contenders[first] as number)) continue;
       highest = value;
       first = i;
@@ -87,7 +87,7 @@ function choose(
     const from = (utilities[contender] as number) > 0 ? chosen.length : (compared[first] as number);
     for (let place = from; place < chosen.length; place++) {
       const other = chosen[place] as number;
-      // A memory that was found twice has no company in itself.
+      // Two candidates of one memory are not compared.
       if (row !== rowOf[other]) most = Math.max(most, sketches.cosine(row, rowOf[other] as number));
     }
     compared[first] = chosen.length;

@@ -1,11 +1,9 @@
 import { dequantise } from "../../embedding/quantise.js";
 import { clamp, sigmoid } from "../../scoring/bounds.js";
 import { kept } from "../../scoring/half-life.js";
-import { addScaled } from "../../scoring/vectors.js";
-import { memoryLogit } from "../advantage-vector.js";
+import { addScaled, dot } from "../../scoring/vectors.js";
 import type { Contribution, Lesson, ShownMemory } from "../learner.js";
-import { expectedLogit } from "../request-baseline.js";
-import { meetRequests } from "../request-model.js";
+import { expectedLogit, meetRequests } from "../request-model.js";
 import { addSums, NO_SUMS, type Sums, sumsOf, takeSums } from "./evidence.js";
 import { footprintOf } from "./footprint.js";
 import { curvature, dualNumber, remainingVariance, scalarShare, scalarUtility, shareSurprise } from "./formulas.js";
@@ -14,18 +12,18 @@ import { fadeUntil, type OarMemory, type OarShared } from "./state.js";
 
 type OarLesson = Lesson<OarShared, OarMemory>;
 
-/** What the options say of learning. */
+/** Options of `oar` that concern learning. */
 export interface OarRules {
-  /** Whether memories keep footprints. */
+  /** True when memories keep footprints. */
   readonly footprints: boolean;
-  /** Ms after which half of what is known is left; infinite: nothing fades. */
+  /** Ms after which half of the evidence is left; infinite: nothing fades. */
   readonly halfLife: number;
 }
 
-/** Below this a memory's evidence is rounding left over from a correction. */
+/** Evidence below this is a rounding error of a correction. */
 const NO_EVIDENCE = 1e-9;
 
-/** One memory of a run that carries credit, as the model saw it before the run. */
+/** One memory of a run, with the model's numbers before the run. */
 interface Part {
   readonly shown: ShownMemory<OarMemory>;
   readonly z: Float32Array | undefined;
@@ -33,14 +31,14 @@ interface Part {
   readonly weight: number;
   /** u = v · z. */
   readonly logit: number;
-  /** k: what is left of its prior variance. */
+  /** k: its remaining prior variance. */
   readonly variance: number;
 }
 
-/** What a run added to a memory: evidence, scalar advantage, information, and the coefficient along the direction. */
+/** A run's additions to a memory: evidence, scalar advantage, information, and the coefficient along the direction. */
 type Step = readonly [evidence: number, advantage: number, information: number, along: number];
 
-/** What a run adds to the regressions of surprise on prediction, and whether it was voted on. */
+/** A run's additions to the regressions of surprise on prediction, and to the count of voted runs. */
 interface Judgement {
   readonly gate: Sums;
   readonly scalar: Sums;
@@ -49,20 +47,20 @@ interface Judgement {
 
 const NOT_JUDGED: Judgement = { gate: NO_SUMS, scalar: NO_SUMS, voted: 0 };
 
-/** What was predicted for a run, before it taught. */
+/** Predictions for a run, before its lesson. */
 interface Predicted {
-  /** P₀, of such a request, whatever is shown. */
+  /** P₀, for such a request, whatever is shown. */
   readonly expected: number;
   /** P, with the memories shown, by their vectors. */
   readonly byVectors: number;
   /** Pₛ, the same by their scalar advantages. */
   readonly byScalars: number;
-  /** λ, how far scalar advantages ranked. */
+  /** λ, share of the scalar advantages in the ranking. */
   readonly share: number;
 }
 
 /**
- * Learns from one finished run in one implicit step, which touches only the memories that it showed.
+ * Learns from one finished run in one implicit step, which changes only the memories shown.
  *
  *     l₀ = Σ share (bias + baseline · z)        l = l₀ + Σ w u                  P₀ = sigmoid(l₀), P = sigmoid(l)
  *     Pₛ = clamp(P₀ + Σ w s / Σ w, 0, 1)        s = scalar advantage / (n + 5)
@@ -74,11 +72,11 @@ interface Predicted {
  *     bias += k₀ share a,  baseline += k_b share a z,  v += k g a z
  *     information += 4 τ curvature(P) g²,  n += τ w,  scalar advantage += τ w (r − P₀)
  *
- * The gate judges what ranked, p. A run without any request vector says nothing of vectors: it moves the gate's sums alone.
+ * The gate judges the ranking's prediction p. A run without request vectors moves the sums of the gate alone.
  *
  * In a run with votes each vote is one more run of its memory alone, with the reward 1 (helped) or 0 (misled), and the memory takes
- * no part of a residual that speaks against its vote; a memory that nobody spoke of takes half of its part and is told that it made
- * no difference (reward ½).
+ * no part of a residual of the opposite sign. A memory without a vote takes half of its part and learns from one more run of its own
+ * with the reward ½.
  */
 export function learn(lesson: OarLesson, { footprints, halfLife }: OarRules): Contribution {
   const { exposures, reward, weight: trust, first, voted, at } = lesson;
@@ -122,12 +120,12 @@ export function learn(lesson: OarLesson, { footprints, halfLife }: OarRules): Co
   }
 
   let next = 0;
-  const told = new Set<OarShared>();
+  const judgedOnce = new Set<OarShared>();
   return {
     exposures: exposures.map(({ shared, share }, e) => {
       const direction = directions[e];
-      const own = told.has(shared) ? NOT_JUDGED : judged;
-      told.add(shared);
+      const own = judgedOnce.has(shared) ? NOT_JUDGED : judged;
+      judgedOnce.add(shared);
       moveBaseline(shared, direction?.z, share * dual);
       return {
         direction: direction?.bytes,
@@ -176,6 +174,11 @@ export function unlearn(
   });
 }
 
+/** A memory's logit for a request, `u = v · z`; 0 when request and memory share no vector space. */
+function memoryLogit({ vector }: OarMemory, z: Float32Array | undefined): number {
+  return z && vector.length === z.length ? dot(vector, z) : 0;
+}
+
 function partOf(shown: ShownMemory<OarMemory>, share: number, z: Float32Array | undefined): Part {
   const { memory, weight } = shown;
   return {
@@ -187,7 +190,7 @@ function partOf(shown: ShownMemory<OarMemory>, share: number, z: Float32Array | 
   };
 }
 
-/** Expected success of a run by what its memories are worth whatever the request. */
+/** Expected success of a run by the scalar advantages of its memories. */
 function predictByScalars(expected: number, parts: readonly Part[]): number {
   let total = 0;
   let sum = 0;
@@ -198,7 +201,7 @@ function predictByScalars(expected: number, parts: readonly Part[]): number {
   return total > 0 ? clamp(expected + sum / total, 0, 1) : expected;
 }
 
-/** @param directed whether any of the run's requests had a vector */
+/** @param directed true when any of the run's requests had a vector */
 function judgementOf(
   { reward, weight, voted }: OarLesson,
   directed: boolean,
@@ -212,14 +215,14 @@ function judgementOf(
   };
 }
 
-/** What of its part of a run's residual a memory takes: all of it, half without a vote among votes, and none of it against its own vote. */
+/** A memory's part of a run's residual: all of it; half without a vote in a run with votes; none of it against its own vote. */
 function creditOf(part: number, vote: -1 | 0 | 1, voted: boolean): number {
   if (vote > 0) return Math.max(part, 0);
   if (vote < 0) return Math.min(part, 0);
   return voted ? part * OAR.unvotedShare : part;
 }
 
-/** @param moved how far the run itself has moved the memory's logit */
+/** @param moved change of the memory's logit by the run itself */
 function voteDual({ logit, variance }: Part, vote: -1 | 0 | 1, moved: number, trust: number): number {
   return dualNumber(logit + moved, (1 + vote) / 2, variance, trust, OAR.voteSteps);
 }

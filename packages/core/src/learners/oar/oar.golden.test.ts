@@ -10,6 +10,7 @@ import {
 } from "../../../test/support/reference-model.js";
 import { average, DIMS, dot, play, type Run, stream, TOP_K, within } from "../../../test/support/stream.js";
 import type { Learner } from "../../index.js";
+import { exportState } from "../../maintenance/index.js";
 import { oar } from "./oar.js";
 import type { OarSetting } from "./parameters.js";
 import type { OarMemory, OarShared } from "./state.js";
@@ -44,11 +45,11 @@ interface Regression {
   den: number;
 }
 
-/** Adds a run in which `to` was predicted where `from` was expected. */
+/** Adds a run with the prediction `to` and the expectation `from`. */
 function regress(sums: Regression, weight: number, reward: number, from: number, to: number): void {
-  const heard = weight * (to - from) ** 2;
-  sums.num = Math.exp(-heard / 15) * sums.num + weight * (reward - from) * (to - from);
-  sums.den = Math.exp(-heard / 15) * sums.den + heard;
+  const seen = weight * (to - from) ** 2;
+  sums.num = Math.exp(-seen / 15) * sums.num + weight * (reward - from) * (to - from);
+  sums.den = Math.exp(-seen / 15) * sums.den + seen;
 }
 
 function slope({ num, den }: Regression, prior: number, errors: number): number {
@@ -82,10 +83,10 @@ class Reference implements ReferenceModel {
     const similarities = candidates.map(({ similarity }) => similarity);
     const top = Math.max(...similarities);
     const level = average(similarities.slice(TOP_K));
-    const standing = similarities.map((s) => within((s - level) / (top - level), 0, 1));
+    const relative = similarities.map((s) => within((s - level) / (top - level), 0, 1));
     const gate = within(slope(this.#gate, 0.5, 0.6) / 0.08, 0, 1);
     const lambda = within(slope(this.#scalar, 2, 0.3), 0, 1);
-    const [boosts, penalties] = this.#openness(candidates, z, standing, (top - level) / scale);
+    const [boosts, penalties] = this.#openness(candidates, z, relative, (top - level) / scale);
     const votes = this.#voted / (this.#runs + 10);
     const scores = new Map(
       candidates.map(({ id, similarity }, i) => {
@@ -95,7 +96,7 @@ class Reference implements ReferenceModel {
         const forgiven = penalties * Math.exp(-(this.#runs - (known?.last ?? 0)) / 3000);
         const worth = known && y > 0 ? (boosts * y * y) / Math.sqrt(dot(known.v, known.v)) / 0.6 : forgiven * y;
         const usually = usual > 0 ? boosts * usual : forgiven * usual;
-        const bonus = 0.6 * (1 - 0.5 * votes) * (standing[i] as number) ** 4;
+        const bonus = 0.6 * (1 - 0.5 * votes) * (relative[i] as number) ** 4;
         const learned =
           within(gate * ((1 - lambda) * 2.2 * worth + lambda * 3 * usually), -1, 0.8) +
           (gate * bonus) / (1 + (known?.n ?? 0) / 5);
@@ -105,7 +106,7 @@ class Reference implements ReferenceModel {
     return this.#apart(scores, z, scale * gate * (1 - votes) * (1 - lambda));
   }
 
-  /** The list as it is chosen among the best, place by place: all that are left are compared with all that were chosen. */
+  /** The list, chosen place by place: all remaining candidates are compared with all chosen ones. */
   #apart(scores: ReadonlyMap<string, number>, z: readonly number[], weight: number): Map<string, number> {
     const list = new Map<string, number>();
     const least = [...scores.values()].toSorted((a, b) => b - a)[TOP_K + 4] ?? Number.NEGATIVE_INFINITY;
@@ -198,14 +199,14 @@ class Reference implements ReferenceModel {
   #openness(
     candidates: Retrieval["candidates"],
     z: readonly number[],
-    standing: readonly number[],
+    relative: readonly number[],
     height: number,
   ): readonly [number, number] {
     if (!this.#guard) return [1, 1];
     let local = 0;
     let total = 0;
     candidates.forEach(({ id }, i) => {
-      const weight = (standing[i] as number) ** 2.5;
+      const weight = (relative[i] as number) ** 2.5;
       total += weight;
       const e = this.#known.get(id)?.e;
       const near = e ? dot(e, z) : 0;
@@ -231,7 +232,7 @@ describe("oar@1", () => {
       if (exposure > 0 || run % 20 !== 19) return;
       scores.push([run, ...items.slice(0, 2).flatMap(({ id, score }) => [id, Number(score.toFixed(6))])]);
     });
-    const { shared, memories } = (await engine.exportState()) as {
+    const { shared, memories } = (await exportState(engine)) as {
       shared: OarShared;
       memories: { id: string; state: OarMemory }[];
     };

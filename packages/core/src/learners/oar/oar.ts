@@ -1,7 +1,7 @@
+import { checkSettings, type FieldRule, oneOf } from "../../errors/field-rules.js";
 import { checkFields } from "../../errors/known-fields.js";
 import { kept } from "../../scoring/half-life.js";
 import type { Learner } from "../learner.js";
-import { checkSettings, type FieldRule, oneOf } from "../legality.js";
 import { observeSpread } from "../running-spread.js";
 import { gate, scalarShare, scalarUtility } from "./formulas.js";
 import { learn, type OarRules, unlearn } from "./learn.js";
@@ -11,11 +11,11 @@ import { keepShare, memoryCodec, type OarMemory, type OarShared, sharedCodec } f
 import { OarTable } from "./table.js";
 
 export interface OarOptions {
-  /** From most gain to most safety on kinds of request that were never met. Each keeps its own state. @default "balanced" */
+  /** From most gain to most safety on new kinds of request. Each keeps its own state. @default "balanced" */
   readonly setting?: OarSetting | undefined;
   /**
-   * Ms after which half of what outcomes taught about a memory is left; it fades towards knowing nothing. Give it where what helps
-   * goes out of date by itself; a store whose requests are rare forgets what it needs. Each keeps its own state. At least a minute.
+   * Ms after which half of a memory's evidence is left. Set it when the value of memories changes by itself over time; a store with
+   * rare requests then forgets evidence that it needs. Each value keeps its own state. At least a minute.
    * @default nothing fades
    */
   readonly halfLife?: number | undefined;
@@ -33,24 +33,25 @@ function idOf(setting: OarSetting, halfLife: number): string {
 /**
  * **Online advantage regression**, `oar@1`, the default.
  *
- * An additive logistic model of a run: how likely it succeeds is the sum of what its kind of request expects and of what each
- * memory shown adds to such requests. Every outcome is one implicit step of that model: it moves what it must until the model
- * agrees with the run, less where much is known already, and blames for a failure those memories first that are suspected.
- * Nothing but the memories shown and one shared state is read or written. No learning rate, no random numbers.
+ * An additive logistic model of a run: its logit of success is the sum of a baseline for the kind of request and of the effect of
+ * each memory shown on such requests. Every outcome is one implicit step of that model: it changes the parameters until the model
+ * agrees with the run, less for memories with more evidence. Memories of low utility take most of the blame for a failure.
+ * It reads and writes only the memories shown and one shared state. No learning rate, no random numbers.
  *
- * Beside its vector each memory keeps a scalar advantage, its worth whatever the request. How far that ranks is learned too: as far
- * as it predicts runs better than vectors do, which is where requests are of one kind or have no vector.
+ * Beside its vector each memory keeps a scalar advantage, for all requests alike. Its share in the ranking is learned: as far as it
+ * predicts runs better than vectors do, which is so when requests are of one kind or have no vector.
  *
- * Memories that were always shown together shared every outcome, and none of them tells which of them earned it. So a list is chosen
- * place by place, and a memory that is not known to help gives way while little is known of it and it points the same way as one above.
+ * Memories that were always shown together share every outcome, so their effects cannot be separated. The list is therefore chosen
+ * place by place, and a memory with little evidence and no positive utility is discounted when its vector is like one above it.
  *
  * - **Score**: {@link score}. **Learning**: {@link learn}. **Numbers**: parameters.ts.
- * - **Settings**: `balanced` gains most; `guard` and `strict` keep learning away from requests unlike those it has met, at the
- *   price of a slower start.
- * - **State**: 1 KiB + 48 bytes per memory that taught (256 dims), 256 bytes more with `guard` and `strict`; 2 KiB per collection.
+ * - **Settings**: `balanced` gains most; `guard` and `strict` reduce learned shifts for unfamiliar requests, and start more
+ *   slowly.
+ * - **State**: 1 KiB + 48 bytes per memory with evidence at 256 dims (4 KiB for requests given as texts), 256 bytes more with `guard` and
+ *   `strict`; 2 KiB per collection.
  * - **Order**: not order-independent; equal ledgers give equal bytes.
- * - **Wrong choice** when outcomes lie (no ranker can notice: accept verified ones, or audit the sources), or when similarity is
- *   near-perfect and no memory misleads: then it costs up to 0.02 of success.
+ * - **Wrong choice** when outcomes are false (accept verified ones only, or audit the sources), or when similarity is near-perfect
+ *   and no memory misleads: it then costs up to 0.02 of success.
  *
  * @throws INVALID_ARGUMENT
  */

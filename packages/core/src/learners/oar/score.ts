@@ -1,6 +1,6 @@
 import { clamp } from "../../scoring/bounds.js";
 import { kept } from "../../scoring/half-life.js";
-import { standings } from "../../scoring/standing.js";
+import { relativeSimilarities } from "../../scoring/relative-similarity.js";
 import type { ScoreRequest, Scores } from "../learner.js";
 import { centre } from "../request-model.js";
 import { spreadScale } from "../running-spread.js";
@@ -15,15 +15,15 @@ import type { OarTable } from "./table.js";
 const FIRST = sharedCodec.empty();
 
 /**
- * Similarity plus what the model says of each memory for this request, gated, bounded and measured in the collection's spread
- * (σ' is its ratio to the reference spread), plus the bonus of memories that were tried little.
+ * Similarity plus the model's logit of each memory for this request, gated, bounded and scaled by the collection's spread (σ' is its
+ * ratio to the reference spread), plus the bonus of memories with little evidence.
  *
  *     y = v · z                                  worth(y) = boost(y) or penalty(y)
  *     s = scalar advantage / (n + 5)             worth(s) = s or penalty(s)
- *     λ = scalarShare                            1 where request and memory share no vector space; such a memory gets no bonus
+ *     λ = scalarShare                            1 when request and memory share no vector space; no bonus then
  *     shift = (1 − λ) 2.2 worth(y) + λ 3 worth(s)
  *     score = similarity + σ' (clamp(gate · shift, −1, +0.8) + gate · freshness)
- *     score −= σ' gate (1 − vote rate) (1 − λ) overlap with what is shown above it          where y ≤ 0
+ *     score −= σ' gate (1 − vote rate) (1 − λ) overlap with the memories above it          when y ≤ 0
  *
  * With a guard, boosts and penalties are multiplied by `clamp(familiarity − from, 0, 1)`.
  */
@@ -35,22 +35,22 @@ export function score(request: ScoreRequest<OarShared, OarTable>, guard: Guard |
   const evidence = new Float64Array(count);
   const open = gate(shared);
   const scale = spreadScale(shared, similarities);
-  const standing = standings(similarities, topK);
+  const relative = relativeSimilarities(similarities, topK);
   const z = vector && centre(shared, vector, OAR.centring);
   const products = z && table.vectors.dots(rows, z);
-  const familiar = guard && z ? familiarity(request, footprintOf(z), standing, scale) : Number.POSITIVE_INFINITY;
+  const familiar = guard && z ? familiarity(request, footprintOf(z), relative, scale) : Number.POSITIVE_INFINITY;
   const boosts = guard ? clamp(familiar - guard.boosts, 0, 1) : 1;
   const penalties = guard ? clamp(familiar - guard.penalties, 0, 1) : 1;
   const votes = voteRate(shared);
   const byScalars = products ? scalarShare(shared) : 1;
-  // Only penalties ask for it: each would cost a miss of the processor's caches.
+  // Only penalties need it, and each read may miss the processor's caches.
   const ageOf = (row: number): number => shared.lessons - (table.lastRun[row] as number);
   let unchanged = true;
   for (let i = 0; i < count; i++) {
     const row = rows[i] as number;
     let learned = 0;
-    // Without a direction nothing is tried on purpose.
-    let bonus = products ? open * freshness(standing[i] as number, votes) : 0;
+    // Without a request vector nothing is explored.
+    let bonus = products ? open * freshness(relative[i] as number, votes) : 0;
     if (row >= 0) {
       unchanged = open === 0 && unchanged;
       const left = kept(now - (table.at[row] as number), halfLife);
@@ -61,7 +61,7 @@ export function score(request: ScoreRequest<OarShared, OarTable>, guard: Guard |
       const share = isDirected ? byScalars : 1;
       bonus = isDirected ? tried(bonus, seen) : 0;
       let shift = 0;
-      // Where vectors alone decide, advantages are not even looked at, for the same reason.
+      // Advantages are not read when vectors alone decide, for the same reason.
       if (share > 0) {
         const scalar = scalarUtility(left * (table.advantage[row] as number), seen);
         shift = share * OAR.scalarWeight * (scalar > 0 ? boosts * scalar : penalties * penalty(scalar, ageOf(row)));

@@ -1,9 +1,9 @@
 import { fold } from "../../embedding/fold.js";
 import { toUnit } from "../../scoring/vectors.js";
 import { doubled } from "../row-vectors.js";
-import { FOLD_SIGNS } from "./fold-signs.js";
+import { FOLD_SIGNS } from "./footprint.js";
 
-/** Values of a sketch, a cache line of them: enough to tell whether two memories point the same way. */
+/** Values of a sketch: one cache line, enough to compare the directions of two memories. */
 const SKETCH_DIMS = 16;
 
 /** The directions of memories' vectors, each folded to unit length, row after row. */
@@ -15,7 +15,7 @@ export class Sketches {
     return this.#values.byteLength;
   }
 
-  /** @param vector of any length; an empty one points nowhere */
+  /** @param vector of any length; the sketch of an empty one is zero */
   set(row: number, vector: Float32Array): void {
     const start = row * SKETCH_DIMS;
     while (start >= this.#values.length) this.#values = doubled(this.#values);
@@ -25,8 +25,8 @@ export class Sketches {
   }
 
   /**
-   * Cosine of two rows' vectors, by their sketches: 1 where they are alike, with a standard error of 1/4 where they are not. 0
-   * for −1.
+   * Cosine of two rows' vectors, estimated from their sketches: 1 for equal directions, with a standard error of 1/4 for unrelated
+   * ones. 0 for row −1.
    */
   cosine(a: number, b: number): number {
     if (a < 0 || b < 0) return 0;

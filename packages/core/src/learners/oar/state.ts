@@ -1,38 +1,36 @@
 import { MAX_DIMS } from "../../embedding/request-vector.js";
+import { FINITE, type FieldRule, finiteVector, NOT_NEGATIVE, problemOf } from "../../errors/field-rules.js";
 import { kept } from "../../scoring/half-life.js";
-import { dimsOf } from "../advantage-vector.js";
-import { bytesBehind } from "../bytes-behind.js";
 import type { StateCodec } from "../learner.js";
-import { FINITE, type FieldRule, finiteVector, NOT_NEGATIVE, problemOf } from "../legality.js";
-import { type RequestModel, requestModelCodec } from "../request-model.js";
+import { bytesBehind, dimsOf, type RequestModel, requestModelCodec } from "../request-model.js";
 import { FOOTPRINT_DIMS } from "./footprint.js";
 import { OAR } from "./parameters.js";
 
-/** What is known about one memory. */
+/** State of one memory. */
 export interface OarMemory {
   /** Evidence: sum of the weights of the runs it was shown in. */
   evidence: number;
-  /** Sum of the surprises that it carried, whatever the request: survives a change of embedding model. */
+  /** Sum of its parts of surprises, for all requests alike: it survives a change of embedding model. */
   advantage: number;
-  /** Fisher information of its runs: 1 for a run of even odds that it carried alone. */
+  /** Fisher information of its runs: 1 for a run of even odds with this memory alone. */
   information: number;
-  /** Number of the collection's run that it was last told of. */
+  /** Number of the collection's last run that taught it. */
   lastRun: number;
-  /** Unix ms of the outcome as of which all this holds: what time has taken since is taken when it is read. */
+  /** Unix ms of the last outcome. Evidence that faded since then is subtracted when the state is read. */
   at: number;
-  /** What it adds to a run's logit along each direction of request space. Length 0 before the first request with a vector. */
+  /** Its effect on a run's logit along each direction of request space. Length 0 before the first request with a vector. */
   vector: Float32Array;
-  /** Sum of the folded requests that it was shown for: where its evidence comes from. Empty for the setting `balanced`. */
+  /** Sum of the folded requests of its runs. Empty for the setting `balanced`. */
   footprint: Float32Array;
 }
 
-/** What is known about a collection's requests. */
+/** State of a collection. */
 export interface OarShared extends RequestModel {
-  /** Runs that were voted on. */
+  /** Runs with votes. */
   votedRuns: number;
-  /** Evidence that the gate's sums ever had, forgotten or not. */
+  /** Total evidence of the gate's sums, including the forgotten part. */
   gateSeen: number;
-  /** Regression of what vectors did not predict on what scalar advantages would have said instead. */
+  /** Regression of the vectors' prediction errors on the difference that scalar advantages would have made. */
   scalarNumerator: number;
   scalarDenominator: number;
   scalarSeen: number;
@@ -99,7 +97,7 @@ const model = requestModelCodec({
 
 type OwnField = Exclude<keyof OarShared, keyof RequestModel>;
 
-/** What a collection's state holds beside the model of requests, in the order of its bytes. */
+/** Fields of a collection's state beside the request model, in the order of its bytes. */
 const OWN_RULES: Readonly<Record<OwnField, FieldRule>> = {
   votedRuns: NOT_NEGATIVE,
   gateSeen: NOT_NEGATIVE,
@@ -130,7 +128,7 @@ export const sharedCodec: StateCodec<OarShared> = {
   problem: (state) => model.problem(state) ?? problemOf(state, OWN_RULES),
 };
 
-/** Keeps a share of what is known about a memory. */
+/** Keeps a share of a memory's evidence. */
 export function keepShare(memory: OarMemory, share: number): void {
   memory.evidence *= share;
   memory.advantage *= share;
@@ -139,7 +137,7 @@ export function keepShare(memory: OarMemory, share: number): void {
   memory.footprint = memory.footprint.map((value) => value * share);
 }
 
-/** Takes what time has taken of a memory by `at`, Unix ms. */
+/** Applies the fading of a memory until `at`, Unix ms. */
 export function fadeUntil(memory: OarMemory, at: number, halfLife: number): void {
   const share = kept(at - memory.at, halfLife);
   if (share < 1 && memory.evidence > 0) keepShare(memory, share);

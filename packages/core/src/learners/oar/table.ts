@@ -10,7 +10,7 @@ export class OarTable implements MemoryTable {
   evidence: Float64Array = new Float64Array(FIRST_CAPACITY);
   advantage: Float64Array = new Float64Array(FIRST_CAPACITY);
   lastRun: Float64Array = new Float64Array(FIRST_CAPACITY);
-  /** Unix ms as of which each row holds. */
+  /** Unix ms of each row's last outcome. */
   at: Float64Array = new Float64Array(FIRST_CAPACITY);
   readonly vectors: RowVectors = new RowVectors();
   readonly sketches: Sketches = new Sketches();

@@ -1,0 +1,38 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { ambiguousNames, declarationFiles, publicNames } from "../src/public-names.js";
+import { publishedPackages } from "../src/published-packages.js";
+
+/** How many names `@qavr/core` may export, types included. Lower it when the index gets shorter; the aim is 60. */
+const CORE_NAMES = 45;
+
+const names = publicNames(declarationFiles(publishedPackages()));
+
+describe("the names that packages export", () => {
+  it("mean one thing each", () => {
+    const ambiguous = ambiguousNames(names);
+    expect(Object.keys(ambiguous).sort(), JSON.stringify(ambiguous, undefined, 2)).toEqual([]);
+  });
+
+  it(`are at most ${CORE_NAMES} in @qavr/core`, () => {
+    const exported = [...(names.get("@qavr/core") as ReadonlyMap<string, string>).keys()];
+    expect(exported.length, exported.sort().join(", ")).toBeLessThanOrEqual(CORE_NAMES);
+  });
+});
+
+describe("ambiguousNames", () => {
+  it("finds a name of two declarations, and none where one declaration is exported twice", () => {
+    const folder = mkdtempSync(join(tmpdir(), "qavr-names-"));
+    const file = (name: string, source: string): [string, string] => {
+      writeFileSync(join(folder, `${name}.d.mts`), source);
+      return [name, join(folder, `${name}.d.mts`)];
+    };
+    const planted = new Map([
+      file("a", "export interface Same { a: 1 } export interface Other { a: 1 }"),
+      file("b", 'export { Same } from "./a.mjs"; export interface Other { b: 1 }'),
+    ]);
+    expect(ambiguousNames(publicNames(planted))).toEqual({ Other: ["a", "b"] });
+  });
+});

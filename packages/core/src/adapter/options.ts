@@ -1,0 +1,90 @@
+import { ENGINE_RULES } from "../engine/create-engine.js";
+import type { EngineOptions } from "../engine/types.js";
+import { SWITCH } from "../errors/field-rules.js";
+import { assertKnownFields, checkObject } from "../errors/known-fields.js";
+import { quoted } from "../errors/printed.js";
+import { QavrError } from "../errors/qavr-error.js";
+import { assertName } from "../store/validate.js";
+
+/**
+ * A rule for one option: a test, and the end of the sentence `NAME must be …`. A test may throw a better error of its own.
+ */
+export type OptionRule = readonly [is: (value: unknown, name: string) => boolean, range: string];
+
+/** One rule for each option of an object; true for an option that other code checks. */
+export type OptionTable<Options> = { readonly [Name in keyof Required<Options>]: OptionRule | true };
+
+/** A string with at least one character. */
+export const TEXT: OptionRule = [(value) => typeof value === "string" && value !== "", "a string that is not empty"];
+
+export const FUNCTION: OptionRule = [(value) => typeof value === "function", "a function"];
+
+/** A name for the ledger. Its test throws INVALID_ID or LIMIT_EXCEEDED for text that a ledger cannot keep. */
+export const NAME: OptionRule = [
+  (value, name) => {
+    if (!TEXT[0](value, name)) return false;
+    assertName(value, name);
+    return true;
+  },
+  TEXT[1],
+];
+
+/** A fixed name, or a function of the run. */
+export const SCOPE: OptionRule = [
+  (value, name) => typeof value === "function" || NAME[0](value, name),
+  "a string that is not empty, or a function",
+];
+
+/** The widest list that an adapter asks a host for. */
+export const MAX_FETCH_K = 1000;
+
+/** A number of candidates. */
+export function fetchSizeFrom(least: number, named: string = String(least)): OptionRule {
+  return [
+    (value) => Number.isInteger(value) && (value as number) >= least && (value as number) <= MAX_FETCH_K,
+    `a whole number from ${named} to ${MAX_FETCH_K}`,
+  ];
+}
+
+/** The options that an adapter passes to the engine, which checks them; the adapter resolves `store` and `enabled` itself. */
+export const ENGINE_OPTION_TABLE: OptionTable<EngineOptions> = {
+  ...(Object.fromEntries(Object.keys(ENGINE_RULES).map((name) => [name, true])) as OptionTable<EngineOptions>),
+  enabled: SWITCH,
+};
+
+/**
+ * Checks an object of options against a table: unknown names, then each value that is not undefined.
+ *
+ * @param owner The function or class in messages, as in `qavr() has no option stroe`.
+ * @param prefix Text before an option's name in messages, as in `qavr.fetchK must be …`.
+ * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
+ */
+export function assertOptions(
+  options: object,
+  table: Readonly<Record<string, OptionRule | true>>,
+  owner: string,
+  prefix: string = "",
+): void {
+  checkObject(options, `The options of ${owner}`);
+  assertKnownFields(options, `${owner} has no option`, table);
+  for (const [name, rule] of Object.entries(table)) {
+    const value: unknown = (options as Record<string, unknown>)[name];
+    if (value === undefined || rule === true) continue;
+    const [is, range] = rule;
+    if (!is(value, name)) refuseOption(`${prefix}${name}`, value, `must be ${range}`);
+  }
+}
+
+/**
+ * Refuses an option or argument of an adapter. The message repeats numbers and strings only: an object may be a client or hold a key.
+ *
+ * @param rule The end of the sentence, as in `must be a function`.
+ * @throws INVALID_ARGUMENT always
+ */
+export function refuseOption(option: string, value: unknown, rule: string): never {
+  const isShown = typeof value === "number" || typeof value === "string" || value === null;
+  const received = isShown ? String(value) : typeof value;
+  throw new QavrError("INVALID_ARGUMENT", `${option} ${rule}. Received ${isShown ? quoted(value) : received}.`, {
+    details: { option, received },
+  });
+}

@@ -1,0 +1,177 @@
+import { checkFields, checkOptions } from "../../errors/known-fields.js";
+import { QavrError } from "../../errors/qavr-error.js";
+import type { LedgerEntry, QueueReceipt } from "../../store/store.js";
+import { assertName } from "../../store/validate.js";
+import { DEFAULT_NAME, ONLY_NAMESPACE } from "../check.js";
+import type { EngineParts } from "../parts.js";
+import type { Engine } from "../types.js";
+import { openEpisode } from "./find-episode.js";
+import type { OpenEpisode } from "./open-episodes.js";
+
+/** Overdue episodes that are recorded at once. */
+const SWEPT_TOGETHER = 100;
+/** Open episodes beyond the limit that may wait to be recorded; further ones are dropped. */
+const OVERFLOW = 1_000;
+
+export interface EpisodeLifecycle extends Pick<Engine, "suspend" | "resume"> {
+  /** Writes the rest of an episode, then removes it from the open ones. */
+  close(
+    episode: OpenEpisode,
+    state: "ended" | "suspended" | "abandoned",
+    outcome?: LedgerEntry,
+    suspendedAs?: string,
+  ): Promise<QueueReceipt | undefined>;
+  /** Remembers an outcome until its commit is known to have succeeded. */
+  keepUnsent<Result>(episode: OpenEpisode, outcome: LedgerEntry | undefined, writing: Promise<Result>): Promise<Result>;
+  /** Records overdue episodes. Never rejects. */
+  sweep(): Promise<void>;
+  /** Holds the limit of open episodes also in a process that never writes. @param limit of open episodes */
+  enforceLimit(limit: number): void;
+  /** Records every open episode as abandoned. Never rejects. */
+  abandonAll(): Promise<void>;
+}
+
+export function createEpisodeLifecycle(parts: EngineParts): EpisodeLifecycle {
+  const { open, recorder, now, log } = parts;
+  let sweeping = false;
+
+  const lifecycle: EpisodeLifecycle = {
+    async close(episode, state, outcome, suspendedAs) {
+      const writing = this.keepUnsent(episode, outcome, recorder.record(episode, state, outcome, suspendedAs));
+      episode.closing = writing;
+      try {
+        const receipt = await writing;
+        open.remove(episode);
+        return receipt;
+      } catch (error) {
+        // A refused outcome key does not bring the episode back: its exposures are recorded.
+        if (QavrError.isInstance(error, "IDEMPOTENCY_CONFLICT")) open.remove(episode);
+        throw error;
+      } finally {
+        episode.closing = undefined;
+      }
+    },
+
+    async keepUnsent(episode, outcome, writing) {
+      try {
+        const receipt = await writing;
+        if (outcome && episode.unsentOutcome === outcome) episode.unsentOutcome = undefined;
+        return receipt;
+      } catch (error) {
+        if (outcome && !QavrError.isInstance(error, "IDEMPOTENCY_CONFLICT")) episode.unsentOutcome = outcome;
+        throw error;
+      }
+    },
+
+    async suspend(id, options) {
+      checkFields(options, "The options of suspend", "suspend has no option", { alias: true });
+      const { alias } = options;
+      assertName(alias, "alias");
+      if (!parts.enabled) return;
+      const episode = openEpisode(open, undefined, id);
+      await this.close(episode, "suspended", undefined, alias);
+    },
+
+    async resume(alias, options = {}) {
+      assertName(alias, "alias");
+      checkOptions(options, "resume", ONLY_NAMESPACE);
+      const { namespace = DEFAULT_NAME } = options;
+      assertName(namespace, "namespace");
+      if (!parts.enabled) return undefined;
+      // With the read timeout: a retrieval waits for the answer.
+      const found = await parts.scoringStates.resolve(namespace, alias);
+      if (found?.record.state !== "suspended" || found.record.suspendedAs !== alias) return undefined;
+      // No report about it would be accepted any more.
+      if (now() - found.record.lastAt > parts.outcomeWindow) return undefined;
+      const already = open.get(found.id);
+      if (already?.namespace === namespace) return already.id;
+      return open.create(found.id, namespace, now(), found.record).id;
+    },
+
+    async sweep() {
+      await abandonSome(open.overdue(now()));
+    },
+
+    enforceLimit(limit) {
+      if (open.size <= limit) return;
+      // Memory stays bounded also while the store is slower than the runs, or does not answer.
+      for (const episode of open.oldest(open.size - limit - OVERFLOW)) lose(parts, episode, tooManyOpen(limit));
+      if (sweeping) return;
+      sweeping = true;
+      void parts.tasks.track(sweepAll());
+    },
+
+    async abandonAll() {
+      const left = await abandonSome(open.all());
+      const cause = new QavrError(
+        "STORE_UNAVAILABLE",
+        "The store could not be reached for the episodes before this one either.",
+      );
+      for (const episode of left) lose(parts, episode, cause);
+    },
+  };
+  return lifecycle;
+
+  async function sweepAll(): Promise<void> {
+    let before: OpenEpisode | undefined;
+    let [first] = open.overdue(now());
+    // Stop when a sweep made no progress, to avoid an endless loop.
+    while (first && first !== before) {
+      await lifecycle.sweep();
+      before = first;
+      [first] = open.overdue(now());
+    }
+    sweeping = false;
+  }
+
+  /**
+   * Records episodes as abandoned: together, so that they share transactions, and in lots, to bound the load on the store. Stops
+   * where the store is out of reach and returns the episodes that are left.
+   */
+  async function abandonSome(episodes: readonly OpenEpisode[]): Promise<readonly OpenEpisode[]> {
+    for (let start = 0; start < episodes.length; start += SWEPT_TOGETHER) {
+      const end = start + SWEPT_TOGETHER;
+      const lost = await Promise.all(episodes.slice(start, end).map(abandon));
+      if (lost.every(Boolean)) return episodes.slice(end);
+    }
+    return [];
+  }
+
+  /** Records an episode as abandoned; drops it and returns true when that fails. Never rejects. */
+  async function abandon(episode: OpenEpisode): Promise<boolean> {
+    const isOpen = (): boolean => open.get(episode.id) === episode;
+    // It may have ended, or another sweep may have taken it, while the ones before it were written.
+    if (episode.closing || !isOpen()) return false;
+    try {
+      await lifecycle.close(episode, "abandoned");
+      log("debug", "An episode was never ended and is recorded as abandoned.", {
+        code: "EPISODE_ABANDONED",
+        episode: episode.id,
+        namespace: episode.namespace,
+      });
+      return false;
+    } catch (error) {
+      if (!isOpen()) return false;
+      lose(parts, episode, error);
+      return true;
+    }
+  }
+}
+
+/** Drops an episode that could not be recorded, and logs it: memory stays bounded. */
+function lose({ open, log, counters }: EngineParts, episode: OpenEpisode, error: unknown): void {
+  open.remove(episode);
+  counters.lost += 1;
+  log("error", "An abandoned episode could not be recorded.", {
+    code: "EPISODE_LOST",
+    episode: episode.id,
+    namespace: episode.namespace,
+    reason: QavrError.isInstance(error) ? error.code : String(error),
+  });
+}
+
+function tooManyOpen(limit: number): QavrError {
+  return new QavrError("LIMIT_EXCEEDED", `More than ${limit} episodes are open, and the store cannot keep up.`, {
+    details: { limit },
+  });
+}

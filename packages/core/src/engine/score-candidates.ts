@@ -1,0 +1,164 @@
+import { HashedTexts } from "../embedding/hashed-texts.js";
+import { hostVector, type RequestVector, textVector } from "../embedding/request-vector.js";
+import { contentHash } from "../embedding/text-hash.js";
+import { QavrError } from "../errors/qavr-error.js";
+import type { Scores } from "../learners/learner.js";
+import type { EditPolicy } from "../ledger/events.js";
+import { asStoreError } from "../resilience/store-failure.js";
+import { bestFirst } from "../scoring/order.js";
+import { boundUnverified } from "../scoring/unverified.js";
+import { type CheckedRequest, textOf } from "./check.js";
+import type { EngineParts } from "./parts.js";
+import type { ScoringStates } from "./state-reader.js";
+import type { Candidate, Ranking, RankRequest } from "./types.js";
+
+/** Changed spaces whose warning is remembered. */
+const REMEMBERED_WARNINGS = 1_000;
+
+/** A request's candidates in two orders, as places in the request. */
+export interface Scored {
+  readonly vector: RequestVector | undefined;
+  readonly order: readonly number[];
+  /** The order without learning. */
+  readonly host: readonly number[];
+  /** Undefined when learning was left out. */
+  readonly scores: Scores | undefined;
+  readonly moved: boolean;
+  readonly notes: Pick<Ranking, "note" | "degraded">;
+}
+
+/** Scores the candidates of requests. A failing store degrades to the host's order. */
+export function createScorer(parts: EngineParts): (request: CheckedRequest) => Promise<Scored> {
+  const { learner, store, scoringStates } = parts;
+  const warnedSpaces = new Set<string>();
+  const texts = new HashedTexts();
+
+  return async (request) => {
+    const { namespace, collection, ids, similarities, topK, record } = request;
+    const vector = vectorOf(request);
+    const returned = record ? topK : (request.returned ?? topK);
+    const host = hostOrder(ids.length, returned);
+    let known: ScoringStates<unknown>;
+    try {
+      known = await scoringStates.scoring(namespace, collection, ids);
+    } catch (error) {
+      const failure = asStoreError(error, store.name);
+      degrade(parts, failure, namespace);
+      const degraded = { code: failure.code, message: failure.message };
+      return { vector, order: host, host, scores: undefined, moved: false, notes: { degraded } };
+    }
+    const { shared, table, rows, confirmed } = known;
+    const usable = vector && shared ? sameSpace(request, vector, shared) : false;
+    const scores = learner.score({
+      shared: shared?.state,
+      table,
+      rows,
+      similarities,
+      vector: usable ? vector?.unit : undefined,
+      context: request.context,
+      topK,
+      explores: record,
+      now: parts.now(),
+    });
+    const unverified = scores.unchanged ? undefined : unverifiedIn(request, confirmed, parts.onEdit);
+    if (unverified) boundUnverified(scores.score, similarities, unverified);
+    const moved = !scores.unchanged && !request.keepOrder;
+    return {
+      vector,
+      order: moved ? bestFirst(scores.score, returned, scores.movable) : host,
+      host,
+      scores: scores.unchanged ? { ...scores, score: similarities } : scores,
+      moved,
+      notes: scores.note === undefined ? {} : { note: scores.note },
+    };
+  };
+
+  function vectorOf(request: CheckedRequest): RequestVector | undefined {
+    const { vector, text, candidates, topK, context, ids, similarities } = request;
+    if (vector) return hostVector(vector, context);
+    if (text === undefined) return undefined;
+    return textVector(text, context, {
+      ids,
+      similarities,
+      topK,
+      neighbour(place) {
+        const memory = textOf(candidates[place] as Candidate);
+        return memory === undefined ? undefined : texts.vector(memory);
+      },
+    });
+  }
+
+  /** True when the vector belongs to the collection's space; warns once when the space changed, throws when only its length did. */
+  function sameSpace(
+    request: CheckedRequest,
+    vector: RequestVector,
+    shared: { readonly space: string; readonly length: number },
+  ): boolean {
+    if (shared.space === "") return true;
+    const { namespace, collection } = request;
+    const space = spaceOf(request, vector);
+    if (space === shared.space) {
+      if (vector.length === shared.length) return true;
+      throw new QavrError(
+        "INVALID_VECTOR",
+        `The request vector has ${vector.length} values; requests of space ${space} have ${shared.length}. Name another space for another embedding model.`,
+        { details: { length: vector.length, expected: shared.length, space } },
+      );
+    }
+    const key = JSON.stringify([namespace, collection, space]);
+    if (!warnedSpaces.has(key)) {
+      // Clearing repeats a warning now and then; keeping all of them would grow with the tenants.
+      if (warnedSpaces.size >= REMEMBERED_WARNINGS) warnedSpaces.clear();
+      warnedSpaces.add(key);
+      parts.log(
+        "warn",
+        `Requests come from space ${space}, but the collection learned in ${shared.space}: ranking by scalar advantage only. Name another collection, or another namespace, to learn in the new space.`,
+        { code: "SPACE_CHANGED", namespace, collection, space, learnedIn: shared.space },
+      );
+    }
+    return false;
+  }
+}
+
+export function hostOrder(count: number, topK: number): number[] {
+  return Array.from({ length: Math.min(count, topK) }, (_, index) => index);
+}
+
+/** The space of a request's vector; empty without a vector. */
+export function spaceOf(request: RankRequest, vector: RequestVector | undefined): string {
+  return vector ? (request.space ?? vector.source) : "";
+}
+
+/** Counts and logs a ranking without learning; at level debug while the circuit is open, since opening it was logged. */
+export function degrade(parts: EngineParts, failure: QavrError, namespace: string): void {
+  parts.counters.degraded += 1;
+  const level = failure.code === "STORE_CIRCUIT_OPEN" ? "debug" : "warn";
+  parts.log(level, `Ranking without learning: ${failure.message}`, {
+    code: "RANKING_DEGRADED",
+    reason: failure.code,
+    namespace,
+  });
+}
+
+/** Marks candidates that are unverified and not confirmed since. Undefined where there are none. */
+function unverifiedIn(
+  { candidates, ids }: CheckedRequest,
+  confirmed: ReadonlyMap<string, number>,
+  onEdit: EditPolicy,
+): Uint8Array | undefined {
+  let found: Uint8Array | undefined;
+  for (let place = 0; place < candidates.length; place++) {
+    const candidate = candidates[place] as Candidate;
+    if (!candidate.unverified || isConfirmed(confirmed.get(ids[place] as string), candidate, onEdit)) continue;
+    found ??= new Uint8Array(candidates.length);
+    found[place] = 1;
+  }
+  return found;
+}
+
+/** True when the text is the confirmed one: an edit counts from its first ranking, before the ledger records it. */
+function isConfirmed(known: number | undefined, candidate: Candidate, onEdit: EditPolicy): boolean {
+  if (known === undefined) return false;
+  const text = textOf(candidate);
+  return onEdit === "keep" || known === 0 || text === undefined || contentHash(text) === known;
+}

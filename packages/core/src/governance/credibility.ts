@@ -1,0 +1,95 @@
+import type { Draft } from "../ledger/draft.js";
+import type {
+  CountedReward,
+  CountedVotes,
+  Credibility,
+  EpisodeExposure,
+  EpisodeRecord,
+} from "../ledger/episode-record.js";
+import type { OutcomeRules } from "../ledger/events.js";
+import { memoryHash } from "../ledger/memory-hash.js";
+import { sourceRef } from "../ledger/state-keys.js";
+import type { StateRef } from "../store/store.js";
+import { charge } from "./caps.js";
+import { keepSource, sourceOf } from "./source-record.js";
+import { trustOf } from "./trust.js";
+
+/** The sources that an episode's next exposures are charged to. */
+export function sourcesOf({ reward, votes }: EpisodeRecord): StateRef[] {
+  return [reward, votes].flatMap((part) => (part?.credibility?.cap ? [sourceRef(part.credibility.source)] : []));
+}
+
+/** How far an outcome's source is believed as it arrives; undefined: in full, without limit. */
+export function credibilityOf<Shared, Memory>(
+  draft: Draft<Shared, Memory>,
+  source: string,
+  { audited, cap }: OutcomeRules,
+): Credibility | undefined {
+  if (!audited && !cap) return undefined;
+  return { source, trust: audited ? trustOf(sourceOf(draft, source).trust) : 1, cap, capped: [] };
+}
+
+/**
+ * Charges the sources of an episode's outcome for the memories that exposures have added to it. A reward is charged for all of
+ * them, votes without one for the memories that they name. What a source has spent stays spent when better evidence replaces
+ * its word.
+ *
+ * @param said what of the outcome is to be charged for: parts that were charged for these exposures before are left out
+ * @param added exposures that `said` was not charged for yet; the episode may hold earlier ones
+ * @param believed how much of each part's weight to charge for, in [0, 1]
+ */
+export function chargeSources<Shared, Memory>(
+  draft: Draft<Shared, Memory>,
+  said: Pick<EpisodeRecord, "reward" | "votes">,
+  exposures: readonly EpisodeExposure[],
+  added: readonly EpisodeExposure[],
+  believed: Believed = (credibility) => credibility.trust,
+): void {
+  const { reward, votes } = said;
+  const charged = addresses(exposures.filter((exposure) => !added.includes(exposure)));
+  const due = addresses(added);
+  for (const address of charged.keys()) due.delete(address);
+  if (reward) chargePart(draft, reward, [...due.keys()], believed);
+  if (!votes) return;
+  if (reward?.credibility && votes.credibility?.source === reward.credibility.source && votes.at === reward.at) {
+    // One outcome is charged once.
+    votes.credibility.capped = [...reward.credibility.capped];
+  } else {
+    const named = new Set([...votes.helpful, ...votes.harmful, ...(votes.used ?? [])]);
+    chargePart(
+      draft,
+      votes,
+      [...due].filter(([, id]) => named.has(id)).map(([address]) => address),
+      believed,
+    );
+  }
+}
+
+type Believed = (credibility: Credibility) => number;
+
+function chargePart<Shared, Memory>(
+  draft: Draft<Shared, Memory>,
+  { credibility, weight }: CountedReward | CountedVotes,
+  memories: readonly number[],
+  believed: Believed,
+): void {
+  const amount = credibility ? weight * believed(credibility) : 0;
+  if (!credibility?.cap || amount <= 0) return;
+  const record = sourceOf(draft, credibility.source);
+  for (const memory of memories) {
+    if (credibility.capped.includes(memory)) continue;
+    if (charge(record.spending, credibility.cap, memory, amount, draft.at)) continue;
+    credibility.capped.push(memory);
+    draft.stats.capped = (draft.stats.capped ?? 0) + 1;
+  }
+  keepSource(draft, credibility.source, record);
+}
+
+/** The memories that credited exposures show, each once: hash of the address, and id. */
+function addresses(exposures: readonly EpisodeExposure[]): Map<number, string> {
+  const found = new Map<number, string>();
+  for (const { credited, collection, items } of exposures) {
+    if (credited) for (const { id } of items) found.set(memoryHash(collection, id), id);
+  }
+  return found;
+}

@@ -1,0 +1,81 @@
+import { illegalOption } from "../errors/illegal-option.js";
+import { checkFields, type FieldsOf } from "../errors/known-fields.js";
+import { AUDITED_TIERS, CAPPED_TIERS, type SourceCap } from "../ledger/events.js";
+import type { Governance } from "../ledger/governance.js";
+import { sourceRef } from "../ledger/state-keys.js";
+import { auditClaims, setAside } from "./audits.js";
+import { chargeSources, credibilityOf, sourcesOf } from "./credibility.js";
+import { describeSources } from "./describe-sources.js";
+import { reweighClaims } from "./reweigh.js";
+import { decodeSource } from "./source-record.js";
+
+export interface GovernanceOptions {
+  /**
+   * `audited`: an outcome of the tiers user, self-reported and completed counts as far as its source has agreed with better evidence
+   * about the same episodes; the outcomes of a source without an audit count nothing. Leave it off unless a share of the episodes gets
+   * verified outcomes, unpredictably, and sources are named one by one: without them it switches learning off. @default "off"
+   */
+  readonly trust?: "off" | "audited" | undefined;
+  /**
+   * The most that one source of the tiers user and self-reported may credit one memory, as a sum of outcome weights per window (ms).
+   * An outcome beyond it does not reach that memory. Leave it off unless sources are named one by one: outcomes without a name share
+   * one. @default undefined, no cap
+   */
+  readonly sourceCaps?: SourceCap | undefined;
+}
+
+const made = new Map<string, Governance>();
+
+const OPTIONS: FieldsOf<GovernanceOptions> = { trust: true, sourceCaps: true };
+
+/**
+ * Rules about who is believed, for the engine option `governance`. Claims are held against better evidence also with `trust: "off"`,
+ * so that `status()` lists the sources that disagree. All engines of one ledger need it, or none. Equal options give the same object,
+ * so that options which are made anew for each run still mean the same engine.
+ *
+ * @throws INVALID_ARGUMENT
+ */
+export function governance(options: GovernanceOptions = {}): Governance {
+  checkFields(options, "The options of governance", "governance has no option", OPTIONS);
+  const { trust = "off", sourceCaps } = options;
+  if (trust !== "off" && trust !== "audited") {
+    throw illegalOption("trust", 'governance: trust must be "off" or "audited"', trust);
+  }
+  for (const part of ["weight", "window"] as const) {
+    if (sourceCaps === undefined || (sourceCaps?.[part] > 0 && Number.isFinite(sourceCaps[part]))) continue;
+    throw illegalOption(
+      `sourceCaps.${part}`,
+      `governance: sourceCaps.${part} must be a positive, finite number`,
+      sourceCaps?.[part],
+    );
+  }
+  const key = JSON.stringify([trust, sourceCaps?.weight, sourceCaps?.window]);
+  const known = made.get(key);
+  if (known) return known;
+  // A copy: the caller may change its object later.
+  const cap = sourceCaps && { ...sourceCaps };
+  const rules: Governance = {
+    rulesFor: (tier) => ({
+      audited: trust === "audited" && AUDITED_TIERS.includes(tier),
+      cap: CAPPED_TIERS.includes(tier) ? cap : undefined,
+    }),
+    *weigh(draft, episode, event, rules) {
+      if (rules.audited || rules.cap) yield* draft.load([sourceRef(event.source)]);
+      yield* auditClaims(draft, episode, event);
+      return credibilityOf(draft, event.source, rules);
+    },
+    setAside,
+    *chargeExposures(draft, episode, added) {
+      yield* draft.load(sourcesOf(episode));
+      chargeSources(draft, episode, episode.exposures, added);
+    },
+    chargeOutcome: (draft, said, exposures) => chargeSources(draft, said, exposures, exposures),
+    reweigh: reweighClaims,
+    describe(records, now) {
+      const decoded = new Map([...records].map(([source, bytes]) => [source, decodeSource(bytes)]));
+      return describeSources(decoded, cap, now);
+    },
+  };
+  made.set(key, rules);
+  return rules;
+}

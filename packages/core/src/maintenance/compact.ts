@@ -1,0 +1,183 @@
+import { type EngineParts, partsOf } from "../engine/parts.js";
+import type { Engine } from "../engine/types.js";
+import { checkFields, type FieldsOf } from "../errors/known-fields.js";
+import { printed, quoted } from "../errors/printed.js";
+import { QavrError } from "../errors/qavr-error.js";
+import { decodeEpisode } from "../ledger/episode-record.js";
+import { learnerMismatch } from "../ledger/shared-record.js";
+import { SCOPES, textOfValue } from "../ledger/state-keys.js";
+import { stateAddress } from "../store/state-address.js";
+import type { StateRef, StateWrite, Store } from "../store/store.js";
+import { assertName } from "../store/validate.js";
+import { differencesIn } from "./differences.js";
+import { type Fold, LedgerReplay } from "./ledger-replay.js";
+import type { CompactionReport } from "./reports.js";
+
+/** Which part of a ledger to drop. */
+export interface CompactOptions {
+  readonly namespace: string;
+  /**
+   * Entries that are older than this go, ms. Entries before the new beginning can be neither revoked nor evaluated any more.
+   * @default the engine's outcomeWindow, 30 days
+   */
+  readonly olderThan?: number | undefined;
+}
+
+const OPTIONS: FieldsOf<CompactOptions> = { namespace: true, olderThan: true };
+const PAGE = 1_000;
+/** How often a compaction starts again because the ledger grew under it. */
+const ATTEMPTS = 5;
+
+/** A fold as it was at the place up to which entries go. */
+interface Taken {
+  readonly fold: Fold;
+  readonly states: readonly StateWrite[];
+  /** States of episodes that are over, which went at that place. */
+  readonly dropped: readonly StateRef[];
+}
+
+/**
+ * Drops the beginning of a namespace's ledger and keeps the states that it led to as a checkpoint; what was learned stays bit for
+ * bit. Replay, revocation and evaluation reach back to the checkpoint from then on. Records of episodes that accept no outcome any
+ * more go, too.
+ *
+ * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, LEARNER_MISMATCH, INVALID_STATE when the states do not follow from the ledger,
+ * STORE_BUSY, UNSUPPORTED, and the store's codes
+ */
+export async function compact(engine: Engine, options: CompactOptions): Promise<CompactionReport> {
+  const parts = partsOf(engine);
+  const { store, outcomeWindow } = parts;
+  // A misspelt age would drop what the default age says, for good.
+  checkFields(options, "What to compact", "compact has no option", OPTIONS);
+  const { namespace, olderThan = outcomeWindow } = options;
+  assertName(namespace, "namespace");
+  if (!(typeof olderThan === "number" && olderThan >= 0)) {
+    throw new QavrError("INVALID_ARGUMENT", `olderThan must be at least 0 ms. Received ${quoted(olderThan)}.`, {
+      details: { olderThan: printed(olderThan) },
+    });
+  }
+  if (!store.compact) {
+    throw new QavrError("UNSUPPORTED", `The ${store.name} store cannot compact a ledger. Use one that can.`, {
+      details: { store: store.name },
+    });
+  }
+  return parts.tasks.track(compactNow(parts, namespace, parts.now() - olderThan));
+}
+
+/** @param cutoff Unix ms: older entries go */
+async function compactNow(parts: EngineParts, namespace: string, cutoff: number): Promise<CompactionReport> {
+  const { store, states, learner, outcomeWindow, log } = parts;
+  const place = await lastBefore(store, namespace, cutoff);
+  const stats = place && (await states.stats(namespace));
+  if (stats && stats.learner !== learner.id) throw learnerMismatch(stats.learner, learner.id);
+  for (let attempt = 0; place && attempt < ATTEMPTS; attempt++) {
+    const report =
+      (await tryOnce(parts, namespace, place, cutoff - outcomeWindow)) ?? (await tryOnce(parts, namespace, place));
+    if (!report) continue;
+    log("info", "The beginning of a ledger was compacted.", { code: "LEDGER_COMPACTED", ...report });
+    return report;
+  }
+  if (place) throw busy(namespace);
+  const [first] = await store.readEntries(namespace, { limit: 1 });
+  const head = await store.head(namespace);
+  const checkpoint = first ? first.seq - 1 : head;
+  return { namespace, checkpoint, dropped: 0, entries: head - checkpoint, episodes: 0 };
+}
+
+/**
+ * Returns undefined when the ledger grew meanwhile, or when a later entry names an episode that should have been over.
+ *
+ * @param past Unix ms: records of episodes whose last exposure came earlier go, too; undefined: none do
+ */
+async function tryOnce(
+  { store, learner }: EngineParts,
+  namespace: string,
+  { first, last }: { readonly first: number; readonly last: number },
+  past?: number,
+): Promise<CompactionReport | undefined> {
+  const replay = new LedgerReplay({ store, namespace, learner });
+  let taken: Taken | undefined;
+  const take = (fold: Fold): void => {
+    if (taken?.fold === fold) return;
+    const dropped = past === undefined ? [] : statesOfPast(fold, past);
+    for (const ref of dropped) fold.drop(ref);
+    taken = { fold, states: fold.states, dropped };
+  };
+  const fold = await replay.advance((entry, current) => {
+    if (entry.seq > last) take(current);
+  });
+  take(fold);
+  const { states: checkpoint, dropped } = taken as unknown as Taken;
+  const differences = await differencesIn(store, namespace, fold.states);
+  if ((await store.head(namespace)) !== fold.entries) return undefined;
+  const gone = new Set(dropped.map(stateAddress));
+  const unexpected = differences.find((ref) => !gone.has(stateAddress(ref)));
+  // Clocks may lie: an outcome may have come to an episode that was over by the time on its entries.
+  if (unexpected && dropped.length > 0) return undefined;
+  if (unexpected) throw notFollowing(namespace, unexpected);
+  const compaction = { head: fold.entries, through: last, checkpoint, states: fold.states };
+  if (!(await store.compact?.(namespace, compaction))) return undefined;
+  return {
+    namespace,
+    checkpoint: last,
+    dropped: last - first + 1,
+    entries: fold.entries - last,
+    episodes: dropped.filter(({ scope }) => scope === SCOPES.episode).length,
+  };
+}
+
+/** Returns the places of the first entry and of the last one older than `cutoff`; undefined when there is none to drop. */
+async function lastBefore(
+  store: Store,
+  namespace: string,
+  cutoff: number,
+): Promise<{ readonly first: number; readonly last: number } | undefined> {
+  let first: number | undefined;
+  let last = 0;
+  for (;;) {
+    const page = await store.readEntries(namespace, { after: last, limit: PAGE });
+    const young = page.findIndex(({ at }) => at >= cutoff);
+    const old = young === -1 ? page : page.slice(0, young);
+    first ??= old[0]?.seq;
+    last = old.at(-1)?.seq ?? last;
+    if (old.length < page.length || page.length < PAGE) return first === undefined ? undefined : { first, last };
+  }
+}
+
+/**
+ * Records and aliases of episodes that accept no report any more: not suspended, and not among those that learners visit again.
+ *
+ * @param before Unix ms: their last exposure came earlier
+ */
+function statesOfPast(fold: Fold, before: number): StateRef[] {
+  const byScope = Map.groupBy(fold.states, ({ scope }) => scope);
+  const valuesOf = (scope: string): readonly { readonly id: string; readonly value: Uint8Array }[] =>
+    byScope.get(scope) ?? [];
+  const visited = new Set(valuesOf(SCOPES.revisit).map(({ value }) => textOfValue(value)));
+  const past = valuesOf(SCOPES.episode).filter(({ id, value }) => {
+    const { state, lastAt } = decodeEpisode(value);
+    return !visited.has(id) && state !== "suspended" && lastAt < before;
+  });
+  const ids = new Set(past.map(({ id }) => id));
+  const aliases = valuesOf(SCOPES.alias).filter(({ value }) => ids.has(textOfValue(value)));
+  return [
+    ...past.map(({ id }) => ({ scope: SCOPES.episode, id })),
+    ...aliases.map(({ id }) => ({ scope: SCOPES.alias, id })),
+  ];
+}
+
+function notFollowing(namespace: string, { scope, id }: StateRef): QavrError {
+  return new QavrError(
+    "INVALID_STATE",
+    `State ${scope}/${id} of namespace ${namespace} does not follow from its ledger, which must not be dropped then. Call verify(engine) and repair(engine) first.`,
+    { details: { namespace, state: `${scope}/${id}` } },
+  );
+}
+
+function busy(namespace: string): QavrError {
+  return new QavrError(
+    "STORE_BUSY",
+    `Namespace ${namespace} was written to during each of ${ATTEMPTS} compactions. Pause its writers and call compact(engine, …) again.`,
+    { details: { namespace } },
+  );
+}

@@ -1,0 +1,165 @@
+import { DEFAULT_NAME, isLearner } from "../engine/check.js";
+import { partsOf } from "../engine/parts.js";
+import type { Engine } from "../engine/types.js";
+import { checkFields } from "../errors/known-fields.js";
+import { QavrError } from "../errors/qavr-error.js";
+import type { Learner } from "../learners/learner.js";
+import { decodeEpisode } from "../ledger/episode-record.js";
+import { decodeEvent } from "../ledger/event-codec.js";
+import type { HoldoutDraw, RecordedExposure } from "../ledger/events.js";
+import { episodeRef } from "../ledger/state-keys.js";
+import { effectiveSampleSize, weighedDifference, weighedMean } from "../scoring/propensity.js";
+import type { SequencedEntry } from "../store/store.js";
+import { assertName } from "../store/validate.js";
+import { type Fold, LedgerReplay } from "./ledger-replay.js";
+import { overlap, rankRecorded, sameSet } from "./policy-ranking.js";
+import type { PolicyEstimate, PolicyReport } from "./reports.js";
+
+/** Effective sample below which there is no estimate. */
+export const POLICY_MINIMUM = 100;
+
+/** How a learner's choices compare with an episode's, over all its exposures. */
+interface EpisodeComparison {
+  readonly draw: HoldoutDraw | undefined;
+  /** True when the two orders that were drawn from differed. */
+  differs: boolean;
+  /** The learner would have shown what was shown, at every exposure. */
+  asShown: boolean;
+  /** The learner would have shown the host's order, at every exposure. */
+  asHost: boolean;
+}
+
+/**
+ * Folds the ledger with another learner, or the same with other parameters, ranks each exposure before learning from it, and
+ * compares: how often its choice agrees with what was shown, and how its choices would have gone as far as chance draws can tell.
+ * Reads only.
+ *
+ * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, and the store's codes
+ */
+export async function comparePolicies(
+  engine: Engine,
+  options: { readonly learner: Learner; readonly namespace?: string | undefined },
+): Promise<PolicyReport> {
+  const { store } = partsOf(engine);
+  checkFields(options, "The options of comparePolicies", "comparePolicies has no option", {
+    learner: true,
+    namespace: true,
+  });
+  const { learner, namespace = DEFAULT_NAME } = options;
+  assertName(namespace, "namespace");
+  if (!isLearner(learner)) {
+    throw new QavrError("INVALID_ARGUMENT", "comparePolicies: learner must be a Learner, such as oar() or qValue().");
+  }
+  const comparison = new PolicyComparison(learner);
+  const replay = new LedgerReplay({ store, namespace, learner });
+  const fold = await replay.advance((entry, current) => comparison.see(entry, current));
+  const { checkpoint } = replay;
+  return { namespace, learner: learner.id, checkpoint, entries: fold.entries, ...comparison.report(fold) };
+}
+
+class PolicyComparison {
+  readonly #learner: Learner;
+  #fold: Fold | undefined;
+  #episodes = new Map<string, EpisodeComparison>();
+  #exposures = 0;
+  #same = 0;
+  #overlap = 0;
+
+  constructor(learner: Learner) {
+    this.#learner = learner;
+  }
+
+  /** Ranks what an entry exposes, from a fold of the entries before it. */
+  see(entry: SequencedEntry, fold: Fold): void {
+    if (fold !== this.#fold) this.#startAgain(fold);
+    if (entry.type !== "exposure") return;
+    const event = decodeEvent(entry.type, entry.payload);
+    if (event.type !== "exposure") return;
+    for (const exposure of event.exposures) {
+      if (exposure.shown.length > 0) this.#compare(event.episode, exposure, fold);
+    }
+  }
+
+  report(fold: Fold): Pick<PolicyReport, "episodes" | "exposures" | "agreement" | "estimate"> {
+    return {
+      episodes: this.#episodes.size,
+      exposures: this.#exposures,
+      ...(this.#exposures === 0
+        ? {}
+        : { agreement: { sameSet: this.#same / this.#exposures, overlap: this.#overlap / this.#exposures } }),
+      estimate: this.#estimate(fold),
+    };
+  }
+
+  #startAgain(fold: Fold): void {
+    this.#fold = fold;
+    this.#episodes = new Map();
+    this.#exposures = 0;
+    this.#same = 0;
+    this.#overlap = 0;
+  }
+
+  #compare(id: string, exposure: RecordedExposure, fold: Fold): void {
+    const { shown, host, learner } = rankRecorded(this.#learner, fold, exposure);
+    const same = sameSet(learner, shown);
+    this.#exposures += 1;
+    this.#same += same ? 1 : 0;
+    this.#overlap += overlap(learner, shown) / shown.size;
+    const { holdout } = exposure;
+    const episode = this.#episodes.get(id) ?? { draw: holdout, differs: false, asShown: true, asHost: true };
+    episode.differs ||= holdout?.differs ?? false;
+    episode.asShown &&= same;
+    episode.asHost &&= sameSet(learner, host);
+    this.#episodes.set(id, episode);
+  }
+
+  /**
+   * Success of the learner on the episodes whose set was drawn by chance, each weighed by 1 / (chance of what was shown), beside
+   * that of the learned order on the same kinds of episode.
+   *
+   * An episode was shown the host's order with chance p and the learned order with 1 − p; with chance 1 where the two agree. So
+   * the learner's success is known where it agrees with either order, and only there: `coverage` says how often that is.
+   * Episodes that were not drawn are left out: where the learner agrees with them its success is theirs by definition, where it
+   * does not, nobody knows.
+   */
+  #estimate(fold: Fold): PolicyReport["estimate"] {
+    const observations: { reward: number; a: number; b: number }[] = [];
+    let drawn = 0;
+    let known = 0;
+    for (const [id, { draw, differs, asShown, asHost }] of this.#episodes) {
+      const bytes = fold.state(episodeRef(id));
+      const reward = bytes && decodeEpisode(bytes).reward?.reward;
+      if (!draw || draw.share === 1 || reward === undefined) continue;
+      const weight = !differs ? 1 : 1 / (draw.held ? draw.share : 1 - draw.share);
+      const servedLearned = !draw.held || !differs;
+      const covered = asShown || asHost;
+      if (!draw.held) {
+        drawn += 1;
+        if (covered) known += 1;
+      }
+      observations.push({ reward, a: asShown ? weight : 0, b: servedLearned && covered ? weight : 0 });
+    }
+    if (observations.length === 0) {
+      return {
+        refused:
+          "No episode with a reward was drawn by chance. Rank with a holdout between 0 and 1 for a while: outcomes of choices that nobody made are not in the ledger.",
+        effectiveSampleSize: 0,
+      };
+    }
+    const size = effectiveSampleSize(observations.map(({ a }) => a));
+    if (size < POLICY_MINIMUM || observations.every(({ b }) => b === 0)) {
+      return {
+        refused: `The learner's choices agree with chance draws worth ${Math.floor(size)} episodes; ${POLICY_MINIMUM} are needed. Collect more with a holdout, or serve the learner and measure its lift.`,
+        effectiveSampleSize: size,
+      };
+    }
+    const estimate: PolicyEstimate = {
+      success: weighedMean(observations.map(({ reward, a }) => ({ reward, weight: a }))),
+      served: weighedMean(observations.map(({ reward, b }) => ({ reward, weight: b }))),
+      ...weighedDifference(observations),
+      effectiveSampleSize: size,
+      coverage: drawn === 0 ? 0 : known / drawn,
+    };
+    return estimate;
+  }
+}

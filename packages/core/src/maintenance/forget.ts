@@ -1,0 +1,92 @@
+import { checkCollection, DEFAULT_NAME, namesIn } from "../engine/check.js";
+import { type EngineParts, partsOf } from "../engine/parts.js";
+import { toEntry } from "../engine/recorder.js";
+import type { Engine } from "../engine/types.js";
+import { assertConditionsGiven, checkFields } from "../errors/known-fields.js";
+import { QavrError } from "../errors/qavr-error.js";
+import { assertName } from "../store/validate.js";
+
+/** Memories of a collection, or a namespace with everything in it. */
+export type ForgetOptions =
+  | {
+      readonly namespace: string;
+      /** @default "default" */
+      readonly collection?: string;
+      readonly ids: readonly string[];
+    }
+  | { readonly namespace: string; readonly collection?: never; readonly ids?: never };
+
+/**
+ * With ids: their learned state goes and a reused id starts cold. Without: the namespace is erased physically.
+ *
+ * @throws INVALID_ARGUMENT also for ids or a collection that are there but undefined, and for a collection without ids, since
+ * the call never guesses what to erase; INVALID_ID, LIMIT_EXCEEDED, LEARNER_MISMATCH with ids, STORE_UNAVAILABLE while outcomes of
+ * the namespace wait in the outbox, and the store's codes
+ */
+export async function forget(engine: Engine, options: ForgetOptions): Promise<void> {
+  const parts = partsOf(engine);
+  const checked = checkForget(options);
+  if (checked.ids?.length === 0) return;
+  return parts.tasks.track(forgetNow(parts, checked, parts.tasks.current()));
+}
+
+/** @param running waited for first: what is being recorded would come back after it was forgotten */
+async function forgetNow(
+  { store, queue, open, recorder, createId, now }: EngineParts,
+  { namespace, collection, ids }: CheckedForget,
+  running: Promise<void>,
+): Promise<void> {
+  await running;
+  const episodes = open.all().filter((episode) => episode.namespace === namespace);
+  if (!ids) {
+    await queue?.discard(namespace);
+    for (const episode of open.all()) if (episode.namespace === namespace) open.remove(episode);
+    await store.eraseNamespace(namespace);
+    return;
+  }
+  await queue?.settle(namespace);
+  for (const episode of episodes) await recorder.recordUnsent(episode);
+  const gone = new Set(ids);
+  for (const episode of open.all()) {
+    if (episode.namespace !== namespace) continue;
+    for (const exposure of episode.exposures) {
+      if (exposure.collection !== collection) continue;
+      exposure.shown = exposure.shown.filter((item) => !gone.has(exposure.ids[item.candidate] as string));
+    }
+  }
+  const event = { type: "forget", collection, ids: [...gone] } as const;
+  await recorder.commit(namespace, toEntry(`forget:${createId()}`, event, now()));
+}
+
+const FORGET_OPTIONS = { namespace: true, collection: true, ids: true } as const;
+
+interface CheckedForget {
+  readonly namespace: string;
+  readonly collection: string;
+  readonly ids: readonly string[] | undefined;
+}
+
+/**
+ * Copies the options. Strict, since an option that is not understood would erase the whole namespace.
+ *
+ * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
+ */
+function checkForget(options: ForgetOptions): CheckedForget {
+  checkFields(options, "What to forget", "forget has no option", FORGET_OPTIONS);
+  assertConditionsGiven(options, "forget", ["ids", "collection"]);
+  const { namespace, collection, ids } = options;
+  assertName(namespace, "namespace");
+  if (collection !== undefined) checkCollection(collection);
+  if (ids === undefined && collection !== undefined) {
+    throw new QavrError(
+      "INVALID_ARGUMENT",
+      `forget: collection ${collection} is named without ids. Name the memories, or leave both out to erase the namespace with all its collections.`,
+      { details: { collection } },
+    );
+  }
+  return {
+    namespace,
+    collection: collection ?? DEFAULT_NAME,
+    ids: ids === undefined ? undefined : namesIn(ids, "ids"),
+  };
+}

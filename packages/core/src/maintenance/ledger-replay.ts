@@ -1,0 +1,151 @@
+import { governance } from "../governance/governance.js";
+import type { Learner } from "../learners/learner.js";
+import { decodeEvent } from "../ledger/event-codec.js";
+import { ledgerReducer } from "../ledger/reducer.js";
+import { rebuildRef, statsRef } from "../ledger/state-keys.js";
+import { decodeStats } from "../ledger/stats-record.js";
+import type { Checkpoint, Reduce, SequencedEntry, StateRef, StateWrite, Store } from "../store/store.js";
+import { runOn, StateOverlay } from "../store/write-overlay.js";
+import { type Revocation, Revocations } from "./revocations.js";
+
+const PAGE = 1_000;
+
+/** A fold of entries in memory, from nothing or from a checkpoint. */
+export class Fold {
+  readonly #states = new StateOverlay();
+  #entries: number;
+
+  /** @param checkpoint where it begins; undefined: at the ledger's first entry */
+  constructor(checkpoint?: Checkpoint) {
+    this.#entries = checkpoint?.seq ?? 0;
+    for (const state of checkpoint?.states ?? []) this.#states.set(state);
+  }
+
+  /** Place of the last entry seen, skipped ones included. */
+  get entries(): number {
+    return this.#entries;
+  }
+
+  /** Every state, in no particular order. */
+  get states(): readonly (StateWrite & { readonly value: Uint8Array })[] {
+    return [...this.#states.writes()].filter(
+      (state): state is StateWrite & { readonly value: Uint8Array } => state.value !== null,
+    );
+  }
+
+  state(ref: StateRef): Uint8Array | undefined {
+    return this.#states.get(ref) ?? undefined;
+  }
+
+  add(entry: SequencedEntry, reduce: Reduce): void {
+    this.#entries += 1;
+    runOn(this.#states.reduce(entry, reduce), (refs) => refs.map(() => undefined));
+  }
+
+  /** Passes over an entry; its place stays empty. */
+  skip(): void {
+    this.#entries += 1;
+  }
+
+  drop(ref: StateRef): void {
+    this.#states.set({ ...ref, value: null });
+  }
+}
+
+export interface LedgerReplayOptions {
+  readonly store: Store;
+  readonly namespace: string;
+  /** By whose arithmetic. */
+  readonly learner: Learner;
+  /** Treated as if it stood at the end of the ledger. */
+  readonly planned?: Revocation;
+}
+
+/**
+ * A fold of a namespace's whole ledger, or of the part after its checkpoint, without the revoked outcomes. Entries keep their places:
+ * the place of a revoked outcome stays empty, so that a place named elsewhere (an exposure of an episode, a forgetting) is still right.
+ */
+export class LedgerReplay {
+  readonly #store: Store;
+  readonly #namespace: string;
+  readonly #learner: Learner;
+  readonly #reduce: Reduce;
+  readonly #revocations = new Revocations();
+  #checkpoint: Checkpoint | undefined;
+  /** Undefined before the beginning of the ledger is known, and when it has to be folded again. */
+  #fold: Fold | undefined;
+
+  constructor({ store, namespace, learner, planned }: LedgerReplayOptions) {
+    this.#store = store;
+    this.#namespace = namespace;
+    this.#learner = learner;
+    // The rules of governance are part of each entry, so its options do not matter here.
+    this.#reduce = ledgerReducer(learner, governance());
+    if (planned) this.#revocations.add([planned]);
+  }
+
+  /** Place of the last entry that this fold cannot take apart any more; 0 for a ledger that is whole. */
+  get checkpoint(): number {
+    return this.#checkpoint?.seq ?? 0;
+  }
+
+  get revocations(): Revocations {
+    return this.#revocations;
+  }
+
+  /** Folds what was appended since the last call. `before` is shown each entry before it is folded; none that is left out. */
+  async advance(before?: (entry: SequencedEntry, fold: Fold) => void): Promise<Fold> {
+    for (;;) {
+      const fold = this.#fold ?? (await this.#begin());
+      this.#fold = fold;
+      const entries = await this.#read(fold.entries);
+      if (entries.length === 0) return fold;
+      // Compacted in the meantime: what is missing is in the new checkpoint.
+      if (entries[0]?.seq !== fold.entries + 1) {
+        this.#fold = undefined;
+        continue;
+      }
+      if (await this.#learnOfRevocations(entries)) continue;
+      for (const entry of entries) {
+        if (this.#revocations.takesOut(entry)) {
+          fold.skip();
+          continue;
+        }
+        before?.(entry, fold);
+        fold.add(entry, this.#reduce);
+        // This fold has done the rebuild that the revocation asks for.
+        if (entry.type === "revoke") fold.drop(rebuildRef);
+      }
+    }
+  }
+
+  /** Starts again when there are revocations that were not known of: they concern what is folded already. */
+  async #learnOfRevocations(entries: readonly SequencedEntry[]): Promise<boolean> {
+    const isNew = ({ type, seq }: SequencedEntry): boolean => type === "revoke" && !this.#revocations.has(seq);
+    if (!entries.some(isNew)) return false;
+    const found: Revocation[] = [];
+    for (let page = entries; page.length > 0; page = await this.#read((page.at(-1) as SequencedEntry).seq)) {
+      for (const entry of page.filter(isNew)) {
+        const event = decodeEvent(entry.type, entry.payload);
+        if (event.type === "revoke") found.push({ event, seq: entry.seq });
+      }
+    }
+    this.#revocations.add(found);
+    this.#fold = undefined;
+    return true;
+  }
+
+  /** Another learner can make nothing of a checkpoint's states: it begins there and knows nothing of what came before. */
+  async #begin(): Promise<Fold> {
+    this.#checkpoint = await this.#store.readCheckpoint?.(this.#namespace);
+    if (!this.#checkpoint) return new Fold();
+    const { seq, states } = this.#checkpoint;
+    const stats = states.find(({ scope, id }) => scope === statsRef.scope && id === statsRef.id)?.value;
+    const isReadable = stats !== undefined && stats !== null && decodeStats(stats).learner === this.#learner.id;
+    return new Fold({ seq, states: isReadable ? states : [] });
+  }
+
+  async #read(after: number): Promise<readonly SequencedEntry[]> {
+    return this.#store.readEntries(this.#namespace, { after, limit: PAGE });
+  }
+}

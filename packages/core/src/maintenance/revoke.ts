@@ -1,0 +1,132 @@
+import { type EngineParts, partsOf } from "../engine/parts.js";
+import { toEntry } from "../engine/recorder.js";
+import type { Engine } from "../engine/types.js";
+import { illegalOption } from "../errors/illegal-option.js";
+import { assertConditionsGiven, checkFields, checkSwitch, type FieldsOf } from "../errors/known-fields.js";
+import { QavrError } from "../errors/qavr-error.js";
+import type { RevokeEvent } from "../ledger/events.js";
+import { learnerMismatch } from "../ledger/shared-record.js";
+import { collectionOf } from "../ledger/state-keys.js";
+import { assertName } from "../store/validate.js";
+import { LedgerReplay } from "./ledger-replay.js";
+import { rebuild } from "./rebuild.js";
+import type { RevocationReport } from "./reports.js";
+
+/** Which outcomes to revoke. At least one condition besides the namespace; all that are named hold, and ranges include their ends. */
+export interface RevokeOptions {
+  readonly namespace: string;
+  /** Outcomes of this source. */
+  readonly source?: string;
+  /** Outcomes reported from here on, Unix ms. */
+  readonly from?: number;
+  /** Outcomes reported up to here, Unix ms. */
+  readonly to?: number;
+  /** Outcomes from this place in the ledger on. */
+  readonly fromSeq?: number;
+  /** Outcomes up to this place in the ledger. */
+  readonly toSeq?: number;
+  /** Only says what would change. @default false */
+  readonly dryRun?: boolean | undefined;
+}
+
+const CONDITIONS = { source: true, from: true, to: true, fromSeq: true, toSeq: true } as const;
+const OPTIONS: FieldsOf<RevokeOptions> = { namespace: true, ...CONDITIONS, dryRun: true };
+
+/**
+ * Takes outcomes out of learning for good: records which, and builds the states again without them, as if they had never been
+ * given. The ledger keeps them. Later outcomes count, also those of the same source.
+ *
+ * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, LEARNER_MISMATCH, STORE_BUSY (then it is recorded, and
+ * `replay(engine, { write: true })` completes it), and the store's codes
+ */
+export async function revoke(engine: Engine, options: RevokeOptions): Promise<RevocationReport> {
+  const parts = partsOf(engine);
+  const event = checkRevocation(options);
+  assertName(options.namespace, "namespace");
+  return parts.tasks.track(revokeNow(parts, options.namespace, event, options.dryRun ?? false));
+}
+
+async function revokeNow(
+  parts: EngineParts,
+  namespace: string,
+  event: RevokeEvent,
+  dryRun: boolean,
+): Promise<RevocationReport> {
+  const { store, states, learner, recorder, log } = parts;
+  const stats = await states.stats(namespace);
+  if (!stats) return { namespace, checkpoint: 0, outcomes: 0, episodes: 0, memories: 0, seq: 0, dryRun };
+  if (stats.learner !== learner.id) throw learnerMismatch(stats.learner, learner.id);
+  const record = async (): Promise<number> => {
+    const entry = toEntry(`revoke:${parts.createId()}`, event, parts.now());
+    return (await recorder.commit(namespace, entry)).seq;
+  };
+  const seq = dryRun ? Number.POSITIVE_INFINITY : await record();
+  const replay = new LedgerReplay({ store, namespace, learner, planned: { event, seq } });
+  const { differences } = await rebuild(parts, namespace, replay, !dryRun);
+  const revoked = replay.revocations.revokedBy(seq);
+  const report = {
+    namespace,
+    checkpoint: replay.checkpoint,
+    outcomes: revoked?.outcomes ?? 0,
+    episodes: revoked?.episodes.size ?? 0,
+    memories: differences.filter(({ scope }) => collectionOf(scope) !== undefined).length,
+  };
+  if (dryRun) return { ...report, seq: 0, dryRun };
+  log("info", "Outcomes were revoked and what they taught was taken out.", {
+    code: "OUTCOMES_REVOKED",
+    ...report,
+    seq,
+  });
+  return { ...report, seq, dryRun };
+}
+
+/** @throws INVALID_ARGUMENT without a condition, for one that is undefined or unknown, or for an empty range; INVALID_ID, LIMIT_EXCEEDED */
+function checkRevocation(options: RevokeOptions): RevokeEvent {
+  checkFields(options, "What to revoke", "revoke has no option", OPTIONS);
+  assertConditionsGiven(options, "revoke", Object.keys(CONDITIONS));
+  const { source, from, to, fromSeq, toSeq, dryRun } = options;
+  if ([source, from, to, fromSeq, toSeq].every((condition) => condition === undefined)) {
+    throw new QavrError(
+      "INVALID_ARGUMENT",
+      "A revocation needs a source, a time or a place: source, from, to, fromSeq or toSeq. To erase everything, call forget(engine, { namespace }).",
+    );
+  }
+  checkSwitch(dryRun, "dryRun");
+  if (source !== undefined) assertName(source, "source");
+  checkRange("from", from, "to", to, "a time in Unix ms", Number.isFinite);
+  checkRange("fromSeq", fromSeq, "toSeq", toSeq, "a place in the ledger, a whole number of at least 1", isPlace);
+  return {
+    type: "revoke",
+    source,
+    from: from ?? Number.NEGATIVE_INFINITY,
+    to: to ?? Number.POSITIVE_INFINITY,
+    fromSeq: fromSeq ?? 1,
+    toSeq: toSeq ?? Number.POSITIVE_INFINITY,
+  };
+}
+
+function isPlace(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 1;
+}
+
+function checkRange(
+  lowName: string,
+  low: number | undefined,
+  highName: string,
+  high: number | undefined,
+  what: string,
+  legal: (value: unknown) => boolean,
+): void {
+  for (const [name, value] of [
+    [lowName, low],
+    [highName, high],
+  ] as const) {
+    if (value === undefined || legal(value)) continue;
+    throw illegalOption(name, `${name} must be ${what}`, value);
+  }
+  if (low !== undefined && high !== undefined && low > high) {
+    throw new QavrError("INVALID_ARGUMENT", `${lowName} (${low}) lies after ${highName} (${high}). Exchange them.`, {
+      details: { [lowName]: low, [highName]: high },
+    });
+  }
+}

@@ -1,0 +1,146 @@
+import { type EngineParts, partsOf } from "../engine/parts.js";
+import type { Engine } from "../engine/types.js";
+import { checkOptions } from "../errors/known-fields.js";
+import { QavrError } from "../errors/qavr-error.js";
+import { asStoreError, isOutOfReach } from "../resilience/store-failure.js";
+import type { LedgerCheck } from "../store/store.js";
+import { assertName } from "../store/validate.js";
+import { LedgerReplay } from "./ledger-replay.js";
+import { replayNamespace } from "./replay.js";
+import type { RepairReport, VerifyReport } from "./reports.js";
+
+/** Names that a report lists. */
+const NAMED = 100;
+const PAGE = 1_000;
+
+interface Options {
+  /** @default every namespace */
+  readonly namespace?: string | undefined;
+}
+
+/**
+ * Reads a namespace's ledger, or every one, compares each entry with its digest (where the store keeps them) and folds it again to
+ * compare the states with it. Reads only. Damage is part of the report and not a rejection.
+ *
+ * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, and the codes of a store that cannot be reached
+ */
+export async function verify(engine: Engine, options: Options = {}): Promise<VerifyReport> {
+  const parts = partsOf(engine);
+  checkNamespace("verify", options);
+  return verifyNow(parts, options.namespace);
+}
+
+/**
+ * Builds again what follows from an undamaged ledger: indexes, and states that differ from it. Then sends what waits in the outbox
+ * because the store had refused it. Damaged entries need a backup.
+ *
+ * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, STORE_BUSY, and the codes of a store that cannot be written
+ */
+export async function repair(engine: Engine, options: Options = {}): Promise<RepairReport> {
+  const parts = partsOf(engine);
+  checkNamespace("repair", options);
+  return parts.tasks.track(repairNow(parts, options.namespace));
+}
+
+function checkNamespace(call: string, options: Options): void {
+  checkOptions(options, call, { namespace: true });
+  if (options.namespace !== undefined) assertName(options.namespace, "namespace");
+}
+
+async function verifyNow(parts: EngineParts, namespace: string | undefined): Promise<VerifyReport> {
+  const { store, log } = parts;
+  const ledger = await store.verify?.(namespace);
+  const names = await namespacesOf(parts, namespace, ledger);
+  const differing: { namespace: string; states: readonly string[] }[] = [];
+  const unchecked: { namespace: string; reason: string }[] = [];
+  let entries = 0;
+  for (const name of names) {
+    try {
+      if (await isOfAnotherLearner(parts, name)) {
+        unchecked.push({ namespace: name, reason: "LEARNER_MISMATCH" });
+        continue;
+      }
+      const replayed = await replayNamespace(parts, name, false);
+      entries += replayed.entries - replayed.checkpoint;
+      if (!replayed.identical) differing.push({ namespace: name, states: replayed.differences });
+    } catch (error) {
+      unchecked.push({ namespace: name, reason: reasonOf(error, store.name) });
+    }
+  }
+  const damaged = ledger?.damaged ?? 0;
+  const report: VerifyReport = {
+    ok: damaged + differing.length + unchecked.length === 0,
+    namespaces: names.length,
+    entries: ledger?.entries ?? entries,
+    ...(ledger ? { digest: ledger.digest } : {}),
+    damaged,
+    damage: ledger?.damage ?? [],
+    differing: differing.slice(0, NAMED),
+    unchecked: unchecked.slice(0, NAMED),
+  };
+  if (!report.ok) {
+    log("error", "The ledger is damaged, or its states do not follow from it.", {
+      code: "VERIFY_FAILED",
+      damaged,
+      differing: differing.length,
+      unchecked: unchecked.length,
+    });
+  }
+  return report;
+}
+
+async function repairNow(parts: EngineParts, only: string | undefined): Promise<RepairReport> {
+  const { store } = parts;
+  await store.repair?.();
+  const { differing, unchecked } = await verifyNow(parts, only);
+  const rebuilt: string[] = [];
+  for (const { namespace } of [...differing, ...unchecked]) {
+    if ((await isOfAnotherLearner(parts, namespace)) || !(await canBeFolded(parts, namespace))) continue;
+    await replayNamespace(parts, namespace, true);
+    rebuilt.push(namespace);
+  }
+  await parts.queue?.retry();
+  return { rebuilt, after: await verifyNow(parts, only) };
+}
+
+/** True when another learner wrote the states: only that learner can check them. False where that cannot be read. */
+async function isOfAnotherLearner({ states, learner }: EngineParts, namespace: string): Promise<boolean> {
+  const stats = await states.stats(namespace).catch((error: unknown) => {
+    if (!QavrError.isInstance(error, "INVALID_STATE") && !QavrError.isInstance(error, "STORE_CORRUPT")) throw error;
+  });
+  return stats !== undefined && stats.learner !== learner.id;
+}
+
+/** True when this engine's learner can read and fold the namespace's whole ledger. */
+async function canBeFolded({ store, learner }: EngineParts, namespace: string): Promise<boolean> {
+  const fold = await new LedgerReplay({ store, namespace, learner }).advance().catch(() => undefined);
+  return fold !== undefined;
+}
+
+async function namespacesOf(
+  { store }: EngineParts,
+  only: string | undefined,
+  ledger: LedgerCheck | undefined,
+): Promise<string[]> {
+  if (only !== undefined) return [only];
+  const names: string[] = [];
+  for (;;) {
+    const after = names.at(-1);
+    try {
+      const page = await store.namespaces(after === undefined ? { limit: PAGE } : { after, limit: PAGE });
+      names.push(...page);
+      if (page.length < PAGE) return names;
+    } catch (error) {
+      // The report names this damage, since the store has found it.
+      if (ledger && ledger.damaged > 0) return names;
+      throw error;
+    }
+  }
+}
+
+/** @throws the failure of a store that is out of reach for another reason than damage */
+function reasonOf(error: unknown, store: string): string {
+  const failure = asStoreError(error, store);
+  if (isOutOfReach(failure) && failure.code !== "STORE_FAILED") throw failure;
+  return QavrError.isInstance(error) ? error.code : failure.code;
+}

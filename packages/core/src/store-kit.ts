@@ -1,0 +1,64 @@
+export type { Defined } from "./errors/defined-only.js";
+export { between, type FieldRule, NOT_NEGATIVE, oneOf, resolveOptions, SWITCH, whole } from "./errors/field-rules.js";
+export { illegalOption } from "./errors/illegal-option.js";
+export { ledgerReducer } from "./ledger/reducer.js";
+export { withOutbox } from "./resilience/with-outbox.js";
+export { ChangeLog } from "./store/change-log.js";
+export { DamageReport } from "./store/damage-report.js";
+export {
+  type ChainedEntry,
+  type ChainedKey,
+  chainedEntries,
+  chainOn,
+  checkpointRows,
+  checkpointStates,
+  type LedgerEnds,
+  NamespaceCheck,
+} from "./store/ledger-chain.js";
+export {
+  type CheckpointColumns,
+  type DroppedColumns,
+  type EntryColumns,
+  type LedgerDigests,
+  ledgerDigests,
+  type Sha256,
+} from "./store/ledger-digests.js";
+export type { Outbox, QueuedCommit, WaitingCommit } from "./store/outbox.js";
+export { stateAddress } from "./store/state-address.js";
+export { StateCache } from "./store/state-cache.js";
+export {
+  type Checkpoint,
+  type CommitReceipt,
+  type Compaction,
+  type LedgerCheck,
+  type LedgerDamage,
+  type LedgerEntry,
+  type OutboxHost,
+  type OutboxQueue,
+  type QueueReceipt,
+  type ReadOptions,
+  type Reduce,
+  type Reduction,
+  type ScannedState,
+  type ScanOptions,
+  type SequencedEntry,
+  STORE_LIMITS,
+  type StateChanges,
+  type StateRef,
+  type StateWrite,
+  type Store,
+  type StoreCapabilities,
+} from "./store/store.js";
+export {
+  assertBatch,
+  assertCompaction,
+  assertEntry,
+  assertLimit,
+  assertName,
+  assertState,
+  bytesToName,
+  nameToBytes,
+  sameBytes,
+  withoutNegativeZero,
+} from "./store/validate.js";
+export { type OnStates, runOn, type TakenKey, WriteOverlay } from "./store/write-overlay.js";

@@ -1,0 +1,293 @@
+import { describe, expect, it } from "vitest";
+import { memoryStore, type Store } from "../src/index.js";
+import { replay } from "../src/maintenance/index.js";
+import { DAY, request, testEngine } from "./support/test-engine.js";
+import { turn } from "./support/turn.js";
+
+const evidence = async (engine: ReturnType<typeof testEngine>["engine"]): Promise<Record<string, number>> =>
+  Object.fromEntries(
+    ((await engine.status()).collections[0]?.best ?? []).map((memory) => [memory.id, memory.evidence]),
+  );
+
+/** A memory store whose reads wait while they are held. */
+function slowReads(): { readonly store: Store; readonly hold: () => void; readonly release: () => void } {
+  const inner = memoryStore();
+  let gate = Promise.resolve();
+  let release = (): void => {};
+  return {
+    store: {
+      ...inner,
+      async readStates(...call) {
+        await gate;
+        return inner.readStates(...call);
+      },
+    },
+    hold() {
+      gate = new Promise((resolve) => {
+        release = resolve;
+      });
+    },
+    release: () => release(),
+  };
+}
+
+describe("a suspended episode", () => {
+  it("goes on in another process, and credit reaches the exposures of both", async () => {
+    const store = memoryStore();
+    const before = testEngine({ store, prefix: "before" }).engine;
+    const first = await before.rank(request({ topK: 1, aliases: ["run 1"] }));
+    await before.suspend(first.episode, { alias: "thread" });
+    expect((await before.status()).episodes).toEqual({ open: 0, recorded: 1, suspended: 1, abandoned: 0 });
+
+    const after = testEngine({ store, prefix: "after" }).engine;
+    const episode = await after.resume("thread");
+    expect(episode).toBe(first.episode);
+    const second = await after.rank(
+      request({ episode: episode as string, topK: 1, candidates: [{ id: "later", similarity: 1 }] }),
+    );
+    expect(second).toMatchObject({ exposure: 1, items: [{ handle: "m2" }] });
+    await after.end(episode as string, { reward: true, helpful: ["m1"] });
+    expect(await evidence(after)).toEqual({ d0: 0.5, later: 0.5 });
+    expect(await after.explain("run 1")).toMatchObject({ state: "ended", exposures: [{}, {}] });
+    expect((await after.status()).episodes).toEqual({ open: 0, recorded: 1, suspended: 0, abandoned: 0 });
+    expect(await replay(after)).toMatchObject({ identical: true });
+  });
+
+  it("shows a memory again under the handle it had before", async () => {
+    const store = memoryStore();
+    const before = testEngine({ store, prefix: "before" }).engine;
+    const { episode } = await before.rank(request({ topK: 2 }));
+    await before.suspend(episode, { alias: "thread" });
+    const after = testEngine({ store, prefix: "after" }).engine;
+    await after.resume("thread");
+    const { items } = await after.rank(request({ episode, topK: 3 }));
+    expect(items.map(({ handle }) => handle)).toEqual(["m1", "m2", "m3"]);
+  });
+
+  it("is resumed once per alias that it waits under, and only under that", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    expect(await engine.resume("thread")).toBeUndefined();
+    await engine.suspend(episode, { alias: "thread" });
+    expect(await engine.resume("run")).toBeUndefined();
+    expect(await engine.resume("thread", { namespace: "other" })).toBeUndefined();
+    expect(await engine.resume("thread")).toBe(episode);
+    expect(await engine.resume("thread")).toBe(episode);
+    await engine.end(episode);
+    expect(await engine.resume("thread")).toBeUndefined();
+  });
+
+  it("is waited for by flush, with the end that follows at once", async () => {
+    const { store, ...slow } = slowReads();
+    const { engine } = testEngine({ store });
+    const { episode } = await engine.rank(request());
+    await engine.suspend(episode, { alias: "thread" });
+    slow.hold();
+    const ending = engine.resume("thread").then((resumed) => engine.end(resumed as string, { reward: true }));
+    const flushed = engine.flush();
+    slow.release();
+    await flushed;
+    expect(await engine.status()).toMatchObject({ taught: 1, episodes: { suspended: 0 } });
+    await ending;
+  });
+
+  it("may be suspended again and again, with exposures in between or without, under one alias or another", async () => {
+    const store = memoryStore();
+    let engine = testEngine({ store, prefix: "first" }).engine;
+    const opened = await engine.rank(request({ topK: 1 }));
+    await engine.suspend(opened.episode, { alias: "a" });
+    let waiting = "a";
+    for (const alias of ["a", "b", "c", "c", "d"]) {
+      engine = testEngine({ store, prefix: `for ${alias}` }).engine;
+      expect(await engine.resume(waiting)).toBe(opened.episode);
+      await engine.suspend(opened.episode, { alias });
+      expect((await engine.status()).episodes.suspended).toBe(1);
+      waiting = alias;
+    }
+    expect(await engine.resume("d")).toBe(opened.episode);
+    for (const old of ["a", "b", "c"]) expect(await engine.resume(old)).toBeUndefined();
+    await engine.end(opened.episode, { reward: true });
+    expect(await engine.status()).toMatchObject({ episodes: { suspended: 0, recorded: 1 }, taught: 1 });
+    expect(await replay(engine)).toMatchObject({ identical: true });
+  });
+
+  it("is still found under the alias that it waited under, after its end", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request({ aliases: ["thread"] }));
+    await engine.suspend(episode, { alias: "thread" });
+    await engine.resume("thread");
+    await engine.end(episode);
+    expect(await engine.report("thread", { reward: true })).toMatchObject({ status: "committed", episode });
+    const next = await engine.rank(request());
+    await engine.suspend(next.episode, { alias: "thread" });
+    expect(await engine.resume("thread")).toBe(next.episode);
+  });
+
+  it("gives its alias up to the next episode that waits under it, and counts as abandoned then", async () => {
+    const { engine } = testEngine();
+    const first = await engine.rank(request({ aliases: ["first"] }));
+    await engine.suspend(first.episode, { alias: "thread" });
+    const second = await engine.rank(request());
+    await engine.suspend(second.episode, { alias: "thread" });
+    expect((await engine.status()).episodes).toEqual({ open: 0, recorded: 2, suspended: 1, abandoned: 1 });
+    expect(await engine.resume("thread")).toBe(second.episode);
+    expect(await engine.explain("first")).toMatchObject({ state: "abandoned" });
+    expect(await engine.report("first", { reward: true })).toMatchObject({ status: "committed" });
+    await engine.end(second.episode);
+    expect((await engine.status()).episodes).toEqual({ open: 0, recorded: 2, suspended: 0, abandoned: 1 });
+    expect(await replay(engine)).toMatchObject({ identical: true });
+  });
+
+  it("is not resumed once outcomes about it would come too late", async () => {
+    const { engine, clock } = testEngine({ outcomeWindow: 7 * DAY });
+    const { episode } = await engine.rank(request());
+    await engine.suspend(episode, { alias: "thread" });
+    clock.now += 7 * DAY;
+    expect(await engine.resume("thread")).toBe(episode);
+    await engine.suspend(episode, { alias: "thread" });
+    clock.now += 1;
+    expect(await engine.resume("thread")).toBeUndefined();
+  });
+
+  it("takes feedback while it waits", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request({ topK: 1 }));
+    await engine.suspend(episode, { alias: "thread" });
+    await engine.report("thread", { reward: true });
+    expect(await evidence(engine)).toEqual({ d0: 1 });
+    expect(await engine.resume("thread")).toBe(episode);
+    await engine.rank(request({ episode, topK: 1, candidates: [{ id: "later", similarity: 1 }] }));
+    await engine.end(episode);
+    expect(await evidence(engine)).toEqual({ d0: 0.5, later: 0.5 });
+  });
+
+  it("takes feedback about all that it has shown, under every alias, once it is resumed", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request({ topK: 1, aliases: ["first run"] }));
+    await engine.suspend(episode, { alias: "thread" });
+    await engine.resume("thread");
+    await engine.rank(request({ episode, topK: 1, candidates: [{ id: "later", similarity: 1 }] }));
+    await engine.report("first run", { reward: true, helpful: ["later"] });
+    expect((await engine.explain("first run"))?.outcome).toMatchObject({ reward: 1 });
+    await engine.end(episode);
+    expect(Object.keys(await evidence(engine)).sort()).toEqual(["d0", "later"]);
+  });
+
+  it("that has ended since is not taken, by its alias, for an open one whose alias is its id", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    await engine.suspend(episode, { alias: "thread" });
+    await engine.resume("thread");
+    await engine.end(episode);
+    await engine.rank(request({ aliases: [episode] }));
+    expect(await engine.explain("run")).toMatchObject({ episode, state: "ended" });
+    expect(await engine.report("run", { reward: true })).toMatchObject({ episode });
+  });
+
+  it("is shown as ended under an alias from before as soon as its end is recorded", async () => {
+    const inner = memoryStore();
+    const { engine } = testEngine({
+      store: { ...inner, commit: (...call) => turn().then(() => inner.commit(...call)) },
+    });
+    const { episode } = await engine.rank(request({ aliases: ["first run"] }));
+    await engine.suspend(episode, { alias: "thread" });
+    await engine.resume("thread");
+    const ending = engine.end(episode, { reward: true });
+    expect(await engine.explain("first run")).toMatchObject({ state: "ended", outcome: { reward: 1 } });
+    await ending;
+  });
+
+  it("that two processes resume at once keeps what both showed", async () => {
+    const store = memoryStore();
+    const opener = testEngine({ store, prefix: "opener" }).engine;
+    const { episode } = await opener.rank(request({ topK: 1 }));
+    await opener.suspend(episode, { alias: "thread" });
+    const [left, right] = [testEngine({ store, prefix: "left" }).engine, testEngine({ store, prefix: "right" }).engine];
+    for (const [engine, id] of [
+      [left, "l"],
+      [right, "r"],
+    ] as const) {
+      expect(await engine.resume("thread")).toBe(episode);
+      await engine.rank(request({ episode, topK: 1, candidates: [{ id, similarity: 1 }] }));
+    }
+    await left.end(episode, { reward: true });
+    await right.end(episode, { reward: true });
+    expect(Object.keys(await evidence(right)).sort()).toEqual(["d0", "l", "r"]);
+    expect(await replay(right)).toMatchObject({ identical: true });
+  });
+
+  it("takes credit, and narrowing, by the number that each exposure has in the whole episode", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request({ topK: 1 }));
+    await engine.suspend(episode, { alias: "thread" });
+    await engine.resume("thread");
+    const show = (...names: string[]) =>
+      engine.rank(request({ episode, topK: 2, candidates: names.map((id) => ({ id, similarity: 1 })) }));
+    const failed = await show("failed");
+    const narrowed = await show("kept", "dropped");
+    engine.narrow(episode, narrowed.exposure, ["kept"]);
+    await engine.end(episode, { reward: true }, { uncredited: [failed.exposure] });
+    expect(await evidence(engine)).toEqual({ d0: 0.5, kept: 0.5 });
+    expect(await replay(engine)).toMatchObject({ identical: true });
+  });
+
+  it("keeps what it has shown since when it is resumed again", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request({ topK: 1 }));
+    await engine.suspend(episode, { alias: "thread" });
+    await engine.resume("thread");
+    await engine.rank(request({ episode, topK: 1, candidates: [{ id: "late", similarity: 1 }] }));
+    expect(await engine.resume("thread")).toBe(episode);
+    await engine.end(episode, { reward: true });
+    expect(await evidence(engine)).toEqual({ d0: 0.5, late: 0.5 });
+  });
+
+  it("counts once as suspended when it waits under its alias again", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request({ topK: 1 }));
+    for (let turn = 0; turn < 2; turn++) {
+      await engine.suspend(episode, { alias: "thread" });
+      expect((await engine.status()).episodes).toEqual({ open: 0, recorded: 1, suspended: 1, abandoned: 0 });
+      await engine.resume("thread");
+      await engine.rank(request({ episode, topK: 1 }));
+    }
+  });
+
+  it("waits on under a new alias when another takes the one that it had", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request());
+    await engine.suspend(episode, { alias: "old" });
+    await engine.resume("old");
+    await engine.suspend(episode, { alias: "new" });
+    await engine.suspend((await engine.rank(request())).episode, { alias: "old" });
+    expect((await engine.status()).episodes).toMatchObject({ suspended: 2, abandoned: 0 });
+    expect(await engine.resume("new")).toBe(episode);
+  });
+
+  it("gives way to the next one under its alias, and counts as abandoned from then on", async () => {
+    const { engine } = testEngine();
+    const first = await engine.rank(request({ aliases: ["run 1"] }));
+    await engine.suspend(first.episode, { alias: "thread" });
+    const second = await engine.rank(request());
+    await engine.suspend(second.episode, { alias: "thread" });
+    expect((await engine.status()).episodes).toMatchObject({ recorded: 2, suspended: 1, abandoned: 1 });
+    expect(await engine.resume("thread")).toBe(second.episode);
+    expect((await engine.explain("run 1"))?.state).toBe("abandoned");
+    await engine.report("run 1", { reward: true });
+    await engine.end(second.episode, { reward: true });
+    expect((await engine.status()).taught).toBe(2);
+    expect(await replay(engine)).toMatchObject({ identical: true });
+  });
+
+  it("cannot be resumed once outcomes about it would be refused", async () => {
+    let now = 0;
+    const { engine } = testEngine({ clock: () => now, outcomeWindow: 1_000 });
+    const { episode } = await engine.rank(request());
+    await engine.suspend(episode, { alias: "thread" });
+    now = 1_000;
+    expect(await engine.resume("thread")).toBe(episode);
+    await engine.suspend(episode, { alias: "thread" });
+    now = 1_001;
+    expect(await engine.resume("thread")).toBeUndefined();
+  });
+});

@@ -1,0 +1,53 @@
+import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
+import { type Engine, QavrError } from "@qavr/core";
+import type { Evaluate, RunKit, ScopeOptions } from "@qavr/core/adapter";
+import type { DocumentIdOptions } from "./document-ids.js";
+import type { OwnLogCode } from "./log-codes.js";
+import { MARKS, mark, markOf } from "./marks.js";
+import type { ShownDocuments } from "./ranking/shown-documents.js";
+import type { RunInfo } from "./runs/run-scope.js";
+import type { RunTree } from "./runs/run-tree.js";
+import type { AfterRun, FinishedRun } from "./runs/verdict.js";
+
+/** A memory as the classes around it take it: the object that `qavr()` returned. */
+export interface MemoryHandle {
+  readonly engine: Engine;
+  readonly handler: BaseCallbackHandler;
+}
+
+/** The parts of one memory. A function takes the few that it uses. */
+export interface MemoryParts {
+  /** Engine, log and what failures of learning mean. */
+  readonly kit: RunKit<OwnLogCode>;
+  /** The runs under way, each root with its session. */
+  readonly runs: RunTree;
+  /** The documents that retrievals returned. */
+  readonly shown: ShownDocuments;
+  /** The memory's own scope of learning. */
+  readonly scope: ScopeOptions<RunInfo>;
+  readonly ids: DocumentIdOptions;
+  readonly evaluate: Evaluate<FinishedRun> | undefined;
+  /** Called with each root run that ended, after its outcome is recorded. */
+  readonly afterRun: Set<AfterRun>;
+  /** Warnings that are given once: a retrieval outside any tracked run, and a wrapped retriever without spare documents. */
+  readonly warn: { readonly untracked: () => void; readonly narrow: () => void };
+}
+
+/** Hides the parts on the memory that applications hold. */
+export function attachParts(memory: object, parts: MemoryParts): void {
+  mark(memory, MARKS.parts, parts);
+}
+
+/** @throws INVALID_ARGUMENT for any object that `qavr()` did not make. */
+export function partsOf(memory: unknown): MemoryParts {
+  const parts = markOf(memory, MARKS.parts);
+  if (parts) return parts as MemoryParts;
+  throw new QavrError("INVALID_ARGUMENT", "memory must be the object that qavr() returned.", {
+    details: { received: memory === null ? "null" : typeof memory },
+  });
+}
+
+/** The memory's own namespace where it is a fixed one. */
+export function ownNamespace({ scope: { namespace } }: Pick<MemoryParts, "scope">): string {
+  return typeof namespace === "string" ? namespace : "default";
+}

@@ -1,0 +1,64 @@
+import { type EngineOptions, QavrError, type Store } from "@qavr/core";
+import {
+  assertOptions,
+  ENGINE_OPTION_TABLE,
+  type Evaluate,
+  FUNCTION,
+  type OptionTable,
+  oneOf,
+  SCOPE,
+  type ScopeOption,
+  TEXT,
+} from "@qavr/core/adapter";
+import type { DocumentIdOptions } from "./document-ids.js";
+import type { RunInfo } from "./runs/run-scope.js";
+import type { FinishedRun } from "./runs/verdict.js";
+
+/** Options of `qavr()`. Each has a default. */
+export interface QavrOptions extends Omit<EngineOptions, "store">, DocumentIdOptions {
+  /**
+   * Place of the ledger: a path (SQLite), a `postgres://` URL, or a Store. The store is closed with the memory.
+   * @default the environment variable QAVR_STORE, else ".qavr/ledger.db"
+   */
+  readonly store?: string | Store | undefined;
+  /**
+   * Scope of learning: runs that may learn from each other share one. A string is the default for runs whose metadata names none; a
+   * function decides alone.
+   * @default "default", or `qavr_namespace` in a run's metadata
+   */
+  readonly namespace?: ScopeOption<RunInfo> | undefined;
+  /**
+   * Kind of task: the evidence of one counts there in full and elsewhere in part.
+   * @default "default", or `qavr_context` in a run's metadata
+   */
+  readonly context?: ScopeOption<RunInfo> | undefined;
+  /** Judges each finished run. Without it an error is a failure and a mere end is weak evidence of success. @default undefined */
+  readonly evaluate?: Evaluate<FinishedRun> | undefined;
+  /**
+   * Effect of a failure of learning: `open` logs it and continues in the host's order, `throw` lets it reach the caller. Leave it
+   * alone outside tests.
+   * @default "open"
+   */
+  readonly onError?: "open" | "throw" | undefined;
+}
+
+const OPTIONS: OptionTable<QavrOptions> = {
+  ...ENGINE_OPTION_TABLE,
+  namespace: SCOPE,
+  context: SCOPE,
+  evaluate: FUNCTION,
+  onError: oneOf("open", "throw"),
+  idOf: FUNCTION,
+  idKey: TEXT,
+};
+
+/** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
+export function assertQavrOptions(options: QavrOptions): void {
+  if (typeof options === "object" && options !== null && Object.hasOwn(options, "memories")) {
+    throw new QavrError(
+      "INVALID_ARGUMENT",
+      "The option memories belongs to agentMemory() of @qavr/langchain/agents. Import it from there.",
+    );
+  }
+  assertOptions(options, OPTIONS, "qavr()");
+}

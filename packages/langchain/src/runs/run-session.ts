@@ -1,0 +1,85 @@
+import { createRunSession, type RunKit, type RunSession } from "@qavr/core/adapter";
+import { storableId } from "../document-ids.js";
+import type { MemoryParts } from "../memory-parts.js";
+import { findRun } from "./find-run.js";
+import { scopeOfRun } from "./run-scope.js";
+import type { RootRun } from "./run-tree.js";
+
+/**
+ * How an interrupted run waits. A LangGraph that announces interrupts announces resumes as well: the episode then waits for such a
+ * run, and a new input on the thread leaves it alone. An interrupt that was only seen as an error (LangGraph before 1.4.17) is
+ * resumed by the next run on the thread.
+ */
+export type Waiting = "announced" | "seen";
+
+/** Prefixes of the alias under which an interrupted run's episode waits for the next run of its thread. */
+const PREFIXES: Readonly<Record<Waiting, string>> = { announced: "interrupt:", seen: "thread:" };
+
+/** The alias under which an interrupted run waits; undefined without a thread, since no run will resume it. */
+export function suspensionAlias({ thread }: RootRun, waiting: Waiting): string | undefined {
+  return thread === undefined ? undefined : storableId(`${PREFIXES[waiting]}${thread}`);
+}
+
+/**
+ * The session of a root run. Its first ranking in a namespace resumes the episode that an interrupted run on the same thread
+ * suspended, else opens a new one. The episode's alias is the root run's id, which is also its trace id.
+ */
+export function sessionOf(kit: RunKit, root: RootRun): RunSession {
+  return createRunSession({
+    engine: kit.engine,
+    outcomeKey: root.id,
+    isOver: () => root.over,
+    open: (namespace) =>
+      resumeThread(kit, root, namespace, root.id).then(
+        (resumed) => resumed ?? kit.engine.open({ namespace, aliases: [root.id], lastHandle: root.lastHandle }),
+      ),
+  });
+}
+
+/**
+ * Gives a run that continues an interrupted thread the episode from before the interrupt: also a run that retrieves nothing itself,
+ * or retrieved before LangGraph announced the resume.
+ *
+ * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED when the run's scope cannot be determined
+ */
+export async function joinSuspended({ kit, scope }: Pick<MemoryParts, "kit" | "scope">, root: RootRun): Promise<void> {
+  const { id: runId, thread, metadata, tags, input, session } = root;
+  if (thread === undefined) return;
+  const { namespace } = scopeOfRun(scope, { runId, metadata, tags, input });
+  const hasOwn = session.namespaces.includes(namespace);
+  if (hasOwn && !root.resumes) return;
+  // The run's id is the alias of one episode: its own, where it has one.
+  const episode = await resumeThread(kit, root, namespace, hasOwn ? undefined : runId);
+  if (episode !== undefined) session.add(namespace, episode);
+}
+
+async function resumeThread(
+  kit: RunKit,
+  root: RootRun,
+  namespace: string,
+  alias: string | undefined,
+): Promise<string | undefined> {
+  const ways: readonly Waiting[] = root.resumes ? ["announced", "seen"] : ["seen"];
+  const aliases = ways.map((waiting) => suspensionAlias(root, waiting)).filter((name) => name !== undefined);
+  return kit.resume(aliases, { namespace, runId: root.id, alias });
+}
+
+/** A handle in a prompt. */
+const HANDLE = /\[m(\d{1,6})\]/g;
+
+/**
+ * Continues the handles of earlier turns. In a chat, the recall tool's earlier answers are still in the conversation; the run's own
+ * memories get the handles after those, so that a report cannot name an earlier turn's memory by mistake. Without messages, or after
+ * the run has shown memories, nothing changes.
+ *
+ * @param messages The conversation so far; tool messages are read.
+ */
+export function continueHandles({ runs }: Pick<MemoryParts, "runs">, callbacks: unknown, messages: unknown): void {
+  if (!Array.isArray(messages)) return;
+  const root = findRun(runs, callbacks).run?.root;
+  if (!root || root.session.size > 0) return;
+  for (const { type, text } of messages as readonly { readonly type?: unknown; readonly text?: unknown }[]) {
+    if (type !== "tool" || typeof text !== "string") continue;
+    for (const [, number] of text.matchAll(HANDLE)) root.lastHandle = Math.max(root.lastHandle, Number(number));
+  }
+}

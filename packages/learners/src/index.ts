@@ -1,0 +1,16 @@
+export { type BetaOptions, type BetaPolicy, beta } from "./beta.js";
+export { type CavMemory, type CavShared, cav } from "./cav.js";
+export { type ContextsOptions, contexts } from "./contexts.js";
+export { type GlobalAdvantageOptions, globalAdvantage } from "./global-advantage.js";
+export { type JarOptions, jar } from "./jar.js";
+export type { JarSetting, JarShared } from "./jar-model.js";
+export { type JointLogisticOptions, jointLogistic } from "./joint-logistic.js";
+export { type JointReplayOptions, type JointReplayShared, jointReplay } from "./joint-replay.js";
+export { type KernelPrototypesOptions, kernelPrototypes } from "./kernel-prototypes.js";
+export { type MemrlOptions, memrl } from "./memrl.js";
+export { type ReinforcementOptions, reinforcement } from "./reinforcement.js";
+export { type RocchioOptions, rocchio } from "./rocchio.js";
+export { type Score10Options, score10 } from "./score10.js";
+export { formatSeedState, parseSeedState, type SeedDocument } from "./seed-format.js";
+export { type SuccessRateOptions, successRate } from "./success-rate.js";
+export { type TimeWeightedOptions, timeWeighted } from "./time-weighted.js";

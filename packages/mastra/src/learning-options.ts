@@ -1,0 +1,233 @@
+import { type Engine, type EngineOptions, QavrError, type Store } from "@qavr/core";
+import {
+  assertOptions,
+  ENGINE_OPTION_TABLE,
+  type Evaluate,
+  FUNCTION,
+  fetchSizeFrom,
+  isThenable,
+  NAME,
+  type OptionRule,
+  type OptionTable,
+  oneOf,
+  refuseOption,
+  SCOPE,
+  type ScopeOption,
+} from "@qavr/core/adapter";
+import { type FeedbackReward, isScoreRewards, type ScoreRewards } from "./outcomes/score-rewards.js";
+import { assertCollections, type CollectionOptions, MESSAGES } from "./recall/collections.js";
+import type { RecalledEntry } from "./runs/agent-run.js";
+import type { FinishOutcomes, FinishReason } from "./runs/finish-reasons.js";
+import type { AgentRunInfo } from "./runs/run-scope.js";
+
+/** A finished run, as the `evaluate` option sees it. */
+export interface FinishedAgentRun extends AgentRunInfo {
+  /** Undefined where Mastra does not give it. */
+  readonly runId: string | undefined;
+  readonly finishReason: FinishReason;
+  /** The agent's answer, all steps together. */
+  readonly text: string;
+  /** Number of tool calls that failed inside the run, also when the agent continued. */
+  readonly toolErrors: number;
+  /** Memories since the run began or was resumed. `memory.explain` also has those from before a suspension. */
+  readonly memories: readonly RecalledEntry[];
+}
+
+/** A turn whose messages may become candidates of later recalls. */
+export interface EndedTurn extends AgentRunInfo {
+  readonly finishReason: string | undefined;
+}
+
+/** Options of the report tool. */
+export interface ReportToolOptions {
+  /** @default "report_memory_outcome" */
+  readonly name?: string | undefined;
+  /** Tells the model when to report. */
+  readonly description?: string | undefined;
+}
+
+/** Options of the ledger and of the scope of learning. */
+export interface EngineFields extends Omit<EngineOptions, "store"> {
+  /**
+   * Place of the ledger: a path (SQLite), a `postgres://` URL, or a Store.
+   * @default the environment variable QAVR_STORE, else ".qavr/ledger.db"
+   */
+  readonly store?: string | Store | undefined;
+  /** An engine to share between memories, in place of `store` and the engine's own options. @default a new one */
+  readonly engine?: Engine | undefined;
+  /**
+   * How many candidates to ask the vector store for, 1 to 1000. More gives learning more to choose from: 4 × topK gives nearly
+   * all of the gain, 2 × topK loses a fifth of it. Leave it alone unless the store is slow for long lists.
+   * @default the learner's choice, 4 × topK and at least 20
+   */
+  readonly fetchK?: number | undefined;
+  /** Scope of learning: runs that may learn from each other share one. @default "default" */
+  readonly namespace?: ScopeOption<AgentRunInfo> | undefined;
+  /** Kind of task: the evidence of one counts there in full and elsewhere in part. @default "default" */
+  readonly context?: ScopeOption<AgentRunInfo> | undefined;
+  /**
+   * Effect of a failure of learning: `open` logs it and continues in the vector store's order, `throw` lets it reach the caller.
+   * Leave it alone outside tests.
+   * @default "open"
+   */
+  readonly onError?: "open" | "throw" | undefined;
+}
+
+/** Options in the `qavr` field of a {@link QavrMemory}. Each has a default. */
+export interface LearningOptions extends EngineFields {
+  /** Judges each finished run. Without it the finish reason does. @default undefined */
+  readonly evaluate?: Evaluate<FinishedAgentRun> | undefined;
+  /** The outcome of each way to end; given rows replace the default's. @default FINISH_OUTCOMES */
+  readonly outcomes?: FinishOutcomes | undefined;
+  /**
+   * Scorers whose live scores count as rewards when they arrive through observability: their ids, or functions from the score to
+   * a reward in [0, 1]. Scores of other scorers teach nothing, since only the application knows the meaning of the numbers.
+   * @default none
+   */
+  readonly scores?: ScoreRewards | undefined;
+  /**
+   * Reads feedback that arrives through observability or over HTTP.
+   * @default thumbs: above 0 good, else bad; other types teach nothing
+   */
+  readonly feedback?: FeedbackReward | undefined;
+  /** The agent's tool for reporting on its own run; false leaves it out, true keeps the default. @default report_memory_outcome */
+  readonly reportTool?: boolean | ReportToolOptions | undefined;
+  /**
+   * Treatment of an earlier question of the user that is nearly the same as the current one. `auto` leaves it out where it would come
+   * without its answer (`messageRange.after` of 0), since it would take the place of a useful memory. `keep` keeps it, `drop` leaves
+   * it out.
+   * @default "auto"
+   */
+  readonly echoes?: "auto" | "keep" | "drop" | undefined;
+  /**
+   * The turns that become candidates of later recalls: those that did not fail, all, or the choice of a function. Every turn is
+   * stored and shown in its thread's history. Choose where recall is for notes and daily work would only crowd them out.
+   * @default "unfailed"
+   */
+  readonly rememberTurns?: "unfailed" | "all" | ((turn: EndedTurn) => boolean) | undefined;
+  /**
+   * Name of the collection of messages in the ledger. After a change of embedding model, a new name starts to learn in the new
+   * model's space; the old name continues with one number per message. Leave it alone otherwise. @default "messages"
+   */
+  readonly messagesCollection?: string | undefined;
+  /** Other bodies of memories to recall beside messages. @default none */
+  readonly collections?: readonly CollectionOptions[] | undefined;
+  /** True for runs that are not to be learned from (plumbing of a network, a judge): they recall in learned order. @default none */
+  readonly ignore?: ((run: AgentRunInfo) => boolean) | undefined;
+}
+
+/** Adds to a rule that a function must not be async: its promise would be read as a yes. */
+function synchronous([is, range]: OptionRule): OptionRule {
+  return [
+    (value, name) => {
+      if (typeof value === "function" && value.constructor.name === "AsyncFunction") throw promised(name);
+      return is(value, name);
+    },
+    range,
+  ];
+}
+
+/** The answer of an application's function. @throws INVALID_ARGUMENT for a promise */
+export function answered<Answer>(name: string, answer: Answer): Answer {
+  if (isThenable(answer)) throw promised(name);
+  return answer;
+}
+
+function promised(name: string): QavrError {
+  return new QavrError(
+    "INVALID_ARGUMENT",
+    `qavr.${name} must answer at once; it returns a promise. Look up before the run what it needs, and put it into the request context.`,
+    { details: { option: name } },
+  );
+}
+
+const TURNS: OptionRule = [
+  (value) => typeof value === "function" || value === "unfailed" || value === "all",
+  "one of unfailed, all",
+];
+const LOGGER: OptionRule = [
+  (value) => typeof value === "object" && value !== null,
+  "an object with methods such as warn and error",
+];
+const REPORT_TOOL: OptionRule = [
+  (value) => typeof value === "boolean" || (typeof value === "object" && value !== null && !Array.isArray(value)),
+  'false, or an object such as { name: "rate_memories" }',
+];
+
+const ENGINE_FIELDS: OptionTable<EngineFields> = {
+  ...ENGINE_OPTION_TABLE,
+  logger: LOGGER,
+  engine: [
+    (value) => typeof (value as Partial<Engine>)?.rank === "function",
+    "the object that createEngine() returned",
+  ],
+  fetchK: fetchSizeFrom(1),
+  namespace: synchronous(SCOPE),
+  context: synchronous(SCOPE),
+  onError: oneOf("open", "throw"),
+};
+
+const OPTIONS: OptionTable<LearningOptions> = {
+  evaluate: FUNCTION,
+  outcomes: true,
+  scores: [isScoreRewards, "a list of scorer ids, or functions by scorer id"],
+  feedback: synchronous(FUNCTION),
+  reportTool: REPORT_TOOL,
+  echoes: oneOf("auto", "keep", "drop"),
+  rememberTurns: synchronous(TURNS),
+  collections: true,
+  messagesCollection: NAME,
+  ignore: synchronous(FUNCTION),
+  ...ENGINE_FIELDS,
+};
+
+const REPORT_TOOL_OPTIONS: OptionTable<ReportToolOptions> = {
+  name: [
+    // The narrowest rule of all model providers.
+    (value) => typeof value === "string" && /^[a-zA-Z0-9_-]{1,64}$/.test(value),
+    "1 to 64 letters, digits, _ and -, as model providers ask",
+  ],
+  description: [(value) => typeof value === "string" && value.trim() !== "", "a string that is not empty"],
+};
+
+/** Engine options that have an effect beside a given engine. */
+const BESIDE_ENGINE: readonly string[] = ["enabled", "logger", "maxOpenEpisodes"] satisfies (keyof EngineOptions)[];
+
+/** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
+export function assertLearningOptions(options: LearningOptions): void {
+  assertOptions(options, OPTIONS, "qavr", "qavr.");
+  const { engine, messagesCollection = MESSAGES, collections, reportTool } = options;
+  if (engine) {
+    const given: Readonly<Record<string, unknown>> = { ...options };
+    const unused = Object.keys(ENGINE_OPTION_TABLE).find(
+      (name) => given[name] !== undefined && !BESIDE_ENGINE.includes(name),
+    );
+    if (unused !== undefined) {
+      refuseOption(`qavr.${unused}`, "both", "and engine are alternatives; an engine brings its own");
+    }
+  }
+  if (collections !== undefined) assertCollections(collections, messagesCollection);
+  if (typeof reportTool === "object") {
+    assertOptions(reportTool, REPORT_TOOL_OPTIONS, "qavr.reportTool", "qavr.reportTool.");
+  }
+}
+
+/** Options of a vector store besides those of {@link EngineFields}. */
+export interface VectorFields {
+  /** Name of the body of memories that the ids belong to. @default the name of the index that is asked */
+  readonly collection?: string | undefined;
+  /** True adds `qavr: { episode, handle }` to each result's metadata, for reports without the results themselves. @default false */
+  readonly annotate?: boolean | undefined;
+}
+
+const VECTOR_OPTIONS: OptionTable<VectorFields & EngineFields & { readonly memory: unknown }> = {
+  ...ENGINE_FIELDS,
+  memory: true,
+  collection: NAME,
+  annotate: true,
+};
+
+/** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
+export function assertVectorOptions(options: object): void {
+  assertOptions(options, VECTOR_OPTIONS, "qavrVector()", "qavr.");
+}

@@ -1,0 +1,93 @@
+import type { RankedItem, Ranking } from "@qavr/core";
+import type { RunScope, RunSession } from "@qavr/core/adapter";
+
+/** A memory that an agent's run was shown. */
+export interface RecalledEntry {
+  readonly id: string;
+  /** Short name for prompts and reports: `m1`. */
+  readonly handle: string;
+  /** The collection of messages (`messages` unless named otherwise), or another one's name. */
+  readonly collection: string;
+  /** Its text, where the vector store keeps it. */
+  readonly text: string | undefined;
+  readonly item: RankedItem;
+}
+
+/** The memories that a ranking shows. @param textOf The text of a shown memory, by its place in the ranking. */
+export function entriesOf(
+  { items }: Ranking,
+  collection: string,
+  textOf: (item: RankedItem, place: number) => string | undefined,
+): RecalledEntry[] {
+  return items.map((item, place) => ({
+    id: item.id,
+    handle: item.handle,
+    collection,
+    text: textOf(item, place),
+    item,
+  }));
+}
+
+/** One run of an agent, from its input to its end. */
+export interface AgentRun extends RunScope {
+  /** Its episode in the engine; undefined for a run that is not to be learned from. */
+  readonly session: RunSession | undefined;
+  /** Id of the episode, which changes when the engine gives one up; an unrecorded run has an id of its own. */
+  episode: string;
+  readonly threadId: string;
+  readonly resourceId: string | undefined;
+  /** The trace that it is part of, where there is one. */
+  readonly traceId: string | undefined;
+  /** Mastra's id, known from the first part of the answer on. */
+  runId: string | undefined;
+  /** The run id that its request context announced, before Mastra gives it. */
+  readonly expectedAs: string | undefined;
+  /** Memories shown in this process, in the order of their ranking. */
+  readonly memories: RecalledEntry[];
+  /** Ids of the tool calls that failed. */
+  readonly failedCalls: Set<string>;
+  /** Ids of the tool calls without a result. */
+  readonly openCalls: Set<string>;
+  /** True between the start of a step and the first result of a tool in it. */
+  startsStep: boolean;
+  /** True when the last step called a tool of the task. */
+  usedTaskTools: boolean;
+  /** True when the last step called a tool of the memory itself. */
+  usedMemoryTools: boolean;
+  /** True when a tool failed in the last step that called any. */
+  lastToolsFailed: boolean;
+  /** The runs under way with the same request context, itself included: the context may name another of them. */
+  beside: Set<AgentRun>;
+  /** True when it was resumed: it has memories from before its suspension. */
+  readonly resumed: boolean;
+  ended: boolean;
+}
+
+/** A run at its beginning. */
+export function newRun(
+  known: RunScope &
+    Pick<AgentRun, "session" | "episode" | "threadId" | "resourceId"> &
+    Partial<Pick<AgentRun, "resumed" | "runId" | "expectedAs" | "traceId">>,
+): AgentRun {
+  return {
+    resumed: false,
+    runId: undefined,
+    expectedAs: undefined,
+    traceId: undefined,
+    ...known,
+    memories: [],
+    failedCalls: new Set(),
+    openCalls: new Set(),
+    startsStep: false,
+    usedTaskTools: false,
+    usedMemoryTools: false,
+    lastToolsFailed: false,
+    beside: new Set(),
+    ended: false,
+  };
+}
+
+/** True for a run with recorded memories, or with memories that will be recorded at its end. */
+export function hasRecordedMemories({ session, memories, resumed }: AgentRun): boolean {
+  return session !== undefined && (memories.length > 0 || resumed);
+}
