@@ -7,6 +7,8 @@ import { publishedPackages } from "../src/published-packages.js";
 
 /** How many names `@qavr/core` may export, types included. Lower it when the index gets shorter; the aim is 60. */
 const CORE_NAMES = 45;
+/** The same for the main entry of `@qavr/langchain`. */
+const LANGCHAIN_NAMES = 20;
 
 const names = publicNames(declarationFiles(publishedPackages()));
 
@@ -16,9 +18,12 @@ describe("the names that packages export", () => {
     expect(Object.keys(ambiguous).sort(), JSON.stringify(ambiguous, undefined, 2)).toEqual([]);
   });
 
-  it(`are at most ${CORE_NAMES} in @qavr/core`, () => {
-    const exported = [...(names.get("@qavr/core") as ReadonlyMap<string, string>).keys()];
-    expect(exported.length, exported.sort().join(", ")).toBeLessThanOrEqual(CORE_NAMES);
+  it.each([
+    ["@qavr/core", CORE_NAMES],
+    ["@qavr/langchain", LANGCHAIN_NAMES],
+  ])("are few in %s: at most %i", (entry, most) => {
+    const exported = [...(names.get(entry) as ReadonlyMap<string, string>).keys()];
+    expect(exported.length, exported.sort().join(", ")).toBeLessThanOrEqual(most);
   });
 });
 

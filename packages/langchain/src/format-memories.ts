@@ -1,4 +1,5 @@
 import type { DocumentInterface } from "@langchain/core/documents";
+import { refuseOption } from "@qavr/core/adapter";
 import type { FoundItem } from "./langgraph/stored-item.js";
 import { ANNOTATION_KEY, type ShownDocuments } from "./ranking/shown-documents.js";
 
@@ -8,8 +9,12 @@ import { ANNOTATION_KEY, type ShownDocuments } from "./ranking/shown-documents.j
  *     [m1] restart the payment service when the queue is stuck
  *
  * A memory without a handle (learning is off, or it came from elsewhere) starts with a dash.
+ *
+ * @throws INVALID_ARGUMENT for what is no list, such as a promise
  */
 export function formatMemories(memories: readonly (DocumentInterface | FoundItem)[], shown: ShownDocuments): string {
+  if (!Array.isArray(memories))
+    refuseOption("memories", memories, "must be a list of documents or items, awaited before");
   return memories
     .map((memory) =>
       "pageContent" in memory

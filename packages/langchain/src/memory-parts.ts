@@ -1,6 +1,6 @@
 import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { type Engine, QavrError } from "@qavr/core";
-import type { Evaluate, RunKit, ScopeOptions } from "@qavr/core/adapter";
+import { type Evaluate, type RunKit, refuseOption, type ScopeOptions } from "@qavr/core/adapter";
 import type { DocumentIdOptions } from "./document-ids.js";
 import type { OwnLogCode } from "./log-codes.js";
 import { MARKS, mark, markOf } from "./marks.js";
@@ -44,6 +44,24 @@ export function partsOf(memory: unknown): MemoryParts {
   if (parts) return parts as MemoryParts;
   throw new QavrError("INVALID_ARGUMENT", "memory must be the object that qavr() returned.", {
     details: { received: memory === null ? "null" : typeof memory },
+  });
+}
+
+/**
+ * Checks the fields of a constructor.
+ *
+ * @param needed The name and description of a field that must be there.
+ * @throws INVALID_ARGUMENT
+ */
+export function assertFields(owner: string, fields: object, needed?: readonly [name: string, what: string]): void {
+  if (typeof fields !== "object" || fields === null)
+    refuseOption(`The fields of ${owner}`, fields, "must be an object");
+  if (!needed) return;
+  const [name, what] = needed;
+  if ((fields as Readonly<Record<string, unknown>>)[name] !== undefined) return;
+  const given = Object.keys(fields).join(", ") || "nothing";
+  throw new QavrError("INVALID_ARGUMENT", `${owner} needs ${name}, ${what}. Received ${given}.`, {
+    details: { option: name },
   });
 }
 

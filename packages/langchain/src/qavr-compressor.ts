@@ -1,7 +1,7 @@
 import type { Callbacks } from "@langchain/core/callbacks/manager";
 import type { DocumentInterface } from "@langchain/core/documents";
 import { BaseDocumentCompressor } from "@langchain/core/retrievers/document_compressors";
-import { type MemoryHandle, type MemoryParts, partsOf } from "./memory-parts.js";
+import { assertFields, type MemoryHandle, type MemoryParts, partsOf } from "./memory-parts.js";
 import { assertRankingOptions, DEFAULT_K, type RankingOptions } from "./ranking/ranking-options.js";
 import { planRerank, rerank } from "./ranking/rerank.js";
 import { findRun } from "./runs/find-run.js";
@@ -35,6 +35,7 @@ export class QavrCompressor extends BaseDocumentCompressor {
 
   constructor(fields: QavrCompressorFields) {
     super();
+    assertFields("QavrCompressor", fields);
     const { memory, topN = DEFAULT_K, ...options } = fields;
     this.#parts = partsOf(memory);
     assertRankingOptions(options, { size: { name: "topN", value: topN }, without: UNREAD });

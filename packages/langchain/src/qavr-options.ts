@@ -1,7 +1,10 @@
-import { type EngineOptions, QavrError, type Store } from "@qavr/core";
+import { QavrError, type Store } from "@qavr/core";
 import {
   assertOptions,
-  ENGINE_OPTION_TABLE,
+  ENGINE_CHOICES_TABLE,
+  ENGINE_SETTINGS_TABLE,
+  type EngineChoices,
+  type EngineSettings,
   type Evaluate,
   FUNCTION,
   type OptionTable,
@@ -15,7 +18,7 @@ import type { RunInfo } from "./runs/run-scope.js";
 import type { FinishedRun } from "./runs/verdict.js";
 
 /** Options of `qavr()`. Each has a default. */
-export interface QavrOptions extends Omit<EngineOptions, "store">, DocumentIdOptions {
+export interface QavrOptions extends Omit<EngineChoices, "store">, DocumentIdOptions {
   /**
    * Place of the ledger: a path (SQLite), a `postgres://` URL, or a Store. The store is closed with the memory.
    * @default the environment variable QAVR_STORE, else ".qavr/ledger.db"
@@ -40,25 +43,36 @@ export interface QavrOptions extends Omit<EngineOptions, "store">, DocumentIdOpt
    * @default "open"
    */
   readonly onError?: "open" | "throw" | undefined;
+  /** Bounds and timeouts of the engine underneath. Leave them alone unless a limit or a timeout is hit. @default the engine's own */
+  readonly engine?: EngineSettings | undefined;
 }
 
 const OPTIONS: OptionTable<QavrOptions> = {
-  ...ENGINE_OPTION_TABLE,
+  ...ENGINE_CHOICES_TABLE,
   namespace: SCOPE,
   context: SCOPE,
   evaluate: FUNCTION,
   onError: oneOf("open", "throw"),
   idOf: FUNCTION,
   idKey: TEXT,
+  engine: true,
 };
 
 /** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export function assertQavrOptions(options: QavrOptions): void {
-  if (typeof options === "object" && options !== null && Object.hasOwn(options, "memories")) {
-    throw new QavrError(
-      "INVALID_ARGUMENT",
-      "The option memories belongs to agentMemory() of @qavr/langchain/agents. Import it from there.",
-    );
+  if (typeof options === "object" && options !== null) {
+    if (Object.hasOwn(options, "memories")) {
+      misplaced("The option memories belongs to agentMemory() of @qavr/langchain/agents. Import it from there.");
+    }
+    const setting = Object.keys(options).find((name) => Object.hasOwn(ENGINE_SETTINGS_TABLE, name));
+    if (setting !== undefined) {
+      misplaced(`The option ${setting} belongs to the engine: qavr({ engine: { ${setting}: … } }).`);
+    }
   }
   assertOptions(options, OPTIONS, "qavr()");
+  if (options.engine !== undefined) assertOptions(options.engine, ENGINE_SETTINGS_TABLE, "qavr({ engine })");
+}
+
+function misplaced(message: string): never {
+  throw new QavrError("INVALID_ARGUMENT", message);
 }

@@ -2,10 +2,10 @@ import type { CallbackManagerForRetrieverRun, Callbacks } from "@langchain/core/
 import type { DocumentInterface } from "@langchain/core/documents";
 import { BaseRetriever, type BaseRetrieverInput } from "@langchain/core/retrievers";
 import type { RunnableConfig } from "@langchain/core/runnables";
-import type { VectorStoreRetriever } from "@langchain/core/vectorstores";
+import type { VectorStoreInterface, VectorStoreRetriever } from "@langchain/core/vectorstores";
 import { definedOnly, refuseOption } from "@qavr/core/adapter";
 import { MARKS, mark, markOf } from "./marks.js";
-import { type MemoryHandle, type MemoryParts, partsOf } from "./memory-parts.js";
+import { assertFields, type MemoryHandle, type MemoryParts, partsOf } from "./memory-parts.js";
 import { type QavrVectorStore, unwrapHost } from "./qavr-vector-store.js";
 import { assertHost, type Host, isVectorStore, mostOf } from "./ranking/host.js";
 import { assertRankingOptions, DEFAULT_K, type RankingOptions } from "./ranking/ranking-options.js";
@@ -49,7 +49,19 @@ export class QavrRetriever extends BaseRetriever {
   readonly options: RankingOptions;
   readonly #parts: MemoryParts;
 
+  /**
+   * A retriever over a vector store; `memory.retriever(store, options)` makes the same.
+   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
+   */
+  static fromVectorStore<Store extends VectorStoreInterface>(
+    store: Store,
+    fields: Omit<QavrRetrieverFields<Store["FilterType"]>, "base">,
+  ): QavrRetriever {
+    return new QavrRetriever({ ...fields, base: store });
+  }
+
   constructor(fields: QavrRetrieverFields) {
+    assertFields("QavrRetriever", fields, ["base", "the vector store or retriever to ask"]);
     const inner = innerOf(fields.base);
     const {
       memory,
@@ -123,6 +135,10 @@ export function unwrapBase(
   { k, filter, ...options }: Omit<RetrieverOptions, keyof BaseRetrieverInput>,
 ): Unwrapped {
   assertHost(base);
+  if ("searchType" in options) {
+    const way = "is the choice of a store's own retriever: memory.vectorStore(store).asRetriever({ searchType: … })";
+    refuseOption("searchType", options.searchType, way);
+  }
   const inner = innerOf(base);
   if (inner && inner.filter !== undefined && filter !== undefined && filter !== inner.filter) {
     refuseOption("filter", filter, "must be left out, because the wrapped retriever has one of its own");

@@ -5,9 +5,10 @@ import {
   VectorStore,
   type VectorStoreInterface,
 } from "@langchain/core/vectorstores";
+import { QavrError } from "@qavr/core";
 import { addMembers, definedOnly, refuseOption } from "@qavr/core/adapter";
 import { MARKS, mark, markOf } from "./marks.js";
-import { type MemoryHandle, type MemoryParts, partsOf } from "./memory-parts.js";
+import { assertFields, type MemoryHandle, type MemoryParts, partsOf } from "./memory-parts.js";
 import {
   askForDocuments,
   askForScores,
@@ -54,7 +55,18 @@ export class QavrVectorStore<Store extends VectorStoreInterface = VectorStoreInt
   readonly options: RankingOptions;
   readonly #parts: MemoryParts;
 
+  /** @throws UNSUPPORTED always: a wrapper has no documents of its own */
+  static override async fromTexts(): Promise<never> {
+    throw holdsNothing("fromTexts");
+  }
+
+  /** @throws UNSUPPORTED always: a wrapper has no documents of its own */
+  static override async fromDocuments(): Promise<never> {
+    throw holdsNothing("fromDocuments");
+  }
+
   constructor(fields: QavrVectorStoreFields<Store>) {
+    assertFields("QavrVectorStore", fields, ["store", "the vector store to wrap"]);
     const { memory, store, ...options } = fields;
     const parts = partsOf(memory);
     if (!isVectorStore(store)) refuseOption("store", store, "must be a vector store with similaritySearchWithScore");
@@ -197,4 +209,11 @@ export function unwrapHost<Base extends object>(
     host: wrapper.inner as unknown as Base,
     merged: { ...wrapper.options, ...definedOnly(options) },
   };
+}
+
+function holdsNothing(method: "fromTexts" | "fromDocuments"): QavrError {
+  return new QavrError(
+    "UNSUPPORTED",
+    `QavrVectorStore.${method} cannot know which store to make. Make one of its own class and wrap it: memory.vectorStore(await HNSWLib.${method}(…)).`,
+  );
 }

@@ -96,10 +96,11 @@ export function qavr(options: QavrOptions = {}): Qavr {
 }
 
 function createParts(options: QavrOptions): MemoryParts {
-  const { store, namespace, context, evaluate, onError, idOf, idKey, ...engineOptions } = options;
-  const { logger, clock = Date.now, episodeTtl, maxOpenEpisodes } = engineOptions;
+  const { store, namespace, context, evaluate, onError, idOf, idKey, engine: settings = {}, ...choices } = options;
+  const { clock = Date.now, episodeTtl, maxOpenEpisodes } = settings;
+  const { logger } = choices;
   const enabled = isEnabled(options);
-  const engine = createEngine({ ...engineOptions, enabled, store: defaultStore(store) });
+  const engine = createEngine({ ...settings, ...choices, enabled, store: defaultStore(store) });
   const kit = createRunKit<OwnLogCode>({ engine, logger, onError, storable: storableId });
   // With learning off, a missing wiring is no loss.
   const warning = (code: keyof typeof WIRING_WARNINGS): (() => void) =>

@@ -80,7 +80,7 @@ describe("when the store does not answer", () => {
     ["commits", false],
   ])("%s, a run ends all the same, and its outcome is recorded when the store answers again", async (_what, reads) => {
     const { store, hold, letGo } = held();
-    const { memory, retriever, codes } = await bench({ store, writeTimeout: 600_000 });
+    const { memory, retriever, codes } = await bench({ store, engine: { writeTimeout: 600_000 } });
     const chain = retrieving({ memory, retriever });
     await chain.invoke(QUESTION);
     hold(reads);
@@ -93,7 +93,7 @@ describe("when the store does not answer", () => {
 
   it("a run waits in full where failures of learning are to be thrown", async () => {
     const { store, hold } = held();
-    const { memory, retriever } = await bench({ store, writeTimeout: 1_500, onError: "throw" });
+    const { memory, retriever } = await bench({ store, engine: { writeTimeout: 1_500 }, onError: "throw" });
     const chain = retrieving({ memory, retriever });
     hold();
     await expect(chain.invoke(QUESTION)).rejects.toMatchObject({ code: "STORE_TIMEOUT" });

@@ -204,7 +204,7 @@ describe("a tracked LCEL chain", () => {
 
   it("is kept while it goes on and on, however long ago it began", async () => {
     let now = 1_000_000;
-    const { memory, showing } = await bench({ clock: () => now, episodeTtl: 60_000 });
+    const { memory, showing } = await bench({ engine: { clock: () => now, episodeTtl: 60_000 } });
     const another = memory.track(RunnableLambda.from(() => "another run"));
     const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
       for (const id of ["restart", "scale", "clear"]) {
@@ -227,7 +227,7 @@ describe("a tracked LCEL chain", () => {
         return inner.readStates(...call);
       },
     };
-    const { memory, retriever, codes } = await bench({ store, readTimeout: 5_000 });
+    const { memory, retriever, codes } = await bench({ store, engine: { readTimeout: 5_000 } });
     let found: Promise<unknown> = Promise.resolve();
     const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
       found = retriever.invoke(question, config);
@@ -309,7 +309,7 @@ describe("a tracked LCEL chain", () => {
 
   it("gives up a stream that its consumer left, and calls it no failure", async () => {
     let now = 1_000_000;
-    const { memory, retriever } = await bench({ clock: () => now, episodeTtl: 60_000 });
+    const { memory, retriever } = await bench({ engine: { clock: () => now, episodeTtl: 60_000 } });
     for await (const _chunk of await memory.track(rag(retriever)).stream("payment queue stuck", { runId: RUN_ID }))
       break;
     await sleep(50);
@@ -325,7 +325,7 @@ describe("a tracked LCEL chain", () => {
 
   it("accepts a report on an abandoned run by its run id", async () => {
     let now = 1_000_000;
-    const { memory, retriever } = await bench({ clock: () => now, episodeTtl: 60_000 });
+    const { memory, retriever } = await bench({ engine: { clock: () => now, episodeTtl: 60_000 } });
     for await (const _chunk of await memory.track(rag(retriever)).stream("payment queue stuck", { runId: RUN_ID }))
       break;
     now += 120_000;

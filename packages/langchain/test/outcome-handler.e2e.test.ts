@@ -331,7 +331,7 @@ describe("the outcome handler", () => {
 
   it("settles a run that was quiet for longer than an open episode is kept", async () => {
     let now = 1_000_000;
-    const { memory, retriever } = await bench({ clock: () => now, episodeTtl: 60_000 });
+    const { memory, retriever } = await bench({ engine: { clock: () => now, episodeTtl: 60_000 } });
     const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
       await retriever.invoke(question, config);
       now += 120_000;
@@ -345,7 +345,7 @@ describe("the outcome handler", () => {
 
   it("goes on in a new episode when a run retrieves again after such a pause", async () => {
     let now = 1_000_000;
-    const { memory, showing, codes } = await bench({ clock: () => now, episodeTtl: 60_000 });
+    const { memory, showing, codes } = await bench({ engine: { clock: () => now, episodeTtl: 60_000 } });
     const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
       await showing("restart").invoke(question, config);
       now += 120_000;
@@ -360,7 +360,7 @@ describe("the outcome handler", () => {
 
   it("goes on in one new episode when it retrieves several times at once after such a pause", async () => {
     let now = 1_000_000;
-    const { memory, showing } = await bench({ clock: () => now, episodeTtl: 60_000 });
+    const { memory, showing } = await bench({ engine: { clock: () => now, episodeTtl: 60_000 } });
     const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
       await showing("coffee").invoke(question, config);
       now += 120_000;
@@ -374,7 +374,7 @@ describe("the outcome handler", () => {
   });
 
   it("forgets the oldest run beyond the limit", async () => {
-    const { memory } = await bench({ maxOpenEpisodes: 3 });
+    const { memory } = await bench({ engine: { maxOpenEpisodes: 3 } });
     for (let run = 0; run < 10; run++) memory.handler.handleChainStart({}, {}, `run-${run}`);
     expect(memory.handler.openRuns).toBe(3);
   });

@@ -120,7 +120,7 @@ describe("report", () => {
 
   it("is refused after the window for outcomes", async () => {
     let now = 0;
-    const setup = await bench({ clock: () => now, outcomeWindow: 1000 });
+    const setup = await bench({ engine: { clock: () => now, outcomeWindow: 1000 } });
     await run(setup);
     now = 5000;
     expect(await code(setup.memory.report(RUN_ID, { success: false }))).toBe("OUTCOME_TOO_LATE");

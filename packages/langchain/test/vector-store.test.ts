@@ -6,7 +6,7 @@ import { HNSWLib } from "@langchain/community/vectorstores/hnswlib";
 import { Document } from "@langchain/core/documents";
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { describe, expect, it } from "vitest";
-import type { QavrVectorStore } from "../src/index.js";
+import { QavrRetriever, type QavrVectorStore } from "../src/index.js";
 import { bench, credit } from "./support/bench.js";
 import { ids, TrigramEmbeddings } from "./support/corpus.js";
 import { hnswStore } from "./support/hnsw-store.js";
@@ -102,6 +102,19 @@ describe("a QavrVectorStore", () => {
     const found = await chain.invoke("payment queue stuck");
     expect(ids(found)).toEqual(["restart", "scale"]);
     expect(memory.format(found)).toMatch(/^\[m1\] .*\n\[m2\] /);
+  });
+
+  it("is what QavrRetriever.fromVectorStore may be given, like any store", async () => {
+    const { memory, vectors } = await bench();
+    const asked = (store: typeof vectors): Promise<unknown> =>
+      QavrRetriever.fromVectorStore(store, { memory, k: 2, filter: (document) => document.id !== "restart" })
+        .invoke("disk full")
+        .then(ids);
+    const expected = await memory
+      .retriever(vectors, { k: 2, filter: ({ id }: Document) => id !== "restart" })
+      .invoke("disk full");
+    expect(await asked(vectors)).toEqual(ids(expected));
+    expect(await asked(memory.vectorStore(vectors) as never)).toEqual(ids(expected));
   });
 
   it("keeps a document's handle in its metadata where that was asked for, also through a wire", async () => {

@@ -70,7 +70,9 @@ describe("wrong input", () => {
     [{ evalute: () => true }],
     [{ sotre: memoryStore() }],
     [{ logger: () => undefined }],
-    [{ episodeTtl: -1 }],
+    [{ engine: { episodeTtl: -1 } }],
+    [{ engine: { episodeTTL: 1 } }],
+    [{ engine: 7 }],
     [{ holdout: 2 }],
     [null],
   ])("is refused by qavr(%j)", (options) => {
@@ -167,6 +169,45 @@ describe("wrong input", () => {
     const { memory } = await bench();
     for (const reference of [undefined, null, 7] as never[]) {
       await expect(memory.explain(reference)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    }
+  });
+
+  it("is an engine's own option beside engine: it says where that belongs", () => {
+    expect(() => qavr({ clock: Date.now } as never)).toThrow("qavr({ engine: { clock: … } })");
+  });
+
+  it("is a constructor's field under another name: it says what is missing", async () => {
+    const { memory, vectors } = await bench();
+    const given = { memory, vectorStore: vectors } as never;
+    expect(() => new QavrRetriever(given)).toThrow("QavrRetriever needs base, the vector store or retriever to ask.");
+    expect(() => new QavrVectorStore(given)).toThrow("QavrVectorStore needs store, the vector store to wrap.");
+    for (const fields of [undefined, null, 7] as never[]) {
+      for (const make of [QavrRetriever, QavrVectorStore, QavrCompressor, OutcomeHandler] as never[]) {
+        expect(refused(() => Reflect.construct(make, [fields]))).toBe("INVALID_ARGUMENT");
+      }
+    }
+  });
+
+  it("is a list to format that is none: a promise, a text", async () => {
+    const { memory, retriever } = await bench();
+    for (const memories of [retriever.invoke("x"), "x", undefined, null, {}] as never[]) {
+      expect(refused(() => memory.format(memories))).toBe("INVALID_ARGUMENT");
+    }
+  });
+
+  it("is a search type of a retriever: it says how to get one", async () => {
+    const { memory, vectors } = await bench();
+    expect(() => memory.retriever(vectors, { searchType: "mmr" } as never)).toThrow(
+      "memory.vectorStore(store).asRetriever({ searchType: … })",
+    );
+  });
+
+  it("is documents for a vector store that holds none: it says how to wrap one", async () => {
+    for (const make of [QavrVectorStore.fromTexts, QavrVectorStore.fromDocuments]) {
+      await expect(make()).rejects.toMatchObject({
+        code: "UNSUPPORTED",
+        message: expect.stringContaining("memory.vectorStore("),
+      });
     }
   });
 

@@ -30,7 +30,11 @@ export {
 export { nearIdenticalTo } from "./near-identical.js";
 export {
   assertOptions,
+  ENGINE_CHOICES_TABLE,
   ENGINE_OPTION_TABLE,
+  ENGINE_SETTINGS_TABLE,
+  type EngineChoices,
+  type EngineSettings,
   FUNCTION,
   fetchSizeFrom,
   MAX_FETCH_K,

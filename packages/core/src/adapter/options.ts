@@ -52,6 +52,29 @@ export const ENGINE_OPTION_TABLE: OptionTable<EngineOptions> = {
   enabled: SWITCH,
 };
 
+/** Options of an engine that applications decide; adapters take them beside their own. */
+export type EngineChoices = Pick<
+  EngineOptions,
+  "store" | "enabled" | "learner" | "holdout" | "onEdit" | "governance" | "logger"
+>;
+
+/** Bounds, timeouts and sources of an engine, which few applications set. An adapter takes them in one object, `engine`. */
+export type EngineSettings = Omit<EngineOptions, keyof EngineChoices>;
+
+export const ENGINE_CHOICES_TABLE: OptionTable<EngineChoices> = {
+  store: true,
+  enabled: SWITCH,
+  learner: true,
+  holdout: true,
+  onEdit: true,
+  governance: true,
+  logger: true,
+};
+
+export const ENGINE_SETTINGS_TABLE: OptionTable<EngineSettings> = Object.fromEntries(
+  Object.entries(ENGINE_OPTION_TABLE).filter(([name]) => !Object.hasOwn(ENGINE_CHOICES_TABLE, name)),
+) as OptionTable<EngineSettings>;
+
 /**
  * Checks an object of options against a table: unknown names, then each value that is not undefined.
  *

@@ -30,7 +30,7 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 /** Options of an engine with defaults filled in. */
-type EngineSettings = {
+type ResolvedOptions = {
   readonly [Option in
     | "enabled"
     | "onEdit"
@@ -44,7 +44,7 @@ type EngineSettings = {
 };
 
 /** Defaults of {@link EngineOptions}; times in ms. */
-export const ENGINE_DEFAULTS: EngineSettings = {
+export const ENGINE_DEFAULTS: ResolvedOptions = {
   enabled: true,
   onEdit: "discount",
   episodeTtl: HOUR,
@@ -292,10 +292,10 @@ function hasMethod(name: string): (value: unknown) => boolean {
 }
 
 /** Fills in defaults and checks ranges. */
-function resolve(options: EngineOptions): EngineSettings {
+function resolve(options: EngineOptions): ResolvedOptions {
   checkSettings("createEngine", { store: options?.store }, { store: ENGINE_RULES.store });
   assertKnownFields(options, "createEngine() has no option", ENGINE_RULES);
-  const settings = { ...ENGINE_DEFAULTS, ...definedOnly(options, ENGINE_RULES) } as EngineSettings;
+  const settings = { ...ENGINE_DEFAULTS, ...definedOnly(options, ENGINE_RULES) } as ResolvedOptions;
   checkSettings<string>("createEngine", settings, ENGINE_RULES);
   return settings;
 }

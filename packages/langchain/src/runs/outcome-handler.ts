@@ -1,7 +1,7 @@
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { DocumentInterface } from "@langchain/core/documents";
 import { MARKS, mark } from "../marks.js";
-import { type MemoryHandle, type MemoryParts, partsOf } from "../memory-parts.js";
+import { assertFields, type MemoryHandle, type MemoryParts, partsOf } from "../memory-parts.js";
 import { narrowToReturned } from "./narrow-exposures.js";
 import { isControlFlow, isInterrupt } from "./run-errors.js";
 import type { RunNode, StartedRun } from "./run-tree.js";
@@ -27,6 +27,7 @@ export class OutcomeHandler extends BaseCallbackHandler {
   readonly #parts: MemoryParts;
 
   constructor(fields: { readonly memory: Pick<MemoryHandle, "engine"> }) {
+    assertFields("OutcomeHandler", fields);
     const parts = partsOf(fields.memory);
     super({ _awaitHandler: true, raiseError: parts.kit.throws, ignoreLLM: true, ignoreCustomEvent: true });
     mark(this, MARKS.graphHandler, true);

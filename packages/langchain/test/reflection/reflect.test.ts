@@ -1,8 +1,8 @@
 import { Document } from "@langchain/core/documents";
 import { AIMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
-import type { RecalledMemory } from "../../src/index.js";
 import { REFLECTION_LIMITS, type ReflectedRun, reflect } from "../../src/reflection/index.js";
+import type { RecalledMemory } from "../../src/runs/verdict.js";
 import { everyKindOfModel, TextModel } from "../support/scripted-models.js";
 
 const CLAIM = "In the orders table of billing, user_id is a string - joins with users fail without a cast";
