@@ -1,7 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
+import { FakeEmbeddings } from "@langchain/core/utils/testing";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import { memoryStore } from "@qavr/core";
 import { replay } from "@qavr/core/maintenance";
@@ -61,6 +63,14 @@ describe("learning from how tracked runs end", () => {
     const { lift } = await memory.status();
     expect(lift?.success?.holdout).toBe(0);
     expect(lift?.success?.learned).toBeGreaterThan(0.9);
+  });
+
+  it("decides among documents that the store finds equally similar", async () => {
+    const memory = qavr({ store: memoryStore(), logger: {} });
+    const vectors = new MemoryVectorStore(new FakeEmbeddings());
+    await vectors.addDocuments(["restart", "scale", "clear"].map((id) => ({ id, pageContent: id, metadata: {} })));
+    await teach(memory, vectors, "scale", 10);
+    expect(ids(await memory.retriever(vectors, { k: 3 }).invoke(QUESTION))[0]).toBe("scale");
   });
 
   it("gives the same ranking on a store of distances and on one of similarities", async () => {

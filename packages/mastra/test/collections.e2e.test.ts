@@ -7,14 +7,18 @@ import { listener } from "./support/listener.js";
 import { promptText, type Script } from "./support/scripted-model.js";
 import { libsql } from "./support/stores.js";
 
-/** Lessons in an array, all equally similar but for their order. */
-function lessons(texts: Readonly<Record<string, string>>, asked: CollectionQuery[] = []): MemoryCollection {
+/** Lessons in an array, each `step` less similar than the one before. */
+function lessons(
+  texts: Readonly<Record<string, string>>,
+  asked: CollectionQuery[] = [],
+  step = 0.01,
+): MemoryCollection {
   return {
     name: "lessons",
     search(query): CollectionHit[] {
       asked.push(query);
       return Object.entries(texts)
-        .map(([id, text], place) => ({ id, text, similarity: 0.9 - place / 100 }))
+        .map(([id, text], place) => ({ id, text, similarity: 0.9 - place * step }))
         .slice(0, query.limit);
     },
   };
@@ -72,8 +76,11 @@ describe("a collection of memories", () => {
     expect(promptText(agent.prompts[0])).not.toContain("[m1]");
   });
 
-  it("learns: the lesson that helped comes first", async () => {
-    const { memory } = bench({ collections: [{ collection: lessons(TEXTS), topK: 1 }] });
+  it.each([
+    ["that ranks its memories", 0.01],
+    ["that lists them with one similarity", 0],
+  ])("%s learns: the lesson that helped comes first", async (_kind, step) => {
+    const { memory } = bench({ collections: [{ collection: lessons(TEXTS, [], step), topK: 1 }] });
     const operator: Script = (prompt) =>
       promptText(prompt).includes("fix the permissions") ? { text: "deployed" } : { error: new Error("EACCES") };
     const agent = scriptedAgent(memory, operator);

@@ -30,8 +30,10 @@ export function observeSpread({
 
 /**
  * `σ' = σ / 0.1`: the collection's spread over the reference spread. Terms added to similarity are multiplied by it, so that they
- * weigh the same on every store's scale. Before the first exposure it is the request's own spread.
+ * weigh the same on every store's scale. Before the first exposure it is the request's own spread. It is 1 where no similarities ever
+ * differed: any scale lets the terms decide among equal similarities.
  */
 export function spreadScale(shared: RunningSpread | undefined, similarities: Float64Array): number {
-  return (shared && shared.spreadCount > 0 ? shared.spread : spread(similarities)) / REFERENCE_SPREAD;
+  const found = shared && shared.spreadCount > 0 ? shared.spread : spread(similarities);
+  return found > 0 ? found / REFERENCE_SPREAD : 1;
 }

@@ -248,6 +248,19 @@ export function testLearner(
       expect(await replay(second.engine)).toMatchObject({ identical: true });
     });
 
+    if (gains) {
+      it.each([1, 0.43])("decides by outcomes among memories of equal similarity, %d", async (similarity) => {
+        const { engine } = testEngine({ learner: create() });
+        const asked = { candidates: ["fails", "helps"].map((id) => ({ id, similarity })), topK: 1, vector: [1, 0] };
+        for (let run = 0; run < 40; run++) {
+          const { episode, items } = await engine.rank(asked);
+          await engine.end(episode, { reward: items[0]?.id === "helps", tier: "verified" });
+        }
+        const { items } = await engine.rank({ ...asked, record: false });
+        expect(items[0]?.id).toBe("helps");
+      });
+    }
+
     it("names the fault of an imported state, for any value", async () => {
       const { memory, shared } = create();
       const { engine } = await lived(create(), stream(11, 5));

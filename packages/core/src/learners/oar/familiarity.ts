@@ -36,6 +36,6 @@ export function familiarity(
     // NaN where there is no footprint.
     if (product > 0) local += weight * product * (product / (footprints.norm[rows[i] as number] as number)) ** 3;
   }
-  const height = count > topK && scale > 0 ? (top - beyond / (count - topK)) / scale : 0;
+  const height = count > topK ? (top - beyond / (count - topK)) / scale : 0;
   return Math.log(local / total + OAR.familiarFloor) - OAR.familiarHeight * height;
 }
