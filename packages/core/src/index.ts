@@ -14,6 +14,8 @@ export type {
   RankedItem,
   Ranking,
   RankRequest,
+  UsedMemory,
+  UseFinder,
 } from "./engine/types.js";
 export { ERROR_CODES, type ErrorCode, type ErrorDetails, QavrError } from "./errors/qavr-error.js";
 export type { Learner } from "./learners/learner.js";

@@ -63,9 +63,16 @@ export function toOutcomeInput(
   if (success !== undefined) input.reward = success;
   for (const side of ["helpful", "harmful", "used"] as const) {
     const names: unknown = input[side];
-    if (Array.isArray(names)) input[side] = names.map((name) => (typeof name === "string" ? storable(name) : name));
+    if (Array.isArray(names)) input[side] = names.map((name) => storableName(name, storable));
   }
   return input;
+}
+
+/** A name, or a used memory with its finder. What is neither is the engine's to refuse. */
+function storableName(name: unknown, storable: (name: string) => string): unknown {
+  if (typeof name === "string") return storable(name);
+  const { id } = (name ?? {}) as { readonly id?: unknown };
+  return typeof id === "string" ? { ...(name as object), id: storable(id) } : name;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Engine, OutcomeInput, OutcomeReceipt, Ranking, RankRequest } from "../engine/types.js";
+import type { Engine, OutcomeInput, OutcomeReceipt, Ranking, RankRequest, UsedMemory } from "../engine/types.js";
 import { type ErrorCode, QavrError } from "../errors/qavr-error.js";
 import { type EpisodeOfRun, shownNames } from "./agent-report.js";
 
@@ -213,7 +213,10 @@ async function outcomePerEpisode(
   const parts = new Map(
     episodes.map(({ episode, shown }) => {
       const named = NAMED.flatMap((side) => {
-        const names = outcome[side]?.filter((name) => shown.has(name) || !isKnown(name));
+        const names = (outcome[side] as readonly (string | UsedMemory)[] | undefined)?.filter((named) => {
+          const name = typeof named === "object" ? named.id : named;
+          return shown.has(name) || !isKnown(name);
+        });
         return names ? [[side, names] as const] : [];
       });
       return [episode, { ...outcome, ...Object.fromEntries(named) }];

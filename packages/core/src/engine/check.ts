@@ -5,6 +5,7 @@ import { printed, quoted } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { Learner } from "../learners/learner.js";
 import { OUTCOME_TIERS, type OutcomeEvent } from "../ledger/events.js";
+import { USE_FINDERS, type UsedMemory } from "../ledger/used.js";
 import { assertName } from "../store/validate.js";
 import type { Candidate, OutcomeInput, RankRequest } from "./types.js";
 
@@ -40,6 +41,21 @@ export function namesIn(names: unknown, what: string): readonly string[] {
   const copy: unknown[] = [...names];
   for (const name of copy) assertName(name, `name in ${what}`);
   return copy as string[];
+}
+
+/** Copies a list of used memories. A bare name is known from the application. @throws as {@link namesIn}, INVALID_ARGUMENT for another finder */
+function usesIn(used: unknown): readonly UsedMemory[] {
+  const names = Array.isArray(used) ? used.map((use) => (isUse(use) ? use.id : use)) : used;
+  return namesIn(names, "used").map((id, i) => {
+    const use: unknown = (used as readonly unknown[])[i];
+    const by = isUse(use) ? use.by : "application";
+    if (USE_FINDERS.includes(by)) return { id, by };
+    throw illegalOption("used", `The finder of a used memory is one of ${USE_FINDERS.join(", ")}`, by);
+  });
+}
+
+function isUse(use: unknown): use is UsedMemory {
+  return typeof use === "object" && use !== null && "id" in use && "by" in use;
 }
 
 /** True for a value with the members of a learner. */
@@ -242,7 +258,7 @@ export function checkOutcome(outcome: OutcomeInput): CheckedOutcome {
   const named = {
     helpful: namesIn(helpful, "helpful"),
     harmful: namesIn(harmful, "harmful"),
-    used: used === undefined ? undefined : namesIn(used, "used"),
+    used: used === undefined ? undefined : usesIn(used),
   };
   if (idempotencyKey !== undefined) {
     assertName(idempotencyKey, "idempotency key");

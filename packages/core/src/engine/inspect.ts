@@ -180,17 +180,19 @@ function viewOfExposure(exposure: Omit<OpenExposure, "at" | "space" | "length" |
   };
 }
 
-function outcomeOf(record: EpisodeRecord | undefined): Pick<EpisodeView, "outcome"> {
-  const { reward, votes } = record ?? {};
+function outcomeOf(record: EpisodeRecord | undefined): Pick<EpisodeView, "outcome" | "used"> {
+  const { reward, votes, used } = record ?? {};
+  const uses = used && { used };
   if (reward) {
     const { tier, source, note } = reward;
     const outcome = { reward: reward.reward, tier, source, ...trustPart(reward.credibility) };
-    return { outcome: note === "" ? outcome : { ...outcome, note } };
+    return { ...uses, outcome: note === "" ? outcome : { ...outcome, note } };
   }
   if (votes) {
-    return { outcome: { reward: null, tier: votes.tier, source: votes.tier, ...trustPart(votes.credibility) } };
+    const { tier, credibility } = votes;
+    return { ...uses, outcome: { reward: null, tier, source: tier, ...trustPart(credibility) } };
   }
-  return {};
+  return uses ?? {};
 }
 
 function trustPart(credibility: Credibility | undefined): { readonly trust?: number } {

@@ -2,6 +2,7 @@ import { checkOptions, type FieldsOf } from "../errors/known-fields.js";
 import { printed, quoted } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { EpisodeRecord } from "../ledger/episode-record.js";
+import { plainest } from "../ledger/used.js";
 import type { LedgerEntry } from "../store/store.js";
 import { assertName, sameBytes } from "../store/validate.js";
 import { type CheckedOutcome, checkOutcome, DEFAULT_NAME, ONLY_NAMESPACE } from "./check.js";
@@ -106,6 +107,7 @@ export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): 
       ...new Set(names.map((name) => resolveShown(name, shown, episode))),
     ];
     const { idempotencyKey, used, ...said } = outcome;
+    const uses = used && plainest(used.map(({ id, by }) => ({ id: resolveShown(id, shown, episode), by })));
     const helpful = ids(outcome.helpful);
     const harmful = ids(outcome.harmful);
     const both = helpful.find((id) => harmful.includes(id));
@@ -119,7 +121,7 @@ export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): 
     const rules = parts.governance?.rulesFor(said.tier);
     return toEntry(
       idempotencyKey === undefined ? `outcome:${episode}:${parts.createId()}` : `outcome:key:${idempotencyKey}`,
-      { ...said, rules, type: "outcome", episode, helpful, harmful, used: used && ids(used) },
+      { ...said, rules, type: "outcome", episode, helpful, harmful, used: uses },
       parts.now(),
     );
   }

@@ -1,9 +1,12 @@
 import type { Learner } from "../learners/learner.js";
 import type { OutcomeTier } from "../ledger/events.js";
 import type { Governance } from "../ledger/governance.js";
+import type { UsedMemory } from "../ledger/used.js";
 import type { SetTimer } from "../resilience/timeout.js";
 import type { Store } from "../store/store.js";
 import type { EngineHealth, NamespaceStatus } from "./reports.js";
+
+export type { UsedMemory, UseFinder } from "../ledger/used.js";
 
 /** Receives coded diagnostics. Never gets memory text. All methods are optional. */
 export interface Logger {
@@ -164,8 +167,11 @@ export interface OutcomeInput {
   readonly helpful?: readonly string[] | undefined;
   /** Ids (or handles) of memories that misled. */
   readonly harmful?: readonly string[] | undefined;
-  /** Ids (or handles) of memories that the run used; absent: unknown. */
-  readonly used?: readonly string[] | undefined;
+  /**
+   * Ids (or handles) of the memories that the run used; absent: unknown. A string says that the application knows it, and that the
+   * memories left out were not used; `{ id, by }` names another finder.
+   */
+  readonly used?: readonly (string | UsedMemory)[] | undefined;
   /** Why, in one sentence, for people who read the ledger. At most 2,000 UTF-16 units. */
   readonly note?: string | undefined;
   /** Same key and same content: recorded once. Same key, other content: IDEMPOTENCY_CONFLICT. @default a new key */
@@ -200,6 +206,8 @@ export interface EpisodeView {
   readonly exposures: readonly ExposureView[];
   /** True when some of its exposures lie before the ledger's checkpoint: what they showed is known no more. */
   readonly compacted?: boolean;
+  /** The memories that the run used, and how that is known; absent while it is unknown. */
+  readonly used?: readonly UsedMemory[];
   /** The outcome that counts, if any. */
   readonly outcome?: {
     readonly reward: number | null;

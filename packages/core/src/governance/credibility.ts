@@ -55,7 +55,7 @@ export function chargeSources<Shared, Memory>(
     // One outcome is charged once.
     votes.credibility.capped = [...reward.credibility.capped];
   } else {
-    const named = new Set([...votes.helpful, ...votes.harmful, ...(votes.used ?? [])]);
+    const named = new Set([...votes.helpful, ...votes.harmful]);
     chargePart(
       draft,
       votes,

@@ -3,6 +3,7 @@ import { ByteReader, ByteWriter } from "./bytes.js";
 import type { SourceCap } from "./events.js";
 import { EPISODE_STATES, type EpisodeState, type HoldoutDraw, OUTCOME_TIERS, type OutcomeTier } from "./events.js";
 import { assertLayout, pick } from "./unreadable.js";
+import { readUses, type Uses, writeUses } from "./used.js";
 
 /** A memory that an exposure showed, as crediting needs it. */
 export interface EpisodeItem {
@@ -61,7 +62,6 @@ export interface CountedVotes {
   readonly at: number;
   readonly helpful: readonly string[];
   readonly harmful: readonly string[];
-  readonly used: readonly string[] | undefined;
   readonly credibility: Credibility | undefined;
 }
 
@@ -75,6 +75,8 @@ export interface EpisodeRecord {
   exposures: EpisodeExposure[];
   reward: CountedReward | undefined;
   votes: CountedVotes | undefined;
+  /** The memories that it used, of all reports. */
+  used: Uses;
   /** How it was drawn, undefined when nothing was held out at its first exposure. */
   holdout: HoldoutDraw | undefined;
   /** Hashes of the sources whose claims about it were audited. */
@@ -95,6 +97,7 @@ export function emptyEpisode(): EpisodeRecord {
     exposures: [],
     reward: undefined,
     votes: undefined,
+    used: undefined,
     holdout: undefined,
     audits: [],
     claims: [],
@@ -177,6 +180,7 @@ export function encodeEpisode(record: EpisodeRecord): Uint8Array {
         .list(exposure.items, (item) => writer.text(item.id).f32(item.similarity).f32(item.weight).count(item.handle)),
     )
     .u8(partsOf(record));
+  writeUses(writer, record.used);
   if (holdout) writer.f32(holdout.share);
   if (audits.length > 0) writer.list(audits, (source) => writer.u32(source));
   if (claims.length > 0) {
@@ -196,8 +200,6 @@ export function encodeEpisode(record: EpisodeRecord): Uint8Array {
     writer.u8(tierCode(votes)).f64(votes.weight).f64(votes.at);
     ids(votes.helpful);
     ids(votes.harmful);
-    writer.u8(votes.used ? 1 : 0);
-    ids(votes.used ?? []);
     writeCredibility(writer, votes.credibility);
   }
   if (contribution) {
@@ -238,6 +240,7 @@ export function decodeEpisode(bytes: Uint8Array): EpisodeRecord {
   );
   const parts = reader.u8();
   const record: EpisodeRecord = { ...emptyEpisode(), state, lastAt, suspendedAs, exposures };
+  record.used = readUses(reader);
   record.taught = (parts & TAUGHT) !== 0;
   if (parts & HAS_HOLDOUT) record.holdout = { share: reader.f32(), held: (parts & HELD) !== 0 };
   if (parts & HAS_AUDITS) record.audits = reader.list(() => reader.u32());
@@ -263,9 +266,7 @@ export function decodeEpisode(bytes: Uint8Array): EpisodeRecord {
   if (parts & HAS_VOTES) {
     const code = reader.u8();
     const head = { tier: tierOf(code), weight: reader.f64(), at: reader.f64(), helpful: ids(), harmful: ids() };
-    const usedKnown = reader.u8() === 1;
-    const used = ids();
-    record.votes = { ...head, used: usedKnown ? used : undefined, credibility: readCredibility(reader, code) };
+    record.votes = { ...head, credibility: readCredibility(reader, code) };
   }
   if (parts & HAS_CONTRIBUTION) {
     const numbers = (): number[] => reader.list(() => reader.f64());

@@ -88,11 +88,14 @@ const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
       source: "tool",
       helpful: ["a"],
       harmful: [],
-      used: ["a", "b"],
+      used: [
+        { id: "a", by: "application" },
+        { id: "b", by: "quote" },
+      ],
       note: "ok",
       rules: undefined,
     },
-    "0103652d31000000000000e03f333333333333d33f0304746f6f6c01016100010201610162026f6b",
+    "0103652d31000000000000e03f333333333333d33f0304746f6f6c01016100010201610001620400026f6b",
   ],
   [
     "an outcome without a reward",
@@ -126,7 +129,7 @@ const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
       note: "",
       rules: { audited: true, cap: { weight: 10, window: 86_400_000 } },
     },
-    "0103652d31000000000000f03f000000000000f03f0103616e6e00000e000000000000000024400000000070999441",
+    "0103652d31000000000000f03f000000000000f03f0103616e6e000000070000000000000024400000000070999441",
   ],
   ["a forgetting", { type: "forget", collection: "docs", ids: ["a", "\uFEFFb"] }, "0104646f637302016104efbbbf62"],
   [

@@ -14,6 +14,7 @@ import {
   VECTOR_SOURCES,
 } from "./events.js";
 import { knownFlags, pick } from "./unreadable.js";
+import { readUses, writeUses } from "./used.js";
 
 /** First byte of every payload: a change of layout is a new version, and old ones stay readable for ever. */
 const VERSION = 1;
@@ -25,11 +26,10 @@ const HELD = 4;
 const DIFFERS = 8;
 const EXPOSURE_FLAGS = CREDITED | HOLDOUT | HELD | DIFFERS;
 /** Flags of an outcome. */
-const USED = 1;
-const AUDITED = 2;
-const CAP = 4;
-const GOVERNED = 8;
-const OUTCOME_FLAGS = USED | AUDITED | CAP | GOVERNED;
+const AUDITED = 1;
+const CAP = 2;
+const GOVERNED = 4;
+const OUTCOME_FLAGS = AUDITED | CAP | GOVERNED;
 
 /** The event as a payload. Equal events give equal bytes. */
 export function encodeEvent(event: LedgerEvent): Uint8Array {
@@ -204,9 +204,8 @@ function writeOutcome(writer: ByteWriter, event: OutcomeEvent): void {
   ids(event.helpful);
   ids(event.harmful);
   const { rules } = event;
-  writer.u8((event.used ? USED : 0) | (rules ? GOVERNED : 0) | (rules?.audited ? AUDITED : 0) | (rules?.cap ? CAP : 0));
-  ids(event.used ?? []);
-  writer.text(event.note);
+  writeUses(writer, event.used);
+  writer.u8((rules ? GOVERNED : 0) | (rules?.audited ? AUDITED : 0) | (rules?.cap ? CAP : 0)).text(event.note);
   if (rules?.cap) writer.f64(rules.cap.weight).f64(rules.cap.window);
 }
 
@@ -219,8 +218,8 @@ function readOutcome(reader: ByteReader): OutcomeEvent {
   const source = reader.text();
   const helpful = ids();
   const harmful = ids();
+  const used = readUses(reader);
   const flags = knownFlags(reader.u8(), OUTCOME_FLAGS);
-  const used = ids();
   const note = reader.text();
   const cap = flags & CAP ? { weight: reader.f64(), window: reader.f64() } : undefined;
   return {
@@ -232,7 +231,7 @@ function readOutcome(reader: ByteReader): OutcomeEvent {
     source,
     helpful,
     harmful,
-    used: flags & USED ? used : undefined,
+    used,
     note,
     rules: flags & GOVERNED ? { audited: (flags & AUDITED) !== 0, cap } : undefined,
   };

@@ -1,3 +1,5 @@
+import type { Uses } from "./used.js";
+
 /** Qualities of evidence, best first. The best tier reported about an episode counts, in either order of arrival. */
 export const OUTCOME_TIERS = ["verified", "user", "observed", "self-reported", "completed"] as const;
 
@@ -111,8 +113,7 @@ export interface OutcomeEvent {
   readonly source: string;
   readonly helpful: readonly string[];
   readonly harmful: readonly string[];
-  /** Undefined: nobody said. */
-  readonly used: readonly string[] | undefined;
+  readonly used: Uses;
   /** The reason in the reporter's words; empty for none. */
   readonly note: string;
   /** The rules of the engine's governance when it came in; undefined without governance. */

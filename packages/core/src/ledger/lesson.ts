@@ -3,6 +3,7 @@ import type { Lesson } from "../learners/learner.js";
 import type { Draft } from "./draft.js";
 import type { EpisodeRecord } from "./episode-record.js";
 import { evidenceOf } from "./evidence.js";
+import { useOf } from "./used.js";
 
 /**
  * The episode as a lesson. Exposures that carry nothing are left out; memories that were forgotten since get a scratch state,
@@ -19,7 +20,7 @@ export function lessonOf<Shared, Memory>(
   const { reward, votes } = evidence;
   const helpful = new Set(votes?.helpful);
   const harmful = new Set(votes?.harmful);
-  const used = votes?.used && new Set(votes.used);
+  const isUsed = useOf(episode.used);
   const shares = creditShares(episode.exposures);
   const exposures = episode.exposures.flatMap((exposure, e) => {
     const { share, weights } = shares[e] as (typeof shares)[number];
@@ -41,7 +42,7 @@ export function lessonOf<Shared, Memory>(
             similarity,
             weight: evidence.credits(collection, id) ? (weights[i] as number) : 0,
             vote: voted && helpful.has(id) ? (1 as const) : voted && harmful.has(id) ? (-1 as const) : (0 as const),
-            used: voted ? used?.has(id) : undefined,
+            used: isUsed(id),
           };
         }),
       },

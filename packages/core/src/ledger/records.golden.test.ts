@@ -42,9 +42,9 @@ const episode: EpisodeRecord = {
     at: 1_767_225_600_002,
     helpful: ["a"],
     harmful: [],
-    used: ["a"],
     credibility: undefined,
   },
+  used: [{ id: "a", by: "citation" }],
   holdout: undefined,
   audits: [],
   claims: [],
@@ -61,14 +61,14 @@ describe("the record layouts, version 1", () => {
 
   it("writes and reads the frozen bytes of an episode", () => {
     const frozen =
-      "0102000080aa6db779420674687265616401ac0204646f63730764656661756c7404686f73748006027fff010101610000003f0000803f018700000000000000f03f000000000000e03f07636865636b6572026f6b001080aa6db7794201000000000000f03f002080aa6db779420101610001010161010205fb02000000000000f03f00000000000000c00102000000000000e03f000000000000d03f";
+      "0102000080aa6db779420674687265616401ac0204646f63730764656661756c7404686f73748006027fff010101610000003f0000803f0187010101610100000000000000f03f000000000000e03f07636865636b6572026f6b001080aa6db7794201000000000000f03f002080aa6db7794201016100010205fb02000000000000f03f00000000000000c00102000000000000e03f000000000000d03f";
     expect(hex(encodeEpisode(episode))).toBe(frozen);
     expect(decodeEpisode(bytesOf(frozen))).toEqual(episode);
   });
 
   it("writes and reads the frozen bytes of an episode that was held out", () => {
     const heldOut: EpisodeRecord = { ...emptyEpisode(), holdout: { share: 0.25, held: true } };
-    const frozen = "010000000000000000000000180000803e";
+    const frozen = "01000000000000000000000018000000803e";
     expect(hex(encodeEpisode(heldOut))).toBe(frozen);
     expect(decodeEpisode(bytesOf(frozen))).toEqual(heldOut);
   });
@@ -85,14 +85,13 @@ describe("the record layouts, version 1", () => {
         at,
         helpful: [],
         harmful: [],
-        used: [],
         credibility: { source: "bot", trust: 1, cap: undefined, capped: [] },
       },
       audits: [0xdeadbeef],
       claims: [{ source: "eve", tier: "completed", reward: 1 }],
     };
     const frozen =
-      "0100000000000000000000006301efbeadde010365766504000000000000f03f81000000000000f03f000000000000f03f03616e6e00000080aa6db7794203616e6e000000000000e03f0100000000000024400000000000408f40010700000083000000000000f03f000080aa6db779420000010003626f74000000000000f03f0000";
+      "010000000000000000000000630001efbeadde010365766504000000000000f03f81000000000000f03f000000000000f03f03616e6e00000080aa6db7794203616e6e000000000000e03f0100000000000024400000000000408f40010700000083000000000000f03f000080aa6db77942000003626f74000000000000f03f0000";
     expect(hex(encodeEpisode(doubted))).toBe(frozen);
     expect(decodeEpisode(bytesOf(frozen))).toEqual(doubted);
   });

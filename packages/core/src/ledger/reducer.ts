@@ -4,7 +4,7 @@ import { countConfirmations } from "./confirmations.js";
 import { countEpisode } from "./context-counts.js";
 import { Draft, type Loading } from "./draft.js";
 import { drawOf, similaritiesOf, toEpisodeExposure } from "./episode-exposure.js";
-import { type Claim, type CountedReward, emptyEpisode } from "./episode-record.js";
+import { type Claim, type CountedReward, type Credibility, emptyEpisode } from "./episode-record.js";
 import { decodeEvent } from "./event-codec.js";
 import {
   type EditPolicy,
@@ -21,6 +21,7 @@ import { countReward, noteDraw } from "./holdout-counts.js";
 import type { MemoryRecord } from "./memory-record.js";
 import { settle, takeBack } from "./settle.js";
 import { aliasRef, episodeRef, memoryRef, rebuildRef, sharedRef, statsRef } from "./state-keys.js";
+import { isApplications, joinUses } from "./used.js";
 
 /** Share of its evidence that a memory keeps when its text changes. */
 const KEPT_AFTER_EDIT: Readonly<Record<EditPolicy, number>> = { keep: 1, discount: 0.5, reset: 0 };
@@ -148,11 +149,12 @@ function* foldOutcome<Shared, Memory>(
   const next = { tier: event.tier, credibility };
   const rewarded = event.reward !== null && supersedes(next, episode.reward);
   const voted = hasVotes(event) && supersedes(next, episode.votes);
+  const used = isBelieved(event, credibility) ? joinUses(episode.used, event.used) : episode.used;
   if (governance && event.reward !== null) {
     const claim: Claim = { source: event.source, tier: event.tier, reward: event.reward };
     governance.setAside(episode, rewarded ? [episode.reward, claim] : [claim, episode.reward]);
   }
-  if (!rewarded && !voted) {
+  if (!rewarded && !voted && used === episode.used) {
     const noted = episode.audits !== audits || episode.claims !== claims;
     if (noted) draft.keepEpisode(event.episode, episode);
     return;
@@ -162,6 +164,7 @@ function* foldOutcome<Shared, Memory>(
     stats.corrections += 1;
     takeBack(draft, episode);
   }
+  episode.used = used;
   if (rewarded && event.reward !== null) {
     const { tier, reward, weight, source, note } = event;
     countReward(stats, episode, -1);
@@ -171,14 +174,13 @@ function* foldOutcome<Shared, Memory>(
     countConfirmations(draft, episode, 1);
   }
   if (voted) {
-    const { tier, weight, helpful, harmful, used } = event;
+    const { tier, weight, helpful, harmful } = event;
     episode.votes = {
       tier,
       weight,
       at: draft.at,
       helpful,
       harmful,
-      used,
       credibility: credibility && { ...credibility },
     };
   }
@@ -257,6 +259,11 @@ function supersedes(next: Weighed, current: Weighed | undefined): boolean {
   return OUTCOME_TIERS.indexOf(next.tier) <= OUTCOME_TIERS.indexOf(current.tier);
 }
 
-function hasVotes({ helpful, harmful, used }: OutcomeEvent): boolean {
-  return helpful.length > 0 || harmful.length > 0 || used !== undefined;
+function hasVotes({ helpful, harmful }: OutcomeEvent): boolean {
+  return helpful.length > 0 || harmful.length > 0;
+}
+
+/** Uses give no credit, so that no cap limits them; those that a source without trust names itself are ignored. */
+function isBelieved({ used = [] }: OutcomeEvent, credibility: Credibility | undefined): boolean {
+  return !isApplications(used) || trustIn({ credibility }) > 0;
 }

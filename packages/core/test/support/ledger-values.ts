@@ -8,6 +8,7 @@ import {
   type RecordedExposure,
   VECTOR_SOURCES,
 } from "../../src/ledger/events.js";
+import { USE_FINDERS } from "../../src/ledger/used.js";
 import { legalName } from "./hostile-text.js";
 
 const float32 = fc.float({ noNaN: true, noDefaultInfinity: true });
@@ -16,7 +17,9 @@ const count = fc.oneof(fc.nat(3), fc.nat(2 ** 31 - 1), fc.constantFrom(127, 128,
 const uint32 = fc.integer({ min: 0, max: 2 ** 32 - 1 });
 const vector = fc.int8Array({ maxLength: 6 });
 const names = fc.array(legalName, { maxLength: 4 });
-const used = fc.option(names, { nil: undefined });
+const used = fc.option(fc.array(fc.record({ id: legalName, by: fc.constantFrom(...USE_FINDERS) }), { maxLength: 4 }), {
+  nil: undefined,
+});
 const tier = fc.constantFrom(...OUTCOME_TIERS);
 
 const positive = fc.double({ min: Number.MIN_VALUE, noNaN: true, noDefaultInfinity: true });
@@ -121,12 +124,10 @@ export const episodeRecord: fc.Arbitrary<EpisodeRecord> = fc.record({
       nil: undefined,
     },
   ),
-  votes: fc.option(
-    fc.record({ tier, weight: float64, at: float64, helpful: names, harmful: names, used, credibility }),
-    {
-      nil: undefined,
-    },
-  ),
+  votes: fc.option(fc.record({ tier, weight: float64, at: float64, helpful: names, harmful: names, credibility }), {
+    nil: undefined,
+  }),
+  used,
   holdout: fc.option(fc.record({ share, held: fc.boolean() }), { nil: undefined }),
   audits: hashes,
   taught: fc.boolean(),
