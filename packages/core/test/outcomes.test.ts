@@ -54,6 +54,12 @@ async function after(learner: Learner, outcomes: readonly OutcomeInput[], betwee
   return engine;
 }
 
+/** The same without the place of the last run that taught a memory, which a lesson that is taken back leaves. */
+async function worth(learner: Learner, outcomes: readonly OutcomeInput[]): Promise<Record<string, number>> {
+  const all = await knowledge(await after(learner, outcomes));
+  return Object.fromEntries(Object.entries(all).filter(([path]) => !path.endsWith(".lastRun")));
+}
+
 const learners: readonly (readonly [string, () => Learner])[] = [
   ["oar", () => oar() as Learner],
   ["qavr", () => qValue() as Learner],
@@ -91,6 +97,27 @@ describe.each(learners)("two outcomes of one episode, with %s", (_, learner) => 
       await knowledge(await after(learner(), [first, second])),
       await knowledge(await after(learner(), [second])),
     );
+  });
+
+  it("of the same tier: votes on different memories add up, and the later vote on one memory counts", async () => {
+    const together = await worth(learner(), [{ helpful: ["d0"], harmful: ["d1"] }]);
+    expectSame(await worth(learner(), [{ helpful: ["d0"] }, { harmful: ["d1"] }]), together);
+    const changed = [{ harmful: ["d0", "d1"] }, { helpful: ["d2"] }, { helpful: ["d0"] }, { neutral: ["d2"] }];
+    expectSame(await worth(learner(), changed), together);
+  });
+
+  it("of the same tier: a neutral vote takes an earlier one back", async () => {
+    const reward: OutcomeInput = { reward: 0.5, tier: "completed" };
+    const taken: OutcomeInput[] = [reward, { helpful: ["d0"] }, { neutral: ["d0"] }];
+    expectSame(await worth(learner(), taken), await worth(learner(), [reward]));
+  });
+
+  it("of two tiers: the better tier's votes count, neutral ones too, in either order", async () => {
+    const weak: OutcomeInput = { tier: "self-reported", helpful: ["d0", "d1"] };
+    const strong: OutcomeInput = { tier: "user", neutral: ["d0"], harmful: ["d2"] };
+    const alone = await worth(learner(), [{ harmful: ["d2"] }]);
+    expectSame(await worth(learner(), [weak, strong]), alone);
+    expectSame(await worth(learner(), [strong, weak]), alone);
   });
 });
 

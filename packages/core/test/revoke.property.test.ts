@@ -15,14 +15,29 @@ const learners: readonly (readonly [string, () => Learner])[] = [
 
 const handles = (handle: string): fc.Arbitrary<string[]> => fc.boolean().map((named) => (named ? [handle] : []));
 
-const word: fc.Arbitrary<OutcomeInput> = fc.record({
-  reward: fc.oneof(fc.constantFrom(true, false, null), fc.double({ min: 0, max: 1, noNaN: true })),
-  tier: fc.constantFrom(...OUTCOME_TIERS),
-  weight: fc.constantFrom(0.1, 1),
-  helpful: handles("m1"),
-  harmful: handles("m2"),
-  used: handles("m1"),
-});
+/** One vote or none on each of two memories. */
+const votes: fc.Arbitrary<OutcomeInput> = fc
+  .tuple(
+    ...["m1", "m2"].map((handle) =>
+      fc.constantFrom(undefined, "helpful", "harmful", "neutral").map((side) => ({ side, handle })),
+    ),
+  )
+  .map((cast) => {
+    const on = (side: string): string[] => cast.filter((vote) => vote.side === side).map(({ handle }) => handle);
+    return { helpful: on("helpful"), harmful: on("harmful"), neutral: on("neutral") };
+  });
+
+const word: fc.Arbitrary<OutcomeInput> = fc
+  .record({
+    verdict: fc.record({
+      reward: fc.oneof(fc.constantFrom(true, false, null), fc.double({ min: 0, max: 1, noNaN: true })),
+      tier: fc.constantFrom(...OUTCOME_TIERS),
+      weight: fc.constantFrom(0.1, 1),
+    }),
+    votes,
+    used: fc.option(handles("m1"), { nil: undefined }),
+  })
+  .map(({ verdict, votes, used }) => ({ ...verdict, ...votes, used }));
 
 type Step =
   | { readonly kind: "run"; readonly seed: number; readonly outcome: OutcomeInput | undefined }

@@ -148,6 +148,22 @@ describe("a source's cap", () => {
     expect(await learned({ source: "ann", harmful: ["m2"] })).not.toEqual(await learned(undefined));
   });
 
+  it("binds each of two sources whose votes count side by side", async () => {
+    const world = testEngine({ governance: governance({ sourceCaps: { weight: 1, window: DAY } }) });
+    const { engine } = world;
+    await runs(world, 1, { source: "ann", helpful: ["a"] });
+    const show = () => engine.rank({ candidates: ["a", "b"].map((id) => ({ id, similarity: 1 })), topK: 2 });
+    const { episode } = await show();
+    await engine.end(episode, { source: "ann", helpful: ["a"] });
+    await engine.report(episode, { source: "bob", helpful: ["b"] });
+    expect(await evidence(world)).toEqual({ a: 1, b: 1 });
+    const next = await show();
+    await engine.end(next.episode, { source: "bob", helpful: ["a"] });
+    await engine.report(next.episode, { source: "ann", helpful: ["b"] });
+    expect(await evidence(world)).toEqual({ a: 2, b: 2 });
+    expect(await replay(engine)).toMatchObject({ identical: true });
+  });
+
   it("gives way to better evidence, which counts in full", async () => {
     const world = testEngine(capped);
     await runs(world, 3, ann);

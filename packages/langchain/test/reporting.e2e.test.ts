@@ -47,6 +47,20 @@ describe("report", () => {
     expect(await credit(setup.memory)).toEqual({ restart: 1, scale: -1 });
   });
 
+  it("keeps two thumbs on two memories, the last one on each, and takes one back", async () => {
+    const setup = await bench();
+    await run(setup);
+    const { memory } = setup;
+    await memory.report(RUN_ID, { helpful: ["m1"] });
+    await memory.report(RUN_ID, { harmful: ["m2"] });
+    expect(await credit(memory)).toEqual({ restart: 1, scale: -1 });
+    await memory.report(RUN_ID, { harmful: ["m1"] });
+    expect(await credit(memory)).toEqual({ restart: -1, scale: -1 });
+    // Without a vote the end of the run counts, which was a success.
+    await memory.report(RUN_ID, { neutral: ["m2"] });
+    expect(await credit(memory)).toEqual({ restart: -1, scale: 1 });
+  });
+
   it("takes a document that the run returned in place of the run's id", async () => {
     const setup = await bench();
     const [first] = await run(setup);

@@ -77,6 +77,27 @@ describe("the memory's own tools", () => {
     expect((await latest(given.memory, THREAD))?.outcome).toMatchObject({ reward: 1, tier: "self-reported" });
   });
 
+  it("keep the verdicts of two reports on two memories; thumbs go the same way, and may be taken back", async () => {
+    given = bench({}, { options: { semanticRecall: { topK: 2, messageRange: 0 } } });
+    const { memory } = given;
+    await remember(memory, "deploy the service with helm upgrade");
+    await remember(memory, "how the service is deployed");
+    const script = [report({ success: true, helpful: ["m1"] }), report({ harmful: ["m2"] }), { text: "done" }];
+    const { runId } = await scriptedAgent(memory, script).generate(QUESTION, { memory: on });
+    const run = { runId: runId as string };
+    const [m1, m2] = (await memory.explain(run))?.exposures[0]?.items ?? [];
+    const signs = async (): Promise<unknown[]> => {
+      const best = (await memory.status()).collections[0]?.best ?? [];
+      return [m1, m2].map((item) => Math.sign(best.find(({ id }) => id === item?.id)?.utility ?? 0));
+    };
+    expect(await signs()).toEqual([1, -1]);
+    await memory.reportOutcome({ ...run, harmful: ["m1"] });
+    await memory.reportOutcome({ ...run, helpful: ["m2"] });
+    expect(await signs()).toEqual([-1, 1]);
+    await memory.reportOutcome({ ...run, neutral: ["m1"] });
+    expect(await signs()).toEqual([1, 1]);
+  });
+
   it("take what a model sends of the wrong type, keep the rest and name what they left out", async () => {
     const agent = await run([report({ success: false, helpful: 7, harmful: "m1" }), { text: "done" }]);
     const answer = JSON.stringify(agent.prompts[1]);

@@ -25,6 +25,7 @@ const FIELDS: FieldsOf<Outcome> = {
   reward: true,
   helpful: true,
   harmful: true,
+  neutral: true,
   used: true,
   tier: true,
   source: true,
@@ -61,7 +62,7 @@ export function toOutcomeInput(
   }
   const input: Record<string, unknown> = { ...defaults, ...definedOnly(rest) };
   if (success !== undefined) input.reward = success;
-  for (const side of ["helpful", "harmful", "used"] as const) {
+  for (const side of ["helpful", "harmful", "neutral", "used"] as const) {
     const names: unknown = input[side];
     if (Array.isArray(names)) input[side] = names.map((name) => storableName(name, storable));
   }

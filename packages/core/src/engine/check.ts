@@ -222,6 +222,7 @@ const OUTCOME_FIELDS: FieldsOf<OutcomeInput> = {
   source: true,
   helpful: true,
   harmful: true,
+  neutral: true,
   used: true,
   note: true,
   idempotencyKey: true,
@@ -230,7 +231,15 @@ const OUTCOME_FIELDS: FieldsOf<OutcomeInput> = {
 /** @throws INVALID_REWARD, INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export function checkOutcome(outcome: OutcomeInput): CheckedOutcome {
   checkFields(outcome, "An outcome, such as { reward: true },", "An outcome has no field", OUTCOME_FIELDS);
-  const { tier = "user", helpful = NO_NAMES, harmful = NO_NAMES, used, note = "", idempotencyKey } = outcome;
+  const {
+    tier = "user",
+    helpful = NO_NAMES,
+    harmful = NO_NAMES,
+    neutral = NO_NAMES,
+    used,
+    note = "",
+    idempotencyKey,
+  } = outcome;
   if (!OUTCOME_TIERS.includes(tier)) {
     throw new QavrError(
       "INVALID_ARGUMENT",
@@ -258,6 +267,7 @@ export function checkOutcome(outcome: OutcomeInput): CheckedOutcome {
   const named = {
     helpful: namesIn(helpful, "helpful"),
     harmful: namesIn(harmful, "harmful"),
+    neutral: namesIn(neutral, "neutral"),
     used: used === undefined ? undefined : usesIn(used),
   };
   if (idempotencyKey !== undefined) {

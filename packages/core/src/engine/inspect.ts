@@ -181,7 +181,8 @@ function viewOfExposure(exposure: Omit<OpenExposure, "at" | "space" | "length" |
 }
 
 function outcomeOf(record: EpisodeRecord | undefined): Pick<EpisodeView, "outcome" | "used"> {
-  const { reward, votes, used } = record ?? {};
+  const { reward, used } = record ?? {};
+  const votes = record?.votes.at(-1);
   const uses = used && { used };
   if (reward) {
     const { tier, source, note } = reward;

@@ -110,18 +110,20 @@ export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): 
     const uses = used && plainest(used.map(({ id, by }) => ({ id: resolveShown(id, shown, episode), by })));
     const helpful = ids(outcome.helpful);
     const harmful = ids(outcome.harmful);
-    const both = helpful.find((id) => harmful.includes(id));
+    const neutral = ids(outcome.neutral);
+    const named = [...helpful, ...harmful, ...neutral];
+    const both = named.find((id, place) => named.indexOf(id) !== place);
     if (both !== undefined) {
       throw new QavrError(
         "INVALID_ARGUMENT",
-        `The outcome names memory ${both} both as helpful and as harmful. Choose one.`,
+        `The outcome gives memory ${both} two votes. Name it in one of helpful, harmful and neutral.`,
         { details: { episode, memory: both } },
       );
     }
     const rules = parts.governance?.rulesFor(said.tier);
     return toEntry(
       idempotencyKey === undefined ? `outcome:${episode}:${parts.createId()}` : `outcome:key:${idempotencyKey}`,
-      { ...said, rules, type: "outcome", episode, helpful, harmful, used: uses },
+      { ...said, rules, type: "outcome", episode, helpful, harmful, neutral, used: uses },
       parts.now(),
     );
   }
@@ -130,8 +132,8 @@ export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): 
   async function logCaps(namespace: string, episode: string, { tier, source }: CheckedOutcome): Promise<void> {
     if (!parts.governance?.rulesFor(tier).cap) return;
     const record = await states.episode(namespace, episode).catch(() => undefined);
-    const parties = [record?.reward?.credibility, record?.votes?.credibility];
-    const memories = parties.find((known) => known?.source === source)?.capped.length ?? 0;
+    const parties = [record?.reward, ...(record?.votes ?? [])].map((part) => part?.credibility);
+    const memories = parties.findLast((known) => known?.source === source)?.capped.length ?? 0;
     if (memories === 0) return;
     parts.log(
       "warn",

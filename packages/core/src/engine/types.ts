@@ -163,10 +163,12 @@ export interface OutcomeInput {
   readonly tier?: OutcomeTier | undefined;
   /** Name of the reporter: a channel or a person, for auditing and revocation. @default the tier */
   readonly source?: string | undefined;
-  /** Ids (or handles) of memories that helped. */
+  /** Ids (or handles) of memories that helped. A memory's votes of one tier give way to the last; those of a better tier replace all. */
   readonly helpful?: readonly string[] | undefined;
   /** Ids (or handles) of memories that misled. */
   readonly harmful?: readonly string[] | undefined;
+  /** Ids (or handles) of memories whose earlier vote is taken back: they have none then. */
+  readonly neutral?: readonly string[] | undefined;
   /**
    * Ids (or handles) of the memories that the run used; absent: unknown. A string says that the application knows it, and that the
    * memories left out were not used; `{ id, by }` names another finder.

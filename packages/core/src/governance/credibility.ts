@@ -16,7 +16,7 @@ import { trustOf } from "./trust.js";
 
 /** The sources that an episode's next exposures are charged to. */
 export function sourcesOf({ reward, votes }: EpisodeRecord): StateRef[] {
-  return [reward, votes].flatMap((part) => (part?.credibility?.cap ? [sourceRef(part.credibility.source)] : []));
+  return [reward, ...votes].flatMap((part) => (part?.credibility?.cap ? [sourceRef(part.credibility.source)] : []));
 }
 
 /** How far an outcome's source is believed as it arrives; undefined: in full, without limit. */
@@ -50,15 +50,16 @@ export function chargeSources<Shared, Memory>(
   const due = addresses(added);
   for (const address of charged.keys()) due.delete(address);
   if (reward) chargePart(draft, reward, [...due.keys()], believed);
-  if (!votes) return;
-  if (reward?.credibility && votes.credibility?.source === reward.credibility.source && votes.at === reward.at) {
-    // One outcome is charged once.
-    votes.credibility.capped = [...reward.credibility.capped];
-  } else {
-    const named = new Set([...votes.helpful, ...votes.harmful]);
+  for (const cast of votes) {
+    if (reward?.credibility && cast.credibility?.source === reward.credibility.source && cast.at === reward.at) {
+      // One outcome is charged once.
+      cast.credibility.capped = [...reward.credibility.capped];
+      continue;
+    }
+    const named = new Set([...cast.helpful, ...cast.harmful]);
     chargePart(
       draft,
-      votes,
+      cast,
       [...due].filter(([, id]) => named.has(id)).map(([address]) => address),
       believed,
     );

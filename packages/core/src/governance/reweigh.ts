@@ -51,7 +51,7 @@ function trustAsNow<Shared, Memory>(
 }
 
 function credibilitiesOf({ reward, votes }: EpisodeRecord): Credibility[] {
-  return [reward?.credibility, votes?.credibility].filter((credibility) => credibility !== undefined);
+  return [reward, ...votes].map((part) => part?.credibility).filter((credibility) => credibility !== undefined);
 }
 
 /** True for an audited source: its trust never reaches 1. */

@@ -55,13 +55,15 @@ export interface CountedReward {
   readonly credibility: Credibility | undefined;
 }
 
-/** The votes that count, by the same rule, from any source. */
+/** The votes of one report, as far as no later one of their tier speaks of the same memories. */
 export interface CountedVotes {
   readonly tier: OutcomeTier;
   readonly weight: number;
   readonly at: number;
   readonly helpful: readonly string[];
   readonly harmful: readonly string[];
+  /** Memories whose earlier vote was taken back. */
+  readonly neutral: readonly string[];
   readonly credibility: Credibility | undefined;
 }
 
@@ -74,7 +76,8 @@ export interface EpisodeRecord {
   suspendedAs: string;
   exposures: EpisodeExposure[];
   reward: CountedReward | undefined;
-  votes: CountedVotes | undefined;
+  /** The best tier's, in order of arrival. Each memory is named once: the last word about it counts. */
+  votes: readonly CountedVotes[];
   /** The memories that it used, of all reports. */
   used: Uses;
   /** How it was drawn, undefined when nothing was held out at its first exposure. */
@@ -96,7 +99,7 @@ export function emptyEpisode(): EpisodeRecord {
     suspendedAs: "",
     exposures: [],
     reward: undefined,
-    votes: undefined,
+    votes: [],
     used: undefined,
     holdout: undefined,
     audits: [],
@@ -123,7 +126,7 @@ const HAS_CREDIBILITY = 0x80;
 function partsOf({ reward, votes, holdout, audits, claims, taught, contribution }: EpisodeRecord): number {
   return (
     (reward ? HAS_REWARD : 0) |
-    (votes ? HAS_VOTES : 0) |
+    (votes.length > 0 ? HAS_VOTES : 0) |
     (contribution ? HAS_CONTRIBUTION : 0) |
     (holdout ? HAS_HOLDOUT : 0) |
     (holdout?.held ? HELD : 0) |
@@ -196,11 +199,14 @@ export function encodeEpisode(record: EpisodeRecord): Uint8Array {
       .f64(reward.at);
     writeCredibility(writer, reward.credibility);
   }
-  if (votes) {
-    writer.u8(tierCode(votes)).f64(votes.weight).f64(votes.at);
-    ids(votes.helpful);
-    ids(votes.harmful);
-    writeCredibility(writer, votes.credibility);
+  if (votes.length > 0) {
+    writer.list(votes, (cast) => {
+      writer.u8(tierCode(cast)).f64(cast.weight).f64(cast.at);
+      ids(cast.helpful);
+      ids(cast.harmful);
+      ids(cast.neutral);
+      writeCredibility(writer, cast.credibility);
+    });
   }
   if (contribution) {
     const numbers = (list: readonly number[]): ByteWriter => writer.list(list, (value) => writer.f64(value));
@@ -264,9 +270,12 @@ export function decodeEpisode(bytes: Uint8Array): EpisodeRecord {
     };
   }
   if (parts & HAS_VOTES) {
-    const code = reader.u8();
-    const head = { tier: tierOf(code), weight: reader.f64(), at: reader.f64(), helpful: ids(), harmful: ids() };
-    record.votes = { ...head, credibility: readCredibility(reader, code) };
+    record.votes = reader.list(() => {
+      const code = reader.u8();
+      const head = { tier: tierOf(code), weight: reader.f64(), at: reader.f64() };
+      const named = { helpful: ids(), harmful: ids(), neutral: ids() };
+      return { ...head, ...named, credibility: readCredibility(reader, code) };
+    });
   }
   if (parts & HAS_CONTRIBUTION) {
     const numbers = (): number[] => reader.list(() => reader.f64());

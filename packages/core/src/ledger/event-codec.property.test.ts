@@ -82,6 +82,7 @@ describe("the event codec", () => {
       source: "s",
       helpful: [],
       harmful: [],
+      neutral: [],
       used: undefined,
       note: "",
       rules: undefined,

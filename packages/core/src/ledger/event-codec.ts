@@ -203,6 +203,7 @@ function writeOutcome(writer: ByteWriter, event: OutcomeEvent): void {
     .text(event.source);
   ids(event.helpful);
   ids(event.harmful);
+  ids(event.neutral);
   const { rules } = event;
   writeUses(writer, event.used);
   writer.u8((rules ? GOVERNED : 0) | (rules?.audited ? AUDITED : 0) | (rules?.cap ? CAP : 0)).text(event.note);
@@ -218,6 +219,7 @@ function readOutcome(reader: ByteReader): OutcomeEvent {
   const source = reader.text();
   const helpful = ids();
   const harmful = ids();
+  const neutral = ids();
   const used = readUses(reader);
   const flags = knownFlags(reader.u8(), OUTCOME_FLAGS);
   const note = reader.text();
@@ -231,6 +233,7 @@ function readOutcome(reader: ByteReader): OutcomeEvent {
     source,
     helpful,
     harmful,
+    neutral,
     used,
     note,
     rules: flags & GOVERNED ? { audited: (flags & AUDITED) !== 0, cap } : undefined,

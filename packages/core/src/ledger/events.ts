@@ -113,6 +113,8 @@ export interface OutcomeEvent {
   readonly source: string;
   readonly helpful: readonly string[];
   readonly harmful: readonly string[];
+  /** Memories whose earlier vote is taken back. */
+  readonly neutral: readonly string[];
   readonly used: Uses;
   /** The reason in the reporter's words; empty for none. */
   readonly note: string;

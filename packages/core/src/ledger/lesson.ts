@@ -18,8 +18,6 @@ export function lessonOf<Shared, Memory>(
 ): Lesson<Shared, Memory> {
   const evidence = evidenceOf(episode);
   const { reward, votes } = evidence;
-  const helpful = new Set(votes?.helpful);
-  const harmful = new Set(votes?.harmful);
   const isUsed = useOf(episode.used);
   const shares = creditShares(episode.exposures);
   const exposures = episode.exposures.flatMap((exposure, e) => {
@@ -35,27 +33,26 @@ export function lessonOf<Shared, Memory>(
         shown: exposure.items.map(({ id, similarity }, i) => {
           const record = draft.memory(collection, id);
           const reachable = record.forgottenAt < exposure.seq;
-          const voted = evidence.votesOn(collection, id);
           return {
             id,
             memory: reachable ? record.draft() : draft.learner.memory.empty(),
             similarity,
             weight: evidence.credits(collection, id) ? (weights[i] as number) : 0,
-            vote: voted && helpful.has(id) ? (1 as const) : voted && harmful.has(id) ? (-1 as const) : (0 as const),
+            vote: evidence.voteOn(collection, id),
             used: isUsed(id),
           };
         }),
       },
     ];
   });
-  const named = helpful.size + harmful.size > 0;
+  const capped = votes.some(({ credibility }) => credibility?.cap);
   return {
     exposures,
     reward: reward?.reward ?? null,
     weight: evidence.weight,
     // Votes of which a cap left nothing are no votes.
-    voted: named && (!votes?.credibility?.cap || exposures.some(({ shown }) => shown.some(({ vote }) => vote !== 0))),
-    at: reward?.at ?? votes?.at ?? 0,
+    voted: votes.length > 0 && (!capped || exposures.some(({ shown }) => shown.some(({ vote }) => vote !== 0))),
+    at: reward?.at ?? votes.at(-1)?.at ?? 0,
     first,
   };
 }

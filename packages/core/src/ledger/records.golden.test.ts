@@ -36,14 +36,17 @@ const episode: EpisodeRecord = {
     at: 1_767_225_600_001,
     credibility: undefined,
   },
-  votes: {
-    tier: "user",
-    weight: 1,
-    at: 1_767_225_600_002,
-    helpful: ["a"],
-    harmful: [],
-    credibility: undefined,
-  },
+  votes: [
+    {
+      tier: "user",
+      weight: 1,
+      at: 1_767_225_600_002,
+      helpful: ["a"],
+      harmful: [],
+      neutral: ["b"],
+      credibility: undefined,
+    },
+  ],
   used: [{ id: "a", by: "citation" }],
   holdout: undefined,
   audits: [],
@@ -61,7 +64,7 @@ describe("the record layouts, version 1", () => {
 
   it("writes and reads the frozen bytes of an episode", () => {
     const frozen =
-      "0102000080aa6db779420674687265616401ac0204646f63730764656661756c7404686f73748006027fff010101610000003f0000803f0187010101610100000000000000f03f000000000000e03f07636865636b6572026f6b001080aa6db7794201000000000000f03f002080aa6db7794201016100010205fb02000000000000f03f00000000000000c00102000000000000e03f000000000000d03f";
+      "0102000080aa6db779420674687265616401ac0204646f63730764656661756c7404686f73748006027fff010101610000003f0000803f0187010101610100000000000000f03f000000000000e03f07636865636b6572026f6b001080aa6db779420101000000000000f03f002080aa6db7794201016100010162010205fb02000000000000f03f00000000000000c00102000000000000e03f000000000000d03f";
     expect(hex(encodeEpisode(episode))).toBe(frozen);
     expect(decodeEpisode(bytesOf(frozen))).toEqual(episode);
   });
@@ -79,19 +82,22 @@ describe("the record layouts, version 1", () => {
     const doubted: EpisodeRecord = {
       ...emptyEpisode(),
       reward: { tier: "user", reward: 1, weight: 1, source: "ann", note: "", at, credibility },
-      votes: {
-        tier: "self-reported",
-        weight: 1,
-        at,
-        helpful: [],
-        harmful: [],
-        credibility: { source: "bot", trust: 1, cap: undefined, capped: [] },
-      },
+      votes: [
+        {
+          tier: "self-reported",
+          weight: 1,
+          at,
+          helpful: [],
+          harmful: [],
+          neutral: [],
+          credibility: { source: "bot", trust: 1, cap: undefined, capped: [] },
+        },
+      ],
       audits: [0xdeadbeef],
       claims: [{ source: "eve", tier: "completed", reward: 1 }],
     };
     const frozen =
-      "010000000000000000000000630001efbeadde010365766504000000000000f03f81000000000000f03f000000000000f03f03616e6e00000080aa6db7794203616e6e000000000000e03f0100000000000024400000000000408f40010700000083000000000000f03f000080aa6db77942000003626f74000000000000f03f0000";
+      "010000000000000000000000630001efbeadde010365766504000000000000f03f81000000000000f03f000000000000f03f03616e6e00000080aa6db7794203616e6e000000000000e03f0100000000000024400000000000408f4001070000000183000000000000f03f000080aa6db7794200000003626f74000000000000f03f0000";
     expect(hex(encodeEpisode(doubted))).toBe(frozen);
     expect(decodeEpisode(bytesOf(frozen))).toEqual(doubted);
   });

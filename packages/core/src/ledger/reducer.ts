@@ -22,6 +22,7 @@ import type { MemoryRecord } from "./memory-record.js";
 import { settle, takeBack } from "./settle.js";
 import { aliasRef, episodeRef, memoryRef, rebuildRef, sharedRef, statsRef } from "./state-keys.js";
 import { isApplications, joinUses } from "./used.js";
+import { castVotes } from "./votes.js";
 
 /** Share of its evidence that a memory keeps when its text changes. */
 const KEPT_AFTER_EDIT: Readonly<Record<EditPolicy, number>> = { keep: 1, discount: 0.5, reset: 0 };
@@ -86,7 +87,7 @@ function* foldExposures<Shared, Memory>(
 
   const added = event.exposures.map((exposure) => toEpisodeExposure(exposure, draft.seq));
   countReward(stats, episode, -1);
-  const settled = episode.reward !== undefined || episode.votes !== undefined;
+  const settled = episode.reward !== undefined || episode.votes.length > 0;
   yield* draft.loadStates(settled ? [...episode.exposures, ...added] : added);
   if (event.exposures.length > 0) countConfirmations(draft, episode, -1);
   // Taken back before anything else changes; settled again with the new exposures below.
@@ -109,7 +110,7 @@ function* foldExposures<Shared, Memory>(
   for (const alias of [...event.aliases, ...(event.suspendedAs ? [event.suspendedAs] : [])]) {
     draft.keepText(aliasRef(alias), event.episode);
   }
-  if (episode.reward?.credibility?.cap || episode.votes?.credibility?.cap) {
+  if ([episode.reward, ...episode.votes].some((part) => part?.credibility?.cap)) {
     yield* required(governance).chargeExposures(draft, episode, added);
   }
   yield* settle(draft, event.episode, episode);
@@ -148,7 +149,7 @@ function* foldOutcome<Shared, Memory>(
     governance && event.rules ? yield* governance.weigh(draft, episode, event, event.rules) : undefined;
   const next = { tier: event.tier, credibility };
   const rewarded = event.reward !== null && supersedes(next, episode.reward);
-  const voted = hasVotes(event) && supersedes(next, episode.votes);
+  const voted = hasVotes(event) && episode.votes.every((votes) => supersedes(next, votes));
   const used = isBelieved(event, credibility) ? joinUses(episode.used, event.used) : episode.used;
   if (governance && event.reward !== null) {
     const claim: Claim = { source: event.source, tier: event.tier, reward: event.reward };
@@ -174,17 +175,12 @@ function* foldOutcome<Shared, Memory>(
     countConfirmations(draft, episode, 1);
   }
   if (voted) {
-    const { tier, weight, helpful, harmful } = event;
-    episode.votes = {
-      tier,
-      weight,
-      at: draft.at,
-      helpful,
-      harmful,
-      credibility: credibility && { ...credibility },
-    };
+    const { tier, weight, helpful, harmful, neutral } = event;
+    const said = { tier, weight, at: draft.at, helpful, harmful, neutral };
+    const equals = episode.votes.filter((votes) => supersedes(votes, next));
+    episode.votes = castVotes(equals, { ...said, credibility: credibility && { ...credibility } });
   }
-  const said = { reward: rewarded ? episode.reward : undefined, votes: voted ? episode.votes : undefined };
+  const said = { reward: rewarded ? episode.reward : undefined, votes: voted ? episode.votes.slice(-1) : [] };
   governance?.chargeOutcome(draft, said, episode.exposures);
   yield* settle(draft, event.episode, episode);
   draft.keepEpisode(event.episode, episode);
@@ -259,8 +255,8 @@ function supersedes(next: Weighed, current: Weighed | undefined): boolean {
   return OUTCOME_TIERS.indexOf(next.tier) <= OUTCOME_TIERS.indexOf(current.tier);
 }
 
-function hasVotes({ helpful, harmful }: OutcomeEvent): boolean {
-  return helpful.length > 0 || harmful.length > 0;
+function hasVotes({ helpful, harmful, neutral }: OutcomeEvent): boolean {
+  return helpful.length + harmful.length + neutral.length > 0;
 }
 
 /** Uses give no credit, so that no cap limits them; those that a source without trust names itself are ignored. */

@@ -10,7 +10,7 @@ import { fitAgain, revisitRuns } from "./revisit.js";
 export function* settle<Shared, Memory>(draft: Draft<Shared, Memory>, id: string, episode: EpisodeRecord): Loading {
   const { reward, votes } = evidenceOf(episode);
   // The used memories of a run teach nothing while its end is unknown.
-  if (episode.contribution || (!reward && !votes)) return;
+  if (episode.contribution || (!reward && votes.length === 0)) return;
   const first = !episode.taught;
   const lesson = lessonOf(draft, episode, first);
   if (!lesson.exposures.some(({ shown }) => shown.some(({ weight }) => weight > 0))) return;

@@ -47,7 +47,11 @@ const outcome: fc.Arbitrary<OutcomeInput> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc
-      .record({ ...verdict, helpful: handles, harmful: handles, used: handles })
+      .record({ ...verdict, helpful: handles, harmful: handles, neutral: handles, used: handles })
+      .map((said) => ({
+        ...said,
+        neutral: said.neutral.filter((name) => ![...said.helpful, ...said.harmful].includes(name)),
+      }))
       .filter(({ helpful, harmful }) => !helpful.some((handle) => harmful.includes(handle))),
   },
   { weight: 1, arbitrary: fc.record({ ...verdict, idempotencyKey: fc.nat(30).map((key) => `key ${key}`) }) },

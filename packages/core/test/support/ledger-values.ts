@@ -78,6 +78,7 @@ export const ledgerEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
     source: legalName,
     helpful: names,
     harmful: names,
+    neutral: names,
     used,
     note: fc.oneof(fc.constant(""), legalName),
     rules: fc.option(fc.record({ audited: fc.boolean(), cap }), { nil: undefined }),
@@ -124,9 +125,13 @@ export const episodeRecord: fc.Arbitrary<EpisodeRecord> = fc.record({
       nil: undefined,
     },
   ),
-  votes: fc.option(fc.record({ tier, weight: float64, at: float64, helpful: names, harmful: names, credibility }), {
-    nil: undefined,
-  }),
+  votes: fc.array(
+    fc.record({
+      ...{ tier, weight: float64, at: float64, credibility },
+      ...{ helpful: names, harmful: names, neutral: names },
+    }),
+    { maxLength: 3 },
+  ),
   used,
   holdout: fc.option(fc.record({ share, held: fc.boolean() }), { nil: undefined }),
   audits: hashes,

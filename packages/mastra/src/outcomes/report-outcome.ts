@@ -29,7 +29,7 @@ type ById<Id extends keyof RunIds> = Pick<RunIds, Id> & { readonly [Other in Exc
 export type RunReference = RunPlace & { [Id in keyof RunIds]: ById<Id> }[keyof RunIds];
 
 /** The fields of an outcome that are evidence about a run. */
-type Telling = "success" | "reward" | "helpful" | "harmful" | "used";
+type Telling = "success" | "reward" | "helpful" | "harmful" | "neutral" | "used";
 
 /** An outcome and the run that it is about. `reward: null` is an unknown result. */
 export type ReportedRun = RunReference &
