@@ -1,35 +1,51 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { RunnableLambda } from "@langchain/core/runnables";
 import { describe, expect, it } from "vitest";
+import { CONTENDERS, createContenders, MARKS } from "../src/adapter/contenders.js";
 import { buildDocumentIndex } from "../src/adapter/document-index.js";
-import { adapterParts, PARTS } from "../src/adapter/parts.js";
+import { HANDLER_PARTS, handlerParts } from "../src/adapter/handler-parts.js";
+import { modelCalls } from "../src/adapter/model-calls.js";
 import { recordRun } from "../src/adapter/recorded-run.js";
 import { adapterPage } from "../src/adapter/report.js";
-import { adapterResults } from "../src/adapter/targets.js";
-import { RETURNED, warmMemory } from "../src/adapter/warm-memory.js";
+import { adapterTargets, DELAYS, type Setting } from "../src/adapter/targets.js";
 import { reportOf } from "../src/report/benchmark.js";
 import { measureInterleaved } from "../src/speed/measure.js";
 import { INDEX } from "../src/speed/vector-index.js";
 
-const small = { ...INDEX, count: 400, dims: 32, queries: 6 };
+const small = { ...INDEX, count: 200, dims: 32, queries: 4 };
 
 describe("what the adapter's bench times", () => {
-  it("is ranking by evidence, and runs that end: nothing is left open but bare rankings' own episodes", async () => {
-    const index = await buildDocumentIndex(small);
-    const warm = await warmMemory(index);
-    expect(await warm.retriever.invoke(index.question(0))).toHaveLength(RETURNED);
-    const before = await warm.memory.status();
-    const measurements = await measureInterleaved(await adapterParts(index, warm), { rounds: 2, turns: 6, warmup: 0 });
-    expect(measurements.map(({ name }) => name)).toEqual(Object.values(PARTS));
-    const after = await warm.memory.status();
-    // 12 calls each of the tracked part and of the end of a run succeed; 12 bare ones say nothing.
-    expect(after.outcomes.completed - before.outcomes.completed).toBe(24);
-    expect(after.episodes.recorded - before.episodes.recorded).toBe(36);
-    expect(after.episodes.open).toBe(0);
-    expect(warm.memory.handler.openRuns).toBe(0);
-    const page = adapterPage(reportOf("adapter", {}, { measurements, results: adapterResults(measurements) }));
+  it("is each retriever in a run, learned memories that go on learning, and cold ones that stay cold", async () => {
+    const calls = modelCalls();
+    const index = await buildDocumentIndex(calls, small);
+    const contenders = await createContenders(index, calls, await mkdtemp(join(tmpdir(), "qavr-adapter-")));
+    const plan = { rounds: 2, turns: 4, warmup: 0 };
+    const { coldInMemory, learnedInMemory, coldOnDisk, learnedOnDisk } = contenders.memories;
+    const before = await learnedOnDisk.status();
+    const settings: Setting[] = [];
+    for (const delay of DELAYS)
+      settings.push({ delay, measurements: await measureInterleaved(contenders.parts, plan) });
+    const names = Object.values(CONTENDERS);
+    const marks = names.flatMap((name) => Object.values(MARKS).map((mark) => `${name}: ${mark}`));
+    expect(settings[0]?.measurements.map(({ name }) => name).sort()).toEqual([...names, ...marks].sort());
+    for (const memory of [coldInMemory, coldOnDisk]) {
+      expect(await memory.status()).toMatchObject({ taught: 0, episodes: { recorded: 16, open: 0 } });
+    }
+    const after = await learnedOnDisk.status();
+    expect(after.taught - before.taught).toBe(16);
+    const handler = await measureInterleaved(await handlerParts(learnedInMemory), plan);
+    expect(handler.map(({ name }) => name)).toEqual(Object.values(HANDLER_PARTS));
+    expect(learnedInMemory.handler.openRuns).toBe(0);
+    await contenders.close();
+    const results = { settings, handler };
+    // 2 settings × 4 memories × 2 stretches, dearer retrievers in 3 + 2 cases, 2 handlers.
+    expect(adapterTargets(results)).toHaveLength(23);
+    const page = adapterPage(reportOf("adapter", {}, results));
     expect(page).toContain("Command: `pnpm bench adapter --full`");
-    expect(page.match(/\| ≤ (1\.3|50 µs) \|/g)).toHaveLength(4);
+    expect(page.match(/\(≤ (1\.15|1\.5|1\.03|2|1\.05)\)/g)).toHaveLength(16);
   });
 });
 

@@ -41,6 +41,18 @@ describe("interleaved measurement", () => {
     expect(queries.b).toEqual([4, 5, 6, 7, 0, 1, 2, 3]);
   });
 
+  it("measures the time to each mark beside the whole", async () => {
+    const measurements = await measureInterleaved(
+      [
+        { name: "plain", run: () => {} },
+        { name: "marked", run: (_query, _input, mark) => mark("half") },
+      ],
+      { rounds: 2, turns: 3, warmup: 1 },
+    );
+    expect(measurements.map(({ name }) => name)).toEqual(["plain", "marked", "marked: half"]);
+    expect(measurements.map(({ calls }) => calls)).toEqual([6, 6, 6]);
+  });
+
   it("compares round by round", () => {
     const measurement = (rounds: number[]): Parameters<typeof ratio>[0] => ({
       name: "",

@@ -50,16 +50,15 @@ describe("what the speed bench times", () => {
 
 describe("the report", () => {
   it("says first what misses its target", () => {
-    const measured = measurements({ [scoring.score]: 0.1, [memory.rank]: 1.3, [memory.outcome]: 40 });
+    const measured = measurements({ [scoring.score]: 0.1, [memory.outcome]: 130 });
     const report = reportOf("speed", {}, { measurements: measured, results: speedResults(measured) });
     const page = reportPage(report);
-    expect(page).toContain("**Missed in this run: fetch 50 + rank (memory store) ÷ plain k = 10.**");
+    expect(page).toContain("**Missed in this run: outcome over 5 memories, CPU before the disk.**");
     const firstRow = page.slice(page.indexOf("|---|---|---|")).split("\n")[1];
-    expect(firstRow).toContain("fetch 50 + rank (memory store)");
-    expect(firstRow).toContain("1.300 ±0.000 | ≤ 1.25");
+    expect(firstRow).toContain("outcome over 5 memories, CPU before the disk | 130.0 µs | ≤ 100 µs");
     const lines = resultLines(report.results);
     expect(lines.find((line) => line.startsWith("scoring"))).toContain("within 0.15");
-    expect(lines.find((line) => line.includes("(memory store) ÷"))).toContain("ABOVE 1.25");
+    expect(lines.find((line) => line.startsWith("outcome over 5"))).toContain("ABOVE 100");
   });
 
   it("says so when everything holds", () => {

@@ -193,7 +193,7 @@ describe("a read of the bench", () => {
     await fillMemories(store, "read", 10_000);
     const part = readPart("memory", store);
     const ids = await part.prepare?.(3);
-    const states = (await part.run(3, ids)) as readonly (Uint8Array | undefined)[];
+    const states = (await part.run(3, ids, () => {})) as readonly (Uint8Array | undefined)[];
     expect(states.map((state) => state?.length)).toEqual(Array(50).fill(OUTCOME.memory));
     expect(await part.prepare?.(3)).toEqual(ids);
   });

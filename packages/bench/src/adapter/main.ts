@@ -1,28 +1,48 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { runBenchmark } from "../report/benchmark.js";
 import { installedVersions } from "../report/machine.js";
 import { resultLines } from "../report/speed-tables.js";
-import { LOOK, measureInterleaved } from "../speed/measure.js";
+import { LOOK, type MeasureOptions, measureInterleaved } from "../speed/measure.js";
 import { withProgress } from "../terminal/progress.js";
+import { createContenders } from "./contenders.js";
 import { buildDocumentIndex } from "./document-index.js";
-import { adapterParts } from "./parts.js";
+import { handlerParts } from "./handler-parts.js";
+import { modelCalls } from "./model-calls.js";
 import { adapterPage } from "./report.js";
-import { adapterResults } from "./targets.js";
-import { warmMemory } from "./warm-memory.js";
+import { type AdapterResults, adapterTargets, DELAYS, type Setting } from "./targets.js";
 
-await runBenchmark({
+/** A turn with delays takes ten times as long as one without. */
+const TURNS_DELAYED = { look: 8, full: 50 } as const;
+
+await runBenchmark<AdapterResults>({
   name: "adapter",
-  help: "A look takes half a minute, --full two.",
-  versions: () => installedVersions("hnswlib-node"),
+  help: "A look takes a minute, --full eight.",
+  versions: () => installedVersions("@langchain/core", "@langchain/classic", "@langchain/community", "hnswlib-node"),
   async measure(full) {
-    const index = await buildDocumentIndex();
-    const warm = await warmMemory(index);
-    const parts = await adapterParts(index, warm);
-    const measurements = await withProgress("adapter", (onProgress) =>
-      measureInterleaved(parts, { ...(full ? {} : LOOK), onProgress }),
-    );
-    await warm.memory.close();
-    return { results: adapterResults(measurements), measurements };
+    const calls = modelCalls();
+    const index = await buildDocumentIndex(calls);
+    const folder = await mkdtemp(join(tmpdir(), "qavr-adapter-"));
+    const contenders = await createContenders(index, calls, folder);
+    const plan: MeasureOptions = full ? {} : LOOK;
+    try {
+      const settings: Setting[] = [];
+      for (const delay of DELAYS) {
+        calls.delay = delay;
+        const turns = delay === 0 ? {} : { turns: full ? TURNS_DELAYED.full : TURNS_DELAYED.look, warmup: 1 };
+        const measurements = await withProgress(`${delay} ms per model call`, (onProgress) =>
+          measureInterleaved(contenders.parts, { ...plan, ...turns, onProgress }),
+        );
+        settings.push({ delay, measurements });
+      }
+      const parts = await handlerParts(contenders.memories.learnedInMemory);
+      return { settings, handler: await measureInterleaved(parts, plan) };
+    } finally {
+      await contenders.close();
+      await rm(folder, { recursive: true, force: true });
+    }
   },
-  summary: ({ results }) => resultLines(results).join("\n"),
+  summary: (results) => resultLines(adapterTargets(results)).join("\n"),
   page: adapterPage,
 });

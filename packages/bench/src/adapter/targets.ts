@@ -1,44 +1,101 @@
 import { type Measurement, ratio } from "../speed/measure.js";
 import type { SpeedResult } from "../speed/targets.js";
 import { pairedInterval } from "../statistics/interval.js";
-import { PARTS } from "./parts.js";
+import { CONTENDERS, MARKS } from "./contenders.js";
+import { HANDLER_PARTS } from "./handler-parts.js";
 
-/** Targets of the measurements. */
-export function adapterResults(measurements: readonly Measurement[]): readonly SpeedResult[] {
-  const part = (name: string): Measurement => measurements.find((one) => one.name === name) as Measurement;
-  const against = (what: string, name: string, base: string, target?: number): SpeedResult => ({
-    what,
+/** ms that a model's call takes in each setting. */
+export const DELAYS = [0, 20] as const;
+
+/** Measurements of one setting. */
+export interface Setting {
+  readonly delay: (typeof DELAYS)[number];
+  readonly measurements: readonly Measurement[];
+}
+
+export interface AdapterResults {
+  /** One per delay, in the order of {@link DELAYS}. */
+  readonly settings: readonly Setting[];
+  /** Runs that retrieve nothing. */
+  readonly handler: readonly Measurement[];
+}
+
+type Stretch = keyof typeof MARKS;
+
+/** Most that a retriever may cost, as a multiple of the plain one. */
+const AIMS: Readonly<
+  Record<"cold" | "learned", Readonly<Record<Stretch, Readonly<Record<Setting["delay"], number>>>>>
+> = {
+  cold: { documents: { 0: 1.15, 20: 1.15 }, run: { 0: 1.15, 20: 1.15 } },
+  learned: { documents: { 0: 1.5, 20: 1.03 }, run: { 0: 2, 20: 1.05 } },
+};
+
+/** Aims of the retrievers that have one. */
+const JUDGED: Readonly<Record<string, keyof typeof AIMS>> = {
+  [CONTENDERS.coldMemory]: "cold",
+  [CONTENDERS.learnedMemory]: "learned",
+  [CONTENDERS.coldSqlite]: "cold",
+  [CONTENDERS.learnedSqlite]: "learned",
+};
+
+/** Retrievers that ask models or read all documents to choose better: learned ranking must cost less than each. */
+const DEARER = [CONTENDERS.filter, CONTENDERS.multiQuery, CONTENDERS.ensemble] as const;
+
+/** µs of a stretch of a contender's run. */
+export function stretchOf({ measurements }: Setting, name: string, stretch: Stretch): Measurement {
+  return find(measurements, `${name}: ${MARKS[stretch]}`);
+}
+
+/** A contender's cost as a multiple of the plain retriever's. */
+export function costOf(setting: Setting, name: string, stretch: Stretch): SpeedResult {
+  const judged = JUDGED[name];
+  return {
+    what: `${name} ÷ plain, ${STRETCHES[stretch]}, ${settingText(setting)}`,
     unit: "ratio",
-    value: ratio(part(name), part(base)),
-    ...(target === undefined ? {} : { target }),
-  });
-  const beyond = (what: string, name: string, base: string, target: number): SpeedResult => ({
+    value: ratio(stretchOf(setting, name, stretch), stretchOf(setting, CONTENDERS.plain, stretch)),
+    ...(judged ? { target: AIMS[judged][stretch][setting.delay] } : {}),
+  };
+}
+
+/** Everything with an aim. */
+export function adapterTargets({ settings, handler }: AdapterResults): readonly SpeedResult[] {
+  const beyond = (what: string, name: string, base: string): SpeedResult => ({
     what,
     unit: "µs",
-    value: pairedInterval(part(name).rounds, part(base).rounds),
-    target,
+    value: pairedInterval(find(handler, name).rounds, find(handler, base).rounds),
+    target: 50,
   });
-  const { median, calls } = part(PARTS.ending);
+  const { chainSilent, chainTracked, agentSilent, agentTracked } = HANDLER_PARTS;
   return [
-    against("QavrRetriever in a tracked run ÷ plain retriever without callbacks", PARTS.tracked, PARTS.plain, 1.3),
-    against(
-      "QavrRetriever in a tracked run ÷ plain retriever in a run with a silent handler",
-      PARTS.tracked,
-      PARTS.heard,
-      1.3,
+    ...settings.flatMap((setting) =>
+      Object.keys(JUDGED).flatMap((name) => [costOf(setting, name, "documents"), costOf(setting, name, "run")]),
     ),
-    against("QavrRetriever outside any run, recorded at once ÷ plain retriever", PARTS.bare, PARTS.plain),
-    beyond("outcome handler − silent handler, chain of three steps", PARTS.chainTracked, PARTS.chainHeard, 50),
-    beyond(
-      "outcome handler − silent handler, callbacks of an agent run with one tool call",
-      PARTS.agentTracked,
-      PARTS.agentHeard,
-      50,
-    ),
+    ...settings.flatMap((setting) => DEARER.flatMap((name) => dearer(setting, name))),
+    beyond("outcome handler − silent handler, chain of three steps", chainTracked, chainSilent),
+    beyond("outcome handler − silent handler, agent run with one tool call", agentTracked, agentSilent),
+  ];
+}
+
+/** Learned ranking as a share of another retriever's run. Without delay the filter's embeddings are a look-up, which is not its work. */
+function dearer(setting: Setting, name: string): SpeedResult[] {
+  if (setting.delay === 0 && name === CONTENDERS.filter) return [];
+  const { learnedSqlite } = CONTENDERS;
+  return [
     {
-      what: "end of a run that retrieved: record and learn, before the disk",
-      unit: "µs",
-      value: { mean: median, margin: 0, n: calls },
+      what: `${learnedSqlite} ÷ ${name}, ${STRETCHES.run}, ${settingText(setting)}`,
+      unit: "ratio",
+      value: ratio(stretchOf(setting, learnedSqlite, "run"), stretchOf(setting, name, "run")),
+      target: 1,
     },
   ];
+}
+
+const STRETCHES: Readonly<Record<Stretch, string>> = { documents: "to the documents", run: "whole run" };
+
+function settingText({ delay }: Setting): string {
+  return delay === 0 ? "no delay" : `${delay} ms per model call`;
+}
+
+function find(measurements: readonly Measurement[], name: string): Measurement {
+  return measurements.find((one) => one.name === name) as Measurement;
 }

@@ -37,7 +37,7 @@ export function resultLines(results: readonly SpeedResult[]): readonly string[] 
   );
 }
 
-function misses({ target, value }: SpeedResult): boolean {
+export function misses({ target, value }: SpeedResult): boolean {
   return target !== undefined && value.mean > target;
 }
 

@@ -6,8 +6,11 @@ export interface Measured<Input = unknown> {
   readonly name: string;
   /** Makes what one timed call needs. */
   prepare?(query: number): Input | Promise<Input>;
-  /** The timed part; `query` runs through 0 … turns − 1 once per round. A promise is awaited inside the clock. */
-  run(query: number, input: Input): unknown;
+  /**
+   * The timed part; `query` runs through 0 … turns − 1 once per round. A promise is awaited inside the clock. `mark(what)` notes the time
+   * since the start: it becomes a measurement of its own, named `<name>: <what>`.
+   */
+  run(query: number, input: Input, mark: (what: string) => void): unknown;
   /** Cleans up after a timed call. */
   finish?(result: unknown, query: number): unknown;
 }
@@ -25,7 +28,7 @@ export interface MeasureOptions {
 /** Enough to see a large change. */
 export const LOOK: MeasureOptions = { rounds: 4, turns: 60, warmup: 1 };
 
-/** Medians in µs of one part: one per round, and over all calls. */
+/** Medians in µs of one part or mark: one per round, and over all calls. */
 export interface Measurement {
   readonly name: string;
   readonly median: number;
@@ -38,35 +41,39 @@ export interface Measurement {
  * Times parts side by side in one process: every turn runs all of them in a fresh random order, each on a query of its own, so
  * that a busy machine, a neighbour's leavings in the caches or a garbage collection hits all alike, and no part finds its
  * query warm. Trust ratios and medians; tails are the machine's.
+ *
+ * @returns parts in their order, then marks
  */
 export async function measureInterleaved(
   parts: readonly Measured[],
   { rounds = 12, turns = 200, warmup = 3, onProgress }: MeasureOptions = {},
 ): Promise<readonly Measurement[]> {
-  const samples = parts.map(() => Array.from({ length: rounds }, (): number[] => []));
+  const empty = (): number[][] => Array.from({ length: rounds }, () => []);
+  const samples = new Map(parts.map(({ name }) => [name, empty()]));
+  const note = (name: string, round: number, spent: number): void => {
+    const own = samples.get(name) ?? empty();
+    samples.set(name, own);
+    own[round]?.push(spent);
+  };
   const random = seededRandom(1);
   const order = [...parts.keys()];
   const stride = Math.max(1, Math.floor(turns / parts.length));
   for (let round = -warmup; round < rounds; round++) {
     for (let turn = 0; turn < turns; turn++) {
       for (const place of shuffle(order, random)) {
-        const spent = await time(parts[place] as Measured, (turn + place * stride) % turns);
-        samples[place]?.[round]?.push(spent);
+        const part = parts[place] as Measured;
+        await time(part, (turn + place * stride) % turns, (name, spent) => note(name, round, spent));
       }
     }
     onProgress?.((round + warmup + 1) / (rounds + warmup));
   }
-  return parts.map(({ name }, place) => {
-    const all = (samples[place] as number[][]).flat();
-    const sorted = [...all].sort((a, b) => a - b);
-    return {
-      name,
-      median: median(all),
-      p95: sorted[Math.floor(0.95 * sorted.length)] as number,
-      rounds: (samples[place] as number[][]).map(median),
-      calls: all.length,
-    };
-  });
+  return [...samples].map(([name, spent]) => measurement(name, spent));
+}
+
+function measurement(name: string, rounds: readonly (readonly number[])[]): Measurement {
+  const sorted = rounds.flat().sort((a, b) => a - b);
+  const p95 = sorted[Math.floor(0.95 * sorted.length)] as number;
+  return { name, median: median(sorted), p95, rounds: rounds.map(median), calls: sorted.length };
 }
 
 /** How many times longer one part takes than another: the ratio of their medians in each round, with its 95 % interval. */
@@ -74,14 +81,17 @@ export function ratio(numerator: Measurement, denominator: Measurement): Interva
   return interval(numerator.rounds.map((spent, round) => spent / (denominator.rounds[round] as number)));
 }
 
-/** µs of one call. */
-async function time(part: Measured, query: number): Promise<number> {
+/** Times one call and its marks, in µs. */
+async function time(part: Measured, query: number, note: (name: string, spent: number) => void): Promise<void> {
   const input = await part.prepare?.(query);
+  const marks: [what: string, at: number][] = [];
+  const mark = (what: string): void => void marks.push([what, performance.now()]);
   const started = performance.now();
-  let result = part.run(query, input);
+  let result = part.run(query, input, mark);
   // Awaiting costs a turn of the loop, so only promises are awaited: a synchronous part is timed without one.
   if (result instanceof Promise) result = await result;
-  const spent = (performance.now() - started) * 1000;
+  const ended = performance.now();
+  for (const [what, at] of marks) note(`${part.name}: ${what}`, (at - started) * 1000);
+  note(part.name, (ended - started) * 1000);
   await part.finish?.(result, query);
-  return spent;
 }

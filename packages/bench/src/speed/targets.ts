@@ -54,8 +54,8 @@ export function speedResults(measurements: readonly Measurement[]): readonly Spe
   const { scoring, memory, sqlite } = PARTS;
   return [
     against("scoring 50 candidates, 256 dims ÷ one query", scoring.plain, scoring.score, 0.15),
-    against("fetch 50 + rank (memory store) ÷ plain k = 10", memory.plain, memory.rank, 1.25),
-    against("fetch 50 + rank (SQLite store) ÷ plain k = 10", sqlite.plain, sqlite.rank, 1.25),
+    against("fetch 50 + rank (memory store) ÷ plain k = 10", memory.plain, memory.rank),
+    against("fetch 50 + rank (SQLite store) ÷ plain k = 10", sqlite.plain, sqlite.rank),
     against("fetch 50 + rank with texts (memory store) ÷ plain k = 10", memory.plain, memory.texts),
     against("fetch 50 + rank without record (memory store) ÷ plain k = 10", memory.plain, memory.unrecorded),
     against("fetch 50 ÷ plain k = 10 (the host's own share)", memory.plain, memory.fetch),
