@@ -12,7 +12,7 @@ type Method = (typeof METHODS)[number];
 type Play = (...args: unknown[]) => unknown;
 
 /**
- * Runs something once and keeps what LangChain told its handlers, so that a handler's own work can be timed without LangChain's.
+ * Runs something once and keeps the calls of its handlers, so that a handler's own work can be timed without LangChain's.
  *
  * @param start Starts the run with a handler and resolves when it has ended.
  */

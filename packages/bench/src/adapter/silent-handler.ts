@@ -1,6 +1,6 @@
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 
-/** Hears what the outcome handler hears, is awaited as it is, and does nothing: what LangChain itself asks for any handler. */
+/** Receives the same awaited calls as the outcome handler and does nothing: the cost that LangChain itself charges for any handler. */
 export class SilentHandler extends BaseCallbackHandler {
   override readonly name: string = "silent";
 
