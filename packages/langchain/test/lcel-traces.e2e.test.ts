@@ -249,19 +249,6 @@ describe("a tracked LCEL chain", () => {
     expect(new Set(codes())).toEqual(new Set(["RANKING_FAILED"]));
   });
 
-  it("keeps the runs of a batch apart", async () => {
-    const { memory, showing } = await bench();
-    const chain = RunnableLambda.from(async (id: string, config: RunnableConfig) => {
-      await showing(id).invoke("payment", config);
-      return id === "clear" ? failing() : id;
-    });
-    const results = await memory.track(chain).batch(["restart", "clear", "scale"], {}, { returnExceptions: true });
-    expect(results.filter((result) => result instanceof Error)).toHaveLength(1);
-    expect(await credit(memory)).toEqual({ restart: 1, clear: -1, scale: 1 });
-    expect((await memory.status()).episodes.recorded).toBe(3);
-    expect(await nothingOpen(memory)).toBe(true);
-  });
-
   it("does not credit the failed attempts of a retry", async () => {
     const { memory, showing } = await bench();
     const attempts = ["coffee", "restart"];

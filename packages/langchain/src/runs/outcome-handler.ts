@@ -1,8 +1,10 @@
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { DocumentInterface } from "@langchain/core/documents";
+import type { LLMResult } from "@langchain/core/outputs";
 import { MARKS, mark } from "../marks.js";
 import { assertFields, type MemoryHandle, type MemoryParts, partsOf } from "../memory-parts.js";
 import { narrowToReturned } from "./narrow-exposures.js";
+import { announced, isFailure, partsOf as partsOfRun, type RunEnd } from "./run-end.js";
 import { isControlFlow, isInterrupt } from "./run-errors.js";
 import type { RunNode, StartedRun } from "./run-tree.js";
 import { settleRun } from "./settle-run.js";
@@ -29,7 +31,7 @@ export class OutcomeHandler extends BaseCallbackHandler {
   constructor(fields: { readonly memory: Pick<MemoryHandle, "engine"> }) {
     assertFields("OutcomeHandler", fields);
     const parts = partsOf(fields.memory);
-    super({ _awaitHandler: true, raiseError: parts.kit.throws, ignoreLLM: true, ignoreCustomEvent: true });
+    super({ _awaitHandler: true, raiseError: parts.kit.throws, ignoreCustomEvent: true });
     mark(this, MARKS.graphHandler, true);
     mark(this, MARKS.runTree, parts.runs);
     this.name = `qavr_outcome_handler_${parts.runs.id}`;
@@ -51,7 +53,7 @@ export class OutcomeHandler extends BaseCallbackHandler {
    * type of the run. Whichever it is in the installed version, only a run id looks like one.
    */
   override handleChainStart(
-    _chain: unknown,
+    chain: unknown,
     inputs: unknown,
     runId: string,
     fourth?: string,
@@ -68,6 +70,7 @@ export class OutcomeHandler extends BaseCallbackHandler {
       metadata: metadata ?? {},
       tags: tags ?? [],
       input: unwrapped(inputs, "input"),
+      parts: partsOfRun(chain),
     });
   }
 
@@ -127,6 +130,16 @@ export class OutcomeHandler extends BaseCallbackHandler {
     await this.#end(runId, { error });
   }
 
+  override handleLLMEnd({ generations }: LLMResult, _runId: string, parentRunId?: string): void {
+    const answer = generations[0]?.[0] as { readonly message?: unknown } | undefined;
+    // The batch of a model without messages is a part of its first input's run alone.
+    if (answer?.message !== undefined) this.#endPart(parentRunId, { output: answer.message });
+  }
+
+  override handleLLMError(error: unknown, _runId: string, parentRunId?: string): void {
+    this.#endPart(parentRunId, { error });
+  }
+
   /**
    * Called by LangGraph: also interrupts that were set on the graph, which no error announces. Nothing follows in the graph, and where it
    * is the root, its end is not always announced: a reader that leaves with a chunk unread keeps it from being.
@@ -152,16 +165,23 @@ export class OutcomeHandler extends BaseCallbackHandler {
     if (this.#parts.kit.engine.enabled) this.#parts.runs.start(run);
   }
 
-  async #end(runId: string, end: { output: unknown } | { error: unknown }, toolFailed: boolean = false): Promise<void> {
+  /** Notes the end of a model call: it has no run of its own here. */
+  #endPart(runId: string | undefined, end: RunEnd): void {
+    this.#parts.runs.find(runId)?.parts?.ended.push(announced(end));
+  }
+
+  async #end(runId: string, end: RunEnd, toolFailed: boolean = false): Promise<void> {
     const run = this.#parts.runs.find(runId);
     if (!run || run.ended) return;
     run.ended = true;
     if (toolFailed) run.root.toolErrors += 1;
-    run.failed = toolFailed || ("error" in end && !isControlFlow(end.error));
+    const ended = announced(end, run.parts);
+    run.parent?.parts?.ended.push(ended);
+    run.failed = toolFailed || ("error" in end ? !isControlFlow(end.error) : isFailure(end));
     if ("error" in end && isInterrupt(end.error) && isOnRootThread(run) && run.root.interrupted === "no") {
       run.root.interrupted = "seen";
     }
-    if (!run.parent) await this.#parts.kit.tasks.track(settleRun(this.#parts, run.root, end));
+    if (!run.parent) await this.#parts.kit.tasks.track(settleRun(this.#parts, run.root, ended));
   }
 }
 

@@ -1,5 +1,6 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import { type RunSession, recentMap } from "@qavr/core/adapter";
+import type { Parts } from "./run-end.js";
 
 /** One retrieval that was shown inside a run. */
 export interface ShownExposure {
@@ -19,6 +20,8 @@ export interface StartedRun {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly tags: readonly string[];
   readonly input: unknown;
+  /** Undefined for a run whose batch calls `invoke`. */
+  readonly parts?: Parts | undefined;
 }
 
 /** A run under way or ended, while its root is open. */
@@ -29,6 +32,7 @@ export interface RunNode {
   readonly kind: StartedRun["kind"];
   /** `thread_id` of its metadata, or its parent's. */
   readonly thread: string | undefined;
+  readonly parts: Parts | undefined;
   failed: boolean;
   ended: boolean;
 }
@@ -141,7 +145,8 @@ export function createRunTree({ ttl, maxRoots, clock, sessionOf }: RunTreeOption
         sweep(now);
       }
       const thread = threadOf(run) ?? parent?.thread;
-      const node: RunNode = { id: run.id, root, parent, kind: run.kind, thread, failed: false, ended: false };
+      const { id, kind, parts } = run;
+      const node: RunNode = { id, root, parent, kind, thread, parts, failed: false, ended: false };
       // A chain around a graph does not see the graph's thread; it is the root's thread all the same.
       root.thread ??= thread;
       root.touched = now;

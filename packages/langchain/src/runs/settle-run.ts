@@ -1,10 +1,11 @@
 import type { RunOutcome } from "@qavr/core/adapter";
 import type { MemoryParts } from "../memory-parts.js";
 import { narrowUnread } from "./narrow-exposures.js";
+import { type AnnouncedEnd, isFailure, ownEnd, type RunEnd } from "./run-end.js";
 import { isAbort, isControlFlow, isDrained, isRefusedAnswer } from "./run-errors.js";
 import { joinSuspended, suspensionAlias, type Waiting } from "./run-session.js";
 import { isInFailedPart, type RootRun } from "./run-tree.js";
-import { finishedRun, judge, type RunEnd, unjudged } from "./verdict.js";
+import { finishedRun, judge, unjudged } from "./verdict.js";
 
 /** The parts of a memory that take part in the end of a run. */
 type SettlingParts = Pick<MemoryParts, "kit" | "runs" | "scope" | "evaluate" | "afterRun">;
@@ -15,11 +16,12 @@ type SettlingParts = Pick<MemoryParts, "kit" | "runs" | "scope" | "evaluate" | "
  *
  * Rejects only when failures of learning reach the caller.
  */
-export async function settleRun(parts: SettlingParts, root: RootRun, end: RunEnd): Promise<void> {
+export async function settleRun(parts: SettlingParts, root: RootRun, announced: AnnouncedEnd): Promise<void> {
   const { kit, runs } = parts;
   runs.close(root);
   try {
-    const waiting = waitingAfter(root, end);
+    const end = await endOf(announced);
+    const waiting = end && waitingAfter(root, end);
     if (root.kind !== "chain") await record(parts, root, {});
     else if (waiting) await kit.record(suspend(root, waiting), root.id);
     else await judgeAndEnd(parts, root, end);
@@ -27,6 +29,13 @@ export async function settleRun(parts: SettlingParts, root: RootRun, end: RunEnd
     const message = "The end of a run could not be recorded.";
     kit.failOpen("OUTCOME_NOT_RECORDED", message, { runId: root.id, error }, "error");
   }
+}
+
+/** The end of a root run; undefined where it cannot be told from those of other inputs. A run whose output is an error has failed. */
+async function endOf(announced: AnnouncedEnd): Promise<RunEnd | undefined> {
+  await undefined; // Now the ends that are announced together are all noted.
+  const end = ownEnd(announced);
+  return end && "output" in end && isFailure(end) ? { error: end.output } : end;
 }
 
 /**
@@ -43,11 +52,12 @@ function waitingAfter({ interrupted, resumes }: RootRun, end: RunEnd): Waiting |
   return undefined;
 }
 
-async function judgeAndEnd(parts: SettlingParts, root: RootRun, end: RunEnd): Promise<void> {
+async function judgeAndEnd(parts: SettlingParts, root: RootRun, end: RunEnd | undefined): Promise<void> {
   const { kit, evaluate, afterRun } = parts;
   await joinSuspended(parts, root);
   narrowUnread(kit, root);
   if (root.session.size === 0 && afterRun.size === 0) return;
+  if (!end) return void (await record(parts, root, {}));
   const outcome = await judge(kit, evaluate, root, end);
   // A failed part that was replaced (a retry, a fallback) earns nothing from the run's success. In a run that failed, any part may
   // be the cause.

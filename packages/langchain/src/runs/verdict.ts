@@ -1,6 +1,7 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import type { OutcomeInput } from "@qavr/core";
 import type { EpisodeOfRun, Evaluate, RunKit } from "@qavr/core/adapter";
+import type { RunEnd } from "./run-end.js";
 import { isAbort } from "./run-errors.js";
 import type { RunInfo } from "./run-scope.js";
 import type { RootRun } from "./run-tree.js";
@@ -35,9 +36,6 @@ export interface SettledRun extends FinishedRun {
 
 /** Follows a root run that ended, was not aborted and is not interrupted. Never rejects. */
 export type AfterRun = (run: SettledRun) => Promise<void>;
-
-/** How a root run ended. */
-export type RunEnd = { readonly output: unknown } | { readonly error: unknown };
 
 /**
  * The outcome of a finished run, undefined for an unknown result.
