@@ -41,8 +41,7 @@ export function parseSeedState(json: string | Readonly<Record<string, unknown>>)
   for (const [name, value] of Object.entries(asObject(source.contexts ?? {}, "contexts"))) {
     contexts[name] = count(asObject(value, `contexts.${name}`).interactions, `contexts.${name}.interactions`, warnings);
   }
-  // A state file has its settings under `config`, a configuration file under `qavr`.
-  const config = asObject(source.config ?? source.qavr ?? {}, "config");
+  const config = asObject(configIn(source), "config");
   const options = Object.fromEntries(
     Object.entries(SETTINGS).flatMap(([key, option]) => (config[key] === undefined ? [] : [[option, config[key]]])),
   ) as QValueOptions;
@@ -50,18 +49,27 @@ export function parseSeedState(json: string | Readonly<Record<string, unknown>>)
   return { memories, shared: { contexts }, options, enabled: config.enabled !== false, warnings, source };
 }
 
-/** Returns `source` with new numbers; everything else of it is unchanged. */
+/**
+ * Returns `source` with new numbers; everything else of it is unchanged, also the spelling of dates.
+ *
+ * @param state.warmThreshold finished episodes at which a context's mode is `warm`. Default: the file's own, else 100
+ */
 export function formatSeedState(state: {
   readonly memories: Iterable<readonly [string, QValueState]>;
   readonly shared: QValueShared;
   readonly warmThreshold?: number;
   readonly source?: Readonly<Record<string, unknown>>;
 }): Record<string, unknown> {
-  const { memories, shared, warmThreshold = Q_VALUE_DEFAULTS.warmThreshold, source = {} } = state;
+  const { memories, shared, source = {} } = state;
+  const config = configIn(source) as { readonly warm_threshold?: number };
+  const { warmThreshold = config.warm_threshold ?? Q_VALUE_DEFAULTS.warmThreshold } = state;
   const known = (source.contexts ?? {}) as Record<string, Record<string, unknown>>;
+  const before = (source.memories ?? {}) as Record<string, Record<string, unknown>>;
   return {
     ...source,
-    memories: Object.fromEntries([...memories].map(([id, memory]) => [id, writeMemory(memory)])),
+    memories: Object.fromEntries(
+      [...memories].map(([id, memory]) => [id, writeMemory(memory, before[id]?.last_accessed)]),
+    ),
     contexts: Object.fromEntries(
       Object.entries(shared.contexts).map(([name, interactions]) => [
         name,
@@ -89,12 +97,20 @@ function readMemory(id: string, value: Record<string, unknown>, warnings: string
   };
 }
 
-function writeMemory(memory: QValueState): Record<string, unknown> {
+/** A state file has its settings under `config`, a configuration file under `qavr`. */
+function configIn(source: Readonly<Record<string, unknown>>): unknown {
+  return source.config ?? source.qavr ?? {};
+}
+
+/** @param accessed The date in the file; it stays as it is while it means the same moment. */
+function writeMemory(memory: QValueState, accessed: unknown): Record<string, unknown> {
+  const { lastAccessed } = memory;
+  const isSame = typeof accessed === "string" && Date.parse(accessed) === lastAccessed;
   return {
     ...memory.unknown,
     q_value: memory.q,
     access_count: memory.accessCount,
-    last_accessed: Number.isNaN(memory.lastAccessed) ? null : new Date(memory.lastAccessed).toISOString(),
+    last_accessed: isSame ? accessed : Number.isNaN(lastAccessed) ? null : new Date(lastAccessed).toISOString(),
     success_count: memory.successCount,
     failure_count: memory.failureCount,
   };

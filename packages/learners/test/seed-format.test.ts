@@ -51,11 +51,26 @@ describe("the published state file", () => {
       shared: shared as QValueShared,
       source: document.source,
     });
-    expect(written).toEqual({
-      ...published,
-      memories: { memory_id_1: { ...published.memories.memory_id_1, last_accessed: "2026-01-26T00:00:00.000Z" } },
-    });
+    expect(written).toEqual(published);
     expect(await replay(engine)).toMatchObject({ identical: true });
+  });
+
+  it("writes a new date where a memory was retrieved again, and modes by the file's own threshold", () => {
+    const source = { ...published, config: { ...published.config, warm_threshold: 50 } };
+    const { memories, shared, source: read } = parseSeedState(source);
+    const memory = memories.get("memory_id_1") as QValueState;
+    const written = formatSeedState({
+      memories: [["memory_id_1", { ...memory, lastAccessed: memory.lastAccessed + 1_500 }]],
+      shared,
+      source: read,
+    });
+    expect(written).toMatchObject({
+      memories: { memory_id_1: { last_accessed: "2026-01-26T00:00:01.500Z" } },
+      contexts: { debugging: { interactions: 82, mode: "warm" }, coding: { mode: "warm" } },
+    });
+    expect(formatSeedState({ memories: [], shared, warmThreshold: 90, source: read })).toMatchObject({
+      contexts: { debugging: { mode: "cold" } },
+    });
   });
 
   it("ranks with imported q-values at once in a context that is warm already", async () => {
