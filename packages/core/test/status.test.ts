@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { type Learner, qValue } from "../src/index.js";
 import { replay } from "../src/maintenance/index.js";
 import { MINUTE, request, testEngine } from "./support/test-engine.js";
 
@@ -71,6 +72,22 @@ describe("status", () => {
       { context: "__proto__", episodes: 1, taught: 0, state: "cold" },
     ]);
     expect(status.otherContexts).toBeUndefined();
+  });
+
+  it("calls a context warm when the learner does", async () => {
+    const { engine } = testEngine({ learner: qValue({ warmThreshold: 10 }) as Learner });
+    for (const [context, runs] of [
+      ["deploy", 10],
+      ["review", 9],
+    ] as const) {
+      for (let i = 0; i < runs; i++) await engine.end((await engine.rank(request({ context }))).episode, { reward: 1 });
+    }
+    const { contexts, collections } = await engine.status();
+    expect(contexts.map(({ context, state }) => [context, state])).toEqual([
+      ["deploy", "warm"],
+      ["review", "cold"],
+    ]);
+    expect(collections[0]?.learner).toMatchObject({ contexts: { deploy: { mode: "warm" }, review: { mode: "cold" } } });
   });
 
   it("counts an episode that is recorded in parts and corrected once in its context", async () => {

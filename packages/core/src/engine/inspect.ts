@@ -20,10 +20,16 @@ import type { Engine, EpisodeView, ExposureView } from "./types.js";
 
 /** Length of the lists of best and worst memories. */
 const EXTREMES = 10;
-/** Episodes that must have taught before a context counts as warm: from there on the published QAVR uses its q-values. */
+/** Episodes that must have taught before a context counts as warm, for learners without a rule of their own. */
 const WARM_EPISODES = 100;
 /** Length of the list of sources. */
 const LISTED_SOURCES = 100;
+
+/** What a learner keeps about one collection. */
+interface CollectionState {
+  readonly collection: string;
+  readonly state: unknown;
+}
 
 export function createInspector(parts: EngineParts): Pick<Engine, "explain" | "status"> {
   const { store, states, open, learner } = parts;
@@ -46,6 +52,8 @@ export function createInspector(parts: EngineParts): Pick<Engine, "explain" | "s
       assertName(namespace, "namespace");
       const stats = (await states.stats(namespace)) ?? emptyStats(learner.id);
       const [rebuild] = await store.readStates(namespace, rebuildRef.scope, [rebuildRef.id]);
+      // States of another learner cannot be read; the counters can.
+      const known = stats.learner === learner.id ? await sharedStates(namespace) : [];
       return {
         namespace,
         learner: stats.learner,
@@ -63,22 +71,33 @@ export function createInspector(parts: EngineParts): Pick<Engine, "explain" | "s
         revocations: stats.revocations ?? 0,
         rebuildPending: rebuild !== undefined,
         taught: stats.taught,
-        ...contextParts(stats.contexts ?? []),
+        ...contextParts(stats.contexts ?? [], ({ context, taught }) =>
+          learner.isWarm ? known.some(({ state }) => learner.isWarm?.(state, context)) : taught >= WARM_EPISODES,
+        ),
         cappedCredits: stats.capped ?? 0,
         sources: await sources(namespace),
         ...liftPart(stats.holdout),
-        // States of another learner cannot be read; the counters above can.
-        collections: stats.learner === learner.id ? await collections(namespace) : [],
+        collections: await collections(namespace, known),
       };
     },
   };
 
-  async function collections(namespace: string): Promise<NamespaceStatus["collections"]> {
-    const found: NamespaceStatus["collections"][number][] = [];
+  async function sharedStates(namespace: string): Promise<CollectionState[]> {
+    const found: CollectionState[] = [];
     for await (const { id } of scanAll(store, namespace, SCOPES.shared)) {
       const shared = await states.shared(namespace, id);
-      if (shared)
-        found.push({ collection: id, ...(await memories(namespace, id)), learner: learner.summarize(shared.state) });
+      if (shared) found.push({ collection: id, state: shared.state });
+    }
+    return found;
+  }
+
+  async function collections(
+    namespace: string,
+    known: readonly CollectionState[],
+  ): Promise<NamespaceStatus["collections"]> {
+    const found: NamespaceStatus["collections"][number][] = [];
+    for (const { collection, state } of known) {
+      found.push({ collection, ...(await memories(namespace, collection)), learner: learner.summarize(state) });
     }
     return found;
   }
@@ -200,12 +219,18 @@ function trustPart(credibility: Credibility | undefined): { readonly trust?: num
   return credibility && credibility.trust < 1 ? { trust: credibility.trust } : {};
 }
 
-function contextParts(all: readonly ContextCounts[]): Pick<NamespaceStatus, "contexts" | "otherContexts"> {
+function contextParts(
+  all: readonly ContextCounts[],
+  isWarm: (counts: Omit<ContextStatus, "state">) => boolean,
+): Pick<NamespaceStatus, "contexts" | "otherContexts"> {
   const contexts: ContextStatus[] = [];
   let others: NamespaceStatus["otherContexts"];
   for (const { context, episodes, taught } of all) {
     if (context === undefined) others = { episodes, taught };
-    else contexts.push({ context, episodes, taught, state: taught >= WARM_EPISODES ? "warm" : "cold" });
+    else {
+      const counts = { context, episodes, taught };
+      contexts.push({ ...counts, state: isWarm(counts) ? "warm" : "cold" });
+    }
   }
   return others ? { contexts, otherContexts: others } : { contexts };
 }

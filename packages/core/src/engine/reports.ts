@@ -52,7 +52,7 @@ export interface ContextStatus {
   readonly episodes: number;
   /** Episodes of it that have taught something. */
   readonly taught: number;
-  /** `warm` from 100 episodes that taught on: before that, little of what an order gains from experience is there. */
+  /** `warm` where learning ranks its requests: by the learner's own rule, else from 100 episodes that taught on. */
   readonly state: "cold" | "warm";
 }
 

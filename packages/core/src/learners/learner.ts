@@ -42,7 +42,7 @@ export interface ScoreRequest<Shared, Table> {
   readonly context: string;
   /** Number of memories to show. */
   readonly topK: number;
-  /** False when nothing will be learned from the ranking, so that exploration is useless. */
+  /** False when nothing will be learned from the ranking. A learner may leave out exploration then; `oar` ranks alike. */
   readonly explores: boolean;
   /** Unix ms. */
   readonly now: number;
@@ -143,7 +143,7 @@ export interface Revisits<Shared, Memory> {
 export interface Learner<Shared = unknown, Memory = unknown, Table extends MemoryTable = MemoryTable> {
   /** Name and version, e.g. `oar@1`. Stored with every state; a change of arithmetic is a new version. */
   readonly id: string;
-  /** Number of candidates wanted for `topK`. @default 4·topK, at least 20 */
+  /** Number of candidates wanted for `topK`. @default 4·topK, at least 50 */
   fetchK?(topK: number): number;
   readonly shared: StateCodec<Shared>;
   readonly memory: StateCodec<Memory>;
@@ -161,6 +161,8 @@ export interface Learner<Shared = unknown, Memory = unknown, Table extends Memor
   discount(memory: Memory, keep: number): void;
   /** A few numbers about a memory for `status` and tools; `utility` orders "best" lists. */
   describe(memory: Memory, now: number): { readonly utility: number; readonly evidence: number };
+  /** True when learning ranks a context's requests: for `status`. @default from 100 episodes of the context that taught on */
+  isWarm?(shared: Shared, context: string): boolean;
   /** A few numbers about a collection for `status`. */
   summarize(shared: Shared): Readonly<Record<string, unknown>>;
 }

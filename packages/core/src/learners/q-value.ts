@@ -83,6 +83,7 @@ export function qValue(options: QValueOptions = {}): Learner<QValueShared, QValu
   const codec = memoryCodec(initialQ);
   const decayed = (memory: QValueState, now: number): number =>
     decayedQ(memory.q, memory.lastAccessed, now, decayFactor);
+  const isWarm = ({ contexts }: QValueShared, context: string): boolean => (contexts[context] ?? 0) >= warmThreshold;
 
   return {
     id: "q-value@1",
@@ -93,8 +94,7 @@ export function qValue(options: QValueOptions = {}): Learner<QValueShared, QValu
 
     score(request) {
       const { shared, similarities, context, topK, now } = request;
-      const warm = (shared?.contexts[context] ?? 0) >= warmThreshold;
-      const alpha = warm ? alphaWarm : 0;
+      const alpha = isWarm(shared ?? sharedCodec.empty(), context) ? alphaWarm : 0;
       const { values, rescaled } = unitSimilarities(similarities);
       const scores = scoreOneByOne(
         request,
@@ -166,13 +166,14 @@ export function qValue(options: QValueOptions = {}): Learner<QValueShared, QValu
       evidence: memory.successCount + memory.failureCount,
     }),
 
+    isWarm,
     summarize: (shared) => ({
       contexts: Object.fromEntries(
         Object.entries(shared.contexts).map(([context, interactions]) => [
           context,
           {
             interactions,
-            mode: interactions >= warmThreshold ? "warm" : "cold",
+            mode: isWarm(shared, context) ? "warm" : "cold",
             interactionsToWarm: Math.max(0, warmThreshold - interactions),
           },
         ]),
