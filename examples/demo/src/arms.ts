@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { HNSWLib } from "@langchain/community/vectorstores/hnswlib";
 import type { BaseLanguageModelInterface } from "@langchain/core/language_models/base";
 import { type Candidate, type Logger, qValue, type RankedItem } from "@qavr/core";
-import { qavr } from "@qavr/langchain";
+import { type QavrOptions, qavr } from "@qavr/langchain";
 import { answerChain } from "./chain.js";
 import type { CheckedRun } from "./checker.js";
 
@@ -41,7 +41,7 @@ export interface ArmOptions {
   readonly folder: string;
 }
 
-/** Candidates that qavr chooses from; QAVR's formula says 2 · k. */
+/** Candidates that qavr chooses from by default; QAVR's formula says 2 · k. */
 export const FETCHED = 50;
 
 /** Name of the embedding space: held-out requests are ranked in the one that the stream learned in. */
@@ -60,7 +60,7 @@ export function createArms(options: ArmOptions): readonly Arm[] {
     // Its published constants and reward table (success 1, failure −0.2): over eight seeds the stronger of its two reward
     // schemes; the other, 1 and 0 in a code comment, is `qValue({ rewards: { failed: 0 } })`.
     learningArm("QAVR", options, { learner: qValue() }),
-    learningArm("qavr", options, { fetchK: FETCHED }),
+    learningArm("qavr", options),
   ];
 }
 
@@ -79,22 +79,22 @@ function plainArm({ store, model, k }: ArmOptions): Arm {
 function learningArm(
   name: ArmName,
   { store, model, k, evaluate, folder }: ArmOptions,
-  { learner, fetchK }: { readonly learner?: ReturnType<typeof qValue>; readonly fetchK?: number },
+  learning: Pick<QavrOptions, "learner"> = {},
 ): Arm {
   const ledger = join(folder, `${name === "QAVR" ? "formula" : "qavr"}.db`);
   const memory = qavr({
     store: ledger,
     logger: LOGGER,
     evaluate,
-    ...(learner ? { learner } : {}),
+    ...learning,
   });
-  const retriever = memory.retriever(store, { k, space: SPACE, ...(fetchK ? { fetchK } : {}) });
+  const retriever = memory.retriever(store, { k, space: SPACE });
   const chain = memory.track(answerChain(retriever, model));
   return {
     name,
     answer: (question) => chain.invoke(question),
     async rank({ vector, candidates }) {
-      const width = await memory.engine.fetchSize({ topK: k, ...(fetchK ? { fetchK } : {}) });
+      const width = await memory.engine.fetchSize({ topK: k });
       const { items } = await memory.engine.rank({
         vector,
         space: SPACE,

@@ -4,15 +4,15 @@ import { exportState, replay } from "../src/maintenance/index.js";
 import { candidates, ids, request, snapshot, testEngine } from "./support/test-engine.js";
 
 describe("fetchSize", () => {
-  it("is exactly topK in a namespace without evidence, and four times as many, at least 20, with it", async () => {
+  it("is exactly topK in a namespace without evidence, and 50 or four times as many with it", async () => {
     const { engine } = testEngine();
     expect(await engine.fetchSize({ topK: 4 })).toBe(4);
     const { episode } = await engine.rank(request());
     await engine.end(episode);
     expect(await engine.fetchSize({ topK: 4 })).toBe(4);
     await engine.report(episode, { reward: true });
-    expect(await engine.fetchSize({ topK: 4 })).toBe(20);
-    expect(await engine.fetchSize({ topK: 8 })).toBe(32);
+    expect(await engine.fetchSize({ topK: 4 })).toBe(50);
+    expect(await engine.fetchSize({ topK: 20 })).toBe(80);
     expect(await engine.fetchSize({ namespace: "other", topK: 4 })).toBe(4);
   });
 

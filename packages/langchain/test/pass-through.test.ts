@@ -94,7 +94,7 @@ describe("a store with a text search of its own", () => {
     await episode.report({ success: true });
     asked.length = 0;
     await retriever.invoke(QUESTION);
-    expect(asked).toEqual([["scores", QUESTION, 20]]);
+    expect(asked).toEqual([["scores", QUESTION, 50]]);
   });
 
   it("of documents only is asked through that search", async () => {

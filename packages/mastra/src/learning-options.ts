@@ -56,9 +56,9 @@ export interface EngineFields extends Omit<EngineOptions, "store"> {
   /** An engine to share between memories, in place of `store` and the engine's own options. @default a new one */
   readonly engine?: Engine | undefined;
   /**
-   * How many candidates to ask the vector store for, 1 to 1000. More gives learning more to choose from: 4 × topK gives nearly
-   * all of the gain, 2 × topK loses a fifth of it. Leave it alone unless the store is slow for long lists.
-   * @default the learner's choice, 4 × topK and at least 20
+   * How many candidates to ask the vector store for, 1 to 1000. More gives learning more to choose from: 20 give four fifths of the
+   * gain that 50 give. Leave it alone unless the store is slow for long lists.
+   * @default the learner's choice: 50, or 4 × topK where that is more
    */
   readonly fetchK?: number | undefined;
   /** Scope of learning: runs that may learn from each other share one. @default "default" */

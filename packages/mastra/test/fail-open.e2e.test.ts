@@ -165,7 +165,7 @@ describe("a vector store", () => {
     };
     const agent = scriptedAgent(memory, [{ text: "with helm" }]);
     await agent.generate("which tool upgrades the service", { memory: { thread: "second", resource: USER } });
-    expect(asked).toEqual([20, 1]);
+    expect(asked).toEqual([50, 1]);
     expect(promptText(agent.prompts[0])).toContain("remembered");
     expect(messages).toEqual([expect.stringContaining("refused a longer list")]);
   });

@@ -14,10 +14,10 @@ import type { Candidate, Engine, Ranking } from "./types.js";
 
 /** Most candidates that the engine asks a host for. */
 const MAX_FETCH = 1_000;
-/** Over-fetch: nearly all of the gain comes with four candidates per item shown … */
+/** Candidates for a short list: 20 give 80 to 87 % of the gain in success of 50, and 200 add a fifth at most for four times the work. */
+const MIN_FETCH = 50;
+/** Candidates per item of a long list, so that it has something to choose from. */
 const FETCH_FACTOR = 4;
-/** … and a short list still needs something to choose from. */
-const MIN_FETCH = 20;
 
 const NO_VECTOR = new Int8Array(0);
 

@@ -108,7 +108,7 @@ export interface RankRequest {
   readonly episode?: string | undefined;
   /** Run, trace or thread ids under which the episode can be found again. */
   readonly aliases?: readonly string[] | undefined;
-  /** False ranks without opening or recording anything, and without trying what is not known yet (evaluation, previews). @default true */
+  /** False ranks without opening or recording anything (evaluation, previews). @default true */
   readonly record?: boolean | undefined;
   /** With `record: false`: how many to return where the caller shows them in pages of `topK`, which keeps their order. @default topK */
   readonly returned?: number | undefined;

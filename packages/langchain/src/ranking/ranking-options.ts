@@ -18,9 +18,9 @@ import { SCORE_KINDS, type ScoreKind } from "./similarities.js";
 /** Options of one retriever, vector store or compressor: how it reads its host, and the scope of its evidence. */
 export interface RankingOptions extends DocumentIdOptions {
   /**
-   * How many candidates to ask the host for, `k` to 1000. More gives learning more to choose from: 4 × k gives nearly all of
-   * the gain, 2 × k loses a fifth of it. Leave it alone unless the host is slow for long lists.
-   * @default what the learner asks for, 4 × k and at least 20
+   * How many candidates to ask the host for, `k` to 1000. More gives learning more to choose from: 20 give four fifths of the gain
+   * that 50 give. Leave it alone unless the host is slow for long lists.
+   * @default the learner's choice: 50, or 4 × k where that is more
    */
   readonly fetchK?: number | undefined;
   /** From the host's scores to similarities. Name the kind when the direction of the store's scores is ambiguous. @default "auto" */

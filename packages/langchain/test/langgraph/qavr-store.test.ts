@@ -52,7 +52,7 @@ describe("a wrapped LangGraph store", () => {
   it("finds what helped beyond the page that was asked for", async () => {
     const { store, asked } = await taught();
     expect(keys(await store.search(PREFIX, { query: QUERY, limit: 1 }))).toEqual(["clear"]);
-    expect(asked.at(-1)?.[0]).toMatchObject({ limit: 20, offset: 0 });
+    expect(asked.at(-1)?.[0]).toMatchObject({ limit: 50, offset: 0 });
   });
 
   it("keeps filters, and pages that show every item exactly once", async () => {
