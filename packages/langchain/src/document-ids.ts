@@ -1,6 +1,7 @@
 import type { DocumentInterface } from "@langchain/core/documents";
-import { sha256 } from "@langchain/core/utils/hash";
-import { storableId as storable } from "@qavr/core/adapter";
+import { storableId, textId } from "@qavr/core/adapter";
+
+export { storableId };
 
 /** Names a document; undefined leaves it to the usual order. */
 export type IdOf = (document: DocumentInterface) => string | undefined;
@@ -26,12 +27,7 @@ export function documentId(document: DocumentInterface, options: DocumentIdOptio
     asId(document.id) ??
     (idKey === undefined ? undefined : asId(metadata[idKey])) ??
     asId(metadata._id);
-  return named === undefined ? `text:${sha256(document.pageContent ?? "")}` : storableId(named);
-}
-
-/** The id itself, or its hash when a ledger could not keep it. */
-export function storableId(id: string): string {
-  return storable(id, sha256);
+  return named === undefined ? textId(document.pageContent ?? "") : storableId(named);
 }
 
 function asId(value: unknown): string | undefined {

@@ -42,14 +42,13 @@ const OPTIONS: OptionTable<BotOptions> = {
 
 const LIMIT = 2;
 const namespace = "default";
-const storable = (key: string): string => storableId(key, (text) => `${text.length}`);
 
 /** A bot that shows the notes that helped first, and learns from how its runs end. */
 export function learningBot(search: Search, answer: Answer, options: BotOptions): LearningBot {
   assertOptions(options, OPTIONS, "learningBot()");
   const { evaluate, onError, ...engineOptions } = options;
   const engine = createEngine({ ...engineOptions, enabled: isEnabled(options) });
-  const kit = createRunKit({ engine, logger: options.logger, onError, storable });
+  const kit = createRunKit({ engine, logger: options.logger, onError, storable: storableId });
 
   const recall = async (session: RunSession, runId: string, question: string): Promise<readonly Note[]> => {
     const width = (await kit.fetchSize({ namespace, topK: LIMIT }, runId)) ?? LIMIT;
@@ -61,7 +60,7 @@ export function learningBot(search: Search, answer: Answer, options: BotOptions)
         namespace,
         text: question,
         topK: LIMIT,
-        candidates: found.map(({ key, text, score }) => ({ id: storable(key), text, similarity: score })),
+        candidates: found.map(({ key, text, score }) => ({ id: storableId(key), text, similarity: score })),
       }),
       mapOut: ({ items }) => items.map(({ index }) => found[index] as Note),
     });

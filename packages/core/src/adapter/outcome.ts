@@ -3,6 +3,7 @@ import { definedOnly } from "../errors/defined-only.js";
 import { checkFields, type FieldsOf } from "../errors/known-fields.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { STORE_LIMITS } from "../store/store.js";
+import { sha256 } from "./sha256.js";
 
 /**
  * How a run went, in an application's words. Every field is optional: `{}` is an unknown result.
@@ -119,11 +120,16 @@ export function fromVerdict(
   return toOutcomeInput(verdict, storable, { tier });
 }
 
+/** The id itself, or its SHA-256 when a ledger cannot keep it: too long, or with lone surrogates. */
+export function storableId(id: string): string {
+  return id.length <= STORE_LIMITS.nameLength && id.isWellFormed() ? id : `id:${sha256(id)}`;
+}
+
 /**
- * The id itself, or its hash when a ledger cannot keep it: too long, or with lone surrogates.
- *
- * @param hash From a text to a short name for it, such as SHA-256 in hex.
+ * The id of a memory that has only a text: 80 bits of the text's SHA-256 as 16 characters of base 32. Two of n texts share one with a
+ * chance of about n² / 2⁸¹: 4 · 10⁻¹³ for a million, 4 · 10⁻⁷ for a billion.
  */
-export function storableId(id: string, hash: (text: string) => string): string {
-  return id.length <= STORE_LIMITS.nameLength && id.isWellFormed() ? id : `id:${hash(id)}`;
+export function textId(text: string): string {
+  const bits = BigInt(`0x${sha256(text).slice(0, 20)}`);
+  return `text:${bits.toString(32).padStart(16, "0")}`;
 }

@@ -1,6 +1,6 @@
 import { Document } from "@langchain/core/documents";
-import { sha256 } from "@langchain/core/utils/hash";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
+import { sha256 } from "@qavr/core/adapter";
 import { unwrapHost } from "../qavr-vector-store.js";
 import { isVectorStore, searchesByVector } from "../ranking/host.js";
 import { SCOPE_KEYS } from "../runs/run-scope.js";

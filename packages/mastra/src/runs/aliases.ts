@@ -1,10 +1,6 @@
-import { createHash } from "node:crypto";
-import { storableId } from "@qavr/core/adapter";
+import { storableId as storable } from "@qavr/core/adapter";
 
-/** The id under which a memory, thread or run is kept: its own, or its hash when a ledger cannot keep it. */
-export function storable(id: string): string {
-  return storableId(id, (text) => createHash("sha256").update(text).digest("hex"));
-}
+export { storable };
 
 /** The alias of a thread's latest run. */
 export function threadAlias(threadId: string): string {
