@@ -1,11 +1,12 @@
 export { createEngine, ENGINE_DEFAULTS } from "./engine/create-engine.js";
-export type { ContextStatus, EngineHealth, LiftReport, NamespaceStatus } from "./engine/reports.js";
+export type { ContextStatus, EngineHealth, ExtremeMemory, LiftReport, NamespaceStatus } from "./engine/reports.js";
 export type {
   Candidate,
   EndOptions,
   Engine,
   EngineOptions,
   EpisodeView,
+  ExplainedItem,
   ExposureView,
   LogFields,
   Logger,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { memoryStore, type RankRequest } from "../src/index.js";
 import { exportState, replay } from "../src/maintenance/index.js";
 import { slowStore } from "./support/faulty-store.js";
-import { candidates, DAY, ids, request, testEngine } from "./support/test-engine.js";
+import { candidates, DAY, evidenceIn, ids, request, testEngine } from "./support/test-engine.js";
 import { turn } from "./support/turn.js";
 
 describe("an episode", () => {
@@ -54,10 +54,8 @@ describe("an episode", () => {
     await engine.end(episode);
     const view = await engine.explain(episode);
     expect(view?.exposures.map(({ items }) => items.map(({ id }) => id))).toEqual([["d0"], ["late"]]);
-    const [collection] = (await engine.status()).collections;
-    const evidence = Object.fromEntries(collection?.worst.map((memory) => [memory.id, memory.evidence]) ?? []);
     // The outcome of the report is shared again: half for each exposure.
-    expect(evidence).toEqual({ d0: 0.5, late: 0.5 });
+    expect(await evidenceIn(engine)).toEqual({ d0: 0.5, late: 0.5 });
     expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
@@ -94,8 +92,11 @@ describe("an episode", () => {
     await engine.rank(request({ episode, topK: 1 }));
     await engine.end(episode, { reward: true, tier: "completed" });
     expect(await engine.explain("run")).toMatchObject({ outcome: { reward: 0, tier: "verified" } });
-    expect(await engine.status()).toMatchObject({ taught: 1, collections: [{ worst: [{ id: "d0", evidence: 1 }] }] });
-    expect((await engine.status()).collections[0]?.worst[0]?.utility).toBeLessThan(0);
+    expect(await engine.status()).toMatchObject({
+      taught: 1,
+      collections: [{ best: [{ id: "d0", evidence: 1 }], worst: [] }],
+    });
+    expect((await engine.status()).collections[0]?.best[0]?.utility).toBeLessThan(0);
     expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
@@ -186,8 +187,8 @@ describe("an episode", () => {
 describe("credit among the exposures of an episode", () => {
   const evidenceOf = async (engine: ReturnType<typeof testEngine>["engine"]): Promise<Record<string, number>> => {
     const found: Record<string, number> = {};
-    for (const { collection, best } of (await engine.status()).collections) {
-      for (const { id, evidence } of best) found[`${collection}/${id}`] = evidence;
+    for (const { collection, best, worst } of (await engine.status()).collections) {
+      for (const { id, evidence } of [...best, ...worst]) found[`${collection}/${id}`] = evidence;
     }
     return found;
   };

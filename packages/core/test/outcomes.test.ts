@@ -4,7 +4,7 @@ import type { OarMemory, OarShared } from "../src/learners/index.js";
 import { exportState, replay } from "../src/maintenance/index.js";
 
 import { seededRandom } from "./support/random.js";
-import { DAY, request, snapshot, testEngine } from "./support/test-engine.js";
+import { DAY, evidenceIn, request, snapshot, testEngine } from "./support/test-engine.js";
 
 /** Everything numeric that the learner knows, as one flat record. */
 async function knowledge(engine: Engine): Promise<Record<string, number>> {
@@ -140,10 +140,6 @@ describe("the outcome that counts", () => {
   });
 
   it("has the evidence of exactly one run, also when other runs taught in between", async () => {
-    const evidence = async (engine: Engine): Promise<Record<string, number>> =>
-      Object.fromEntries(
-        ((await engine.status()).collections[0]?.best ?? []).map((memory) => [memory.id, memory.evidence]),
-      );
     const corrected = await after(
       oar() as Learner,
       [
@@ -153,8 +149,8 @@ describe("the outcome that counts", () => {
       10,
     );
     const alone = await after(oar() as Learner, [{ reward: null }, { reward: 0, tier: "verified" }], 10);
-    const expected = await evidence(alone);
-    for (const [id, value] of Object.entries(await evidence(corrected)))
+    const expected = await evidenceIn(alone);
+    for (const [id, value] of Object.entries(await evidenceIn(corrected)))
       expect(value).toBeCloseTo(expected[id] as number, 9);
     expect(await corrected.status()).toMatchObject({ corrections: 1, taught: 36 });
     expect(await alone.status()).toMatchObject({ corrections: 0, taught: 36, unknownOutcomes: 1 });
@@ -209,11 +205,10 @@ describe("an unknown outcome", () => {
     await engine.end(episode, { helpful: ["m3"], harmful: ["d0"] });
     expect(await engine.status()).toMatchObject({
       taught: 1,
-      collections: [{ withEvidence: 2, best: [{ id: "d2" }, { id: "d0" }] }],
+      collections: [{ withEvidence: 2, best: [{ id: "d2" }], worst: [{ id: "d0" }] }],
     });
-    const [{ utility: best = 0 } = {}, { utility: worst = 0 } = {}] =
-      (await engine.status()).collections[0]?.best ?? [];
-    expect([best > 0, worst < 0]).toEqual([true, true]);
+    const { best = [], worst = [] } = (await engine.status()).collections[0] ?? {};
+    expect([Number(best[0]?.utility) > 0, Number(worst[0]?.utility) < 0]).toEqual([true, true]);
   });
 
   it("never takes a known one's place", async () => {

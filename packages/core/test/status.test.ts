@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Learner, qValue } from "../src/index.js";
-import { replay } from "../src/maintenance/index.js";
-import { MINUTE, request, testEngine } from "./support/test-engine.js";
+import { forget, replay } from "../src/maintenance/index.js";
+import { candidates, MINUTE, request, testEngine } from "./support/test-engine.js";
 
 describe("status", () => {
   it("of a namespace that nobody used is empty", async () => {
@@ -52,6 +52,49 @@ describe("status", () => {
     expect(status.seq).toBe(12);
     expect(status.collections).toMatchObject([{ collection: "default", memories: 3, withEvidence: 3 }]);
     expect(status.collections[0]?.learner).toMatchObject({ lessons: 3, dims: 4 });
+  });
+
+  it("lists no memory as best and worst", async () => {
+    const { engine } = testEngine();
+    const extremesAfter = async (count: number): Promise<unknown> => {
+      await engine.end((await engine.rank(request({ candidates: candidates(count), topK: count }))).episode, {
+        reward: true,
+        tier: "verified",
+        harmful: count > 1 ? [`d${count - 1}`] : [],
+      });
+      const { best, worst } = (await engine.status()).collections[0] ?? {};
+      return [best?.map(({ id }) => id), worst?.map(({ id }) => id)];
+    };
+    expect(await extremesAfter(1)).toEqual([["d0"], []]);
+    expect(await extremesAfter(2)).toEqual([["d0"], ["d1"]]);
+    expect(await extremesAfter(3)).toEqual([["d0", "d1"], ["d2"]]);
+  });
+
+  it("names memories by their latest label until they are forgotten", async () => {
+    const { engine } = testEngine();
+    const run = (...labels: readonly (string | undefined)[]): Promise<unknown> =>
+      engine
+        .rank(
+          request({
+            candidates: candidates(3).map((candidate, i) => ({ ...candidate, label: labels[i] })),
+            topK: 3,
+            keepOrder: true,
+          }),
+        )
+        .then(({ episode }) => engine.end(episode, { reward: true, tier: "verified", harmful: ["d1"] }));
+    const labels = async (): Promise<unknown> => {
+      const { best = [], worst = [] } = (await engine.status()).collections[0] ?? {};
+      return Object.fromEntries([...best, ...worst].map(({ id, label }) => [id, label]));
+    };
+    await run("Restart the pod", "A joke \u{1f600}");
+    expect(await labels()).toEqual({ d0: "Restart the pod", d1: "A joke \u{1f600}", d2: undefined });
+    await run(undefined, "An old joke");
+    expect(await labels()).toEqual({ d0: "Restart the pod", d1: "An old joke", d2: undefined });
+    expect(await replay(engine)).toMatchObject({ identical: true });
+    await forget(engine, { namespace: "default", ids: ["d1"] });
+    await run();
+    expect(await labels()).toEqual({ d0: "Restart the pod", d1: undefined, d2: undefined });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it("says of each kind of task how much was seen of it, and whether that is much", async () => {

@@ -1,13 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { memoryStore, type Store } from "../src/index.js";
 import { replay } from "../src/maintenance/index.js";
-import { DAY, request, testEngine } from "./support/test-engine.js";
+import { DAY, evidenceIn, request, testEngine } from "./support/test-engine.js";
 import { turn } from "./support/turn.js";
-
-const evidence = async (engine: ReturnType<typeof testEngine>["engine"]): Promise<Record<string, number>> =>
-  Object.fromEntries(
-    ((await engine.status()).collections[0]?.best ?? []).map((memory) => [memory.id, memory.evidence]),
-  );
 
 /** A memory store whose reads wait while they are held. */
 function slowReads(): { readonly store: Store; readonly hold: () => void; readonly release: () => void } {
@@ -47,7 +42,7 @@ describe("a suspended episode", () => {
     );
     expect(second).toMatchObject({ exposure: 1, items: [{ handle: "m2" }] });
     await after.end(episode as string, { reward: true, helpful: ["m1"] });
-    expect(await evidence(after)).toEqual({ d0: 0.5, later: 0.5 });
+    expect(await evidenceIn(after)).toEqual({ d0: 0.5, later: 0.5 });
     expect(await after.explain("run 1")).toMatchObject({ state: "ended", exposures: [{}, {}] });
     expect((await after.status()).episodes).toEqual({ open: 0, recorded: 1, suspended: 0, abandoned: 0 });
     expect(await replay(after)).toMatchObject({ identical: true });
@@ -154,11 +149,11 @@ describe("a suspended episode", () => {
     const { episode } = await engine.rank(request({ topK: 1 }));
     await engine.suspend(episode, { alias: "thread" });
     await engine.report("thread", { reward: true });
-    expect(await evidence(engine)).toEqual({ d0: 1 });
+    expect(await evidenceIn(engine)).toEqual({ d0: 1 });
     expect(await engine.resume("thread")).toBe(episode);
     await engine.rank(request({ episode, topK: 1, candidates: [{ id: "later", similarity: 1 }] }));
     await engine.end(episode);
-    expect(await evidence(engine)).toEqual({ d0: 0.5, later: 0.5 });
+    expect(await evidenceIn(engine)).toEqual({ d0: 0.5, later: 0.5 });
   });
 
   it("takes feedback about all that it has shown, under every alias, once it is resumed", async () => {
@@ -170,7 +165,7 @@ describe("a suspended episode", () => {
     await engine.report("first run", { reward: true, helpful: ["later"] });
     expect((await engine.explain("first run"))?.outcome).toMatchObject({ reward: 1 });
     await engine.end(episode);
-    expect(Object.keys(await evidence(engine)).sort()).toEqual(["d0", "later"]);
+    expect(Object.keys(await evidenceIn(engine)).sort()).toEqual(["d0", "later"]);
   });
 
   it("that has ended since is not taken, by its alias, for an open one whose alias is its id", async () => {
@@ -212,7 +207,7 @@ describe("a suspended episode", () => {
     }
     await left.end(episode, { reward: true });
     await right.end(episode, { reward: true });
-    expect(Object.keys(await evidence(right)).sort()).toEqual(["d0", "l", "r"]);
+    expect(Object.keys(await evidenceIn(right)).sort()).toEqual(["d0", "l", "r"]);
     expect(await replay(right)).toMatchObject({ identical: true });
   });
 
@@ -227,7 +222,7 @@ describe("a suspended episode", () => {
     const narrowed = await show("kept", "dropped");
     engine.narrow(episode, narrowed.exposure, ["kept"]);
     await engine.end(episode, { reward: true }, { uncredited: [failed.exposure] });
-    expect(await evidence(engine)).toEqual({ d0: 0.5, kept: 0.5 });
+    expect(await evidenceIn(engine)).toEqual({ d0: 0.5, kept: 0.5 });
     expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
@@ -239,7 +234,7 @@ describe("a suspended episode", () => {
     await engine.rank(request({ episode, topK: 1, candidates: [{ id: "late", similarity: 1 }] }));
     expect(await engine.resume("thread")).toBe(episode);
     await engine.end(episode, { reward: true });
-    expect(await evidence(engine)).toEqual({ d0: 0.5, late: 0.5 });
+    expect(await evidenceIn(engine)).toEqual({ d0: 0.5, late: 0.5 });
   });
 
   it("counts once as suspended when it waits under its alias again", async () => {

@@ -62,6 +62,21 @@ describe("rank", () => {
       "INVALID_ARGUMENT",
       { candidates: [{ id: "a", similarity: 1, text: ["b"] }] },
     ],
+    [
+      "a label of a shown candidate that is too long",
+      "LIMIT_EXCEEDED",
+      { candidates: [{ id: "a", similarity: 1, label: "x".repeat(81) }] },
+    ],
+    [
+      "a label of a shown candidate that is no text",
+      "INVALID_ARGUMENT",
+      { candidates: [{ id: "a", similarity: 1, label: 7 }] },
+    ],
+    [
+      "a label of a shown candidate with a lone surrogate",
+      "INVALID_ARGUMENT",
+      { candidates: [{ id: "a", similarity: 1, label: LONE }] },
+    ],
     ["a misspelt namespace, which would learn in another one", "INVALID_ARGUMENT", { namespce: "tenant" } as object],
   ];
 

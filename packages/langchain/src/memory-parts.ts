@@ -4,6 +4,7 @@ import { type Evaluate, type RunKit, refuseOption, type ScopeOptions } from "@qa
 import type { DocumentIdOptions } from "./document-ids.js";
 import type { OwnLogCode } from "./log-codes.js";
 import { MARKS, mark, markOf } from "./marks.js";
+import type { QavrOptions } from "./qavr-options.js";
 import type { ShownDocuments } from "./ranking/shown-documents.js";
 import type { RunInfo } from "./runs/run-scope.js";
 import type { RunTree } from "./runs/run-tree.js";
@@ -26,6 +27,7 @@ export interface MemoryParts {
   /** The memory's own scope of learning. */
   readonly scope: ScopeOptions<RunInfo>;
   readonly ids: DocumentIdOptions;
+  readonly label: QavrOptions["label"];
   readonly evaluate: Evaluate<FinishedRun> | undefined;
   /** Called with each root run that ended, after its outcome is recorded. */
   readonly afterRun: Set<AfterRun>;

@@ -1,3 +1,4 @@
+import type { DocumentInterface } from "@langchain/core/documents";
 import { QavrError, type Store } from "@qavr/core";
 import {
   assertOptions,
@@ -35,6 +36,11 @@ export interface QavrOptions extends Omit<EngineChoices, "store">, DocumentIdOpt
    * @default "default", or `qavr_context` in a run's metadata
    */
   readonly context?: ScopeOption<RunInfo> | undefined;
+  /**
+   * A few words by which a person recognises a document in `explain()` and `status()`: one line, cut after 80 characters, kept in the
+   * ledger beside the document's id. Return nothing that must not be stored there. @default none
+   */
+  readonly label?: ((document: DocumentInterface) => string | undefined) | undefined;
   /** Judges each finished run. Without it an error is a failure and a mere end is weak evidence of success. @default undefined */
   readonly evaluate?: Evaluate<FinishedRun> | undefined;
   /**
@@ -52,6 +58,7 @@ const OPTIONS: OptionTable<QavrOptions> = {
   namespace: SCOPE,
   context: SCOPE,
   evaluate: FUNCTION,
+  label: FUNCTION,
   onError: oneOf("open", "throw"),
   idOf: FUNCTION,
   idKey: TEXT,

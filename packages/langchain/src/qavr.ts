@@ -96,7 +96,18 @@ export function qavr(options: QavrOptions = {}): Qavr {
 }
 
 function createParts(options: QavrOptions): MemoryParts {
-  const { store, namespace, context, evaluate, onError, idOf, idKey, engine: settings = {}, ...choices } = options;
+  const {
+    store,
+    namespace,
+    context,
+    evaluate,
+    onError,
+    idOf,
+    idKey,
+    label,
+    engine: settings = {},
+    ...choices
+  } = options;
   const { clock = Date.now, episodeTtl, maxOpenEpisodes } = settings;
   const { logger } = choices;
   const enabled = isEnabled(options);
@@ -116,6 +127,7 @@ function createParts(options: QavrOptions): MemoryParts {
     shown: createShownDocuments(),
     scope: { namespace, context },
     ids: { idOf, idKey },
+    label,
     evaluate,
     afterRun: new Set(),
     warn: { untracked: warning("NO_OUTCOME_TRACKING"), narrow: warning("NOTHING_TO_CHOOSE_FROM") },

@@ -68,6 +68,25 @@ describe("report", () => {
     expect((await setup.memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 0, tier: "user" });
   });
 
+  it("names memories by the application's label, in one line of 80 characters", async () => {
+    const setup = await bench({
+      label: ({ id, pageContent }) => (id === "restart" ? `  Restart\nit, ${pageContent.repeat(9)}` : undefined),
+    });
+    await run(setup);
+    const items = (await setup.memory.explain(RUN_ID))?.exposures[0]?.items;
+    expect(items?.map(({ id, label }) => [id, label?.slice(0, 11), label?.length])).toEqual([
+      ["restart", "Restart it,", 80],
+      ["scale", undefined, undefined],
+    ]);
+    expect((await setup.memory.status()).collections[0]?.best[0]?.label).toBe(items?.[0]?.label);
+  });
+
+  it("ranks as the host does, and says so, when a label is a promise", async () => {
+    const setup = await bench({ label: (async () => "A note") as never });
+    expect(ids(await run(setup))).toEqual(["restart", "scale"]);
+    expect(setup.codes()).toContain("RANKING_FAILED");
+  });
+
   it("finds the namespace of a run of this process by itself", async () => {
     const setup = await bench();
     await run(setup, { metadata: { qavr_namespace: "acme" } });

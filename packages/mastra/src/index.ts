@@ -13,6 +13,7 @@ export type {
   EndedTurn,
   EngineFields,
   FinishedAgentRun,
+  FoundMemory,
   LearningOptions,
   ReportToolOptions,
 } from "./learning-options.js";

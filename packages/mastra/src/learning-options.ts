@@ -38,6 +38,17 @@ export interface EndedTurn extends AgentRunInfo {
   readonly finishReason: string | undefined;
 }
 
+/** A memory that a recall found, as the `label` option sees it. */
+export interface FoundMemory {
+  /** The collection of messages (`messages` unless named otherwise), another one's name, or a vector index. */
+  readonly collection: string;
+  readonly id: string;
+  /** Its text, where the vector store keeps it. */
+  readonly text: string | undefined;
+  /** Its metadata in the vector store; undefined for a memory of a collection. */
+  readonly metadata: Readonly<Record<string, unknown>> | undefined;
+}
+
 /** Options of the report tool. */
 export interface ReportToolOptions {
   /** @default "report_memory_outcome" */
@@ -65,6 +76,11 @@ export interface EngineFields extends Omit<EngineOptions, "store"> {
   readonly namespace?: ScopeOption<AgentRunInfo> | undefined;
   /** Kind of task: the evidence of one counts there in full and elsewhere in part. @default "default" */
   readonly context?: ScopeOption<AgentRunInfo> | undefined;
+  /**
+   * A few words by which a person recognises a memory in `explain()` and `status()`: one line, cut after 80 characters, kept in the
+   * ledger beside the memory's id. Return nothing that must not be stored there. @default none
+   */
+  readonly label?: ((memory: FoundMemory) => string | undefined) | undefined;
   /**
    * Effect of a failure of learning: `open` logs it and continues in the vector store's order, `throw` lets it reach the caller.
    * Leave it alone outside tests.
@@ -164,6 +180,7 @@ const ENGINE_FIELDS: OptionTable<EngineFields> = {
   fetchK: fetchSizeFrom(1),
   namespace: synchronous(SCOPE),
   context: synchronous(SCOPE),
+  label: synchronous(FUNCTION),
   onError: oneOf("open", "throw"),
 };
 

@@ -184,6 +184,7 @@ function queryPlan(
     record: run === undefined || run.session !== undefined,
     collection,
     fetchK: options.fetchK,
+    label: options.label,
     model: undefined,
     rankings: [],
     idOf: ({ id }) => (typeof id === "string" && id !== "" ? storable(id) : undefined),

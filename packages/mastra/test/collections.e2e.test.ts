@@ -27,9 +27,10 @@ function lessons(
 const TEXTS = { cache: "When a deploy fails,\nclear the cache.", permissions: "On EACCES, fix the permissions." };
 
 describe("a collection of memories", () => {
-  it("is recalled beside messages, in a labelled block with handles", async () => {
+  it("is recalled beside messages, in a block under its heading with handles", async () => {
     const asked: CollectionQuery[] = [];
-    const { memory } = bench({ collections: [{ collection: lessons(TEXTS, asked), label: "Lessons" }] });
+    const collections = [{ collection: lessons(TEXTS, asked), heading: "Lessons" }];
+    const { memory } = bench({ collections, label: ({ collection, id }) => `${collection} ${id}` });
     const agent = scriptedAgent(memory, [{ text: "ok" }]);
     await agent.generate("the deploy fails with EACCES", { memory: { thread: "task", resource: USER } });
     expect(promptText(agent.prompts[0])).toContain(
@@ -37,7 +38,10 @@ describe("a collection of memories", () => {
     );
     expect(asked).toEqual([{ text: "the deploy fails with EACCES", limit: 3, threadId: "task", resourceId: USER }]);
     const [exposure] = (await latest(memory, "task"))?.exposures ?? [];
-    expect(exposure).toMatchObject({ collection: "lessons", items: [{ id: "cache" }, { id: "permissions" }] });
+    expect(exposure).toMatchObject({
+      collection: "lessons",
+      items: [{ id: "cache", label: "lessons cache" }, { id: "permissions" }],
+    });
   });
 
   it("shows what fits into its budget, and credits no more than that", async () => {

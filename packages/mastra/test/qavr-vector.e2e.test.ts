@@ -63,6 +63,19 @@ describe("a wrapped vector store", () => {
     expect(result?.metadata).toMatchObject({ text: TEXTS.cache });
   });
 
+  it("names memories by the application's label", async () => {
+    const engine = createEngine({ store: memoryStore() });
+    const documents = qavrVector(vector, {
+      engine,
+      annotate: true,
+      label: ({ collection, id, text, metadata }) => `${collection}/${id}: ${text === metadata?.text && text}`,
+    });
+    const [result] = await documents.query(query);
+    await documents.reportOutcome(result as never, { success: true });
+    const { exposures } = (await engine.explain(result?.metadata?.qavr.episode)) ?? {};
+    expect(exposures?.[0]?.items[0]?.label).toBe(`${INDEX}/cache: ${TEXTS.cache}`);
+  });
+
   it("finds the namespace of an episode that it is told of by id, in this process and with a word in another", async () => {
     const store = memoryStore();
     const options = { store, annotate: true, namespace: () => "acme" };

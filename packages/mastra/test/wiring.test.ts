@@ -157,7 +157,7 @@ describe("a memory that is made", () => {
     ["outcomes in a list", { outcomes: [] }],
     ["a collection that is null", { collections: [null] }],
     ["a misspelt option of a collection", { collections: [{ ...lessons(), topk: 2 }] }],
-    ["a collection with a number for a label", { collections: [{ ...lessons(), label: 7 }] }],
+    ["a collection with a number for a heading", { collections: [{ ...lessons(), heading: 7 }] }],
     ["a report tool by its bare name", { reportTool: "rate" }],
     ["a report tool that is null", { reportTool: null }],
     ["a report tool with a number for a name", { reportTool: { name: 7 } }],
@@ -166,6 +166,7 @@ describe("a memory that is made", () => {
     ["a misspelt option of the report tool", { reportTool: { nam: "rate" } }],
     ["an ignore that answers later", { ignore: async () => true }],
     ["a choice of turns that answers later", { rememberTurns: async () => false }],
+    ["a label that is found later", { label: async () => "A note" }],
     ["a namespace that answers later", { namespace: async () => "acme" }],
     ["feedback that is read later", { feedback: async () => ({ success: true }) }],
   ])("refuses %s", (_what, qavr) => {

@@ -17,6 +17,7 @@ export {
   sortVotes,
   type Votes,
 } from "./agent-report.js";
+export { toLabel } from "./label.js";
 export { type LineFields, type Log, SHARED_LOG_CODES, type SharedLogCode, warnOnce } from "./log-codes.js";
 export {
   DEFAULT_STORE_PATH,
@@ -45,7 +46,15 @@ export {
   SCOPE,
   TEXT,
 } from "./options.js";
-export { type Evaluate, fromVerdict, type Outcome, storableId, toOutcomeInput, type Verdict } from "./outcome.js";
+export {
+  type Evaluate,
+  fromVerdict,
+  type Outcome,
+  storableId,
+  textId,
+  toOutcomeInput,
+  type Verdict,
+} from "./outcome.js";
 export { type RecentMap, recentMap } from "./recent-map.js";
 export {
   byRank,
@@ -71,4 +80,5 @@ export {
   type RunSession,
   type RunSessionOptions,
 } from "./run-session.js";
+export { sha256 } from "./sha256.js";
 export { addMembers, withMembers } from "./with-members.js";

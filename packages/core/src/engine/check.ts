@@ -23,6 +23,8 @@ const MAX_VECTOR = 65_536;
 const MAX_MAGNITUDE = 1e30;
 /** Longest idempotency key, UTF-16 units: the ledger adds a prefix of its own. */
 const MAX_KEY = 500;
+/** Longest label of a memory, UTF-16 units. */
+export const MAX_LABEL = 80;
 /** Longest note, UTF-16 units. */
 const MAX_NOTE = 2_000;
 /** Weight of an outcome of which only the end of the run is known. */
@@ -155,6 +157,27 @@ export function textOf({ id, text }: Candidate): string | undefined {
     "INVALID_ARGUMENT",
     `The text of candidate ${id} must be a string. Received ${Array.isArray(text) ? "an array" : typeof text}. Leave it out where there is none.`,
     { details: { id } },
+  );
+}
+
+/**
+ * A candidate's label, empty for none. Checked where it is used, as its text is.
+ *
+ * @throws INVALID_ARGUMENT, LIMIT_EXCEEDED
+ */
+export function labelOf({ id, label = "" }: Candidate): string {
+  if (typeof label !== "string" || !label.isWellFormed()) {
+    throw new QavrError(
+      "INVALID_ARGUMENT",
+      `The label of candidate ${id} must be well-formed text. Received ${typeof label}.`,
+      { details: { id } },
+    );
+  }
+  if (label.length <= MAX_LABEL) return label;
+  throw new QavrError(
+    "LIMIT_EXCEEDED",
+    `A label has at most ${MAX_LABEL} characters. Candidate ${id} has one of ${label.length}.`,
+    { details: { id, length: label.length, limit: MAX_LABEL } },
   );
 }
 

@@ -12,10 +12,11 @@ import { assertName } from "../store/validate.js";
 import { DEFAULT_NAME, ONLY_NAMESPACE } from "./check.js";
 import { findEpisode } from "./episodes/find-episode.js";
 import type { OpenEpisode, OpenExposure } from "./episodes/open-episodes.js";
+import { labelsOf } from "./labels.js";
 import { liftOf } from "./lift.js";
 import type { EngineParts } from "./parts.js";
 import { toRankedItem } from "./ranked-items.js";
-import type { ContextStatus, NamespaceStatus } from "./reports.js";
+import type { ContextStatus, ExtremeMemory, NamespaceStatus } from "./reports.js";
 import type { Engine, EpisodeView, ExposureView } from "./types.js";
 
 /** Length of the lists of best and worst memories. */
@@ -119,7 +120,7 @@ export function createInspector(parts: EngineParts): Pick<Engine, "explain" | "s
     Pick<NamespaceStatus["collections"][number], "memories" | "withEvidence" | "utilityQuartiles" | "best" | "worst">
   > {
     const now = parts.now();
-    const known: { id: string; utility: number; evidence: number }[] = [];
+    const known: ExtremeMemory[] = [];
     let total = 0;
     for await (const { id, value } of scanAll(store, namespace, memoryScope(collection))) {
       const record = states.memory(value);
@@ -130,12 +131,25 @@ export function createInspector(parts: EngineParts): Pick<Engine, "explain" | "s
       if (described.evidence > 0) known.push({ id, ...described });
     }
     known.sort((a, b) => b.utility - a.utility || (a.id < b.id ? -1 : 1));
+    // Of few memories the better half is best and the rest is worst, so that none is both.
+    const best = known.slice(0, Math.min(EXTREMES, Math.ceil(known.length / 2)));
+    const worst = known.slice(best.length).slice(-EXTREMES).reverse();
+    const labels = await labelsOf(
+      store,
+      namespace,
+      collection,
+      [...best, ...worst].map(({ id }) => id),
+    );
+    const labelled = (memory: ExtremeMemory): ExtremeMemory => {
+      const label = labels.get(memory.id);
+      return label === undefined ? memory : { ...memory, label };
+    };
     return {
       memories: total,
       withEvidence: known.length,
       utilityQuartiles: quartiles(known.map(({ utility }) => utility)),
-      best: known.slice(0, EXTREMES),
-      worst: known.slice(-EXTREMES).reverse(),
+      best: best.map(labelled),
+      worst: worst.map(labelled),
     };
   }
 
@@ -195,7 +209,10 @@ function viewOfExposure(exposure: Omit<OpenExposure, "at" | "space" | "length" |
     vectorSource,
     credited,
     ...(holdout?.held ? { heldOut: true } : {}),
-    items: exposure.shown.map((item) => toRankedItem(item, ids, similarities)),
+    items: exposure.shown.map((item) => ({
+      ...toRankedItem(item, ids, similarities),
+      ...(item.label === "" ? {} : { label: item.label }),
+    })),
   };
 }
 

@@ -3,7 +3,7 @@ import { checkFields } from "../errors/known-fields.js";
 import type { ShownItem } from "../ledger/events.js";
 import { asStoreError } from "../resilience/store-failure.js";
 import { assertName } from "../store/validate.js";
-import { type CheckedRequest, checkCount, checkRequest, DEFAULT_NAME, textOf } from "./check.js";
+import { type CheckedRequest, checkCount, checkRequest, DEFAULT_NAME, labelOf, textOf } from "./check.js";
 import { openEpisode } from "./episodes/find-episode.js";
 import { drawHoldout } from "./episodes/holdout.js";
 import { handleOf, hasRoomFor, type OpenEpisode } from "./episodes/open-episodes.js";
@@ -74,8 +74,9 @@ export function createRanker(parts: EngineParts): Pick<Engine, "rank" | "fetchSi
     const id = known?.id ?? parts.createId();
     const draw = drawHoldout(known ?? { id, earlier: undefined }, parts.holdout);
     const order = draw?.held ? scored.host : scored.order;
-    // Read before anything is opened or counted, since a text that is no string is refused.
+    // Read before anything is opened or counted, since a text or label that is no string is refused.
     const texts = order.map((index) => textOf(candidates[index] as Candidate));
+    const labels = order.map((index) => labelOf(candidates[index] as Candidate));
     const target = known ?? open.create(id, namespace, now);
     open.addAliases(target, request.aliases);
     open.touch(target, now);
@@ -97,6 +98,7 @@ export function createRanker(parts: EngineParts): Pick<Engine, "rank" | "fetchSi
         index,
         handle: handleOf(target, collection, ids[index] as string),
         contentHash: text === undefined ? 0 : contentHash(text),
+        label: labels[place] as string,
         ...termsOf(index, similarities, scores),
       };
     });
@@ -135,6 +137,7 @@ export function createRanker(parts: EngineParts): Pick<Engine, "rank" | "fetchSi
       index,
       handle: 0,
       contentHash: 0,
+      label: "",
       ...termsOf(index, similarities, scores),
     });
     return {

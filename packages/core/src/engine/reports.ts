@@ -39,11 +39,22 @@ export interface NamespaceStatus {
     readonly withEvidence: number;
     /** Least, lower quartile, median, upper quartile and greatest utility; empty before any evidence. */
     readonly utilityQuartiles: readonly number[];
-    /** Highest and lowest utilities, at most ten each. */
-    readonly best: readonly { readonly id: string; readonly utility: number; readonly evidence: number }[];
-    readonly worst: readonly { readonly id: string; readonly utility: number; readonly evidence: number }[];
+    /** The memories of highest utility, at most ten; of fewer than twenty the better half. */
+    readonly best: readonly ExtremeMemory[];
+    /** The memories of lowest utility, lowest first, at most ten; none of them is among the best. */
+    readonly worst: readonly ExtremeMemory[];
     readonly learner: Readonly<Record<string, unknown>>;
   }[];
+}
+
+/** A memory at either end of a collection's utilities. */
+export interface ExtremeMemory {
+  readonly id: string;
+  /** Its `Candidate.label`, absent where it has none. */
+  readonly label?: string;
+  /** In the learner's own unit. */
+  readonly utility: number;
+  readonly evidence: number;
 }
 
 /** Counts of one kind of task. */

@@ -78,6 +78,11 @@ export interface Candidate {
   /** The memory's text. Lends its words to a request that is given as a text; only its hash is kept, to notice edits. */
   readonly text?: string;
   /**
+   * A few words by which a person recognises the memory in reports, well-formed, at most 80 UTF-16 units. Kept in the ledger when the
+   * memory is shown; the latest one counts. @default none
+   */
+  readonly label?: string | undefined;
+  /**
    * True for what an agent has written, or an import: rewards then lift it by no more than a quarter of a standard deviation and
    * past no verified memory, until three verified successes have confirmed it. Failures count in full. @default false
    */
@@ -230,7 +235,13 @@ export interface ExposureView {
   readonly credited: boolean;
   /** True when the episode was held out: shown in the host's order. */
   readonly heldOut?: boolean;
-  readonly items: readonly RankedItem[];
+  readonly items: readonly ExplainedItem[];
+}
+
+/** A memory that was shown, as `explain()` gives it. */
+export interface ExplainedItem extends RankedItem {
+  /** Its `Candidate.label`, absent where it had none. */
+  readonly label?: string;
 }
 
 export interface Engine {

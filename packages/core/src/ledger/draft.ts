@@ -8,6 +8,7 @@ import type { RecordedExposure } from "./events.js";
 import { MemoryRecord } from "./memory-record.js";
 import { decodeSharedRecord, encodeSharedRecord, learnerMismatch, type SharedRecord } from "./shared-record.js";
 import {
+  collectionOf,
   episodeRef,
   memoryRef,
   memoryScope,
@@ -81,7 +82,7 @@ export class Draft<Shared, Memory> {
     );
   }
 
-  /** The bytes of an alias, of a source's record, or of a part of a ring. */
+  /** The bytes of an alias, of a label, of a source's record, or of a part of a ring. */
   value(ref: StateRef): Uint8Array | undefined {
     return this.#values.get(stateAddress(ref));
   }
@@ -94,7 +95,7 @@ export class Draft<Shared, Memory> {
     this.#keptValues.set(key, { ref, value });
   }
 
-  /** The same as text: the episode that an alias names, or a part of a ring. */
+  /** The same as text: the episode that an alias names, a label, or a part of a ring. */
   text(ref: StateRef): string | undefined {
     const value = this.value(ref);
     return value && textOfValue(value);
@@ -176,11 +177,6 @@ export class Draft<Shared, Memory> {
         this.#stats = bytes ? decodeStats(bytes) : emptyStats(learner.id);
         if (this.#stats.learner !== learner.id) throw learnerMismatch(this.#stats.learner, learner.id);
         break;
-      case SCOPES.alias:
-      case SCOPES.revisit:
-      case SCOPES.source:
-        if (bytes) this.#values.set(stateAddress(ref), bytes);
-        break;
       case SCOPES.episode:
         if (bytes) this.#episodes.set(ref.id, decodeEpisode(bytes));
         break;
@@ -193,7 +189,9 @@ export class Draft<Shared, Memory> {
         );
         break;
       default:
-        this.#memoriesIn(ref.scope).set(ref.id, new MemoryRecord(learner.memory, bytes));
+        if (collectionOf(ref.scope) !== undefined) {
+          this.#memoriesIn(ref.scope).set(ref.id, new MemoryRecord(learner.memory, bytes));
+        } else if (bytes) this.#values.set(stateAddress(ref), bytes);
     }
   }
 

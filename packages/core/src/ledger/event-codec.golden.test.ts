@@ -38,6 +38,7 @@ const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
               index: 300,
               handle: 1,
               contentHash: 0xdeadbeef,
+              label: "Undo",
               learned: 0.5,
               utility: -0.125,
               evidence: 3,
@@ -46,7 +47,7 @@ const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
         },
       ],
     },
-    "0103652d3101020572756e2d3105c3bc6ec3af06746872656164010104646f63730764656661756c7404686f7374800c01047f8000010563617640310000803e01000080aa6db779420201610000403f0162000000bf0101ac0201efbeadde0000003f000000be00004040",
+    "0103652d3101020572756e2d3105c3bc6ec3af06746872656164010104646f63730764656661756c7404686f7374800c01047f8000010563617640310000803e01000080aa6db779420201610000403f0162000000bf0101ac0201efbeadde04556e646f0000003f000000be00004040",
   ],
   [
     "an exposure that was held out",

@@ -149,6 +149,7 @@ function writeExposure(writer: ByteWriter, exposure: RecordedExposure): void {
         .count(item.index)
         .count(item.handle)
         .u32(item.contentHash)
+        .text(item.label)
         .f32(item.learned)
         .f32(item.utility)
         .f32(item.evidence),
@@ -184,6 +185,7 @@ function readExposure(reader: ByteReader): RecordedExposure {
       index: reader.count(),
       handle: reader.count(),
       contentHash: reader.u32(),
+      label: reader.text(),
       learned: reader.f32(),
       utility: reader.f32(),
       evidence: reader.f32(),

@@ -38,6 +38,8 @@ export interface ShownItem {
   readonly handle: number;
   /** Fingerprint of the memory's text, 0 when the host gave none. */
   readonly contentHash: number;
+  /** A few words for people, empty when the host gave none. */
+  readonly label: string;
   readonly learned: number;
   readonly utility: number;
   readonly evidence: number;

@@ -20,7 +20,7 @@ import { type Governance, required } from "./governance.js";
 import { countReward, noteDraw } from "./holdout-counts.js";
 import type { MemoryRecord } from "./memory-record.js";
 import { settle, takeBack } from "./settle.js";
-import { aliasRef, episodeRef, memoryRef, rebuildRef, sharedRef, statsRef } from "./state-keys.js";
+import { aliasRef, episodeRef, labelRef, memoryRef, rebuildRef, sharedRef, statsRef } from "./state-keys.js";
 import { isApplications, joinUses } from "./used.js";
 import { castVotes } from "./votes.js";
 
@@ -96,6 +96,7 @@ function* foldExposures<Shared, Memory>(
   for (const exposure of event.exposures) {
     draft.adoptSpace(exposure);
     observe(draft, exposure, event.onEdit);
+    yield* keepLabels(draft, exposure);
     episode.lastAt = Math.max(episode.lastAt, exposure.at);
   }
   if (event.suspendedAs !== undefined) yield* giveUpSuspended(draft, event.suspendedAs, event.episode);
@@ -195,6 +196,7 @@ function foldForget<Shared, Memory>(draft: Draft<Shared, Memory>, event: ForgetE
     record.confirmed = 0;
     record.forgottenAt = draft.seq;
     record.learned = undefined;
+    draft.write(labelRef(event.collection, id), null);
   }
 }
 
@@ -227,6 +229,20 @@ function observe<Shared, Memory>(draft: Draft<Shared, Memory>, exposure: Recorde
     shown: shown.size,
     memories: () => [...shown.values()].map((record) => record.draft()),
     at: exposure.at,
+  });
+}
+
+/** Keeps the labels of the memories shown where they are new. */
+function* keepLabels<Shared, Memory>(
+  draft: Draft<Shared, Memory>,
+  { collection, candidates, shown }: RecordedExposure,
+): Loading {
+  const labelled = shown.filter(({ label }) => label !== "");
+  const refs = labelled.map(({ candidate }) => labelRef(collection, (candidates[candidate] as { id: string }).id));
+  yield* draft.load(refs);
+  refs.forEach((ref, i) => {
+    const { label } = labelled[i] as { label: string };
+    if (draft.text(ref) !== label) draft.keepText(ref, label);
   });
 }
 

@@ -12,6 +12,7 @@ export const SCOPES = {
   stats: "stats",
   source: "source",
   memory: "memory:",
+  label: "label:",
   revisit: "revisit",
 } as const;
 
@@ -26,6 +27,10 @@ export function collectionOf(scope: string): string | undefined {
   return scope.startsWith(SCOPES.memory) ? scope.slice(SCOPES.memory.length) : undefined;
 }
 export const memoryRef = (collection: string, id: string): StateRef => ({ scope: memoryScope(collection), id });
+/** The labels of a collection's memories, apart from their records: these change with every outcome, and rankings read them. */
+export const labelScope = (collection: string): string => SCOPES.label + collection;
+/** The value of a label is its text, as UTF-8; no bytes for none. */
+export const labelRef = (collection: string, id: string): StateRef => ({ scope: labelScope(collection), id });
 export const statsRef: StateRef = { scope: SCOPES.stats, id: "namespace" };
 /** The state of a ring of episodes to visit again. */
 export const ringRef = (name: string): StateRef => ({ scope: SCOPES.revisit, id: name });

@@ -1,4 +1,4 @@
-import { memoryScope, SCOPES } from "../ledger/state-keys.js";
+import { labelScope, memoryScope, SCOPES } from "../ledger/state-keys.js";
 import { scanAll } from "../store/scan-all.js";
 import type { StateRef, StateWrite, Store } from "../store/store.js";
 import { sameBytes } from "../store/validate.js";
@@ -15,7 +15,9 @@ export async function differencesIn(
   const differences: StateRef[] = [];
   const byScope = Map.groupBy(states, ({ scope }) => scope);
   const scopes = new Set([...FIXED_SCOPES, ...byScope.keys()]);
-  for await (const { id } of scanAll(store, namespace, SCOPES.shared)) scopes.add(memoryScope(id));
+  for await (const { id } of scanAll(store, namespace, SCOPES.shared)) {
+    scopes.add(memoryScope(id)).add(labelScope(id));
+  }
   for (const scope of scopes) {
     const expected = new Map(byScope.get(scope)?.map(({ id, value }) => [id, value]));
     for await (const { id, value } of scanAll(store, namespace, scope)) {

@@ -50,6 +50,7 @@ const exposure: fc.Arbitrary<RecordedExposure> = fc.record({
       index: count,
       handle: count,
       contentHash: uint32,
+      label: fc.oneof(fc.constant(""), legalName),
       learned: float32,
       utility: float32,
       evidence: float32,

@@ -50,10 +50,25 @@ export function ids(ranking: { readonly items: readonly { readonly id: string }[
   return ranking.items.map(({ id }) => id);
 }
 
+/** Evidence of the memories of a collection that have some, by id. */
+export async function evidenceIn(engine: Engine, collection = "default"): Promise<Record<string, number>> {
+  const found = (await engine.status()).collections.find((known) => known.collection === collection);
+  const known = found ? [...found.best, ...found.worst] : [];
+  return Object.fromEntries(known.map(({ id, evidence }) => [id, evidence]));
+}
+
 /** Every state of a namespace's fixed scopes and of one collection, as hexadecimal text: what "unchanged" is compared with. */
 export async function snapshot(store: Store, namespace = "default", collection = "default"): Promise<unknown> {
   const states: Record<string, string> = {};
-  for (const scope of ["episode", "alias", "shared", "stats", "source", `memory:${collection}`]) {
+  for (const scope of [
+    "episode",
+    "alias",
+    "shared",
+    "stats",
+    "source",
+    `memory:${collection}`,
+    `label:${collection}`,
+  ]) {
     for (const { id, value } of await store.scanStates(namespace, scope, { limit: 10_000 })) {
       states[`${scope}/${id}`] = Buffer.from(value).toString("hex");
     }

@@ -1,7 +1,7 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import type { Ranking } from "@qavr/core";
-import { byRank, type RunRanking, type RunScope } from "@qavr/core/adapter";
+import { byRank, type RunRanking, type RunScope, toLabel } from "@qavr/core/adapter";
 import { documentId } from "../document-ids.js";
 import type { MemoryParts } from "../memory-parts.js";
 import { isOver, type RunSite } from "../runs/find-run.js";
@@ -13,7 +13,7 @@ import { bestFirst, toSimilarities } from "./similarities.js";
 import { traceRanking } from "./trace-ranking.js";
 
 /** The parts of a memory that take part in a ranking. */
-export type RankingParts = Pick<MemoryParts, "kit" | "shown" | "scope" | "ids">;
+export type RankingParts = Pick<MemoryParts, "kit" | "shown" | "scope" | "ids" | "label">;
 
 /** Place and scope of one retrieval, known before the host is asked. */
 export interface RerankPlan {
@@ -89,7 +89,7 @@ function arranged({ found, options, host }: RerankRequest, k: number): Arranged 
 
 /** Translates one retrieval for the engine, and its ranking for LangChain. */
 function rankingOf(
-  { shown, ids }: RankingParts,
+  { shown, ids, label }: RankingParts,
   { text, site, options, keepOrder = false, host, unrecorded }: RerankRequest,
   scope: RunScope,
   { found: { documents, vector }, similarities }: Arranged,
@@ -107,6 +107,7 @@ function rankingOf(
         id: documentId(document, { idOf: options.idOf ?? ids.idOf, idKey: options.idKey ?? ids.idKey }),
         similarity: similarities[place] as number,
         text: document.pageContent,
+        label: toLabel(label?.(document)),
         unverified: options.unverified?.(document) === true,
       })),
       topK,

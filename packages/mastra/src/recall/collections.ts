@@ -39,7 +39,7 @@ export interface CollectionOptions {
   /** The most characters of its texts in the prompt; a memory that does not fit is not shown. @default 2,000 */
   readonly budget?: number | undefined;
   /** The heading above them in the prompt. @default the collection's name */
-  readonly label?: string | undefined;
+  readonly heading?: string | undefined;
 }
 
 /** Default number of memories of a collection in a prompt. */
@@ -56,7 +56,7 @@ const OPTIONS: OptionTable<CollectionOptions> = {
   collection: COLLECTION,
   topK: whole(1),
   budget: whole(1),
-  label: TEXT,
+  heading: TEXT,
 };
 
 /** @param messages Name of the collection of messages. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */

@@ -69,7 +69,7 @@ export function messageQuery(
     inPrompt,
   }: { readonly run: AgentRun | undefined; readonly text: string | undefined; readonly inPrompt: ReadonlySet<string> },
 ): QueryPlan {
-  const { echoes = "auto", fetchK } = options;
+  const { echoes = "auto", fetchK, label } = options;
   const drops = text !== undefined && (echoes === "drop" || (echoes === "auto" && !showsAnswers));
   const isSame = drops ? nearIdenticalTo(text) : () => false;
   const rankings: QueryPlan["rankings"] = [];
@@ -85,6 +85,7 @@ export function messageQuery(
     record: run?.session !== undefined,
     collection,
     fetchK,
+    label,
     model,
     rankings,
     idOf(result) {

@@ -1,6 +1,7 @@
 import type { QueryResult, QueryVectorParams } from "@mastra/core/vector";
 import type { Ranking } from "@qavr/core";
-import { byRank, type RunScope } from "@qavr/core/adapter";
+import { byRank, type RunScope, toLabel } from "@qavr/core/adapter";
+import type { LearningOptions } from "../learning-options.js";
 import type { MemoryParts } from "../memory-parts.js";
 import { type AgentRun, entriesOf } from "../runs/agent-run.js";
 
@@ -17,6 +18,7 @@ export interface QueryPlan {
   readonly record: boolean;
   readonly collection: string;
   readonly fetchK: number | undefined;
+  readonly label: LearningOptions["label"];
   /** Name of the embedding model, for the name of its vector space. */
   readonly model: string | undefined;
   /** The rankings that followed from this plan. */
@@ -131,8 +133,9 @@ function rankCandidates(
       const scores = results.map(({ score }) => score);
       const similarities = scores.every(Number.isFinite) ? scores : byRank(scores.length);
       const candidates = results.map((result, place) => {
-        const text = plan.textOf(result);
-        const candidate = { id: ids[place] as string, similarity: similarities[place] as number };
+        const [id, text] = [ids[place] as string, plan.textOf(result)];
+        const label = toLabel(plan.label?.({ collection, id, text, metadata: result.metadata }));
+        const candidate = { id, similarity: similarities[place] as number, label };
         return text === undefined ? candidate : { ...candidate, text };
       });
       const space = queryVector && { vector: queryVector, space: `${model}/${queryVector.length}` };

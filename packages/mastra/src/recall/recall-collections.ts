@@ -1,4 +1,5 @@
 import { QavrError } from "@qavr/core";
+import { toLabel } from "@qavr/core/adapter";
 import type { MemoryParts } from "../memory-parts.js";
 import { type AgentRun, entriesOf, type RecalledEntry } from "../runs/agent-run.js";
 import { storable } from "../runs/aliases.js";
@@ -7,15 +8,16 @@ import { collectionBlock } from "./recalled-block.js";
 
 /** Asks every collection for a run's request and returns their blocks for the prompt, in the order of the options. */
 export async function recallCollections(
-  { kit, options }: Pick<MemoryParts, "kit" | "options">,
+  parts: Pick<MemoryParts, "kit" | "options">,
   run: AgentRun,
   text: string,
 ): Promise<string[]> {
+  const { kit, options } = parts;
   const blocks: string[] = [];
   // One after the other, since handles are numbered in this order.
   for (const collection of options.collections ?? []) {
     try {
-      const memories = await recallOne(kit, collection, run, text);
+      const memories = await recallOne(parts, collection, run, text);
       if (memories.length > 0) blocks.push(collectionBlock(collection, memories));
     } catch (error) {
       const { name } = collection.collection;
@@ -26,7 +28,7 @@ export async function recallCollections(
 }
 
 async function recallOne(
-  kit: MemoryParts["kit"],
+  { kit, options: { label } }: Pick<MemoryParts, "kit" | "options">,
   { collection, topK = COLLECTION_TOP_K, budget = COLLECTION_BUDGET }: CollectionOptions,
   run: AgentRun,
   text: string,
@@ -35,7 +37,11 @@ async function recallOne(
   const limit = (await kit.fetchSize({ namespace, topK }, run.runId)) ?? topK;
   const hits = withText(await collection.search({ text, limit, threadId, resourceId }));
   if (hits.length === 0) return [];
-  const request = { namespace, context, collection: collection.name, text, candidates: hits, topK };
+  const candidates = hits.map((hit) => ({
+    ...hit,
+    label: toLabel(label?.({ collection: collection.name, id: hit.id, text: hit.text, metadata: undefined })),
+  }));
+  const request = { namespace, context, collection: collection.name, text, candidates, topK };
   const ranking = await (session ? session.rank(request) : kit.engine.rank({ ...request, record: false }));
   const memories = entriesOf(ranking, collection.name, ({ index }) => (hits[index] as CollectionHit).text);
   const fitting = withinBudget(memories, budget);

@@ -16,11 +16,11 @@ export const BLOCK_TAG = "qavr";
  * Further lines of a text are indented, so that no text can pass for another memory.
  */
 export function collectionBlock(
-  { collection, label = collection.name }: CollectionOptions,
+  { collection, heading = collection.name }: CollectionOptions,
   memories: readonly RecalledEntry[],
 ): string {
   const lines = memories.map(({ handle, text = "" }) => `[${handle}] ${text.replaceAll(/\r\n?|\n/g, "\n  ")}`);
-  return [label, ...lines].join("\n");
+  return [heading, ...lines].join("\n");
 }
 
 /**

@@ -1,0 +1,20 @@
+import { MAX_LABEL } from "../engine/check.js";
+import { isThenable } from "../errors/is-thenable.js";
+import { QavrError } from "../errors/qavr-error.js";
+
+/**
+ * The answer of an application's `label` function as a label of the engine: one line of at most 80 characters, longer ones cut.
+ *
+ * @throws INVALID_ARGUMENT for an answer that is neither text nor absent, such as a promise
+ */
+export function toLabel(answer: unknown): string | undefined {
+  if (answer === undefined || answer === null) return undefined;
+  if (typeof answer !== "string") {
+    const received = isThenable(answer) ? "a promise" : typeof answer;
+    throw new QavrError("INVALID_ARGUMENT", `label must return text, or undefined for none. Received ${received}.`);
+  }
+  const line = answer.toWellFormed().replace(/\s+/g, " ").trim();
+  if (line.length <= MAX_LABEL) return line;
+  // Not through the middle of a surrogate pair.
+  return `${line.slice(0, MAX_LABEL - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+}
