@@ -1,5 +1,4 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { QavrError } from "@qavr/core";
 
 /**
  * Position of a sync: an ISO date, before which all feedback is recorded. Losing it makes the next sync longer and nothing else, since
@@ -10,8 +9,21 @@ export interface SyncCursor {
   write(cursor: string): Promise<void>;
 }
 
-/** A cursor in a file, whose folder is made when needed. @throws from `write` the file system's errors */
+/**
+ * A cursor in a file, whose folder is made when needed.
+ *
+ * @throws UNSUPPORTED on a runtime without files; from `write` the file system's errors
+ */
 export function fileCursor(path: string): SyncCursor {
+  // Not imported, because bundlers for edge runtimes refuse these modules.
+  const files = globalThis.process?.getBuiltinModule?.("node:fs/promises");
+  const paths = globalThis.process?.getBuiltinModule?.("node:path");
+  if (!files || !paths) {
+    const message = "This runtime has no files. Pass an object with read and write as the cursor.";
+    throw new QavrError("UNSUPPORTED", message);
+  }
+  const { mkdir, readFile, rename, writeFile } = files;
+  const { dirname } = paths;
   return {
     async read() {
       try {

@@ -1,0 +1,98 @@
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { type BuildOptions, build } from "esbuild";
+import { type InputOptions, rolldown } from "rolldown";
+import { describe, expect, it } from "vitest";
+import { command } from "../src/command.js";
+
+/** KiB, minified and gzipped. Lower it when the core gets smaller; the aim is 22. */
+const LIMIT = 32;
+
+async function bundledByRolldown(program: string, options: InputOptions, minify = false): Promise<string> {
+  const entry = "virtual:application";
+  const bundle = await rolldown({
+    input: entry,
+    cwd: import.meta.dirname,
+    plugins: [
+      {
+        name: "application",
+        resolveId: (id) => (id === entry ? entry : null),
+        load: (id) => (id === entry ? program : null),
+      },
+    ],
+    ...options,
+  });
+  const { output } = await bundle.generate({ format: "es", minify, codeSplitting: false });
+  return output.map((chunk) => (chunk.type === "chunk" ? chunk.code : "")).join("");
+}
+
+async function bundledByEsbuild(program: string, options: BuildOptions): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents: program, resolveDir: import.meta.dirname },
+    bundle: true,
+    format: "esm",
+    write: false,
+    logLevel: "silent",
+    ...options,
+  });
+  return outputFiles?.[0]?.text as string;
+}
+
+it(`createEngine and memoryStore take at most ${LIMIT} KiB of an application`, async () => {
+  const code = await bundledByRolldown(
+    'export { createEngine, memoryStore } from "@qavr/core";',
+    { platform: "neutral" },
+    true,
+  );
+  const size = gzipSync(code).length / 1024;
+  console.log(`createEngine + memoryStore: ${size.toFixed(1)} KiB gzipped`);
+  // An import that stayed outside would make the bundle small and the number wrong.
+  expect(code).not.toMatch(/(from|import)\s*["`']@qavr\/core/);
+  expect(size).toBeLessThanOrEqual(LIMIT);
+});
+
+describe("@qavr/langchain in a bundle", () => {
+  const program = `
+    import { memoryStore } from "@qavr/core";
+    import { qavr } from "@qavr/langchain";
+    import { fileCursor } from "@qavr/langchain/langsmith";
+    const recorded = async (store) => (await qavr({ store, logger: {} }).status()).episodes.recorded;
+    const refusal = await recorded(":memory:").catch(({ code, message }) => code + " " + message);
+    console.log(JSON.stringify([await recorded(memoryStore()), refusal, typeof fileCursor("cursor").read]));`;
+
+  async function outputOf(code: string): Promise<unknown> {
+    const cwd = await mkdtemp(join(tmpdir(), "qavr-bundle-"));
+    await writeFile(join(cwd, "application.mjs"), code);
+    const { stdout, output } = await command("node", ["application.mjs"], { cwd });
+    return stdout === "" ? output : JSON.parse(stdout);
+  }
+
+  it.each([["browser"], ["worker"], ["workerd"], ["edge-light"]])(
+    "runs with a store of one's own where the condition is %s",
+    async (condition) => {
+      const bundle = await bundledByEsbuild(program, { platform: "browser", conditions: [condition] });
+      const resolve = { conditionNames: ["import", condition] };
+      const other = await bundledByRolldown(program, { platform: "browser", resolve });
+      for (const code of [bundle, other]) {
+        expect(code.match(/^import.*"node:[a-z_/]+"/gm)).toBeNull();
+        expect(code).not.toContain("PRAGMA");
+        if (condition !== "edge-light") continue;
+        const refusal = expect.stringMatching(/^STORE_UNAVAILABLE .* store: memoryStore\(\)/);
+        expect(await outputOf(code)).toEqual([0, refusal, "function"]);
+      }
+    },
+  );
+
+  it("keeps SQLite where esbuild and rolldown bundle for Node", async () => {
+    const require = `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`;
+    for (const code of [
+      // LangChain has CommonJS among its dependencies.
+      await bundledByEsbuild(program, { platform: "node", banner: { js: require } }),
+      await bundledByRolldown(program, { platform: "node" }),
+    ]) {
+      expect(await outputOf(code)).toEqual([0, 0, "function"]);
+    }
+  });
+});
