@@ -57,4 +57,69 @@ describe("the session of a run", () => {
     await session.end({ outcome: { reward: true } });
     expect(await engine.explain(episode)).toMatchObject({ state: "ended", outcome: { reward: 1 } });
   });
+
+  describe("finds the used memories of its run", () => {
+    const memories = ["a", "b", "c"].map((id, i) => ({
+      id,
+      handle: `m${i + 1}`,
+      text: `The code of ${id} is ${id}-20441.`,
+    }));
+    const texts = { memories, request: "Which code?", steps: [], answer: "It is a-20441 [m1]." };
+    const rankAll = {
+      candidates: memories.map(({ id }, i) => ({ id, similarity: 1 - i / 10 })),
+      topK: 3,
+      namespace: "default",
+    };
+    const setUp = () => {
+      const { engine } = testEngine();
+      return { engine, session: createRunSession({ engine, open: () => engine.open() }) };
+    };
+
+    it("in its texts, and leaves the outcome as it is", async () => {
+      const { engine, session } = setUp();
+      const { episode } = await session.rank(rankAll);
+      await session.end({ outcome: { reward: 1, tier: "verified" }, texts });
+      expect(await engine.explain(episode)).toMatchObject({
+        outcome: { reward: 1, tier: "verified" },
+        used: [{ id: "a", by: "citation" }],
+      });
+    });
+
+    it("also when its result is unknown, and records nothing where it finds none", async () => {
+      const { engine, session } = setUp();
+      const { episode } = await session.rank(rankAll);
+      await session.end({ texts });
+      expect(await engine.explain(episode)).toMatchObject({ used: [{ id: "a" }] });
+      const other = setUp();
+      await other.session.rank(rankAll);
+      await other.session.end({ texts: { ...texts, answer: "I do not know [m9]." } });
+      expect((await other.engine.status()).outcomes).toMatchObject({ completed: 0 });
+    });
+
+    it("but for those that a later stage dropped", async () => {
+      const { engine, session } = setUp();
+      const ranking = await session.rank(rankAll);
+      session.shown(ranking, ["b", "c"]);
+      await session.end({ outcome: { reward: 1 }, texts: { ...texts, answer: "a-20441 and b-20441" } });
+      expect((await engine.explain(ranking.episode))?.used).toEqual([{ id: "b", by: "quote" }]);
+    });
+
+    it("unless the outcome names them itself", async () => {
+      const { engine, session } = setUp();
+      const { episode } = await session.rank(rankAll);
+      await session.end({ outcome: { reward: 1, used: ["m3"] }, texts });
+      expect((await engine.explain(episode))?.used).toEqual([{ id: "c", by: "application" }]);
+    });
+
+    it("and those from before its suspension by their handles", async () => {
+      const { engine, session } = setUp();
+      await session.rank(rankAll);
+      await session.suspend("waiting");
+      const resumed = createRunSession({ engine, open: () => engine.open() });
+      const episode = (await engine.resume("waiting")) as string;
+      resumed.add("default", episode);
+      await resumed.end({ outcome: { reward: 1 }, texts: { ...texts, memories: [], answer: "As noted [m2]." } });
+      expect((await engine.explain(episode))?.used).toEqual([{ id: "b", by: "citation" }]);
+    });
+  });
 });

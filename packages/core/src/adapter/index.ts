@@ -17,6 +17,7 @@ export {
   sortVotes,
   type Votes,
 } from "./agent-report.js";
+export type { ReadMemory, RunTexts, ToolStep } from "./find-used.js";
 export { toLabel } from "./label.js";
 export { type LineFields, type Log, SHARED_LOG_CODES, type SharedLogCode, warnOnce } from "./log-codes.js";
 export {

@@ -1,6 +1,7 @@
 import type { Engine, OutcomeInput, OutcomeReceipt, Ranking, RankRequest, UsedMemory } from "../engine/types.js";
 import { type ErrorCode, QavrError } from "../errors/qavr-error.js";
 import { type EpisodeOfRun, shownNames } from "./agent-report.js";
+import { findUsed, mayCite, type RunTexts } from "./find-used.js";
 
 /** How a framework's run uses a session. */
 export interface RunSessionOptions {
@@ -19,6 +20,8 @@ export interface RunOutcome {
   readonly outcome?: OutcomeInput | undefined;
   /** Recorded instead where the engine refuses the outcome. */
   readonly fallback?: OutcomeInput | undefined;
+  /** The run's texts, from which its used memories are found; undefined for none. */
+  readonly texts?: RunTexts | undefined;
   /** Exposures in parts of the run that failed and were replaced: recorded, not credited. */
   readonly uncredited?: readonly ExposureOfRun[] | undefined;
 }
@@ -118,13 +121,17 @@ export function createRunSession({ engine, open, outcomeKey, isOver = () => fals
       }
     },
 
-    async end({ outcome, fallback, uncredited = [] }) {
-      const outcomeOf = await outcomePerEpisode(engine, await session.episodes(), outcome);
+    async end({ outcome, fallback, texts, uncredited = [] }) {
+      const ofRun = await session.episodes();
+      const outcomeOf = await outcomePerEpisode(engine, ofRun, outcome);
+      const usedOf = await usedPerEpisode(engine, ofRun, texts);
       await forEach(async ({ episode, namespace }) => {
         // A suspended episode is reopened first, so that it ends as ended.
         if (suspendedAs !== undefined) await engine.resume(suspendedAs, { namespace });
         const idempotencyKey = outcomeKey === undefined ? `run:${episode}` : `run:${outcomeKey}:${episode}`;
-        const keyed = (said: OutcomeInput | undefined) => said && { idempotencyKey, ...said };
+        const used = usedOf(episode);
+        const keyed = (said: OutcomeInput | undefined = used && USE_ALONE) =>
+          said && { idempotencyKey, ...(used && { used }), ...said };
         const exposures = uncredited.filter((shown) => shown.episode === episode).map(({ exposure }) => exposure);
         await endWith([keyed(outcomeOf(episode)), keyed(fallback)], (said) =>
           endOrReport(engine, episode, said, { namespace, uncredited: exposures }),
@@ -139,6 +146,9 @@ export function createRunSession({ engine, open, outcomeKey, isOver = () => fals
   };
   return session;
 }
+
+/** What is recorded of a run whose result is unknown and whose used memories are known. */
+const USE_ALONE: OutcomeInput = { reward: null, tier: "completed" };
 
 /**
  * Ends an open episode. An episode that is recorded already takes the outcome as a report.
@@ -194,6 +204,30 @@ async function endWith(
 
 function isRefusal(error: unknown): error is QavrError {
   return QavrError.isInstance(error) && REFUSALS.includes(error.code);
+}
+
+/**
+ * The used memories of each episode. Only those that it has shown in the end: a later stage may have dropped others. Undefined for
+ * none.
+ */
+async function usedPerEpisode(
+  engine: Engine,
+  ofRun: readonly EpisodeOfRun[],
+  texts: RunTexts | undefined,
+): Promise<(episode: string) => readonly UsedMemory[] | undefined> {
+  if (!texts || !(mayCite(texts) || findUsed(texts))) return () => undefined;
+  // The run's outcome does not wait for a store that is away.
+  const episodes = await shownNames(engine, ofRun).catch(() => []);
+  // A resumed run has memories from before, whose handles are known and whose texts are not.
+  const before = episodes.flatMap(({ shown }) => [...shown].map(([handle, id]) => ({ id, handle, text: undefined })));
+  const known = new Set(texts.memories.map(({ id }) => id));
+  const memories = [...texts.memories, ...before.filter(({ id, handle }) => id !== handle && !known.has(id))];
+  const used = findUsed({ ...texts, memories }) ?? [];
+  return (episode) => {
+    const { shown } = episodes.find((one) => one.episode === episode) ?? {};
+    const own = used.filter(({ id }) => shown?.get(id) === id);
+    return own.length === 0 ? undefined : own;
+  };
 }
 
 const NAMED = ["helpful", "harmful", "used"] as const;

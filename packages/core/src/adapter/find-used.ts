@@ -1,0 +1,167 @@
+import type { UsedMemory, UseFinder } from "../engine/types.js";
+import { findQuotes } from "./quotes.js";
+
+/** A memory as the model of a run could read it. */
+export interface ReadMemory {
+  readonly id: string;
+  /** Short name: `m1`. Empty for none. */
+  readonly handle: string;
+  /** Undefined where the host does not keep it: such a memory can be cited, not quoted. */
+  readonly text: string | undefined;
+}
+
+/** A tool call of a run or the result of one, in the order of the run. Calls of the memory's own tools are left out. */
+export type ToolStep =
+  | {
+      readonly tool: string;
+      /** The arguments: an object, or its JSON. */
+      readonly input: unknown;
+    }
+  | { readonly result: string };
+
+/** The texts of a finished run. */
+export interface RunTexts {
+  readonly memories: readonly ReadMemory[];
+  /** All that was asked, history included. What stands here came from nobody's memory. */
+  readonly request: string;
+  readonly steps: readonly ToolStep[];
+  /** The final answer; empty for none. */
+  readonly answer: string;
+}
+
+/** One or more handles in brackets: `[m1]`, `[m1, m2]`. Behind a letter, a digit or a bracket of code it is an index. */
+const CITATION = /(?<![\w$)])\[\s*(m[1-9]\d{0,5}(?:\s*[,;]\s*m[1-9]\d{0,5})*)\s*\]/g;
+/** Code, in which `[m1]` means something else. */
+const CODE = /```[\s\S]*?(?:```|$)|`[^`\n]*`/g;
+
+/**
+ * The memories that a run used, as far as its texts prove it; undefined when they prove nothing. Precise rather than complete: a
+ * memory that was followed in other words is not found, so that an unknown use is never taken for none.
+ *
+ * - `citation`: its handle stands in the answer in brackets, outside code, and names no other memory
+ * - `skill`: a tool with "skill" in its name, or one that reads a `SKILL.md`, was called with its id or its front matter's name
+ * - `argument`: a tool call holds a value or a passage of this memory alone
+ * - `quote`: the answer holds a value or a passage of this memory alone
+ *
+ * A value is a code with five digits or more, a number of eight, an address or a path; a passage has 64 characters or more
+ * ({@link findQuotes}).
+ *
+ * Text that also stands in the request or in an earlier tool's result counts for nothing, since the model may have it from there.
+ */
+export function findUsed({ memories, request, steps, answer }: RunTexts): UsedMemory[] | undefined {
+  const used = new Map<string, UseFinder>();
+  const add = (by: UseFinder, ids: Iterable<string>): void => {
+    for (const id of ids) if (!used.has(id)) used.set(id, by);
+  };
+  const texts = distinct(memories);
+  const read = [request];
+  add("citation", cited(answer, memories, [request, ...texts.map(({ text }) => text)]));
+  for (const step of steps) {
+    if ("result" in step) {
+      read.push(step.result);
+      continue;
+    }
+    const values = stringsIn(parsed(step.input));
+    add("skill", loaded(step.tool, values, memories));
+    add("argument", given(values, texts, read));
+    add("argument", findQuotes(values.join("\n"), texts, read));
+  }
+  add("quote", given([answer], texts, read));
+  add("quote", findQuotes(answer, texts, read));
+  return used.size === 0 ? undefined : [...used].map(([id, by]) => ({ id, by }));
+}
+
+/** A memory with a text. */
+interface Text {
+  readonly id: string;
+  readonly text: string;
+}
+
+/** Each memory once: the same one may have been shown twice. */
+function distinct(memories: readonly ReadMemory[]): Text[] {
+  const texts = new Map(memories.flatMap(({ id, text }) => (text === undefined ? [] : [[id, text] as const])));
+  return [...texts].map(([id, text]) => ({ id, text }));
+}
+
+/** False for an answer that surely cites no memory. */
+export function mayCite({ answer }: Pick<RunTexts, "answer">): boolean {
+  return answer.search(CITATION) >= 0;
+}
+
+/** @param elsewhere Texts that may hold such brackets themselves, as a unit or an index: these then cite nothing. */
+function cited(answer: string, memories: readonly ReadMemory[], elsewhere: readonly string[]): string[] {
+  return handlesIn(answer.replace(CODE, " ")).flatMap((handle) => {
+    const ids = new Set(memories.filter((memory) => memory.handle === handle).map(({ id }) => id));
+    return ids.size === 1 && !elsewhere.some((text) => text.includes(`[${handle}]`)) ? [...ids] : [];
+  });
+}
+
+function handlesIn(text: string): string[] {
+  return [...text.matchAll(CITATION)].flatMap(([, handles = ""]) =>
+    handles.split(/[,;]/).map((handle) => handle.trim()),
+  );
+}
+
+/** The path of a skill's file; its folder is the skill's name. */
+const SKILL_FILE = /(?:^|[\\/])([^\\/]+)[\\/]SKILL\.md$/;
+/** The name in the front matter of a skill or lesson. */
+const FRONT_MATTER_NAME = /^---\s*\n(?:[^\n]*\n)*?name:[ \t]*["']?([^"'\n]+?)["']?[ \t]*(?:\n|$)/;
+
+function loaded(tool: string, values: readonly string[], memories: readonly ReadMemory[]): string[] {
+  const files = values.flatMap((value) => (SKILL_FILE.exec(value) ?? []) as readonly string[]);
+  const names = new Set([...files, ...(/skill/i.test(tool) ? values : [])]);
+  if (names.size === 0) return [];
+  return memories
+    .filter(({ id, text = "" }) => names.has(id) || names.has(FRONT_MATTER_NAME.exec(text)?.[1] ?? ""))
+    .map(({ id }) => id);
+}
+
+/** A run of characters in which a value may stand, without the punctuation around it. */
+const TOKEN = /(?<![\p{L}\p{N}_.~/])[\p{L}\p{N}/~][\p{L}\p{N}/~#@_.:+=%&?-]{4,}[\p{L}\p{N}/_=]/gu;
+const DATE = /^\d{4}[-/.]\d\d?[-/.]\d\d?|^\d\d?[-/.]\d\d?[-/.]\d{4}/;
+/** An address, a path from the root, or a host of three names. */
+const PLACE = /@.+\.|:\/\/|^~?\/[^/]+\/|[\p{L}\p{N}]\.[\p{L}\p{N}-]+\.\p{Ll}{2}/u;
+
+/** True for a token that hardly stands in two texts by chance: letters with five digits or more, eight digits, or a place. */
+function isDistinctive(token: string): boolean {
+  if (PLACE.test(token)) return true;
+  const digits = token.replaceAll(/\D/g, "").length;
+  return digits >= (/\p{L}/u.test(token) ? 5 : 8) && !DATE.test(token);
+}
+
+/** Most texts hold no such token, and this sees it soonest. */
+const HINT = /@|:\/\/|\/[^\s/]+\/|\d\S*\d\S*\d\S*\d\S*\d|\.[^\s.]+\./;
+
+function given(values: readonly string[], texts: readonly Text[], read: readonly string[]): string[] {
+  const found = values.flatMap((value) => (HINT.test(value) ? (value.match(TOKEN) ?? []) : []));
+  const tokens = new Set(found.filter(isDistinctive));
+  return [...tokens].flatMap((token) => {
+    const holders = texts.filter(({ text }) => holds(text, token));
+    return holders.length === 1 && !read.some((text) => text.includes(token)) ? holders.map(({ id }) => id) : [];
+  });
+}
+
+/** True when the token stands in the text as a whole, not as a part of a longer one. */
+function holds(text: string, token: string): boolean {
+  for (let at = text.indexOf(token); at >= 0; at = text.indexOf(token, at + 1)) {
+    const around = `${text[at - 1] ?? " "}${text[at + token.length] ?? " "}`;
+    if (!/[\p{L}\p{N}_]/u.test(around)) return true;
+  }
+  return false;
+}
+
+function parsed(input: unknown): unknown {
+  if (typeof input !== "string" || !/^\s*[[{]/.test(input)) return input;
+  try {
+    return JSON.parse(input);
+  } catch {
+    return input;
+  }
+}
+
+/** Every string of a value, numbers as text. Tools' arguments are plain data. */
+function stringsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value === "number") return [String(value)];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(stringsIn) : [];
+}
