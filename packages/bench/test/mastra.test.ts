@@ -24,7 +24,7 @@ describe("a support desk", () => {
   it("differs in nothing but places where tickets come from a form", () => {
     const desk = createDesk(3, "form");
     expect(
-      Array.from({ length: 20 }, (_, run) => desk.ticket(run).text).every((text) => text.endsWith("what should I do")),
+      Array.from({ length: 20 }, (_, run) => desk.ticket(run).text).every((text) => text.endsWith("what should I do?")),
     ).toBe(true);
   });
 });

@@ -22,7 +22,7 @@ export type { ReportedRun, RunReference } from "./outcomes/report-outcome.js";
 export { REPORT_TOOL_NAME } from "./outcomes/report-outcome-tool.js";
 export type { ScorerLike } from "./outcomes/reward-from.js";
 export type { FeedbackReward, ScoreRewards, ToReward } from "./outcomes/score-rewards.js";
-export { QavrMemory, type QavrMemoryFields } from "./qavr-memory.js";
+export { QavrMemory, type QavrMemoryFields, type RunView } from "./qavr-memory.js";
 export {
   type EpisodeReference,
   type Learning,

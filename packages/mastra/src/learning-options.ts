@@ -102,19 +102,22 @@ export interface LearningOptions extends EngineFields {
    */
   readonly scores?: ScoreRewards | undefined;
   /**
-   * Reads feedback that arrives through observability or over HTTP.
+   * Reads feedback that arrives through observability or over HTTP. Undefined leaves it to the default, null is no evidence.
    * @default thumbs: above 0 good, else bad; other types teach nothing
    */
   readonly feedback?: FeedbackReward | undefined;
-  /** The agent's tool for reporting on its own run; false leaves it out, true keeps the default. @default report_memory_outcome */
+  /**
+   * The agent's tool for reporting on its own run; false leaves it out, true offers it also to agents without other tools.
+   * @default report_memory_outcome, beside other tools
+   */
   readonly reportTool?: boolean | ReportToolOptions | undefined;
   /**
-   * Treatment of an earlier question of the user that is nearly the same as the current one. `auto` leaves it out where it would come
-   * without its answer (`messageRange.after` of 0), since it would take the place of a useful memory. `keep` keeps it, `drop` leaves
-   * it out.
-   * @default "auto"
+   * Treatment of earlier questions that repeat the request. `drop` leaves one out where it has the same words, or where it is a nearly
+   * identical question whose answer was found too; a statement always stays. Where requests repeat and `messageRange` is 0, a
+   * question would take the place of a useful memory.
+   * @default "keep"
    */
-  readonly echoes?: "auto" | "keep" | "drop" | undefined;
+  readonly echoes?: "keep" | "drop" | undefined;
   /**
    * The turns that become candidates of later recalls: those that did not fail, all, or the choice of a function. Every turn is
    * stored and shown in its thread's history. Choose where recall is for notes and daily work would only crowd them out.
@@ -190,7 +193,7 @@ const OPTIONS: OptionTable<LearningOptions> = {
   scores: [isScoreRewards, "a list of scorer ids, or functions by scorer id"],
   feedback: synchronous(FUNCTION),
   reportTool: REPORT_TOOL,
-  echoes: oneOf("auto", "keep", "drop"),
+  echoes: oneOf("keep", "drop"),
   rememberTurns: synchronous(TURNS),
   collections: true,
   messagesCollection: NAME,

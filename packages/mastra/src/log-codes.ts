@@ -14,6 +14,7 @@ const OWN_CODES = {
   ENGINE_NOT_SHARED:
     "Many memories with different options are open on one ledger: where a function makes them, runs teach nothing.",
   COLLECTION_FAILED: "A memory collection could not be searched; the run goes on without it.",
+  ECHOES_DROPPED: "Earlier questions of the user that repeat the request were left out of a recall.",
   EPISODE_NOT_SUSPENDED:
     "The episode of a suspended run could not be recorded; a resume in another process will not find it.",
   NOT_FORGOTTEN: "The learned state of deleted messages could not be forgotten.",

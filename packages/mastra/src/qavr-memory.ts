@@ -33,6 +33,12 @@ type Tools = ReturnType<Memory["listTools"]>;
 /** Fields of a {@link QavrMemory}: those of Mastra's `Memory`, and `qavr`. */
 export type QavrMemoryFields = MemoryFields & { readonly qavr?: LearningOptions | undefined };
 
+/** A run as {@link QavrMemory.explain} tells it. */
+export interface RunView extends EpisodeView {
+  /** Ids of earlier questions that the recall left out (`echoes: "drop"`), where this process knows the run. */
+  readonly dropped?: readonly string[];
+}
+
 /**
  * Mastra's memory with a semantic recall that learns from how runs end. It replaces `Memory`:
  * `new Agent({ memory: new QavrMemory({ storage, vector, embedder }) })`. Semantic recall is on by default.
@@ -53,7 +59,7 @@ export class QavrMemory extends Memory {
     const recalls = options?.semanticRecall ?? Boolean(vector && embedder);
     super({
       ...fields,
-      ...(vector && parts.enabled ? { vector: rerankingVector(vector) } : {}),
+      ...(vector && parts.enabled ? { vector: rerankingVector(vector, parts.shared.turns) } : {}),
       options: { ...options, semanticRecall: recalls },
     });
     this.#parts = parts;
@@ -96,9 +102,11 @@ export class QavrMemory extends Memory {
   }
 
   /** A run with the memories it was shown and their explanations; undefined if unknown. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED and the store's codes */
-  async explain(run: RunReference): Promise<EpisodeView | undefined> {
+  async explain(run: RunReference): Promise<RunView | undefined> {
     const { alias, namespace } = locate(this.#parts, run);
-    return this.engine.explain(alias, { namespace });
+    const view = await this.engine.explain(alias, { namespace });
+    const dropped = view && this.#parts.shared.dropped.get(view.episode);
+    return dropped ? { ...view, dropped } : view;
   }
 
   /**
@@ -132,7 +140,7 @@ export class QavrMemory extends Memory {
   }
 
   override setVector(vector: MastraVector): void {
-    super.setVector(this.#parts.enabled ? rerankingVector(vector) : vector);
+    super.setVector(this.#parts.enabled ? rerankingVector(vector, this.#parts.shared.turns) : vector);
   }
 
   override setStorage(storage: Parameters<Memory["setStorage"]>[0]): void {
@@ -174,10 +182,30 @@ export class QavrMemory extends Memory {
     return plan ? recallScopes.run(plan, () => super.recall(args)) : super.recall(args);
   }
 
+  /** Messages of a turn that has not ended, or that is not remembered, are stored and not embedded. */
   override async saveMessages(args: Parameters<Memory["saveMessages"]>[0]): ReturnType<Memory["saveMessages"]> {
-    const saved = await super.saveMessages(args);
+    const [free, withheld] = this.#apart(args.messages);
+    const stored = withheld && (await super.saveMessages({ ...args, ...unembedded(args), messages: withheld }));
+    const saved = free && (await super.saveMessages({ ...args, messages: free }));
     await suspendRuns(this.#parts, args.messages);
-    return saved;
+    return { ...stored, ...saved, messages: [...(stored?.messages ?? []), ...(saved?.messages ?? [])] };
+  }
+
+  /** As {@link saveMessages}. */
+  override async updateMessages(args: Parameters<Memory["updateMessages"]>[0]): ReturnType<Memory["updateMessages"]> {
+    const [free, withheld] = this.#apart(args.messages);
+    const stored = withheld && (await super.updateMessages({ ...args, ...unembedded(args), messages: withheld }));
+    const saved = free && (await super.updateMessages({ ...args, messages: free }));
+    return [...(stored ?? []), ...(saved ?? [])];
+  }
+
+  /** Messages to embed, and those that may not be. Without the latter all are the former, also none. */
+  #apart<Message extends { readonly id: string }>(messages: Message[]): [Message[] | undefined, Message[] | undefined] {
+    const { enabled, shared } = this.#parts;
+    const withheld = enabled ? messages.filter((message) => shared.turns.withholds(message)) : [];
+    if (withheld.length === 0) return [messages, undefined];
+    const free = messages.filter((message) => !withheld.includes(message));
+    return [free.length === 0 ? undefined : free, withheld];
   }
 
   /** @param scope The namespace in which they are forgotten, if `qavr.namespace` is a function of the request context. */
@@ -221,6 +249,9 @@ export class QavrMemory extends Memory {
       new LearnedRecall(inner, parts, {
         settings: () => this.#settings(memory?.memoryConfig),
         ownTools: () => Object.keys(this.listTools(memory?.memoryConfig)),
+        unembed: async (indexName, ids) => {
+          await this.vector?.deleteVectors?.({ indexName, filter: { message_id: { $in: [...ids] } } });
+        },
       }) as unknown as Kind;
     if (own.some(({ id }) => id === SEMANTIC_RECALL_ID)) {
       return own.map((processor) => (processor.id === SEMANTIC_RECALL_ID ? learned(processor) : processor));
@@ -231,21 +262,13 @@ export class QavrMemory extends Memory {
   }
 
   /** The plan of a search outside any run; undefined when its scope cannot be determined. */
-  #searchPlan({
-    threadId,
-    resourceId,
-    threadConfig,
-    vectorSearchString,
-  }: Parameters<Memory["recall"]>[0]): QueryPlan | undefined {
+  #searchPlan({ threadId, resourceId, threadConfig }: Parameters<Memory["recall"]>[0]): QueryPlan | undefined {
     const parts = this.#parts;
     try {
       const scope = scopeOfRun(parts.options, { threadId, resourceId, requestContext: undefined });
-      // A search for a question is meant to find it.
-      return messageQuery(parts, { ...this.#settings(threadConfig), showsAnswers: true }, scope, {
-        run: undefined,
-        text: vectorSearchString,
-        inPrompt: new Set(),
-      });
+      // A search for a question is meant to find it: without a text nothing is an echo.
+      const asked = { run: undefined, text: undefined, inPrompt: new Set<string>() };
+      return messageQuery(parts, this.#settings(threadConfig), scope, asked);
     } catch (error) {
       parts.kit.failOpen("RANKING_FAILED", "A search could not be ranked.", { error });
       return undefined;
@@ -254,16 +277,22 @@ export class QavrMemory extends Memory {
 
   #settings(config: MemoryConfigInternal | undefined): RecallSettings {
     const { semanticRecall, readOnly = false } = this.getMergedThreadConfig(config);
-    const { threshold, messageRange = 1 } = typeof semanticRecall === "object" ? semanticRecall : {};
+    const { threshold } = typeof semanticRecall === "object" ? semanticRecall : {};
     const { enabled, options } = this.#parts;
     const { reportTool = {} } = options;
     const reports = enabled && reportTool !== false && !readOnly;
     return {
       threshold,
-      showsAnswers: (typeof messageRange === "number" ? messageRange : messageRange.after) > 0,
       readOnly,
       reportTool: reports ? (reportTool !== true && reportTool.name) || REPORT_TOOL_NAME : undefined,
       model: (this.embedder as { readonly modelId?: string } | undefined)?.modelId,
     };
   }
+}
+
+/** The settings of a save that does not embed. */
+function unembedded({ memoryConfig }: { readonly memoryConfig?: MemoryConfigInternal | undefined }): {
+  memoryConfig: MemoryConfigInternal;
+} {
+  return { memoryConfig: { ...memoryConfig, semanticRecall: false } };
 }

@@ -189,7 +189,7 @@ function queryPlan(
     rankings: [],
     idOf: ({ id }) => (typeof id === "string" && id !== "" ? storable(id) : undefined),
     textOf: ({ document, metadata }) => document ?? (typeof metadata?.text === "string" ? metadata.text : undefined),
-    admits: () => true,
+    admit: (pool) => pool,
     askAgain: () => undefined,
   };
 }

@@ -20,10 +20,14 @@ import {
 import { defaultStore } from "./default-store.js";
 import type { EngineFields } from "./learning-options.js";
 import { Runs } from "./runs/runs.js";
+import { Turns } from "./runs/turns.js";
 
 /** The runs on an engine, of all memories. */
 interface EngineRuns {
   readonly runs: Runs;
+  readonly turns: Turns;
+  /** Ids of the repeated questions that a recall left out, by episode. */
+  readonly dropped: RecentMap<string, readonly string[]>;
   /** Ids of runs, and of their traces and episodes, that ended without a record: they were shown no memory, or are not to be learned from. */
   readonly unshown: RecentMap<string, true>;
   /** Sources of scores and feedback with a warning that they are ignored. */
@@ -126,6 +130,8 @@ function runsOf(engine: Engine, { maxOpenEpisodes = ENGINE_DEFAULTS.maxOpenEpiso
   if (known) return known;
   const fresh: EngineRuns = {
     runs: new Runs(maxOpenEpisodes),
+    turns: new Turns(4 * maxOpenEpisodes),
+    dropped: recentMap(maxOpenEpisodes),
     unshown: recentMap(4 * maxOpenEpisodes),
     ignoredSources: new Set(),
     warned: new WeakMap(),

@@ -40,6 +40,7 @@ describe("a memory that a function makes", () => {
   it("learns from how runs end and takes the agent's report, on one engine", async () => {
     const { make, made } = factory((store) => ({
       store,
+      reportTool: true,
       governance: governance({ sourceCaps: { weight: 10, window: 60_000 } }),
     }));
     await ask(make, "note", "deploy the service with helm upgrade", [{ text: "noted" }]);

@@ -16,7 +16,8 @@ describe("a memory whose embedding model has changed", () => {
 
   /** The same application with another model. */
   const changed = ({ ledger, storage, vector }: Bench, qavr: LearningOptions = {}): QavrMemory =>
-    bench({ store: ledger, logger, ...qavr }, { storage, vector, embedder: wordEmbedder("other") }).memory;
+    bench({ store: ledger, logger, echoes: "drop", ...qavr }, { storage, vector, embedder: wordEmbedder("other") })
+      .memory;
 
   it("learns in the new space under another name, forgets under both, and finds the old name as it was", async () => {
     const before = bench({ logger });

@@ -1,5 +1,5 @@
 import { createScorer, runEvals } from "@mastra/core/evals";
-import type { LearningOptions } from "@qavr/mastra";
+import type { FeedbackReward, LearningOptions } from "@qavr/mastra";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { bench, latest, scriptedAgent, USER } from "./support/bench.js";
 import { answered, giveFeedback, half, judged, QUESTION, rewardOf } from "./support/judged.js";
@@ -114,4 +114,15 @@ describe("feedback that is no thumb", () => {
       expect(await rewardOf(given)).toMatchObject({ tier: "completed" });
     },
   );
+});
+
+describe("a thumb beside an application's own reader of feedback", () => {
+  it.each<[string, FeedbackReward, object]>([
+    ["counts as ever where the reader returns undefined", () => undefined, { reward: 0, tier: "user" }],
+    ["teaches nothing where the reader returns null", () => null, { reward: 1, tier: "completed" }],
+  ])("%s", async (_what, feedback, outcome) => {
+    const given = await judged({ feedback }, () => half, true);
+    await giveFeedback(given, { feedbackType: "thumbs", value: -1 });
+    await expect.poll(() => rewardOf(given)).toMatchObject(outcome);
+  });
 });

@@ -19,7 +19,7 @@ const operator: Script = (prompt) => {
 
 describe("an agent whose nearest memory misleads", () => {
   it("is shown another one within five runs, and stays with it", async () => {
-    const { memory } = bench();
+    const { memory } = bench({ echoes: "drop" });
     await remember(memory, WRONG);
     await remember(memory, RIGHT);
     const agent = scriptedAgent(memory, operator);

@@ -2,7 +2,7 @@ import { REPORT_SCHEMA } from "@qavr/core/adapter";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
 import { type Expected, expectRun, NOTHING, SUCCESS, WEAK_FAILURE } from "./support/expected-runs.js";
-import type { Script } from "./support/scripted-model.js";
+import { promptText, type Script } from "./support/scripted-model.js";
 import { tools } from "./support/tools.js";
 
 const THREAD = "task";
@@ -83,7 +83,7 @@ describe("the memory's own tools", () => {
     await remember(memory, "deploy the service with helm upgrade");
     await remember(memory, "how the service is deployed");
     const script = [report({ success: true, helpful: ["m1"] }), report({ harmful: ["m2"] }), { text: "done" }];
-    const { runId } = await scriptedAgent(memory, script).generate(QUESTION, { memory: on });
+    const { runId } = await scriptedAgent(memory, script, { tools }).generate(QUESTION, { memory: on });
     const run = { runId: runId as string };
     const [m1, m2] = (await memory.explain(run))?.exposures[0]?.items ?? [];
     const signs = async (): Promise<unknown[]> => {
@@ -112,5 +112,27 @@ describe("the memory's own tools", () => {
       .inputSchema["~standard"] as { jsonSchema: { input(): object } };
     expect(jsonSchema.input()).toEqual(REPORT_SCHEMA);
     expect(jsonSchema.input()).not.toBe(REPORT_SCHEMA);
+  });
+});
+
+describe("the report tool", () => {
+  it.each<[string, Parameters<typeof bench>[0], object, string[], boolean]>([
+    ["is not offered to an agent without tools of its own", {}, {}, [], false],
+    [
+      "is offered beside an agent's own tools",
+      {},
+      { tools: { works: tools.works } },
+      ["report_memory_outcome", "works"],
+      true,
+    ],
+    ["is offered alone where it was asked for", { reportTool: true }, {}, ["report_memory_outcome"], true],
+  ])("%s, and handles are named with it", async (_what, qavr, config, offered, named) => {
+    const { memory } = bench(qavr);
+    await remember(memory, "deploy the service with helm upgrade");
+    const agent = scriptedAgent(memory, [{ text: "with helm" }], config);
+    await agent.generate(QUESTION, { memory: on });
+    expect(agent.offered[0]?.toSorted()).toEqual(offered);
+    expect(promptText(agent.prompts[0])).toContain("helm upgrade");
+    expect(promptText(agent.prompts[0]).includes("[m1]")).toBe(named);
   });
 });

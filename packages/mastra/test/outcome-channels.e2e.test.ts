@@ -192,7 +192,7 @@ describe("the report tool", () => {
 
   it("takes the agent's votes, by the handles that the prompt names", async () => {
     const { memory } = await answered();
-    const agent = scriptedAgent(memory, reporting({ success: false, harmful: ["m1"], note: "outdated" }));
+    const agent = scriptedAgent(memory, reporting({ success: false, harmful: ["m1"], note: "outdated" }), { tools });
     await agent.generate(QUESTION, { memory: { thread: "second", resource: USER } });
     expect(promptText(agent.prompts[0])).toMatch(/\[m1\] /);
     const episode = await latest(memory, "second");
@@ -201,7 +201,7 @@ describe("the report tool", () => {
 
   it("names what it ignores and keeps the rest", async () => {
     const { memory } = await answered();
-    const agent = scriptedAgent(memory, reporting({ success: true, helpful: ["m1"], harmful: ["m9"] }));
+    const agent = scriptedAgent(memory, reporting({ success: true, helpful: ["m1"], harmful: ["m9"] }), { tools });
     await agent.generate(QUESTION, { memory: { thread: "second", resource: USER } });
     const answer = JSON.stringify(agent.prompts[1]);
     expect(answer).toContain("Recorded.");
@@ -240,7 +240,7 @@ describe("the report tool", () => {
 
   it("says so when there is nothing to report about", async () => {
     const { memory } = bench();
-    const agent = scriptedAgent(memory, reporting({ success: true }));
+    const agent = scriptedAgent(memory, reporting({ success: true }), { tools });
     await agent.generate(QUESTION, { memory: on });
     expect(JSON.stringify(agent.prompts[1])).toContain("no memory was recalled");
   });

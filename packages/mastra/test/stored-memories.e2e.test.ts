@@ -11,7 +11,7 @@ const QUESTION = "service rollout with docker please";
 
 /** A memory that has learned that one of two notes misleads. */
 async function experienced(qavr: Parameters<typeof bench>[0] = {}): Promise<Bench> {
-  const given = bench(qavr);
+  const given = bench({ echoes: "drop", ...qavr });
   await remember(given.memory, WRONG, { thread: "wrong" });
   await remember(given.memory, RIGHT, { thread: "right" });
   for (let run = 0; run < 3; run++) {

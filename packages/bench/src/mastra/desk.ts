@@ -76,7 +76,7 @@ export function createDesk(seed: number, wording: Wording = "own words"): Desk {
       const { thing, symptom, wrong, right } = pick(TROUBLES, run, 0);
       const text =
         wording === "form"
-          ? `tenant ${100 + run}: the ${thing} ${symptom}, what should I do`
+          ? `tenant ${100 + run}: the ${thing} ${symptom}, what should I do?`
           : `${pick(LEADS, run, 1)} the ${thing} ${symptom} ${pick(PLACES, run, 2)}, ${pick(TAILS, run, 3)}`;
       return {
         text,

@@ -20,8 +20,8 @@ export function comparisons(full: boolean): readonly Comparison[] {
       plan: { ...guard, control: { rememberTurns: "all" }, treated: {} },
     },
     {
-      name: "echoes kept → left out (the default), messageRange 0, tickets from a form",
-      plan: { ...guard, wording: "form", messageRange: 0, control: { echoes: "keep" }, treated: {} },
+      name: "echoes kept (the default) → dropped, messageRange 0, tickets from a form",
+      plan: { ...guard, wording: "form", messageRange: 0, control: {}, treated: { echoes: "drop" } },
     },
   ];
 }

@@ -18,12 +18,12 @@ export async function recordFeedback(
   run: RunReference | undefined,
   feedback: ReceivedFeedback,
 ): Promise<void> {
-  const { feedback: toOutcome = thumbs } = parts.options;
   try {
-    const outcome = answered("feedback", toOutcome(feedback));
+    const own = answered("feedback", parts.options.feedback?.(feedback));
+    const outcome = own === undefined ? thumbs(feedback) : own;
     const { feedbackId, feedbackType } = feedback;
     const source = `feedback:${feedbackType}`;
-    if (!outcome && toOutcome === thumbs && hasScale(feedback)) {
+    if (outcome === undefined && hasScale(feedback)) {
       const why = `Feedback of the type ${quoted(String(feedbackType))} has a value that is not known to be good or bad, and teaches nothing. Say what it means with qavr.feedback.`;
       scoreIgnored(parts, source, why);
     }

@@ -7,10 +7,10 @@ export type ToReward = (score: number) => number | undefined;
 /** Scorers whose scores are rewards: their ids, or for each id a function from its numbers to rewards. */
 export type ScoreRewards = readonly string[] | Readonly<Record<string, ToReward>>;
 
-/** From feedback to an outcome; undefined for no evidence. */
+/** From feedback to an outcome; undefined leaves the feedback to the default reader, null is no evidence. */
 export type FeedbackReward = (
   feedback: Pick<ExportedFeedback, "feedbackType" | "value" | "comment">,
-) => Outcome | undefined;
+) => Outcome | null | undefined;
 
 /** The score itself, if it lies in [0, 1]. */
 export function asReward(score: number): number | undefined {

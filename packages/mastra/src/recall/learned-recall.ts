@@ -3,34 +3,49 @@ import type {
   OutputProcessor,
   ProcessInputArgs,
   ProcessInputResult,
+  ProcessInputStepArgs,
+  ProcessInputStepResult,
   ProcessOutputResultArgs,
   ProcessOutputStreamArgs,
   Processor,
   ProcessorMessageResult,
 } from "@mastra/core/processors";
 import { answered } from "../learning-options.js";
+import type { OwnLogCode } from "../log-codes.js";
 import type { MemoryParts } from "../memory-parts.js";
 import type { AgentRun } from "../runs/agent-run.js";
 import { isIncomplete } from "../runs/completion-check.js";
 import { identify, notedRun, REQUEST_CONTEXT_KEY, resumeRun } from "../runs/run-lifecycle.js";
 import { settleRun } from "../runs/settle-run.js";
 import { threadIn, threadOfRun } from "../runs/thread-of-run.js";
+import { messagesOf } from "../runs/turns.js";
 import { planRecall, type RecallSettings } from "./plan-recall.js";
 import { recallCollections } from "./recall-collections.js";
 import { describeRecall } from "./recall-span.js";
-import { BLOCK_TAG, handleBlock } from "./recalled-block.js";
+import { BLOCK_TAG, HANDLES_TAG, handleBlock } from "./recalled-block.js";
 import { recallScopes } from "./reranking-vector.js";
 
 type Part = ProcessOutputStreamArgs["part"];
 
 /** Key of the run in the state that Mastra shares between a processor's hooks; null for a run that is not learned from. */
 const STATE_KEY = "qavr";
+/** Key of the block of handles in the same state. */
+const HANDLES_KEY = "qavr-handles";
 
 /** Mastra deduplicates its own semantic recall by this id. */
 export const SEMANTIC_RECALL_ID = "semantic-recall";
 
 /** Id of the processor without semantic recall: it recalls collections and watches the searches of the run's tools. */
 export const WATCH_ID = "qavr-recall";
+
+/** The parts of a memory that its processors call. */
+export interface MemoryHooks {
+  readonly settings: () => RecallSettings;
+  /** Names of the memory's own tools. */
+  readonly ownTools: () => readonly string[];
+  /** Deletes the vectors of messages. */
+  readonly unembed: (indexName: string, messageIds: readonly string[]) => Promise<void>;
+}
 
 /**
  * Wraps the semantic recall that Mastra builds, which searches and embeds as before, and opens, watches and closes the run's episode
@@ -45,21 +60,24 @@ export class LearnedRecall implements Processor {
   /** Called once per run: Mastra makes five of these processors for each. */
   readonly #settings: () => RecallSettings;
   readonly #listOwnTools: () => readonly string[];
+  readonly #unembed: MemoryHooks["unembed"];
   #ownToolNames: ReadonlySet<string> | undefined;
 
   constructor(
     inner: InputProcessor | OutputProcessor | undefined,
     parts: MemoryParts,
-    { settings, ownTools }: { readonly settings: () => RecallSettings; readonly ownTools: () => readonly string[] },
+    { settings, ownTools, unembed }: MemoryHooks,
   ) {
     this.id = inner ? SEMANTIC_RECALL_ID : WATCH_ID;
     this.#inner = inner as (InputProcessor & OutputProcessor) | undefined;
     this.#parts = parts;
     this.#settings = settings;
     this.#listOwnTools = ownTools;
+    this.#unembed = unembed;
   }
 
   spanName(phase: string): string {
+    if (phase === "inputStep") return "memory: report tool";
     return phase.startsWith("output") ? "memory: learn" : "memory: learned recall";
   }
 
@@ -70,6 +88,7 @@ export class LearnedRecall implements Processor {
     // A note of a client or of an earlier run does not belong to this run.
     if (!memory) requestContext?.delete(REQUEST_CONTEXT_KEY);
     state[STATE_KEY] = null;
+    if (memory && this.#inner) parts.shared.turns.begin(memory.threadId, args.messageList);
     const settings = memory && this.#settings();
     const plan = settings && planRecall(parts, settings, memory, args);
     if (!plan) return this.#recall(args);
@@ -77,12 +96,14 @@ export class LearnedRecall implements Processor {
     state[STATE_KEY] = run;
     parts.shared.runs.bind(run, args.messageList);
     const recalled = await recallScopes.run(query, () => this.#recall(args));
+    this.#noteDropped(run);
     try {
       const shownMessages = [...run.memories];
       const blocks = text === undefined ? [] : await recallCollections(parts, run, text);
-      const handles = run.session && settings.reportTool ? handleBlock(settings.reportTool, shownMessages) : undefined;
-      const block = [...blocks, ...(handles === undefined ? [] : [handles])].join("\n\n");
-      if (block !== "") args.messageList.addSystem({ role: "system", content: block }, BLOCK_TAG);
+      if (blocks.length > 0) {
+        args.messageList.addSystem({ role: "system", content: blocks.join("\n\n") }, BLOCK_TAG);
+      }
+      state[HANDLES_KEY] = settings.reportTool && run.session && handleBlock(settings.reportTool, shownMessages);
       describeRecall(args.tracingContext, plan, this.#inner !== undefined);
     } catch (error) {
       parts.kit.failOpen("RANKING_FAILED", "The recalled memories could not be labelled.", { error });
@@ -90,11 +111,29 @@ export class LearnedRecall implements Processor {
     return recalled;
   }
 
+  /**
+   * Names the recalled messages for the report tool, or takes the tool away from an agent without other tools: with
+   * `toolChoice: "required"` the model would have to call it. Mastra lists a memory's tools before it knows the agent's.
+   */
+  processInputStep({ tools = {}, messageList, state }: ProcessInputStepArgs): ProcessInputStepResult | undefined {
+    const { reportTool } = this.#settings();
+    if (reportTool === undefined || !Object.hasOwn(tools, reportTool)) return undefined;
+    const isAlone = Object.keys(tools).every((name) => this.#ownTools().has(name));
+    if (isAlone && this.#parts.options.reportTool === undefined) {
+      const { [reportTool]: _, ...others } = tools;
+      return { tools: others };
+    }
+    const handles = state[HANDLES_KEY];
+    if (typeof handles === "string") messageList.addSystem({ role: "system", content: handles }, HANDLES_TAG);
+    return undefined;
+  }
+
   async processOutputStream(args: ProcessOutputStreamArgs): Promise<Part> {
     const { part, state } = args;
     const known = state[STATE_KEY] as AgentRun | null | undefined;
     if (known === null || (known?.runId !== undefined && !WATCHED.has(part.type))) return part;
     try {
+      if (known === undefined) this.#continueTurn(args);
       const run = known ?? (await this.#findRun(args, part.runId));
       state[STATE_KEY] = run ?? null;
       if (run) this.#watch(run, part, args.requestContext);
@@ -125,16 +164,49 @@ export class LearnedRecall implements Processor {
     }
   }
 
+  #noteDropped({ episode, dropped }: AgentRun): void {
+    if (dropped.length === 0) return;
+    const { options, shared } = this.#parts;
+    shared.dropped.set(episode, dropped);
+    const message = "Earlier questions of the user that repeat the request were left out of a recall.";
+    options.logger?.debug?.(message, { code: "ECHOES_DROPPED" satisfies OwnLogCode, episode, ids: dropped });
+  }
+
   async #recall(args: ProcessInputArgs): Promise<ProcessInputResult> {
     return (await this.#inner?.processInput?.(args)) ?? args.messageList;
   }
 
-  /** Lets Mastra embed the turn's messages. A failure loses their recall, never the turn. */
+  /** A resumed turn has no input hook. */
+  #continueTurn({ requestContext, messageList }: ProcessOutputStreamArgs): void {
+    if (!this.#inner || !messageList) return;
+    const thread = threadIn(requestContext);
+    if (thread) this.#parts.shared.turns.begin(thread.threadId, messageList);
+  }
+
+  /** Lets Mastra embed the messages of a turn that is remembered. A failure loses their recall, never the turn. */
   async #index(args: ProcessOutputResultArgs): Promise<Awaited<ProcessorMessageResult>> {
-    const unchanged = args.messageList ?? args.messages;
+    const { messageList } = args;
+    const { turns } = this.#parts.shared;
+    const unchanged = messageList ?? args.messages;
+    if (!this.#inner) return unchanged;
     try {
-      if (!this.#inner || !this.#remembers(args)) return unchanged;
-      return (await this.#inner.processOutputResult?.(args)) ?? unchanged;
+      const isRemembered = this.#remembers(args);
+      // Mastra's legacy runs may bring none.
+      if (messageList) turns.end(messageList, isRemembered);
+      if (!isRemembered) {
+        const embedded = messageList ? turns.embeddedOf(messageList) : [];
+        for (const [index, ids] of embedded) await this.#unembed(index, ids);
+        return unchanged;
+      }
+      const result = (await this.#inner.processOutputResult?.(args)) ?? unchanged;
+      // Mastra embeds new messages; those saved before the turn's end are not new to it.
+      const saved = messageList
+        ? messagesOf(messageList).filter(({ id }) => !messageList.isNewMessage(id) && !turns.isEmbedded(id))
+        : [];
+      if (saved.length > 0) {
+        await this.#inner.processOutputResult?.({ ...args, messages: saved, messageList: undefined as never });
+      }
+      return result;
     } catch (error) {
       this.#parts.kit.failOpen("OUTCOME_NOT_RECORDED", "A turn's messages could not be embedded.", { error });
       return unchanged;

@@ -1,7 +1,7 @@
 import type { MastraDBMessage } from "@mastra/core/memory";
 import type { ProcessInputArgs } from "@mastra/core/processors";
 import type { QueryResult } from "@mastra/core/vector";
-import { nearIdenticalTo, type RunScope } from "@qavr/core/adapter";
+import type { RunScope } from "@qavr/core/adapter";
 import { answered } from "../learning-options.js";
 import type { MemoryParts } from "../memory-parts.js";
 import type { AgentRun } from "../runs/agent-run.js";
@@ -9,17 +9,13 @@ import { storable } from "../runs/aliases.js";
 import { openRun, openUnrecorded } from "../runs/run-lifecycle.js";
 import { scopeOfRun } from "../runs/run-scope.js";
 import type { ThreadOfRun } from "../runs/thread-of-run.js";
+import { echoOf } from "./echoes.js";
 import { DEFAULT_TOP_K, type QueryPlan } from "./ranked-query.js";
-
-/** Roles of messages in which a user asks. Studio's chat embeds them as signals. */
-const ASKING: ReadonlySet<unknown> = new Set(["user", "signal"]);
 
 /** The settings of a recall, from one resolved memory configuration. */
 export interface RecallSettings {
   /** Results below this similarity are no candidates. */
   readonly threshold: number | undefined;
-  /** True when a recalled question comes with its answer. */
-  readonly showsAnswers: boolean;
   readonly readOnly: boolean;
   /** Name of the report tool, undefined where the agent has none. */
   readonly reportTool: string | undefined;
@@ -61,7 +57,7 @@ export function planRecall(
 /** How messages are ranked. */
 export function messageQuery(
   { kit, options, messages: collection }: Pick<MemoryParts, "kit" | "options" | "messages">,
-  { threshold, showsAnswers, model }: RecallSettings,
+  { threshold, model }: RecallSettings,
   scope: RunScope,
   {
     run,
@@ -69,15 +65,14 @@ export function messageQuery(
     inPrompt,
   }: { readonly run: AgentRun | undefined; readonly text: string | undefined; readonly inPrompt: ReadonlySet<string> },
 ): QueryPlan {
-  const { echoes = "auto", fetchK, label } = options;
-  const drops = text !== undefined && (echoes === "drop" || (echoes === "auto" && !showsAnswers));
-  const isSame = drops ? nearIdenticalTo(text) : () => false;
+  const { echoes = "keep", fetchK, label } = options;
+  const isEcho = text === undefined || echoes === "keep" ? undefined : echoOf(text);
   const rankings: QueryPlan["rankings"] = [];
   /** True for a message that the prompt has already, also from an earlier query of this recall. */
-  const isPresent = (id: string): boolean =>
-    inPrompt.has(id) || rankings.some(({ ranking }) => ranking.items.some((item) => item.id === storable(id)));
-  let echoed = false;
-  let present = 0;
+  const isPresent = (result: QueryResult): boolean => {
+    const id = messageIdOf(result) ?? "";
+    return inPrompt.has(id) || rankings.some(({ ranking }) => ranking.items.some((item) => item.id === storable(id)));
+  };
   return {
     kit,
     scope,
@@ -93,20 +88,23 @@ export function messageQuery(
       return id === undefined ? undefined : storable(id);
     },
     textOf: messageTextOf,
-    admits(result) {
-      if (isPresent(messageIdOf(result) ?? "")) {
-        present += 1;
-        return false;
-      }
-      if (threshold !== undefined && result.score < threshold) return false;
-      const echo = ASKING.has(result.metadata?.role) && isSame(messageTextOf(result) ?? "");
-      echoed ||= echo;
-      return !echo;
+    admit(pool) {
+      const found = pool.filter(
+        (result) => !isPresent(result) && (threshold === undefined || result.score >= threshold),
+      );
+      if (!isEcho) return found;
+      const echoes = found.filter((result) => isEcho(result, pool));
+      const ids = echoes.flatMap((result) => messageIdOf(result) ?? []);
+      run?.dropped.push(...ids.filter((id) => !run.dropped.includes(id)));
+      return found.filter((result) => !echoes.includes(result));
     },
-    askAgain({ topK = DEFAULT_TOP_K, ...asked }) {
-      // The user's own questions filled the list, so ask for the answers.
-      if (echoed) return { ...asked, topK: topK + present, filter: { ...asked.filter, role: "assistant" } };
-      return present === 0 ? undefined : { ...asked, topK: topK + present };
+    askAgain({ topK = DEFAULT_TOP_K, ...asked }, pool, missing) {
+      const present = pool.filter(isPresent).length;
+      // Only an answer in the pool lets an earlier question go, and answers lie behind questions in similarity.
+      if (isEcho && pool.some((result) => isEcho(result, undefined))) {
+        return { ...asked, topK: topK + present, filter: { ...asked.filter, role: "assistant" } };
+      }
+      return missing && present > 0 ? { ...asked, topK: topK + present } : undefined;
     },
   };
 }

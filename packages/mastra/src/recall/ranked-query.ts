@@ -26,10 +26,14 @@ export interface QueryPlan {
   /** Id of the memory behind a result; undefined for a result without one. */
   idOf(result: QueryResult): string | undefined;
   textOf(result: QueryResult): string | undefined;
-  /** False for a result that must not take a place. */
-  admits(result: QueryResult): boolean;
-  /** A query that may fill the places of results that were left out; undefined when none would. */
-  askAgain(asked: QueryVectorParams): QueryVectorParams | undefined;
+  /** The results that may take a place. */
+  admit(pool: readonly QueryResult[]): readonly QueryResult[];
+  /**
+   * Another query for the pool; undefined when none would change it.
+   *
+   * @param missing True when results that were left out have left places empty.
+   */
+  askAgain(asked: QueryVectorParams, pool: readonly QueryResult[], missing: boolean): QueryVectorParams | undefined;
 }
 
 /** A ranking and the number of its candidates. */
@@ -64,8 +68,8 @@ async function findCandidates(plan: QueryPlan, ask: Ask, params: QueryVectorPara
   const width = (await kit.fetchSize(request, run?.runId)) ?? topK;
   const { answer, asked } = await askWide(plan, ask, params, { ...params, topK: width });
   const found = admitted(plan, answer);
-  if (found.results.length >= topK || answer.length < topK) return found;
-  const more = await askMore(plan, ask, asked);
+  const missing = found.results.length < topK && answer.length >= topK;
+  const more = await askMore(plan, ask, plan.askAgain(asked, answer, missing));
   return more.length === 0
     ? found
     : admitted(
@@ -93,9 +97,12 @@ async function askWide(
   return { answer: await ask(params), asked: params };
 }
 
-/** Asks for results that may fill the places of those left out. When the store refuses, the places stay empty. */
-async function askMore(plan: QueryPlan, ask: Ask, asked: QueryVectorParams): Promise<readonly QueryResult[]> {
-  const again = plan.askAgain(asked);
+/** Asks for more results. When the store refuses, those found so far decide. */
+async function askMore(
+  plan: QueryPlan,
+  ask: Ask,
+  again: QueryVectorParams | undefined,
+): Promise<readonly QueryResult[]> {
   if (!again) return [];
   try {
     return await ask(again);
@@ -109,9 +116,9 @@ async function askMore(plan: QueryPlan, ask: Ask, asked: QueryVectorParams): Pro
 function admitted(plan: QueryPlan, answer: readonly QueryResult[]): Found {
   const found: Found = { results: [], ids: [] };
   const seen = new Set<string>();
-  for (const result of answer) {
+  for (const result of plan.admit(answer)) {
     const id = plan.idOf(result);
-    if (id === undefined || seen.has(id) || !plan.admits(result)) continue;
+    if (id === undefined || seen.has(id)) continue;
     seen.add(id);
     found.results.push(result);
     found.ids.push(id);

@@ -27,6 +27,7 @@ export function describeRecall(
         context: run.context,
         candidates,
         shown: run.memories.length,
+        ...(run.dropped.length > 0 ? { dropped: run.dropped } : {}),
         order: rankings.some(({ ranking }) => ranking.order === "learned") ? "learned" : "host",
         recorded,
         ...(gate === undefined ? {} : { gate }),

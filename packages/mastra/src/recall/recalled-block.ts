@@ -4,8 +4,9 @@ import type { CollectionOptions } from "./collections.js";
 /** Length of the excerpt beside a message's handle, characters: enough to recognise the message. */
 const EXCERPT = 80;
 
-/** The tag of this package's system messages. */
+/** The tags of this package's system messages: memories of collections, and handles of messages. */
 export const BLOCK_TAG = "qavr";
+export const HANDLES_TAG = "qavr-handles";
 
 /**
  * A collection's memories as a block for the prompt, each with the handle that reports understand:

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { MastraVector, QueryResult, QueryVectorParams } from "@mastra/core/vector";
 import { withMembers } from "@qavr/core/adapter";
+import type { Turns } from "../runs/turns.js";
 import { type QueryPlan, rankedQuery } from "./ranked-query.js";
 
 /**
@@ -9,11 +10,18 @@ import { type QueryPlan, rankedQuery } from "./ranked-query.js";
  */
 export const recallScopes: AsyncLocalStorage<QueryPlan> = new AsyncLocalStorage();
 
-/** The same vector store; queries of a recall return results in learned order. */
-export function rerankingVector<Vector extends MastraVector>(inner: Vector): Vector {
-  return proxyVector(inner, (params, ask) => {
+/** The same vector store; queries of a recall return results in learned order, and embedded messages are noted. */
+export function rerankingVector<Vector extends MastraVector>(inner: Vector, turns: Turns): Vector {
+  const ranking = proxyVector(inner, (params, ask) => {
     const plan = recallScopes.getStore();
     return plan ? rankedQuery(plan, ask, params) : ask(params);
+  });
+  return withMembers(ranking, {
+    async upsert(params: Parameters<MastraVector["upsert"]>[0]) {
+      const ids = await inner.upsert(params);
+      turns.embedded(params.indexName, params.metadata?.map((entry) => entry?.message_id) ?? []);
+      return ids;
+    },
   });
 }
 

@@ -44,6 +44,8 @@ export interface AgentRun extends RunScope {
   readonly expectedAs: string | undefined;
   /** Memories shown in this process, in the order of their ranking. */
   readonly memories: RecalledEntry[];
+  /** Ids of earlier questions that the recall left out. */
+  readonly dropped: string[];
   /** Ids of the tool calls that failed. */
   readonly failedCalls: Set<string>;
   /** Ids of the tool calls without a result. */
@@ -76,6 +78,7 @@ export function newRun(
     traceId: undefined,
     ...known,
     memories: [],
+    dropped: [],
     failedCalls: new Set(),
     openCalls: new Set(),
     startsStep: false,

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { Agent, type AgentConfig } from "@mastra/core/agent";
 import { noopLogger } from "@mastra/core/logger";
 import type { Memory } from "@mastra/memory";
-import type { EpisodeView, Store } from "@qavr/core";
+import type { Store } from "@qavr/core";
 import { memoryStore } from "@qavr/core";
-import { type LearningOptions, QavrMemory, type QavrMemoryFields } from "@qavr/mastra";
+import { type LearningOptions, QavrMemory, type QavrMemoryFields, type RunView } from "@qavr/mastra";
 import { type Script, scriptedModel } from "./scripted-model.js";
 import { libsql } from "./stores.js";
 import { wordEmbedder } from "./word-embedder.js";
@@ -67,6 +67,6 @@ export async function remember(
 }
 
 /** The ledger's record of the thread's latest run. */
-export function latest(memory: QavrMemory, threadId: string): Promise<EpisodeView | undefined> {
+export function latest(memory: QavrMemory, threadId: string): Promise<RunView | undefined> {
   return memory.explain({ threadId });
 }
