@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { sourceFiles } from "../src/documentation.js";
 import { readMarkdown } from "../src/markdown.js";
 import { repositoryFile } from "../src/repository.js";
+import { OTHER_RUNTIMES, RUNTIMES_IN_CI } from "../src/runtimes.js";
 
 const sources = sourceFiles().map((path) => ({ path, text: readFileSync(repositoryFile(path), "utf8") }));
 
@@ -108,3 +109,15 @@ describe("docs/reference/environment.md", () => {
 function found(pattern: RegExp): string[] {
   return [...new Set(sources.flatMap(({ text }) => [...text.matchAll(pattern)].map((match) => match[1] ?? "")))].sort();
 }
+
+describe("docs/reference/runtimes.md", () => {
+  it("has one row for every runtime that is tried, with its SQLite, and no other", () => {
+    const page = readFileSync(repositoryFile("docs/reference/runtimes.md"), "utf8");
+    const table = page.matchAll(/^\| (\w+ \d[\d.]+).*? \| (.*?) \| (.*?) \|/gm);
+    const expected = [...RUNTIMES_IN_CI, ...OTHER_RUNTIMES].map(({ name, version, sqlite }) => {
+      const processes = sqlite?.sharesFiles ? "several" : "one";
+      return [`${name} ${version}`, sqlite?.version ?? "–", sqlite ? processes : "–"];
+    });
+    expect([...table].map(([, ...cells]) => cells).sort()).toEqual(expected.sort());
+  });
+});
