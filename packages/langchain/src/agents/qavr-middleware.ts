@@ -62,17 +62,36 @@ export function qavrMiddleware(fields: QavrMiddlewareFields): AgentMiddleware {
     async beforeAgent(state) {
       return { [stateKey]: await memoriesFor(parts, retriever, options, state as unknown as AgentState) };
     },
-    wrapModelCall(request, handler) {
+    async wrapModelCall(request, handler) {
       const memories = (request.state as Record<string, unknown>)[stateKey] as readonly StateMemory[] | undefined;
-      if (!memories || memories.length === 0) return handler(request);
-      noteRead(parts, memories);
-      const block = renderMemories(memories, options);
-      const { systemMessage } = request;
-      // Behind the agent's own prompt, so that a provider's prompt cache still knows it.
-      const extended = systemMessage.text === "" ? new SystemMessage(block) : systemMessage.concat(`\n\n${block}`);
-      return handler({ ...request, systemMessage: extended });
+      let { systemMessage } = request;
+      if (memories && memories.length > 0) {
+        noteRead(parts, memories);
+        const block = renderMemories(memories, options);
+        // Behind the agent's own prompt, so that a provider's prompt cache still knows it.
+        systemMessage = systemMessage.text === "" ? new SystemMessage(block) : systemMessage.concat(`\n\n${block}`);
+      }
+      try {
+        return await handler({ ...request, systemMessage });
+      } catch (error) {
+        throw passedOn(error);
+      }
     },
   });
+}
+
+/**
+ * Prepares an error of the model so that LangChain does not wrap it in a `MiddlewareError`, by which neither a retry nor the agent's caller
+ * could recognise it (langchainjs #11324). LangChain wraps all errors but LangGraph's control flow. So the error bears the mark of
+ * control flow until LangChain has looked at it: for two microtasks.
+ */
+function passedOn(error: unknown): unknown {
+  const marked = error as { is_bubble_up?: boolean };
+  if (error instanceof Error && Object.isExtensible(error) && marked.is_bubble_up === undefined) {
+    marked.is_bubble_up = true;
+    queueMicrotask(() => queueMicrotask(() => delete marked.is_bubble_up));
+  }
+  return error;
 }
 
 /** Marks a retrieval's exposures as unread: another middleware may end the run before the first model call. */

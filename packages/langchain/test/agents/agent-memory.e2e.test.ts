@@ -1,11 +1,14 @@
+import { AIMessage } from "@langchain/core/messages";
+import { fakeModel } from "@langchain/core/testing";
 import { memoryStore, QavrError } from "@qavr/core";
-import { createMiddleware } from "langchain";
+import { type AgentMiddleware, createMiddleware, modelRetryMiddleware } from "langchain";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
 import { type AgentMemory, agentMemory, qavrMiddleware, withAgents } from "../../src/agents/index.js";
 import { calling, messageOf, recording, systemPrompts } from "../support/agent.js";
 import { bench, credit, nothingOpen } from "../support/bench.js";
 import { memoryVectorStore } from "../support/corpus.js";
+import { itWithRetriedPrompts } from "../support/framework-features.js";
 
 const QUESTION = { messages: [{ role: "user" as const, content: "payment queue stuck" }] };
 
@@ -67,6 +70,42 @@ describe("memory.agent", () => {
       .invoke(QUESTION);
     expect(model.callCount).toBe(0);
     expect((await memory.status()).episodes.recorded).toBe(0);
+  });
+
+  describe("retries of the model", () => {
+    class RateLimited extends Error {}
+    // Its declared type does not compile under exactOptionalPropertyTypes.
+    const retrying = (options: object): AgentMiddleware =>
+      (modelRetryMiddleware as (options: object) => AgentMiddleware)({ initialDelayMs: 0, maxRetries: 1, ...options });
+
+    itWithRetriedPrompts.each([
+      ["classes", [RateLimited]],
+      ["a function", (error: Error) => error instanceof RateLimited],
+    ])("know the model's errors by %s", async (_how, retryOn) => {
+      const { memory, vectors } = await bench();
+      const model = fakeModel().respond(new RateLimited("429")).respond(new AIMessage("done"));
+      const agent = withAgents(memory, { base: vectors, k: 1 }).agent({ model, middleware: [retrying({ retryOn })] });
+      expect((await agent.invoke(QUESTION)).messages.at(-1)?.text).toBe("done");
+      expect(systemPrompts(model)[1]).toContain("[m1] restart");
+      expect(await credit(memory)).toEqual({ restart: 1 });
+    });
+
+    itWithRetriedPrompts("hand the model's error to onFailure", async () => {
+      const { memory, vectors } = await bench();
+      const onFailure = (error: Error) => error.constructor.name;
+      const model = fakeModel().alwaysThrow(new RateLimited("429"));
+      const agent = withAgents(memory, { base: vectors, k: 1 }).agent({ model, middleware: [retrying({ onFailure })] });
+      expect((await agent.invoke(QUESTION)).messages.at(-1)?.text).toBe("RateLimited");
+    });
+
+    it("leave the error as it was for the agent's caller", async () => {
+      const { memory, vectors } = await bench();
+      const error = Object.freeze(new RateLimited("429"));
+      const agent = withAgents(memory, vectors).agent({ model: fakeModel().alwaysThrow(new RateLimited("429")) });
+      await expect(agent.invoke(QUESTION)).rejects.toThrow(RateLimited);
+      const frozen = withAgents(memory, vectors).agent({ model: fakeModel().alwaysThrow(error) });
+      await expect(frozen.invoke(QUESTION)).rejects.toMatchObject({ cause: error });
+    });
   });
 
   it("keeps the types of createAgent", () => {

@@ -17,3 +17,5 @@ export const itWithAnnouncements: TestAPI = since(langgraph, "1.4.17");
 export const itWithAbortedStreams: TestAPI = since(langgraph, "1.4.18");
 /** A tracked agent is part of the run that calls it, also without being handed its config. */
 export const itWithJoiningAgents: TestAPI = since(langchain, "1.5.12");
+/** A model call may be tried again although a middleware has changed its system prompt (langchainjs #10114). */
+export const itWithRetriedPrompts: TestAPI = since(langchain, "1.2.26");
