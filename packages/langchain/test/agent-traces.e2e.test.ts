@@ -194,7 +194,7 @@ describe("a tracked agent", () => {
   });
 
   it("does not credit what a tool retrieved before it failed", async () => {
-    const { memory, showing } = await bench();
+    const { memory, showing } = await bench({ evaluate: () => true });
     const lookUp = tool(
       async () => {
         await showing("coffee").invoke("payment");

@@ -112,12 +112,14 @@ export class OutcomeHandler extends BaseCallbackHandler {
   }
 
   override async handleToolEnd(output: unknown, runId: string): Promise<void> {
-    const failed = (output as { status?: unknown } | null | undefined)?.status === "error";
-    await this.#end(runId, { output }, failed);
+    const { status, tool_call_id } = (output ?? {}) as { readonly status?: unknown; readonly tool_call_id?: unknown };
+    this.#endTool(runId, status === "error", tool_call_id);
+    await this.#end(runId, { output });
   }
 
   override async handleToolError(error: unknown, runId: string): Promise<void> {
-    await this.#end(runId, { error }, !isControlFlow(error));
+    this.#endTool(runId, !isControlFlow(error));
+    await this.#end(runId, { error });
   }
 
   override async handleRetrieverEnd(documents: DocumentInterface[], runId: string): Promise<void> {
@@ -170,14 +172,22 @@ export class OutcomeHandler extends BaseCallbackHandler {
     this.#parts.runs.find(runId)?.parts?.ended.push(announced(end));
   }
 
-  async #end(runId: string, end: RunEnd, toolFailed: boolean = false): Promise<void> {
+  #endTool(runId: string, failed: boolean, callId?: unknown): void {
+    const run = this.#parts.runs.find(runId);
+    if (!run || run.ended || run.root.ownCalls.has(callId)) return;
+    run.failed = failed;
+    run.root.lastToolFailed = failed;
+    if (failed) run.root.toolErrors += 1;
+    else run.root.doneCalls.add(callId);
+  }
+
+  async #end(runId: string, end: RunEnd): Promise<void> {
     const run = this.#parts.runs.find(runId);
     if (!run || run.ended) return;
     run.ended = true;
-    if (toolFailed) run.root.toolErrors += 1;
     const ended = announced(end, run.parts);
     run.parent?.parts?.ended.push(ended);
-    run.failed = toolFailed || ("error" in end ? !isControlFlow(end.error) : isFailure(end));
+    run.failed ||= "error" in end ? !isControlFlow(end.error) : isFailure(end);
     if ("error" in end && isInterrupt(end.error) && isOnRootThread(run) && run.root.interrupted === "no") {
       run.root.interrupted = "seen";
     }

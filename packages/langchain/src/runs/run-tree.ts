@@ -58,6 +58,12 @@ export interface RootRun {
   /** LangGraph announced that this run continues an interrupted one. */
   resumes: boolean;
   toolErrors: number;
+  /** True when the tool that ended last has failed, the memory's own tools aside. */
+  lastToolFailed: boolean;
+  /** Ids of calls of tools that did not fail. */
+  readonly doneCalls: Set<unknown>;
+  /** Ids of calls of the memory's own tools. */
+  readonly ownCalls: Set<unknown>;
   touched: number;
   /** Signals that may abort it, as far as its retrievals know them: an abort may have any error as its reason. */
   readonly signals: Set<AbortSignal>;
@@ -201,6 +207,9 @@ function rootOf(
     interrupted: "no",
     resumes: false,
     toolErrors: 0,
+    lastToolFailed: false,
+    doneCalls: new Set(),
+    ownCalls: new Set(),
     touched: now,
     signals: new Set(),
     over: false,

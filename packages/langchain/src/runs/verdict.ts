@@ -1,6 +1,7 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import type { OutcomeInput } from "@qavr/core";
 import type { EpisodeOfRun, Evaluate, RunKit } from "@qavr/core/adapter";
+import { outcomeOfEnd } from "./agent-end.js";
 import type { RunEnd } from "./run-end.js";
 import { isAbort } from "./run-errors.js";
 import type { RunInfo } from "./run-scope.js";
@@ -42,7 +43,7 @@ export type AfterRun = (run: SettledRun) => Promise<void>;
  * - aborted or timed out: unknown
  * - judged by `evaluate`: its verdict, tier `verified`
  * - thrown, and `evaluate` is absent, cannot tell or throws itself: reward 0, tier `observed`
- * - ended, and there is no `evaluate`: reward 1, tier `completed`, which counts little
+ * - ended, and there is no `evaluate`: see {@link outcomeOfEnd}
  */
 export async function judge(
   kit: RunKit,
@@ -52,7 +53,7 @@ export async function judge(
 ): Promise<OutcomeInput | undefined> {
   const thrown = "error" in end;
   if (thrown && isAbort(end.error, root.signals)) return undefined;
-  if (!evaluate) return thrown ? unjudged(end) : { reward: 1, tier: "completed" };
+  if (!evaluate) return thrown ? unjudged(end) : outcomeOfEnd(root, end.output);
   return (await kit.judge(evaluate, finishedRun(root, end), root.id)) ?? unjudged(end);
 }
 

@@ -1,5 +1,8 @@
-import type { DynamicStructuredTool } from "@langchain/core/tools";
+import type { DynamicStructuredTool, ToolRunnableConfig } from "@langchain/core/tools";
 import { type OptionTable, TEXT } from "@qavr/core/adapter";
+import type { MemoryParts } from "../memory-parts.js";
+import { findRun } from "../runs/find-run.js";
+import type { RootRun } from "../runs/run-tree.js";
 
 /** The options of every tool. */
 export const TOOL_OPTIONS: OptionTable<{ readonly name?: string; readonly description?: string }> = {
@@ -31,6 +34,13 @@ export function answering<Tool extends Pick<DynamicStructuredTool, "call">>(
     return call(problems.length === 0 ? input : { ...input, [PROBLEMS_KEY]: problems }, ...rest);
   };
   return Object.assign(tool, { call: answer });
+}
+
+/** The root run of a call of one of the memory's own tools: its result says nothing about how the agent's work went. */
+export function noteOwnCall({ runs }: Pick<MemoryParts, "runs">, config: ToolRunnableConfig): RootRun | undefined {
+  const root = findRun(runs, config.callbacks).run?.root;
+  if (config.toolCall?.id !== undefined) root?.ownCalls.add(config.toolCall.id);
+  return root;
 }
 
 /** The problems that a repair found. */

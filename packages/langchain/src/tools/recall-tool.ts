@@ -7,7 +7,7 @@ import { type MemoryHandle, partsOf } from "../memory-parts.js";
 import { QavrRetriever, type RetrieverOptions } from "../qavr-retriever.js";
 import type { Host } from "../ranking/host.js";
 import { continueHandles } from "../runs/run-session.js";
-import { answering, problemsOf, type Repaired, TOOL_OPTIONS } from "./answering-tool.js";
+import { answering, noteOwnCall, problemsOf, type Repaired, TOOL_OPTIONS } from "./answering-tool.js";
 
 /** Options of a recall tool: its name and description for the model, and the retriever's options. */
 export interface RecallToolOptions extends RetrieverOptions {
@@ -45,6 +45,7 @@ export function createRecallTool(memory: MemoryHandle, base: Host, options: Reca
     input: { query: string },
     config: ToolRunnableConfig,
   ): Promise<[string, DocumentInterface[]]> => {
+    noteOwnCall(parts, config);
     const [problem] = problemsOf(input);
     if (problem !== undefined) return [problem, []];
     const { state } = config as { readonly state?: { readonly messages?: unknown } };

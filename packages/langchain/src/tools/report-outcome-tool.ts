@@ -8,9 +8,8 @@ import {
   repairReport,
 } from "@qavr/core/adapter";
 import type { MemoryParts } from "../memory-parts.js";
-import { findRun } from "../runs/find-run.js";
 import { joinSuspended } from "../runs/run-session.js";
-import { answering, problemsOf, type Repaired, TOOL_OPTIONS } from "./answering-tool.js";
+import { answering, noteOwnCall, problemsOf, type Repaired, TOOL_OPTIONS } from "./answering-tool.js";
 
 /** Options of a report tool. */
 export interface ReportOutcomeToolOptions {
@@ -30,10 +29,10 @@ export function createReportOutcomeTool(
 ): ReportOutcomeTool {
   assertOptions(options, TOOL_OPTIONS, "A report tool");
   const { name = "report_outcome", description = REPORT_DESCRIPTION } = options;
-  const { kit, runs } = parts;
+  const { kit } = parts;
   const report = async (input: ReportedOutcome, config: ToolRunnableConfig): Promise<string> => {
     if (!kit.engine.enabled) return "Nothing was recorded: learning is switched off.";
-    const root = findRun(runs, config.callbacks).run?.root;
+    const root = noteOwnCall(parts, config);
     if (!root) return "Nothing was recorded: this run is not tracked.";
     const episodes = async () => {
       await joinSuspended(parts, root);

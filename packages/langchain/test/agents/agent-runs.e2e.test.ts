@@ -1,3 +1,4 @@
+import { AIMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import {
   type BaseStore,
@@ -24,10 +25,11 @@ import { sleep } from "../support/sleep.js";
 const QUESTION = { messages: [{ role: "user" as const, content: "payment queue stuck" }] };
 const RUN_ID = "99999999-9999-4999-8999-999999999991";
 const THREAD = { configurable: { thread_id: "T" } };
+const NOTHING = z.object({});
 const both = { restart: 1, scale: 1 } as const;
 
 const act = (work: () => unknown = () => "acted", name: string = "act") =>
-  tool(async () => String(await work()), { name, description: "acts", schema: z.object({}) });
+  tool(async () => String(await work()), { name, description: "acts", schema: NOTHING });
 const calls = (...names: string[]): Call[] => names.map((name, i) => ({ name, args: {}, id: `${name}-${i}` }));
 
 /** A tracked agent that is shown two memories. */
@@ -99,13 +101,58 @@ describe("how the run of an agent with memories may end", () => {
     expect(outcomes).toMatchObject({ completed: 0, observed: 0 });
   });
 
-  it("with one of two parallel tool calls failed: it has ended all the same", async () => {
+  const broken = tool(failing, { name: "broken", description: "fails", schema: NOTHING }) as unknown as ReturnType<
+    typeof act
+  >;
+
+  it.each([
+    ["after tools that succeeded: it has succeeded", [calls("act")], 1],
+    ["after a tool that succeeded where another had failed: it has succeeded", [calls("broken"), calls("act")], 1],
+    ["after a tool that failed: it has failed", [calls("act"), calls("broken")], 0],
+    ["after tools that all failed: it has failed", [calls("broken", "broken")], 0],
+    ["after tools of which one failed: its result is unknown", [calls("act", "broken")], undefined],
+    ["after a tool that does not exist: its result is unknown", [calls("unheard")], undefined],
+    [
+      "with a report on memories after a tool that failed: it has failed",
+      [calls("broken"), [{ name: "report_outcome", args: { helpful: ["m1"] }, id: "r" }]],
+      0,
+    ],
+  ])("%s", async (_how, steps, reward) => {
     const setup = await bench();
-    const broken = tool(failing, { name: "broken", description: "fails", schema: z.object({}) });
-    const agent = agentOf(setup, [calls("act", "broken")], [act(), broken as unknown as ReturnType<typeof act>]);
+    const memories = { base: setup.vectors, k: 2, reportTool: true };
+    const agent = withAgents(setup.memory, memories).agent({ model: recording(...steps), tools: [act(), broken] });
     await agent.invoke(QUESTION, { runId: RUN_ID });
+    const expected = reward === undefined ? undefined : expect.objectContaining({ reward, tier: "completed" });
+    expect((await setup.memory.explain(RUN_ID))?.outcome).toEqual(expected);
+  });
+
+  it.each([
+    ["and did nothing else: its result is unknown", [], undefined],
+    ["and another one succeeded: it has succeeded", [calls("other")], 1],
+  ])("after a person rejected a tool call %s", async (_what, after, reward) => {
+    const setup = await bench();
+    const agent = withAgents(setup.memory, { base: setup.vectors, k: 2 }).agent({
+      model: recording(calls("act"), ...after),
+      tools: [act(), act(undefined, "other")],
+      middleware: [approval()],
+      checkpointer: new MemorySaver(),
+    });
+    await agent.invoke(QUESTION, { ...THREAD, runId: RUN_ID });
+    await agent.invoke(new Command({ resume: { decisions: [{ type: "reject" }] } }), THREAD);
+    expect((await setup.memory.explain(RUN_ID))?.outcome?.reward).toBe(reward);
+  });
+
+  it("in a chat whose earlier turn ended after a failed tool: that says nothing about this turn", async () => {
+    const setup = await bench();
+    const model = recording(calls("broken")).respond(new AIMessage("done again"));
+    const agent = withAgents(setup.memory, { base: setup.vectors, k: 2 }).agent({
+      model,
+      tools: [broken],
+      checkpointer: new MemorySaver(),
+    });
+    await agent.invoke(QUESTION, THREAD);
+    await agent.invoke(QUESTION, { ...THREAD, runId: RUN_ID });
     expect((await setup.memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 1, tier: "completed" });
-    expect(await credit(setup.memory)).toEqual(both);
   });
 });
 
@@ -142,7 +189,7 @@ describe("an agent with memories inside another run", () => {
   });
 
   itWithJoiningAgents("is not credited by the success of a run that went on without it", async () => {
-    const setup = await bench();
+    const setup = await bench({ evaluate: () => true });
     const model = recording();
     model.alwaysThrow(new Error("inner model is down"));
     const inner = withAgents(setup.memory, { base: setup.vectors, k: 1, query: () => "office coffee" }).agent({
@@ -160,7 +207,7 @@ describe("an agent with memories inside another run", () => {
     });
     const delegate = tool(
       async (_input, config: RunnableConfig) => String((await inner.invoke(QUESTION, config)).messages.length),
-      { name: "act", description: "acts", schema: z.object({}) },
+      { name: "act", description: "acts", schema: NOTHING },
     );
     await agentOf(setup, [calls("act")], [delegate]).invoke(QUESTION, { runId: RUN_ID });
     expect((await setup.memory.explain(RUN_ID))?.exposures).toHaveLength(2);

@@ -1,0 +1,37 @@
+import type { OutcomeInput } from "@qavr/core";
+import type { RootRun } from "./run-tree.js";
+
+/** The part of a message that is read here. */
+interface Message {
+  readonly type?: unknown;
+  readonly status?: unknown;
+  readonly tool_call_id?: unknown;
+}
+
+type Tools = Pick<RootRun, "toolErrors" | "lastToolFailed" | "doneCalls" | "ownCalls">;
+
+/**
+ * The outcome of a run that ended and was not judged: success of tier `completed`, unless it was an agent that ended after tools that
+ * failed. If all tools of its last step with tool calls failed, that is a failure of the same tier. The result is unknown if only some
+ * failed, or if a call was rejected by a person.
+ */
+export function outcomeOfEnd(root: Tools, output: unknown): OutcomeInput | undefined {
+  const results = lastResults(output, root.ownCalls);
+  // LangChain marks the results of failed tools since 1.5.14. A call of an earlier process, before an interrupt, is not in doneCalls.
+  const failed = results.filter(
+    ({ status, tool_call_id }) => status === "error" || (root.toolErrors > 0 && !root.doneCalls.has(tool_call_id)),
+  );
+  if (failed.length === 0) return { reward: 1, tier: "completed" };
+  return failed.length === results.length && root.lastToolFailed ? { reward: 0, tier: "completed" } : undefined;
+}
+
+/** The results of an agent's last step with tool calls, without those of the memory's own tools. */
+function lastResults(output: unknown, ownCalls: ReadonlySet<unknown>): readonly Message[] {
+  const messages = (output as { readonly messages?: unknown } | null | undefined)?.messages;
+  const results: Message[] = [];
+  for (const message of Array.isArray(messages) ? (messages as readonly Message[]).toReversed() : []) {
+    if (message.type === "human" || (message.type === "ai" && results.length > 0)) break;
+    if (message.type === "tool" && !ownCalls.has(message.tool_call_id)) results.push(message);
+  }
+  return results;
+}
