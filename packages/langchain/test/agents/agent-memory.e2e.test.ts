@@ -142,7 +142,7 @@ describe("the middleware's options", () => {
   it("need a memory and something that holds memories", async () => {
     const { memory } = await bench();
     expect(() => qavrMiddleware({ memory: {} as never, base: {} as never })).toThrow("memory must be");
-    expect(() => qavrMiddleware({ memory, base: undefined as never })).toThrow("must be a vector store");
+    expect(() => qavrMiddleware({ memory, base: undefined as never })).toThrow("needs base");
     expect(() => withAgents(memory, null as never)).toThrow("must be a vector store");
   });
 
