@@ -3,8 +3,6 @@ import { SHARED_LOG_CODES } from "@qavr/core/adapter";
 /** Codes of this adapter alone. */
 const OWN_CODES = {
   NO_OUTCOME_TRACKING: "Memories were retrieved outside any tracked run, so nothing can be learned from how it ends.",
-  NOTHING_TO_CHOOSE_FROM:
-    "A wrapped retriever finds no more documents than are wanted, so learning can only reorder them.",
   MEMORIES_UNAVAILABLE: "An agent's memories could not be retrieved; it went on without them.",
   FEEDBACK_REFUSED: "A feedback of LangSmith cannot be used.",
   REFLECTION_FAILED:

@@ -7,7 +7,6 @@ import {
   type OptionTable,
   type ReportTarget,
   refuseOption,
-  warnOnce,
 } from "@qavr/core/adapter";
 import { defaultStore } from "./default-store.js";
 import { storableId } from "./document-ids.js";
@@ -112,10 +111,9 @@ function createParts(options: QavrOptions): MemoryParts {
   const { logger } = choices;
   const enabled = isEnabled(options);
   const engine = createEngine({ ...settings, ...choices, enabled, store: defaultStore(store) });
-  const kit = createRunKit<OwnLogCode>({ engine, logger, onError, storable: storableId });
-  // With learning off, a missing wiring is no loss.
-  const warning = (code: keyof typeof WIRING_WARNINGS): (() => void) =>
-    enabled ? warnOnce(logger, code, WIRING_WARNINGS[code]) : () => {};
+  const warned = ["NO_OUTCOME_TRACKING"] as const;
+  const kit = createRunKit<OwnLogCode>({ engine, logger, onError, storable: storableId, warned });
+  const warning = (code: keyof typeof WIRING_WARNINGS) => (): void => kit.warnOnce(code, WIRING_WARNINGS[code]);
   return {
     kit,
     runs: createRunTree({

@@ -4,7 +4,7 @@ import { type Runnable, RunnableLambda } from "@langchain/core/runnables";
 import { memoryStore } from "@qavr/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type QavrOptions, qavr } from "../src/index.js";
-import { bench, credit } from "./support/bench.js";
+import { type Bench, bench, credit } from "./support/bench.js";
 import { corpus, memoryVectorStore } from "./support/corpus.js";
 
 afterEach(() => {
@@ -84,6 +84,47 @@ describe("a retriever that finds no more than is wanted", () => {
     memory.retriever(vectors.asRetriever(20), { k: 2 });
     qavr({ store: memoryStore(), enabled: false }).retriever(vectors.asRetriever());
     expect(emitWarning).not.toHaveBeenCalled();
+  });
+});
+
+describe("a use that teaches little", () => {
+  const run = async ({ memory, vectors }: Bench, { runs, k }: { runs: number; k: number }): Promise<void> => {
+    const chain = memory.track(memory.retriever(vectors, { k }).pipe((found) => found));
+    for (let i = 0; i < runs; i++) await chain.invoke("payment");
+  };
+
+  it("is showing all that the store holds: one warning after ten rankings", async () => {
+    const narrow = await bench({ evaluate: () => true });
+    await run(narrow, { runs: 10, k: 6 });
+    expect(narrow.codes()).toEqual([]);
+    await run(narrow, { runs: 15, k: 6 });
+    expect(narrow.codes()).toEqual(["NOTHING_TO_CHOOSE_FROM"]);
+    const wide = await bench({ evaluate: () => true });
+    await run(wide, { runs: 2, k: 2 });
+    await run(wide, { runs: 15, k: 6 });
+    expect(wide.codes()).toEqual([]);
+  });
+
+  it("is judging no run: one warning after twenty, also by a process that lives for one run", async () => {
+    const store = memoryStore();
+    const unjudged = await bench({ store });
+    await run(unjudged, { runs: 20, k: 2 });
+    expect(unjudged.codes()).toEqual([]);
+    await run(unjudged, { runs: 25, k: 2 });
+    expect(unjudged.codes()).toEqual(["NOTHING_JUDGED"]);
+    const later = await bench({ store });
+    await run(later, { runs: 1, k: 2 });
+    await later.memory.flush();
+    expect(later.codes()).toEqual(["NOTHING_JUDGED"]);
+  });
+
+  it("is not one with a single report", async () => {
+    const reported = await bench();
+    await run(reported, { runs: 10, k: 2 });
+    const { episode } = await reported.memory.recall(reported.vectors, "payment");
+    await episode.report({ success: true });
+    await run(reported, { runs: 40, k: 2 });
+    expect(reported.codes()).toEqual([]);
   });
 });
 

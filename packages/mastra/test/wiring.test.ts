@@ -89,6 +89,22 @@ describe("a memory that is made", () => {
     expect(codes).toEqual(["SEMANTIC_RECALL_REPLACED"]);
   });
 
+  it("warns once where many runs ended and none was judged", async () => {
+    const { codes, logger } = listener();
+    const engine = createEngine({ store: memoryStore() });
+    for (let run = 0; run < 20; run++) {
+      const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
+      await engine.end(episode, { reward: 1, tier: "completed", weight: 0.3 });
+    }
+    for (const thread of ["a", "b"]) {
+      const { memory } = bench({ engine, logger });
+      await remember(memory, "deploys run with helm");
+      await scriptedAgent(memory, [{ text: "helm" }]).generate("how to deploy", { memory: { thread, resource: USER } });
+      await memory.flush();
+    }
+    expect(codes).toEqual(["NOTHING_JUDGED"]);
+  });
+
   describe("beside a storage", () => {
     const remote = (qavr: LearningOptions): string[] => {
       const { codes, logger } = listener();

@@ -7,14 +7,22 @@ export const SHARED_LOG_CODES = {
   EVALUATE_FAILED:
     "The evaluate function threw or returned something that is no verdict; the run counts as not judged.",
   OUTCOME_NOT_RECORDED: "The end of a run could not be recorded.",
+  NOTHING_TO_CHOOSE_FROM: "Searches find no more memories than are shown, so learning can only reorder them.",
+  NOTHING_JUDGED: "Many runs ended and none was judged, so little is learned.",
   EPISODE_NOT_RESUMED: "An interrupted run's episode could not be reopened; the resumed run starts a new one.",
 } as const;
 
 /** A code that every adapter logs. */
 export type SharedLogCode = keyof typeof SHARED_LOG_CODES;
 
-/** Codes of failures that stop learning. Without a logger the first line of each becomes a process warning. */
-export const WARNED_LOG_CODES = ["RANKING_FAILED", "EVALUATE_FAILED", "OUTCOME_NOT_RECORDED"] as const;
+/** Codes of conditions that stop learning. Without a logger the first line of each becomes a process warning. */
+export const WARNED_LOG_CODES = [
+  "RANKING_FAILED",
+  "EVALUATE_FAILED",
+  "OUTCOME_NOT_RECORDED",
+  "NOTHING_TO_CHOOSE_FROM",
+  "NOTHING_JUDGED",
+] as const;
 
 /** Fields of one log line. */
 export interface LineFields {

@@ -4,6 +4,7 @@ import type { Engine, Logger, OutcomeInput, OutcomeReceipt, Ranking, RankRequest
 import { ERROR_CODES, type ErrorCode, QavrError } from "../errors/qavr-error.js";
 import { platformTimer } from "../resilience/timeout.js";
 import { type EpisodeOfRun, type RepairedReport, recordAgentReport } from "./agent-report.js";
+import { watchLearning } from "./learning-watch.js";
 import { createLog, type LineFields, type Log, type SharedLogCode, WARNED_LOG_CODES } from "./log-codes.js";
 import { MAX_FETCH_K } from "./options.js";
 import { type Evaluate, fromVerdict, type Outcome, toOutcomeInput } from "./outcome.js";
@@ -56,6 +57,8 @@ export interface RunKit<Code extends string = never> {
   /** Outcomes that are being judged and recorded, and work that follows them. */
   readonly tasks: TaskTracker;
 
+  /** Warns of a use that teaches little: once per engine and code, and never where learning is off. */
+  warnOnce(code: Code | SharedLogCode, message: string): void;
   /** Logs a failure of learning. @throws the error where failures reach the caller */
   failOpen(
     code: Code | SharedLogCode,
@@ -111,6 +114,8 @@ export function createRunKit<Code extends string = never>({
   const throws = onError === "throw";
   const tasks = createTaskTracker();
 
+  const watch = watchLearning<Code>(engine, (code, message) => log("warn", code, message));
+
   const failOpen: RunKit<Code>["failOpen"] = (code, message, fields, level = "warn") => {
     if (throws) throw fields.error;
     log(level, code, message, fields);
@@ -121,6 +126,7 @@ export function createRunKit<Code extends string = never>({
     log,
     throws,
     tasks,
+    warnOnce: watch.warnOnce,
     failOpen,
 
     async fetchSize(request, runId) {
@@ -138,6 +144,7 @@ export function createRunKit<Code extends string = never>({
         const inSession = session !== undefined && request.record !== false;
         const ranking = await (inSession ? session.rank(request) : engine.rank(request));
         if (ranking.degraded && throws) throw degradation(ranking.degraded);
+        tasks.track(watch.ranked(request, ranking));
         return mapOut(ranking);
       } catch (error) {
         if (session?.isOver() !== true) {

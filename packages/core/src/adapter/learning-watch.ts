@@ -1,0 +1,77 @@
+import { partsOf } from "../engine/parts.js";
+import type { Engine, Ranking, RankRequest } from "../engine/types.js";
+import type { SharedLogCode } from "./log-codes.js";
+
+/** Rankings with evidence, none with a choice, after which that is no accident. */
+const NARROW_RANKINGS = 10;
+/** Runs that merely ended, beside none that was judged, after which that is no accident. */
+const UNJUDGED_RUNS = 20;
+/** Rankings between two looks at the outcomes. The first ranking looks too: a process may live for one run. */
+const RANKINGS_PER_LOOK = 20;
+
+const MESSAGES = {
+  NOTHING_TO_CHOOSE_FROM:
+    "Searches find no more memories than are shown, so learning can reorder them and never bring in a better one. Show fewer (k, topK), or " +
+    "let a wrapped retriever find more. Where all are shown, votes tell them apart: report helpful and harmful ones.",
+  NOTHING_JUDGED:
+    "Many runs ended and none was judged, so little is learned: a run that merely ends says hardly anything about its memories. Judge runs " +
+    "(evaluate), report how they went, pass on people's ratings, or give the agent the report tool.",
+} satisfies Partial<Record<SharedLogCode, string>>;
+
+/** Counts of one engine, which several kits may share. */
+interface Counts {
+  readonly warned: Set<string>;
+  rankings: number;
+  /** Rankings with evidence before the first one with more candidates than places. */
+  narrow: number;
+  /** True once there was such a ranking. */
+  hadChoice: boolean;
+  /** True once the outcomes of a namespace hold a judged one. */
+  judged: boolean;
+}
+
+const KNOWN = new WeakMap<Engine, Counts>();
+
+/** Notices uses of an engine that teach it little. */
+export interface LearningWatch<Code extends string> {
+  /** Warns once per engine and code; never where learning is off. */
+  warnOnce(code: Code | SharedLogCode, message: string): void;
+  /** Notes a ranking. Resolves when the outcomes were looked at, where it was their turn. Never rejects. */
+  ranked(request: RankRequest & { readonly namespace: string }, ranking: Ranking): Promise<void>;
+}
+
+export function watchLearning<Code extends string>(
+  engine: Engine,
+  warn: (code: Code | SharedLogCode, message: string) => void,
+): LearningWatch<Code> {
+  const counts = KNOWN.get(engine) ?? { warned: new Set(), rankings: 0, narrow: 0, hadChoice: false, judged: false };
+  KNOWN.set(engine, counts);
+
+  const watch: LearningWatch<Code> = {
+    warnOnce(code, message) {
+      if (!engine.enabled || counts.warned.has(code)) return;
+      counts.warned.add(code);
+      warn(code, message);
+    },
+
+    async ranked({ namespace, candidates, topK }, { episode, order }) {
+      // Unrecorded rankings teach nothing by intent.
+      if (episode === "") return;
+      // Without evidence the host is asked for no more than is shown.
+      counts.hadChoice ||= candidates.length > topK;
+      if (order === "learned" && !counts.hadChoice) counts.narrow += 1;
+      if (counts.narrow === NARROW_RANKINGS) say("NOTHING_TO_CHOOSE_FROM");
+      if (counts.judged || counts.rankings++ % RANKINGS_PER_LOOK !== 0) return;
+      // Diagnosis only: a failing read is ignored.
+      const stats = await partsOf(engine)
+        .states.stats(namespace)
+        .catch(() => undefined);
+      if (!stats) return;
+      const { completed, ...judged } = stats.outcomes;
+      counts.judged = Object.values(judged).some((count) => count > 0);
+      if (!counts.judged && completed >= UNJUDGED_RUNS) say("NOTHING_JUDGED");
+    },
+  };
+  const say = (code: keyof typeof MESSAGES): void => watch.warnOnce(code, MESSAGES[code]);
+  return watch;
+}
