@@ -13,6 +13,7 @@ import { type Qavr, qavr } from "@qavr/langchain";
 import type { Measured } from "../speed/measure.js";
 import type { DocumentIndex } from "./document-index.js";
 import { type ModelCalls, RepeatingModel } from "./model-calls.js";
+import { SilentHandler } from "./silent-handler.js";
 
 /** Documents that every retriever returns. */
 export const RETURNED = 5;
@@ -24,6 +25,7 @@ const KNOWN = 50;
 /** Names of the retrievers. */
 export const CONTENDERS = {
   plain: "plain retriever",
+  observed: "plain retriever, with a handler that does nothing",
   timeWeighted: "TimeWeightedVectorStoreRetriever",
   threshold: "ScoreThresholdRetriever",
   filter: "ContextualCompressionRetriever, EmbeddingsFilter",
@@ -54,14 +56,19 @@ export interface Contenders {
 export async function createContenders(index: DocumentIndex, calls: ModelCalls, folder: string): Promise<Contenders> {
   const { store, embeddings, documents, question, queries } = index;
   const plain = store.asRetriever(RETURNED);
-  const part = (name: string, retriever: BaseRetrieverInterface, memory?: Qavr): Measured => {
+  const part = (
+    name: string,
+    retriever: BaseRetrieverInterface,
+    attach: (run: Runnable<string, number>) => Runnable<string, number> = (run) => run,
+    finish?: () => Promise<void>,
+  ): Measured => {
     let answeredAt: () => void = () => {};
     const answer: Runnable<string, number> = RunnableLambda.from(async (text: string, config) => {
       const found = await retriever.invoke(text, config);
       answeredAt();
       return found.length;
     });
-    const run = memory ? memory.track(answer) : answer;
+    const run = attach(answer);
     return {
       name,
       async run(query, _input, mark) {
@@ -69,7 +76,7 @@ export async function createContenders(index: DocumentIndex, calls: ModelCalls, 
         await run.invoke(question(query));
         mark(MARKS.run);
         // Also keeps work behind the run out of the next part's time.
-        await memory?.flush();
+        await finish?.();
       },
     };
   };
@@ -83,7 +90,12 @@ export async function createContenders(index: DocumentIndex, calls: ModelCalls, 
     return memory;
   };
   const withQavr = (name: string, memory: Qavr): Measured =>
-    part(name, memory.retriever(store, { k: RETURNED }), memory);
+    part(
+      name,
+      memory.retriever(store, { k: RETURNED }),
+      (run) => memory.track(run),
+      () => memory.flush(),
+    );
   const coldInMemory = cold(memoryStore());
   const learnedInMemory = await learned(memoryStore());
   const coldOnDisk = cold(join(folder, "cold.db"));
@@ -91,6 +103,7 @@ export async function createContenders(index: DocumentIndex, calls: ModelCalls, 
   const questions = `<questions>\n${[0, 1, 2].map((n) => question(n % queries)).join("\n")}\n</questions>`;
   const parts = [
     part(CONTENDERS.plain, plain),
+    part(CONTENDERS.observed, plain, (run) => run.withConfig({ callbacks: [new SilentHandler()] })),
     part(
       CONTENDERS.timeWeighted,
       new TimeWeightedVectorStoreRetriever({ vectorStore: store, memoryStream: [...documents], k: RETURNED }),

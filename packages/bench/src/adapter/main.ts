@@ -10,7 +10,7 @@ import { createContenders } from "./contenders.js";
 import { buildDocumentIndex } from "./document-index.js";
 import { handlerParts } from "./handler-parts.js";
 import { modelCalls } from "./model-calls.js";
-import { adapterPage } from "./report.js";
+import { adapterPage, contenderTable } from "./report.js";
 import { type AdapterResults, adapterTargets, DELAYS, type Setting } from "./targets.js";
 
 /** A turn with delays takes ten times as long as one without. */
@@ -43,6 +43,6 @@ await runBenchmark<AdapterResults>({
       await rm(folder, { recursive: true, force: true });
     }
   },
-  summary: (results) => resultLines(adapterTargets(results)).join("\n"),
+  summary: (results) => [...results.settings.map(contenderTable), ...resultLines(adapterTargets(results))].join("\n"),
   page: adapterPage,
 });

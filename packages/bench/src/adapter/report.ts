@@ -46,12 +46,14 @@ ${measurementTable(handler)}
 - qavr: \`memory.retriever(store, { k: ${RETURNED} })\` in a tracked run, all else by default but \`evaluate\`. *Learned*: every candidate has evidence
   (checked), and every run teaches. *Nothing learned*: runs end without a verdict. *Recorded* is the time until the outcome is on the disk,
   which a run need not wait for.
-- A silent handler receives the same calls as the outcome handler and does nothing.
+- A silent handler receives the same calls as the outcome handler and does nothing: the cost that LangChain itself has for any handler, such
+  as a tracer.
 - Machine: ${machineText(hardware, versions)}; ${date}.
 `;
 }
 
-function contenderTable(setting: Setting): string {
+/** All retrievers in one setting, as a Markdown table with aims. */
+export function contenderTable(setting: Setting): string {
   const ms = ({ median }: Measurement): string => rounded(median / 1000);
   const rows = Object.values(CONTENDERS).map((name) => {
     const recorded = setting.measurements.find((one) => one.name === name) as Measurement;
