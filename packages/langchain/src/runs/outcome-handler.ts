@@ -81,8 +81,11 @@ export class OutcomeHandler extends BaseCallbackHandler {
     parentRunId?: string,
     tags?: string[],
     metadata?: Metadata,
+    runName?: string,
   ): void {
-    this.#start({ id: runId, parent: parentRunId, kind: "tool", metadata: metadata ?? {}, tags: tags ?? [], input });
+    const started = { id: runId, parent: parentRunId, metadata: metadata ?? {}, tags: tags ?? [], input };
+    const run = this.#start({ ...started, kind: "tool" });
+    run?.root.steps.push({ run, noted: { tool: runName ?? "", input } });
   }
 
   override handleRetrieverStart(
@@ -114,6 +117,8 @@ export class OutcomeHandler extends BaseCallbackHandler {
   override async handleToolEnd(output: unknown, runId: string): Promise<void> {
     const { status, tool_call_id } = (output ?? {}) as { readonly status?: unknown; readonly tool_call_id?: unknown };
     this.#endTool(runId, status === "error", tool_call_id);
+    const run = this.#parts.runs.find(runId);
+    if (run && !run.ended) run.root.steps.push({ run, noted: { output } });
     await this.#end(runId, { output });
   }
 
@@ -163,8 +168,8 @@ export class OutcomeHandler extends BaseCallbackHandler {
     return UUID.test(id) || this.#parts.runs.knows(id);
   }
 
-  #start(run: StartedRun): void {
-    if (this.#parts.kit.engine.enabled) this.#parts.runs.start(run);
+  #start(run: StartedRun): RunNode | undefined {
+    return this.#parts.kit.engine.enabled ? this.#parts.runs.start(run) : undefined;
   }
 
   /** Notes the end of a model call: it has no run of its own here. */

@@ -37,6 +37,13 @@ export interface RunNode {
   ended: boolean;
 }
 
+/** The call of a tool, or its end. */
+export interface NotedStep {
+  /** The tool's run. */
+  readonly run: RunNode;
+  readonly noted: { readonly tool: string; readonly input: string } | { readonly output: unknown };
+}
+
 /** An outermost run: its result is the outcome of everything retrieved inside it. */
 export interface RootRun {
   readonly id: string;
@@ -64,6 +71,8 @@ export interface RootRun {
   readonly doneCalls: Set<unknown>;
   /** Ids of calls of the memory's own tools. */
   readonly ownCalls: Set<unknown>;
+  /** Calls and ends of its tools, in their order. */
+  readonly steps: NotedStep[];
   touched: number;
   /** Signals that may abort it, as far as its retrievals know them: an abort may have any error as its reason. */
   readonly signals: Set<AbortSignal>;
@@ -210,6 +219,7 @@ function rootOf(
     lastToolFailed: false,
     doneCalls: new Set(),
     ownCalls: new Set(),
+    steps: [],
     touched: now,
     signals: new Set(),
     over: false,

@@ -4,6 +4,7 @@ import { narrowUnread } from "./narrow-exposures.js";
 import { type AnnouncedEnd, isFailure, ownEnd, type RunEnd } from "./run-end.js";
 import { isAbort, isControlFlow, isDrained, isRefusedAnswer } from "./run-errors.js";
 import { joinSuspended, suspensionAlias, type Waiting } from "./run-session.js";
+import { textsOf } from "./run-texts.js";
 import { isInFailedPart, type RootRun } from "./run-tree.js";
 import { finishedRun, judge, unjudged } from "./verdict.js";
 
@@ -62,7 +63,7 @@ async function judgeAndEnd(parts: SettlingParts, root: RootRun, end: RunEnd | un
   // A failed part that was replaced (a retry, a fallback) earns nothing from the run's success. In a run that failed, any part may
   // be the cause.
   const uncredited = "error" in end ? [] : root.exposures.filter(({ run }) => isInFailedPart(run));
-  if (!(await record(parts, root, { outcome, fallback: unjudged(end), uncredited }))) return;
+  if (!(await record(parts, root, { outcome, fallback: unjudged(end), uncredited, texts: textsOf(root, end) }))) return;
   if (afterRun.size === 0 || ("error" in end && isAbort(end.error, root.signals))) return;
   const reward = outcome?.tier === "completed" ? undefined : outcome?.reward;
   const settled = { ...finishedRun(root, end), reward, episodes: await root.session.episodes() };
