@@ -1,14 +1,13 @@
 import type { Store } from "@qavr/core";
 import { resolveStore } from "@qavr/core/adapter";
 
+/** Not a literal, and marked below: bundlers must not look for a package that most applications do not install. */
+const POSTGRES = ["@qavr", "postgres"].join("/");
+
 /** The store of a memory, with the packages that a path or a URL needs. @throws INVALID_ARGUMENT */
 export function defaultStore(store: string | Store | undefined): Store {
   return resolveStore(store, {
     sqlite: () => import("@qavr/sqlite"),
-    postgres: () => {
-      // Not a literal: bundlers must not look for a package that most applications do not install.
-      const name: string = ["@qavr", "postgres"].join("/");
-      return import(name);
-    },
+    postgres: () => import(/* webpackIgnore: true */ /* @vite-ignore */ POSTGRES),
   });
 }
