@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Engine } from "../src/index.js";
 import type { OarMemory } from "../src/learners/index.js";
-import { exportState, replay } from "../src/maintenance/index.js";
+import { copyLearned, exportState, replay, revise, revoke } from "../src/maintenance/index.js";
 import { testEngine } from "./support/test-engine.js";
 
 const list = (text?: string): { id: string; similarity: number; text?: string }[] => [
@@ -95,5 +95,48 @@ describe("a memory whose text has changed", () => {
     expect(await evidence(engine)).toBe(1);
     expect((await engine.rank({ candidates: list(), topK: 2, vector: [1, 0] })).items[0]?.score).toBeTypeOf("number");
     expect(await replay(engine)).toMatchObject({ identical: true });
+  });
+});
+
+describe("an edit that is reported", () => {
+  it.each([
+    [undefined, 2],
+    ["keep", 4],
+    ["reset", 0],
+  ] as const)("counts from the first ranking after it, once, under the policy %s", async (onEdit, kept) => {
+    const engine = await taught(onEdit);
+    const open = await show(engine, "old text");
+    await revise(engine, { ids: ["a"] });
+    const first = await engine.rank({ candidates: list("new text"), topK: 1, vector: [1, 0], record: false });
+    expect(first.items[0]?.evidence).toBeCloseTo(kept, 5);
+    await engine.end(open.episode);
+    await engine.end((await show(engine, "new text")).episode);
+    expect(await evidence(engine)).toBe(kept);
+    expect(await replay(engine)).toMatchObject({ identical: true });
+  });
+});
+
+describe("a copy of a memory", () => {
+  const evidenceOf = async (engine: Engine, id: string): Promise<number | undefined> =>
+    ((await exportState(engine)).memories.find((memory) => memory.id === id)?.state as OarMemory | undefined)?.evidence;
+
+  it("begins with what is known of the original, and then learns for itself", async () => {
+    const engine = await taught();
+    const pending = await show(engine, "old text");
+    await engine.end(pending.episode);
+    await copyLearned(engine, { memories: [{ from: "a", to: "c" }] });
+    expect(await evidenceOf(engine, "c")).toBe(4);
+    await engine.report(pending.episode, { reward: false });
+    expect([await evidenceOf(engine, "a"), await evidenceOf(engine, "c")]).toEqual([5, 4]);
+    expect(await replay(engine)).toMatchObject({ identical: true });
+  });
+
+  it("loses what is revoked of the original", async () => {
+    const { engine } = testEngine();
+    await engine.end((await show(engine)).episode, { reward: true });
+    await engine.end((await show(engine)).episode, { reward: true, source: "liar" });
+    await copyLearned(engine, { memories: [{ from: "a", to: "c" }] });
+    await revoke(engine, { namespace: "default", source: "liar" });
+    expect(await evidenceOf(engine, "c")).toBe(1);
   });
 });

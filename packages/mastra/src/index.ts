@@ -8,7 +8,7 @@ export {
   STORE_VARIABLE,
   type Verdict,
 } from "@qavr/core/adapter";
-export type { ForgetScope } from "./forget-messages.js";
+export type { ForgetScope } from "./learned-messages.js";
 export type {
   EndedTurn,
   EngineFields,

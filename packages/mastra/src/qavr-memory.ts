@@ -10,7 +10,15 @@ import type { RequestContext } from "@mastra/core/request-context";
 import type { MastraVector } from "@mastra/core/vector";
 import { Memory } from "@mastra/memory";
 import { type Engine, type EpisodeView, type NamespaceStatus, type OutcomeReceipt, QavrError } from "@qavr/core";
-import { type ForgetScope, forgetMessages, messagesToForget, threadMessages } from "./forget-messages.js";
+import {
+  type ForgetScope,
+  forgetMessages,
+  inheritMessages,
+  messagesToForget,
+  reviseMessages,
+  storedMessages,
+  threadMessages,
+} from "./learned-messages.js";
 import type { LearningOptions } from "./learning-options.js";
 import { attachParts, createParts, type MemoryParts } from "./memory-parts.js";
 import { subscribeToObservability } from "./outcomes/outcome-exporter.js";
@@ -193,10 +201,30 @@ export class QavrMemory extends Memory {
 
   /** As {@link saveMessages}. */
   override async updateMessages(args: Parameters<Memory["updateMessages"]>[0]): ReturnType<Memory["updateMessages"]> {
+    const before = await storedMessages(this, this.#parts, args.messages);
     const [free, withheld] = this.#apart(args.messages);
     const stored = withheld && (await super.updateMessages({ ...args, ...unembedded(args), messages: withheld }));
     const saved = free && (await super.updateMessages({ ...args, messages: free }));
-    return [...(stored ?? []), ...(saved ?? [])];
+    const after = [...(stored ?? []), ...(saved ?? [])];
+    await reviseMessages(this.#parts, before, after);
+    return after;
+  }
+
+  /** The clone's messages begin with what is known of the originals, where both threads learn in one namespace. */
+  override async copyThread(...args: Parameters<Memory["copyThread"]>): ReturnType<Memory["copyThread"]> {
+    const copied = await super.copyThread(...args);
+    const [{ sourceThreadId }] = args;
+    const source = await this.getThreadById({ threadId: sourceThreadId });
+    const originals = { threadId: sourceThreadId, resourceId: source?.resourceId };
+    await inheritMessages(this.#parts, originals, copied.thread, copied.messageIdMap ?? {});
+    for (const [index, ids] of this.#parts.shared.turns.withholdCopies(copied.messageIdMap ?? {})) {
+      await this.#unembed(index, ids);
+    }
+    return copied;
+  }
+
+  async #unembed(indexName: string, ids: readonly string[]): Promise<void> {
+    await this.vector?.deleteVectors?.({ indexName, filter: { message_id: { $in: [...ids] } } });
   }
 
   /** Messages to embed, and those that may not be. Without the latter all are the former, also none. */
@@ -249,9 +277,7 @@ export class QavrMemory extends Memory {
       new LearnedRecall(inner, parts, {
         settings: () => this.#settings(memory?.memoryConfig),
         ownTools: () => Object.keys(this.listTools(memory?.memoryConfig)),
-        unembed: async (indexName, ids) => {
-          await this.vector?.deleteVectors?.({ indexName, filter: { message_id: { $in: [...ids] } } });
-        },
+        unembed: (indexName, ids) => this.#unembed(indexName, ids),
       }) as unknown as Kind;
     if (own.some(({ id }) => id === SEMANTIC_RECALL_ID)) {
       return own.map((processor) => (processor.id === SEMANTIC_RECALL_ID ? learned(processor) : processor));

@@ -87,8 +87,8 @@ describe("the memory's own tools", () => {
     const run = { runId: runId as string };
     const [m1, m2] = (await memory.explain(run))?.exposures[0]?.items ?? [];
     const signs = async (): Promise<unknown[]> => {
-      const best = (await memory.status()).collections[0]?.best ?? [];
-      return [m1, m2].map((item) => Math.sign(best.find(({ id }) => id === item?.id)?.utility ?? 0));
+      const { best = [], worst = [] } = (await memory.status()).collections[0] ?? {};
+      return [m1, m2].map((item) => Math.sign([...best, ...worst].find(({ id }) => id === item?.id)?.utility ?? 0));
     };
     expect(await signs()).toEqual([1, -1]);
     await memory.reportOutcome({ ...run, harmful: ["m1"] });

@@ -1,6 +1,6 @@
 import { RequestContext } from "@mastra/core/request-context";
 import { createEngine, type Engine, memoryStore } from "@qavr/core";
-import { exportState } from "@qavr/core/maintenance";
+import { exportState, replay } from "@qavr/core/maintenance";
 import type { AgentRunInfo, LearningOptions, QavrMemory } from "@qavr/mastra";
 import { describe, expect, it, vi } from "vitest";
 import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
@@ -135,5 +135,42 @@ describe("what was learned about messages", () => {
       expect(warn.mock.calls.map(([, fields]) => fields)).toEqual([{ code: "NOT_FORGOTTEN" }]);
       expect(await evidence(later.engine, "acme")).toHaveLength(1);
     });
+  });
+});
+
+describe("a message that an application edits", () => {
+  it.each([
+    ["reset", 0],
+    ["keep", 1],
+  ] as const)(
+    "keeps, under the policy %s, the share %d of its evidence from the next search on",
+    async (onEdit, kept) => {
+      const given = await experienced({ onEdit });
+      const store = await given.storage.getStore("memory");
+      const [message] = (await store?.listMessages({ threadId: "right" }))?.messages ?? [];
+      const text = "service rollout by nobody, it broke production";
+      const content = { format: 2, parts: [{ type: "text", text }], content: text } as never;
+      const known = async (): Promise<boolean> => (await evidence(given.memory.engine)).includes(message?.id as string);
+      expect(await known()).toBe(true);
+      await given.memory.updateMessages({ messages: [{ id: message?.id as string, content }] });
+      expect(await known()).toBe(kept === 1);
+    },
+  );
+});
+
+describe("a cloned thread", () => {
+  it("has messages with what is known of the originals, and vectors of none that were not to be remembered", async () => {
+    const given = await experienced();
+    const { clonedMessages } = await given.memory.cloneThread({ sourceThreadId: "right" });
+    const known = await evidence(given.memory.engine);
+    expect(clonedMessages.filter(({ role }) => role === "user").every(({ id }) => known.includes(id))).toBe(true);
+    expect(await replay(given.memory.engine)).toMatchObject({ identical: true });
+
+    const other = bench({ rememberTurns: () => false });
+    await remember(other.memory, RIGHT, { thread: "daily" });
+    await other.memory.cloneThread({ sourceThreadId: "daily" });
+    const [indexName = ""] = await other.vector.listIndexes();
+    const embedded = indexName === "" ? 0 : (await other.vector.describeIndex({ indexName })).count;
+    expect(embedded).toBe(0);
   });
 });

@@ -100,6 +100,12 @@ const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
     "0103652d31000000000000e03f333333333333d33f0304746f6f6c01016100010163010201610001620400026f6b",
   ],
   [
+    "a revision",
+    { type: "revision", collection: "docs", onEdit: "discount", ids: ["a", "b"] },
+    "0104646f6373010201610162",
+  ],
+  ["a copy", { type: "copy", collection: "docs", memories: [{ from: "a", to: "b" }] }, "0104646f63730101610162"],
+  [
     "an outcome without a reward",
     {
       type: "outcome",

@@ -70,9 +70,7 @@ describe("the event codec", () => {
     const refusal = (message: RegExp): unknown =>
       expect.objectContaining({ code: "INVALID_STATE", message: expect.stringMatching(message) });
     expect(() => decodeEvent("forget", newer)).toThrowError(refusal(/layout 2.*Upgrade qavr/));
-    expect(() => decodeEvent("revision", encodeEvent(event))).toThrowError(
-      refusal(/unknown type revision.*Upgrade qavr/),
-    );
+    expect(() => decodeEvent("merger", encodeEvent(event))).toThrowError(refusal(/unknown type merger.*Upgrade qavr/));
     const outcome = encodeEvent({
       type: "outcome",
       episode: "e",

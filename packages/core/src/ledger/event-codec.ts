@@ -1,6 +1,7 @@
 import { QavrError } from "../errors/qavr-error.js";
 import { ByteReader, ByteWriter } from "./bytes.js";
 import {
+  type CopyEvent,
   EDIT_POLICIES,
   EPISODE_STATES,
   type ExposureEvent,
@@ -10,6 +11,7 @@ import {
   OUTCOME_TIERS,
   type OutcomeEvent,
   type RecordedExposure,
+  type RevisionEvent,
   type RevokeEvent,
   VECTOR_SOURCES,
 } from "./events.js";
@@ -43,6 +45,15 @@ export function encodeEvent(event: LedgerEvent): Uint8Array {
       break;
     case "forget":
       writer.text(event.collection).list(event.ids, (id) => writer.text(id));
+      break;
+    case "revision":
+      writer
+        .text(event.collection)
+        .u8(EDIT_POLICIES.indexOf(event.onEdit))
+        .list(event.ids, (id) => writer.text(id));
+      break;
+    case "copy":
+      writer.text(event.collection).list(event.memories, ({ from, to }) => writer.text(from).text(to));
       break;
     case "import":
       writer
@@ -82,6 +93,19 @@ export function decodeEvent(type: string, payload: Uint8Array): LedgerEvent {
       return readOutcome(reader);
     case "forget":
       return { type, collection: reader.text(), ids: reader.list(() => reader.text()) } satisfies ForgetEvent;
+    case "revision":
+      return {
+        type,
+        collection: reader.text(),
+        onEdit: pick(EDIT_POLICIES, reader.u8()),
+        ids: reader.list(() => reader.text()),
+      } satisfies RevisionEvent;
+    case "copy":
+      return {
+        type,
+        collection: reader.text(),
+        memories: reader.list(() => ({ from: reader.text(), to: reader.text() })),
+      } satisfies CopyEvent;
     case "import":
       return {
         type,

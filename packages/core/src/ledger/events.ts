@@ -131,6 +131,21 @@ export interface ForgetEvent {
   readonly ids: readonly string[];
 }
 
+/** Ledger entry `revision`: the texts of these ids have changed, to texts that no exposure has shown yet. */
+export interface RevisionEvent {
+  readonly type: "revision";
+  readonly collection: string;
+  readonly onEdit: EditPolicy;
+  readonly ids: readonly string[];
+}
+
+/** Ledger entry `copy`: memories start with what is known of others. Later outcomes of the one do not reach the other. */
+export interface CopyEvent {
+  readonly type: "copy";
+  readonly collection: string;
+  readonly memories: readonly { readonly from: string; readonly to: string }[];
+}
+
 /** Ledger entry `import`: learned state from elsewhere, as the learner's own bytes. */
 export interface ImportEvent {
   readonly type: "import";
@@ -157,4 +172,11 @@ export interface RevokeEvent {
   readonly toSeq: number;
 }
 
-export type LedgerEvent = ExposureEvent | OutcomeEvent | ForgetEvent | ImportEvent | RevokeEvent;
+export type LedgerEvent =
+  | ExposureEvent
+  | OutcomeEvent
+  | ForgetEvent
+  | RevisionEvent
+  | CopyEvent
+  | ImportEvent
+  | RevokeEvent;

@@ -7,6 +7,7 @@ import { drawOf, similaritiesOf, toEpisodeExposure } from "./episode-exposure.js
 import { type Claim, type CountedReward, type Credibility, emptyEpisode } from "./episode-record.js";
 import { decodeEvent } from "./event-codec.js";
 import {
+  type CopyEvent,
   type EditPolicy,
   type ExposureEvent,
   type ForgetEvent,
@@ -14,6 +15,7 @@ import {
   OUTCOME_TIERS,
   type OutcomeEvent,
   type RecordedExposure,
+  type RevisionEvent,
 } from "./events.js";
 import { trustIn } from "./evidence.js";
 import { type Governance, required } from "./governance.js";
@@ -49,6 +51,20 @@ export function ledgerReducer<Shared, Memory>(learner: Learner<Shared, Memory>, 
       case "forget":
         yield* draft.load([statsRef, ...event.ids.map((id) => memoryRef(event.collection, id))]);
         foldForget(draft, event);
+        break;
+      case "revision":
+        yield* draft.load([statsRef, ...event.ids.map((id) => memoryRef(event.collection, id))]);
+        foldRevision(draft, event);
+        break;
+      case "copy":
+        yield* draft.load([
+          statsRef,
+          ...event.memories.flatMap(({ from, to }) => [
+            memoryRef(event.collection, from),
+            memoryRef(event.collection, to),
+          ]),
+        ]);
+        foldCopy(draft, event);
         break;
       case "import":
         yield* draft.load([
@@ -197,6 +213,26 @@ function foldForget<Shared, Memory>(draft: Draft<Shared, Memory>, event: ForgetE
     record.forgottenAt = draft.seq;
     record.learned = undefined;
     draft.write(labelRef(event.collection, id), null);
+  }
+}
+
+function foldRevision<Shared, Memory>(draft: Draft<Shared, Memory>, event: RevisionEvent): void {
+  for (const id of event.ids) {
+    const record = draft.memory(event.collection, id);
+    edit(draft, record, KEPT_AFTER_EDIT[event.onEdit]);
+    // The next exposure brings the new text, which is no further edit.
+    record.contentHash = 0;
+  }
+}
+
+function foldCopy<Shared, Memory>(draft: Draft<Shared, Memory>, event: CopyEvent): void {
+  const codec = draft.learner.memory;
+  for (const { from, to } of event.memories) {
+    const { learned, contentHash, confirmed } = draft.memory(event.collection, from);
+    const copy = draft.memory(event.collection, to);
+    copy.contentHash = contentHash;
+    copy.confirmed = confirmed;
+    copy.learned = learned === undefined ? undefined : draft.decodeMemory(codec.encode(learned, 0));
   }
 }
 

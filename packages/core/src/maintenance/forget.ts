@@ -4,6 +4,7 @@ import { toEntry } from "../engine/recorder.js";
 import type { Engine } from "../engine/types.js";
 import { assertConditionsGiven, checkFields } from "../errors/known-fields.js";
 import { QavrError } from "../errors/qavr-error.js";
+import type { ShownItem } from "../ledger/events.js";
 import { assertName } from "../store/validate.js";
 
 /** Memories of a collection, or a namespace with everything in it. */
@@ -32,30 +33,48 @@ export async function forget(engine: Engine, options: ForgetOptions): Promise<vo
 
 /** @param running waited for first: what is being recorded would come back after it was forgotten */
 async function forgetNow(
-  { store, queue, open, recorder, createId, now }: EngineParts,
+  parts: EngineParts,
   { namespace, collection, ids }: CheckedForget,
   running: Promise<void>,
 ): Promise<void> {
+  const { store, queue, open, recorder, createId, now } = parts;
   await running;
-  const episodes = open.all().filter((episode) => episode.namespace === namespace);
   if (!ids) {
     await queue?.discard(namespace);
     for (const episode of open.all()) if (episode.namespace === namespace) open.remove(episode);
     await store.eraseNamespace(namespace);
     return;
   }
+  const gone = new Set(ids);
+  await changeShown(parts, { namespace, collection }, gone, () => undefined);
+  const event = { type: "forget", collection, ids: [...gone] } as const;
+  await recorder.commit(namespace, toEntry(`forget:${createId()}`, event, now()));
+}
+
+/**
+ * Changes or removes memories in the exposures of open episodes, which are recorded after the entry that follows. Sends first what
+ * waits to be sent again: it happened before.
+ *
+ * @param change Undefined removes the item.
+ */
+export async function changeShown(
+  { queue, open, recorder }: EngineParts,
+  { namespace, collection }: { readonly namespace: string; readonly collection: string },
+  ids: ReadonlySet<string>,
+  change: (item: ShownItem) => ShownItem | undefined,
+): Promise<void> {
+  const episodes = open.all().filter((episode) => episode.namespace === namespace);
   await queue?.settle(namespace);
   for (const episode of episodes) await recorder.recordUnsent(episode);
-  const gone = new Set(ids);
   for (const episode of open.all()) {
     if (episode.namespace !== namespace) continue;
     for (const exposure of episode.exposures) {
       if (exposure.collection !== collection) continue;
-      exposure.shown = exposure.shown.filter((item) => !gone.has(exposure.ids[item.candidate] as string));
+      exposure.shown = exposure.shown.flatMap((item) =>
+        ids.has(exposure.ids[item.candidate] as string) ? (change(item) ?? []) : item,
+      );
     }
   }
-  const event = { type: "forget", collection, ids: [...gone] } as const;
-  await recorder.commit(namespace, toEntry(`forget:${createId()}`, event, now()));
 }
 
 const FORGET_OPTIONS = { namespace: true, collection: true, ids: true } as const;

@@ -12,5 +12,6 @@ export type {
   RevocationReport,
   VerifyReport,
 } from "./reports.js";
+export { type CopyOptions, copyLearned, type ReviseOptions, revise } from "./revise.js";
 export { type RevokeOptions, revoke } from "./revoke.js";
 export { repair, verify } from "./verify.js";

@@ -94,6 +94,17 @@ export const ledgerEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
   }),
   fc.record({ type: fc.constant("forget" as const), collection: legalName, ids: names }),
   fc.record({
+    type: fc.constant("revision" as const),
+    collection: legalName,
+    onEdit: fc.constantFrom(...EDIT_POLICIES),
+    ids: names,
+  }),
+  fc.record({
+    type: fc.constant("copy" as const),
+    collection: legalName,
+    memories: fc.array(fc.record({ from: legalName, to: legalName }), { maxLength: 3 }),
+  }),
+  fc.record({
     type: fc.constant("import" as const),
     learner: legalName,
     collection: legalName,

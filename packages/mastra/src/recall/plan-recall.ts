@@ -130,7 +130,8 @@ function requestText(messages: readonly MastraDBMessage[]): string | undefined {
   return undefined;
 }
 
-function textIn({ content }: MastraDBMessage): string {
+/** The text of a message; empty for none. */
+export function textIn({ content }: MastraDBMessage): string {
   if (typeof content !== "object" || content === null) return "";
   if (typeof content.content === "string" && content.content !== "") return content.content;
   const texts = (content.parts ?? []).map((part) => (part.type === "text" ? part.text : ""));

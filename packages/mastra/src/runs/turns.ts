@@ -61,12 +61,23 @@ export class Turns {
 
   /** The messages of a turn that this process has embedded, by index. */
   embeddedOf(messages: MessageList): ReadonlyMap<string, readonly string[]> {
-    const known = messagesOf(messages).flatMap(({ id }) => {
+    return this.#byIndex(messagesOf(messages).map(({ id }) => id));
+  }
+
+  /** Withholds the copies of withheld messages, and returns those that are embedded. @param copies The copy of each message, by id. */
+  withholdCopies(copies: Readonly<Record<string, string>>): ReadonlyMap<string, readonly string[]> {
+    const ids = Object.entries(copies).flatMap(([original, copy]) => (this.#withheld.has(original) ? [copy] : []));
+    for (const id of ids) this.#withheld.set(id, true);
+    return this.#byIndex(ids);
+  }
+
+  #byIndex(ids: readonly string[]): ReadonlyMap<string, readonly string[]> {
+    const found = new Map<string, string[]>();
+    for (const id of ids) {
       const index = this.#indexes.get(id);
-      return index === undefined ? [] : [{ id, index }];
-    });
-    const byIndex = Map.groupBy(known, ({ index }) => index);
-    return new Map([...byIndex].map(([index, entries]) => [index, entries.map(({ id }) => id)]));
+      if (index !== undefined) found.set(index, [...(found.get(index) ?? []), id]);
+    }
+    return found;
   }
 }
 

@@ -1,8 +1,10 @@
+import type { MastraDBMessage } from "@mastra/core/memory";
 import type { RequestContext } from "@mastra/core/request-context";
 import type { Memory } from "@mastra/memory";
-import { forget } from "@qavr/core/maintenance";
+import { copyLearned, forget, revise } from "@qavr/core/maintenance";
 import type { MemoryParts } from "./memory-parts.js";
 import { MESSAGES } from "./recall/collections.js";
+import { textIn } from "./recall/plan-recall.js";
 import { storable, threadAlias } from "./runs/aliases.js";
 import { namespaceOf } from "./runs/run-scope.js";
 
@@ -78,6 +80,73 @@ export async function forgetMessages({ kit, messages }: MemoryParts, deleted: Me
   }
 }
 
+/** The stored forms of messages that are about to be changed. Rejects only when failures reach the caller. */
+export async function storedMessages(
+  memory: Memory,
+  { kit, enabled }: MemoryParts,
+  changes: readonly { readonly id: string; readonly content?: unknown }[],
+): Promise<readonly MastraDBMessage[]> {
+  const ids = changes.flatMap(({ id, content }) => (content === undefined ? [] : [id]));
+  if (!enabled || ids.length === 0) return [];
+  try {
+    const store = await memory.storage.getStore("memory");
+    return (await store?.listMessagesById({ messageIds: ids }))?.messages ?? [];
+  } catch (error) {
+    kit.failOpen("NOT_REVISED", "Messages to change could not be listed.", { error });
+    return [];
+  }
+}
+
+/** Notes which messages have another text than before. Rejects only when failures reach the caller. */
+export async function reviseMessages(
+  parts: MemoryParts,
+  before: readonly MastraDBMessage[],
+  after: readonly MastraDBMessage[],
+): Promise<void> {
+  const { kit, messages: collection } = parts;
+  const texts = new Map(after.map((message) => [message.id, textIn(message)]));
+  const changed = before.filter((message) => texts.has(message.id) && texts.get(message.id) !== textIn(message));
+  if (changed.length === 0) return;
+  try {
+    for (const [namespace, ids] of await byNamespace(parts, {}, async () => changed)) {
+      await revise(kit.engine, { namespace, collection, ids });
+    }
+  } catch (error) {
+    kit.failOpen("NOT_REVISED", "The evidence about changed messages could not be discounted.", { error });
+  }
+}
+
+/**
+ * Gives the messages of a cloned thread what is known of the originals, in the namespaces that both belong to. Rejects only when
+ * failures reach the caller.
+ */
+export async function inheritMessages(
+  parts: MemoryParts,
+  originals: { readonly threadId: string; readonly resourceId: string | undefined },
+  clone: { readonly id: string; readonly resourceId?: string | undefined },
+  copies: Readonly<Record<string, string>>,
+): Promise<void> {
+  const { kit, messages: collection, enabled } = parts;
+  if (!enabled) return;
+  try {
+    const from = Object.keys(copies).map((id) => ({ ...originals, id }));
+    const source = await byNamespace(parts, {}, async () => from);
+    const target = await byNamespace(parts, {}, async () => [
+      { id: clone.id, threadId: clone.id, resourceId: clone.resourceId },
+    ]);
+    const memories = Object.entries(copies).map(([one, other]) => ({ from: storable(one), to: storable(other) }));
+    for (const namespace of source.keys()) {
+      if (!target.has(namespace)) continue;
+      for (let start = 0; start < memories.length; start += BATCH) {
+        const batch = memories.slice(start, start + BATCH);
+        await copyLearned(kit.engine, { namespace, collection, memories: batch });
+      }
+    }
+  } catch (error) {
+    kit.failOpen("NOT_REVISED", "What is known of a thread's messages could not be copied to its clone.", { error });
+  }
+}
+
 async function byNamespace(
   parts: MemoryParts,
   scope: ForgetScope,
@@ -96,14 +165,14 @@ async function byNamespace(
       }
     }
   } catch (error) {
-    parts.kit.failOpen("NOT_FORGOTTEN", "Messages to delete could not be listed.", { error });
+    parts.kit.failOpen("NOT_FORGOTTEN", "Messages to delete or change could not be listed.", { error });
     return new Map();
   }
   if (unresolved > 0) {
     parts.kit.log(
       "warn",
       "NOT_FORGOTTEN",
-      "The namespace of deleted messages depends on a request context, and none was given. Call deleteThread or deleteMessages with " +
+      "The namespace of deleted or changed messages depends on a request context, and none was given. Call deleteThread or deleteMessages with " +
         "{ namespace } or { requestContext }, or forget(memory.engine, …).",
     );
   }
