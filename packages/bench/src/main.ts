@@ -2,6 +2,7 @@ import { runCommand, UsageError } from "./terminal/command-line.js";
 
 const BENCHMARKS: Readonly<Record<string, () => Promise<unknown>>> = {
   learning: () => import("./learning/main.js"),
+  real: () => import("./real/main.js"),
   speed: () => import("./speed/main.js"),
   adapter: () => import("./adapter/main.js"),
   mastra: () => import("./mastra/main.js"),

@@ -1,7 +1,5 @@
-import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { QavrError } from "@qavr/core";
-import { DATASETS, type DatasetName, type DatasetPlan } from "./catalogue.js";
+import { DATASETS, type DatasetName } from "./catalogue.js";
+import { checkedRows } from "./checked-rows.js";
 import type { Dataset, LabelledText, Need } from "./dataset.js";
 
 /** A line of `queries.jsonl`: one need, or several. */
@@ -15,8 +13,9 @@ type QueryRow = { readonly text: string } & ({ readonly need: string } | { reado
  */
 export async function loadDataset(name: DatasetName, folder: URL = folderOf(name)): Promise<Dataset> {
   const { sha256 } = DATASETS[name];
-  const needRows = await readRows<{ need: string; text: string }>(folder, "needs.jsonl", sha256);
-  const queryRows = await readRows<QueryRow>(folder, "queries.jsonl", sha256);
+  const rows = <Row>(file: keyof typeof sha256): Promise<Row[]> => checkedRows(new URL(file, folder), sha256[file]);
+  const needRows = await rows<{ need: string; text: string }>("needs.jsonl");
+  const queryRows = await rows<QueryRow>("queries.jsonl");
   const needs = needRows.map((row): Need => ({ name: row.need, text: row.text }));
   const places = new Map(needs.map((need, place) => [need.name, place]));
   const texts = queryRows.map((row): LabelledText => {
@@ -28,25 +27,4 @@ export async function loadDataset(name: DatasetName, folder: URL = folderOf(name
 
 function folderOf(name: DatasetName): URL {
   return new URL(`../../data/${name}/`, import.meta.url);
-}
-
-async function readRows<Row>(
-  folder: URL,
-  file: keyof DatasetPlan["sha256"],
-  expected: DatasetPlan["sha256"],
-): Promise<Row[]> {
-  const bytes = await readFile(new URL(file, folder));
-  const sha256 = createHash("sha256").update(bytes).digest("hex");
-  if (sha256 !== expected[file]) {
-    throw new QavrError(
-      "INVALID_STATE",
-      `The dataset file ${file} was changed. Restore it: its sha256 must be ${expected[file]}.`,
-      { details: { file, expected: expected[file], received: sha256 } },
-    );
-  }
-  return bytes
-    .toString("utf8")
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line) as Row);
 }

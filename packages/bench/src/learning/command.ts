@@ -3,15 +3,16 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { UsageError } from "../terminal/command-line.js";
 import { startProgress } from "../terminal/progress.js";
+import { runJobs } from "../threads/run-jobs.js";
 import { type Comparisons, compare } from "./comparison.js";
 import { guard } from "./guard.js";
 import { HELP, type LearningOptions, parseOptions } from "./options.js";
 import { fullPlan, quickPlan, select } from "./plan.js";
 import { learningCurves, scenarioHeatMap } from "./plots.js";
+import { prepareSets } from "./prepare-sets.js";
 import { FILES, reportPage } from "./report.js";
 import { decodeResults, encodeResults, type Job, type JobResult } from "./results.js";
 import { ROWS } from "./rows.js";
-import { prepareSets, runJobs } from "./run-jobs.js";
 import { measureTable } from "./tables.js";
 
 /** Standard output and error of the command. */
@@ -90,7 +91,7 @@ async function run(jobs: readonly Job[], { stderr }: CommandStreams): Promise<re
   await prepareSets(jobs, preparing.update);
   preparing.clear();
   const progress = startProgress(`${jobs.length.toLocaleString("en")} trials`, stderr);
-  const results = await runJobs(jobs, progress.update);
+  const results = await runJobs<Job, JobResult>(new URL("./worker.mjs", import.meta.url), jobs, progress.update);
   progress.clear();
   return results;
 }

@@ -1,0 +1,38 @@
+import { runBenchmark } from "../report/benchmark.js";
+import { installedVersions } from "../report/machine.js";
+import { withProgress } from "../terminal/progress.js";
+import { runJobs } from "../threads/run-jobs.js";
+import { COLUMNS } from "./columns.js";
+import { REAL_SETS, type RealSetName } from "./real-sets.js";
+import { realPage, realSummary, resultsOf } from "./report.js";
+import { REAL_ROWS } from "./rows.js";
+import { embedderOf, type RealJob, type RealResult } from "./worker.js";
+
+const LOOK_ROWS = ["similarity", "beta-mean", "contexts", "oar"];
+
+await runBenchmark({
+  name: "real",
+  help: "Learners on outcomes that really happened. A look takes a minute, --full ten on two cores.",
+  versions: () => installedVersions(),
+  async measure(full) {
+    const seeds = full ? [1, 2, 3, 4, 5] : [1];
+    const rows = full ? Object.keys(REAL_ROWS) : LOOK_ROWS;
+    // Each thread would fit the embeddings of all sets; those that are kept on disk are only read.
+    await withProgress("embeddings (kept for the next time)", async (update) => {
+      const sets = Object.keys(REAL_SETS) as RealSetName[];
+      for (const [place, set] of sets.entries()) {
+        await embedderOf(set);
+        update((place + 1) / sets.length);
+      }
+    });
+    const jobs = COLUMNS.flatMap(({ name }) =>
+      seeds.flatMap((seed): RealJob[] => [{ column: name, seed }, ...rows.map((row) => ({ column: name, row, seed }))]),
+    );
+    const results = await withProgress("trials", (update) =>
+      runJobs<RealJob, RealResult>(new URL("./worker.mjs", import.meta.url), jobs, update),
+    );
+    return resultsOf(results);
+  },
+  summary: realSummary,
+  page: realPage,
+});

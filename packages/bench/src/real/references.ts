@@ -1,0 +1,106 @@
+import type { Embed } from "../embedding/lsa.js";
+import { mean } from "../statistics/interval.js";
+import { type HostedRequest, type Replay, ratesOf } from "./columns.js";
+import type { RealRequest } from "./real-sets.js";
+import type { Success } from "./trial.js";
+
+/** What a learner is compared with. Nothing here learns from outcomes of what it showed; most know what no learner can. */
+export type Reference = "uniform" | "best single" | "best per category" | "nearest neighbours" | "oracle";
+
+/**
+ * - `uniform`: candidates at random.
+ * - `best single`: the candidate with the best mean over the same requests, in hindsight; only where all requests have the same candidates.
+ * - `best per category`: the same for each known category.
+ * - `nearest neighbours`: all outcomes of all candidates of the stream are known; the mean of the k nearest stream requests that had the
+ *   candidate, shrunk to the mean of all by one request; k of 5, 10, 20, 40, 80 or all, the best in hindsight. Held out only.
+ * - `oracle`: the best candidates of each request.
+ *
+ * With k > 1, the mean of the k best.
+ */
+export function referencesOf(
+  { stream, heldOut, column }: Replay,
+  embed: Embed,
+): Partial<Record<Reference, Partial<Success>>> {
+  const both = (score: (requests: readonly RealRequest[]) => number): Success => ({
+    online: score(stream),
+    heldOut: score(heldOut),
+  });
+  const shared = isMatrix(stream);
+  return {
+    uniform: both((requests) => mean(requests.map(({ candidates }) => mean(candidates.map(({ outcome }) => outcome))))),
+    ...(shared ? { "best single": both((requests) => bestSingle(requests, column.k)) } : {}),
+    ...(shared && stream[0]?.category !== undefined
+      ? { "best per category": both((requests) => bestPerCategory(requests, column.k)) }
+      : {}),
+    "nearest neighbours": { heldOut: nearestNeighbours(stream, heldOut, column.k, embed) },
+    oracle: both((requests) =>
+      mean(
+        requests.map(({ candidates }) =>
+          best(
+            candidates.map(({ outcome }) => outcome),
+            column.k,
+          ),
+        ),
+      ),
+    ),
+  };
+}
+
+/** True when all requests have the same candidates. */
+function isMatrix(requests: readonly RealRequest[]): boolean {
+  const ids = new Set(requests[0]?.candidates.map(({ id }) => id));
+  return requests.every(({ candidates }) => candidates.every(({ id }) => ids.has(id)));
+}
+
+/** Mean of the k highest values. */
+function best(values: readonly number[], k: number): number {
+  return mean([...values].sort((a, b) => b - a).slice(0, k));
+}
+
+function bestSingle(requests: readonly RealRequest[], k: number): number {
+  return best([...ratesOf(requests).values()], k);
+}
+
+function bestPerCategory(requests: readonly RealRequest[], k: number): number {
+  const categories = Map.groupBy(requests, ({ category }) => category);
+  return [...categories.values()].reduce((sum, own) => sum + own.length * bestSingle(own, k), 0) / requests.length;
+}
+
+const NEIGHBOURS = [5, 10, 20, 40, 80, Number.POSITIVE_INFINITY];
+
+function nearestNeighbours(
+  stream: readonly HostedRequest[],
+  heldOut: readonly HostedRequest[],
+  k: number,
+  embed: Embed,
+): number {
+  const overall = mean(stream.flatMap(({ candidates }) => candidates.map(({ outcome }) => outcome)));
+  const known = stream.map(({ text, candidates }) => ({
+    vector: embed(text),
+    outcomes: new Map(candidates.map(({ id, outcome }) => [id, outcome])),
+  }));
+  const success = NEIGHBOURS.map(() => [] as number[]);
+  for (const { text, candidates } of heldOut) {
+    const vector = embed(text);
+    const nearest = known
+      .map((one) => ({ ...one, cosine: dot(vector, one.vector) }))
+      .sort((a, b) => b.cosine - a.cosine);
+    const histories = candidates.map(({ id }) =>
+      nearest.flatMap(({ outcomes }) => (outcomes.has(id) ? [outcomes.get(id) as number] : [])),
+    );
+    for (const [place, count] of NEIGHBOURS.entries()) {
+      const chosen = histories
+        .map((history, candidate) => ({ candidate, worth: mean([overall, ...history.slice(0, count)]) }))
+        .sort((a, b) => b.worth - a.worth)
+        .slice(0, k);
+      success[place]?.push(mean(chosen.map(({ candidate }) => candidates[candidate]?.outcome as number)));
+    }
+  }
+  return Math.max(...success.map(mean));
+}
+
+function dot(a: Float32Array, b: Float32Array): number {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += (a[i] as number) * (b[i] as number);
+  return sum;
+}

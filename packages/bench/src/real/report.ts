@@ -1,0 +1,187 @@
+import type { Report } from "../report/benchmark.js";
+import { machineText } from "../report/machine.js";
+import { gainText, markdownTable, plain, signed } from "../report/markdown-table.js";
+import { type Interval, mean, pairedInterval } from "../statistics/interval.js";
+import { COLUMNS } from "./columns.js";
+import { REAL_SETS } from "./real-sets.js";
+import type { Success } from "./trial.js";
+import type { RealResult } from "./worker.js";
+
+/** The row of the engine's default learner. */
+export const DEFAULT_ROW = "oar";
+const BASELINE_ROW = "similarity";
+const MEASURES = ["online", "heldOut"] as const;
+
+/** Successes of one row (or reference) on one column, one per seed. */
+export interface ColumnResult {
+  readonly column: string;
+  readonly name: string;
+  readonly reference: boolean;
+  readonly online: readonly number[];
+  readonly heldOut: readonly number[];
+}
+
+export interface RealResults {
+  readonly seeds: readonly number[];
+  readonly results: readonly ColumnResult[];
+}
+
+/** Gathers the seeds of each row and column. Numbers are rounded, so the page can be made again from the raw results. */
+export function resultsOf(all: readonly RealResult[]): RealResults {
+  const found = new Map<
+    string,
+    { column: string; name: string; reference: boolean; online: number[]; heldOut: number[] }
+  >();
+  for (const { column, row, success } of all) {
+    for (const [name, { online, heldOut }] of Object.entries(success)) {
+      const key = `${column}\n${name}`;
+      const one = found.get(key) ?? { column, name, reference: row === undefined, online: [], heldOut: [] };
+      if (online !== undefined) one.online.push(Number(online.toFixed(5)));
+      if (heldOut !== undefined) one.heldOut.push(Number(heldOut.toFixed(5)));
+      found.set(key, one);
+    }
+  }
+  return { seeds: [...new Set(all.map(({ seed }) => seed))], results: [...found.values()] };
+}
+
+const rowsOf = ({ results }: RealResults, reference: boolean): readonly string[] => [
+  ...new Set(results.filter((one) => one.reference === reference).map(({ name }) => name)),
+];
+
+const values = ({ results }: RealResults, column: string, name: string, measure: keyof Success): readonly number[] =>
+  results.find((one) => one.column === column && one.name === name)?.[measure] ?? [];
+
+/** Per seed, the mean of online and held-out success. */
+const both = (all: RealResults, column: string, name: string): readonly number[] => {
+  const heldOut = values(all, column, name, "heldOut");
+  return values(all, column, name, "online").map((value, place) => (value + (heldOut[place] as number)) / 2);
+};
+
+/** `treated − control` in the mean of online and held-out success, paired by seed. */
+function lead(all: RealResults, column: string, control: string): Interval {
+  return pairedInterval(both(all, column, DEFAULT_ROW), both(all, column, control));
+}
+
+const cell = (of: readonly number[]): string => (of.length > 0 ? plain(mean(of)) : "");
+
+function successTable(all: RealResults, measure: keyof Success, reference: boolean): string {
+  const rows = rowsOf(all, reference);
+  const means = rows.map((row) =>
+    reference ? "" : plain(mean(COLUMNS.map(({ name }) => mean(values(all, name, row, measure))))),
+  );
+  return markdownTable(
+    ["", ...rows.map((row) => (row === DEFAULT_ROW ? `**${row}**` : row))],
+    [
+      ...COLUMNS.map(({ name }) => [name, ...rows.map((row) => cell(values(all, name, row, measure)))]),
+      ...(reference ? [] : [["mean", ...means]]),
+    ],
+  );
+}
+
+/** In how many columns the default is ahead of each other row, and the mean difference. */
+function leads(
+  all: RealResults,
+): readonly { row: string; ahead: number; mean: number; worst: { column: string; lead: Interval } }[] {
+  return rowsOf(all, false)
+    .filter((row) => row !== DEFAULT_ROW)
+    .map((row) => {
+      const each = COLUMNS.map(({ name }) => ({ column: name, lead: lead(all, name, row) }));
+      return {
+        row,
+        ahead: each.filter((one) => one.lead.mean > 0).length,
+        mean: mean(each.map((one) => one.lead.mean)),
+        worst: each.reduce((low, one) => (one.lead.mean < low.lead.mean ? one : low)),
+      };
+    });
+}
+
+export function realSummary(all: RealResults): string {
+  return MEASURES.map(
+    (measure) => `${measure}\n${successTable(all, measure, false)}\n${successTable(all, measure, true)}`,
+  )
+    .concat(
+      leads(all).map(
+        ({ row, ahead, mean: by }) => `${DEFAULT_ROW} − ${row}: ${signed(by)}, ahead in ${ahead} of ${COLUMNS.length}`,
+      ),
+    )
+    .join("\n");
+}
+
+export function realPage(all: Report<RealResults>): string {
+  const compared = leads(all);
+  const behind = compared.filter((one) => one.mean < 0);
+  const harmed = COLUMNS.filter(({ name }) => lead(all, name, BASELINE_ROW).mean < 0);
+  return `# Real outcomes
+
+Learners on outcomes that really happened: a model, a person or a checker judged each request with each candidate before this project
+existed. The engine ranks, and learns the outcome of what it showed; no outcome is simulated. The default is \`${DEFAULT_ROW}\`. Similarities
+of the host are the set's own where it has some, otherwise simulated as the column says. Raw results: [real.json](real.json).
+
+## Where it loses
+
+${behind.length > 0 ? `- Behind in the mean of all columns: ${behind.map((one) => `\`${one.row}\` by ${plain(-one.mean)}`).join(", ")}.` : "- No row is ahead of it in the mean of all columns."}
+${compared
+  .filter((one) => one.row !== BASELINE_ROW && one.worst.lead.mean < 0)
+  .map(
+    (one) =>
+      `- Behind \`${one.row}\` in ${COLUMNS.length - one.ahead} of ${COLUMNS.length} columns, most in ${one.worst.column}: ${gainText(one.worst.lead)}.`,
+  )
+  .join("\n")}
+${harmed.length > 0 ? `- Worse than similarity: ${harmed.map(({ name }) => `${name} ${gainText(lead(all, name, BASELINE_ROW))}`).join("; ")}.` : "- Worse than similarity: nowhere."}
+
+## Against each learner
+
+Mean of online and held-out success, the default minus the other row.
+
+${markdownTable(
+  ["", "mean difference", "ahead in"],
+  compared.map((one) => [one.row, signed(one.mean), `${one.ahead} of ${COLUMNS.length}`]),
+)}
+
+## Online
+
+Mean outcome of what was shown while learning, over 70 % of the requests, once each.
+
+${successTable(all, "online", false)}
+
+## Held out
+
+Mean outcome on the other 30 %, after the stream, without learning.
+
+${successTable(all, "heldOut", false)}
+
+## References
+
+They know more than a learner can, except \`uniform\`. *best single* and *best per category*: the candidate with the best mean over the same
+requests, in hindsight. *nearest neighbours*: outcomes of all candidates of the stream are known. *oracle*: the best candidate of each request;
+much of it is luck of the sampled answers.
+
+Online:
+
+${successTable(all, "online", true)}
+
+Held out:
+
+${successTable(all, "heldOut", true)}
+
+## How
+
+One random order of the requests for each of the seeds ${all.seeds.join(", ")}; numbers are means over seeds, differences are paired by seed with 95 % t
+intervals. With k = 3, the run uses one of the three shown, drawn evenly: its outcome is the reward, the mean of the three is the success.
+Request vectors are LSA-256 of the texts. Hosts: *given*, the set's similarity; *noise*, N(0.5, 0.1) per request and candidate; *fixed*, one
+wrong order for all requests; *constant*, 0.5. *bfcl-mid*: candidates with a mean of 0.5 to 0.8. *bfcl-rare*: the hardest 40 % of the requests
+with the ten weakest candidates. Sets overlap in their sources: bfcl-mid and bfcl-rare are parts of bfcl; mawps and gsm8k share their prompts.
+
+\`${all.command}\`, ${all.date}; ${machineText(all.hardware, all.versions)}.
+
+## Data
+
+${markdownTable(
+  ["set", "what"],
+  Object.entries(REAL_SETS).map(([name, { about }]) => [
+    `[${name}](../../packages/bench/data/real/${name}/README.md)`,
+    about,
+  ]),
+)}
+`;
+}

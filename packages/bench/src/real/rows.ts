@@ -1,0 +1,24 @@
+import { type Learner, oar, qValue, similarity } from "@qavr/core";
+import { beta, contexts, globalAdvantage, jar, kernelPrototypes, memrl, successRate } from "@qavr/learners";
+
+/** The learners of the tables, by the names of the simulated benchmark. */
+export const REAL_ROWS: Readonly<Record<string, () => unknown>> = {
+  similarity,
+  qavr: () => qValue({ rewards: { failed: 0 } }),
+  memrl,
+  "success-rate": successRate,
+  "beta-mean": beta,
+  "beta-thompson": () => beta({ policy: "thompson" }),
+  "global-advantage": globalAdvantage,
+  "kernel-prototypes": kernelPrototypes,
+  contexts,
+  jar,
+  oar,
+};
+
+/** A fresh learner of a row. The engine sees the states of all learners alike. */
+export function learnerOf(row: string): Learner {
+  const create = REAL_ROWS[row];
+  if (!create) throw new Error(`There is no row ${row}. Rows: ${Object.keys(REAL_ROWS).join(", ")}.`);
+  return create() as Learner;
+}

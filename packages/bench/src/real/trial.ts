@@ -1,0 +1,65 @@
+import { createEngine, memoryStore, type RankRequest } from "@qavr/core";
+import type { Embed } from "../embedding/lsa.js";
+import { FIRST_RUN, RUN_INTERVAL } from "../learning/arm.js";
+import { uniformAt } from "../random/seeded-random.js";
+import { mean } from "../statistics/interval.js";
+import type { HostedRequest, Replay } from "./columns.js";
+import { learnerOf } from "./rows.js";
+
+/** Mean outcome of what was shown, 0..1. */
+export interface Success {
+  /** Over the stream, while learning. */
+  readonly online: number;
+  /** Over requests that were never learned from, after the stream. */
+  readonly heldOut: number;
+}
+
+/**
+ * Sends a learner through a replay in the public engine: for each request of the stream it ranks, and learns the outcome that really
+ * happened to a candidate which it showed. With several shown, the run used one of them, drawn evenly.
+ */
+export async function runTrial(replay: Replay, row: string, embed: Embed): Promise<Success> {
+  let now = FIRST_RUN;
+  let drawn = 0;
+  const fail = (message: string): never => {
+    throw new Error(`${row} on ${replay.column.name}: ${message}`);
+  };
+  const engine = createEngine({
+    store: memoryStore(),
+    learner: learnerOf(row),
+    clock: () => now,
+    createId: () => `id-${drawn++}`,
+    logger: { warn: fail, error: fail },
+  });
+  const asked = ({ text, candidates }: HostedRequest): RankRequest => ({
+    vector: embed(text),
+    space: "lsa-256",
+    topK: replay.column.k,
+    candidates: candidates.map(({ id, text: own, similarity }) => ({
+      id,
+      similarity,
+      ...(own === undefined ? {} : { text: own }),
+    })),
+  });
+  const outcomes = ({ candidates }: HostedRequest, shown: readonly { readonly id: string }[]): readonly number[] =>
+    shown.map((item) => candidates.find(({ id }) => id === item.id)?.outcome ?? fail(`unknown candidate ${item.id}`));
+  try {
+    const online: number[] = [];
+    for (const [place, request] of replay.stream.entries()) {
+      const { episode, items } = await engine.rank(asked(request));
+      const happened = outcomes(request, items);
+      online.push(mean(happened));
+      const used = Math.floor(uniformAt(replay.seed, place, 1) * happened.length);
+      now += RUN_INTERVAL;
+      await engine.end(episode, { reward: happened[used] as number, tier: "verified" });
+    }
+    const heldOut: number[] = [];
+    for (const request of replay.heldOut) {
+      const { items } = await engine.rank({ ...asked(request), record: false });
+      heldOut.push(mean(outcomes(request, items)));
+    }
+    return { online: mean(online), heldOut: mean(heldOut) };
+  } finally {
+    await engine.close();
+  }
+}
