@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { HNSWLib } from "@langchain/community/vectorstores/hnswlib";
+import type { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
 import type { BaseLanguageModelInterface } from "@langchain/core/language_models/base";
 import { type Candidate, type Logger, qValue, type RankedItem } from "@qavr/core";
 import { type QavrOptions, qavr } from "@qavr/langchain";
@@ -32,7 +32,7 @@ export type RankedLesson = Pick<RankedItem, "id" | "similarity"> &
   Partial<Pick<RankedItem, "learned" | "evidence" | "index">>;
 
 export interface ArmOptions {
-  readonly store: HNSWLib;
+  readonly store: MemoryVectorStore;
   readonly model: BaseLanguageModelInterface;
   /** Lessons shown per request. */
   readonly k: number;

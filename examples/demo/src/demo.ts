@@ -93,8 +93,8 @@ export async function runDemo(
 function introduction({ seeds, runs }: DemoOptions, style: Style): string {
   return `${style.bold("qavr demo")}: does an agent pick better memories, learning from nothing but how its runs end?
 
-A LangChain chain answers ${runs.toLocaleString("en")} real bank questions (banking77). Each prompt carries 5 of 308 lessons from an
-HNSWLib store. Half of them help, a fifth does nothing, three in ten mislead; their texts do not say which.
+A LangChain chain answers ${runs.toLocaleString("en")} real bank questions (banking77). Each prompt carries 5 of 308 lessons from a
+vector store. Half of them help, a fifth does nothing, three in ten mislead; their texts do not say which.
 The same chain on the same questions, three ways:
 
   similarity  the store's own retriever

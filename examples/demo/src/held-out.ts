@@ -1,21 +1,16 @@
-import type { HNSWLib } from "@langchain/community/vectorstores/hnswlib";
+import type { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
 import { type Embed, type Judgement, judge, meanJudgement, type Request, type World } from "@qavr/bench";
 import { type Arm, FETCHED, type HeldOutRequest } from "./arms.js";
 
 /** Requests without learning, each with the store's candidates; the store does not change, so they are fetched once. */
 export type HeldOutSet = readonly (HeldOutRequest & { readonly request: Request })[];
 
-export async function heldOutSet(world: World, store: HNSWLib, embed: Embed): Promise<HeldOutSet> {
+export async function heldOutSet(world: World, store: MemoryVectorStore, embed: Embed): Promise<HeldOutSet> {
   return Promise.all(
     world.heldOut.map(async (request) => {
       const vector = Array.from(embed(request.text));
       const found = await store.similaritySearchVectorWithScore(vector, FETCHED);
-      // HNSWLib returns cosine distances.
-      const candidates = found.map(([{ id = "", pageContent }, distance]) => ({
-        id,
-        similarity: 1 - distance,
-        text: pageContent,
-      }));
+      const candidates = found.map(([{ id = "", pageContent }, similarity]) => ({ id, similarity, text: pageContent }));
       return { request, vector, candidates };
     }),
   );

@@ -1,18 +1,16 @@
-import { HNSWLib } from "@langchain/community/vectorstores/hnswlib";
+import { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
 import { Document } from "@langchain/core/documents";
 import type { EmbeddingsInterface } from "@langchain/core/embeddings";
 import type { LessonText } from "@qavr/bench";
 
-/** Wide enough for an exact answer at this size: plain similarity must not look worse than it is. */
-const EF = 200;
-
 /**
- * The lessons in a real HNSWLib store. A document carries its id and its text and nothing else: whether it helps is for the
- * runs to find out.
+ * The lessons in LangChain's own vector store, which compares all of them exactly. A document carries its id and its text and nothing
+ * else: only runs show whether it helps.
  */
-export async function lessonStore(lessons: readonly LessonText[], embeddings: EmbeddingsInterface): Promise<HNSWLib> {
+export function lessonStore(
+  lessons: readonly LessonText[],
+  embeddings: EmbeddingsInterface,
+): Promise<MemoryVectorStore> {
   const documents = lessons.map(({ id, text }) => new Document({ id, pageContent: text }));
-  const store = await HNSWLib.fromDocuments(documents, embeddings);
-  store.index.setEf(EF);
-  return store;
+  return MemoryVectorStore.fromDocuments(documents, embeddings);
 }

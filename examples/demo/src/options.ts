@@ -16,7 +16,7 @@ export interface DemoOptions {
 export const HELP = `pnpm demo                          one seed, about a minute
 pnpm demo --seeds 8                means of eight seeds with 95 % intervals
 
-A LangChain chain answers real bank questions with lessons from a real HNSWLib store, three times on the same
+A LangChain chain answers real bank questions with lessons from a vector store, three times on the same
 stream: ranked by plain similarity, by the QAVR formula, and by qavr. Texts are real; the model is simulated.
 
   --seeds <n>     seeds 1 … n, 1 to 100 (default 1)

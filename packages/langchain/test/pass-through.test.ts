@@ -1,17 +1,17 @@
 import { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
-import type { HNSWLib } from "@langchain/community/vectorstores/hnswlib";
+import type { USearch } from "@langchain/community/vectorstores/usearch";
 import { Document } from "@langchain/core/documents";
 import { memoryStore } from "@qavr/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type Qavr, qavr } from "../src/index.js";
 import { corpus, ids, memoryVectorStore, TrigramEmbeddings } from "./support/corpus.js";
-import { hnswStore } from "./support/hnsw-store.js";
 import { HybridStore } from "./support/hybrid-store.js";
+import { usearchStore } from "./support/usearch-store.js";
 
 const QUESTION = "payment queue stuck";
-const stores: [string, () => Promise<MemoryVectorStore | HNSWLib>][] = [
+const stores: [string, () => Promise<MemoryVectorStore | USearch>][] = [
   ["MemoryVectorStore", memoryVectorStore],
-  ["HNSWLib", hnswStore],
+  ["USearch", usearchStore],
 ];
 
 afterEach(() => {
@@ -52,7 +52,7 @@ describe("documents", () => {
     const documents = corpus();
     const before = structuredClone(documents.map((document) => ({ ...document })));
     const memory = qavr({ store: memoryStore(), logger: {} });
-    const retriever = memory.retriever(await hnswStore(documents), { k: 3, annotate: true });
+    const retriever = memory.retriever(await usearchStore(documents), { k: 3, annotate: true });
     const found = await retriever.invoke(QUESTION);
     expect(documents.map((document) => ({ ...document }))).toEqual(before);
     expect(found[0]).not.toBe(documents.find(({ id }) => id === found[0]?.id));
@@ -62,7 +62,7 @@ describe("documents", () => {
   it("are the store's own where learning is switched off", async () => {
     const documents = corpus();
     const memory = qavr({ store: memoryStore(), enabled: false });
-    const [first] = await memory.retriever(await hnswStore(documents), { k: 1 }).invoke(QUESTION);
+    const [first] = await memory.retriever(await usearchStore(documents), { k: 1 }).invoke(QUESTION);
     expect(first).toBe(documents[0]);
   });
 

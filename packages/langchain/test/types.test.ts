@@ -1,5 +1,5 @@
 import type { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
-import type { HNSWLib } from "@langchain/community/vectorstores/hnswlib";
+import type { USearch } from "@langchain/community/vectorstores/usearch";
 import type { Document, DocumentInterface } from "@langchain/core/documents";
 import type { BaseRetrieverInterface } from "@langchain/core/retrievers";
 import { RunnableLambda, type RunnableSequence } from "@langchain/core/runnables";
@@ -13,7 +13,7 @@ import type { DocumentExplanation, Qavr } from "../src/index.js";
 // Checked by the compiler; nothing here runs.
 declare const memory: Qavr;
 declare const vectors: MemoryVectorStore;
-declare const hnsw: HNSWLib;
+declare const usearch: USearch;
 declare const retriever: BaseRetrieverInterface;
 
 describe("the types", () => {
@@ -40,7 +40,7 @@ describe("the types", () => {
 
   it("of a wrapped store keep the members that only it has, and its filter", () => {
     () => {
-      expectTypeOf(memory.vectorStore(hnsw).save).toEqualTypeOf<HNSWLib["save"]>();
+      expectTypeOf(memory.vectorStore(usearch).save).toEqualTypeOf<USearch["save"]>();
       expectTypeOf(memory.vectorStore(vectors).inner).toEqualTypeOf<MemoryVectorStore>();
       memory.retriever(vectors, { filter: (document: Document) => document.id === "a" });
       // @ts-expect-error MemoryVectorStore filters by a function.

@@ -1,15 +1,14 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
-import { HNSWLib } from "@langchain/community/vectorstores/hnswlib";
 import { Document } from "@langchain/core/documents";
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { describe, expect, it } from "vitest";
 import { QavrRetriever, type QavrVectorStore } from "../src/index.js";
 import { bench, credit } from "./support/bench.js";
 import { ids, TrigramEmbeddings } from "./support/corpus.js";
-import { hnswStore } from "./support/hnsw-store.js";
+import { usearchStore } from "./support/usearch-store.js";
 
 function search(store: Pick<QavrVectorStore, "asRetriever">, question: string, config: RunnableConfig) {
   return store.asRetriever(1).invoke(question, config);
@@ -19,11 +18,11 @@ describe("a QavrVectorStore", () => {
   it("has the members that only the wrapped store has", async () => {
     const { memory, vectors } = await bench();
     const folder = await mkdtemp(join(tmpdir(), "qavr-langchain-"));
-    const inner = await hnswStore();
+    const inner = await usearchStore();
     const store = memory.vectorStore(inner);
     await store.save(folder);
-    const loaded = await HNSWLib.load(folder, new TrigramEmbeddings());
-    expect(loaded.index.getCurrentCount()).toBe(store.index.getCurrentCount());
+    expect(await readdir(folder)).not.toEqual([]);
+    expect(store.index.size()).toBe(inner.index.size());
     await rm(folder, { recursive: true, force: true });
     expect(memory.vectorStore(vectors).memoryVectors).toBe(vectors.memoryVectors);
     expect("save" in memory.vectorStore(vectors)).toBe(false);

@@ -8,10 +8,10 @@ import { type ReflectionInput, Reflector, type ReflectorOptions } from "../../sr
 import { type Bench, bench, credit } from "../support/bench.js";
 import { ids } from "../support/corpus.js";
 import { failing, graph } from "../support/graph.js";
-import { hnswStore } from "../support/hnsw-store.js";
 import { HybridStore } from "../support/hybrid-store.js";
 import { TextModel } from "../support/scripted-models.js";
 import { sleep } from "../support/sleep.js";
+import { usearchStore } from "../support/usearch-store.js";
 
 const QUESTION = "payment queue stuck";
 const RUN_ID = "cccccccc-cccc-4ccc-8ccc-cccccccccccc";
@@ -100,7 +100,7 @@ describe("a reflector as a runnable", () => {
 
   it.each(["both", "claim", "query"] as const)("indexes a claim by %s", async (indexBy) => {
     const { memory } = await bench();
-    const vectors = await hnswStore();
+    const vectors = await usearchStore();
     const task = "zebra crossing inspection in Utrecht";
     const model = scripted(answer({ newClaims: [CLAIM] }));
     await new Reflector({ memory, model, saveTo: vectors, indexBy }).invoke({ input: task });

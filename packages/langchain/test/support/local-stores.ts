@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { LanceDB } from "@langchain/community/vectorstores/lancedb";
 import { LibSQLVectorStore } from "@langchain/community/vectorstores/libsql";
 import { type DistanceStrategy, PGVectorStore } from "@langchain/community/vectorstores/pgvector";
-import { USearch } from "@langchain/community/vectorstores/usearch";
 import type { Document } from "@langchain/core/documents";
 import { FakeVectorStore } from "@langchain/core/utils/testing";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
@@ -13,7 +12,8 @@ import { startVectorServer } from "@qavr/postgres-server";
 import pg from "pg";
 import { onTestFinished } from "vitest";
 import { corpus, memoryVectorStore, TrigramEmbeddings } from "./corpus.js";
-import { hnswStore } from "./hnsw-store.js";
+import { hnswInstalled, hnswStore } from "./hnsw-store.js";
+import { usearchStore } from "./usearch-store.js";
 
 /** A real vector store of this machine, filled with the corpus. */
 export interface LocalStore {
@@ -26,7 +26,7 @@ export interface LocalStore {
 }
 
 export const LOCAL_STORES: readonly LocalStore[] = [
-  { name: "HNSWLib", scores: "distance", ids: "added", create: hnswStore },
+  ...(hnswInstalled ? [{ name: "HNSWLib", scores: "distance", ids: "added", create: hnswStore } as const] : []),
   { name: "MemoryVectorStore", scores: "similarity", ids: "added", create: memoryVectorStore },
   {
     name: "FakeVectorStore",
@@ -39,7 +39,7 @@ export const LOCAL_STORES: readonly LocalStore[] = [
     name: "USearch",
     scores: "distance",
     ids: "added",
-    create: (documents = corpus()) => USearch.fromDocuments(documents, new TrigramEmbeddings()),
+    create: usearchStore,
   },
   { name: "LanceDB", scores: "none", ids: "text", create: lanceStore },
   ...(["cosine", "innerProduct", "euclidean"] as const).flatMap((strategy): LocalStore[] => [
