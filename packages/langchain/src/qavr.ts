@@ -8,7 +8,7 @@ import {
   type ReportTarget,
   refuseOption,
 } from "@qavr/core/adapter";
-import { defaultStore } from "./default-store.js";
+import { defaultStore, defaultStoreProblem } from "./default-store.js";
 import { storableId } from "./document-ids.js";
 import { formatMemories } from "./format-memories.js";
 import { searchStore } from "./langgraph/search-store.js";
@@ -112,7 +112,8 @@ function createParts(options: QavrOptions): MemoryParts {
   const enabled = isEnabled(options);
   const engine = createEngine({ ...settings, ...choices, enabled, store: defaultStore(store) });
   const warned = ["NO_OUTCOME_TRACKING"] as const;
-  const kit = createRunKit<OwnLogCode>({ engine, logger, onError, storable: storableId, warned });
+  const problem = defaultStoreProblem(store);
+  const kit = createRunKit<OwnLogCode>({ engine, logger, onError, problem, storable: storableId, warned });
   const warning = (code: keyof typeof WIRING_WARNINGS) => (): void => kit.warnOnce(code, WIRING_WARNINGS[code]);
   return {
     kit,

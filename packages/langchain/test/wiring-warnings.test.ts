@@ -1,4 +1,6 @@
 import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { CallbackManager } from "@langchain/core/callbacks/manager";
 import { type Runnable, RunnableLambda } from "@langchain/core/runnables";
 import { memoryStore } from "@qavr/core";
@@ -87,6 +89,58 @@ describe("a retriever that finds no more than is wanted", () => {
   });
 });
 
+describe("a store that cannot be opened", () => {
+  /** A runtime whose Node lacks a module, or none of whose modules know it. */
+  const without = (missing: string): void => {
+    const { getBuiltinModule } = process;
+    vi.spyOn(process, "getBuiltinModule").mockImplementation(((name: string) => {
+      if (name === missing) return undefined;
+      const found = getBuiltinModule(name) as object | undefined;
+      return name === "node:module" ? { ...found, isBuiltin: (asked: string) => asked !== missing } : found;
+    }) as typeof getBuiltinModule);
+  };
+  const notInstalled = (): void => {
+    const { getBuiltinModule } = process;
+    const resolve = (): never => {
+      throw Object.assign(new Error("Cannot find module"), { code: "MODULE_NOT_FOUND" });
+    };
+    vi.spyOn(process, "getBuiltinModule").mockImplementation(((name: string) =>
+      name === "node:module"
+        ? { createRequire: () => ({ resolve }) }
+        : getBuiltinModule(name)) as typeof getBuiltinModule);
+  };
+  const file = fileURLToPath(import.meta.url);
+
+  it.each<[string, string, () => void, string, RegExp]>([
+    ["Node lacks node:sqlite", "ledger.db", () => without("node:sqlite"), "STORE_UNAVAILABLE", /Use Node 22\.13/],
+    ["its folder is a file", `${file}/a/ledger.db`, () => {}, "STORE_UNWRITABLE", /lies under a file\. Name a file/],
+    ["it is a folder", tmpdir(), () => {}, "STORE_UNWRITABLE", /is a folder\. Name a file/],
+    ["its package is missing", "postgres://localhost/qavr", notInstalled, "STORE_UNAVAILABLE", /Install it/],
+  ])("is known when the memory is made: %s", (_, store, prepare, code, advice) => {
+    prepare();
+    const emitWarning = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+    qavr({ store });
+    expect(emitWarning.mock.calls).toEqual([
+      [expect.stringMatching(advice), { type: "QavrWarning", code: "STORE_UNUSABLE" }],
+    ]);
+    const lines: [string, string][] = [];
+    qavr({ store, logger: { warn: (message, fields) => lines.push([message, fields.code]) } });
+    expect(lines).toEqual([[expect.stringMatching(advice), "STORE_UNUSABLE"]]);
+    expect(() => qavr({ store, onError: "throw" })).toThrow(expect.objectContaining({ code }));
+    qavr({ store, enabled: false, onError: "throw" });
+    expect(emitWarning).toHaveBeenCalledTimes(1);
+  });
+
+  it("is none of a store that will be made, in memory or elsewhere", () => {
+    const emitWarning = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+    const stores = [join(tmpdir(), "not/yet/there/ledger.db"), ":memory:", "postgres://localhost/qavr", memoryStore()];
+    for (const store of stores) qavr({ store, onError: "throw" });
+    without("node:sqlite");
+    qavr({ store: memoryStore(), onError: "throw" });
+    expect(emitWarning).not.toHaveBeenCalled();
+  });
+});
+
 describe("a use that teaches little", () => {
   const run = async ({ memory, vectors }: Bench, { runs, k }: { runs: number; k: number }): Promise<void> => {
     const chain = memory.track(memory.retriever(vectors, { k }).pipe((found) => found));
@@ -170,10 +224,7 @@ describe("trouble that keeps a memory from learning", () => {
     const emitWarning = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
     const chain = await retrieving({ store: tmpdir() });
     for (let i = 0; i < 3; i++) await chain.invoke("payment");
-    expect(emitWarning).toHaveBeenCalledTimes(1);
-    expect(emitWarning).toHaveBeenCalledWith(expect.stringContaining("is a folder"), {
-      type: "QavrWarning",
-      code: "OUTCOME_NOT_RECORDED",
-    });
+    const ofLedger = (code: string) => [expect.stringContaining("is a folder"), { type: "QavrWarning", code }];
+    expect(emitWarning.mock.calls).toEqual([ofLedger("STORE_UNUSABLE"), ofLedger("OUTCOME_NOT_RECORDED")]);
   });
 });

@@ -1,5 +1,5 @@
-import type { Store } from "@qavr/core";
-import { resolveStore } from "@qavr/core/adapter";
+import type { QavrError, Store } from "@qavr/core";
+import { resolveStore, storeProblem } from "@qavr/core/adapter";
 
 /** Not a literal, and marked below: bundlers must not look for a package that most applications do not install. */
 const POSTGRES = ["@qavr", "postgres"].join("/");
@@ -10,4 +10,9 @@ export function defaultStore(store: string | Store | undefined): Store {
     sqlite: () => import("@qavr/sqlite"),
     postgres: () => import(/* webpackIgnore: true */ /* @vite-ignore */ POSTGRES),
   });
+}
+
+/** What keeps that store from being opened, as far as that is known without opening it. */
+export function defaultStoreProblem(store: string | Store | undefined): QavrError | undefined {
+  return storeProblem(store, import.meta.url);
 }

@@ -1,5 +1,6 @@
 import { type OutcomeInput, QavrError } from "@qavr/core";
 import { createRunKit, isEnabled, type RunKit } from "@qavr/core/adapter";
+import { defaultStoreProblem } from "./default-store.js";
 import { assertLearningOptions, type LearningOptions } from "./learning-options.js";
 import type { OwnLogCode } from "./log-codes.js";
 import { MESSAGES } from "./recall/collections.js";
@@ -30,8 +31,10 @@ export function createParts(options: LearningOptions): MemoryParts {
   const { logger, onError } = options;
   const outcomes = finishOutcomes(options.outcomes);
   const shared = shareEngine(options);
+  const { engine } = shared;
+  const problem = options.engine ? undefined : defaultStoreProblem(options.store);
   return {
-    kit: createRunKit<OwnLogCode>({ engine: shared.engine, logger, onError, storable, warned: ["SCORE_IGNORED"] }),
+    kit: createRunKit<OwnLogCode>({ engine, logger, onError, problem, storable, warned: ["SCORE_IGNORED"] }),
     shared,
     options,
     // A shared engine stays on for other memories.

@@ -89,6 +89,19 @@ describe("a memory that is made", () => {
     expect(codes).toEqual(["SEMANTIC_RECALL_REPLACED"]);
   });
 
+  it("warns at once, and once, of a store that cannot be opened", () => {
+    const emit = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+    const fields = libsqlFields();
+    const store = `${process.execPath}/ledger.db`;
+    for (let made = 0; made < 2; made++) new QavrMemory({ ...fields, qavr: { store } });
+    expect(emit.mock.calls).toEqual([
+      [expect.stringContaining("lies under a file"), { type: "QavrWarning", code: "STORE_UNUSABLE" }],
+    ]);
+    expect(() => new QavrMemory({ ...fields, qavr: { store, onError: "throw" } })).toThrow(
+      expect.objectContaining({ code: "STORE_UNWRITABLE" }),
+    );
+  });
+
   it("warns once where many runs ended and none was judged", async () => {
     const { codes, logger } = listener();
     const engine = createEngine({ store: memoryStore() });

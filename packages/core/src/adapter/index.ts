@@ -82,4 +82,5 @@ export {
   type RunSessionOptions,
 } from "./run-session.js";
 export { sha256 } from "./sha256.js";
+export { storeProblem } from "./store-problem.js";
 export { addMembers, withMembers } from "./with-members.js";

@@ -7,6 +7,7 @@ export const SHARED_LOG_CODES = {
   EVALUATE_FAILED:
     "The evaluate function threw or returned something that is no verdict; the run counts as not judged.",
   OUTCOME_NOT_RECORDED: "The end of a run could not be recorded.",
+  STORE_UNUSABLE: "The store cannot be opened, so nothing is learned.",
   NOTHING_TO_CHOOSE_FROM: "Searches find no more memories than are shown, so learning can only reorder them.",
   NOTHING_JUDGED: "Many runs ended and none was judged, so little is learned.",
   EPISODE_NOT_RESUMED: "An interrupted run's episode could not be reopened; the resumed run starts a new one.",
@@ -20,6 +21,7 @@ export const WARNED_LOG_CODES = [
   "RANKING_FAILED",
   "EVALUATE_FAILED",
   "OUTCOME_NOT_RECORDED",
+  "STORE_UNUSABLE",
   "NOTHING_TO_CHOOSE_FROM",
   "NOTHING_JUDGED",
 ] as const;
@@ -119,5 +121,7 @@ export function processOf(scope: object): ProcessShape | undefined {
 
 interface ProcessShape {
   readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly version?: string;
+  getBuiltinModule?(name: string): unknown;
   emitWarning?(message: string, options: { readonly type: string; readonly code: string }): void;
 }

@@ -44,14 +44,23 @@ export function resolveStore(store: string | Store | undefined, loaders: StoreLo
     const message = `store must be a path, a postgres:// URL or a Store. Received ${describe(store)}.`;
     throw new QavrError("INVALID_ARGUMENT", message, { details: { received: describe(store) } });
   }
-  const location = (store ?? storeInEnvironment() ?? DEFAULT_STORE_PATH).trim();
+  const location = locationOf(store);
   refuseOtherUrl(location);
-  return POSTGRES_URL.test(location) ? postgres(location, loaders) : sqlite(location, loaders);
+  return isPostgres(location) ? postgres(location, loaders) : sqlite(location, loaders);
+}
+
+/** The path or URL of a named store. */
+export function locationOf(store: string | undefined): string {
+  return (store ?? storeInEnvironment() ?? DEFAULT_STORE_PATH).trim();
+}
+
+export function isPostgres(location: string): boolean {
+  return POSTGRES_URL.test(location);
 }
 
 /** Refuses other URLs and shell paths, which would create a folder of that name. */
 function refuseOtherUrl(location: string): void {
-  if (POSTGRES_URL.test(location)) return;
+  if (isPostgres(location)) return;
   const scheme = OTHER_SCHEME.exec(location)?.[0];
   if (scheme === undefined && !location.startsWith("~")) return;
   const hint = scheme === undefined ? "~ is not expanded" : "of URLs only postgres:// is known";
@@ -81,9 +90,13 @@ async function loaded<Module>(name: string, load: () => Promise<Module>): Promis
   try {
     return await load();
   } catch (cause) {
-    const message = `The package ${name} could not be loaded. Install it, or pass another store.`;
-    throw new QavrError("STORE_UNAVAILABLE", message, { details: { package: name }, cause });
+    throw missingPackage(name, cause);
   }
+}
+
+export function missingPackage(name: string, cause: unknown): QavrError {
+  const message = `The package ${name} could not be loaded. Install it, or pass another store.`;
+  return new QavrError("STORE_UNAVAILABLE", message, { details: { package: name }, cause });
 }
 
 /**

@@ -19,6 +19,8 @@ export interface RunKitOptions<Code extends string> {
   readonly logger: Logger | undefined;
   /** `throw` lets failures of learning reach the caller. */
   readonly onError: "open" | "throw" | undefined;
+  /** What keeps the store from being opened, where that is known already: see {@link storeProblem}. */
+  readonly problem?: QavrError | undefined;
   /** From a memory's name to the id under which the adapter keeps it. */
   readonly storable: (name: string) => string;
   /** The adapter's own codes whose first line becomes a process warning when there is no logger. */
@@ -103,10 +105,12 @@ export interface RunKit<Code extends string = never> {
   flush(): Promise<void>;
 }
 
+/** @throws the problem of the store, where failures reach the caller */
 export function createRunKit<Code extends string = never>({
   engine,
   logger,
   onError,
+  problem,
   storable,
   warned = [],
 }: RunKitOptions<Code>): RunKit<Code> {
@@ -115,6 +119,10 @@ export function createRunKit<Code extends string = never>({
   const tasks = createTaskTracker();
 
   const watch = watchLearning<Code>(engine, (code, message) => log("warn", code, message));
+  if (problem && engine.enabled) {
+    if (throws) throw problem;
+    watch.warnOnce("STORE_UNUSABLE", `Nothing is learned: ${problem.message}`);
+  }
 
   const failOpen: RunKit<Code>["failOpen"] = (code, message, fields, level = "warn") => {
     if (throws) throw fields.error;
