@@ -60,7 +60,7 @@ for (const [place, ticket] of TICKETS.entries()) {
     (error: Error) => `Failed: ${error.message}.`,
   );
   const item = (await memory.explain({ threadId: on.thread }))?.exposures[0]?.items[0];
-  console.log(`${place + 1}. ${answer.padEnd(38)} rank without learning: ${(item?.index ?? 0) + 1}`);
+  console.log(`${place + 1}. ${answer.padEnd(38)} rank without learning: ${item?.hostRank}`);
 }
 const { outcomes, taught } = await memory.status();
 console.log(`${outcomes.observed} failures and ${outcomes.completed} ends taught it, ${taught} runs in all`);

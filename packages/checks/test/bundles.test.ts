@@ -3,14 +3,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { type BuildOptions, build } from "esbuild";
-import { type InputOptions, rolldown } from "rolldown";
+import { type InputOptions, type OutputOptions, rolldown } from "rolldown";
 import { describe, expect, it } from "vitest";
 import { command } from "../src/command.js";
 
 /** KiB, minified and gzipped. Lower it when the core gets smaller; the aim is 22. */
 const LIMIT = 32;
 
-async function bundledByRolldown(program: string, options: InputOptions, minify = false): Promise<string> {
+async function bundledByRolldown(
+  program: string,
+  options: InputOptions,
+  generate: OutputOptions = {},
+): Promise<string> {
   const entry = "virtual:application";
   const bundle = await rolldown({
     input: entry,
@@ -24,8 +28,12 @@ async function bundledByRolldown(program: string, options: InputOptions, minify 
     ],
     ...options,
   });
-  const { output } = await bundle.generate({ format: "es", minify, codeSplitting: false });
-  return output.map((chunk) => (chunk.type === "chunk" ? chunk.code : "")).join("");
+  const { output } = await bundle.generate({ format: "es", codeSplitting: false, ...generate });
+  const chunks = new Map(output.flatMap((chunk) => (chunk.type === "chunk" ? [[chunk.fileName, chunk]] : [])));
+  // Chunks that load on first use, such as those behind explain() and status(), are left out.
+  const atStart = new Set([...chunks.values()].filter(({ isEntry }) => isEntry).map(({ fileName }) => fileName));
+  for (const name of atStart) for (const imported of chunks.get(name)?.imports ?? []) atStart.add(imported);
+  return [...atStart].map((name) => chunks.get(name)?.code ?? "").join("");
 }
 
 async function bundledByEsbuild(program: string, options: BuildOptions): Promise<string> {
@@ -40,16 +48,17 @@ async function bundledByEsbuild(program: string, options: BuildOptions): Promise
   return outputFiles?.[0]?.text as string;
 }
 
-it(`createEngine and memoryStore take at most ${LIMIT} KiB of an application`, async () => {
+it(`createEngine and memoryStore take at most ${LIMIT} KiB of an application's start`, async () => {
   const code = await bundledByRolldown(
-    'export { createEngine, memoryStore } from "@qavr/core";',
-    { platform: "neutral" },
-    true,
+    'import { createEngine, memoryStore } from "@qavr/core"; globalThis.engine = createEngine({ store: memoryStore() });',
+    // An application exports nothing.
+    { platform: "neutral", preserveEntrySignatures: false },
+    { codeSplitting: true, minify: true },
   );
   const size = gzipSync(code).length / 1024;
   console.log(`createEngine + memoryStore: ${size.toFixed(1)} KiB gzipped`);
   // An import that stayed outside would make the bundle small and the number wrong.
-  expect(code).not.toMatch(/(from|import)\s*["`']@qavr\/core/);
+  expect(code).not.toMatch(/(from|import\(?)\s*["`']@qavr\/core/);
   expect(size).toBeLessThanOrEqual(LIMIT);
 });
 

@@ -10,6 +10,7 @@ export type {
   ExposureView,
   LogFields,
   Logger,
+  NotShown,
   OutcomeInput,
   OutcomeReceipt,
   RankedItem,

@@ -18,7 +18,9 @@ describe("the loop", () => {
     const other = await ask([0, 0, 1, 0]);
     expect(money.items.map(({ id }) => id)).not.toContain("d0");
     expect(other.items[0]?.id).toBe("d0");
-    for (const item of money.items) expect(item.similarity + item.learned).toBeCloseTo(item.score, 12);
+    for (const { score, similarity, learned, bonus, overlap } of money.items) {
+      expect(similarity + learned + bonus + overlap).toBeCloseTo(score, 12);
+    }
     const replayed = await replay(engine);
     expect(replayed).toMatchObject({ identical: true, differences: [] });
     expect(replayed.states).toBeGreaterThan(10);

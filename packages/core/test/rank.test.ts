@@ -173,7 +173,7 @@ describe("an explanation", () => {
     const ranking = await engine.rank(request({ aliases: ["run"], context: "billing" }));
     const view = await engine.explain("run");
     expect(view).toMatchObject({ episode: ranking.episode, namespace: "default", state: "open" });
-    expect(view?.exposures).toEqual([
+    expect(view?.exposures).toMatchObject([
       {
         collection: "default",
         context: "billing",
@@ -181,7 +181,8 @@ describe("an explanation", () => {
         gate: ranking.gate,
         vectorSource: "host",
         credited: true,
-        items: ranking.items,
+        order: "learned",
+        items: ranking.items.map(({ index, ...terms }) => ({ ...terms, hostRank: index + 1 })),
       },
     ]);
   });
@@ -199,10 +200,87 @@ describe("an explanation", () => {
     });
     view?.exposures[0]?.items.forEach((item, place) => {
       const shown = ranking.items[place] as (typeof ranking.items)[number];
-      expect(item).toMatchObject({ id: shown.id, handle: shown.handle, index: shown.index });
-      expect(item.score).toBe(item.similarity + item.learned);
+      expect(item).toMatchObject({ id: shown.id, handle: shown.handle, rank: place + 1, hostRank: shown.index + 1 });
+      const { similarity, learned, bonus, overlap, unverified } = item;
+      expect(item.score).toBe(similarity + learned + bonus + overlap + unverified);
+      expect([learned, bonus, overlap]).toEqual([shown.learned, shown.bonus, shown.overlap].map(Math.fround));
       expect(item.score).toBeCloseTo(shown.score, 5);
       expect(item.evidence).toBeCloseTo(shown.evidence, 5);
+    });
+  });
+
+  it("calls exploration by its name, and keeps it apart from what outcomes taught", async () => {
+    const { engine } = testEngine();
+    for (let run = 0; run < 20; run++) {
+      const { episode } = await engine.rank(request({ candidates: candidates(1), topK: 1 }));
+      await engine.end(episode, { reward: run % 4 > 0 });
+    }
+    const { items, episode } = await engine.rank(request({ topK: 10 }));
+    const untouched = items.find(({ id }) => id === "d1");
+    expect(untouched).toMatchObject({ learned: 0, overlap: 0, unverified: 0, utility: 0, evidence: 0 });
+    expect(untouched?.bonus).toBeGreaterThan(0);
+    const view = (await engine.explain(episode))?.exposures[0];
+    expect(view).toMatchObject({ order: "learned", notShown: [] });
+    expect(view?.scale).toBeGreaterThan(0);
+    expect(view?.items.find(({ id }) => id === "d1")?.bonus).toBe(untouched?.bonus);
+  });
+
+  it("says why a candidate was not shown", async () => {
+    const store = memoryStore();
+    const { engine } = testEngine({ store });
+    const label = (id: string) => `About ${id}`;
+    const list = candidates(6).map((candidate) => ({ ...candidate, label: label(candidate.id) }));
+    for (let run = 0; run < 20; run++) {
+      const { episode } = await engine.rank(request({ candidates: list, topK: 2, keepOrder: true }));
+      await engine.end(episode, { reward: run % 4 === 0, harmful: ["d0"] });
+    }
+    const reasons = async (run: typeof engine, more: object, kept?: readonly string[]): Promise<unknown> => {
+      const { episode, exposure } = await run.rank(request({ candidates: list, topK: 3, ...more }));
+      if (kept) run.narrow(episode, exposure, kept);
+      const open = (await run.explain(episode))?.exposures[0];
+      await run.end(episode);
+      const { items = [], notShown = [] } = (await run.explain(episode))?.exposures[0] ?? {};
+      expect(open?.notShown.map(({ id, reason }) => [id, reason])).toEqual(
+        notShown.map(({ id, reason }) => [id, reason]),
+      );
+      const ranks = [...items, ...notShown].map(({ rank }) => rank).sort((a, b) => a - b);
+      expect(ranks).toEqual([1, 2, 3, 4, 5, 6]);
+      for (const one of notShown) {
+        expect(one.score).toBeCloseTo(one.similarity + one.shift, 6);
+        expect(one.hostRank).toBe(Number(one.id.slice(1)) + 1);
+        // Labels are known of memories that were shown at some time.
+        expect([undefined, label(one.id)]).toContain(one.label);
+      }
+      return notShown.map(({ id, rank, reason }) => `${rank} ${id} ${reason}`);
+    };
+    const learned = await engine.rank(request({ candidates: list, topK: 6, record: false }));
+    const [a, b, c, ...rest] = ids(learned);
+    expect([a, b, c]).not.toContain("d0");
+    const outranked = rest.map((id, i) => `${i + 4} ${id} outranked`);
+    expect(await reasons(engine, {})).toEqual(outranked);
+    expect(await reasons(engine, {}, [a as string, c as string])).toEqual([`2 ${b} dropped`, ...outranked]);
+    const wanted = (id: string) => [a, b, c].includes(id);
+    const host = (kept: string) =>
+      ["d3", "d4", "d5"].map((id, i) => `${i + 4} ${id} ${wanted(id) ? kept : "outranked"}`);
+    expect(await reasons(engine, { keepOrder: true })).toEqual(host("order-kept"));
+    const held = testEngine({ store, holdout: 1, prefix: "held" }).engine;
+    expect(await reasons(held, {})).toEqual(host("held-out"));
+    expect(host("held-out").join()).toContain("held-out");
+    expect(await replay(engine)).toMatchObject({ identical: true });
+  });
+
+  it("names the votes that count, with tier and source", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request());
+    await engine.report(episode, { helpful: ["d0"], harmful: ["d2"], source: "ann" });
+    await engine.end(episode, { helpful: ["d1"], harmful: ["d0"], source: "bob" });
+    expect(await engine.explain(episode)).toMatchObject({
+      outcome: { reward: null, tier: "user", source: "bob" },
+      votes: [
+        { id: "d2", vote: "harmful", tier: "user", source: "ann" },
+        { id: "d1", vote: "helpful", tier: "user", source: "bob" },
+        { id: "d0", vote: "harmful", tier: "user", source: "bob" },
+      ],
     });
   });
 
@@ -221,7 +299,9 @@ describe("an explanation", () => {
     expect(ids(ranking)).toContain("d29");
     await engine.end(ranking.episode);
     const items = (await engine.explain(ranking.episode))?.exposures[0]?.items;
-    expect(items?.map(({ id, index }) => [id, index])).toEqual(ranking.items.map(({ id, index }) => [id, index]));
+    expect(items?.map(({ id, hostRank }) => [id, hostRank])).toEqual(
+      ranking.items.map(({ id, index }) => [id, index + 1]),
+    );
     expect(await replay(engine)).toMatchObject({ identical: true });
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Candidate, EngineOptions, OutcomeInput } from "../src/index.js";
+import type { Candidate, EngineOptions, OutcomeInput, RankedItem } from "../src/index.js";
 import { confirmationsIn } from "../src/ledger/memory-record.js";
 import { memoryScope } from "../src/ledger/state-keys.js";
 import { forget, replay } from "../src/maintenance/index.js";
@@ -28,10 +28,16 @@ async function praise(
   return episodes;
 }
 
+/** All that was added to a memory's similarity. */
+function shiftOf(items: readonly RankedItem[], id: string): number {
+  const { score, similarity } = items.find((item) => item.id === id) as RankedItem;
+  return score - similarity;
+}
+
 /** What a memory gets on top of its similarity among all ten, and the order. */
 async function judged({ engine }: ReturnType<typeof testEngine>, id: string) {
   const { items } = await engine.rank(request({ candidates: written(id), topK: 10, record: false }));
-  return { learned: items.find((item) => item.id === id)?.learned as number, order: ids({ items }) };
+  return { shift: shiftOf(items, id), order: ids({ items }) };
 }
 
 /** How many verified successes have confirmed each memory. */
@@ -69,10 +75,10 @@ describe("a memory that nobody has verified", () => {
     const world = await experienced();
     await praise(world, "d5", 300, { reward: true, source: "agent", tier: "self-reported", helpful: ["m1"] });
     const free = await world.engine.rank(request({ topK: 10, record: false }));
-    const unbounded = free.items.find(({ id }) => id === "d5")?.learned as number;
+    const unbounded = shiftOf(free.items, "d5");
     expect(unbounded).toBeGreaterThan(0.5 * SIGMA);
-    const { learned, order } = await judged(world, "d5");
-    expect(learned).toBeLessThanOrEqual(0.25 * SIGMA + 1e-12);
+    const { shift, order } = await judged(world, "d5");
+    expect(shift).toBeLessThanOrEqual(0.25 * SIGMA + 1e-12);
     for (const rival of ["d1", "d2", "d3", "d4"]) expect(order.indexOf(rival)).toBeLessThan(order.indexOf("d5"));
   });
 
@@ -80,20 +86,20 @@ describe("a memory that nobody has verified", () => {
     const world = await experienced();
     await praise(world, "d5", 100, { reward: true, tier: "self-reported" });
     const episodes = await praise(world, "d5", 2, { reward: true, tier: "verified" });
-    expect((await judged(world, "d5")).learned).toBeLessThanOrEqual(0.25 * SIGMA + 1e-12);
+    expect((await judged(world, "d5")).shift).toBeLessThanOrEqual(0.25 * SIGMA + 1e-12);
     episodes.push(...(await praise(world, "d5", 1, { reward: true, tier: "verified" })));
-    expect((await judged(world, "d5")).learned).toBeGreaterThan(0.5 * SIGMA);
+    expect((await judged(world, "d5")).shift).toBeGreaterThan(0.5 * SIGMA);
     await world.engine.report(episodes[0] as string, { reward: false, tier: "verified" });
-    expect((await judged(world, "d5")).learned).toBeLessThanOrEqual(0.25 * SIGMA + 1e-12);
+    expect((await judged(world, "d5")).shift).toBeLessThanOrEqual(0.25 * SIGMA + 1e-12);
     await praise(world, "d5", 5, { reward: true, tier: "verified" });
-    expect((await judged(world, "d5")).learned).toBeGreaterThan(0.5 * SIGMA);
+    expect((await judged(world, "d5")).shift).toBeGreaterThan(0.5 * SIGMA);
     for (const text of ["as it was", "as somebody has changed it"]) {
       const { episode } = await world.engine.rank(
         request({ candidates: [{ id: "d5", similarity: 1, text }], topK: 1 }),
       );
       await world.engine.end(episode);
     }
-    expect((await judged(world, "d5")).learned).toBeLessThanOrEqual(0.25 * SIGMA + 1e-12);
+    expect((await judged(world, "d5")).shift).toBeLessThanOrEqual(0.25 * SIGMA + 1e-12);
     expect(await replay(world.engine)).toMatchObject({ identical: true });
   });
 
@@ -102,12 +108,12 @@ describe("a memory that nobody has verified", () => {
     await praise(world, "d5", 100, { reward: true });
     await praise(world, "d5", 3, { reward: 0.4, tier: "verified" });
     await praise(world, "d5", 50, { reward: true, tier: "completed" });
-    expect((await judged(world, "d5")).learned).toBeLessThanOrEqual(0.25 * SIGMA + 1e-12);
+    expect((await judged(world, "d5")).shift).toBeLessThanOrEqual(0.25 * SIGMA + 1e-12);
     await praise(world, "d5", 3, { reward: true, tier: "verified" });
-    expect((await judged(world, "d5")).learned).toBeGreaterThan(0.25 * SIGMA);
+    expect((await judged(world, "d5")).shift).toBeGreaterThan(0.25 * SIGMA);
     await forget(world.engine, { namespace: "default", ids: ["d5"] });
     await praise(world, "d5", 100, { reward: true });
-    expect((await judged(world, "d5")).learned).toBeLessThanOrEqual(0.25 * SIGMA + 1e-12);
+    expect((await judged(world, "d5")).shift).toBeLessThanOrEqual(0.25 * SIGMA + 1e-12);
   });
 
   it("counts an episode once, when its verdict comes before another exposure, too", async () => {
@@ -118,7 +124,7 @@ describe("a memory that nobody has verified", () => {
     await world.engine.report(episode, { reward: true, tier: "verified" });
     for (let i = 0; i < 4; i++) await world.engine.rank(request({ candidates: one, topK: 1, episode }));
     await world.engine.end(episode);
-    expect((await judged(world, "d5")).learned).toBeLessThanOrEqual(0.25 * SIGMA + 1e-12);
+    expect((await judged(world, "d5")).shift).toBeLessThanOrEqual(0.25 * SIGMA + 1e-12);
     expect(await replay(world.engine)).toMatchObject({ identical: true });
   });
 
@@ -126,9 +132,9 @@ describe("a memory that nobody has verified", () => {
     const world = await experienced();
     await praise(world, "d1", 100, { reward: false });
     const { items } = await world.engine.rank(request({ topK: 10, record: false }));
-    const free = items.find(({ id }) => id === "d1")?.learned as number;
+    const free = shiftOf(items, "d1");
     expect(free).toBeLessThan(0);
-    expect((await judged(world, "d1")).learned).toBe(free);
+    expect((await judged(world, "d1")).shift).toBe(free);
   });
 
   it.each([
@@ -194,7 +200,7 @@ describe("a memory that nobody has verified", () => {
       const learned = async (text: string): Promise<number> => {
         const candidates = written("d5").map((one) => (one.id === "d5" ? { ...one, text } : one));
         const { items } = await engine.rank(request({ candidates, topK: 10, record: false }));
-        return items.find(({ id }) => id === "d5")?.learned as number;
+        return shiftOf(items, "d5");
       };
       const free = await learned("as it was");
       expect(free).toBeGreaterThan(0.5 * SIGMA);

@@ -64,7 +64,7 @@ describe("rank", () => {
     ],
     [
       "a label of a shown candidate that is too long",
-      "LIMIT_EXCEEDED",
+      "INVALID_ARGUMENT",
       { candidates: [{ id: "a", similarity: 1, label: "x".repeat(81) }] },
     ],
     [

@@ -163,21 +163,14 @@ export function textOf({ id, text }: Candidate): string | undefined {
 /**
  * A candidate's label, empty for none. Checked where it is used, as its text is.
  *
- * @throws INVALID_ARGUMENT, LIMIT_EXCEEDED
+ * @throws INVALID_ARGUMENT
  */
 export function labelOf({ id, label = "" }: Candidate): string {
-  if (typeof label !== "string" || !label.isWellFormed()) {
-    throw new QavrError(
-      "INVALID_ARGUMENT",
-      `The label of candidate ${id} must be well-formed text. Received ${typeof label}.`,
-      { details: { id } },
-    );
-  }
-  if (label.length <= MAX_LABEL) return label;
+  if (typeof label === "string" && label.length <= MAX_LABEL && label.isWellFormed()) return label;
   throw new QavrError(
-    "LIMIT_EXCEEDED",
-    `A label has at most ${MAX_LABEL} characters. Candidate ${id} has one of ${label.length}.`,
-    { details: { id, length: label.length, limit: MAX_LABEL } },
+    "INVALID_ARGUMENT",
+    `The label of candidate ${id} must be well-formed text of at most ${MAX_LABEL} characters.`,
+    { details: { id } },
   );
 }
 

@@ -6,7 +6,7 @@ import { assertKnownFields, checkOptions } from "../errors/known-fields.js";
 import type { QavrError } from "../errors/qavr-error.js";
 import type { Learner } from "../learners/learner.js";
 import { oar } from "../learners/oar/oar.js";
-import { EDIT_POLICIES } from "../ledger/events.js";
+import { EDIT_POLICIES, type ShownItem } from "../ledger/events.js";
 import { ledgerReducer } from "../ledger/reducer.js";
 import { CircuitBreaker } from "../resilience/circuit-breaker.js";
 import { withCircuitBreaker, within, withTimeouts } from "../resilience/resilient-store.js";
@@ -17,7 +17,6 @@ import { checkCount, DEFAULT_NAME, isLearner, namesIn } from "./check.js";
 import { openEpisode } from "./episodes/find-episode.js";
 import { createEpisodeLifecycle } from "./episodes/lifecycle.js";
 import { OpenEpisodes } from "./episodes/open-episodes.js";
-import { createInspector } from "./inspect.js";
 import { assertExposure, createOutcomes } from "./outcomes.js";
 import { type EngineCounters, type EngineParts, withParts } from "./parts.js";
 import { createRanker } from "./rank.js";
@@ -131,7 +130,6 @@ export function createEngine(options: EngineOptions): Engine {
   const ranker = createRanker(parts);
   const episodes = createEpisodeLifecycle(parts);
   const outcomes = createOutcomes(parts, episodes);
-  const inspector = createInspector(parts);
 
   const engine: Engine = {
     learner,
@@ -170,7 +168,9 @@ export function createEngine(options: EngineOptions): Engine {
       const target = episode.exposures[place];
       // A recorded exposure no longer changes.
       if (!target || place < episode.recordedExposures) return;
-      target.shown = target.shown.filter((item) => kept.has(target.ids[item.candidate] as string));
+      const isKept = (item: ShownItem): boolean => kept.has(target.ids[item.candidate] as string);
+      target.dropped = [...target.dropped, ...target.shown.filter((item) => !isKept(item))];
+      target.shown = target.shown.filter(isKept);
     },
 
     end: (episode, outcome, endOptions) => tasks.track(outcomes.end(episode, outcome, endOptions)),
@@ -178,8 +178,9 @@ export function createEngine(options: EngineOptions): Engine {
     suspend: (episode, suspendOptions) => tasks.track(episodes.suspend(episode, suspendOptions)),
     // Tracked, since flush() must wait for what the resumed run ends with, too.
     resume: (alias, resumeOptions) => tasks.track(episodes.resume(alias, resumeOptions)),
-    explain: (reference, explainOptions) => inspector.explain(reference, explainOptions),
-    status: (statusOptions) => inspector.status(statusOptions),
+    // Loaded by their first use: most processes rank and report only.
+    explain: async (reference, options) => (await import("./explain.js")).explain(parts, reference, options),
+    status: async (options) => (await import("./status.js")).statusOf(parts, options),
     health: () => ({
       readCircuitOpen: reading.isOpen,
       degradedRankings: counters.degraded,

@@ -74,6 +74,7 @@ export function createRanker(parts: EngineParts): Pick<Engine, "rank" | "fetchSi
     const id = known?.id ?? parts.createId();
     const draw = drawHoldout(known ?? { id, earlier: undefined }, parts.holdout);
     const order = draw?.held ? scored.host : scored.order;
+    const isLearned = scored.moved && !draw?.held;
     // Read before anything is opened or counted, since a text or label that is no string is refused.
     const texts = order.map((index) => textOf(candidates[index] as Candidate));
     const labels = order.map((index) => labelOf(candidates[index] as Candidate));
@@ -94,12 +95,10 @@ export function createRanker(parts: EngineParts): Pick<Engine, "rank" | "fetchSi
     const shown = order.map((index, place): ShownItem => {
       const text = texts[place];
       return {
-        candidate: index,
-        index,
+        ...itemOf(index, place, request, scores),
         handle: handleOf(target, collection, ids[index] as string),
         contentHash: text === undefined ? 0 : contentHash(text),
         label: labels[place] as string,
-        ...termsOf(index, similarities, scores),
       };
     });
     target.exposures.push({
@@ -115,35 +114,37 @@ export function createRanker(parts: EngineParts): Pick<Engine, "rank" | "fetchSi
       at: now,
       ids,
       similarities,
+      scores: scores?.unchanged === false ? scores.score : undefined,
       shown,
+      dropped: [],
+      reordered: isLearned,
+      movable: scores?.movable ?? ids.length,
+      scale: scores?.terms?.scale ?? 0,
       credited: true,
     });
     return {
+      ...rankingOf(shown, request, { ...scored, moved: isLearned }),
       episode: target.id,
       exposure: (target.earlier?.exposures.length ?? 0) + target.exposures.length - 1,
-      items: shown.map((item) => toRankedItem(item, ids, similarities)),
-      learner: learner.id,
-      gate: scores?.gate ?? 0,
-      order: scored.moved && !draw?.held ? "learned" : "host",
       ...(draw?.held ? { heldOut: true } : {}),
-      vectorSource: vector?.source ?? "none",
-      ...scored.notes,
     };
   }
 
-  function unrecorded({ ids, similarities }: CheckedRequest, { vector, order, scores, moved, notes }: Scored): Ranking {
-    const item = (index: number): ShownItem => ({
-      candidate: index,
-      index,
-      handle: 0,
-      contentHash: 0,
-      label: "",
-      ...termsOf(index, similarities, scores),
-    });
+  function unrecorded(request: CheckedRequest, scored: Scored): Ranking {
+    const items = scored.order.map((index, place) => itemOf(index, place, request, scored.scores));
+    return rankingOf(items, request, scored);
+  }
+
+  /** The ranking of items that are recorded nowhere. */
+  function rankingOf(
+    items: readonly ShownItem[],
+    { ids, similarities }: CheckedRequest,
+    { vector, scores, moved, notes }: Scored,
+  ): Ranking {
     return {
       episode: "",
       exposure: -1,
-      items: order.map((index) => toRankedItem(item(index), ids, similarities)),
+      items: items.map((item) => toRankedItem(item, ids, similarities)),
       learner: learner.id,
       gate: scores?.gate ?? 0,
       order: moved ? "learned" : "host",
@@ -151,6 +152,12 @@ export function createRanker(parts: EngineParts): Pick<Engine, "rank" | "fetchSi
       ...notes,
     };
   }
+}
+
+/** A candidate at a place of the list, from 0. */
+function itemOf(index: number, place: number, { similarities }: CheckedRequest, scores: Scored["scores"]): ShownItem {
+  const terms = termsOf(index, similarities, scores);
+  return { candidate: index, index, rank: place + 1, handle: 0, contentHash: 0, label: "", ...terms };
 }
 
 /** Logs, once per episode, that further retrievals of it are not credited. */

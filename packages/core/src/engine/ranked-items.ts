@@ -1,31 +1,44 @@
-import type { Scores } from "../learners/learner.js";
 import type { ShownItem } from "../ledger/events.js";
+import type { EngineScores } from "./score-candidates.js";
 import type { RankedItem } from "./types.js";
 
-/** The part of learning in one candidate's place; zeros when learning was left out. */
+const NO_TERMS = { learned: 0, bonus: 0, overlap: 0, unverified: 0, utility: 0, evidence: 0 } as const;
+
+/** The terms that put a candidate into its place; zeros when learning was left out. */
 export function termsOf(
   index: number,
   similarities: Float64Array,
-  scores: Scores | undefined,
-): Pick<ShownItem, "learned" | "utility" | "evidence"> {
-  if (!scores) return { learned: 0, utility: 0, evidence: 0 };
+  scores: EngineScores | undefined,
+): { readonly [Term in keyof typeof NO_TERMS]: number } {
+  if (!scores) return NO_TERMS;
+  const { score, utility, evidence, terms, unbound } = scores;
+  // The learner's own score, before an unverified memory was held back.
+  const own = (unbound ?? score)[index] as number;
   return {
-    learned: (scores.score[index] as number) - (similarities[index] as number),
-    utility: scores.utility[index] as number,
-    evidence: scores.evidence[index] as number,
+    learned: terms ? (terms.learned[index] as number) : own - (similarities[index] as number),
+    bonus: terms ? (terms.bonus[index] as number) : 0,
+    overlap: terms ? (terms.overlap[index] as number) : 0,
+    unverified: (score[index] as number) - own,
+    utility: utility[index] as number,
+    evidence: evidence[index] as number,
   };
 }
 
 export function toRankedItem(item: ShownItem, ids: readonly string[], similarities: Float64Array): RankedItem {
-  const similarity = similarities[item.candidate] as number;
+  const { candidate, index, rank, handle, learned, bonus, overlap, unverified, utility, evidence } = item;
+  const similarity = similarities[candidate] as number;
   return {
-    index: item.index,
-    id: ids[item.candidate] as string,
-    handle: item.handle === 0 ? "" : `m${item.handle}`,
-    score: similarity + item.learned,
+    index,
+    rank,
+    id: ids[candidate] as string,
+    handle: handle === 0 ? "" : `m${handle}`,
+    score: similarity + learned + bonus + overlap + unverified,
     similarity,
-    learned: item.learned,
-    utility: item.utility,
-    evidence: item.evidence,
+    learned,
+    bonus,
+    overlap,
+    unverified,
+    utility,
+    evidence,
   };
 }

@@ -1,6 +1,13 @@
 import { QavrError } from "../errors/qavr-error.js";
 import { encodeEvent } from "../ledger/event-codec.js";
-import type { EditPolicy, EpisodeState, ExposureEvent, LedgerEvent, RecordedExposure } from "../ledger/events.js";
+import type {
+  EditPolicy,
+  EpisodeState,
+  ExposureEvent,
+  LedgerEvent,
+  RecordedExposure,
+  ShownItem,
+} from "../ledger/events.js";
 import type { OutboxQueue, QueueReceipt } from "../store/store.js";
 import { type CommitReceipt, type LedgerEntry, type Reduce, STORE_LIMITS, type Store } from "../store/store.js";
 import type { OpenEpisode, OpenExposure } from "./episodes/open-episodes.js";
@@ -136,15 +143,23 @@ function assertNoConflict(receipt: QueueReceipt, entry: LedgerEntry): void {
   );
 }
 
-/** The exposure with at most `limit` candidates: the first ones and everything shown. */
-function recorded({ ids, similarities, shown, ...exposure }: OpenExposure, limit: number): RecordedExposure {
+/** The exposure with at most `limit` candidates: the first ones and everything that was ranked into the list. */
+export function recorded(open: OpenExposure, limit: number): RecordedExposure {
+  const { ids, similarities, scores, shown, dropped, ...exposure } = open;
   const kept = Math.min(limit, ids.length);
   const places = Array.from({ length: kept }, (_, place) => place);
-  for (const { index } of shown) if (index >= kept) places.push(index);
-  const placeOf = new Map(places.map((index, place) => [index, place]));
+  const listed = [...shown, ...dropped];
+  for (const { index } of listed) if (index >= kept) places.push(index);
+  const placed = (item: ShownItem): ShownItem => ({ ...item, candidate: places.indexOf(item.index) });
   return {
     ...exposure,
     candidates: places.map((index) => ({ id: ids[index] as string, similarity: similarities[index] as number })),
-    shown: shown.map((item) => ({ ...item, candidate: placeOf.get(item.index) as number })),
+    shown: shown.map(placed),
+    dropped: dropped.map(placed),
+    shifts: scores
+      ? places
+          .filter((index) => listed.every((item) => item.index !== index))
+          .map((index) => (scores[index] as number) - (similarities[index] as number))
+      : [],
   };
 }

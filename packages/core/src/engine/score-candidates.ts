@@ -2,7 +2,7 @@ import { HashedTexts } from "../embedding/hashed-texts.js";
 import { hostVector, type RequestVector, textVector } from "../embedding/request-vector.js";
 import { contentHash } from "../embedding/text-hash.js";
 import { QavrError } from "../errors/qavr-error.js";
-import type { Scores } from "../learners/learner.js";
+import type { Scores, ScoreTerms } from "../learners/learner.js";
 import type { EditPolicy } from "../ledger/events.js";
 import { asStoreError } from "../resilience/store-failure.js";
 import { bestFirst } from "../scoring/order.js";
@@ -15,6 +15,13 @@ import type { Candidate, Ranking, RankRequest } from "./types.js";
 /** Changed spaces whose warning is remembered. */
 const REMEMBERED_WARNINGS = 1_000;
 
+/** A learner's scores, with the bound on unverified memories. */
+export interface EngineScores extends Omit<Scores, "terms"> {
+  readonly terms?: ScoreTerms | undefined;
+  /** The scores before that bound; undefined where it held nothing back. */
+  readonly unbound?: Float64Array | undefined;
+}
+
 /** A request's candidates in two orders, as places in the request. */
 export interface Scored {
   readonly vector: RequestVector | undefined;
@@ -22,7 +29,7 @@ export interface Scored {
   /** The order without learning. */
   readonly host: readonly number[];
   /** Undefined when learning was left out. */
-  readonly scores: Scores | undefined;
+  readonly scores: EngineScores | undefined;
   readonly moved: boolean;
   readonly notes: Pick<Ranking, "note" | "degraded">;
 }
@@ -61,13 +68,14 @@ export function createScorer(parts: EngineParts): (request: CheckedRequest) => P
       now: parts.now(),
     });
     const unverified = scores.unchanged ? undefined : unverifiedIn(request, confirmed, parts.onEdit);
+    const unbound = unverified && scores.score.slice();
     if (unverified) boundUnverified(scores.score, similarities, unverified);
     const moved = !scores.unchanged && !request.keepOrder;
     return {
       vector,
       order: moved ? bestFirst(scores.score, returned, scores.movable) : host,
       host,
-      scores: scores.unchanged ? { ...scores, score: similarities } : scores,
+      scores: scores.unchanged ? { ...scores, score: similarities, terms: undefined } : { ...scores, unbound },
       moved,
       notes: scores.note === undefined ? {} : { note: scores.note },
     };

@@ -121,18 +121,28 @@ export interface RankRequest {
   readonly keepOrder?: boolean | undefined;
 }
 
-/** Why an item stands where it does. `similarity + learned = score`. */
+/** A ranked memory. `similarity + learned + bonus + overlap + unverified = score`. */
 export interface RankedItem {
-  /** Place in `RankRequest.candidates`, 0-based: also the rank it would have without learning. */
+  /** Its place in the array `RankRequest.candidates`, from 0. */
   readonly index: number;
+  /** Its rank in the list, from 1. */
+  readonly rank: number;
   readonly id: string;
   /** Short name for prompts and tools: `m1`, `m2`, … unique in its episode. Empty for an unrecorded ranking. */
   readonly handle: string;
   readonly score: number;
   readonly similarity: number;
-  /** The part that learning added to the similarity. */
+  /** The effect of outcomes, in units of similarity: bounded, times the gate. */
   readonly learned: number;
+  /** ≥ 0. Exploration: given to a memory about which little is known, to try it. */
+  readonly bonus: number;
+  /** ≤ 0. Taken from a memory that is like one above it, so that their effects can be told apart. */
+  readonly overlap: number;
+  /** ≤ 0. Held back until verified successes have confirmed it (`Candidate.unverified`). */
+  readonly unverified: number;
+  /** The learner's estimate for this request, in its own unit. */
   readonly utility: number;
+  /** Effective number of outcomes behind the utility; 0 for none. */
   readonly evidence: number;
 }
 
@@ -215,6 +225,13 @@ export interface EpisodeView {
   readonly compacted?: boolean;
   /** The memories that the run used, and how that is known; absent while it is unknown. */
   readonly used?: readonly UsedMemory[];
+  /** The votes that count, each memory once; absent without any. */
+  readonly votes?: readonly {
+    readonly id: string;
+    readonly vote: "helpful" | "harmful";
+    readonly tier: OutcomeTier;
+    readonly source: string;
+  }[];
   /** The outcome that counts, if any. */
   readonly outcome?: {
     readonly reward: number | null;
@@ -231,17 +248,39 @@ export interface ExposureView {
   readonly context: string;
   readonly learner: string;
   readonly gate: number;
+  /** Similarity per unit of the learner's own scale; absent where it has none, or nothing learned took part. */
+  readonly scale?: number;
   readonly vectorSource: "host" | "hashed" | "none";
   readonly credited: boolean;
+  /** The order that was shown. */
+  readonly order: "host" | "learned";
   /** True when the episode was held out: shown in the host's order. */
   readonly heldOut?: boolean;
+  /** The memories shown, by rank. */
   readonly items: readonly ExplainedItem[];
+  /** The other recorded candidates (`EngineOptions.recordedCandidates`), by rank. */
+  readonly notShown: readonly NotShown[];
 }
 
-/** A memory that was shown, as `explain()` gives it. */
-export interface ExplainedItem extends RankedItem {
+/** A memory that was shown. Its score is the sum of its terms, as in {@link RankedItem}; each is kept as a float32. */
+export interface ExplainedItem extends Omit<RankedItem, "index"> {
   /** Its `Candidate.label`, absent where it had none. */
   readonly label?: string;
+  /** Its rank in the host's order, from 1: its place without learning. */
+  readonly hostRank: number;
+}
+
+/** A candidate that was not shown. `similarity + shift = score`. */
+export interface NotShown extends Pick<ExplainedItem, "id" | "label" | "rank" | "hostRank" | "similarity" | "score"> {
+  /** All that was added to the similarity: the sum of the terms. */
+  readonly shift: number;
+  /**
+   * - `outranked`: its rank is below the last one shown
+   * - `dropped`: its rank was in the list; a later stage or a budget dropped it
+   * - `held-out`: its score would have put it into the list; the episode was held out, and kept the host's order
+   * - `order-kept`: likewise; the request wanted the host's order (`RankRequest.keepOrder`)
+   */
+  readonly reason: "outranked" | "dropped" | "held-out" | "order-kept";
 }
 
 export interface Engine {

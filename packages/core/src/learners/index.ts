@@ -38,6 +38,7 @@ export type {
   Revisits,
   ScoreRequest,
   Scores,
+  ScoreTerms,
   ShownMemory,
   StateCodec,
 } from "./learner.js";

@@ -61,8 +61,22 @@ export interface Scores {
   readonly unchanged: boolean;
   /** Number of leading candidates that compete; the rest follow in the host's order. @default all */
   readonly movable?: number;
+  /** The terms of the scores, for explanations. @default all that is not similarity was learned */
+  readonly terms?: ScoreTerms;
   /** Note for the explanation, e.g. that similarities were rescaled. */
   readonly note?: string;
+}
+
+/** `score = similarity + learned + bonus + overlap`, up to rounding. The arrays are parallel to the scores, in units of similarity. */
+export interface ScoreTerms {
+  /** The effect of outcomes. */
+  readonly learned: Float64Array;
+  /** Given to memories about which little is known, to try them. ≥ 0 */
+  readonly bonus: Float64Array;
+  /** Taken from memories that are like others above them, so that effects can be told apart. ≤ 0 */
+  readonly overlap: Float64Array;
+  /** Similarity per unit of the learner's own scale. > 0 */
+  readonly scale: number;
 }
 
 /** One memory that was shown. */

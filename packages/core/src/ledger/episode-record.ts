@@ -58,6 +58,7 @@ export interface CountedReward {
 /** The votes of one report, as far as no later one of their tier speaks of the same memories. */
 export interface CountedVotes {
   readonly tier: OutcomeTier;
+  readonly source: string;
   readonly weight: number;
   readonly at: number;
   readonly helpful: readonly string[];
@@ -201,7 +202,7 @@ export function encodeEpisode(record: EpisodeRecord): Uint8Array {
   }
   if (votes.length > 0) {
     writer.list(votes, (cast) => {
-      writer.u8(tierCode(cast)).f64(cast.weight).f64(cast.at);
+      writer.u8(tierCode(cast)).text(cast.source).f64(cast.weight).f64(cast.at);
       ids(cast.helpful);
       ids(cast.harmful);
       ids(cast.neutral);
@@ -272,7 +273,7 @@ export function decodeEpisode(bytes: Uint8Array): EpisodeRecord {
   if (parts & HAS_VOTES) {
     record.votes = reader.list(() => {
       const code = reader.u8();
-      const head = { tier: tierOf(code), weight: reader.f64(), at: reader.f64() };
+      const head = { tier: tierOf(code), source: reader.text(), weight: reader.f64(), at: reader.f64() };
       const named = { helpful: ids(), harmful: ids(), neutral: ids() };
       return { ...head, ...named, credibility: readCredibility(reader, code) };
     });

@@ -13,6 +13,7 @@ import {
   type RecordedExposure,
   type RevisionEvent,
   type RevokeEvent,
+  type ShownItem,
   VECTOR_SOURCES,
 } from "./events.js";
 import { knownFlags, pick } from "./unreadable.js";
@@ -26,7 +27,11 @@ const CREDITED = 1;
 const HOLDOUT = 2;
 const HELD = 4;
 const DIFFERS = 8;
-const EXPOSURE_FLAGS = CREDITED | HOLDOUT | HELD | DIFFERS;
+const REORDERED = 16;
+const SCALED = 32;
+const EXPOSURE_FLAGS = CREDITED | HOLDOUT | HELD | DIFFERS | REORDERED | SCALED;
+/** Terms of an item that may be 0: one bit each says which are written. */
+const TERMS = ["learned", "bonus", "overlap", "unverified", "utility", "evidence"] as const;
 /** Flags of an outcome. */
 const AUDITED = 1;
 const CAP = 2;
@@ -164,25 +169,41 @@ function writeExposure(writer: ByteWriter, exposure: RecordedExposure): void {
     .f32(exposure.gate)
     .u8(flagsOf(exposure));
   if (exposure.holdout) writer.f32(exposure.holdout.share);
+  if (exposure.scale !== 0) writer.f32(exposure.scale);
   writer
     .f64(exposure.at)
     .list(exposure.candidates, ({ id, similarity }) => writer.text(id).f32(similarity))
-    .list(exposure.shown, (item) =>
-      writer
-        .count(item.candidate)
-        .count(item.index)
-        .count(item.handle)
-        .u32(item.contentHash)
-        .text(item.label)
-        .f32(item.learned)
-        .f32(item.utility)
-        .f32(item.evidence),
-    );
+    .count(exposure.movable)
+    .list(exposure.shown, (item) => writeItem(writer, item))
+    .list(exposure.dropped, (item) => writeItem(writer, item))
+    .list(exposure.shifts, (shift) => writer.f32(shift));
 }
 
-function flagsOf({ credited, holdout }: RecordedExposure): number {
-  if (!holdout) return credited ? CREDITED : 0;
-  return (credited ? CREDITED : 0) | HOLDOUT | (holdout.held ? HELD : 0) | (holdout.differs ? DIFFERS : 0);
+function writeItem(writer: ByteWriter, item: ShownItem): ByteWriter {
+  writer
+    .count(item.candidate)
+    .count(item.index)
+    .count(item.rank)
+    .count(item.handle)
+    .u32(item.contentHash)
+    .text(item.label)
+    .u8(TERMS.reduce((bits, term, i) => (item[term] === 0 ? bits : bits | (1 << i)), 0));
+  for (const term of TERMS) if (item[term] !== 0) writer.f32(item[term]);
+  return writer;
+}
+
+function readItem(reader: ByteReader): ShownItem {
+  const place = { candidate: reader.count(), index: reader.count(), rank: reader.count(), handle: reader.count() };
+  const head = { ...place, contentHash: reader.u32(), label: reader.text() };
+  const bits = knownFlags(reader.u8(), (1 << TERMS.length) - 1);
+  const terms = TERMS.map((term, i) => [term, bits & (1 << i) ? reader.f32() : 0]);
+  return { ...head, ...(Object.fromEntries(terms) as Record<(typeof TERMS)[number], number>) };
+}
+
+function flagsOf({ credited, holdout, reordered, scale }: RecordedExposure): number {
+  const flags = (credited ? CREDITED : 0) | (reordered ? REORDERED : 0) | (scale === 0 ? 0 : SCALED);
+  if (!holdout) return flags;
+  return flags | HOLDOUT | (holdout.held ? HELD : 0) | (holdout.differs ? DIFFERS : 0);
 }
 
 function readExposure(reader: ByteReader): RecordedExposure {
@@ -202,18 +223,14 @@ function readExposure(reader: ByteReader): RecordedExposure {
     ...head,
     credited: has(CREDITED),
     holdout: has(HOLDOUT) ? { share: reader.f32(), held: has(HELD), differs: has(DIFFERS) } : undefined,
+    reordered: has(REORDERED),
+    scale: has(SCALED) ? reader.f32() : 0,
     at: reader.f64(),
     candidates: reader.list(() => ({ id: reader.text(), similarity: reader.f32() })),
-    shown: reader.list(() => ({
-      candidate: reader.count(),
-      index: reader.count(),
-      handle: reader.count(),
-      contentHash: reader.u32(),
-      label: reader.text(),
-      learned: reader.f32(),
-      utility: reader.f32(),
-      evidence: reader.f32(),
-    })),
+    movable: reader.count(),
+    shown: reader.list(() => readItem(reader)),
+    dropped: reader.list(() => readItem(reader)),
+    shifts: reader.list(() => reader.f32()),
   };
 }
 

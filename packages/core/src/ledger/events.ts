@@ -28,19 +28,25 @@ export const EDIT_POLICIES = ["keep", "discount", "reset"] as const;
 /** The effect of a changed memory text on its evidence. */
 export type EditPolicy = (typeof EDIT_POLICIES)[number];
 
-/** One memory as it was shown, with the terms that put it there. */
+/** One memory as it was ranked into the list, with the terms that put it there. */
 export interface ShownItem {
-  /** Place among the recorded candidates. */
+  /** Place among the recorded candidates, from 0. */
   readonly candidate: number;
-  /** Place among all candidates: the rank without learning, 0-based. */
+  /** Place among all candidates, from 0. */
   readonly index: number;
+  /** Rank in the list, from 1. */
+  readonly rank: number;
   /** Number of its short name in the episode: 1 for `m1`. */
   readonly handle: number;
   /** Fingerprint of the memory's text, 0 when the host gave none. */
   readonly contentHash: number;
   /** A few words for people, empty when the host gave none. */
   readonly label: string;
+  /** `score = similarity + learned + bonus + overlap + unverified`. */
   readonly learned: number;
+  readonly bonus: number;
+  readonly overlap: number;
+  readonly unverified: number;
   readonly utility: number;
   readonly evidence: number;
 }
@@ -75,6 +81,16 @@ export interface RecordedExposure {
   readonly at: number;
   readonly candidates: readonly { readonly id: string; readonly similarity: number }[];
   readonly shown: readonly ShownItem[];
+  /** Ranked into the list, and dropped by a later stage. */
+  readonly dropped: readonly ShownItem[];
+  /** Score minus similarity of the other candidates, in their order; empty where nothing learned took part. */
+  readonly shifts: readonly number[];
+  /** True when the list is in the order of the scores, false when it is in the host's. */
+  readonly reordered: boolean;
+  /** Number of leading candidates that competed; the rest followed in the host's order. */
+  readonly movable: number;
+  /** Similarity per unit of the learner's own scale, 0 where it has none. */
+  readonly scale: number;
 }
 
 /** Ledger entry `exposure`: an episode's exposures since its last entry, and where the episode stands. */

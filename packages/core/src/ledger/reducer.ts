@@ -192,8 +192,8 @@ function* foldOutcome<Shared, Memory>(
     countConfirmations(draft, episode, 1);
   }
   if (voted) {
-    const { tier, weight, helpful, harmful, neutral } = event;
-    const said = { tier, weight, at: draft.at, helpful, harmful, neutral };
+    const { tier, source, weight, helpful, harmful, neutral } = event;
+    const said = { tier, source, weight, at: draft.at, helpful, harmful, neutral };
     const equals = episode.votes.filter((votes) => supersedes(votes, next));
     episode.votes = castVotes(equals, { ...said, credibility: credibility && { ...credibility } });
   }

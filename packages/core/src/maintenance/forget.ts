@@ -70,9 +70,10 @@ export async function changeShown(
     if (episode.namespace !== namespace) continue;
     for (const exposure of episode.exposures) {
       if (exposure.collection !== collection) continue;
-      exposure.shown = exposure.shown.flatMap((item) =>
-        ids.has(exposure.ids[item.candidate] as string) ? (change(item) ?? []) : item,
-      );
+      const changed = (items: readonly ShownItem[]): ShownItem[] =>
+        items.flatMap((item) => (ids.has(exposure.ids[item.candidate] as string) ? (change(item) ?? []) : item));
+      exposure.shown = changed(exposure.shown);
+      exposure.dropped = changed(exposure.dropped);
     }
   }
 }

@@ -50,8 +50,11 @@ export function testRanking(name: string, create: () => Learner): void {
             for (const item of ranking.items) {
               const given = request.candidates[item.index] as (typeof request.candidates)[number];
               expect([item.id, item.similarity]).toEqual([given.id, given.similarity]);
-              expect(item.score).toBe(item.similarity + item.learned);
-              expect([item.score, item.learned, item.utility, item.evidence, ranking.gate].every(Number.isFinite)).toBe(
+              const { similarity, learned, bonus, overlap, unverified } = item;
+              expect(item.score).toBe(similarity + learned + bonus + overlap + unverified);
+              expect(bonus).toBeGreaterThanOrEqual(0);
+              expect(overlap).toBeLessThanOrEqual(0);
+              expect([item.score, learned, item.utility, item.evidence, ranking.gate].every(Number.isFinite)).toBe(
                 true,
               );
             }

@@ -6,6 +6,7 @@ import {
   type LedgerEvent,
   OUTCOME_TIERS,
   type RecordedExposure,
+  type ShownItem,
   VECTOR_SOURCES,
 } from "../../src/ledger/events.js";
 import { USE_FINDERS } from "../../src/ledger/used.js";
@@ -31,6 +32,15 @@ const credibility = fc.option(
 );
 const share = fc.float({ min: Math.fround(0.001), max: 1, noNaN: true });
 
+/** Without minus zero, which an item does not keep. */
+const term = float32.map((value) => value + 0);
+const item: fc.Arbitrary<ShownItem> = fc.record({
+  ...{ candidate: count, index: count, rank: count, handle: count },
+  contentHash: uint32,
+  label: fc.oneof(fc.constant(""), legalName),
+  ...{ learned: term, bonus: term, overlap: term, unverified: term, utility: term, evidence: term },
+});
+
 const exposure: fc.Arbitrary<RecordedExposure> = fc.record({
   collection: legalName,
   context: legalName,
@@ -44,19 +54,12 @@ const exposure: fc.Arbitrary<RecordedExposure> = fc.record({
   holdout: fc.option(fc.record({ share, held: fc.boolean(), differs: fc.boolean() }), { nil: undefined }),
   at: float64,
   candidates: fc.array(fc.record({ id: legalName, similarity: float32 }), { maxLength: 4 }),
-  shown: fc.array(
-    fc.record({
-      candidate: count,
-      index: count,
-      handle: count,
-      contentHash: uint32,
-      label: fc.oneof(fc.constant(""), legalName),
-      learned: float32,
-      utility: float32,
-      evidence: float32,
-    }),
-    { maxLength: 3 },
-  ),
+  shown: fc.array(item, { maxLength: 3 }),
+  dropped: fc.array(item, { maxLength: 2 }),
+  shifts: fc.array(float32, { maxLength: 4 }),
+  reordered: fc.boolean(),
+  movable: count,
+  scale: term,
 });
 
 /** Any event that the codec must keep as it is. Similarities are float32 already: the layout rounds others. */
@@ -139,7 +142,7 @@ export const episodeRecord: fc.Arbitrary<EpisodeRecord> = fc.record({
   ),
   votes: fc.array(
     fc.record({
-      ...{ tier, weight: float64, at: float64, credibility },
+      ...{ tier, source: legalName, weight: float64, at: float64, credibility },
       ...{ helpful: names, harmful: names, neutral: names },
     }),
     { maxLength: 3 },

@@ -139,7 +139,8 @@ export class AttackedWorld {
     for (const { candidates, vector } of this.#probes) {
       const { items } = await this.engine.rank({ candidates, vector, topK: candidates.length, record: false });
       const placeOf = (name: string): number => items.findIndex((item) => item.id === name);
-      lift += (items[placeOf(id)]?.learned ?? 0) / sigma(candidates) / PROBES;
+      const { score = 0, similarity = 0 } = items[placeOf(id)] ?? {};
+      lift += (score - similarity) / sigma(candidates) / PROBES;
       if (placeOf(id) < placeOf(BEST)) aboveBest += 1 / PROBES;
       place += (placeOf(id) + 1) / PROBES;
     }

@@ -9,11 +9,11 @@ export interface ShownDocument {
   readonly item: RankedItem;
 }
 
-/** Why a returned document has its place. `similarity + learned = score`. */
+/** Why a returned document has its place. `similarity + learned + bonus + overlap + unverified = score`. */
 export interface DocumentExplanation extends Omit<RankedItem, "index"> {
   readonly namespace: string;
   readonly episode: string;
-  /** The place it would have without learning, 1 is first. */
+  /** Its rank in the host's order, from 1: its place without learning. */
   readonly hostRank: number;
 }
 

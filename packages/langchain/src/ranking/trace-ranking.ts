@@ -29,7 +29,7 @@ export function traceRanking(
     if (tracer?.name !== "langchain_tracer" || typeof tracer.getRun !== "function") continue;
     const run = tracer.getRun(runId);
     if (run?.run_type !== "retriever") continue;
-    const ranked = items.map(({ index, ...terms }, place) => ({ rank: place + 1, hostRank: index + 1, ...terms }));
+    const ranked = items.map(({ index, rank, ...terms }) => ({ rank, hostRank: index + 1, ...terms }));
     run.extra ??= {};
     run.extra.metadata = {
       ...(run.extra.metadata as object | undefined),

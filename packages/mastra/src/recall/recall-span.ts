@@ -37,6 +37,8 @@ export function describeRecall(
           hostRank: item.index + 1,
           similarity: item.similarity,
           learned: item.learned,
+          bonus: item.bonus,
+          overlap: item.overlap,
           evidence: item.evidence,
         })),
       },

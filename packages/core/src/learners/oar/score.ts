@@ -45,6 +45,12 @@ export function score(request: ScoreRequest<OarShared, OarTable>, guard: Guard |
   const byScalars = products ? scalarShare(shared) : 1;
   // Only penalties need it, and each read may miss the processor's caches.
   const ageOf = (row: number): number => shared.lessons - (table.lastRun[row] as number);
+  const terms = {
+    learned: new Float64Array(count),
+    bonus: new Float64Array(count),
+    overlap: new Float64Array(count),
+    scale,
+  };
   let unchanged = true;
   for (let i = 0; i < count; i++) {
     const row = rows[i] as number;
@@ -76,8 +82,15 @@ export function score(request: ScoreRequest<OarShared, OarTable>, guard: Guard |
       learned = clamp(open * shift, -OAR.penaltyCap, OAR.boostCap);
     }
     scores[i] = (similarities[i] as number) + scale * (learned + bonus);
+    terms.learned[i] = scale * learned;
+    terms.bonus[i] = scale * bonus;
   }
   const weight = products ? scale * open * (1 - votes) * (1 - byScalars) : 0;
-  if (weight > 0) keepApart(scores, { topK, rows, sketches: table.sketches, utilities, evidence, weight });
-  return { score: scores, utility: utilities, evidence, gate: open, unchanged };
+  if (weight > 0) {
+    const { overlap } = terms;
+    overlap.set(scores);
+    keepApart(scores, { topK, rows, sketches: table.sketches, utilities, evidence, weight });
+    for (let i = 0; i < count; i++) overlap[i] = (scores[i] as number) - (overlap[i] as number);
+  }
+  return { score: scores, utility: utilities, evidence, gate: open, unchanged, terms };
 }
