@@ -1,7 +1,11 @@
 import { RequestContext } from "@mastra/core/request-context";
 import { createTool } from "@mastra/core/tools";
+import { qValue } from "@qavr/core";
+import { exportState } from "@qavr/core/maintenance";
+import type { LearningOptions } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
 import { bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
+import type { Script } from "./support/scripted-model.js";
 import { tools } from "./support/tools.js";
 
 const REQUEST_CONTEXT_KEY = "qavr";
@@ -190,5 +194,59 @@ describe("the table of finish reasons", () => {
     const agent = scriptedAgent(memory, [{ text: "with helm" }]);
     await agent.generate("how is the service deployed", { memory: { thread: "task", resource: USER } });
     expect((await latest(memory, "task"))?.outcome).toMatchObject({ reward: 1, tier: "completed" });
+  });
+});
+
+describe("the used memories of a run", () => {
+  const LESSONS = {
+    refund: "Refunds over 500 euros need the approval of a team lead before the payment service will send them.",
+    account: "Write to ops@acme.example for a new account.",
+    skill: "---\nname: invoices\n---\nRead the invoice before you pay it.",
+  };
+  const on = { thread: "task", resource: USER };
+  const lessons = {
+    name: "lessons",
+    search: () => Object.entries(LESSONS).map(([id, text], i) => ({ id, text, similarity: 0.9 - i / 10 })),
+  };
+  const does = (id: string, result: unknown = "done") =>
+    createTool({
+      id,
+      description: "Does it.",
+      inputSchema: { type: "object", properties: { value: { type: "string" } } } as unknown as undefined,
+      execute: async () => result,
+    });
+
+  async function usedIn(script: Script, tools = {}, request = "what now?", qavr: LearningOptions = {}) {
+    const { memory } = bench({ collections: [{ collection: lessons }], ...qavr });
+    await scriptedAgent(memory, script, { tools }).generate(request, { memory: on });
+    return { memory, used: (await latest(memory, "task"))?.used };
+  }
+
+  it("are those that the answer cites, and the seed's formula gives the others its reward for unused ones", async () => {
+    const qavr = { learner: qValue(), evaluate: () => true };
+    const { memory, used } = await usedIn([{ text: "Ask your team lead [m1]." }], {}, "what now?", qavr);
+    expect(used).toEqual([{ id: "refund", by: "citation" }]);
+    const { memories } = await exportState(memory.engine, { collection: "lessons" });
+    const q = new Map(memories.map(({ id, state }) => [id, (state as { readonly q: number }).q]));
+    expect(q.get("refund")).toBeCloseTo(0.5 + 0.1 * (1 - 0.5), 6);
+    expect(q.get("account")).toBeCloseTo(0.5 + 0.1 * (0.1 - 0.5), 6);
+  });
+
+  it("are those that it quotes, that a tool call has a value of, and that it loads as a skill", async () => {
+    const quote = "Note: refunds over 500 euros need the approval of a team lead before the payment";
+    expect((await usedIn([{ text: quote }])).used).toEqual([{ id: "refund", by: "quote" }]);
+    const mail: Script = [{ tool: "mail", args: { value: "ops@acme.example" } }, { text: "done" }];
+    const tools = { mail: does("mail", { sent: "ops@acme.example" }), load_skill: does("load_skill") };
+    expect((await usedIn(mail, tools)).used).toEqual([{ id: "account", by: "argument" }]);
+    const load: Script = [{ tool: "load_skill", args: { value: "invoices" } }, { text: "done" }];
+    expect((await usedIn(load, tools)).used).toEqual([{ id: "skill", by: "skill" }]);
+  });
+
+  it("are unknown where nothing shows them, also where the request or an earlier result has the same value", async () => {
+    expect((await usedIn([{ text: "Ask somebody." }])).used).toBeUndefined();
+    const mail: Script = [{ tool: "find" }, { tool: "mail", args: { value: "ops@acme.example" } }, { text: "done" }];
+    const tools = { find: does("find", { found: ["ops@acme.example"] }), mail: does("mail") };
+    expect((await usedIn(mail, tools)).used).toBeUndefined();
+    expect((await usedIn(mail.slice(1), tools, "mail ops@acme.example")).used).toBeUndefined();
   });
 });

@@ -10,14 +10,11 @@ export interface ReadMemory {
   readonly text: string | undefined;
 }
 
-/** A tool call of a run or the result of one, in the order of the run. Calls of the memory's own tools are left out. */
-export type ToolStep =
-  | {
-      readonly tool: string;
-      /** The arguments: an object, or its JSON. */
-      readonly input: unknown;
-    }
-  | { readonly result: string };
+/**
+ * A tool call of a run or the result of one, in the order of the run: plain data, or its JSON. Calls of the memory's own tools are left
+ * out, with their results.
+ */
+export type ToolStep = { readonly tool: string; readonly input: unknown } | { readonly result: unknown };
 
 /** The texts of a finished run. */
 export interface RunTexts {
@@ -58,7 +55,7 @@ export function findUsed({ memories, request, steps, answer }: RunTexts): UsedMe
   add("citation", cited(answer, memories, [request, ...texts.map(({ text }) => text)]));
   for (const step of steps) {
     if ("result" in step) {
-      read.push(step.result);
+      read.push(stringsIn(parsed(step.result)).join("\n"));
       continue;
     }
     const values = stringsIn(parsed(step.input));
@@ -159,9 +156,13 @@ function parsed(input: unknown): unknown {
   }
 }
 
-/** Every string of a value, numbers as text. Tools' arguments are plain data. */
-function stringsIn(value: unknown): string[] {
+/** Levels of lists and objects in which text is looked for: a result may be circular. */
+const DEPTH = 8;
+
+/** Every string of plain data, numbers as text. */
+function stringsIn(value: unknown, depth: number = DEPTH): string[] {
   if (typeof value === "string") return [value];
   if (typeof value === "number") return [String(value)];
-  return typeof value === "object" && value !== null ? Object.values(value).flatMap(stringsIn) : [];
+  const isPlain = Array.isArray(value) || (value && Object.getPrototypeOf(value) === Object.prototype);
+  return isPlain && depth > 0 ? Object.values(value).flatMap((part) => stringsIn(part, depth - 1)) : [];
 }

@@ -22,7 +22,7 @@ export function textsOf(root: RootRun, end: RunEnd): RunTexts {
 function stepOf({ noted }: NotedStep): ToolStep {
   if ("tool" in noted) return noted;
   const { output } = noted;
-  return { result: textIn(isMessage(output) ? output.content : output) };
+  return { result: isMessage(output) ? output.content : output };
 }
 
 function callIdOf(output: unknown): unknown {

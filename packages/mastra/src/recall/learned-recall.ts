@@ -261,6 +261,7 @@ export class LearnedRecall implements Processor {
       return;
     }
     run.usedTaskTools = true;
+    if (part.type !== "tool-error") noteStep(run, part);
     if (part.type === "tool-call") {
       run.openCalls.add(part.payload.toolCallId);
       return;
@@ -273,6 +274,20 @@ export class LearnedRecall implements Processor {
       run.failedCalls.add(part.payload.toolCallId);
     }
   }
+}
+
+/** Notes a tool call, or its result. A call in which memories were shown is the memory's own; its result holds them. */
+function noteStep({ steps, memories }: AgentRun, part: Extract<Part, { type: "tool-call" | "tool-result" }>): void {
+  const { toolCallId: callId, toolName: tool } = part.payload;
+  const noted = { callId, memories: memories.length };
+  if (part.type === "tool-call") {
+    steps.push({ ...noted, tool, input: part.payload.args });
+    return;
+  }
+  const place = steps.findIndex((step) => step.callId === callId);
+  const shows = (steps[place]?.memories ?? memories.length) < memories.length;
+  if (shows) steps.splice(place, 1);
+  else steps.push({ ...noted, result: part.payload.result });
 }
 
 /** True when Mastra gives a result: its legacy methods give an empty one. */

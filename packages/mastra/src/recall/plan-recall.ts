@@ -46,6 +46,7 @@ export function planRecall(
     const open = record ? openRun : openUnrecorded;
     const run = open(parts, scope, { threadId, resourceId, traceId }, requestContext);
     const text = requestText(messages);
+    run.request = messageList.get.all.db().filter(isAsking).map(textIn).join("\n");
     const inPrompt = new Set(messageList.get.all.db().map(({ id }) => id));
     return { run, query: messageQuery(parts, settings, scope, { run, text, inPrompt }), text };
   } catch (error) {
@@ -123,7 +124,7 @@ function messageTextOf({ metadata }: QueryResult): string | undefined {
 function requestText(messages: readonly MastraDBMessage[]): string | undefined {
   for (let place = messages.length - 1; place >= 0; place--) {
     const message = messages[place] as MastraDBMessage;
-    if (message.role !== "user" && !isUserSignal(message)) continue;
+    if (!isAsking(message)) continue;
     const text = textIn(message);
     if (text !== "") return text;
   }
@@ -136,6 +137,10 @@ export function textIn({ content }: MastraDBMessage): string {
   if (typeof content.content === "string" && content.content !== "") return content.content;
   const texts = (content.parts ?? []).map((part) => (part.type === "text" ? part.text : ""));
   return texts.filter((text) => text !== "").join(" ");
+}
+
+function isAsking(message: MastraDBMessage): boolean {
+  return message.role === "user" || isUserSignal(message);
 }
 
 /** True for Studio's form of a user message: a signal, which becomes a user message only in the prompt. */

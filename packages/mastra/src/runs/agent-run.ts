@@ -1,5 +1,5 @@
 import type { RankedItem, Ranking } from "@qavr/core";
-import type { RunScope, RunSession } from "@qavr/core/adapter";
+import type { RunScope, RunSession, ToolStep } from "@qavr/core/adapter";
 
 /** A memory that an agent's run was shown. */
 export interface RecalledEntry {
@@ -28,6 +28,13 @@ export function entriesOf(
   }));
 }
 
+/** A tool call, or its result. */
+export type NotedStep = ToolStep & {
+  readonly callId: string;
+  /** Number of the run's memories by then. */
+  readonly memories: number;
+};
+
 /** One run of an agent, from its input to its end. */
 export interface AgentRun extends RunScope {
   /** Its episode in the engine; undefined for a run that is not to be learned from. */
@@ -46,6 +53,10 @@ export interface AgentRun extends RunScope {
   readonly memories: RecalledEntry[];
   /** Ids of earlier questions that the recall left out. */
   readonly dropped: string[];
+  /** What users have asked in this prompt, earlier turns included. */
+  request: string;
+  /** Its tool calls and their results, the memory's own tools aside. */
+  readonly steps: NotedStep[];
   /** Ids of the tool calls that failed. */
   readonly failedCalls: Set<string>;
   /** Ids of the tool calls without a result. */
@@ -78,6 +89,8 @@ export function newRun(
     traceId: undefined,
     ...known,
     memories: [],
+    request: "",
+    steps: [],
     dropped: [],
     failedCalls: new Set(),
     openCalls: new Set(),

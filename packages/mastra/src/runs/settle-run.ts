@@ -1,5 +1,6 @@
 import type { RequestContext } from "@mastra/core/request-context";
 import type { OutcomeInput } from "@qavr/core";
+import type { RunTexts } from "@qavr/core/adapter";
 import type { FinishedAgentRun } from "../learning-options.js";
 import type { MemoryParts } from "../memory-parts.js";
 import { warnOfUnknownEnd } from "../wiring-warnings.js";
@@ -32,7 +33,12 @@ export async function settleRun(parts: MemoryParts, run: AgentRun, end: RunEnd):
   const reason = reasonOf(run, end);
   const fallback = parts.outcomes[reason] ?? undefined;
   const outcome = (await judge(parts, run, reason, end)) ?? fallback;
-  await parts.kit.record(run.session.end({ outcome, fallback }), run.runId);
+  await parts.kit.record(run.session.end({ outcome, fallback, texts: textsOf(run, end) }), run.runId);
+}
+
+/** The run's texts, by which its used memories are found. */
+function textsOf({ memories, request, steps }: AgentRun, { text = "" }: RunEnd): RunTexts {
+  return { memories, request, steps, answer: text };
 }
 
 /** Remembers the names of a run without recorded memories, so that a report about it is ignored and not taken for an unknown run. */
