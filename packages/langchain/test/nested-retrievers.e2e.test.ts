@@ -44,6 +44,10 @@ describe("retrievers around a QavrRetriever", () => {
     );
     expect(found).toEqual(["clear"]);
     expect(await shown(memory)).toEqual([["clear"]]);
+    expect((await memory.explain(RUN_ID))?.exposures[0]?.notShown).toMatchObject([
+      { id: "restart", rank: 1, reason: "dropped" },
+      { id: "scale", rank: 2, reason: "dropped" },
+    ]);
     expect(await credit(memory)).toEqual({ clear: 1 });
   });
 

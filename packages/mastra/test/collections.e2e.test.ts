@@ -53,6 +53,7 @@ describe("a collection of memories", () => {
     expect([prompt.includes("xxx"), prompt.includes("yyy"), prompt.includes("zzz")]).toEqual([false, true, true]);
     const [exposure] = (await latest(memory, "task"))?.exposures ?? [];
     expect(exposure?.items.map(({ id }) => id)).toEqual(["short", "shorter"]);
+    expect(exposure?.notShown).toMatchObject([{ id: "long", rank: 1, reason: "dropped" }]);
   });
 
   it("gives each memory one place, and none to those that say nothing", async () => {
