@@ -24,7 +24,10 @@ describe("what an agent reports about its own run", () => {
     await recordAgentReport(engine, ofRun, { helpful: ["m1"] }, "first call");
     await recordAgentReport(engine, ofRun, { harmful: ["m2"] }, "second call");
     await engine.end(episode, { reward: true, tier: "completed" });
-    const signs = async () => (await engine.status()).collections[0]?.best.map(({ id, utility }) => [id, utility > 0]);
+    const signs = async () => {
+      const { best = [], worst = [] } = (await engine.status()).collections[0] ?? {};
+      return [...best, ...worst].map(({ id, utility }) => [id, utility > 0]);
+    };
     expect(await signs()).toEqual([
       ["d0", true],
       ["d1", false],

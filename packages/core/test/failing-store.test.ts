@@ -40,7 +40,7 @@ describe("a ranking on a failing store", () => {
   it("asks the host for exactly topK", async () => {
     const { store, faults } = faultyStore();
     const { engine, logs } = await learned(store);
-    expect(await engine.fetchSize({ topK: 3 })).toBe(20);
+    expect(await engine.fetchSize({ topK: 3 })).toBe(50);
     faults.readStates = "before";
     expect(await engine.fetchSize({ topK: 3 })).toBe(3);
     expect(logs.at(-1)).toMatchObject({ fields: { code: "RANKING_DEGRADED", reason: "STORE_FAILED" } });
