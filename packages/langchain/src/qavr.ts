@@ -31,10 +31,10 @@ import { createReportOutcomeTool } from "./tools/report-outcome-tool.js";
 /**
  * An application's memory: one object that ranks, watches runs and learns.
  *
- * Its store is opened by its first use, so this never fails for a file or a database. While the store cannot be reached, retrievals
- * continue without learning and reports reject with STORE_UNAVAILABLE.
+ * Its store is opened by its first use. While it cannot be opened or reached, retrievals continue without learning and reports reject
+ * with STORE_UNAVAILABLE. A store that can never be opened is logged here: see the log code STORE_UNUSABLE.
  *
- * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
+ * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED; with `onError: "throw"` also STORE_UNAVAILABLE and STORE_UNWRITABLE
  */
 export function qavr(options: QavrOptions = {}): Qavr {
   assertQavrOptions(options);

@@ -51,10 +51,11 @@ export interface RunView extends EpisodeView {
  * Mastra's memory with a semantic recall that learns from how runs end. It replaces `Memory`:
  * `new Agent({ memory: new QavrMemory({ storage, vector, embedder }) })`. Semantic recall is on by default.
  *
- * The ledger is opened by its first use, so this never fails for a file or a database. While it cannot be reached, recalls continue
- * without learning and reports reject.
+ * The ledger is opened by its first use. While it cannot be opened or reached, recalls continue without learning and reports reject. A
+ * ledger that can never be opened is logged here: see the log code STORE_UNUSABLE.
  *
- * @throws INVALID_ARGUMENT, INVALID_ID and LIMIT_EXCEEDED for an option of `qavr`, and the errors of `Memory` for its own options
+ * @throws INVALID_ARGUMENT, INVALID_ID and LIMIT_EXCEEDED for an option of `qavr`, STORE_UNAVAILABLE and STORE_UNWRITABLE with
+ *   `onError: "throw"`, and the errors of `Memory` for its own options
  */
 export class QavrMemory extends Memory {
   readonly #parts: MemoryParts;
