@@ -1,15 +1,23 @@
 export { createEngine, ENGINE_DEFAULTS } from "./engine/create-engine.js";
-export type { ContextStatus, EngineHealth, ExtremeMemory, LiftReport, NamespaceStatus } from "./engine/reports.js";
+export type { EngineOptions, LogFields, Logger } from "./engine/options.js";
+export type {
+  ContextStatus,
+  EngineHealth,
+  ExtremeMemory,
+  HistoryOptions,
+  LiftReport,
+  MemoriesOptions,
+  MemoryView,
+  NamespaceStatus,
+} from "./engine/reports.js";
 export type {
   Candidate,
   EndOptions,
   Engine,
-  EngineOptions,
   EpisodeView,
   ExplainedItem,
   ExposureView,
-  LogFields,
-  Logger,
+  HistoryEvent,
   NotShown,
   OutcomeInput,
   OutcomeReceipt,

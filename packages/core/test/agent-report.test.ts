@@ -24,19 +24,10 @@ describe("what an agent reports about its own run", () => {
     await recordAgentReport(engine, ofRun, { helpful: ["m1"] }, "first call");
     await recordAgentReport(engine, ofRun, { harmful: ["m2"] }, "second call");
     await engine.end(episode, { reward: true, tier: "completed" });
-    const signs = async () => {
-      const { best = [], worst = [] } = (await engine.status()).collections[0] ?? {};
-      return [...best, ...worst].map(({ id, utility }) => [id, utility > 0]);
-    };
-    expect(await signs()).toEqual([
-      ["d0", true],
-      ["d1", false],
-    ]);
+    const votes = async () => (await engine.memories()).memories.map(({ helpful, harmful }) => helpful - harmful);
+    expect(await votes()).toEqual([1, -1]);
     await recordAgentReport(engine, ofRun, { helpful: ["m2"] }, "third call");
-    expect(await signs()).toEqual([
-      ["d0", true],
-      ["d1", true],
-    ]);
+    expect(await votes()).toEqual([1, 1]);
   });
 
   it("means the id where an id looks like a handle", async () => {

@@ -1,6 +1,6 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
-import type { Engine, EpisodeView, NamespaceStatus, OutcomeReceipt } from "@qavr/core";
+import type { Engine, EpisodeView, HistoryOptions, MemoriesOptions, NamespaceStatus, OutcomeReceipt } from "@qavr/core";
 import type { Outcome } from "@qavr/core/adapter";
 import type { SearchRuntime, StoreSearchOptions } from "./langgraph/search-store.js";
 import type { FoundItem, GivenStore } from "./langgraph/stored-item.js";
@@ -93,6 +93,13 @@ export interface Qavr extends MemoryHandle {
   explain(document: DocumentInterface): Promise<DocumentExplanation | undefined>;
   /** State of learning in a namespace. */
   status(options?: { readonly namespace?: string | undefined }): Promise<NamespaceStatus>;
+  /**
+   * How often memories were shown, used and helped, by id or in pages, in a namespace.
+   * @throws as `Engine.memories` does
+   */
+  memories(options?: MemoriesOptions): ReturnType<Engine["memories"]>;
+  /** The ledger's events, in pages, oldest first. @throws as `Engine.history` does */
+  history(options?: HistoryOptions): ReturnType<Engine["history"]>;
   /** Waits until the ends of all runs that have ended are judged and recorded. Await it before a process is frozen or exits. */
   flush(): Promise<void>;
   /** Waits likewise, records open episodes as abandoned and closes the store. */

@@ -83,11 +83,17 @@ export function qavr(options: QavrOptions = {}): Qavr {
       return engine.explain(target.reference, { namespace: target.namespace });
     }) as Qavr["explain"],
     status: async (fields) => engine.status({ namespace: namespaceIn("status", fields) ?? ownNamespace(parts) }),
+    memories: async (fields) => engine.memories(inOwnNamespace("memories", fields)),
+    history: async (fields) => engine.history(inOwnNamespace("history", fields)),
     flush: () => kit.flush(),
     async close() {
       await kit.tasks.settled();
       await engine.close();
     },
+  };
+  const inOwnNamespace = <Options extends InNamespace>(method: string, options: Options | undefined): Options => {
+    const given = objectOf(method, options, "{ limit: 100 }");
+    return { ...(given as Options), namespace: given?.namespace ?? ownNamespace(parts) };
   };
   attachParts(memory, parts);
   const handler = new OutcomeHandler({ memory });

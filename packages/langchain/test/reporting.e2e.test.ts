@@ -59,6 +59,11 @@ describe("report", () => {
     // Without a vote the end of the run counts, which was a success.
     await memory.report(RUN_ID, { neutral: ["m2"] });
     expect(await credit(memory)).toEqual({ restart: -1, scale: 1 });
+    const [restart] = (await memory.memories({ ids: ["restart"] })).memories;
+    expect(restart).toMatchObject({ id: "restart", shown: 1, successes: 1, helpful: 0, harmful: 1 });
+    const { events } = await memory.history({ after: 2, limit: 2 });
+    expect(events).toMatchObject([{ helpful: ["restart"] }, { harmful: ["scale"] }]);
+    await expect(memory.memories("acme" as never)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 
   it("takes a document that the run returned in place of the run's id", async () => {

@@ -9,7 +9,15 @@ import type {
 import type { RequestContext } from "@mastra/core/request-context";
 import type { MastraVector } from "@mastra/core/vector";
 import { Memory } from "@mastra/memory";
-import { type Engine, type EpisodeView, type NamespaceStatus, type OutcomeReceipt, QavrError } from "@qavr/core";
+import {
+  type Engine,
+  type EpisodeView,
+  type HistoryOptions,
+  type MemoriesOptions,
+  type NamespaceStatus,
+  type OutcomeReceipt,
+  QavrError,
+} from "@qavr/core";
 import {
   type ForgetScope,
   forgetMessages,
@@ -125,12 +133,38 @@ export class QavrMemory extends Memory {
    * @throws INVALID_ARGUMENT where it is needed and missing, INVALID_ID, LIMIT_EXCEEDED and the store's codes
    */
   async status({ namespace }: { readonly namespace?: string | undefined } = {}): Promise<NamespaceStatus> {
+    return this.engine.status({ namespace: this.#namespaceOf("status", namespace) });
+  }
+
+  /**
+   * How often memories were shown, used and helped, by id or in pages.
+   *
+   * @param options.namespace As for `status`.
+   * @param options.collection The messages' by default.
+   * @throws INVALID_ARGUMENT where the namespace is needed and missing, and as `Engine.memories` does
+   */
+  async memories(options: MemoriesOptions = {}): ReturnType<Engine["memories"]> {
+    const { namespace, collection = this.#parts.messages } = options;
+    return this.engine.memories({ ...options, collection, namespace: this.#namespaceOf("memories", namespace) });
+  }
+
+  /**
+   * The ledger's events, in pages, oldest first.
+   *
+   * @param options.namespace As for `status`.
+   * @throws INVALID_ARGUMENT where the namespace is needed and missing, and as `Engine.history` does
+   */
+  async history(options: HistoryOptions = {}): ReturnType<Engine["history"]> {
+    return this.engine.history({ ...options, namespace: this.#namespaceOf("history", options.namespace) });
+  }
+
+  #namespaceOf(call: string, named: string | undefined): string {
     const { namespace: own = "default" } = this.#parts.options;
-    const named = namespace ?? own;
-    if (typeof named === "string") return this.engine.status({ namespace: named });
+    const namespace = named ?? own;
+    if (typeof namespace === "string") return namespace;
     throw new QavrError(
       "INVALID_ARGUMENT",
-      "A function chooses this memory's namespaces. Name one: status({ namespace }).",
+      `A function chooses this memory's namespaces. Name one: ${call}({ namespace }).`,
     );
   }
 

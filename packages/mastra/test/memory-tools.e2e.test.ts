@@ -86,16 +86,17 @@ describe("the memory's own tools", () => {
     const { runId } = await scriptedAgent(memory, script, { tools }).generate(QUESTION, { memory: on });
     const run = { runId: runId as string };
     const [m1, m2] = (await memory.explain(run))?.exposures[0]?.items ?? [];
-    const signs = async (): Promise<unknown[]> => {
-      const { best = [], worst = [] } = (await memory.status()).collections[0] ?? {};
-      return [m1, m2].map((item) => Math.sign([...best, ...worst].find(({ id }) => id === item?.id)?.utility ?? 0));
-    };
-    expect(await signs()).toEqual([1, -1]);
+    const ids = [m1?.id as string, m2?.id as string];
+    const votes = async (): Promise<unknown[]> =>
+      (await memory.memories({ ids })).memories.map(({ helpful, harmful }) => helpful - harmful);
+    expect(await votes()).toEqual([1, -1]);
     await memory.reportOutcome({ ...run, harmful: ["m1"] });
     await memory.reportOutcome({ ...run, helpful: ["m2"] });
-    expect(await signs()).toEqual([-1, 1]);
+    expect(await votes()).toEqual([-1, 1]);
     await memory.reportOutcome({ ...run, neutral: ["m1"] });
-    expect(await signs()).toEqual([1, 1]);
+    expect(await votes()).toEqual([0, 1]);
+    const { events } = await memory.history();
+    expect(events.flatMap((event) => (event.type === "outcome" ? event.neutral : []))).toEqual([m1?.id]);
   });
 
   it("take what a model sends of the wrong type, keep the rest and name what they left out", async () => {

@@ -1,4 +1,4 @@
-import type { LogFields, Logger } from "../engine/types.js";
+import type { LogFields, Logger } from "../engine/options.js";
 import { QavrError } from "../errors/qavr-error.js";
 
 /** Codes that every adapter logs, each with the sentence of docs/reference/log-codes.md. */

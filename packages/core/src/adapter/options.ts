@@ -1,5 +1,5 @@
 import { ENGINE_RULES } from "../engine/create-engine.js";
-import type { EngineOptions } from "../engine/types.js";
+import type { EngineOptions } from "../engine/options.js";
 import { SWITCH } from "../errors/field-rules.js";
 import { assertKnownFields, checkObject } from "../errors/known-fields.js";
 import { quoted } from "../errors/printed.js";

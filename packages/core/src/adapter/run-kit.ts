@@ -1,6 +1,7 @@
+import type { Logger } from "../engine/options.js";
 import { ignored } from "../engine/outcomes.js";
 import { createTaskTracker, type TaskTracker } from "../engine/task-tracker.js";
-import type { Engine, Logger, OutcomeInput, OutcomeReceipt, Ranking, RankRequest } from "../engine/types.js";
+import type { Engine, OutcomeInput, OutcomeReceipt, Ranking, RankRequest } from "../engine/types.js";
 import { ERROR_CODES, type ErrorCode, QavrError } from "../errors/qavr-error.js";
 import { platformTimer } from "../resilience/timeout.js";
 import { type EpisodeOfRun, type RepairedReport, recordAgentReport } from "./agent-report.js";

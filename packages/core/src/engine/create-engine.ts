@@ -17,13 +17,14 @@ import { checkCount, DEFAULT_NAME, isLearner, namesIn } from "./check.js";
 import { openEpisode } from "./episodes/find-episode.js";
 import { createEpisodeLifecycle } from "./episodes/lifecycle.js";
 import { OpenEpisodes } from "./episodes/open-episodes.js";
+import type { EngineOptions } from "./options.js";
 import { assertExposure, createOutcomes } from "./outcomes.js";
 import { type EngineCounters, type EngineParts, withParts } from "./parts.js";
 import { createRanker } from "./rank.js";
 import { createRecorder } from "./recorder.js";
 import { StateReader } from "./state-reader.js";
 import { createTaskTracker } from "./task-tracker.js";
-import type { Engine, EngineOptions } from "./types.js";
+import type { Engine } from "./types.js";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -181,6 +182,8 @@ export function createEngine(options: EngineOptions): Engine {
     // Loaded by their first use: most processes rank and report only.
     explain: async (reference, options) => (await import("./explain.js")).explain(parts, reference, options),
     status: async (options) => (await import("./status.js")).statusOf(parts, options),
+    memories: async (options) => (await import("./reads.js")).readMemories(parts, options),
+    history: async (options) => (await import("./reads.js")).readHistory(parts, options),
     health: () => ({
       readCircuitOpen: reading.isOpen,
       degradedRankings: counters.degraded,

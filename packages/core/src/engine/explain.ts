@@ -89,8 +89,9 @@ export async function explain(
 
 /** An exposure as the ledger has it. */
 export function viewOfExposure(exposure: RecordedExposure): ExposureView {
-  const { collection, context, learner, gate, scale, vectorSource, credited, holdout, reordered } = exposure;
+  const { at, collection, context, learner, gate, scale, vectorSource, credited, holdout, reordered } = exposure;
   return {
+    at,
     collection,
     context,
     learner,

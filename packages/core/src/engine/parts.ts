@@ -4,10 +4,11 @@ import type { EditPolicy } from "../ledger/events.js";
 import type { Governance } from "../ledger/governance.js";
 import type { OutboxQueue, Reduce, Store } from "../store/store.js";
 import type { OpenEpisodes } from "./episodes/open-episodes.js";
+import type { LogFields, Logger } from "./options.js";
 import type { Recorder } from "./recorder.js";
 import type { StateReader } from "./state-reader.js";
 import type { TaskTracker } from "./task-tracker.js";
-import type { Engine, LogFields, Logger } from "./types.js";
+import type { Engine } from "./types.js";
 
 /** Counts since the engine was made. */
 export interface EngineCounters {

@@ -93,3 +93,56 @@ export interface EngineHealth {
   /** Outcomes that were refused because neither the store nor the outbox could take them. */
   readonly rejected: number;
 }
+
+/** Which memories to read: those of `ids`, or a page of all of a collection. */
+export interface MemoriesOptions {
+  /** @default "default" */
+  readonly namespace?: string | undefined;
+  /** @default "default" */
+  readonly collection?: string | undefined;
+  /** At most 10,000. */
+  readonly ids?: readonly string[] | undefined;
+  /** `next` of the page before. */
+  readonly after?: string | undefined;
+  /** Records per page, 1 to 1,000. Those of forgotten memories are left out of it. @default 100 */
+  readonly limit?: number | undefined;
+}
+
+/**
+ * What is known of one memory since it was first shown or last forgotten, whatever the learner. An episode counts once per memory that
+ * a credited part of it showed, by what is known of it now: a correction moves its count, a revocation removes it.
+ */
+export interface MemoryView {
+  readonly id: string;
+  /** Its latest `Candidate.label`, absent where it has none. */
+  readonly label?: string;
+  /** Exposures that showed it. */
+  readonly shown: number;
+  /** Unix ms; absent for a memory that was never shown. */
+  readonly lastShown?: number;
+  /** Episodes that are known to have used it. */
+  readonly used: number;
+  /** Episodes with a reward of 0.5 or more. */
+  readonly successes: number;
+  /** Episodes with a reward below 0.5. */
+  readonly failures: number;
+  /** Episodes in which the vote on it that counts is helpful. */
+  readonly helpful: number;
+  /** Episodes in which the vote on it that counts is harmful. */
+  readonly harmful: number;
+  /** The learner's estimate, in its own unit; that of a memory without evidence where there is none. */
+  readonly utility: number;
+  /** Effective number of outcomes behind the utility. */
+  readonly evidence: number;
+  /** Fingerprint of its text when it was last shown, 32 bits: `contentHash(text)` of `@qavr/core/learner`. Absent while unknown. */
+  readonly contentHash?: number;
+}
+
+export interface HistoryOptions {
+  /** @default "default" */
+  readonly namespace?: string | undefined;
+  /** Place in the ledger after which to begin: `next` of the page before, or the last `seq` seen. @default 0 */
+  readonly after?: number | undefined;
+  /** Events per page, 1 to 1,000. @default 100 */
+  readonly limit?: number | undefined;
+}

@@ -1,73 +1,17 @@
 import type { Learner } from "../learners/learner.js";
-import type { OutcomeTier } from "../ledger/events.js";
-import type { Governance } from "../ledger/governance.js";
+import type {
+  CopyEvent,
+  EpisodeState,
+  ForgetEvent,
+  OutcomeEvent,
+  OutcomeTier,
+  RevisionEvent,
+  RevokeEvent,
+} from "../ledger/events.js";
 import type { UsedMemory } from "../ledger/used.js";
-import type { SetTimer } from "../resilience/timeout.js";
-import type { Store } from "../store/store.js";
-import type { EngineHealth, NamespaceStatus } from "./reports.js";
+import type { EngineHealth, HistoryOptions, MemoriesOptions, MemoryView, NamespaceStatus } from "./reports.js";
 
 export type { UsedMemory, UseFinder } from "../ledger/used.js";
-
-/** Receives coded diagnostics. Never gets memory text. All methods are optional. */
-export interface Logger {
-  debug?(message: string, fields: LogFields): void;
-  info?(message: string, fields: LogFields): void;
-  warn?(message: string, fields: LogFields): void;
-  error?(message: string, fields: LogFields): void;
-}
-
-/** `code` is stable and documented in docs/reference/log-codes.md. */
-export interface LogFields {
-  readonly code: string;
-  readonly [field: string]: unknown;
-}
-
-export interface EngineOptions {
-  readonly store: Store;
-  /** @default oar() */
-  readonly learner?: Learner | undefined;
-  /** False turns the engine into a pass-through: the host's order, no reads, no writes. @default true */
-  readonly enabled?: boolean | undefined;
-  /** The effect of a changed memory text on its evidence: keep it, halve it, or start cold. @default "discount" */
-  readonly onEdit?: "keep" | "discount" | "reset" | undefined;
-  /** An open episode that was not touched for this long is abandoned: recorded, counted, never a failure. Ms. @default 3,600,000 */
-  readonly episodeTtl?: number | undefined;
-  /** Open episodes kept in memory; beyond it the oldest is abandoned. @default 10,000 */
-  readonly maxOpenEpisodes?: number | undefined;
-  /** How long after its episode's last exposure an outcome is accepted. Ms. @default 30 days */
-  readonly outcomeWindow?: number | undefined;
-  /** Candidates recorded per exposure; the shown ones always are. @default 50 */
-  readonly recordedCandidates?: number | undefined;
-  /**
-   * Share of episodes, in [0, 1], that are served in the host's order, so that `status()` can say what learning is worth. They are
-   * recorded and teach as all others do. Decided per episode by a hash of its id. Costs that share of the gain; 1 watches and
-   * never reorders. @default 0
-   */
-  readonly holdout?: number | undefined;
-  /**
-   * Rules about who is believed: `governance()` of `@qavr/core/governance`. All engines of one ledger need it, or none.
-   * @default every outcome counts in full
-   */
-  readonly governance?: Governance | undefined;
-  /**
-   * How long a ranking waits for one answer of the store before it does without learning. Ms. Raise it for a store that is far away:
-   * what the answer costs is the host's time. @default 50
-   */
-  readonly readTimeout?: number | undefined;
-  /**
-   * How long everything that acknowledges or reports waits for one answer of the store. Ms. Keep it above the store's own timeouts,
-   * whose errors say more. @default 10,000
-   */
-  readonly writeTimeout?: number | undefined;
-  /** Unix ms. @default Date.now */
-  readonly clock?: (() => number) | undefined;
-  /** Runs something after so many ms, and returns how to call it off: for the timeouts. @default setTimeout */
-  readonly setTimer?: SetTimer | undefined;
-  /** New episode ids. @default crypto.randomUUID */
-  readonly createId?: (() => string) | undefined;
-  /** @default silent */
-  readonly logger?: Logger | undefined;
-}
 
 /** One item that the host's retrieval found. */
 export interface Candidate {
@@ -244,6 +188,8 @@ export interface EpisodeView {
 }
 
 export interface ExposureView {
+  /** When it was ranked, Unix ms. */
+  readonly at: number;
   readonly collection: string;
   readonly context: string;
   readonly learner: string;
@@ -282,6 +228,30 @@ export interface NotShown extends Pick<ExplainedItem, "id" | "label" | "rank" | 
    */
   readonly reason: "outranked" | "dropped" | "held-out" | "order-kept";
 }
+
+/** An entry of the ledger. Outcomes that were revoked are among them: the `revoke` event after them says which. */
+export type HistoryEvent = {
+  /** Place in the namespace's ledger. */
+  readonly seq: number;
+  /** When it was recorded, Unix ms. */
+  readonly at: number;
+} & (
+  | {
+      readonly type: "exposure";
+      readonly episode: string;
+      /** Where the episode stood. */
+      readonly state: EpisodeState;
+      readonly aliases: readonly string[];
+      /** Those since the episode's last entry. */
+      readonly exposures: readonly ExposureView[];
+    }
+  | Omit<OutcomeEvent, "rules">
+  | ForgetEvent
+  | RevisionEvent
+  | CopyEvent
+  | { readonly type: "import"; readonly learner: string; readonly collection: string; readonly ids: readonly string[] }
+  | RevokeEvent
+);
 
 export interface Engine {
   readonly learner: Learner;
@@ -364,6 +334,19 @@ export interface Engine {
 
   /** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, INVALID_STATE, and the store's codes */
   status(options?: { readonly namespace?: string | undefined }): Promise<NamespaceStatus>;
+
+  /**
+   * What is known of memories: those of `ids` in that order (zeros for one that was never shown), or a page of a collection in the
+   * store's order. `next` is absent after the last page.
+   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, INVALID_STATE, LEARNER_MISMATCH, and the store's codes
+   */
+  memories(options?: MemoriesOptions): Promise<{ readonly memories: readonly MemoryView[]; readonly next?: string }>;
+
+  /**
+   * A page of the ledger, oldest first. A compacted ledger begins after its checkpoint. `next` is absent after the last page.
+   * @throws INVALID_ARGUMENT, INVALID_ID, INVALID_STATE, and the store's codes
+   */
+  history(options?: HistoryOptions): Promise<{ readonly events: readonly HistoryEvent[]; readonly next?: number }>;
 
   /** Local counters; does no I/O. */
   health(): EngineHealth;

@@ -3,6 +3,7 @@ import type { Credibility, EpisodeRecord } from "../ledger/episode-record.js";
 import { turnRing } from "../ledger/ring.js";
 import { settle, takeBack } from "../ledger/settle.js";
 import { sourceRef } from "../ledger/state-keys.js";
+import { countEvidence } from "../ledger/tally.js";
 import { chargeSources } from "./credibility.js";
 import { sourceOf } from "./source-record.js";
 import { trustOf } from "./trust.js";
@@ -25,8 +26,10 @@ export function* reweighClaims<Shared, Memory>(draft: Draft<Shared, Memory>, epi
     yield* draft.load(claims.map(({ source }) => sourceRef(source)));
     if (!claims.some((claim) => isNotable(claim.trust, trustNow(draft, claim)))) continue;
     yield* draft.loadStates(record.exposures);
+    countEvidence(draft, record, -1);
     if (record.contribution) takeBack(draft, record);
     trustAsNow(draft, record, claims);
+    countEvidence(draft, record, 1);
     yield* settle(draft, id, record);
     draft.keepEpisode(id, record);
   }

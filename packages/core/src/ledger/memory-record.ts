@@ -2,25 +2,32 @@ import type { StateCodec } from "../learners/learner.js";
 import { aligned } from "./bytes.js";
 import { readable, unreadable } from "./unreadable.js";
 
-const HEADER_BYTES = 16;
+const HEADER_BYTES = 48;
 const SHOWN_AT = 4;
 const CONFIRMED_AT = 7;
 const FORGOTTEN_AT = 8;
+const LAST_SHOWN_AT = 16;
+const COUNTS_AT = 24;
+const LABELLED_AT = 44;
 /** Offset of the place of an edit, in a header that is longer by it. */
-const EDITED_AT = 16;
-const EDITED_HEADER_BYTES = 24;
+const EDITED_AT = 48;
+const EDITED_HEADER_BYTES = 56;
+/** Episodes that showed it, by what is known of them, in the order of their bytes. */
+const COUNTS = ["used", "successes", "failures", "helpful", "harmful"] as const;
+type Count = (typeof COUNTS)[number];
 /** Exposures are counted up to here … */
 const MAX_SHOWN = 0xff_ffff;
 /** … and confirmations up to here. */
 const MAX_CONFIRMED = 0xff;
 
 /**
- * The record of one memory: 16 bytes of the ledger, for every learner, then the learner's own bytes (none
+ * The record of one memory: 48 bytes of the ledger, for every learner, then the learner's own bytes (none
  * before the memory taught), which are decoded when they are first asked for.
  *
- *     u32 content hash | u24 times shown | u8 confirmations | f64 seq of the entry that forgot it | learner…
+ *     u32 content hash | u24 times shown | u8 confirmations | f64 seq of the entry that forgot it | f64 last shown, Unix ms |
+ *     u32 used | u32 successes | u32 failures | u32 helpful | u32 harmful | u32 1 with a label, else 0 | learner…
  *
- * A memory that kept evidence through an edit has 8 more, which the sign bit of the last field announces: the f64 seq before which
+ * A memory that kept evidence through an edit has 8 more, which the sign bit of the seq announces: the f64 seq before which
  * exposures showed another text.
  */
 export class MemoryRecord<Memory> {
@@ -28,6 +35,18 @@ export class MemoryRecord<Memory> {
   contentHash = 0;
   /** Exposures that showed it. */
   shown = 0;
+  /** When it was last shown, Unix ms; 0 for never. */
+  lastShown = 0;
+  /** Episodes that showed it and used it. */
+  used = 0;
+  /** Episodes that showed it, by the reward that counts: 0.5 or more, or less. */
+  successes = 0;
+  failures = 0;
+  /** Votes that count. */
+  helpful = 0;
+  harmful = 0;
+  /** True when a label of it is stored. */
+  labelled = false;
   /** Verified successes of episodes that showed it. */
   confirmed = 0;
   /** Place in the ledger at which it was last forgotten (or reset by an edit), 0 for never. Exposures up to it no longer reach it. */
@@ -53,6 +72,11 @@ export class MemoryRecord<Memory> {
     this.shown = counts & MAX_SHOWN;
     this.confirmed = counts >>> 24;
     this.forgottenAt = Math.abs(header.getFloat64(FORGOTTEN_AT, true));
+    this.lastShown = header.getFloat64(LAST_SHOWN_AT, true);
+    for (let i = 0; i < COUNTS.length; i++) {
+      this[COUNTS[i] as Count] = header.getUint32(COUNTS_AT + 4 * i, true);
+    }
+    this.labelled = header.getUint32(LABELLED_AT, true) === 1;
     const length = headerBytesOf(start);
     if (length === EDITED_HEADER_BYTES) this.editedAt = headerOf(start, length).getFloat64(EDITED_AT, true);
     if (start.length > length) this.#bytes = start.subarray(length);
@@ -93,8 +117,23 @@ export class MemoryRecord<Memory> {
     const edited = length === EDITED_HEADER_BYTES;
     // Minus zero has a sign bit too.
     header.setFloat64(FORGOTTEN_AT, edited ? -this.forgottenAt : this.forgottenAt, true);
+    header.setFloat64(LAST_SHOWN_AT, this.lastShown, true);
+    header.setUint32(LABELLED_AT, this.labelled ? 1 : 0, true);
+    for (let i = 0; i < COUNTS.length; i++) {
+      header.setUint32(COUNTS_AT + 4 * i, this[COUNTS[i] as Count], true);
+    }
     if (edited) header.setFloat64(EDITED_AT, this.editedAt, true);
     return bytes;
+  }
+
+  /** Starts again without evidence: exposures of entries up to `seq` no longer reach it. */
+  startCold(seq: number): void {
+    this.forgottenAt = seq;
+    this.shown = 0;
+    this.lastShown = 0;
+    this.confirmed = 0;
+    for (const count of COUNTS) this[count] = 0;
+    this.learned = undefined;
   }
 
   /** True when an exposure of entry `seq` showed this memory as it is: neither forgotten nor edited since. */

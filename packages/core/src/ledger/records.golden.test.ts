@@ -120,7 +120,7 @@ describe("the record layouts, version 1", () => {
     Object.assign(record, { contentHash: 0xdeadbeef, shown: 7, forgottenAt: 3 });
     record.learned = learned;
     const frozen =
-      "efbeadde0700000000000000000008400000000000000040000000000000e0bf000000000000f83f00000000000010400000000000408f4000000000000000400000803f000080bf00004040";
+      "efbeadde07000000000000000000084000000000000000000000000000000000000000000000000000000000000000000000000000000040000000000000e0bf000000000000f83f00000000000010400000000000408f4000000000000000400000803f000080bf00004040";
     expect(hex(record.encode())).toBe(frozen);
     expect(new MemoryRecord(learner.memory, bytesOf(frozen))).toMatchObject({
       contentHash: 0xdeadbeef,
@@ -133,14 +133,25 @@ describe("the record layouts, version 1", () => {
   it("writes and reads the frozen bytes of a memory that was forgotten and later kept evidence through an edit", () => {
     const record = new MemoryRecord(learner.memory);
     Object.assign(record, { contentHash: 0xdeadbeef, shown: 7, confirmed: 2, forgottenAt: 3, editedAt: 5 });
+    const counts = {
+      lastShown: 1_767_225_600_000,
+      used: 1,
+      successes: 2,
+      failures: 3,
+      helpful: 4,
+      harmful: 5,
+      labelled: true,
+    };
+    Object.assign(record, counts);
     record.learned = learned;
     const frozen =
-      "efbeadde0700000200000000000008c000000000000014400000000000000040000000000000e0bf000000000000f83f00000000000010400000000000408f4000000000000000400000803f000080bf00004040";
+      "efbeadde0700000200000000000008c0000080aa6db7794201000000020000000300000004000000050000000100000000000000000014400000000000000040000000000000e0bf000000000000f83f00000000000010400000000000408f4000000000000000400000803f000080bf00004040";
     expect(hex(record.encode())).toBe(frozen);
     expect(new MemoryRecord(learner.memory, bytesOf(frozen))).toMatchObject({
       confirmed: 2,
       forgottenAt: 3,
       editedAt: 5,
+      ...counts,
       learned,
     });
     expect(hex(learnedBytes(bytesOf(frozen)))).toBe(
@@ -148,11 +159,11 @@ describe("the record layouts, version 1", () => {
     );
   });
 
-  it("keeps 16 bytes for a memory that was shown and never taught", () => {
+  it("keeps 48 bytes for a memory that was shown and never taught", () => {
     const record = new MemoryRecord(learner.memory);
     record.shown = 1;
     record.learned = learner.memory.empty();
-    expect(hex(record.encode())).toBe("00000000010000000000000000000000");
+    expect(hex(record.encode())).toBe(`0000000001${"0".repeat(86)}`);
   });
 
   it("writes and reads the frozen bytes of a collection that oar learned about", () => {

@@ -138,8 +138,8 @@ describe("a memory's record", () => {
     record.learned = known;
     const bytes = record.encode();
     for (let length = 0; length < bytes.length; length++) {
-      // 16 bytes are a memory without a state; whole vectors that are too short for their space are for `replay` to notice.
-      if (length === 16 || length === bytes.length - 4) continue;
+      // 48 bytes are a memory without a state; whole vectors that are too short for their space are for `replay` to notice.
+      if (length === 48 || length === bytes.length - 4) continue;
       expect(() => new MemoryRecord(learner.memory, bytes.slice(0, length)).learned).toThrowError(invalidState);
     }
   });

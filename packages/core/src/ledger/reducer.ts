@@ -1,6 +1,5 @@
 import type { Learner } from "../learners/learner.js";
 import type { Reduce, Reduction, SequencedEntry } from "../store/store.js";
-import { countConfirmations } from "./confirmations.js";
 import { countEpisode } from "./context-counts.js";
 import { Draft, type Loading } from "./draft.js";
 import { drawOf, similaritiesOf, toEpisodeExposure } from "./episode-exposure.js";
@@ -23,6 +22,7 @@ import { countReward, noteDraw } from "./holdout-counts.js";
 import type { MemoryRecord } from "./memory-record.js";
 import { settle, takeBack } from "./settle.js";
 import { aliasRef, episodeRef, labelRef, memoryRef, rebuildRef, sharedRef, statsRef } from "./state-keys.js";
+import { countEvidence } from "./tally.js";
 import { isApplications, joinUses } from "./used.js";
 import { castVotes } from "./votes.js";
 
@@ -103,9 +103,9 @@ function* foldExposures<Shared, Memory>(
 
   const added = event.exposures.map((exposure) => toEpisodeExposure(exposure, draft.seq));
   countReward(stats, episode, -1);
-  const settled = episode.reward !== undefined || episode.votes.length > 0;
+  const settled = [episode.reward, episode.used, ...episode.votes].some((known) => known !== undefined);
   yield* draft.loadStates(settled ? [...episode.exposures, ...added] : added);
-  if (event.exposures.length > 0) countConfirmations(draft, episode, -1);
+  if (event.exposures.length > 0) countEvidence(draft, episode, -1);
   // Taken back before anything else changes; settled again with the new exposures below.
   if (episode.contribution && event.exposures.length > 0) takeBack(draft, episode);
 
@@ -119,7 +119,6 @@ function* foldExposures<Shared, Memory>(
   if (episode.exposures.length === 0) episode.holdout = drawOf(event.exposures);
   countEpisode(stats, episode.exposures, added);
   episode.exposures.push(...added);
-  if (event.exposures.length > 0) countConfirmations(draft, episode, 1);
   if (added.length === episode.exposures.length) noteDraw(stats, episode);
   countReward(stats, episode, 1);
   episode.state = event.state;
@@ -130,6 +129,7 @@ function* foldExposures<Shared, Memory>(
   if ([episode.reward, ...episode.votes].some((part) => part?.credibility?.cap)) {
     yield* required(governance).chargeExposures(draft, episode, added);
   }
+  if (event.exposures.length > 0) countEvidence(draft, episode, 1);
   yield* settle(draft, event.episode, episode);
   draft.keepEpisode(event.episode, episode);
 }
@@ -182,14 +182,13 @@ function* foldOutcome<Shared, Memory>(
     stats.corrections += 1;
     takeBack(draft, episode);
   }
+  countEvidence(draft, episode, -1);
   episode.used = used;
   if (rewarded && event.reward !== null) {
     const { tier, reward, weight, source, note } = event;
     countReward(stats, episode, -1);
-    countConfirmations(draft, episode, -1);
     episode.reward = { tier, reward, weight, source, note, at: draft.at, credibility };
     countReward(stats, episode, 1);
-    countConfirmations(draft, episode, 1);
   }
   if (voted) {
     const { tier, source, weight, helpful, harmful, neutral } = event;
@@ -199,6 +198,7 @@ function* foldOutcome<Shared, Memory>(
   }
   const said = { reward: rewarded ? episode.reward : undefined, votes: voted ? episode.votes.slice(-1) : [] };
   governance?.chargeOutcome(draft, said, episode.exposures);
+  countEvidence(draft, episode, 1);
   yield* settle(draft, event.episode, episode);
   draft.keepEpisode(event.episode, episode);
   if (event.rules?.audited) yield* required(governance).reweigh(draft, event.episode);
@@ -208,10 +208,8 @@ function foldForget<Shared, Memory>(draft: Draft<Shared, Memory>, event: ForgetE
   for (const id of event.ids) {
     const record = draft.memory(event.collection, id);
     record.contentHash = 0;
-    record.shown = 0;
-    record.confirmed = 0;
-    record.forgottenAt = draft.seq;
-    record.learned = undefined;
+    record.startCold(draft.seq);
+    record.labelled = false;
     draft.write(labelRef(event.collection, id), null);
   }
 }
@@ -252,11 +250,12 @@ function observe<Shared, Memory>(draft: Draft<Shared, Memory>, exposure: Recorde
     if (shown.has(id)) continue;
     const record = draft.memory(exposure.collection, id);
     shown.set(id, record);
-    record.shown += 1;
     if (item.contentHash !== 0 && item.contentHash !== record.contentHash) {
       if (record.contentHash !== 0) edit(draft, record, KEPT_AFTER_EDIT[onEdit]);
       record.contentHash = item.contentHash;
     }
+    record.shown += 1;
+    record.lastShown = Math.max(record.lastShown, exposure.at);
   }
   draft.learner.observe({
     shared: draft.shared(exposure.collection).state,
@@ -278,6 +277,7 @@ function* keepLabels<Shared, Memory>(
   yield* draft.load(refs);
   refs.forEach((ref, i) => {
     const { label } = labelled[i] as { label: string };
+    draft.memory(collection, ref.id).labelled = true;
     if (draft.text(ref) !== label) draft.keepText(ref, label);
   });
 }
@@ -285,16 +285,13 @@ function* keepLabels<Shared, Memory>(
 /** Reduces a memory's evidence to the share that a changed text keeps. The new text is not confirmed yet. */
 function edit<Shared, Memory>(draft: Draft<Shared, Memory>, record: MemoryRecord<Memory>, keep: number): void {
   if (keep === 1) return;
-  record.confirmed = 0;
   // Outcomes of what the old text did no longer reach it, or no longer confirm it; those of this entry do.
   const before = draft.seq - 1;
   if (keep > 0) {
+    record.confirmed = 0;
     record.editedAt = before;
     if (record.learned !== undefined) draft.learner.discount(record.draft(), keep);
-  } else {
-    record.forgottenAt = before;
-    record.learned = undefined;
-  }
+  } else record.startCold(before);
 }
 
 type Weighed = Pick<CountedReward, "tier" | "credibility">;

@@ -5,6 +5,7 @@ import { type Learner, memoryStore } from "../../src/index.js";
 import { replay } from "../../src/maintenance/index.js";
 import { COLLECTIONS, type Command, command, newSession, randomRequest, run } from "./commands.js";
 import { legalName } from "./hostile-text.js";
+import { allMemories, countedFrom, wholeHistory } from "./tally-oracle.js";
 import { MINUTE, testEngine } from "./test-engine.js";
 
 const candidate = fc.record({
@@ -91,7 +92,7 @@ export function testReplay(name: string, create: () => Learner, numRuns: number)
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 60, size: "max" }), fc.nat(1_000), async (steps, seed) => {
           const store = memoryStore();
-          const onEdit = (["keep", "discount", "reset"] as const)[seed % 3] as "keep";
+          const onEdit = (["keep", "discount", "reset"] as const)[seed % 3] as "keep" | "discount" | "reset";
           const holdout = seed % 2 === 0 ? 0 : 0.5;
           const doubt = {
             governance: governance({ trust: "audited", sourceCaps: { weight: 1.5, window: 10 * MINUTE } }),
@@ -109,6 +110,18 @@ export function testReplay(name: string, create: () => Learner, numRuns: number)
           const replayed = await replay((engines[0] as (typeof engines)[0]).engine);
           expect(replayed.differences).toEqual([]);
           expect(replayed.identical).toBe(true);
+
+          // The counts of each memory are those of the whole history, in this order of its edits, outcomes and corrections.
+          if (onEdit !== "reset" && rules !== doubt) {
+            const { engine } = engines[0] as (typeof engines)[0];
+            const history = await wholeHistory(engine);
+            for (const collection of COLLECTIONS) {
+              const known = await allMemories(engine, collection);
+              const counted = countedFrom(history, collection);
+              expect(known.map(({ id }) => id).toSorted()).toEqual([...counted.keys()].toSorted());
+              for (const memory of known) expect(memory).toMatchObject(counted.get(memory.id) as object);
+            }
+          }
 
           // The cached states of an engine must equal the stored ones.
           const { engine: fresh, clock } = testEngine({ store, prefix: "fresh", learner: create() });

@@ -1,0 +1,109 @@
+import { type FieldRule, whole } from "../errors/field-rules.js";
+import { illegalOption } from "../errors/illegal-option.js";
+import { checkOptions, type FieldsOf } from "../errors/known-fields.js";
+import { QavrError } from "../errors/qavr-error.js";
+import type { Learner } from "../learners/learner.js";
+import { decodeEvent } from "../ledger/event-codec.js";
+import { MemoryRecord } from "../ledger/memory-record.js";
+import { learnerMismatch } from "../ledger/shared-record.js";
+import { memoryScope } from "../ledger/state-keys.js";
+import type { SequencedEntry } from "../store/store.js";
+import { assertName } from "../store/validate.js";
+import { checkCollection, checkCount, DEFAULT_NAME, namesIn } from "./check.js";
+import { viewOfExposure } from "./explain.js";
+import { labelsOf } from "./labels.js";
+import type { EngineParts } from "./parts.js";
+import type { HistoryOptions, MemoriesOptions, MemoryView } from "./reports.js";
+import type { Engine, HistoryEvent } from "./types.js";
+
+const MEMORIES: FieldsOf<MemoriesOptions> = { namespace: true, collection: true, ids: true, after: true, limit: true };
+const HISTORY: FieldsOf<HistoryOptions> = { namespace: true, after: true, limit: true };
+
+const DEFAULT_LIMIT = 100;
+const LIMIT: FieldRule = whole(1, 1_000);
+
+type Writable<View> = { -readonly [Field in keyof View]: View[Field] };
+
+/** `Engine.memories`. One read of the store, and one of the labels. */
+export async function readMemories(
+  { store, states, learner, now }: EngineParts,
+  options: MemoriesOptions = {},
+): ReturnType<Engine["memories"]> {
+  checkOptions(options, "memories", MEMORIES);
+  const { namespace = DEFAULT_NAME, collection = DEFAULT_NAME, after } = options;
+  assertName(namespace, "namespace");
+  checkCollection(collection);
+  if (after !== undefined) assertName(after, "after");
+  const limit = limitOf("memories", options.limit);
+  const ids = options.ids && namesIn(options.ids, "ids");
+  if (ids && (after !== undefined || options.limit !== undefined)) {
+    throw new QavrError("INVALID_ARGUMENT", "memories: ids name all memories wanted. Leave out after and limit.");
+  }
+  const stats = await states.stats(namespace);
+  if (stats && stats.learner !== learner.id) throw learnerMismatch(stats.learner, learner.id);
+  const scope = memoryScope(collection);
+  const found = ids
+    ? (await store.readStates(namespace, scope, ids)).map((value, i) => ({ id: ids[i] as string, value }))
+    : await store.scanStates(namespace, scope, after === undefined ? { limit } : { after, limit });
+  const records = found.map(({ id, value }) => ({ id, record: new MemoryRecord(learner.memory, value) }));
+  // A forgotten memory leaves a record without counts.
+  const known = ids ? records : records.filter(({ record }) => record.shown > 0 || record.learned !== undefined);
+  const named = known.filter(({ record }) => record.labelled).map(({ id }) => id);
+  const labels = await labelsOf(store, namespace, collection, named);
+  const at = now();
+  const memories = known.map(({ id, record }) => viewOfMemory(learner, id, record, labels.get(id), at));
+  return ids || found.length < limit ? { memories } : { memories, next: found.at(-1)?.id as string };
+}
+
+/** `Engine.history`. One read of the store. */
+export async function readHistory({ store }: EngineParts, options: HistoryOptions = {}): ReturnType<Engine["history"]> {
+  checkOptions(options, "history", HISTORY);
+  const { namespace = DEFAULT_NAME, after = 0 } = options;
+  assertName(namespace, "namespace");
+  checkCount(after, "history: after");
+  const limit = limitOf("history", options.limit);
+  const events = (await store.readEntries(namespace, { after, limit })).map(viewOfEntry);
+  return events.length < limit ? { events } : { events, next: events.at(-1)?.seq as number };
+}
+
+function viewOfMemory(
+  learner: Learner,
+  id: string,
+  record: MemoryRecord<unknown>,
+  label: string | undefined,
+  at: number,
+): MemoryView {
+  const { shown, lastShown, used, successes, failures, helpful, harmful, contentHash } = record;
+  const { utility, evidence } = learner.describe(record.learned ?? learner.memory.empty(), at);
+  const view: Writable<MemoryView> = { id, shown, used, successes, failures, helpful, harmful, utility, evidence };
+  if (label !== undefined) view.label = label;
+  if (shown > 0) view.lastShown = lastShown;
+  if (contentHash !== 0) view.contentHash = contentHash;
+  return view;
+}
+
+/** @throws INVALID_ARGUMENT */
+function limitOf(call: string, limit: number = DEFAULT_LIMIT): number {
+  if (LIMIT[0](limit)) return limit;
+  throw illegalOption("limit", `${call}: limit must be ${LIMIT[1]}`, limit);
+}
+
+function viewOfEntry({ seq, at, type, payload }: SequencedEntry): HistoryEvent {
+  const event = decodeEvent(type, payload);
+  switch (event.type) {
+    case "exposure": {
+      const { episode, state, aliases, exposures } = event;
+      return { seq, at, type: event.type, episode, state, aliases, exposures: exposures.map(viewOfExposure) };
+    }
+    case "outcome": {
+      const { rules, ...said } = event;
+      return { seq, at, ...said };
+    }
+    case "import": {
+      const { learner, collection, memories } = event;
+      return { seq, at, type: event.type, learner, collection, ids: memories.map(({ id }) => id) };
+    }
+    default:
+      return { seq, at, ...event };
+  }
+}
