@@ -1,5 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { MOST_BEHIND } from "../src/adapter/run-ends.js";
+import { createRunKit } from "../src/adapter/run-kit.js";
 import { createRunSession } from "../src/adapter/run-session.js";
+import { createEngine, memoryStore, type Store } from "../src/index.js";
 import { request, testEngine } from "./support/test-engine.js";
 
 const shown = (namespace: string, id: string) => ({
@@ -121,5 +124,101 @@ describe("the session of a run", () => {
       await resumed.end({ outcome: { reward: 1 }, texts: { ...texts, memories: [], answer: "As noted [m2]." } });
       expect((await engine.explain(episode))?.used).toEqual([{ id: "b", by: "citation" }]);
     });
+  });
+});
+
+describe("the ends of runs", () => {
+  /** A kit on a store whose commits wait until they are let go. */
+  function held() {
+    const inner = memoryStore();
+    let letGo = (): void => undefined;
+    let commits = 0;
+    const gate = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const commit: Store["commit"] = async (...call) => {
+      commits += 1;
+      await gate;
+      return inner.commit(...call);
+    };
+    const engine = createEngine({ store: { ...inner, commit } });
+    const kit = createRunKit({ engine, logger: undefined, onError: "open", storable: (name) => name });
+    const run = async (id: string) => {
+      const session = createRunSession({ engine: kit.engine, open: () => engine.open() });
+      await session.rank(shown("default", id));
+      return session;
+    };
+    const end = async (id: string): Promise<void> => {
+      const session = await run(id);
+      await kit.held(kit.record(() => session.end({ outcome: { reward: 1 } }), id));
+    };
+    return { kit, run, end, letGo, commits: () => commits };
+  }
+  const isSettled = async (work: Promise<unknown>): Promise<boolean> => {
+    let settled = false;
+    void work.then(() => {
+      settled = true;
+    });
+    for (let turn = 0; turn < 50; turn++) await undefined;
+    return settled;
+  };
+
+  it("are recorded behind the caller, before a later report, look or flush", async () => {
+    const { kit, end, letGo, commits } = held();
+    await end("a");
+    expect(commits()).toBe(0);
+    const looked = kit.engine.status();
+    expect(await isSettled(looked)).toBe(false);
+    letGo();
+    expect((await looked).outcomes.user).toBe(1);
+    await end("b");
+    await kit.flush();
+    expect((await kit.engine.status()).outcomes.user).toBe(2);
+  });
+
+  it("are begun together in the next turn of the event loop, and in order", async () => {
+    const { kit, run, letGo } = held();
+    letGo();
+    const begun: string[] = [];
+    for (const id of ["a", "b", "c"]) {
+      const session = await run(id);
+      void kit.record(() => {
+        begun.push(id);
+        return session.end({});
+      }, id);
+    }
+    // The ranking of "c" came after no end, so nothing has begun.
+    expect(begun).toEqual(["a", "b"]);
+    await kit.engine.status();
+    expect(begun).toEqual(["a", "b", "c"]);
+  });
+
+  it("come before a ranking, which waits for them at most a second, and once while the store does not answer", async () => {
+    vi.useFakeTimers();
+    try {
+      const { run, end, letGo } = held();
+      await end("a");
+      const waiting = run("b");
+      await vi.advanceTimersByTimeAsync(999);
+      expect(await isSettled(waiting)).toBe(false);
+      await vi.advanceTimersByTimeAsync(2);
+      expect(await isSettled(waiting)).toBe(true);
+      expect(await isSettled(run("c"))).toBe(true);
+      letGo();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("make a run wait itself once too many are behind", async () => {
+    const { run, kit, letGo } = held();
+    const session = await run("a");
+    const work = (): Promise<void> => session.end({});
+    for (let i = 0; i < MOST_BEHIND; i++) await kit.held(kit.record(work, undefined));
+    const last = kit.held(kit.record(work, undefined));
+    expect(await isSettled(last)).toBe(false);
+    letGo();
+    await last;
+    await kit.flush();
   });
 });

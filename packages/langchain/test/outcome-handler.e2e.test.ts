@@ -192,6 +192,7 @@ describe("the outcome handler", () => {
       throw new Error("boom");
     });
     await expect(memory.track(chain).invoke("payment", { runId: RUN_ID })).rejects.toThrow("boom");
+    await memory.flush();
     expect(codes()).toContain("OUTCOME_NOT_RECORDED");
     expect((await memory.explain(RUN_ID))?.outcome).toBeUndefined();
     expect(await credit(memory)).toEqual({});
@@ -204,6 +205,7 @@ describe("the outcome handler", () => {
     const store = memoryStore();
     const { memory, retriever } = await bench({ store, evaluate: () => verdict });
     await retrieving({ memory, retriever }).invoke("payment", { runId: RUN_ID });
+    await memory.flush();
     const entries = await store.readEntries("default", { limit: 10 });
     expect(entries.filter(({ type }) => type === "outcome")).toEqual([
       expect.objectContaining({ key: expect.stringMatching(key) }),
@@ -239,8 +241,8 @@ describe("the outcome handler", () => {
     const { memory, retriever, codes } = await bench({ evaluate: () => verdict });
     const chain = retrieving({ memory, retriever });
     await chain.invoke("payment", { runId: RUN_ID });
-    expect(codes()).toContain("OUTCOME_NOT_RECORDED");
     expect(await memory.explain(RUN_ID)).toMatchObject({ state: "ended" });
+    expect(codes()).toContain("OUTCOME_NOT_RECORDED");
     expect(await nothingOpen(memory)).toBe(true);
   });
 

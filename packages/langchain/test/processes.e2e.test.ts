@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { account, fixture, runNode } from "./support/child.js";
+import { account, fixture, killed, runNode } from "./support/child.js";
 import { tempFolder } from "./support/temp-folder.js";
 
 describe("a run that is interrupted in one process and goes on in another", () => {
@@ -22,13 +22,23 @@ describe("a run that is interrupted in one process and goes on in another", () =
 
 describe("a process that exits as soon as it has answered", () => {
   it.each([
-    ["invoke has returned", "invoke", { credit: { restart: 1 }, completed: 1 }],
-    ["a stream was read to its end", "stream", { credit: { restart: 1 }, completed: 1 }],
+    ["flush has returned after invoke", "invoke", { credit: { restart: 1 }, completed: 1 }],
+    ["flush has returned after a stream was read to its end", "stream", { credit: { restart: 1 }, completed: 1 }],
+    ["it ends by itself", "end", { credit: { restart: 1 }, completed: 1 }],
     ["flush has returned, with a judge still at work when the answer was there", "flush", { credit: { restart: 1 } }],
   ])("has left everything in the ledger when %s", async (_when, mode, expected) => {
     const store = join(tempFolder(), "ledger.db");
     await account("serverless.mjs", mode, store);
     expect(await account("serverless.mjs", "read", store)).toMatchObject({ ...expected, recorded: 1, open: 0 });
+  });
+
+  it("has lost no more than the run that ended last, and no other damage, when it is killed", async () => {
+    const store = join(tempFolder(), "ledger.db");
+    const ended = Number(await killed(25, "serverless.mjs", "killed", store));
+    const read = await account("serverless.mjs", "read", store);
+    expect(read?.isWhole).toBe(true);
+    expect(read?.recorded).toBeGreaterThanOrEqual(ended - 1);
+    expect(read?.completed).toBe(read?.recorded);
   });
 
   it("has left what a reader left behind too, when close has returned, for a report from a later process", async () => {

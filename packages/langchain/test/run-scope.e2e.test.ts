@@ -99,6 +99,7 @@ describe("scope", () => {
       evaluate: () => ({ success: true, helpful: ["restart", "made-up"] }),
     });
     await showingIn({ memory, vectors }, { docs: "restart", chats: "scale" }).invoke("payment queue stuck");
+    await memory.flush();
     expect(codes()).toContain("OUTCOME_NOT_RECORDED");
     for (const namespace of ["docs", "chats"]) {
       expect((await memory.status({ namespace })).episodes.recorded).toBe(1);

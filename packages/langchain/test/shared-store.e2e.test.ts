@@ -30,6 +30,7 @@ describe("a memory in PostgreSQL, named by its URL", () => {
       }),
     );
     for (let run = 0; run < 20; run++) await chain.invoke(QUESTION).catch(() => undefined);
+    await teacher.flush();
 
     expect(ids(await other.retriever(vectors, { k: 1 }).invoke(QUESTION))).toEqual(["scale"]);
     expect((await replay(other.engine)).identical).toBe(true);

@@ -21,7 +21,9 @@ describe("a toy adapter on the run kit", () => {
   it("learns from a judge and from errors", async () => {
     const failing = async (): Promise<string> => Promise.reject(new Error("broken"));
     const store = memoryStore();
-    await expect(learningBot(search, failing, { store }).run("r1", "it is stuck")).rejects.toThrow("broken");
+    const unlucky = learningBot(search, failing, { store });
+    await expect(unlucky.run("r1", "it is stuck")).rejects.toThrow("broken");
+    await unlucky.flush();
     const judged = learningBot(search, answer, { store, evaluate: ({ answer: text }) => text.includes("worker") });
     expect(await judged.run("r2", "it is stuck")).toContain("worker");
   });

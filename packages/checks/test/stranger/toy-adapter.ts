@@ -76,14 +76,13 @@ export function learningBot(search: Search, answer: Answer, options: BotOptions)
         const text = await answer(question, await recall(session, runId, question));
         const run = { question, answer: text };
         const outcome = evaluate ? await kit.judge(evaluate, run, runId) : { reward: 1, tier: "completed" as const };
-        await kit.record(session.end({ outcome }), runId);
+        await kit.held(kit.record(() => session.end({ outcome }), runId));
         return text;
       } catch (error) {
-        const ending =
-          error === SUSPEND
-            ? session.suspend(`waiting:${runId}`)
-            : session.end({ outcome: { reward: 0, tier: "observed" } });
-        await kit.record(ending, runId);
+        const isSuspended = error === SUSPEND;
+        const end = (): Promise<void> =>
+          isSuspended ? session.suspend(`waiting:${runId}`) : session.end({ outcome: { reward: 0, tier: "observed" } });
+        await kit.held(kit.record(end, runId), isSuspended);
         throw error;
       }
     },

@@ -3,16 +3,13 @@ import { ignored } from "../engine/outcomes.js";
 import { createTaskTracker, type TaskTracker } from "../engine/task-tracker.js";
 import type { Engine, OutcomeInput, OutcomeReceipt, Ranking, RankRequest } from "../engine/types.js";
 import { ERROR_CODES, type ErrorCode, QavrError } from "../errors/qavr-error.js";
-import { platformTimer } from "../resilience/timeout.js";
 import { type EpisodeOfRun, type RepairedReport, recordAgentReport } from "./agent-report.js";
 import { watchLearning } from "./learning-watch.js";
 import { createLog, type LineFields, type Log, type SharedLogCode, WARNED_LOG_CODES } from "./log-codes.js";
 import { MAX_FETCH_K } from "./options.js";
 import { type Evaluate, fromVerdict, type Outcome, toOutcomeInput } from "./outcome.js";
+import { endsOf, MOST_BEHIND } from "./run-ends.js";
 import type { RunSession } from "./run-session.js";
-
-/** Longest wait at the end of a run for its outcome to be recorded, ms. */
-const RECORD_WAIT = 1_000;
 
 /** How an adapter sets up its kit. */
 export interface RunKitOptions<Code extends string> {
@@ -53,6 +50,7 @@ export interface ReportTarget {
  * `onError: "throw"` they reach the caller. A {@link RunSession} keeps the episodes of one run.
  */
 export interface RunKit<Code extends string = never> {
+  /** The engine, whose rankings, reports and reads come after the ends of the runs before them. */
   readonly engine: Engine;
   readonly log: Log<Code | SharedLogCode>;
   /** True when failures of learning reach the caller. */
@@ -88,12 +86,17 @@ export interface RunKit<Code extends string = never> {
   /** Asks the application's judge; undefined when it cannot tell or fails. */
   judge<Run>(evaluate: Evaluate<Run>, run: Run, runId: string | undefined): Promise<OutcomeInput | undefined>;
   /**
-   * Waits for the end of a run to be recorded: in full where failures reach the caller, else at most a second, and not at all while
-   * the store's circuit is open. The work continues in the background.
+   * Records the end of a run behind its caller: in the next turn of the event loop, with all others of that turn, or before the
+   * next ranking. The engine's `flush()` waits for it.
    *
-   * @returns false when it has failed by then
+   * @returns when it is recorded; false when that failed
    */
-  record(work: Promise<void>, runId: string | undefined): Promise<boolean>;
+  record(work: () => Promise<void>, runId: string | undefined): Promise<boolean>;
+  /**
+   * Waits for a record as long as the caller of its run has to: in full where failures reach the caller, for at most a second where
+   * too many ends wait already or `always` is true, else not at all.
+   */
+  held(recorded: Promise<unknown>, always?: boolean): Promise<void>;
   /** Records what an application reports about a run. @throws the engine's codes; nothing fails open here */
   report(target: ReportTarget, outcome: Outcome): Promise<OutcomeReceipt>;
   /** Records what an agent's tool reports about its own run, and returns the tool's answer for the model. */
@@ -108,13 +111,15 @@ export interface RunKit<Code extends string = never> {
 
 /** @throws the problem of the store, where failures reach the caller */
 export function createRunKit<Code extends string = never>({
-  engine,
+  engine: given,
   logger,
   onError,
   problem,
   storable,
   warned = [],
 }: RunKitOptions<Code>): RunKit<Code> {
+  const ends = endsOf(given);
+  const engine = ends.ordered;
   const log: RunKit<Code>["log"] = createLog<Code | SharedLogCode>(logger, [...WARNED_LOG_CODES, ...warned]);
   const throws = onError === "throw";
   const tasks = createTaskTracker();
@@ -189,16 +194,23 @@ export function createRunKit<Code extends string = never>({
       }
     },
 
-    async record(work, runId) {
-      let failed = false;
-      const recorded = work.catch((error: unknown) => {
-        failed = true;
-        const message = "The end of a run could not be recorded.";
-        failOpen("OUTCOME_NOT_RECORDED", message, { ...named(runId), error }, "error");
-      });
+    record(work, runId) {
+      const recorded = async (): Promise<boolean> => {
+        try {
+          await work();
+          return true;
+        } catch (error) {
+          const message = "The end of a run could not be recorded.";
+          failOpen("OUTCOME_NOT_RECORDED", message, { ...named(runId), error }, "error");
+          return false;
+        }
+      };
+      return tasks.track(throws ? recorded() : ends.add(recorded));
+    },
+
+    async held(recorded, always = false) {
       if (throws) await recorded;
-      else await awaitBriefly(engine, tasks.track(recorded));
-      return !failed;
+      else if (always || ends.size > MOST_BEHIND) await ends.settledBriefly();
     },
 
     async report({ reference, namespace, isUnshown }, outcome) {
@@ -216,7 +228,7 @@ export function createRunKit<Code extends string = never>({
     async reportByAgent(episodes, { input, problems }, { id, runId }) {
       let answer: string;
       try {
-        answer = await recordAgentReport(engine, await episodes(), input, id);
+        answer = await recordAgentReport(ends.direct, await episodes(), input, id);
       } catch (error) {
         const code = QavrError.isInstance(error) ? error.code : "unexpected error";
         const message = "An agent's report could not be recorded.";
@@ -236,17 +248,6 @@ export function createRunKit<Code extends string = never>({
 /** Similarities for a list without scores: `1 − place / count`, the best is 1. */
 export function byRank(count: number): number[] {
   return Array.from({ length: count }, (_, place) => 1 - place / count);
-}
-
-/** @param recorded must not reject */
-async function awaitBriefly(engine: Engine, recorded: Promise<void>): Promise<void> {
-  if (engine.health().readCircuitOpen) return;
-  let cancel: (() => void) | undefined;
-  const timeout = new Promise<void>((resolve) => {
-    cancel = platformTimer(resolve, RECORD_WAIT);
-  });
-  await Promise.race([recorded, timeout]);
-  cancel?.();
 }
 
 function degradation({ code, message }: NonNullable<Ranking["degraded"]>): QavrError {

@@ -2,6 +2,7 @@ import type { Engine, OutcomeInput, OutcomeReceipt, Ranking, RankRequest, UsedMe
 import { type ErrorCode, QavrError } from "../errors/qavr-error.js";
 import { type EpisodeOfRun, shownNames } from "./agent-report.js";
 import { findUsed, mayCite, type RunTexts } from "./find-used.js";
+import { endsOf } from "./run-ends.js";
 
 /** How a framework's run uses a session. */
 export interface RunSessionOptions {
@@ -62,7 +63,14 @@ interface OpenedEpisode {
   readonly id: string | Promise<string>;
 }
 
-export function createRunSession({ engine, open, outcomeKey, isOver = () => false }: RunSessionOptions): RunSession {
+export function createRunSession({
+  engine: given,
+  open,
+  outcomeKey,
+  isOver = () => false,
+}: RunSessionOptions): RunSession {
+  // An end that waited for the ends before it would wait for itself.
+  const { direct: engine, ordered } = endsOf(given);
   const opened: OpenedEpisode[] = [];
   let suspendedAs: string | undefined;
 
@@ -104,18 +112,18 @@ export function createRunSession({ engine, open, outcomeKey, isOver = () => fals
     async rank(request) {
       const known = episodeIn(request.namespace);
       try {
-        return await engine.rank({ ...request, episode: await known.id });
+        return await ordered.rank({ ...request, episode: await known.id });
       } catch (error) {
         if (!QavrError.isInstance(error, "UNKNOWN_EPISODE") || isOver()) throw error;
         const place = opened.indexOf(known);
         if (place >= 0) opened.splice(place, 1);
-        return engine.rank({ ...request, episode: await episodeIn(request.namespace).id });
+        return ordered.rank({ ...request, episode: await episodeIn(request.namespace).id });
       }
     },
 
     shown({ episode, exposure }, ids) {
       try {
-        engine.narrow(episode, exposure, ids);
+        ordered.narrow(episode, exposure, ids);
       } catch (error) {
         if (!QavrError.isInstance(error, "UNKNOWN_EPISODE")) throw error;
       }

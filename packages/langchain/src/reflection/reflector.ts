@@ -94,8 +94,9 @@ export class Reflector extends Runnable<ReflectionInput, ReflectionReport> {
     assertReflectorOptions(options);
     this.#parts = partsOf(options.memory);
     this.#options = options;
-    const { reflectOn } = options;
-    if (reflectOn !== undefined) this.#parts.afterRun.add((run) => this.#follow(run, reflectOn));
+    const { reflectOn, wait = false } = options;
+    if (reflectOn === undefined) return;
+    this.#parts.afterRun.add({ follow: (run) => this.#follow(run, reflectOn), waits: wait });
   }
 
   override invoke(input: ReflectionInput, options: Partial<RunnableConfig> = {}): Promise<ReflectionReport> {
@@ -152,7 +153,7 @@ export class Reflector extends Runnable<ReflectionInput, ReflectionReport> {
     return counted;
   }
 
-  /** Never rejects and, unless the run's end is to wait, never delays it. */
+  /** Never rejects. */
   async #follow(run: SettledRun, reflectOn: ReflectOn): Promise<void> {
     const { log, tasks } = this.#parts.kit;
     const failed = (error: unknown): void => {
@@ -171,8 +172,7 @@ export class Reflector extends Runnable<ReflectionInput, ReflectionReport> {
     const done = (): void => {
       this.#pending -= 1;
     };
-    const reflecting = tasks.track(this.#reflectOnSettled(run).catch(failed).finally(done));
-    if (this.#options.wait === true) await reflecting;
+    await tasks.track(this.#reflectOnSettled(run).catch(failed).finally(done));
   }
 
   async #reflectOnSettled(run: SettledRun): Promise<void> {

@@ -16,8 +16,8 @@ type Metadata = Record<string, unknown> | undefined;
 /**
  * Watches runs and turns the end of each root run into the outcome of what was retrieved inside it. Attach it with
  * `memory.track(runnable)` or pass it in `callbacks`; one instance serves any number of concurrent runs, and registering it
- * twice does no harm. It is awaited, so an outcome is recorded when `invoke` returns, unless the store has not answered for a second;
- * and it never fails a run.
+ * twice does no harm. It is awaited, so a run is judged when `invoke` returns; its outcome is recorded behind it, before the memory's
+ * next ranking. It never fails a run.
  */
 export class OutcomeHandler extends BaseCallbackHandler {
   static override lc_name(): string {

@@ -23,9 +23,12 @@ export async function settleRun(parts: SettlingParts, root: RootRun, announced: 
   try {
     const end = await endOf(announced);
     const waiting = end && waitingAfter(root, end);
-    if (root.kind !== "chain") await record(parts, root, {});
-    else if (waiting) await kit.record(suspend(root, waiting), root.id);
-    else await judgeAndEnd(parts, root, end);
+    if (root.kind !== "chain") await kit.held(record(parts, root, {}));
+    else if (waiting) {
+      const recorded = kit.record(() => suspend(root, waiting), root.id);
+      // Another process may resume it as soon as the caller knows of the interrupt.
+      await kit.held(recorded, true);
+    } else await judgeAndEnd(parts, root, end);
   } catch (error) {
     const message = "The end of a run could not be recorded.";
     kit.failOpen("OUTCOME_NOT_RECORDED", message, { runId: root.id, error }, "error");
@@ -58,20 +61,27 @@ async function judgeAndEnd(parts: SettlingParts, root: RootRun, end: RunEnd | un
   await joinSuspended(parts, root);
   narrowUnread(kit, root);
   if (root.session.size === 0 && afterRun.size === 0) return;
-  if (!end) return void (await record(parts, root, {}));
+  if (!end) return kit.held(record(parts, root, {}));
   const outcome = await judge(kit, evaluate, root, end);
   // A failed part that was replaced (a retry, a fallback) earns nothing from the run's success. In a run that failed, any part may
   // be the cause.
   const uncredited = "error" in end ? [] : root.exposures.filter(({ run }) => isInFailedPart(run));
-  if (!(await record(parts, root, { outcome, fallback: unjudged(end), uncredited, texts: textsOf(root, end) }))) return;
-  if (afterRun.size === 0 || ("error" in end && isAbort(end.error, root.signals))) return;
+  const ending = { outcome, fallback: unjudged(end), uncredited, texts: textsOf(root, end) };
+  const recorded = record(parts, root, ending);
+  if (afterRun.size === 0 || ("error" in end && isAbort(end.error, root.signals))) return kit.held(recorded);
   const reward = outcome?.tier === "completed" ? undefined : outcome?.reward;
   const settled = { ...finishedRun(root, end), reward, episodes: await root.session.episodes() };
-  await Promise.all([...afterRun].map((follow) => follow(settled)));
+  const followers = [...afterRun];
+  const followed = recorded.then(async (isRecorded) => {
+    if (isRecorded) await Promise.all(followers.map(({ follow }) => follow(settled)));
+  });
+  kit.tasks.track(followed);
+  await kit.held(recorded);
+  if (followers.some(({ waits }) => waits)) await followed;
 }
 
 function record({ kit }: SettlingParts, { id, session }: RootRun, ending: RunOutcome): Promise<boolean> {
-  return kit.record(session.end(ending), id);
+  return kit.record(() => session.end(ending), id);
 }
 
 /** Suspends a run until its thread continues, in this process or another. Without a thread it ends, since no run will resume it. */

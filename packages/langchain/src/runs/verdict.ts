@@ -35,8 +35,13 @@ export interface SettledRun extends FinishedRun {
   readonly episodes: readonly EpisodeOfRun[];
 }
 
-/** Follows a root run that ended, was not aborted and is not interrupted. Never rejects. */
-export type AfterRun = (run: SettledRun) => Promise<void>;
+/** Follows root runs that ended, were not aborted and are not interrupted. */
+export interface AfterRun {
+  /** Called when the outcome is recorded. Never rejects. */
+  follow(run: SettledRun): Promise<void>;
+  /** True when the caller of the run waits for it. */
+  readonly waits: boolean;
+}
 
 /**
  * The outcome of a finished run, undefined for an unknown result.

@@ -143,7 +143,7 @@ describe("the middleware's options", () => {
     const { memory } = await bench();
     expect(() => qavrMiddleware({ memory: {} as never, base: {} as never })).toThrow("memory must be");
     expect(() => qavrMiddleware({ memory, base: undefined as never })).toThrow("needs base");
-    expect(() => withAgents(memory, null as never)).toThrow("must be a vector store");
+    expect(() => withAgents(memory, null as never)).toThrow("needs base");
   });
 
   it("count as absent where they are undefined", async () => {

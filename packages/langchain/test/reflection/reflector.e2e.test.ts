@@ -367,8 +367,8 @@ describe("a reflector that follows runs", () => {
   it("survives a function that throws, and skips runs beyond the number that may be under way", async () => {
     const broken = await followed(boom);
     expect(await tracked(broken.setup).invoke(QUESTION)).toBe("done");
+    await broken.setup.memory.flush();
     expect(broken.setup.codes()).toContain("REFLECTION_FAILED");
-
     const setup = await bench();
     const model = scripted(answer());
     let release = (): void => undefined;
@@ -381,6 +381,7 @@ describe("a reflector that follows runs", () => {
     };
     new Reflector({ memory: setup.memory, model, reflectOn: "always" });
     for (let run = 0; run < 40; run++) await tracked(setup).invoke(QUESTION);
+    await setup.memory.status();
     expect(setup.codes().filter((code) => code === "REFLECTION_SKIPPED")).toHaveLength(8);
     release();
     await setup.memory.flush();

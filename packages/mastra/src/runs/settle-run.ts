@@ -19,8 +19,8 @@ export interface RunEnd {
 }
 
 /**
- * Turns the end of a run into the outcome of its episode, once: marks the run as ended before any await. Waits for the judge, then
- * briefly for the ledger: a store that does not answer must not delay the run.
+ * Turns the end of a run into the outcome of its episode, once: marks the run as ended before any await. Waits for the judge; the
+ * ledger is written behind the run.
  *
  * @throws only when failures of learning reach the caller
  */
@@ -33,7 +33,9 @@ export async function settleRun(parts: MemoryParts, run: AgentRun, end: RunEnd):
   const reason = reasonOf(run, end);
   const fallback = parts.outcomes[reason] ?? undefined;
   const outcome = (await judge(parts, run, reason, end)) ?? fallback;
-  await parts.kit.record(run.session.end({ outcome, fallback, texts: textsOf(run, end) }), run.runId);
+  const { session, runId } = run;
+  const ending = { outcome, fallback, texts: textsOf(run, end) };
+  await parts.kit.held(parts.kit.record(() => session.end(ending), runId));
 }
 
 /** The run's texts, by which its used memories are found. */

@@ -1,0 +1,121 @@
+import { partsOf } from "../engine/parts.js";
+import type { Engine } from "../engine/types.js";
+import { QavrError } from "../errors/qavr-error.js";
+import { platformTimer, withTimeout } from "../resilience/timeout.js";
+
+/** Longest wait of a ranking for the ends of runs before it, and of a run's end that has to wait, ms. */
+const PATIENCE = 1_000;
+/** Ends that may wait to be recorded; a run that ends beyond them waits itself. Also the most that a crash can lose. */
+export const MOST_BEHIND = 1_000;
+
+/** The ends of runs that are recorded behind their callers. One for each engine, since memories may share it. */
+export interface RunEnds {
+  /** The engine itself, for the work of an end. */
+  readonly direct: Engine;
+  /** The same engine, whose rankings, reports and reads come after the ends before them. Rankings wait at most a second. */
+  readonly ordered: Engine;
+  /** Ends that are not recorded yet. */
+  readonly size: number;
+  /** Records an end in the next turn of the event loop, with all others of that turn, or before the next call of `ordered`. */
+  add(work: () => Promise<boolean>): Promise<boolean>;
+  /** Starts what waits, and resolves when all ends that were added before have settled. */
+  settled(): Promise<void>;
+  /** The same for at most a second, and not at all while the store's circuit is open or an earlier wait was in vain. */
+  settledBriefly(): Promise<void>;
+}
+
+const KNOWN = new WeakMap<Engine, RunEnds>();
+
+/** The ends of an engine's runs, for the engine itself and for its ordered form. */
+export function endsOf(engine: Engine): RunEnds {
+  const known = KNOWN.get(engine);
+  if (known) return known;
+  const ends = createRunEnds(engine);
+  KNOWN.set(engine, ends);
+  KNOWN.set(ends.ordered, ends);
+  return ends;
+}
+
+function createRunEnds(direct: Engine): RunEnds {
+  const waiting: (() => void)[] = [];
+  const pending = new Set<Promise<boolean>>();
+  const { tasks } = partsOf(direct);
+  let cancel: (() => void) | undefined;
+  /** True after a wait in vain, until everything is recorded: one ranking waits for a store that does not answer, and not each. */
+  let isStuck = false;
+
+  const start = (): void => {
+    cancel?.();
+    cancel = undefined;
+    for (const begin of waiting.splice(0)) begin();
+  };
+
+  const ends: RunEnds = {
+    direct,
+    get ordered() {
+      return ordered;
+    },
+    get size() {
+      return pending.size;
+    },
+
+    add(work) {
+      const recorded = new Promise<void>((resolve) => void waiting.push(resolve)).then(work);
+      pending.add(recorded);
+      const done = (): void => {
+        pending.delete(recorded);
+        if (pending.size === 0) isStuck = false;
+      };
+      recorded.then(done, done);
+      cancel ??= platformTimer(start, 0);
+      // The engine's own flush() and close() wait for it.
+      return tasks.track(recorded);
+    },
+
+    async settled() {
+      start();
+      await Promise.allSettled(pending);
+    },
+
+    async settledBriefly() {
+      if (pending.size === 0) return;
+      if (isStuck || direct.health().readCircuitOpen) return start();
+      try {
+        await withTimeout(ends.settled(), PATIENCE, platformTimer, inVain);
+      } catch {
+        isStuck = pending.size > 0;
+      }
+    },
+  };
+
+  const soon = <Given extends readonly unknown[], Result>(
+    call: (...given: Given) => Promise<Result>,
+    wait: () => Promise<void>,
+  ) => {
+    return (...given: Given): Promise<Result> =>
+      pending.size === 0 ? call(...given) : wait().then(() => call(...given));
+  };
+  const { settled, settledBriefly } = ends;
+  const ordered: Engine = {
+    ...direct,
+    rank: soon(direct.rank, settledBriefly),
+    resume: soon(direct.resume, settledBriefly),
+    // An answer beyond topK does not depend on the ends: the namespace has evidence.
+    async fetchSize(request) {
+      const size = await direct.fetchSize(request);
+      if (size > request.topK || pending.size === 0) return size;
+      await settledBriefly();
+      return direct.fetchSize(request);
+    },
+    report: soon(direct.report, settled),
+    explain: soon(direct.explain, settled),
+    status: soon(direct.status, settled),
+    flush: soon(direct.flush, settled),
+    close: soon(direct.close, settled),
+  };
+  return ends;
+}
+
+function inVain(): QavrError {
+  return new QavrError("STORE_TIMEOUT", "The ends of earlier runs are not recorded yet.");
+}
