@@ -1,6 +1,5 @@
 import { checkOptions } from "../errors/known-fields.js";
 import { QavrError } from "../errors/qavr-error.js";
-import { similaritiesOf } from "../ledger/episode-exposure.js";
 import type { Credibility, EpisodeRecord } from "../ledger/episode-record.js";
 import { decodeEvent } from "../ledger/event-codec.js";
 import type { RecordedExposure, ShownItem } from "../ledger/events.js";
@@ -107,8 +106,8 @@ export function viewOfExposure(exposure: RecordedExposure): ExposureView {
 }
 
 function explained(item: ShownItem, exposure: RecordedExposure): ExplainedItem {
-  const ids = exposure.candidates.map(({ id }) => id);
-  const { index, ...terms } = toRankedItem(item, ids, similaritiesOf(exposure));
+  const { id, similarity } = exposure.candidates[item.candidate] as { id: string; similarity: number };
+  const { index, ...terms } = toRankedItem(item, id, similarity);
   return { ...terms, hostRank: index + 1, ...(item.label === "" ? {} : { label: item.label }) };
 }
 

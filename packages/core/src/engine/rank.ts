@@ -144,7 +144,7 @@ export function createRanker(parts: EngineParts): Pick<Engine, "rank" | "fetchSi
     return {
       episode: "",
       exposure: -1,
-      items: items.map((item) => toRankedItem(item, ids, similarities)),
+      items: items.map((item) => toRankedItem(item, ids[item.index] as string, similarities[item.index] as number)),
       learner: learner.id,
       gate: scores?.gate ?? 0,
       order: moved ? "learned" : "host",

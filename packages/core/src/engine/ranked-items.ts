@@ -24,13 +24,12 @@ export function termsOf(
   };
 }
 
-export function toRankedItem(item: ShownItem, ids: readonly string[], similarities: Float64Array): RankedItem {
-  const { candidate, index, rank, handle, learned, bonus, overlap, unverified, utility, evidence } = item;
-  const similarity = similarities[candidate] as number;
+export function toRankedItem(item: ShownItem, id: string, similarity: number): RankedItem {
+  const { index, rank, handle, learned, bonus, overlap, unverified, utility, evidence } = item;
   return {
     index,
     rank,
-    id: ids[candidate] as string,
+    id,
     handle: handle === 0 ? "" : `m${handle}`,
     score: similarity + learned + bonus + overlap + unverified,
     similarity,
