@@ -114,16 +114,16 @@ function loaded(tool: string, values: readonly string[], memories: readonly Read
 }
 
 /** A run of characters in which a value may stand, without the punctuation around it. */
-const TOKEN = /(?<![\p{L}\p{N}_.~/])[\p{L}\p{N}/~][\p{L}\p{N}/~#@_.:+=%&?-]{4,}[\p{L}\p{N}/_=]/gu;
+const TOKEN = /(?<![\w.~/])[\w/~][\w/~#@.:+=%&?-]{4,}[\w/=]/g;
 const DATE = /^\d{4}[-/.]\d\d?[-/.]\d\d?|^\d\d?[-/.]\d\d?[-/.]\d{4}/;
 /** An address, a path from the root, or a host of three names. */
-const PLACE = /@.+\.|:\/\/|^~?\/[^/]+\/|[\p{L}\p{N}]\.[\p{L}\p{N}-]+\.\p{Ll}{2}/u;
+const PLACE = /@.+\.|:\/\/|^~?\/[^/]+\/|\w\.[\w-]+\.[a-z]{2}/;
 
 /** True for a token that hardly stands in two texts by chance: letters with five digits or more, eight digits, or a place. */
 function isDistinctive(token: string): boolean {
   if (PLACE.test(token)) return true;
   const digits = token.replaceAll(/\D/g, "").length;
-  return digits >= (/\p{L}/u.test(token) ? 5 : 8) && !DATE.test(token);
+  return digits >= (/[a-z]/i.test(token) ? 5 : 8) && !DATE.test(token);
 }
 
 /** Most texts hold no such token, and this sees it soonest. */
@@ -142,7 +142,7 @@ function given(values: readonly string[], texts: readonly Text[], read: readonly
 function holds(text: string, token: string): boolean {
   for (let at = text.indexOf(token); at >= 0; at = text.indexOf(token, at + 1)) {
     const around = `${text[at - 1] ?? " "}${text[at + token.length] ?? " "}`;
-    if (!/[\p{L}\p{N}_]/u.test(around)) return true;
+    if (!/\w/.test(around)) return true;
   }
   return false;
 }

@@ -223,14 +223,16 @@ async function usedPerEpisode(
   ofRun: readonly EpisodeOfRun[],
   texts: RunTexts | undefined,
 ): Promise<(episode: string) => readonly UsedMemory[] | undefined> {
-  if (!texts || !(mayCite(texts) || findUsed(texts))) return () => undefined;
+  const found = texts && findUsed(texts);
+  if (!texts || !(found || mayCite(texts))) return () => undefined;
   // The run's outcome does not wait for a store that is away.
   const episodes = await shownNames(engine, ofRun).catch(() => []);
   // A resumed run has memories from before, whose handles are known and whose texts are not.
   const before = episodes.flatMap(({ shown }) => [...shown].map(([handle, id]) => ({ id, handle, text: undefined })));
   const known = new Set(texts.memories.map(({ id }) => id));
-  const memories = [...texts.memories, ...before.filter(({ id, handle }) => id !== handle && !known.has(id))];
-  const used = findUsed({ ...texts, memories }) ?? [];
+  const others = before.filter(({ id, handle }) => id !== handle && !known.has(id));
+  const memories = [...texts.memories, ...others];
+  const used = (others.length > 0 ? findUsed({ ...texts, memories }) : found) ?? [];
   return (episode) => {
     const { shown } = episodes.find((one) => one.episode === episode) ?? {};
     const own = used.filter(({ id }) => shown?.get(id) === id);
