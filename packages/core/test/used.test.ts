@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { governance } from "../src/governance/index.js";
 import { type Learner, type OutcomeInput, qValue } from "../src/index.js";
 import { exportState, replay } from "../src/maintenance/index.js";
 import { request, snapshot, testEngine } from "./support/test-engine.js";
@@ -74,5 +75,15 @@ describe("the used memories of a run", () => {
       code: "INVALID_ARGUMENT",
       message: expect.stringContaining("application, citation, skill, argument, quote"),
     });
+  });
+
+  it("are not those that a source without trust names, but an adapter's findings count", async () => {
+    const { engine } = testEngine({ governance: governance({ trust: "audited" }) });
+    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    await engine.end(episode);
+    await engine.report("run", { used: ["m2"], source: "eve" });
+    expect((await engine.explain("run"))?.used).toBeUndefined();
+    await engine.report("run", { tier: "completed", used: [{ id: "m1", by: "citation" }] });
+    expect((await engine.explain("run"))?.used).toEqual([{ id: "d0", by: "citation" }]);
   });
 });
