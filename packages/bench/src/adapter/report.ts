@@ -44,8 +44,8 @@ ${measurementTable(handler)}
   delay: one for a query, one for the ${FILTERED} documents that the filter compares, one for the three queries that the chat model writes.
   Without delay the filter's embeddings cost nothing, so no aim compares with it there.
 - qavr: \`memory.retriever(store, { k: ${RETURNED} })\` in a tracked run, all else by default but \`evaluate\`. *Learned*: every candidate has evidence
-  (checked), and every run teaches. *Nothing learned*: runs end without a verdict. *Recorded* is the time until the outcome is on the disk,
-  which a run need not wait for.
+  (checked), and every run teaches. *Nothing learned*: runs end without a verdict. *Recorded* is the time until the outcome is in
+  the ledger, which with the default store is on the disk: a run need not wait for it.
 - A silent handler receives the same calls as the outcome handler and does nothing: the cost that LangChain itself has for any handler, such
   as a tracer.
 - Machine: ${machineText(hardware, versions)}; ${date}.
