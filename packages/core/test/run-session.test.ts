@@ -172,8 +172,12 @@ describe("the ends of runs", () => {
     letGo();
     expect((await looked).outcomes.user).toBe(1);
     await end("b");
+    expect((await kit.engine.memories({ ids: ["b"] })).memories).toMatchObject([{ id: "b", successes: 1 }]);
+    await end("c");
+    expect((await kit.engine.history()).events.filter(({ type }) => type === "outcome")).toHaveLength(3);
+    await end("d");
     await kit.flush();
-    expect((await kit.engine.status()).outcomes.user).toBe(2);
+    expect((await kit.engine.status()).outcomes.user).toBe(4);
   });
 
   it("are begun together in the next turn of the event loop, and in order", async () => {

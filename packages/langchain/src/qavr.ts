@@ -56,7 +56,7 @@ export function qavr(options: QavrOptions = {}): Qavr {
       }) as unknown as Wrapped<Store>,
     compressor: (fields) => new QavrCompressor({ ...objectOf("compressor", fields, "{ topN: 4 }"), memory }),
 
-    track: (runnable) => trackRuns(runnable, handler),
+    track: (runnable) => trackRuns(runnable, handler, parts.runs),
 
     async report(reference, outcome, fields) {
       return kit.report(locate(parts, reference, namespaceIn("report", fields)), outcome);

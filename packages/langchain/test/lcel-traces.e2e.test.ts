@@ -294,11 +294,30 @@ describe("a tracked LCEL chain", () => {
     expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
   });
 
-  it("gives up a stream that its consumer left, and calls it no failure", async () => {
+  it.each(["left", "aborted"])("ends at once when its consumer has %s a stream, without an outcome", async (how) => {
+    const { memory, retriever, codes } = await bench();
+    const aborting = new AbortController();
+    const read = async (): Promise<void> => {
+      const { signal } = aborting;
+      const chunks = await memory.track(rag(retriever)).stream("payment queue stuck", { runId: RUN_ID, signal });
+      for await (const _chunk of chunks) {
+        if (how === "left") break;
+        aborting.abort();
+      }
+    };
+    await read().catch(() => undefined);
+    await memory.flush();
+    expect(await nothingOpen(memory)).toBe(true);
+    expect(await memory.explain(RUN_ID)).toMatchObject({ state: "ended" });
+    expect(await credit(memory)).toEqual({});
+    expect(codes()).toEqual([]);
+  });
+
+  it("gives up a stream that its consumer left, and calls it no failure, where only the handler watches", async () => {
     let now = 1_000_000;
     const { memory, retriever } = await bench({ engine: { clock: () => now, episodeTtl: 60_000 } });
-    for await (const _chunk of await memory.track(rag(retriever)).stream("payment queue stuck", { runId: RUN_ID }))
-      break;
+    const config = { runId: RUN_ID, callbacks: [memory.handler] };
+    for await (const _chunk of await rag(retriever).stream("payment queue stuck", config)) break;
     await sleep(50);
     expect(memory.handler.openRuns).toBe(1);
 
@@ -313,8 +332,8 @@ describe("a tracked LCEL chain", () => {
   it("accepts a report on an abandoned run by its run id", async () => {
     let now = 1_000_000;
     const { memory, retriever } = await bench({ engine: { clock: () => now, episodeTtl: 60_000 } });
-    for await (const _chunk of await memory.track(rag(retriever)).stream("payment queue stuck", { runId: RUN_ID }))
-      break;
+    const config = { runId: RUN_ID, callbacks: [memory.handler] };
+    for await (const _chunk of await rag(retriever).stream("payment queue stuck", config)) break;
     now += 120_000;
     await memory.flush();
     await memory.report(RUN_ID, { success: false });

@@ -110,6 +110,8 @@ function createRunEnds(direct: Engine): RunEnds {
     report: soon(direct.report, settled),
     explain: soon(direct.explain, settled),
     status: soon(direct.status, settled),
+    memories: soon(direct.memories, settled),
+    history: soon(direct.history, settled),
     flush: soon(direct.flush, settled),
     close: soon(direct.close, settled),
   };

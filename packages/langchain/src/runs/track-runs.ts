@@ -1,10 +1,12 @@
-import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { type Runnable as LangChainRunnable, RunnableBinding } from "@langchain/core/runnables";
 import { QavrError } from "@qavr/core";
+import type { OutcomeHandler } from "./outcome-handler.js";
+import { isAbort } from "./run-errors.js";
+import type { RunTree } from "./run-tree.js";
 
 /** Anything whose runs can be watched: a chain, a graph, an agent. */
 export interface Trackable {
-  withConfig(config: { callbacks: BaseCallbackHandler[] }): unknown;
+  withConfig(config: { callbacks: OutcomeHandler[] }): unknown;
 }
 
 /**
@@ -12,7 +14,11 @@ export interface Trackable {
  *
  * @throws UNSUPPORTED for something without `withConfig`, and for a retriever or a tool
  */
-export function trackRuns<Runnable extends Trackable>(runnable: Runnable, handler: BaseCallbackHandler): Runnable {
+export function trackRuns<Runnable extends Trackable>(
+  runnable: Runnable,
+  handler: OutcomeHandler,
+  runs: RunTree,
+): Runnable {
   if (typeof runnable?.withConfig !== "function") {
     throw new QavrError("UNSUPPORTED", "Only something with withConfig can be tracked: a chain, a graph, an agent.");
   }
@@ -34,9 +40,60 @@ export function trackRuns<Runnable extends Trackable>(runnable: Runnable, handle
   // like a run of its own. A binding around it reaches the run as a whole.
   if ("bound" in runnable) {
     const bound = runnable as unknown as LangChainRunnable;
-    return new RunnableBinding({ bound, config, kwargs: {} }) as unknown as Runnable;
+    return endingLeftStreams(new RunnableBinding({ bound, config, kwargs: {} }) as never, handler, runs);
   }
-  return runnable.withConfig(config) as Runnable;
+  return endingLeftStreams(runnable.withConfig(config) as Runnable, handler, runs);
+}
+
+/** The parts of a stream's iterator that tell whether it was read to its end. */
+interface Chunks {
+  next?: () => Promise<unknown>;
+  return?: (value?: unknown) => Promise<unknown>;
+}
+
+/** A runnable's stream, as its parts call it. */
+type Stream = (input: unknown, options?: StreamOptions) => Promise<Chunks>;
+interface StreamOptions {
+  readonly runId?: string;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Ends the run of a stream whose reader left it or aborted it: LangChain announces no end for its own chains. The result is unknown.
+ * A graph announces how it stopped, and is asked first.
+ */
+function endingLeftStreams<Runnable>(tracked: Runnable, handler: OutcomeHandler, runs: RunTree): Runnable {
+  const target = tracked as { stream?: Stream };
+  const { stream } = target;
+  if (typeof stream !== "function") return tracked;
+  target.stream = async (input, options) => {
+    const runId = options?.runId ?? crypto.randomUUID();
+    const chunks = await stream.call(tracked, input, { ...options, runId });
+    const { next, return: stop } = chunks;
+    const end = async (error: unknown): Promise<void> => {
+      const run = runs.find(runId);
+      if (run && !run.parent) await handler.handleChainError(error, runId);
+    };
+    if (next) {
+      chunks.next = async () => {
+        try {
+          return await next.call(chunks);
+        } catch (error) {
+          if (isAbort(error, options?.signal ? [options.signal] : [])) await end(error);
+          throw error;
+        }
+      };
+    }
+    if (stop) {
+      chunks.return = async (value) => {
+        const stopped = await stop.call(chunks, value);
+        await end(new DOMException("The reader left the stream.", "AbortError"));
+        return stopped;
+      };
+    }
+    return chunks;
+  };
+  return tracked;
 }
 
 /**
