@@ -34,7 +34,7 @@ const memory = new QavrMemory({
   vector: new LibSQLVector({ id: "vectors", url: `file:${join(folder, "vectors.db")}` }),
   embedder: hashedEmbedder(),
   options: { semanticRecall: { topK: 1, messageRange: 0 } },
-  qavr: { store: join(folder, "ledger.db"), echoes: "drop" },
+  qavr: { store: join(folder, "ledger.db"), semanticRecall: { echoes: "drop" } },
 });
 const teller = new Agent({ id: "teller", name: "teller", instructions: "Take notes.", model, memory });
 const greeter = new Agent({

@@ -15,6 +15,7 @@ export type {
   FinishedAgentRun,
   FoundMemory,
   LearningOptions,
+  RecallOptions,
   ReportToolOptions,
 } from "./learning-options.js";
 export { MASTRA_LOG_CODES, type MastraLogCode } from "./log-codes.js";

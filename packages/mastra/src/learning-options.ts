@@ -1,7 +1,10 @@
-import { type Engine, type EngineOptions, QavrError, type Store } from "@qavr/core";
+import { type Engine, QavrError, type Store } from "@qavr/core";
 import {
   assertOptions,
-  ENGINE_OPTION_TABLE,
+  ENGINE_CHOICES_TABLE,
+  ENGINE_SETTINGS_TABLE,
+  type EngineChoices,
+  type EngineSettings,
   type Evaluate,
   FUNCTION,
   fetchSizeFrom,
@@ -58,20 +61,17 @@ export interface ReportToolOptions {
 }
 
 /** Options of the ledger and of the scope of learning. */
-export interface EngineFields extends Omit<EngineOptions, "store"> {
+export interface EngineFields extends Omit<EngineChoices, "store"> {
   /**
    * Place of the ledger: a path (SQLite), a `postgres://` URL, or a Store.
    * @default the environment variable QAVR_STORE, else ".qavr/ledger.db"
    */
   readonly store?: string | Store | undefined;
-  /** An engine to share between memories, in place of `store` and the engine's own options. @default a new one */
-  readonly engine?: Engine | undefined;
   /**
-   * How many candidates to ask the vector store for, 1 to 1000. More gives learning more to choose from: 20 give four fifths of the
-   * gain that 50 give. Leave it alone unless the store is slow for long lists.
-   * @default the learner's choice: 50, or 4 × topK where that is more
+   * Bounds and timeouts of the engine underneath; leave them alone unless a limit or a timeout is hit. Or an engine to share between
+   * memories, in place of `store` and all options of an engine. @default a new engine with its own defaults
    */
-  readonly fetchK?: number | undefined;
+  readonly engine?: EngineSettings | Engine | undefined;
   /** Scope of learning: runs that may learn from each other share one. @default "default" */
   readonly namespace?: ScopeOption<AgentRunInfo> | undefined;
   /** Kind of task: the evidence of one counts there in full and elsewhere in part. @default "default" */
@@ -87,6 +87,34 @@ export interface EngineFields extends Omit<EngineOptions, "store"> {
    * @default "open"
    */
   readonly onError?: "open" | "throw" | undefined;
+}
+
+/** Options of the recall of messages, beside Mastra's own `semanticRecall`. */
+export interface RecallOptions {
+  /**
+   * Treatment of earlier questions that repeat the request. `drop` leaves one out where it has the same words, or where it is a nearly
+   * identical question whose answer was found too; a statement always stays. Where requests repeat and `messageRange` is 0, a
+   * question would take the place of a useful memory.
+   * @default "keep"
+   */
+  readonly echoes?: "keep" | "drop" | undefined;
+  /**
+   * The turns that become candidates of later recalls: those that did not fail, all, or the choice of a function. Every turn is
+   * stored and shown in its thread's history. Choose where recall is for notes and daily work would only crowd them out.
+   * @default "unfailed"
+   */
+  readonly rememberTurns?: "unfailed" | "all" | ((turn: EndedTurn) => boolean) | undefined;
+  /**
+   * The messages' name in the ledger. After a change of embedding model, a new name starts to learn in the new
+   * model's space; the old name continues with one number per message. Leave it alone otherwise. @default "messages"
+   */
+  readonly collection?: string | undefined;
+  /**
+   * How many candidates to ask the vector store for, 1 to 1000. More gives learning more to choose from: 20 give four fifths of the
+   * gain that 50 give. Leave it alone unless the store is slow for long lists.
+   * @default the learner's choice: 50, or 4 × topK where that is more
+   */
+  readonly fetchK?: number | undefined;
 }
 
 /** Options in the `qavr` field of a {@link QavrMemory}. Each has a default. */
@@ -111,24 +139,8 @@ export interface LearningOptions extends EngineFields {
    * @default report_memory_outcome, beside other tools
    */
   readonly reportTool?: boolean | ReportToolOptions | undefined;
-  /**
-   * Treatment of earlier questions that repeat the request. `drop` leaves one out where it has the same words, or where it is a nearly
-   * identical question whose answer was found too; a statement always stays. Where requests repeat and `messageRange` is 0, a
-   * question would take the place of a useful memory.
-   * @default "keep"
-   */
-  readonly echoes?: "keep" | "drop" | undefined;
-  /**
-   * The turns that become candidates of later recalls: those that did not fail, all, or the choice of a function. Every turn is
-   * stored and shown in its thread's history. Choose where recall is for notes and daily work would only crowd them out.
-   * @default "unfailed"
-   */
-  readonly rememberTurns?: "unfailed" | "all" | ((turn: EndedTurn) => boolean) | undefined;
-  /**
-   * Name of the collection of messages in the ledger. After a change of embedding model, a new name starts to learn in the new
-   * model's space; the old name continues with one number per message. Leave it alone otherwise. @default "messages"
-   */
-  readonly messagesCollection?: string | undefined;
+  /** The recall of messages. @default each option's own */
+  readonly semanticRecall?: RecallOptions | undefined;
   /** Other bodies of memories to recall beside messages. @default none */
   readonly collections?: readonly CollectionOptions[] | undefined;
   /** True for runs that are not to be learned from (plumbing of a network, a judge): they recall in learned order. @default none */
@@ -174,31 +186,32 @@ const REPORT_TOOL: OptionRule = [
 ];
 
 const ENGINE_FIELDS: OptionTable<EngineFields> = {
-  ...ENGINE_OPTION_TABLE,
-  logger: LOGGER,
-  engine: [
-    (value) => typeof (value as Partial<Engine>)?.rank === "function",
-    "the object that createEngine() returned",
-  ],
-  fetchK: fetchSizeFrom(1),
+  ...ENGINE_CHOICES_TABLE,
   namespace: synchronous(SCOPE),
   context: synchronous(SCOPE),
   label: synchronous(FUNCTION),
   onError: oneOf("open", "throw"),
+  logger: LOGGER,
+  engine: true,
 };
 
 const OPTIONS: OptionTable<LearningOptions> = {
   evaluate: FUNCTION,
+  semanticRecall: true,
+  collections: true,
   outcomes: true,
   scores: [isScoreRewards, "a list of scorer ids, or functions by scorer id"],
   feedback: synchronous(FUNCTION),
   reportTool: REPORT_TOOL,
-  echoes: oneOf("keep", "drop"),
-  rememberTurns: synchronous(TURNS),
-  collections: true,
-  messagesCollection: NAME,
   ignore: synchronous(FUNCTION),
   ...ENGINE_FIELDS,
+};
+
+const RECALL_OPTIONS: OptionTable<RecallOptions> = {
+  echoes: oneOf("keep", "drop"),
+  rememberTurns: synchronous(TURNS),
+  collection: NAME,
+  fetchK: fetchSizeFrom(1),
 };
 
 const REPORT_TOOL_OPTIONS: OptionTable<ReportToolOptions> = {
@@ -210,30 +223,52 @@ const REPORT_TOOL_OPTIONS: OptionTable<ReportToolOptions> = {
   description: [(value) => typeof value === "string" && value.trim() !== "", "a string that is not empty"],
 };
 
-/** Engine options that have an effect beside a given engine. */
-const BESIDE_ENGINE: readonly string[] = ["enabled", "logger", "maxOpenEpisodes"] satisfies (keyof EngineOptions)[];
+/** Options of an engine that have an effect beside a given engine. */
+const BESIDE_ENGINE: readonly string[] = ["enabled", "logger"] satisfies (keyof EngineChoices)[];
+
+/** The engine that the options give, undefined where they describe a new one. */
+export function givenEngine({ engine }: EngineFields): Engine | undefined {
+  return typeof (engine as Partial<Engine> | undefined)?.rank === "function" ? (engine as Engine) : undefined;
+}
 
 /** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export function assertLearningOptions(options: LearningOptions): void {
+  refuseMisplaced(options, RECALL_OPTIONS, "semanticRecall");
+  refuseMisplaced(options, ENGINE_SETTINGS_TABLE, "engine");
   assertOptions(options, OPTIONS, "qavr", "qavr.");
-  const { engine, messagesCollection = MESSAGES, collections, reportTool } = options;
-  if (engine) {
+  const { engine, semanticRecall, collections, reportTool } = options;
+  if (semanticRecall !== undefined) {
+    assertOptions(semanticRecall, RECALL_OPTIONS, "qavr.semanticRecall", "qavr.semanticRecall.");
+  }
+  if (givenEngine(options)) {
     const given: Readonly<Record<string, unknown>> = { ...options };
-    const unused = Object.keys(ENGINE_OPTION_TABLE).find(
+    const unused = Object.keys(ENGINE_CHOICES_TABLE).find(
       (name) => given[name] !== undefined && !BESIDE_ENGINE.includes(name),
     );
     if (unused !== undefined) {
       refuseOption(`qavr.${unused}`, "both", "and engine are alternatives; an engine brings its own");
     }
+  } else if (engine !== undefined) {
+    assertOptions(engine, ENGINE_SETTINGS_TABLE, "qavr.engine", "qavr.engine.");
   }
-  if (collections !== undefined) assertCollections(collections, messagesCollection);
+  if (collections !== undefined) assertCollections(collections, semanticRecall?.collection ?? MESSAGES);
   if (typeof reportTool === "object") {
     assertOptions(reportTool, REPORT_TOOL_OPTIONS, "qavr.reportTool", "qavr.reportTool.");
   }
 }
 
+/** Refuses an option of a group that stands outside it. @throws INVALID_ARGUMENT */
+function refuseMisplaced(options: LearningOptions, table: Readonly<Record<string, unknown>>, group: string): void {
+  if (typeof options !== "object" || options === null) return;
+  const name = Object.keys(options).find((given) => Object.hasOwn(table, given) && !Object.hasOwn(OPTIONS, given));
+  if (name === undefined) return;
+  throw new QavrError("INVALID_ARGUMENT", `qavr.${name} belongs to a group: qavr: { ${group}: { ${name}: … } }.`, {
+    details: { option: name, group },
+  });
+}
+
 /** Options of a vector store besides those of {@link EngineFields}. */
-export interface VectorFields {
+export interface VectorFields extends Pick<RecallOptions, "fetchK"> {
   /** Name of the body of memories that the ids belong to. @default the name of the index that is asked */
   readonly collection?: string | undefined;
   /** True adds `qavr: { episode, handle }` to each result's metadata, for reports without the results themselves. @default false */
@@ -242,6 +277,7 @@ export interface VectorFields {
 
 const VECTOR_OPTIONS: OptionTable<VectorFields & EngineFields & { readonly memory: unknown }> = {
   ...ENGINE_FIELDS,
+  fetchK: RECALL_OPTIONS.fetchK,
   memory: true,
   collection: NAME,
   annotate: true,

@@ -39,7 +39,7 @@ export function createParts(options: LearningOptions): MemoryParts {
     options,
     // A shared engine stays on for other memories.
     enabled: isEnabled(options) && shared.engine.enabled,
-    messages: options.messagesCollection ?? MESSAGES,
+    messages: options.semanticRecall?.collection ?? MESSAGES,
     outcomes,
     reporting: new Set(),
   };

@@ -73,8 +73,11 @@ export function qavrVector<Vector extends MastraVector>(
   if (typeof vector?.query !== "function")
     refuseOption("qavr.vector", vector, "must be a vector store with a query method");
   assertVectorOptions(options);
-  const { memory, collection, annotate = false, ...engineOptions } = options;
-  const parts = memory === undefined ? createParts(engineOptions) : sharedParts(memory, engineOptions);
+  const { memory, collection, annotate = false, fetchK, ...engineOptions } = options;
+  const parts =
+    memory === undefined
+      ? createParts({ ...engineOptions, semanticRecall: { fetchK } })
+      : sharedParts(memory, { ...engineOptions, fetchK });
   const enabled = parts.enabled && isEnabled(engineOptions);
   const shown = new WeakMap<object, { readonly episode: string; readonly namespace: string }>();
   // The returned object holds this. The vector store may be wrapped anew for each call, and the memory may be collected before.
@@ -138,7 +141,10 @@ function asReference(reference: QueryResult | EpisodeReference | string): Episod
 }
 
 /** The parts of a memory, for its vector store. @throws INVALID_ARGUMENT for any other option beside it */
-function sharedParts(memory: QavrMemory, { enabled, ...others }: EngineFields): MemoryParts {
+function sharedParts(
+  memory: QavrMemory,
+  { enabled, ...others }: EngineFields & Pick<VectorFields, "fetchK">,
+): MemoryParts {
   const [other] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
   if (other !== undefined)
     refuseOption(`qavr.${other}`, "both", "and memory are alternatives; the memory brings its own");
@@ -183,7 +189,7 @@ function queryPlan(
     run,
     record: run === undefined || run.session !== undefined,
     collection,
-    fetchK: options.fetchK,
+    fetchK: options.semanticRecall?.fetchK,
     label: options.label,
     model: undefined,
     rankings: [],

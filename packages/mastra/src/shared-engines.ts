@@ -11,6 +11,7 @@ import {
 import {
   DEFAULT_STORE_PATH,
   ENGINE_OPTION_TABLE,
+  type EngineSettings,
   isEnabled,
   type RecentMap,
   recentMap,
@@ -18,7 +19,7 @@ import {
   warnOnce,
 } from "@qavr/core/adapter";
 import { defaultStore } from "./default-store.js";
-import type { EngineFields } from "./learning-options.js";
+import { type EngineFields, givenEngine } from "./learning-options.js";
 import { Runs } from "./runs/runs.js";
 import { Turns } from "./runs/turns.js";
 
@@ -93,8 +94,9 @@ const departures = new FinalizationRegistry<{
  * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
  */
 export function shareEngine(options: EngineFields): SharedEngine {
-  if (options.engine) {
-    const { engine } = options;
+  const given = givenEngine(options);
+  if (given) {
+    const engine = given;
     return { ...runsOf(engine, options), engine, useFor() {}, close: () => engine.flush(), isClosed: () => false };
   }
   const settings = settingsOf(options);
@@ -124,7 +126,8 @@ export function shareEngine(options: EngineFields): SharedEngine {
   };
 }
 
-function runsOf(engine: Engine, { maxOpenEpisodes = ENGINE_DEFAULTS.maxOpenEpisodes }: EngineFields): EngineRuns {
+function runsOf(engine: Engine, options: EngineFields): EngineRuns {
+  const { maxOpenEpisodes = ENGINE_DEFAULTS.maxOpenEpisodes } = givenEngine(options) ? {} : engineSettings(options);
   const { runs } = registry();
   const known = runs.get(engine);
   if (known) return known;
@@ -185,12 +188,18 @@ function sharedOf(store: string | Store | undefined): Set<Shared> | undefined {
   return known;
 }
 
+/** The bounds and timeouts of a new engine. */
+function engineSettings({ engine }: EngineFields): EngineSettings {
+  return (engine ?? {}) as EngineSettings;
+}
+
 function settingsOf(options: EngineFields): Settings {
-  const given = Object.keys(ENGINE_OPTION_TABLE).flatMap((name) => {
-    const value = options[name as keyof Settings];
+  const given = { ...options, ...engineSettings(options) } as Settings;
+  const named = Object.keys(ENGINE_OPTION_TABLE).flatMap((name) => {
+    const value = given[name as keyof Settings];
     return name === "store" || name === "logger" || value === undefined ? [] : [[name, value]];
   });
-  return { ...Object.fromEntries(given), enabled: isEnabled(options) } as Settings;
+  return { ...Object.fromEntries(named), enabled: isEnabled(options) } as Settings;
 }
 
 /** True when two engines would be the same: functions by identity, plain data by value. */

@@ -1,6 +1,6 @@
 import { Mastra } from "@mastra/core/mastra";
 import type { MastraDBMessage } from "@mastra/core/memory";
-import type { LearningOptions } from "@qavr/mastra";
+import type { RecallOptions } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
 import { type Bench, bench, latest, scriptedAgent, USER } from "./support/bench.js";
 import { promptText, type Script } from "./support/scripted-model.js";
@@ -60,7 +60,7 @@ describe("an earlier question of the user's own", () => {
   });
 
   it("that is dropped gives its place to its answer, and explain names it", async () => {
-    const given = bench({ echoes: "drop" });
+    const given = bench({ semanticRecall: { echoes: "drop" } });
     await ask(given, `${QUESTION}?`, "first", "Run make deploy in the payment folder for any tenant.");
     const shown = await ask(given, SAME, "second", "As before.");
     expect(shown).toContain("Run make deploy");
@@ -73,7 +73,7 @@ describe("an earlier question of the user's own", () => {
   });
 
   it("is dropped without an answer only where it equals the present one", async () => {
-    const given = bench({ echoes: "drop" });
+    const given = bench({ semanticRecall: { echoes: "drop" } });
     await store(given, `${QUESTION}?`);
     expect(await ask(given, SAME, "second", "ok")).toContain("tenant 17");
     expect(await ask(given, `${QUESTION} `, "third", "ok")).not.toContain("tenant 17");
@@ -81,7 +81,10 @@ describe("an earlier question of the user's own", () => {
 
   it.each(FACTS)("is never a statement: %s", async (fact, question) => {
     for (const messageRange of [0, 1]) {
-      const given = bench({ echoes: "drop" }, { options: { semanticRecall: { topK: 2, messageRange } } });
+      const given = bench(
+        { semanticRecall: { echoes: "drop" } },
+        { options: { semanticRecall: { topK: 2, messageRange } } },
+      );
       await ask(given, fact, "first", "ok");
       await ask(given, "something else entirely", "other", "ok");
       expect(await ask(given, question, "second", "ok")).toContain(fact);
@@ -99,19 +102,19 @@ describe("a failed turn", () => {
   });
 
   it("is not the only kind that may be left out", async () => {
-    const given = bench({ rememberTurns: ({ threadId }) => threadId === "notes" });
+    const given = bench({ semanticRecall: { rememberTurns: ({ threadId }) => threadId === "notes" } });
     await ask(given, "roll out the billing service with docker", "daily work", "done");
     await ask(given, "roll out the billing service with helm", "notes", "noted");
     const shown = await ask(given, "roll out billing, the service", "second", "ok");
     expect([shown.includes("docker"), shown.includes("helm")]).toEqual([false, true]);
   });
 
-  it.each<[string, LearningOptions["rememberTurns"], boolean, string]>([
+  it.each<[string, RecallOptions["rememberTurns"], boolean, string]>([
     ["waits for an approval and is not to be remembered", () => false, true, ""],
     ["waits for an approval and ends well", "unfailed", true, "user,assistant"],
     ["waits for an approval and fails", "unfailed", false, ""],
   ])("that %s is embedded as asked", async (_what, rememberTurns, well, embedded) => {
-    const given = bench(rememberTurns ? { rememberTurns } : {});
+    const given = bench({ semanticRecall: { rememberTurns } });
     const agent = scriptedAgent(
       given.memory,
       [{ tool: "needsApproval" }, well ? { text: "paid the invoice" } : { error: new Error("down") }],
@@ -126,12 +129,12 @@ describe("a failed turn", () => {
     expect(await embeddedRoles(given)).toBe(embedded);
   });
 
-  it.each<[string, LearningOptions["rememberTurns"], Script, string]>([
+  it.each<[string, RecallOptions["rememberTurns"], Script, string]>([
     ["not remembered", () => false, [{ tool: "works" }, { text: "done" }], ""],
     ["remembered", "unfailed", [{ tool: "works" }, { text: "done" }], "user,assistant"],
     ["that fails", "unfailed", [{ tool: "works" }, { error: new Error("down") }], ""],
   ])("saved step by step is embedded as asked: one %s", async (_what, rememberTurns, script, embedded) => {
-    const given = bench(rememberTurns ? { rememberTurns } : {});
+    const given = bench({ semanticRecall: { rememberTurns } });
     const agent = scriptedAgent(given.memory, script, { tools });
     const on = { memory: { thread: "steps", resource: USER }, savePerStep: true };
     await agent.generate("roll it out in steps", on).catch(() => undefined);
@@ -141,7 +144,7 @@ describe("a failed turn", () => {
   });
 
   it("of a sub-agent is embedded as asked, too", async () => {
-    const given = bench({ rememberTurns: () => false });
+    const given = bench({ semanticRecall: { rememberTurns: () => false } });
     const helper = scriptedAgent(given.memory, [{ text: "rolled out" }], { id: "helper", description: "Rolls out." });
     const supervisor = scriptedAgent(
       given.memory,
@@ -163,7 +166,7 @@ describe("a failed turn", () => {
   });
 
   it("that an application edits stays out of later recalls", async () => {
-    const given = bench({ rememberTurns: () => false });
+    const given = bench({ semanticRecall: { rememberTurns: () => false } });
     await ask(given, "roll out the billing service with docker", "daily", "done");
     const store = await given.storage.getStore("memory");
     const [first] = (await store?.listMessages({ threadId: "daily" }))?.messages ?? [];
@@ -173,7 +176,7 @@ describe("a failed turn", () => {
   });
 
   it("is shown when that is asked for", async () => {
-    const given = bench({ rememberTurns: "all" });
+    const given = bench({ semanticRecall: { rememberTurns: "all" } });
     await ask(given, "roll out the billing service with docker", "first", new Error("down"));
     expect(await ask(given, "what about billing, roll it out", "second", "ok")).toContain("docker");
   });

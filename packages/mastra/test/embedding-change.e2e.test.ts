@@ -16,8 +16,10 @@ describe("a memory whose embedding model has changed", () => {
 
   /** The same application with another model. */
   const changed = ({ ledger, storage, vector }: Bench, qavr: LearningOptions = {}): QavrMemory =>
-    bench({ store: ledger, logger, echoes: "drop", ...qavr }, { storage, vector, embedder: wordEmbedder("other") })
-      .memory;
+    bench(
+      { store: ledger, logger, semanticRecall: { echoes: "drop" }, ...qavr },
+      { storage, vector, embedder: wordEmbedder("other") },
+    ).memory;
 
   it("learns in the new space under another name, forgets under both, and finds the old name as it was", async () => {
     const before = bench({ logger });
@@ -25,7 +27,7 @@ describe("a memory whose embedding model has changed", () => {
     expect(await ask(before.memory, "a")).toBe("messages");
     expect(await ask(changed(before), "b")).toBe("messages");
     expect(codes.splice(0)).toEqual(["SPACE_CHANGED"]);
-    const renamed = changed(before, { messagesCollection: "messages-2" });
+    const renamed = changed(before, { semanticRecall: { echoes: "drop", collection: "messages-2" } });
     expect(await ask(renamed, "c")).toBe("messages-2");
     expect(codes).toEqual([]);
     const learned = async (collection: string): Promise<number> =>

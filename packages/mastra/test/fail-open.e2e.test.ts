@@ -75,7 +75,10 @@ describe("a run whose learning fails", () => {
     ["namespace function", { namespace: () => "" }],
     ["context function", { context: no }],
     ["ignore function", { ignore: no }],
-    ["rememberTurns function", { rememberTurns: ({ threadId }: EndedTurn) => threadId !== on.thread || no() }],
+    [
+      "rememberTurns function",
+      { semanticRecall: { rememberTurns: ({ threadId }: EndedTurn) => threadId !== on.thread || no() } },
+    ],
     ["collection", { collections: [{ collection: { name: "lessons", search: no } }] }],
     ["judge", { evaluate: no }],
     ["logger", { store: brokenStore(), logger: { debug: no, info: no, warn: no, error: no } }],
@@ -96,7 +99,7 @@ describe("a run whose learning fails", () => {
 
   it("by a store that does not answer ends all the same, and is recorded when that answers again", async () => {
     const { store, hold, letGo } = heldStore();
-    const { memory } = bench({ store, writeTimeout: 600_000 });
+    const { memory } = bench({ store, engine: { writeTimeout: 600_000 } });
     await remember(memory, NOTE);
     hold();
     expect((await scriptedAgent(memory, [{ text: "with helm" }]).generate(QUESTION, { memory: on })).text).toBe(

@@ -1,6 +1,6 @@
 import { Memory } from "@mastra/memory";
 import { memoryStore } from "@qavr/core";
-import { QavrMemory } from "@qavr/mastra";
+import { QavrMemory, type RecallOptions } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
 import { bench, remember, scriptedAgent, USER } from "./support/bench.js";
 import { promptText, type Script } from "./support/scripted-model.js";
@@ -19,7 +19,7 @@ const operator: Script = (prompt) => {
 
 describe("an agent whose nearest memory misleads", () => {
   it("is shown another one within five runs, and stays with it", async () => {
-    const { memory } = bench({ echoes: "drop" });
+    const { memory } = bench({ semanticRecall: { echoes: "drop" } });
     await remember(memory, WRONG);
     await remember(memory, RIGHT);
     const agent = scriptedAgent(memory, operator);
@@ -75,7 +75,8 @@ describe("an agent with several kinds of trouble", () => {
       options: { lastMessages: 2, semanticRecall: { topK: 1, messageRange: 0 } },
     });
     // Notes are memories here, cases are not.
-    const qavr = { store: memoryStore(), rememberTurns: ({ threadId = "" }) => !threadId.startsWith("task") };
+    const rememberTurns: RecallOptions["rememberTurns"] = ({ threadId = "" }) => !threadId.startsWith("task");
+    const qavr = { store: memoryStore(), semanticRecall: { rememberTurns } };
     const plain = await successes(new Memory(fields()));
     const learned = await successes(new QavrMemory({ ...fields(), qavr }));
     expect(learned).toBeGreaterThanOrEqual(plain + 12);

@@ -321,7 +321,7 @@ describe("a run", () => {
 
   it("whose process is gone teaches nothing: its episode is abandoned when its time is over", async () => {
     let now = Date.now();
-    given = bench({ clock: () => now });
+    given = bench({ engine: { clock: () => now } });
     note = await remember(given.memory, NOTE);
     const lost = (agent: Agent): Promise<unknown> => agent.generate(QUESTION, { memory: on });
     const guard = [{ id: "guard", processInput: ({ abort }: { abort(why: string): never }) => abort("no") }];

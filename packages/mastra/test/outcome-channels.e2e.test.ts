@@ -366,7 +366,7 @@ describe("a thumb that arrives over HTTP", () => {
 
   it("goes to the memory that took the place of one that was closed", async () => {
     const { codes, logger } = listener();
-    const qavr = { logger, readTimeout: 60_000, store: join(temporaryFolder(), "ledger.db") };
+    const qavr = { logger, engine: { readTimeout: 60_000 }, store: join(temporaryFolder(), "ledger.db") };
     const { memory, mastra, runId } = await judged(qavr, () => half, true, keeping());
     await memory.close();
     const next = bench(qavr).memory;

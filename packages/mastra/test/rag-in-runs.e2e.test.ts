@@ -216,7 +216,7 @@ describe.each(Object.entries(CALLERS))("a query inside a run that is told by %s"
 
   it("stays its own run's when the engine has given that up, beside another tenant's on the request context", async () => {
     let now = Date.now();
-    use({ namespace: ({ resourceId }) => resourceId, clock: () => now, episodeTtl: 60_000 });
+    use({ namespace: ({ resourceId }) => resourceId, engine: { clock: () => now, episodeTtl: 60_000 } });
     const requestContext = new RequestContext();
     let other: Promise<unknown> | undefined;
     const delay = async (): Promise<void> => {

@@ -41,7 +41,7 @@ describe("an engine that many share", () => {
 
   it("is closed when another is opened on its ledger and nobody uses it any more", async () => {
     const store = memoryStore();
-    const make = () => bench({ store, clock: () => Date.now() }, { storage, vector }).memory;
+    const make = () => bench({ store, engine: { clock: () => Date.now() } }, { storage, vector }).memory;
     make();
     await collected(() => expect(usersOn(store)).toEqual([0]));
     const kept = make();
@@ -54,7 +54,8 @@ describe("an engine that many share", () => {
     ["a scorer", (memory) => memory.rewardFrom(half)],
   ])("stays open for %s whose memory is gone", async (_what, make) => {
     const store = memoryStore();
-    const memoryOf = (clock?: () => number): QavrMemory => bench({ store, clock }, { storage, vector }).memory;
+    const memoryOf = (clock?: () => number): QavrMemory =>
+      bench({ store, engine: { clock } }, { storage, vector }).memory;
     const kept: unknown[] = [];
     const gone = await (async () => {
       const memory = memoryOf();

@@ -11,7 +11,7 @@ const QUESTION = "service rollout with docker please";
 
 /** A memory that has learned that one of two notes misleads. */
 async function experienced(qavr: Parameters<typeof bench>[0] = {}): Promise<Bench> {
-  const given = bench({ echoes: "drop", ...qavr });
+  const given = bench({ semanticRecall: { echoes: "drop" }, ...qavr });
   await remember(given.memory, WRONG, { thread: "wrong" });
   await remember(given.memory, RIGHT, { thread: "right" });
   for (let run = 0; run < 3; run++) {
@@ -166,7 +166,7 @@ describe("a cloned thread", () => {
     expect(clonedMessages.filter(({ role }) => role === "user").every(({ id }) => known.includes(id))).toBe(true);
     expect(await replay(given.memory.engine)).toMatchObject({ identical: true });
 
-    const other = bench({ rememberTurns: () => false });
+    const other = bench({ semanticRecall: { rememberTurns: () => false } });
     await remember(other.memory, RIGHT, { thread: "daily" });
     await other.memory.cloneThread({ sourceThreadId: "daily" });
     const [indexName = ""] = await other.vector.listIndexes();

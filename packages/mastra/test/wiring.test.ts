@@ -154,15 +154,15 @@ describe("a memory that is made", () => {
     ["a store that is none", { store: 7 }],
     ["a store and an engine", { store: memoryStore(), engine: createEngine({ store: memoryStore() }) }],
     ["an engine that is none", { engine: {} }],
-    ["a fetchK below one", { fetchK: 0 }],
-    ["a fetchK that is too large", { fetchK: 1001 }],
+    ["a fetchK below one", { semanticRecall: { fetchK: 0 } }],
+    ["a fetchK that is too large", { semanticRecall: { fetchK: 1001 } }],
     ["an empty namespace", { namespace: "" }],
     ["a context that is a number", { context: 7 }],
     ["a judge that is no function", { evaluate: true }],
     ["an ignore that is no function", { ignore: "all" }],
     ["feedback that is no function", { feedback: "thumbs" }],
-    ["turns of another kind", { rememberTurns: "some" }],
-    ["echoes of another kind", { echoes: "some" }],
+    ["turns of another kind", { semanticRecall: { rememberTurns: "some" } }],
+    ["echoes of another kind", { semanticRecall: { echoes: "some" } }],
     ["another way to fail", { onError: "shut" }],
     ["an unknown finish reason", { outcomes: { stopp: { success: true } } }],
     ["an outcome without a reward", { outcomes: { stop: { helpful: ["m1"] } } }],
@@ -172,7 +172,10 @@ describe("a memory that is made", () => {
     ["a collection without a search", { collections: [{ collection: { name: "lessons" } }] }],
     ["two collections of one name", { collections: [lessons(), lessons()] }],
     ["a collection named as messages are", { collections: [{ collection: { name: "messages", search: () => [] } }] }],
-    ["a collection named as messages are here", { messagesCollection: "lessons", collections: [lessons()] }],
+    [
+      "a collection named as messages are here",
+      { semanticRecall: { collection: "lessons" }, collections: [lessons()] },
+    ],
     ["a collection that shows nothing", { collections: [{ ...lessons(), topK: 0 }] }],
     ["a collection without a budget", { collections: [{ ...lessons(), budget: 0 }] }],
     ["a report tool without a name", { reportTool: { name: "" } }],
@@ -194,7 +197,7 @@ describe("a memory that is made", () => {
     ["a report tool without a description", { reportTool: { description: "" } }],
     ["a misspelt option of the report tool", { reportTool: { nam: "rate" } }],
     ["an ignore that answers later", { ignore: async () => true }],
-    ["a choice of turns that answers later", { rememberTurns: async () => false }],
+    ["a choice of turns that answers later", { semanticRecall: { rememberTurns: async () => false } }],
     ["a label that is found later", { label: async () => "A note" }],
     ["a namespace that answers later", { namespace: async () => "acme" }],
     ["feedback that is read later", { feedback: async () => ({ success: true }) }],
@@ -213,7 +216,11 @@ describe("a memory that is made", () => {
     const lines: LogFields[] = [];
     const hear = (_message: string, fields: LogFields): void => void lines.push(fields);
     const later = (): never => Promise.resolve(false) as never;
-    const { memory, vector } = bench({ ignore: later, rememberTurns: later, logger: { warn: hear } });
+    const { memory, vector } = bench({
+      ignore: later,
+      semanticRecall: { rememberTurns: later },
+      logger: { warn: hear },
+    });
     await remember(memory, "deploy the service with helm upgrade");
     expect(lines).toEqual([
       expect.objectContaining({ code: "RANKING_FAILED", reason: "INVALID_ARGUMENT" }),

@@ -32,7 +32,7 @@ const operator = new Agent({
     vector: new LibSQLVector({ id: "vectors", url: `file:${join(folder, "vectors.db")}` }),
     embedder: hashedEmbedder(),
     options: { semanticRecall: { topK: 1, messageRange: 0 } },
-    qavr: { store: join(folder, "ledger.db"), echoes: "drop" },
+    qavr: { store: join(folder, "ledger.db"), semanticRecall: { echoes: "drop" } },
   }),
 });
 

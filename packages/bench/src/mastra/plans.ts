@@ -17,11 +17,17 @@ export function comparisons(full: boolean): readonly Comparison[] {
     { name: "Memory → QavrMemory", plan: main },
     {
       name: "failed turns remembered → left out (the default)",
-      plan: { ...guard, control: { rememberTurns: "all" }, treated: {} },
+      plan: { ...guard, control: { semanticRecall: { rememberTurns: "all" } }, treated: {} },
     },
     {
       name: "echoes kept (the default) → dropped, messageRange 0, tickets from a form",
-      plan: { ...guard, wording: "form", messageRange: 0, control: {}, treated: { echoes: "drop" } },
+      plan: {
+        ...guard,
+        wording: "form",
+        messageRange: 0,
+        control: {},
+        treated: { semanticRecall: { echoes: "drop" } },
+      },
     },
   ];
 }

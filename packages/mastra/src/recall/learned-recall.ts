@@ -215,11 +215,14 @@ export class LearnedRecall implements Processor {
 
   /** True when a turn may be shown to later runs. */
   #remembers({ result, requestContext, messages }: ProcessOutputResultArgs): boolean {
-    const { rememberTurns = "unfailed" } = this.#parts.options;
+    const { rememberTurns = "unfailed" } = this.#parts.options.semanticRecall ?? {};
     const finishReason = result?.finishReason;
     if (typeof rememberTurns !== "function") return rememberTurns === "all" || finishReason !== "error";
     const { threadId, resourceId } = { ...threadIn(requestContext), ...messages.at(-1) };
-    return answered("rememberTurns", rememberTurns({ finishReason, threadId, resourceId, requestContext }));
+    return answered(
+      "semanticRecall.rememberTurns",
+      rememberTurns({ finishReason, threadId, resourceId, requestContext }),
+    );
   }
 
   /** The run of a hook without a run in Mastra's state: a resumed or durable one. */

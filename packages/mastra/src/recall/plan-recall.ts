@@ -66,7 +66,7 @@ export function messageQuery(
     inPrompt,
   }: { readonly run: AgentRun | undefined; readonly text: string | undefined; readonly inPrompt: ReadonlySet<string> },
 ): QueryPlan {
-  const { echoes = "keep", fetchK, label } = options;
+  const { label, semanticRecall: { echoes = "keep", fetchK } = {} } = options;
   const isEcho = text === undefined || echoes === "keep" ? undefined : echoOf(text);
   const rankings: QueryPlan["rankings"] = [];
   /** True for a message that the prompt has already, also from an earlier query of this recall. */

@@ -16,6 +16,7 @@ export const USER = "user";
 export function bench(qavr: LearningOptions = {}, fields: Partial<QavrMemoryFields> = {}): Bench {
   const { storage, vector } = libsql();
   const ledger = memoryStore();
+  const hasLedger = qavr.store !== undefined || "rank" in (qavr.engine ?? {});
   const memory = new QavrMemory({
     storage,
     vector,
@@ -23,7 +24,7 @@ export function bench(qavr: LearningOptions = {}, fields: Partial<QavrMemoryFiel
     options: { lastMessages: 2, semanticRecall: { topK: 1, messageRange: 0 } },
     ...fields,
     // A busy machine may take longer than a ranking waits.
-    qavr: { ...(qavr.engine || qavr.store ? {} : { store: ledger, readTimeout: 60_000 }), ...qavr },
+    qavr: hasLedger ? qavr : { store: ledger, ...qavr, engine: { readTimeout: 60_000, ...qavr.engine } },
   });
   return { memory, storage, vector, ledger };
 }
