@@ -21,6 +21,7 @@ export type {
 export { MASTRA_LOG_CODES, type MastraLogCode } from "./log-codes.js";
 export type { ReportedRun, RunReference } from "./outcomes/report-outcome.js";
 export { REPORT_TOOL_NAME } from "./outcomes/report-outcome-tool.js";
+export type { FinishedWorkflow } from "./outcomes/report-verdicts.js";
 export type { ScorerLike } from "./outcomes/reward-from.js";
 export type { FeedbackReward, ScoreRewards, ToReward } from "./outcomes/score-rewards.js";
 export { QavrMemory, type QavrMemoryFields, type RunView } from "./qavr-memory.js";
@@ -39,6 +40,7 @@ export {
   type CollectionQuery,
   type MemoryCollection,
 } from "./recall/collections.js";
+export { qavrRoutes, type RoutesOptions } from "./routes.js";
 export type { RecalledEntry } from "./runs/agent-run.js";
 export type { ToolCaller } from "./runs/calling-run.js";
 export { FINISH_OUTCOMES, type FinishOutcomes, type FinishReason } from "./runs/finish-reasons.js";

@@ -1,5 +1,6 @@
 import { type Engine, QavrError, type Store } from "@qavr/core";
 import {
+  ABOVE_0,
   assertOptions,
   ENGINE_CHOICES_TABLE,
   ENGINE_SETTINGS_TABLE,
@@ -13,6 +14,7 @@ import {
   type OptionRule,
   type OptionTable,
   oneOf,
+  type Recency,
   refuseOption,
   SCOPE,
   type ScopeOption,
@@ -91,6 +93,11 @@ export interface EngineFields extends Omit<EngineChoices, "store"> {
 
 /** Options of the recall of messages, beside Mastra's own `semanticRecall`. */
 export interface RecallOptions {
+  /**
+   * Prefers newer messages: adds `weight · 2^(−age / halfLife)` to each similarity (`halfLife` in ms, `weight` 0.1 by default) before
+   * what was learned. For facts that go out of date; where old ones stay right it costs places. @default none
+   */
+  readonly recency?: Recency | undefined;
   /**
    * Treatment of earlier questions that repeat the request. `drop` leaves one out where it has the same words, or where it is a nearly
    * identical question whose answer was found too; a statement always stays. Where requests repeat and `messageRange` is 0, a
@@ -207,7 +214,10 @@ const OPTIONS: OptionTable<LearningOptions> = {
   ...ENGINE_FIELDS,
 };
 
+const RECENCY: OptionTable<Recency> = { halfLife: ABOVE_0, weight: ABOVE_0 };
+
 const RECALL_OPTIONS: OptionTable<RecallOptions> = {
+  recency: true,
   echoes: oneOf("keep", "drop"),
   rememberTurns: synchronous(TURNS),
   collection: NAME,
@@ -239,6 +249,12 @@ export function assertLearningOptions(options: LearningOptions): void {
   const { engine, semanticRecall, collections, reportTool } = options;
   if (semanticRecall !== undefined) {
     assertOptions(semanticRecall, RECALL_OPTIONS, "qavr.semanticRecall", "qavr.semanticRecall.");
+    const { recency } = semanticRecall;
+    const owner = "qavr.semanticRecall.recency";
+    if (recency !== undefined) {
+      assertOptions(recency, RECENCY, owner, `${owner}.`);
+      if (recency.halfLife === undefined) refuseOption(`${owner}.halfLife`, undefined, "must be given, in ms");
+    }
   }
   if (givenEngine(options)) {
     const given: Readonly<Record<string, unknown>> = { ...options };

@@ -32,6 +32,7 @@ import { attachParts, createParts, type MemoryParts } from "./memory-parts.js";
 import { subscribeToObservability } from "./outcomes/outcome-exporter.js";
 import { locate, type ReportedRun, type RunReference, reportOutcome } from "./outcomes/report-outcome.js";
 import { createReportTool, REPORT_TOOL_NAME } from "./outcomes/report-outcome-tool.js";
+import { type FinishedWorkflow, reportNetworks, reportWorkflow } from "./outcomes/report-verdicts.js";
 import { rewardFrom, type ScorerLike } from "./outcomes/reward-from.js";
 import type { ToReward } from "./outcomes/score-rewards.js";
 import { subscribeToStoredFeedback } from "./outcomes/stored-feedback.js";
@@ -117,6 +118,14 @@ export class QavrMemory extends Memory {
   rewardFrom<Scorer extends ScorerLike>(scorer: Scorer, toReward?: ToReward): Scorer {
     return rewardFrom(this.#parts, scorer, toReward);
   }
+
+  /**
+   * For the options of a workflow: `createWorkflow({ options: { onFinish: memory.onWorkflowFinish } })`. Its end also counts as the
+   * outcome of the agents' runs in it, those on its request context: pass that on where a step calls `agent.generate` itself.
+   */
+  readonly onWorkflowFinish: (finished: FinishedWorkflow) => Promise<void> = async (finished) => {
+    if (this.#parts.enabled) await reportWorkflow(this.#parts, finished);
+  };
 
   /** A run with the memories it was shown and their explanations; undefined if unknown. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED and the store's codes */
   async explain(run: RunReference): Promise<RunView | undefined> {
@@ -231,6 +240,7 @@ export class QavrMemory extends Memory {
     const stored = withheld && (await super.saveMessages({ ...args, ...unembedded(args), messages: withheld }));
     const saved = free && (await super.saveMessages({ ...args, messages: free }));
     await suspendRuns(this.#parts, args.messages);
+    if (this.#parts.enabled) await reportNetworks(this.#parts, args.messages);
     return { ...stored, ...saved, messages: [...(stored?.messages ?? []), ...(saved?.messages ?? [])] };
   }
 

@@ -190,6 +190,7 @@ function queryPlan(
     record: run === undefined || run.session !== undefined,
     collection,
     fetchK: options.semanticRecall?.fetchK,
+    recency: undefined,
     label: options.label,
     model: undefined,
     rankings: [],

@@ -20,6 +20,7 @@ import {
 } from "@qavr/core/adapter";
 import { defaultStore } from "./default-store.js";
 import { type EngineFields, givenEngine } from "./learning-options.js";
+import { LaterVerdicts } from "./runs/later-verdicts.js";
 import { Runs } from "./runs/runs.js";
 import { Turns } from "./runs/turns.js";
 
@@ -27,6 +28,7 @@ import { Turns } from "./runs/turns.js";
 interface EngineRuns {
   readonly runs: Runs;
   readonly turns: Turns;
+  readonly later: LaterVerdicts;
   /** Ids of the repeated questions that a recall left out, by episode. */
   readonly dropped: RecentMap<string, readonly string[]>;
   /** Ids of runs, and of their traces and episodes, that ended without a record: they were shown no memory, or are not to be learned from. */
@@ -134,6 +136,7 @@ function runsOf(engine: Engine, options: EngineFields): EngineRuns {
   const fresh: EngineRuns = {
     runs: new Runs(maxOpenEpisodes),
     turns: new Turns(4 * maxOpenEpisodes),
+    later: new LaterVerdicts(maxOpenEpisodes),
     dropped: recentMap(maxOpenEpisodes),
     unshown: recentMap(4 * maxOpenEpisodes),
     ignoredSources: new Set(),

@@ -111,24 +111,63 @@ describe("a run", () => {
     await expectIt(FAILURE, await threadOf(`${USER}-worker`), own);
   });
 
-  it("of a network teaches by the ends of the agents that it calls, not by its routing", async () => {
+  it.each<[string, boolean, Expected]>([
+    ["passes its completion check", true, SUCCESS],
+    ["fails it at the last attempt", false, WEAK_FAILURE],
+  ])("of a network that %s is judged by that, the routing's memories too", async (_what, isComplete, expected) => {
     const worker = scriptedAgent(given.memory, [{ text: "with helm" }], { id: "worker", description: "Works." });
     const router = scriptedAgent(
       given.memory,
       (_prompt, call) => ({
         text: JSON.stringify(
-          call === 0
+          call % 2 === 0
             ? { primitiveId: "worker", primitiveType: "agent", prompt: QUESTION, selectionReason: "it works" }
-            : { isComplete: true, finalResult: "with helm", completionReason: "done" },
+            : { isComplete, finalResult: "with helm", completionReason: "done" },
         ),
       }),
       { id: "router", agents: { worker } },
     );
     new Mastra({ agents: { worker, router }, storage: given.storage, logger: false });
-    const output = await router.network(QUESTION, { memory: on });
+    const output = await router.network(QUESTION, { memory: on, maxSteps: 1 });
     for await (const _part of output);
-    const { outcomes, episodes } = await given.memory.status();
-    expect([episodes.recorded, outcomes.completed]).toEqual([1, 1]);
-    await expectIt(SUCCESS, await threadOf(USER));
+    const { episodes } = await given.memory.status();
+    expect(episodes.recorded).toBeGreaterThanOrEqual(2);
+    const { reward, tier } = expected;
+    for (const threadId of [THREAD, await threadOf(USER)]) {
+      expect(await latest(given.memory, threadId)).toMatchObject({ state: "ended", outcome: { reward, tier } });
+    }
+  });
+
+  it.each<[string, boolean, Expected]>([
+    ["succeeds", true, SUCCESS],
+    ["fails in a later step", false, FAILURE],
+  ])("in a workflow that %s is judged by that", async (_what, succeeds, { reward, tier }) => {
+    const agent = scriptedAgent(given.memory, [{ text: "with helm" }]);
+    const schema = z.object({ text: z.string() });
+    const ask = createStep({
+      id: "ask",
+      inputSchema: schema,
+      outputSchema: schema,
+      execute: async ({ inputData, requestContext }) => ({
+        text: (await agent.generate(inputData.text, { memory: on, requestContext })).text,
+      }),
+    });
+    const ship = createStep({
+      id: "ship",
+      inputSchema: schema,
+      outputSchema: schema,
+      execute: async ({ inputData }) => {
+        if (!succeeds) throw new Error("it did not start");
+        return inputData;
+      },
+    });
+    const options = { onFinish: given.memory.onWorkflowFinish };
+    const workflow = createWorkflow({ id: "flow", inputSchema: schema, outputSchema: schema, options })
+      .then(ask)
+      .then(ship)
+      .commit();
+    new Mastra({ agents: { agent }, workflows: { workflow }, storage: given.storage, logger: false });
+    await (await workflow.createRun()).start({ inputData: { text: QUESTION } });
+    expect((await latest(given.memory, THREAD))?.outcome).toMatchObject({ reward, tier });
   });
 });

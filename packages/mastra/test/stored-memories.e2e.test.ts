@@ -1,7 +1,8 @@
+import type { MastraDBMessage } from "@mastra/core/memory";
 import { RequestContext } from "@mastra/core/request-context";
 import { createEngine, type Engine, memoryStore } from "@qavr/core";
 import { exportState, replay } from "@qavr/core/maintenance";
-import type { AgentRunInfo, LearningOptions, QavrMemory } from "@qavr/mastra";
+import type { AgentRunInfo, LearningOptions, QavrMemory, RecallOptions } from "@qavr/mastra";
 import { describe, expect, it, vi } from "vitest";
 import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
 
@@ -172,5 +173,33 @@ describe("a cloned thread", () => {
     const [indexName = ""] = await other.vector.listIndexes();
     const embedded = indexName === "" ? 0 : (await other.vector.describeIndex({ indexName })).count;
     expect(embedded).toBe(0);
+  });
+});
+
+describe("a preference for newer messages", () => {
+  /** Of eight memories with two equally similar messages, 300 days and 15 minutes old: how often the newer one is shown. */
+  async function newerShown(recency: NonNullable<RecallOptions["recency"]>): Promise<number> {
+    let newer = 0;
+    for (let seed = 0; seed < 8; seed++) {
+      const { memory } = bench({ semanticRecall: { recency, rememberTurns: () => false } });
+      await memory.createThread({ threadId: "notes", resourceId: USER });
+      const note = (id: string, days: number, colour: string): MastraDBMessage => {
+        const text = `meeting room booking office ${colour}`;
+        const content = { format: 2 as const, parts: [{ type: "text" as const, text }] };
+        const createdAt = new Date(Date.now() - days * 86_400_000);
+        return { id, role: "user", threadId: "notes", resourceId: USER, createdAt, content };
+      };
+      const notes = [note(`old-${seed}`, 300, "blue"), note(`new-${seed}`, 0.01, "green")];
+      await memory.saveMessages({ messages: seed % 2 ? notes : notes.toReversed() });
+      const agent = scriptedAgent(memory, [{ text: "ok" }]);
+      await agent.generate("a meeting room booking at the office", { memory: { thread: "ask", resource: USER } });
+      const [shown] = (await latest(memory, "ask"))?.exposures[0]?.items ?? [];
+      if (shown?.id === `new-${seed}`) newer += 1;
+    }
+    return newer;
+  }
+
+  it("decides between equal similarities", async () => {
+    expect(await newerShown({ halfLife: 30 * 86_400_000 })).toBe(8);
   });
 });

@@ -2,7 +2,7 @@ import { SemanticRecall } from "@mastra/core/processors";
 import { InMemoryStore } from "@mastra/core/storage";
 import type { LogFields } from "@qavr/core";
 import { createEngine, memoryStore } from "@qavr/core";
-import { type LearningOptions, QavrMemory, type QavrMemoryFields } from "@qavr/mastra";
+import { type LearningOptions, QavrMemory, type QavrMemoryFields, qavrRoutes } from "@qavr/mastra";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { bench, remember, scriptedAgent, USER } from "./support/bench.js";
 import { listener } from "./support/listener.js";
@@ -153,7 +153,7 @@ describe("a memory that is made", () => {
     ["options that are none", null],
     ["a store that is none", { store: 7 }],
     ["a store and an engine", { store: memoryStore(), engine: createEngine({ store: memoryStore() }) }],
-    ["an engine that is none", { engine: {} }],
+    ["an engine that is none", { engine: 7 }],
     ["a fetchK below one", { semanticRecall: { fetchK: 0 } }],
     ["a fetchK that is too large", { semanticRecall: { fetchK: 1001 } }],
     ["an empty namespace", { namespace: "" }],
@@ -257,3 +257,53 @@ function libsqlFields(): QavrMemoryFields {
 function lessons(): { collection: { name: string; search: () => [] } } {
   return { collection: { name: "lessons", search: () => [] } };
 }
+
+describe("routes for a front-end", () => {
+  type Reply = { readonly body: unknown; readonly status: number };
+
+  /** Calls a route's handler as Mastra's server does. */
+  async function call(memory: QavrMemory, path: string, given: { query?: object; body?: unknown }): Promise<Reply> {
+    const route = qavrRoutes(memory).find((each) => each.path === path) as unknown as {
+      handler(context: object): Promise<Reply>;
+    };
+    return route.handler({
+      req: { query: () => given.query ?? {}, json: async () => given.body },
+      json: (body: unknown, status = 200) => ({ body, status }),
+    });
+  }
+
+  it("explain runs, give the status and take outcomes of the tier `user`", async () => {
+    const { memory } = bench();
+    await remember(memory, "deploy the service with helm upgrade");
+    const agent = scriptedAgent(memory, [{ text: "with helm" }]);
+    const { runId } = await agent.generate("how is the service deployed", { memory: { thread: "t", resource: USER } });
+    const taken = await call(memory, "/qavr/outcome", { body: { runId, success: false, harmful: ["m1"] } });
+    expect(taken).toMatchObject({ status: 200, body: { status: "committed" } });
+    const explained = await call(memory, "/qavr/explain", { query: { runId } });
+    expect(explained).toMatchObject({ status: 200, body: { outcome: { reward: 0, tier: "user" } } });
+    expect(await call(memory, "/qavr/status", {})).toMatchObject({ status: 200, body: { episodes: { recorded: 1 } } });
+  });
+
+  it.each<[string, string, { query?: object; body?: unknown }, number, string]>([
+    ["a run that is not known", "explain", { query: { runId: "none" } }, 404, "UNKNOWN_EPISODE"],
+    ["no run", "explain", {}, 400, "INVALID_ARGUMENT"],
+    ["an outcome that is no object", "outcome", { body: undefined }, 400, "INVALID_ARGUMENT"],
+    [
+      "an outcome of a better tier",
+      "outcome",
+      { body: { runId: "r", tier: "verified", success: true } },
+      400,
+      "INVALID_ARGUMENT",
+    ],
+    ["a misspelt field", "outcome", { body: { runId: "r", succes: true } }, 400, "INVALID_ARGUMENT"],
+  ])("refuse %s with a code", async (_what, route, given, status, code) => {
+    const { memory } = bench();
+    const reply = await call(memory, `/qavr/${route}`, given);
+    expect(reply).toEqual({ status, body: { error: { code, message: expect.stringMatching(/\w/) } } });
+  });
+
+  it("name a misspelt option", () => {
+    expect(() => bench({ stor: "x" } as never)).toThrow("Did you mean store?");
+    expect(() => bench({ echoes: "drop" } as never)).toThrow("semanticRecall: { echoes: … }");
+  });
+});

@@ -1,9 +1,10 @@
 export { checkOutcome } from "../engine/check.js";
 export { ignored } from "../engine/outcomes.js";
 export { type Defined, definedOnly } from "../errors/defined-only.js";
-export { oneOf, RATE, whole } from "../errors/field-rules.js";
+export { ABOVE_0, oneOf, RATE, whole } from "../errors/field-rules.js";
 export { isThenable } from "../errors/is-thenable.js";
 export { quoted } from "../errors/printed.js";
+export { type Recency, withRecency } from "../scoring/recency.js";
 export { assertName } from "../store/validate.js";
 export {
   bareHandle,

@@ -1,7 +1,7 @@
 import { ENGINE_RULES } from "../engine/create-engine.js";
 import type { EngineOptions } from "../engine/options.js";
 import { SWITCH } from "../errors/field-rules.js";
-import { assertKnownFields, checkObject } from "../errors/known-fields.js";
+import { checkObject } from "../errors/known-fields.js";
 import { quoted } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { assertName } from "../store/validate.js";
@@ -89,13 +89,46 @@ export function assertOptions(
   prefix: string = "",
 ): void {
   checkObject(options, `The options of ${owner}`);
-  assertKnownFields(options, `${owner} has no option`, table);
+  assertKnownOptions(options, owner, table);
   for (const [name, rule] of Object.entries(table)) {
     const value: unknown = (options as Record<string, unknown>)[name];
     if (value === undefined || rule === true) continue;
     const [is, range] = rule;
     if (!is(value, name)) refuseOption(`${prefix}${name}`, value, `must be ${range}`);
   }
+}
+
+/** The most names that a message lists. */
+const LISTED = 10;
+
+/** Refuses an unknown option, and names the one that was meant. @throws INVALID_ARGUMENT */
+function assertKnownOptions(options: object, owner: string, table: Readonly<Record<string, unknown>>): void {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(table, name));
+  if (unknown === undefined) return;
+  const names = Object.keys(table);
+  const near = names.find((name) => areNear(name.toLowerCase(), unknown.toLowerCase()));
+  const others = names.length > LISTED ? ` and ${names.length - LISTED} more` : "";
+  const hint = near === undefined ? `It has ${names.slice(0, LISTED).join(", ")}${others}.` : `Did you mean ${near}?`;
+  throw new QavrError("INVALID_ARGUMENT", `${owner} has no option ${unknown}. ${hint}`, {
+    details: { field: unknown },
+  });
+}
+
+/**
+ * True when at most one edit in three characters leads from one name to the other: Levenshtein's distance, by rows,
+ * `d[i][j] = min(d[i−1][j] + 1, d[i][j−1] + 1, d[i−1][j−1] + [a[i] ≠ b[j]])`.
+ */
+function areNear(a: string, b: string): boolean {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const [left, up, corner] = [next[j - 1], row[j], row[j - 1]] as [number, number, number];
+      next.push(Math.min(left + 1, up + 1, corner + (a[i - 1] === b[j - 1] ? 0 : 1)));
+    }
+    row = next;
+  }
+  return (row[b.length] as number) <= Math.max(a.length, b.length) / 3;
 }
 
 /**

@@ -16,33 +16,9 @@ export type FieldsOf<Fields> = Readonly<Record<keyof Fields, true>>;
 export function assertKnownFields(given: object, found: string, known: Readonly<Record<string, unknown>>): void {
   const unknown = Object.keys(given).find((field) => !Object.hasOwn(known, field));
   if (unknown === undefined) return;
-  const names = Object.keys(known);
-  const near = names.find((name) => areNear(name.toLowerCase(), unknown.toLowerCase()));
-  const others = names.length > LISTED ? `, … (${names.length} in all)` : "";
-  const hint = near === undefined ? `It has ${names.slice(0, LISTED).join(", ")}${others}` : `Did you mean ${near}?`;
-  throw new QavrError("INVALID_ARGUMENT", `${found} ${unknown}. ${hint}${near === undefined ? "." : ""}`, {
+  throw new QavrError("INVALID_ARGUMENT", `${found} ${unknown}. It has ${Object.keys(known).join(", ")}.`, {
     details: { field: unknown },
   });
-}
-
-/** The most names that a message lists. */
-const LISTED = 10;
-
-/**
- * True when at most one edit in three characters leads from one name to the other: Levenshtein's distance, by rows,
- * `d[i][j] = min(d[i−1][j] + 1, d[i][j−1] + 1, d[i−1][j−1] + [a[i] ≠ b[j]])`.
- */
-function areNear(a: string, b: string): boolean {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const [left, up, corner] = [next[j - 1], row[j], row[j - 1]] as [number, number, number];
-      next.push(Math.min(left + 1, up + 1, corner + (a[i - 1] === b[j - 1] ? 0 : 1)));
-    }
-    row = next;
-  }
-  return (row[b.length] as number) <= Math.max(a.length, b.length) / 3;
 }
 
 /**

@@ -6,6 +6,7 @@ import { answered } from "../learning-options.js";
 import type { MemoryParts } from "../memory-parts.js";
 import type { AgentRun } from "../runs/agent-run.js";
 import { storable } from "../runs/aliases.js";
+import { isRouting } from "../runs/later-verdicts.js";
 import { openRun, openUnrecorded } from "../runs/run-lifecycle.js";
 import { scopeOfRun } from "../runs/run-scope.js";
 import type { ThreadOfRun } from "../runs/thread-of-run.js";
@@ -37,14 +38,17 @@ export function planRecall(
   { threadId, resourceId }: ThreadOfRun,
   { requestContext, messageList, messages, tracingContext }: ProcessInputArgs,
 ): RecallPlan | undefined {
-  const { kit, options } = parts;
+  const { kit, options, shared } = parts;
   try {
     const info = { threadId, resourceId, requestContext };
     const scope = scopeOfRun(options, info);
-    const record = !settings.readOnly && answered("ignore", options.ignore?.(info)) !== true;
+    // Mastra lets a network's routing only read its memory; the network's verdict is about it all the same.
+    const routes = settings.readOnly && isRouting(messageList);
+    const record = (!settings.readOnly || routes) && answered("ignore", options.ignore?.(info)) !== true;
     const traceId = tracingContext?.currentSpan?.traceId;
     const open = record ? openRun : openUnrecorded;
-    const run = open(parts, scope, { threadId, resourceId, traceId }, requestContext);
+    const run = open(parts, scope, { threadId, resourceId, traceId, routes }, requestContext);
+    if (routes) shared.later.routes(threadId);
     const text = requestText(messages);
     run.request = messageList.get.all.db().filter(isAsking).map(textIn).join("\n");
     const inPrompt = new Set(messageList.get.all.db().map(({ id }) => id));
@@ -66,7 +70,7 @@ export function messageQuery(
     inPrompt,
   }: { readonly run: AgentRun | undefined; readonly text: string | undefined; readonly inPrompt: ReadonlySet<string> },
 ): QueryPlan {
-  const { label, semanticRecall: { echoes = "keep", fetchK } = {} } = options;
+  const { label, semanticRecall: { echoes = "keep", fetchK, recency } = {} } = options;
   const isEcho = text === undefined || echoes === "keep" ? undefined : echoOf(text);
   const rankings: QueryPlan["rankings"] = [];
   /** True for a message that the prompt has already, also from an earlier query of this recall. */
@@ -81,6 +85,7 @@ export function messageQuery(
     record: run?.session !== undefined,
     collection,
     fetchK,
+    recency,
     label,
     model,
     rankings,

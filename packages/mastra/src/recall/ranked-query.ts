@@ -1,6 +1,6 @@
 import type { QueryResult, QueryVectorParams } from "@mastra/core/vector";
 import type { Ranking } from "@qavr/core";
-import { byRank, type RunScope, toLabel } from "@qavr/core/adapter";
+import { byRank, type Recency, type RunScope, toLabel, withRecency } from "@qavr/core/adapter";
 import type { LearningOptions } from "../learning-options.js";
 import type { MemoryParts } from "../memory-parts.js";
 import { type AgentRun, entriesOf } from "../runs/agent-run.js";
@@ -18,6 +18,8 @@ export interface QueryPlan {
   readonly record: boolean;
   readonly collection: string;
   readonly fetchK: number | undefined;
+  /** Prefers newer memories. */
+  readonly recency: Recency | undefined;
   readonly label: LearningOptions["label"];
   /** Name of the embedding model, for the name of its vector space. */
   readonly model: string | undefined;
@@ -63,9 +65,11 @@ export async function rankedQuery(plan: QueryPlan, ask: Ask, params: QueryVector
 }
 
 async function findCandidates(plan: QueryPlan, ask: Ask, params: QueryVectorParams, topK: number): Promise<Found> {
-  const { kit, fetchK, scope, run } = plan;
+  const { kit, fetchK, recency, scope, run } = plan;
   const request = { namespace: scope.namespace, topK, ...(fetchK === undefined ? {} : { fetchK }) };
-  const width = (await kit.fetchSize(request, run?.runId)) ?? topK;
+  const learned = (await kit.fetchSize(request, run?.runId)) ?? topK;
+  // A preference needs something to choose from, also before anything is learned.
+  const width = recency ? Math.max(learned, fetchK ?? RECENT_FROM) : learned;
   const { answer, asked } = await askWide(plan, ask, params, { ...params, topK: width });
   const found = admitted(plan, answer);
   const missing = found.results.length < topK && answer.length >= topK;
@@ -128,17 +132,16 @@ function admitted(plan: QueryPlan, answer: readonly QueryResult[]): Found {
 
 function rankCandidates(
   plan: QueryPlan,
-  { results, ids }: Found,
+  found: Found,
   { queryVector }: QueryVectorParams,
   topK: number,
 ): Promise<QueryResult[] | undefined> {
   const { kit, scope, run, record, collection, model = "host", rankings } = plan;
+  const { results, ids, similarities } = preferred(plan, found);
   return kit.rank({
     session: run?.session,
     runId: run?.runId,
     mapIn() {
-      const scores = results.map(({ score }) => score);
-      const similarities = scores.every(Number.isFinite) ? scores : byRank(scores.length);
       const candidates = results.map((result, place) => {
         const [id, text] = [ids[place] as string, plan.textOf(result)];
         const label = toLabel(plan.label?.({ collection, id, text, metadata: result.metadata }));
@@ -155,4 +158,24 @@ function rankCandidates(
       return shown;
     },
   });
+}
+
+/** Candidates that a preference for newer memories chooses from. */
+const RECENT_FROM = 50;
+
+/** Results with their similarities, in the order of similarity and recency. */
+function preferred(
+  { recency }: QueryPlan,
+  { results, ids }: Found,
+): Found & { readonly similarities: readonly number[] } {
+  const scores = results.map(({ score }) => score);
+  const similarities = scores.every(Number.isFinite) ? scores : byRank(scores.length);
+  if (!recency) return { results, ids, similarities };
+  const now = Date.now();
+  const prior = results.map(({ metadata }, place) =>
+    withRecency(similarities[place] as number, now - Date.parse(String(metadata?.created_at)), recency),
+  );
+  const order = prior.map((_, place) => place).sort((a, b) => (prior[b] as number) - (prior[a] as number));
+  const inOrder = <Value>(values: readonly Value[]): Value[] => order.map((place) => values[place] as Value);
+  return { results: inOrder(results), ids: inOrder(ids), similarities: inOrder(prior) };
 }

@@ -71,6 +71,8 @@ export interface AgentRun extends RunScope {
   lastToolsFailed: boolean;
   /** The runs under way with the same request context, itself included: the context may name another of them. */
   beside: Set<AgentRun>;
+  /** True when it only chooses the next step of a network. */
+  readonly routes: boolean;
   /** True when it was resumed: it has memories from before its suspension. */
   readonly resumed: boolean;
   ended: boolean;
@@ -80,9 +82,10 @@ export interface AgentRun extends RunScope {
 export function newRun(
   known: RunScope &
     Pick<AgentRun, "session" | "episode" | "threadId" | "resourceId"> &
-    Partial<Pick<AgentRun, "resumed" | "runId" | "expectedAs" | "traceId">>,
+    Partial<Pick<AgentRun, "routes" | "resumed" | "runId" | "expectedAs" | "traceId">>,
 ): AgentRun {
   return {
+    routes: false,
     resumed: false,
     runId: undefined,
     expectedAs: undefined,

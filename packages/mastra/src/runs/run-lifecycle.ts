@@ -15,7 +15,7 @@ export const REQUEST_CONTEXT_KEY = "qavr";
 type RunParts = Pick<MemoryParts, "kit" | "shared" | "options">;
 
 /** Thread, resource and trace of a run that begins. */
-type Owner = ThreadOfRun & Pick<AgentRun, "traceId">;
+type Owner = ThreadOfRun & Pick<AgentRun, "traceId" | "routes">;
 
 /** Opens a run's episode and notes it in the request context. */
 export function openRun(
@@ -33,7 +33,7 @@ export function openRun(
 
 function begin(
   parts: RunParts,
-  known: RunScope & ThreadOfRun & Partial<Pick<AgentRun, "expectedAs" | "traceId">>,
+  known: RunScope & ThreadOfRun & Partial<Pick<AgentRun, "expectedAs" | "traceId" | "routes">>,
   aliases: readonly string[],
   requestContext: RequestContext | undefined,
 ): AgentRun {

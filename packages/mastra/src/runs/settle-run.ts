@@ -30,9 +30,11 @@ export async function settleRun(parts: MemoryParts, run: AgentRun, end: RunEnd):
   parts.shared.runs.remove(run);
   noteUnshown(parts, run);
   if (!run.session) return;
+  if (hasRecordedMemories(run)) parts.shared.later.ended(run, end.requestContext);
   const reason = reasonOf(run, end);
-  const fallback = parts.outcomes[reason] ?? undefined;
-  const outcome = (await judge(parts, run, reason, end)) ?? fallback;
+  // A network's verdict is the outcome of its routing.
+  const fallback = run.routes ? undefined : (parts.outcomes[reason] ?? undefined);
+  const outcome = run.routes ? undefined : ((await judge(parts, run, reason, end)) ?? fallback);
   const { session, runId } = run;
   const ending = { outcome, fallback, texts: textsOf(run, end) };
   await parts.kit.held(parts.kit.record(() => session.end(ending), runId));
