@@ -99,7 +99,7 @@ describe("the states that an engine remembers", () => {
       const fresh = testEngine({ store: inner, prefix: "fresh" }).engine;
       expect(await preview(reader)).toEqual(await preview(fresh));
       expect((await preview(reader)).items.find(({ id }) => id === "d0")?.learned).toBeLessThan(0);
-      expect(await reader.fetchSize({ topK: 3 })).toBe(20);
+      expect(await reader.fetchSize({ topK: 3 })).toBe(50);
     },
   );
 
@@ -127,10 +127,10 @@ describe("the states that an engine remembers", () => {
     const distant = distantStore(inner);
     const reader = testEngine({ store: distant.store, prefix: "reader" }).engine;
     await fail(writer, 5);
-    expect(await reader.fetchSize({ topK: 3 })).toBe(20);
+    expect(await reader.fetchSize({ topK: 3 })).toBe(50);
     distant.asked.length = 0;
     await fail(writer, 1);
-    expect(await reader.fetchSize({ topK: 3 })).toBe(20);
+    expect(await reader.fetchSize({ topK: 3 })).toBe(50);
     expect(distant.asked).toEqual([]);
     await forget(writer, { namespace: "default" });
     await preview(reader);

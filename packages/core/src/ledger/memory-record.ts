@@ -170,10 +170,12 @@ function copyWithRoom(learned: Uint8Array, room: number): Uint8Array {
   return record.subarray(room);
 }
 
-/** The learner's part of an encoded record, empty where nothing was learned. */
+/** The learner's part of an encoded record, empty where nothing was learned. @throws INVALID_STATE */
 export function learnedBytes(bytes: Uint8Array): Uint8Array {
   const record = aligned(bytes);
-  return record.subarray(headerBytesOf(record));
+  const length = headerBytesOf(record);
+  if (record.length < length) throw unreadable("it ends early");
+  return record.subarray(length);
 }
 
 /** Fingerprint of the text that an encoded record's memory was last shown with, 0 if unknown. @throws INVALID_STATE */
