@@ -10,11 +10,20 @@ import type { Measurement } from "../src/speed/measure.js";
 import { buildVectorIndex } from "../src/speed/vector-index.js";
 import { measureEngineOutcomes } from "../src/stores/engine-outcome.js";
 import { createHistory, HISTORY, type History, type HistoryShape, historyIndex } from "../src/stores/history.js";
+import { measureKnownReads } from "../src/stores/known.js";
 import { MEMORY_SCOPE, OUTCOME, OUTCOME_BYTES, outcomeWorkload } from "../src/stores/outcome-workload.js";
 import { countOutcomeWrites } from "../src/stores/outcome-writes.js";
 import { fillMemories, readPart } from "../src/stores/reading.js";
 import { recording } from "../src/stores/recording.js";
-import { engineTable, lossLines, readTable, reportPage, sizeTable, throughputTable } from "../src/stores/report.js";
+import {
+  engineTable,
+  knownTable,
+  lossLines,
+  readTable,
+  reportPage,
+  sizeTable,
+  throughputTable,
+} from "../src/stores/report.js";
 import { measureThroughput, type Throughput } from "../src/stores/throughput.js";
 
 describe("an outcome of the workload", () => {
@@ -243,13 +252,15 @@ describe("the page of the stores bench", () => {
     ]);
   });
 
-  it("shows all numbers, with the machine and the command", () => {
-    const results = { rounds: 8, duration: 1_500, throughput, reads, engine, sizes };
+  it("shows all numbers, with the machine and the command", async () => {
+    const known = await measureKnownReads({ "in memory": memoryStore() }, { rounds: 2, turns: 2, events: 1_500 });
+    const results = { rounds: 8, duration: 1_500, throughput, reads, engine, known, sizes };
     const page = reportPage(reportOf("stores", { PostgreSQL: "18.4" }, results));
     for (const part of [
       throughputTable(throughput),
       engineTable(engine),
       readTable(reads),
+      knownTable(known),
       sizeTable(sizes),
       "PostgreSQL 18.4",
       "8 rounds",

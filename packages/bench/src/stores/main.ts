@@ -11,9 +11,18 @@ import { installedVersions } from "../report/machine.js";
 import { type Measured, type Measurement, measureInterleaved } from "../speed/measure.js";
 import { withProgress } from "../terminal/progress.js";
 import { type EngineOutcome, measureEngineOutcomes } from "./engine-outcome.js";
+import { type KnownReads, measureKnownReads } from "./known.js";
 import { fillMemories, READ_MEMORIES, READ_NAMESPACE, readPart } from "./reading.js";
 import { recording } from "./recording.js";
-import { engineTable, readTable, reportPage, type StoresResults, sizeTable, throughputTable } from "./report.js";
+import {
+  engineTable,
+  knownTable,
+  readTable,
+  reportPage,
+  type StoresResults,
+  sizeTable,
+  throughputTable,
+} from "./report.js";
 import { postgresBytes, probeOpening, type StoreSize, sqliteBytes } from "./size.js";
 import { measureThroughput, type Throughput } from "./throughput.js";
 
@@ -70,6 +79,17 @@ async function measureEngine(folder: string, url: string): Promise<readonly Engi
   try {
     return await withProgress("outcomes of the engine", (onProgress) =>
       measureEngineOutcomes(stores, { turns: 40, warmup: 1, onProgress }),
+    );
+  } finally {
+    for (const store of Object.values(stores)) await store.close();
+  }
+}
+
+async function measureKnown(folder: string): Promise<readonly KnownReads[]> {
+  const stores: Record<string, Store> = { "in memory": memoryStore(), SQLite: sqliteStore(join(folder, "known.db")) };
+  try {
+    return await withProgress("memories and history", (onProgress) =>
+      measureKnownReads(stores, { turns: 40, warmup: 1, onProgress }),
     );
   } finally {
     for (const store of Object.values(stores)) await store.close();
@@ -135,6 +155,7 @@ async function measureStores(full: boolean): Promise<StoresResults> {
       throughput: await measureRecording(folder, server.url(), options),
       reads: await measureReading(folder, server.url()),
       engine: await measureEngine(folder, server.url()),
+      known: await measureKnown(folder),
       sizes: await measureSizes(folder, sizeServer.url(), memories),
     };
   } finally {
@@ -150,7 +171,9 @@ await runBenchmark({
 It starts two PostgreSQL servers and removes them.`,
   versions: async () => ({ ...installedVersions("pg"), PostgreSQL: await serverVersion() }),
   measure: measureStores,
-  summary: ({ throughput, engine, reads, sizes }) =>
-    [throughputTable(throughput), engineTable(engine), readTable(reads), sizeTable(sizes)].join("\n\n"),
+  summary: ({ throughput, engine, reads, known, sizes }) =>
+    [throughputTable(throughput), engineTable(engine), readTable(reads), knownTable(known), sizeTable(sizes)].join(
+      "\n\n",
+    ),
   page: reportPage,
 });

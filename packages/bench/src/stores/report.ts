@@ -1,8 +1,9 @@
 import type { Report } from "../report/benchmark.js";
 import { machineText } from "../report/machine.js";
 import { markdownTable, plain, ratioText, whole } from "../report/markdown-table.js";
-import type { Measurement } from "../speed/measure.js";
+import { type Measurement, ratio } from "../speed/measure.js";
 import type { EngineOutcome } from "./engine-outcome.js";
+import { KNOWN, type KnownReads } from "./known.js";
 import { OUTCOME, OUTCOME_BYTES } from "./outcome-workload.js";
 import { READ_MEMORIES, READ_STATES } from "./reading.js";
 import { RECORDED_MEMORIES } from "./recording.js";
@@ -16,6 +17,7 @@ export interface StoresResults {
   readonly throughput: readonly Throughput[];
   readonly reads: readonly Measurement[];
   readonly engine: readonly EngineOutcome[];
+  readonly known: readonly KnownReads[];
   readonly sizes: readonly StoreSize[];
 }
 
@@ -35,6 +37,28 @@ export function readTable(reads: readonly Measurement[]): string {
   return markdownTable(
     [`${READ_STATES} states`, "median µs", "p95 µs", "calls"],
     reads.map(({ name, median, p95, calls }) => [name, whole(median), whole(p95), whole(calls)]),
+  );
+}
+
+export function knownTable(known: readonly KnownReads[]): string {
+  const { memories: ids, candidates, events, page } = KNOWN;
+  return markdownTable(
+    [
+      "store",
+      `ranking of ${candidates}, µs`,
+      `memories() of ${ids} ids, µs`,
+      "÷ ranking",
+      `history() of ${page} of ${whole(events)} events, ms`,
+      "÷ ranking",
+    ],
+    known.map(({ store, ranking, memories, history }) => [
+      store,
+      whole(ranking.median),
+      whole(memories.median),
+      ratioText(ratio(memories, ranking), 1),
+      plain(history.median / 1_000, 1),
+      ratioText(ratio(history, ranking), 0),
+    ]),
   );
 }
 
@@ -84,7 +108,7 @@ export function lossLines({ throughput, reads }: Pick<StoresResults, "throughput
 }
 
 export function reportPage(report: Report<StoresResults>): string {
-  const { command, date, hardware, versions, rounds, duration, throughput, reads, engine, sizes } = report;
+  const { command, date, hardware, versions, rounds, duration, throughput, reads, engine, known, sizes } = report;
   return `# Stores
 
 SQLite and PostgreSQL side by side, in one run of \`${command}\`. The file is faster; the server lets many machines share what they learn.
@@ -113,6 +137,10 @@ The reads of one ranking, from a namespace of ${whole(READ_MEMORIES)} memories. 
 changed; within a staleness it is not asked.
 
 ${readTable(reads)}
+
+What is known of memories, and the events that led to it, beside an unrecorded ranking whose states are cached:
+
+${knownTable(known)}
 
 ## Many memories
 
