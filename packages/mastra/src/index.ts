@@ -15,8 +15,8 @@ export type {
   FinishedAgentRun,
   FoundMemory,
   LearningOptions,
-  RecallOptions,
   ReportToolOptions,
+  SemanticRecallOptions,
 } from "./learning-options.js";
 export { MASTRA_LOG_CODES, type MastraLogCode } from "./log-codes.js";
 export type { ReportedRun, RunReference } from "./outcomes/report-outcome.js";

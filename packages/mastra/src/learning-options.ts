@@ -92,7 +92,7 @@ export interface EngineFields extends Omit<EngineChoices, "store"> {
 }
 
 /** Options of the recall of messages, beside Mastra's own `semanticRecall`. */
-export interface RecallOptions {
+export interface SemanticRecallOptions {
   /**
    * Prefers newer messages: adds `weight · 2^(−age / halfLife)` to each similarity (`halfLife` in ms, `weight` 0.1 by default) before
    * what was learned. For facts that go out of date; where old ones stay right it costs places. @default none
@@ -147,7 +147,7 @@ export interface LearningOptions extends EngineFields {
    */
   readonly reportTool?: boolean | ReportToolOptions | undefined;
   /** The recall of messages. @default each option's own */
-  readonly semanticRecall?: RecallOptions | undefined;
+  readonly semanticRecall?: SemanticRecallOptions | undefined;
   /** Other bodies of memories to recall beside messages. @default none */
   readonly collections?: readonly CollectionOptions[] | undefined;
   /** True for runs that are not to be learned from (plumbing of a network, a judge): they recall in learned order. @default none */
@@ -216,7 +216,7 @@ const OPTIONS: OptionTable<LearningOptions> = {
 
 const RECENCY: OptionTable<Recency> = { halfLife: ABOVE_0, weight: ABOVE_0 };
 
-const RECALL_OPTIONS: OptionTable<RecallOptions> = {
+const RECALL_OPTIONS: OptionTable<SemanticRecallOptions> = {
   recency: true,
   echoes: oneOf("keep", "drop"),
   rememberTurns: synchronous(TURNS),
@@ -284,7 +284,7 @@ function refuseMisplaced(options: LearningOptions, table: Readonly<Record<string
 }
 
 /** Options of a vector store besides those of {@link EngineFields}. */
-export interface VectorFields extends Pick<RecallOptions, "fetchK"> {
+export interface VectorFields extends Pick<SemanticRecallOptions, "fetchK"> {
   /** Name of the body of memories that the ids belong to. @default the name of the index that is asked */
   readonly collection?: string | undefined;
   /** True adds `qavr: { episode, handle }` to each result's metadata, for reports without the results themselves. @default false */

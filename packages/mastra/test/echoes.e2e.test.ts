@@ -1,6 +1,6 @@
 import { Mastra } from "@mastra/core/mastra";
 import type { MastraDBMessage } from "@mastra/core/memory";
-import type { RecallOptions } from "@qavr/mastra";
+import type { SemanticRecallOptions } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
 import { type Bench, bench, latest, scriptedAgent, USER } from "./support/bench.js";
 import { promptText, type Script } from "./support/scripted-model.js";
@@ -109,7 +109,7 @@ describe("a failed turn", () => {
     expect([shown.includes("docker"), shown.includes("helm")]).toEqual([false, true]);
   });
 
-  it.each<[string, RecallOptions["rememberTurns"], boolean, string]>([
+  it.each<[string, SemanticRecallOptions["rememberTurns"], boolean, string]>([
     ["waits for an approval and is not to be remembered", () => false, true, ""],
     ["waits for an approval and ends well", "unfailed", true, "user,assistant"],
     ["waits for an approval and fails", "unfailed", false, ""],
@@ -129,7 +129,7 @@ describe("a failed turn", () => {
     expect(await embeddedRoles(given)).toBe(embedded);
   });
 
-  it.each<[string, RecallOptions["rememberTurns"], Script, string]>([
+  it.each<[string, SemanticRecallOptions["rememberTurns"], Script, string]>([
     ["not remembered", () => false, [{ tool: "works" }, { text: "done" }], ""],
     ["remembered", "unfailed", [{ tool: "works" }, { text: "done" }], "user,assistant"],
     ["that fails", "unfailed", [{ tool: "works" }, { error: new Error("down") }], ""],

@@ -1,6 +1,6 @@
 import { Memory } from "@mastra/memory";
 import { memoryStore } from "@qavr/core";
-import { QavrMemory, type RecallOptions } from "@qavr/mastra";
+import { QavrMemory, type SemanticRecallOptions } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
 import { bench, remember, scriptedAgent, USER } from "./support/bench.js";
 import { promptText, type Script } from "./support/scripted-model.js";
@@ -75,7 +75,7 @@ describe("an agent with several kinds of trouble", () => {
       options: { lastMessages: 2, semanticRecall: { topK: 1, messageRange: 0 } },
     });
     // Notes are memories here, cases are not.
-    const rememberTurns: RecallOptions["rememberTurns"] = ({ threadId = "" }) => !threadId.startsWith("task");
+    const rememberTurns: SemanticRecallOptions["rememberTurns"] = ({ threadId = "" }) => !threadId.startsWith("task");
     const qavr = { store: memoryStore(), semanticRecall: { rememberTurns } };
     const plain = await successes(new Memory(fields()));
     const learned = await successes(new QavrMemory({ ...fields(), qavr }));

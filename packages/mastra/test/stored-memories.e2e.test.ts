@@ -2,7 +2,7 @@ import type { MastraDBMessage } from "@mastra/core/memory";
 import { RequestContext } from "@mastra/core/request-context";
 import { createEngine, type Engine, memoryStore } from "@qavr/core";
 import { exportState, replay } from "@qavr/core/maintenance";
-import type { AgentRunInfo, LearningOptions, QavrMemory, RecallOptions } from "@qavr/mastra";
+import type { AgentRunInfo, LearningOptions, QavrMemory, SemanticRecallOptions } from "@qavr/mastra";
 import { describe, expect, it, vi } from "vitest";
 import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
 
@@ -178,7 +178,7 @@ describe("a cloned thread", () => {
 
 describe("a preference for newer messages", () => {
   /** Of eight memories with two equally similar messages, 300 days and 15 minutes old: how often the newer one is shown. */
-  async function newerShown(recency: NonNullable<RecallOptions["recency"]>): Promise<number> {
+  async function newerShown(recency: NonNullable<SemanticRecallOptions["recency"]>): Promise<number> {
     let newer = 0;
     for (let seed = 0; seed < 8; seed++) {
       const { memory } = bench({ semanticRecall: { recency, rememberTurns: () => false } });
