@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createEngine, memoryStore, oar, type Store } from "@qavr/core";
+import { createEngine, type Engine, memoryStore, oar, type Store } from "@qavr/core";
 import { forget, replay } from "@qavr/core/maintenance";
 import type { Reduce, SequencedEntry } from "@qavr/core/store";
 import { ledgerReducer } from "@qavr/core/store";
@@ -62,7 +62,11 @@ describe("the same events", () => {
     );
     expect(dumps[0]?.states.size).toBeGreaterThan(60);
     for (const other of dumps.slice(1)) expect(other).toEqual(dumps[0]);
-    for (const store of stores) await store.close();
+    const engines = stores.map((store) => createEngine({ store, clock: () => 0 }));
+    const reads = await Promise.all(engines.map(known));
+    expect(reads[0]?.pages[0]).toMatchObject([{ shown: expect.any(Number) }, {}, {}, {}]);
+    for (const other of reads.slice(1)) expect(other).toEqual(reads[0]);
+    for (const engine of engines) await engine.close();
   });
 
   it("stand after a replay of the engine as they stood before it", async () => {
@@ -76,6 +80,22 @@ describe("the same events", () => {
     await engine.close();
   });
 });
+
+/** What is known of memories, by id and in pages of four, and two pages of the history. */
+async function known(
+  engine: Engine,
+): Promise<{ readonly pages: readonly unknown[]; readonly rest: readonly unknown[] }> {
+  const pages: unknown[] = [];
+  for (let after: string | undefined, more = true; more; ) {
+    const { memories, next } = await engine.memories({ collection: "docs", limit: 4, after });
+    pages.push(memories);
+    after = next;
+    more = next !== undefined;
+  }
+  const ids = ["m1", "never", "m3"];
+  const history = [await engine.history({ limit: 9 }), await engine.history({ after: 9, limit: 9 })];
+  return { pages, rest: [await engine.memories({ collection: "docs", ids }), ...history] };
+}
 
 /** Notes which scopes are written. */
 function watched(reduce: Reduce, scopes: Set<string>): Reduce {
