@@ -88,7 +88,7 @@ describe("a memory whose text has changed", () => {
   it("never has negative evidence, whatever is corrected after it was discounted", async () => {
     const { engine } = testEngine();
     const first = await show(engine, "old text");
-    await engine.end(first.episode, { reward: true, tier: "completed", weight: 1 });
+    await engine.end(first.episode, { reward: true, tier: "self-reported" });
     await engine.end((await show(engine, "new text")).episode);
     expect(await evidence(engine)).toBe(0.5);
     await engine.report(first.episode, { reward: false, tier: "verified" });

@@ -107,7 +107,7 @@ describe.each(learners)("two outcomes of one episode, with %s", (_, learner) => 
   });
 
   it("of the same tier: a neutral vote takes an earlier one back", async () => {
-    const reward: OutcomeInput = { reward: 0.5, tier: "completed" };
+    const reward: OutcomeInput = { reward: 0.5, tier: "self-reported" };
     const taken: OutcomeInput[] = [reward, { helpful: ["d0"] }, { neutral: ["d0"] }];
     expectSame(await worth(learner(), taken), await worth(learner(), [reward]));
   });
@@ -143,7 +143,7 @@ describe("the outcome that counts", () => {
     const corrected = await after(
       oar() as Learner,
       [
-        { reward: 1, tier: "completed" },
+        { reward: 1, tier: "self-reported" },
         { reward: 0, tier: "verified" },
       ],
       10,
@@ -159,14 +159,43 @@ describe("the outcome that counts", () => {
   it("weighs 0.3 when the run merely ended, and what it says otherwise", async () => {
     const evidenceFor = async (outcome: OutcomeInput): Promise<number> => {
       const { engine } = testEngine();
+      const failed = await engine.rank({ ...request({ topK: 1 }), collection: "other" });
+      await engine.end(failed.episode, { reward: false, tier: "observed" });
       const { episode } = await engine.rank(request({ topK: 1 }));
       await engine.end(episode, outcome);
-      return (await engine.status()).collections[0]?.best[0]?.evidence as number;
+      const { collections } = await engine.status();
+      return collections.find(({ collection }) => collection === "default")?.best[0]?.evidence as number;
     };
     expect(await evidenceFor({ reward: true, tier: "completed" })).toBeCloseTo(0.3, 12);
     expect(await evidenceFor({ reward: true, tier: "completed", weight: 1 })).toBe(1);
     expect(await evidenceFor({ reward: true })).toBe(1);
     expect(await evidenceFor({ reward: true, weight: 0.5 })).toBe(0.5);
+  });
+
+  it.each<[what: string, first: OutcomeInput, counts: boolean]>([
+    ["nothing but other such ends is known", { reward: true, tier: "completed" }, false],
+    ["a person has called a run a failure", { reward: false, tier: "user" }, false],
+    ["a checker has called a run a failure", { reward: false, tier: "verified" }, false],
+    ["a run has thrown", { reward: false, tier: "observed" }, true],
+    ["a run has ended badly", { reward: false, tier: "completed" }, true],
+  ])("counts success by merely ending only where a run has failed by itself: %s", async (_what, first, counts) => {
+    const { engine } = testEngine();
+    const run = async (collection: string, outcome: OutcomeInput): Promise<void> => {
+      const { episode } = await engine.rank({ ...request({ topK: 1 }), collection, aliases: [`in ${collection}`] });
+      await engine.end(episode, outcome);
+    };
+    await run("first", first);
+    const { taught } = await engine.status();
+    await run("second", { reward: true, tier: "completed" });
+    const [memory] = (await engine.memories({ collection: "second" })).memories;
+    expect(memory).toMatchObject({ successes: 1, evidence: expect.closeTo(counts ? 0.3 : 0, 9) });
+    expect(await engine.status()).toMatchObject({ taught: taught + (counts ? 1 : 0) });
+    expect(await engine.explain("in second")).toMatchObject({ outcome: { reward: 1, tier: "completed" } });
+    await engine.report("in second", { reward: false, tier: "user" });
+    const [corrected] = (await engine.memories({ collection: "second" })).memories;
+    expect(corrected).toMatchObject({ successes: 0, failures: 1, evidence: expect.closeTo(1, 9) });
+    expect(await engine.status()).toMatchObject({ taught: taught + 1, corrections: 1 });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it("takes booleans as 0 and 1", async () => {

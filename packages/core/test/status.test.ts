@@ -28,7 +28,7 @@ describe("status", () => {
   it("counts what happened", async () => {
     const { engine, clock } = testEngine({ episodeTtl: MINUTE });
     const rank = async (): Promise<string> => (await engine.rank(request({ keepOrder: true }))).episode;
-    await engine.end(await rank(), { reward: true, tier: "completed" });
+    await engine.end(await rank(), { reward: true, tier: "self-reported" });
     await engine.end(await rank(), { reward: false, tier: "verified" });
     await engine.end(await rank(), {});
     await engine.end(await rank());
@@ -43,7 +43,7 @@ describe("status", () => {
     const status = await engine.status();
     expect(status).toMatchObject({
       episodes: { open: 1, recorded: 7, suspended: 1, abandoned: 1 },
-      outcomes: { verified: 1, user: 1, observed: 1, "self-reported": 0, completed: 2 },
+      outcomes: { verified: 1, user: 1, observed: 1, "self-reported": 1, completed: 1 },
       unknownOutcomes: 1,
       corrections: 1,
       taught: 3,

@@ -93,7 +93,7 @@ describe("kernel-prototypes@1", () => {
     const show = async (vector: number[], alias: string): Promise<void> => {
       const candidates = [{ id: "a", similarity: 1 }];
       const { episode } = await engine.rank({ candidates, topK: 1, vector, aliases: [alias] });
-      await engine.end(episode, { reward: 1, tier: "completed", weight: 1 });
+      await engine.end(episode, { reward: 1, tier: "self-reported" });
     };
     const memory = async (): Promise<KernelMemory> =>
       (await exportState(engine)).memories[0]?.state as unknown as KernelMemory;

@@ -17,12 +17,12 @@ describe("a memory whose embedding model has changed", () => {
   /** The same application with another model. */
   const changed = ({ ledger, storage, vector }: Bench, qavr: LearningOptions = {}): QavrMemory =>
     bench(
-      { store: ledger, logger, semanticRecall: { echoes: "drop" }, ...qavr },
+      { store: ledger, logger, semanticRecall: { echoes: "drop" }, evaluate: () => true, ...qavr },
       { storage, vector, embedder: wordEmbedder("other") },
     ).memory;
 
   it("learns in the new space under another name, forgets under both, and finds the old name as it was", async () => {
-    const before = bench({ logger });
+    const before = bench({ logger, evaluate: () => true });
     const message = await remember(before.memory, "deploy the service with helm upgrade");
     expect(await ask(before.memory, "a")).toBe("messages");
     expect(await ask(changed(before), "b")).toBe("messages");

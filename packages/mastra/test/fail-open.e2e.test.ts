@@ -156,7 +156,7 @@ describe("a vector store", () => {
 
   it("that refuses long lists is asked its own question", async () => {
     const { messages, logger } = listener();
-    const { memory, vector } = bench({ logger });
+    const { memory, vector } = bench({ logger, evaluate: () => true });
     await remember(memory, NOTE);
     await scriptedAgent(memory, [{ text: "with helm" }]).generate(QUESTION, { memory: on }); // now something is known
     const query = vector.query.bind(vector);

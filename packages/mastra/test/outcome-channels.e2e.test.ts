@@ -109,7 +109,8 @@ describe("reportOutcome", () => {
     });
 
     it("finds the next one that is shown something", async () => {
-      const { memory } = await two();
+      const { memory, first } = await two();
+      await memory.reportOutcome({ runId: first, success: true }); // now something is known
       const { runId = "" } = await scriptedAgent(memory, [{ text: "with helm" }]).generate(QUESTION, { memory: on });
       await memory.reportOutcome({ threadId: THREAD, success: false });
       expect((await memory.explain({ runId }))?.outcome).toMatchObject({ reward: 0, tier: "user" });

@@ -99,7 +99,12 @@ describe("what was learned about messages", () => {
       warn.mockClear();
       const store = memoryStore();
       // An engine each, as two processes have.
-      const qavr = (): LearningOptions => ({ namespace: tenant, logger: { warn }, engine: createEngine({ store }) });
+      const qavr = (): LearningOptions => ({
+        namespace: tenant,
+        logger: { warn },
+        engine: createEngine({ store }),
+        evaluate: () => true,
+      });
       const { memory: here, storage, vector } = bench(qavr());
       const ask = (text: string, thread: string): Promise<unknown> =>
         scriptedAgent(here, [{ text: "ok" }]).generate(text, {

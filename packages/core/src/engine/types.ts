@@ -116,7 +116,11 @@ export interface Ranking {
 export interface OutcomeInput {
   /** In [0, 1]; `true` is 1, `false` is 0; null or absent: unknown (votes still count). */
   readonly reward?: number | boolean | null | undefined;
-  /** In (0, 1]. @default 0.3 for the tier `completed`, else 1 */
+  /**
+   * In (0, 1]. Success of tier `completed` teaches nothing until a run in the namespace has failed by itself: with tier `observed`, or
+   * `completed`.
+   * @default 0.3 for the tier `completed`, else 1
+   */
   readonly weight?: number | undefined;
   /** How good the evidence is. @default "user" */
   readonly tier?: OutcomeTier | undefined;

@@ -17,7 +17,7 @@ export function lessonOf<Shared, Memory>(
   first = false,
 ): Lesson<Shared, Memory> {
   const evidence = evidenceOf(episode);
-  const { reward, votes } = evidence;
+  const { lesson, votes } = evidence;
   const isUsed = useOf(episode.used);
   const shares = creditShares(episode.exposures);
   const exposures = episode.exposures.flatMap((exposure, e) => {
@@ -48,11 +48,11 @@ export function lessonOf<Shared, Memory>(
   const capped = votes.some(({ credibility }) => credibility?.cap);
   return {
     exposures,
-    reward: reward?.reward ?? null,
+    reward: lesson?.reward ?? null,
     weight: evidence.weight,
     // Votes of which a cap left nothing are no votes.
     voted: votes.length > 0 && (!capped || exposures.some(({ shown }) => shown.some(({ vote }) => vote !== 0))),
-    at: reward?.at ?? votes.at(-1)?.at ?? 0,
+    at: lesson?.at ?? votes.at(-1)?.at ?? 0,
     first,
   };
 }

@@ -16,7 +16,7 @@ import {
   type RecordedExposure,
   type RevisionEvent,
 } from "./events.js";
-import { trustIn } from "./evidence.js";
+import { trustIn, weightOf } from "./evidence.js";
 import { type Governance, required } from "./governance.js";
 import { countReward, noteDraw } from "./holdout-counts.js";
 import type { MemoryRecord } from "./memory-record.js";
@@ -158,6 +158,7 @@ function* foldOutcome<Shared, Memory>(
   const { stats } = draft;
   stats.outcomes[event.tier] += 1;
   if (event.reward === null) stats.unknown += 1;
+  const weight = weightOf(event, stats);
   const episode = draft.episode(event.episode);
   // Erased in the meantime: the outcome is a fact, but there is nothing left to credit.
   if (!episode) return;
@@ -178,14 +179,12 @@ function* foldOutcome<Shared, Memory>(
     return;
   }
   yield* draft.loadStates(episode.exposures);
-  if (episode.contribution) {
-    stats.corrections += 1;
-    takeBack(draft, episode);
-  }
+  if (episode.contribution || episode.reward?.weight === 0) stats.corrections += 1;
+  if (episode.contribution) takeBack(draft, episode);
   countEvidence(draft, episode, -1);
   episode.used = used;
   if (rewarded && event.reward !== null) {
-    const { tier, reward, weight, source, note } = event;
+    const { tier, reward, source, note } = event;
     countReward(stats, episode, -1);
     episode.reward = { tier, reward, weight, source, note, at: draft.at, credibility };
     countReward(stats, episode, 1);

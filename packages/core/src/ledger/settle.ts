@@ -8,9 +8,9 @@ import { fitAgain, revisitRuns } from "./revisit.js";
 
 /** Adds the episode's contribution, if it has an outcome that says something and none is recorded. */
 export function* settle<Shared, Memory>(draft: Draft<Shared, Memory>, id: string, episode: EpisodeRecord): Loading {
-  const { reward, votes } = evidenceOf(episode);
+  const { lesson: taught, votes } = evidenceOf(episode);
   // The used memories of a run teach nothing while its end is unknown.
-  if (episode.contribution || (!reward && votes.length === 0)) return;
+  if (episode.contribution || (!taught && votes.length === 0)) return;
   const first = !episode.taught;
   const lesson = lessonOf(draft, episode, first);
   if (!lesson.exposures.some(({ shown }) => shown.some(({ weight }) => weight > 0))) return;

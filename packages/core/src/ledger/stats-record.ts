@@ -8,6 +8,8 @@ import { assertLayout, readable } from "./unreadable.js";
 interface RareCounts {
   /** Revocations in the ledger; absent before there was one. */
   revocations?: number;
+  /** Failures of tier `completed`; absent before there was one. */
+  endedBadly?: number;
   /** Credits of a source to a memory that were beyond its cap; absent before there was one. */
   capped?: number;
   /** Episodes by explicit context; absent before there was one. */
@@ -69,7 +71,7 @@ export function encodeStats(stats: StatsRecord): Uint8Array {
   const writer = new ByteWriter().u8(LAYOUT).text(stats.learner);
   for (const count of COUNTED) writer.f64(stats[count]);
   for (const tier of OUTCOME_TIERS) writer.f64(stats.outcomes[tier]);
-  const { revocations, capped, contexts, holdout } = stats;
-  const rare = JSON.stringify({ revocations, capped, contexts, holdout });
+  const { revocations, endedBadly, capped, contexts, holdout } = stats;
+  const rare = JSON.stringify({ revocations, endedBadly, capped, contexts, holdout });
   return writer.text(rare === "{}" ? "" : rare).finish();
 }

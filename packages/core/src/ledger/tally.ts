@@ -1,11 +1,8 @@
 import type { Draft } from "./draft.js";
 import type { EpisodeRecord } from "./episode-record.js";
-import { evidenceOf } from "./evidence.js";
+import { evidenceOf, SUCCESS } from "./evidence.js";
 import type { MemoryRecord } from "./memory-record.js";
 import { useOf } from "./used.js";
-
-/** A reward from here on is a success. */
-const SUCCESS = 0.5;
 
 /**
  * Counts what is known of an episode for each memory that a credited part of it showed (`times` 1), or takes it back (−1): whether the

@@ -63,8 +63,7 @@ describe("a reflector as a runnable", () => {
         .flatMap(({ best, worst }) => [...best, ...worst])
         .map(({ id, utility }) => [id, utility]),
     );
-    expect(utilities[first]).toBeGreaterThan(utilities[second] as number);
-    expect(utilities[second]).toBeGreaterThan(utilities[third] as number);
+    expect([first, second, third].map((id) => Math.sign(utilities[id] ?? 0))).toEqual([1, 0, -1]);
     expect(await credit(memory)).toMatchObject({ [first]: 1, [third]: -1 });
   });
 

@@ -1,5 +1,5 @@
 import type { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
-import { type LogFields, memoryStore } from "@qavr/core";
+import { type LogFields, type MemoryView, memoryStore } from "@qavr/core";
 import { type Qavr, type QavrOptions, type QavrRetriever, qavr } from "../../src/index.js";
 import { memoryVectorStore, only } from "./corpus.js";
 
@@ -39,11 +39,19 @@ export async function bench(options: QavrOptions = {}): Promise<Bench> {
   };
 }
 
-/** The memories with evidence in a namespace, for (+1) or against (−1) them. */
-export async function credit(memory: Qavr, namespace?: string): Promise<Record<string, 1 | -1>> {
-  const { collections } = await memory.status(namespace === undefined ? {} : { namespace });
-  const known = collections.flatMap(({ best, worst }) => [...best, ...worst]).filter(({ evidence }) => evidence > 0);
-  return Object.fromEntries(known.map(({ id, utility }) => [id, utility > 0 ? 1 : -1]));
+/** The memories whose runs in a namespace, or the votes on them, speak for (+1) or against (−1) them. */
+export async function credit(memory: Qavr, namespace: string = "default"): Promise<Record<string, 1 | -1>> {
+  const { collections } = await memory.status({ namespace });
+  const views = await Promise.all(
+    collections.map(({ collection }) => memory.engine.memories({ namespace, collection })),
+  );
+  const judged = views.flatMap(({ memories }) => memories).map(({ id, ...known }) => [id, verdictOn(known)] as const);
+  return Object.fromEntries(judged.filter(([, verdict]) => verdict !== 0)) as Record<string, 1 | -1>;
+}
+
+/** A vote decides before the ends of runs. */
+function verdictOn({ successes, failures, helpful, harmful }: Omit<MemoryView, "id">): number {
+  return Math.sign(helpful - harmful) || Math.sign(successes - failures);
 }
 
 /** True if no run and no episode is left open. */
