@@ -90,7 +90,7 @@ describe.each(LOCAL_STORES.map((store): [string, LocalStore] => [store.name, sto
     const { documents, episode } = await memory.recall(vectors, QUESTION, { k: 1 });
     await episode.report({ success: true });
     const [id] = (await memory.status()).collections.flatMap(({ best }) => best.map((known) => known.id));
-    if (local.ids === "text") expect(id).toMatch(/^text:[0-9a-f]{64}$/);
+    if (local.ids === "text") expect(id).toMatch(/^text:[0-9a-v]{16}$/);
     else expect(id).toBe(documents[0]?.id);
     if (local.ids === "added") expect(id).toBe("restart");
   });

@@ -1,18 +1,15 @@
 import { type Learner, oar, qValue, similarity } from "@qavr/core";
-import { beta, contexts, globalAdvantage, jar, kernelPrototypes, memrl, successRate } from "@qavr/learners";
+import { beta, contexts, globalAdvantage, kernelPrototypes, successRate } from "@qavr/learners";
 
 /** The learners of the tables, by the names of the simulated benchmark. */
 export const REAL_ROWS: Readonly<Record<string, () => unknown>> = {
   similarity,
   qavr: () => qValue({ rewards: { failed: 0 } }),
-  memrl,
   "success-rate": successRate,
   "beta-mean": beta,
-  "beta-thompson": () => beta({ policy: "thompson" }),
   "global-advantage": globalAdvantage,
   "kernel-prototypes": kernelPrototypes,
   contexts,
-  jar,
   oar,
 };
 
