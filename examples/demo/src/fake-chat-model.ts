@@ -6,7 +6,7 @@ import { formatAnswer, oneLine, readPrompt } from "./prompt.js";
 /** Places of the model's independent draws. */
 const DRAW = { luck: 1, mistake: 2 } as const;
 
-/** What stands in for a model's understanding: which question means what, and which lesson helps whom. */
+/** Stand-in for a model's understanding: the need of each question, and the lessons that help with it. */
 export interface FakeChatModelFields extends BaseChatModelParams {
   readonly dataset: Dataset;
   readonly world: World;

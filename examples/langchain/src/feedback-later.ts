@@ -1,4 +1,4 @@
-// When a run ends, nobody knows whether its answer was any good. People rate it in LangSmith, later; a nightly sync turns their
+// When a run ends, the quality of its answer is unknown. People rate it in LangSmith, later; a nightly sync turns their
 // ratings into outcomes.
 import { AIMessage } from "@langchain/core/messages";
 import { StringOutputParser } from "@langchain/core/output_parsers";

@@ -11,7 +11,7 @@ const MAIN = fileURLToPath(new URL("../dist/main.mjs", import.meta.url));
 /** 2026-01-01, in seconds. */
 const START = 1_767_225_600;
 
-/** What a request for a chat completion says, as far as it matters here. */
+/** The parts of a chat completion request that matter here. */
 interface Asked {
   readonly model: string;
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];

@@ -1,5 +1,5 @@
-// One run, two processes: the first is suspended until somebody approves and is then killed, the second resumes it.
-// What the first was shown is credited by how the second ends.
+// One run, two processes: the first is suspended until a person approves and is then killed, the second resumes it.
+// The end of the second credits the memories that the first was shown.
 import { spawnSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

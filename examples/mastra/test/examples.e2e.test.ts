@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 const folder = fileURLToPath(new URL("..", import.meta.url));
 const page = readFileSync(`${folder}README.md`, "utf8");
 
-/** What the page says that a program prints: the text block below its command. */
+/** The output of a program by its page: the text block below its command. */
 function shown(name: string): string | undefined {
   return new RegExp(
     `pnpm exec node examples/mastra/${name}/main\\.ts\\n\`\`\`\\n\\n\`\`\`txt\\n(.*?)\\n\`\`\``,

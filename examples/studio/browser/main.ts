@@ -48,7 +48,7 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** What one does in Studio. */
+/** A user's steps in Studio. */
 function studio(
   page: Page,
   url: string,

@@ -15,7 +15,7 @@ const ASKED = "service rollout with docker please";
 const RESOURCE = "operator";
 const OWN = `agentId=operator&resourceId=${RESOURCE}`;
 
-/** What the tests read of answers. */
+/** The parts of answers that the tests read. */
 interface Answer {
   readonly [field: string]: unknown;
   readonly text?: string;
@@ -38,7 +38,7 @@ const post = async (route: string, body: object): Promise<Answer> =>
 const generate = (thread: string, messages: string, more: object = {}): Promise<Answer> =>
   post("agents/operator/generate", { messages, memory: { thread, resource: RESOURCE }, ...more });
 
-/** What Studio's chat sends: the agent is told, and answers on the thread. */
+/** The request of Studio's chat: the agent answers on the thread. */
 const send = (threadId: string, contents: string): Promise<Answer> =>
   post("agents/operator/send-message", {
     message: { contents },

@@ -41,7 +41,7 @@ function listeningStore(inner: Store): { readonly store: Store; readonly reads: 
   return { reads, store: { ...inner, readStates } };
 }
 
-/** What a run of the usual request changes. */
+/** Changes of a run of the usual request. */
 const WRITTEN_BY_A_RUN = [
   ["shared", "default"],
   ["memory:default", "d0", "d1", "d2"],
@@ -184,7 +184,7 @@ describe("the states that an engine remembers", () => {
     const after = reads.length;
     for (let i = 0; i < 5; i++) await engine.report(episode, { reward: i % 2 });
     await turn();
-    // Each looks for its episode; the states of its memories nobody has asked for since.
+    // Each looks for its episode; the states of its memories were not read since.
     expect(reads.slice(after).every(([scope]) => scope === "episode")).toBe(true);
     expect(await preview(engine)).toEqual(await preview(testEngine({ store: inner, prefix: "another" }).engine));
   });

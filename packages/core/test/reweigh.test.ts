@@ -16,7 +16,7 @@ async function show(engine: Engine, id: string): Promise<string> {
   return episode;
 }
 
-/** How much is known about a memory: the weights of its runs, each times the trust in whoever told of it. */
+/** Evidence of a memory: the weights of its runs, each times the trust in its source. */
 async function evidenceOf(engine: Engine, id: string): Promise<number> {
   const { memories } = await exportState(engine);
   const known = memories.find((memory) => memory.id === id) as { state: { evidence: number } } | undefined;

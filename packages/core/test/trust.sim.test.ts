@@ -7,7 +7,7 @@ import { World } from "./support/world.js";
 const SEEDS = [1, 2];
 const RUNS = 1_200;
 
-/** What learning adds to success on held-out requests, mean over the seeds. */
+/** Gain in success on held-out requests, mean over the seeds. */
 async function gain(lying: number, verified: number, trust: "off" | "audited"): Promise<number> {
   let sum = 0;
   for (const seed of SEEDS) {

@@ -12,7 +12,7 @@ export function defaultStore(store: string | Store | undefined): Store {
   });
 }
 
-/** What keeps that store from being opened, as far as that is known without opening it. */
+/** The reason why that store cannot be opened, as far as it shows without opening it. */
 export function defaultStoreProblem(store: string | Store | undefined): QavrError | undefined {
   return storeProblem(store, import.meta.url);
 }

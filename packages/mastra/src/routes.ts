@@ -6,7 +6,7 @@ import type { QavrMemory } from "./qavr-memory.js";
 
 /** Options of {@link qavrRoutes}. */
 export interface RoutesOptions {
-  /** Where the routes begin; Mastra refuses `/api`. @default "/qavr" */
+  /** Path prefix of the routes; Mastra refuses `/api`. @default "/qavr" */
   readonly path?: string | undefined;
 }
 

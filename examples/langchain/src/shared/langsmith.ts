@@ -1,7 +1,7 @@
 import type { FeedbackClient, LangSmithFeedback } from "@qavr/langchain/langsmith";
 import { Client } from "langsmith";
 
-/** Where people rate runs, and the project that the ratings belong to. */
+/** The place where people rate runs, and the project of the ratings. */
 export interface LangSmith {
   readonly client: FeedbackClient & {
     createFeedback(feedback: { runId: string; sessionId: string; key: string; score: boolean }): Promise<unknown>;

@@ -1,8 +1,8 @@
 export type DatasetName = "banking77" | "hwu64" | "clinc150" | "nlupp-hotels" | "sealtools";
 
-/** What the memory store holds for each need. */
+/** The memories of each need. */
 export interface MemoryPlan {
-  /** Whether the need's own description is one. */
+  /** True if the need's own description is one. */
   readonly description: boolean;
   /** How many are lessons filed under an earlier request with this need alone. */
   readonly cases: number;
@@ -18,11 +18,11 @@ export interface DatasetPlan {
    * memories and the unlabelled stream.
    */
   readonly small: boolean;
-  /** Whether the stream asks each request once and ends, so that needs stay as rare as they are. Otherwise it is asked again until there are enough runs. */
+  /** True if the stream asks each request once and ends, so that needs stay rare. Otherwise requests repeat until there are enough runs. */
   readonly once: boolean;
   /** Share of needs that the stream never asks about. 0 where nearly every request is a need of its own. */
   readonly unseen: number;
-  /** Whether parameters of this project's learners were chosen on it (with seeds above 100). */
+  /** True if parameters of this project's learners were chosen on it (with seeds above 100). */
   readonly tunedOn: boolean;
   /** One line for reports: what it is, whose, under which licence. */
   readonly about: string;

@@ -9,7 +9,7 @@ const SEED = 1_536;
 
 /**
  * The same vectors in a space of {@link WIDE_DIMS}: turned by a fixed random isometry, so every inner product stays what it was
- * and no direction lies along an axis. Whoever computes with inner products alone notices nothing; whoever projects does.
+ * and no direction lies along an axis. Inner products do not change; projections do.
  */
 export function widener(dims: number): (vector: Float32Array) => Float32Array {
   const { data } = randomBasis(dims);

@@ -16,7 +16,7 @@ export interface Arm {
   show(asked: Asked): Promise<readonly string[]>;
   /** The run has ended; the arm asks the world for what it may know about it. */
   learn(asked: Asked, shown: readonly string[]): Promise<void>;
-  /** What `show` would show now, without leaving a trace. */
+  /** The result of `show` now, without leaving a trace. */
   preview(asked: Asked): Promise<readonly string[]>;
   close(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import type { Checkpoint, JobResult } from "./results.js";
 import { BASELINE_ROW } from "./rows.js";
 import type { ScenarioName } from "./scenarios.js";
 
-/** What can be compared at a checkpoint … */
+/** Measures at a checkpoint … */
 export type CheckpointMeasure = Exclude<keyof Checkpoint, "runs">;
 /** … and at the end of a trial. */
 export type Measure = CheckpointMeasure | "online" | "unseen";

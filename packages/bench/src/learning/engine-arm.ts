@@ -5,23 +5,23 @@ import { type Report, reports, used, votes } from "../world/feedback.js";
 import type { Request, World } from "../world/world.js";
 import { type Arm, type Asked, FIRST_RUN, RUN_INTERVAL } from "./arm.js";
 
-/** How an engine is set up for a comparison, and what it is told about runs. */
+/** Setup of an engine for a comparison, and the reports that it receives. */
 export interface EngineArmOptions {
   /** A fresh learner; learners are pure, but settings may differ from row to row. */
   readonly learner: () => Learner;
   /**
-   * Where the request vector comes from: the host's embedding, the same turned into as many dimensions as models give, or the
+   * Source of the request vector: the host's embedding, the same turned into as many dimensions as models give, or the
    * engine's own hash of the text.
    * @default "embedding"
    */
   readonly vector?: "embedding" | "wide" | "text";
-  /** Whether the agent says which memories helped or misled it. @default false */
+  /** True if the agent votes on memories. @default false */
   readonly votes?: boolean;
-  /** Whether the run says which memories it used. @default false */
+  /** True if the run lists the memories that it used. @default false */
   readonly used?: boolean;
   /** How far sources are believed. @default "off" */
   readonly trust?: "off" | "audited";
-  /** Which reports about a run it is told. @default all of them */
+  /** The reports about a run that it receives. @default all of them */
   readonly hears?: (report: Report) => boolean;
 }
 
@@ -61,7 +61,7 @@ export function engineArm(world: World, options: EngineArmOptions): Arm {
   const fetchK = engine.learner.fetchK?.(topK) ?? FETCHED;
   let episode = "";
 
-  /** What the engine did, unless it complained: its logger may not throw by itself. */
+  /** The engine's result, unless it logged a problem: a logger may not throw by itself. */
   async function withoutComplaint<T>(doing: Promise<T>): Promise<T> {
     const done = await doing;
     if (complaints.length > 0) throw new Error(`The engine complains: ${complaints.join(" ")}`);

@@ -3,7 +3,7 @@ import type { Comparisons } from "./comparison.js";
 import { STRESS_SET } from "./plan.js";
 import { DEFAULT_ROW, REFERENCE_ROW } from "./rows.js";
 
-/** What the quick plan must show, with room for other luck: a change of arithmetic draws other outcomes. */
+/** Demands on the quick plan, with room for other luck: a change of arithmetic draws other outcomes. */
 export const GUARDS = {
   /** Gain in success of the default learner; it measured +0.18. */
   success: 0.12,

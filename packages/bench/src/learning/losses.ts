@@ -10,7 +10,7 @@ const WORTH_SAYING = 0.005;
 /** Less than this vanishes in the digits that are printed. */
 const VISIBLE = 0.001;
 
-/** Where the default learner loses: sentences for the top of the page, from the results alone. */
+/** Losses of the default learner: sentences for the top of the page, from the results alone. */
 export function losses(comparisons: Comparisons): readonly string[] {
   return [
     ...missed(comparisons),

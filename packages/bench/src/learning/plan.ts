@@ -18,11 +18,11 @@ const HEADLINES: readonly string[] = [BASELINE_ROW, REFERENCE_ROW, DEFAULT_ROW];
 const STRESS_SEEDS = 2;
 const SOURCES_SEEDS = 4;
 
-/** What the stress scenarios run on: a set that nothing is tuned on. */
+/** The set of the stress scenarios: one that nothing is tuned on. */
 export const STRESS_SET: DatasetName = "banking77";
 
 /**
- * What fits into half an hour: all rows on all sets; on one set, all but the slow ones through the stress scenarios, with two seeds where
+ * A plan for half an hour: all rows on all sets; on one set, all but the slow ones through the stress scenarios, with two seeds where
  * they are not the rows that the targets compare; and those that hear of sources through the lying ones.
  */
 export function fullPlan(): readonly Job[] {
@@ -41,7 +41,7 @@ export function fullPlan(): readonly Job[] {
   ];
 }
 
-/** What continuous integration can afford: the default learner on one set. */
+/** A plan for continuous integration: the default learner on one set. */
 export function quickPlan(): readonly Job[] {
   const seeds = [1, 2, 3];
   const rows = [BASELINE_ROW, REFERENCE_ROW, DEFAULT_ROW];

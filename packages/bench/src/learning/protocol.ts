@@ -8,7 +8,7 @@ import type { Checkpoint, JobResult } from "./results.js";
 /** After how many runs the held-out requests are judged; those beyond the stream are left out, its end always counts. */
 export const CHECKPOINTS = [50, 100, 150, 200, 300, 500, 700, 1000, 1500, 2000, 3000] as const;
 
-/** What the protocol finds out about one arm in one world. */
+/** Result of the protocol for one arm in one world. */
 export type Trial = Pick<JobResult, "online" | "checkpoints" | "unseen">;
 
 /**

@@ -25,7 +25,7 @@ import { timeWeightedArm } from "./time-weighted-arm.js";
 export interface Row {
   readonly name: string;
   readonly createArm: CreateArm;
-  /** Whether it is told which memories helped or misled: more than the other rows know. */
+  /** True if it receives votes on memories, which the other rows do not. */
   readonly votes: boolean;
   /** Costs so much that the full benchmark leaves it out of the other worlds. */
   readonly slow: boolean;
@@ -57,7 +57,7 @@ export function variantOf(row: string): string {
   return row.split("+", 1)[0] as string;
 }
 
-/** What every gain is counted from. */
+/** The row that every gain is counted from. */
 export const BASELINE_ROW = "similarity";
 /** The published formula that gains are multiples of. */
 export const REFERENCE_ROW = "qavr";

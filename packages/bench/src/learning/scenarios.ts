@@ -22,14 +22,14 @@ export type ScenarioName =
   | "sources-coin"
   | "one-need";
 
-/** What a scenario is for, which decides where it is run and reported. */
+/** Purpose of a scenario: it decides where the scenario is run and reported. */
 export type ScenarioKind = "main" | "stress" | "sources" | "narrow";
 
 export interface NamedScenario {
   readonly kind: ScenarioKind;
   /** One line for reports. */
   readonly about: string;
-  /** Whether every outcome is honest, if noisy: learning must not hurt much in such a world. */
+  /** True if every outcome is honest, if noisy: learning must not hurt much in such a world. */
   readonly honest: boolean;
   readonly settings: Scenario;
 }

@@ -10,7 +10,7 @@ export interface Target {
   /** Without it the learner is not good enough. Absent: only aimed at. */
   readonly must?: number;
   readonly aim: number;
-  /** Whether less is better. */
+  /** True if less is better. */
   readonly atMost?: boolean;
   /** How the numbers are written. */
   readonly unit: "gain" | "times" | "runs" | "share";
@@ -21,7 +21,7 @@ export interface Target {
 /** Sets with something to learn: every need is asked about again and again, and some memories mislead. */
 export const LEARNABLE_SETS: readonly DatasetName[] = DATASET_NAMES.filter((name) => DATASETS[name].unseen > 0);
 
-/** Where honest outcomes must not do harm: scenarios on the stress set, and the set on which there is nothing to learn. */
+/** Places where honest outcomes must not do harm: scenarios on the stress set, and the set on which there is nothing to learn. */
 const HARMLESS: readonly (readonly [DatasetName, ScenarioName])[] = [
   ["banking77", "clean"],
   ["banking77", "flips-30"],

@@ -46,10 +46,10 @@ const PLACES = [
 /** Chance of success of a run that remembers the right fix, the wrong one, both, and neither. */
 const SUCCESS = { right: 0.95, wrong: 0.1, both: 0.55, neither: 0.35 } as const;
 
-/** What the desk is asked in one run, and how the run goes given what its agent remembers. */
+/** The request of one run, and its end given what the agent remembers. */
 export interface Ticket {
   readonly text: string;
-  /** What the agent answers; undefined when the run fails. */
+  /** The agent's answer; undefined when the run fails. */
   answer(prompt: string): string | undefined;
 }
 

@@ -19,7 +19,7 @@ export const ARMS = {
 /** Words that the model streams in each run. */
 export const ANSWER_WORDS = 180;
 
-/** What the runs of one agent took. */
+/** Times of the runs of one agent. */
 export interface Overhead {
   readonly wall: Measurement;
   /** Median processor time of a run, ms. Waits for the disk are not in it, and a busy machine does not stretch it. */

@@ -1,6 +1,6 @@
 import type { LearningPlan } from "./learning.js";
 
-/** What is compared, by the name that the page gives it. */
+/** A comparison, by its name on the page. */
 export interface Comparison {
   readonly name: string;
   readonly plan: LearningPlan;

@@ -6,7 +6,7 @@ interface Message {
   readonly content: string | readonly { readonly text?: string }[];
 }
 
-/** What a scripted model says to a prompt. */
+/** Answer of a scripted model to a prompt. */
 export type Reply =
   | { readonly text: string }
   | { readonly tool: string; readonly args?: unknown }

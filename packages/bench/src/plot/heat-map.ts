@@ -8,9 +8,9 @@ export interface HeatMap {
   readonly rows: readonly string[];
   /** Left to right; gaps part groups. */
   readonly groups: readonly { readonly name: string; readonly columns: readonly string[] }[];
-  /** Undefined for a cell that nobody measured. */
+  /** Undefined for a cell that was not measured. */
   value(row: string, column: string): number | undefined;
-  /** What is printed in a cell. */
+  /** Text of a cell. */
   format(value: number): string;
   /** Values of at least this size have the full colour. > 0 */
   readonly full: number;

@@ -3,7 +3,7 @@ import { mean } from "../statistics/interval.js";
 import { loadRealSet, type RealCandidate, type RealRequest, type RealSetName } from "./real-sets.js";
 
 /**
- * Where the host's similarity comes from: the set's own, noise N(0.5, 0.1) per request and candidate, one wrong order for all requests
+ * Source of the host's similarity: the set's own, noise N(0.5, 0.1) per request and candidate, one wrong order for all requests
  * (a random permutation between 0.33 and 0.67), or 0.5 everywhere.
  */
 export type Host = "given" | "noise" | "fixed" | "constant";

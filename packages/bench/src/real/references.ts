@@ -4,7 +4,7 @@ import { type HostedRequest, type Replay, ratesOf } from "./columns.js";
 import type { RealRequest } from "./real-sets.js";
 import type { Success } from "./trial.js";
 
-/** What a learner is compared with. Nothing here learns from outcomes of what it showed; most know what no learner can. */
+/** Yardsticks for learners. None of them learns; most know outcomes that a learner cannot know. */
 export type Reference = "uniform" | "best single" | "best per category" | "nearest neighbours" | "oracle";
 
 /**

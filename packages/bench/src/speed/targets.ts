@@ -4,7 +4,7 @@ import { type Measurement, ratio } from "./measure.js";
 /** One line of the result: a cost, what it is compared with, and what was demanded. */
 export interface SpeedResult {
   readonly what: string;
-  /** What `value` counts: a ratio of two medians, or µs. */
+  /** Unit of `value`: a ratio of two medians, or µs. */
   readonly unit: "ratio" | "µs";
   readonly value: Interval;
   /** At most this. Absent: for information. */

@@ -4,7 +4,7 @@ import { searchRequest } from "../speed/search-request.js";
 import { buildVectorIndex } from "../speed/vector-index.js";
 import { createHistory, HISTORY, historyIndex } from "./history.js";
 
-/** What one read returns, and how long the ledger is. */
+/** Size of one read's answer, and length of the ledger. */
 export const KNOWN = { memories: 100, candidates: 20, events: 100_000, page: 100 } as const;
 
 /** The reads of what is known of memories on one store, µs, beside a ranking. */

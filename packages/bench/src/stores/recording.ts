@@ -13,7 +13,7 @@ export const RECORDED_MEMORIES = 10_000;
 const BATCHES = [1, 10] as const;
 const MANY = 8;
 
-/** What is opened for the cases, and closed after them. */
+/** Stores that are opened for the cases, and closed after them. */
 export interface Recording {
   readonly cases: readonly ThroughputCase[];
   close(): Promise<void>;

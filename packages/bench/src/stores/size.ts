@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import type { Client } from "pg";
 import type { OpenProbe, ProbedStore } from "./open-probe.js";
 
-/** What a namespace with many memories costs. */
+/** Size of a namespace with many memories. */
 export interface StoreSize {
   readonly store: ProbedStore["kind"];
   readonly memories: number;

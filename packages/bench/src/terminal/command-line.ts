@@ -28,7 +28,7 @@ export function parseFlags<const Options extends ParseArgsOptionsConfig>(
   }
 }
 
-/** Runs a command. A mistake in its command line is told in one line, with exit code 2; anything else is thrown. */
+/** Runs a command. A mistake in its command line is printed in one line, with exit code 2; anything else is thrown. */
 export async function runCommand(main: () => Promise<void>): Promise<void> {
   try {
     await main();

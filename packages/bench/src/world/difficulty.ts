@@ -24,7 +24,7 @@ export function drawDifficulty(uniform: number): Difficulty {
   return DIFFICULTIES.at(-1) as Difficulty;
 }
 
-/** What a misleading lesson does to the probability of success; mild beside what real models suffer from a wrong document. */
+/** Effect of a misleading lesson on the probability of success; mild beside what real models suffer from a wrong document. */
 export const MISLEADING = {
   /** The first of the request's own need. */
   first: 0.4,

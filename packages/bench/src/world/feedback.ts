@@ -9,7 +9,7 @@ export interface Report {
   readonly source: string;
 }
 
-/** What the agent says about each memory it was shown, as shown ids. */
+/** The agent's votes on the memories shown, as their ids. */
 export interface Votes {
   readonly helpful: readonly string[];
   readonly harmful: readonly string[];
@@ -46,7 +46,7 @@ export function reports(world: World, request: Request, shown: readonly string[]
   return told;
 }
 
-/** Whether each memory shown is said to have helped or misled. The draw belongs to the request and the memory, not to its place. */
+/** The vote on each memory shown. The draw belongs to the request and the memory, not to its place. */
 export function votes(world: World, request: Request, shown: readonly string[]): Votes {
   const helpful: string[] = [];
   const harmful: string[] = [];

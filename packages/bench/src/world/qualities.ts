@@ -1,7 +1,7 @@
 import type { Random } from "../random/seeded-random.js";
 import type { Scenario } from "./scenario.js";
 
-/** What a lesson does to a run of its need. Hidden from every ranker. */
+/** Effect of a lesson on a run of its need. Hidden from every ranker. */
 export type Quality = "helpful" | "neutral" | "misleading";
 
 /** Lesson ids per need, in store order. */

@@ -1,4 +1,4 @@
-/** What kind of world to simulate. Shares and probabilities in [0, 1]; runs are counted from 0. */
+/** The kind of world to simulate. Shares and probabilities in [0, 1]; runs are counted from 0. */
 export interface Scenario {
   /** Runs in the stream; beyond the texts there are, they are asked again in another order. @default 3,000 */
   readonly runs?: number;
@@ -14,7 +14,7 @@ export interface Scenario {
   readonly unseen?: number;
   /** Probability that an outcome is reported the wrong way round. @default 0 */
   readonly flip?: number;
-  /** Whether outcomes are tossed with a fair coin, whatever was shown. @default false */
+  /** True if outcomes are tossed with a fair coin, whatever was shown. @default false */
   readonly coinToss?: boolean;
   /** Every outcome of a run before this one is reported the wrong way round. @default 0 */
   readonly invertedUntil?: number;
@@ -22,7 +22,7 @@ export interface Scenario {
   readonly zipf?: number;
   /** From this run on, half of the needs have newly drawn qualities. @default never */
   readonly driftAt?: number;
-  /** Who reports outcomes. @default one checker, always */
+  /** Sources of outcomes. @default one checker, always */
   readonly sources?: Sources | undefined;
 }
 

@@ -6,7 +6,7 @@ import { seededRandom, shuffle } from "../random/seeded-random.js";
 export interface LessonText {
   /** `m0`, `m1`, … */
   readonly id: string;
-  /** What it is found by: an earlier request, or the description of its need. */
+  /** Its text: an earlier request, or the description of its need. */
   readonly text: string;
   /** Place in the dataset's needs. */
   readonly need: number;
@@ -44,7 +44,7 @@ export function splitDataset(dataset: Dataset, { memories, small }: Pick<Dataset
   const full = memories.cases + (memories.description ? 1 : 0);
   const stream: LabelledText[] = [];
   for (const text of texts.slice(heldOutEnd)) {
-    // A case stands for one need; a request with several teaches nobody which of them its advice was about.
+    // A case stands for one need; a request with several does not say which of them its advice was about.
     const lessons = filed[text.needs[0] as number] as string[];
     if (text.needs.length === 1 && lessons.length < full) lessons.push(text.text);
     else stream.push(text);

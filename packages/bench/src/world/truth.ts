@@ -1,7 +1,7 @@
 import { type Difficulty, MISLEADING } from "./difficulty.js";
 import type { LessonsByNeed, Quality } from "./qualities.js";
 
-/** What holds in a world at some time: which lessons help, and how likely a run succeeds given what it was shown. */
+/** The truth of a world at some time: the lessons that help, and the probability of success for each list of memories. */
 export interface Truth {
   quality(lesson: string): Quality;
   /** Lessons of a need that help, in store order. */

@@ -30,14 +30,14 @@ export interface World {
   needOf(lesson: string): number;
   /** How hard a need is. */
   difficulty(need: number): Difficulty;
-  /** What holds when a run of this number takes place. */
+  /** The truth when the run of this number takes place. */
   truthAt(run: number): Truth;
   /**
-   * Whether the run succeeds. The luck of a request is its own: equal for every ranker (common random numbers), so that
+   * True if the run succeeds. The luck of a request is its own: equal for every ranker (common random numbers), so that
    * two rankers that show the same lessons see the same outcome.
    */
   succeeds(request: Request, shown: readonly string[]): boolean;
-  /** What is reported about a run that ended so: the truth, unless the scenario tosses coins, flips or inverts. */
+  /** Reports about a run that ended so: the truth, unless the scenario tosses coins, flips or inverts. */
   reported(request: Request, success: boolean): boolean;
 }
 

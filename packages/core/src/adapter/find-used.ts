@@ -19,7 +19,7 @@ export type ToolStep = { readonly tool: string; readonly input: unknown } | { re
 /** The texts of a finished run. */
 export interface RunTexts {
   readonly memories: readonly ReadMemory[];
-  /** All that was asked, history included. What stands here came from nobody's memory. */
+  /** All requests, history included. Text that stands here is never taken for a memory's. */
   readonly request: string;
   readonly steps: readonly ToolStep[];
   /** The final answer; empty for none. */

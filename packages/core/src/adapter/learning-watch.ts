@@ -4,7 +4,7 @@ import type { SharedLogCode } from "./log-codes.js";
 
 /** Rankings with evidence, none with a choice, after which that is no accident. */
 const NARROW_RANKINGS = 10;
-/** Runs that merely ended, beside none that was judged, after which that is no accident. */
+/** Number of runs that merely ended, with none judged, after which the log says so. */
 const UNJUDGED_RUNS = 20;
 /** Rankings between two looks at the outcomes. The first ranking looks too: a process may live for one run. */
 const RANKINGS_PER_LOOK = 20;

@@ -37,7 +37,7 @@ interface Passages {
   /** The normalised text, UTF-16. */
   readonly units: Uint16Array;
   readonly count: number;
-  /** Where each passage begins. */
+  /** Start of each passage. */
   readonly at: Int32Array;
   /** Rolling hash of each: `h = Σ unit · FACTOR^(last − place)`, modulo 2^32. */
   readonly hash: Int32Array;

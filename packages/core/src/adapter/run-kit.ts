@@ -17,7 +17,7 @@ export interface RunKitOptions<Code extends string> {
   readonly logger: Logger | undefined;
   /** `throw` lets failures of learning reach the caller. */
   readonly onError: "open" | "throw" | undefined;
-  /** What keeps the store from being opened, where that is known already: see {@link storeProblem}. */
+  /** The reason why the store cannot be opened, where it is known already: see {@link storeProblem}. */
   readonly problem?: QavrError | undefined;
   /** From a memory's name to the id under which the adapter keeps it. */
   readonly storable: (name: string) => string;

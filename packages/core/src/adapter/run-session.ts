@@ -155,7 +155,7 @@ export function createRunSession({
   return session;
 }
 
-/** What is recorded of a run whose result is unknown and whose used memories are known. */
+/** The record of a run with an unknown result and known used memories. */
 const USE_ALONE: OutcomeInput = { reward: null, tier: "completed" };
 
 /**

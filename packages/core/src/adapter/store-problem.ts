@@ -19,7 +19,7 @@ interface Builtins {
 }
 
 /**
- * What keeps a named store from being opened, as far as that is known without opening it: a runtime without `node:sqlite`, a folder that
+ * The reason why a named store cannot be opened, as far as it shows without opening it: a runtime without `node:sqlite`, a folder that
  * cannot be written, a package that is not installed. Touches no file. Undefined for a store object, and where nothing is known.
  *
  * @param from URL of the adapter's module: the place from which its packages are found

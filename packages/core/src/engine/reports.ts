@@ -109,7 +109,7 @@ export interface MemoriesOptions {
 }
 
 /**
- * What is known of one memory since it was first shown or last forgotten, whatever the learner. An episode counts once per memory that
+ * Facts about one memory since it was first shown or last forgotten, whatever the learner. An episode counts once per memory that
  * a credited part of it showed, by what is known of it now: a correction moves its count, a revocation removes it.
  */
 export interface MemoryView {

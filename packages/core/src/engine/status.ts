@@ -19,7 +19,7 @@ const WARM_EPISODES = 100;
 /** Length of the list of sources. */
 const LISTED_SOURCES = 100;
 
-/** What a learner keeps about one collection. */
+/** A learner's state of one collection. */
 interface CollectionState {
   readonly collection: string;
   readonly state: unknown;

@@ -243,7 +243,7 @@ export type HistoryEvent = {
   | {
       readonly type: "exposure";
       readonly episode: string;
-      /** Where the episode stood. */
+      /** State of the episode. */
       readonly state: EpisodeState;
       readonly aliases: readonly string[];
       /** Those since the episode's last entry. */
@@ -340,7 +340,7 @@ export interface Engine {
   status(options?: { readonly namespace?: string | undefined }): Promise<NamespaceStatus>;
 
   /**
-   * What is known of memories: those of `ids` in that order (zeros for one that was never shown), or a page of a collection in the
+   * Facts about memories: those of `ids` in that order (zeros for one that was never shown), or a page of a collection in the
    * store's order. `next` is absent after the last page.
    * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, INVALID_STATE, LEARNER_MISMATCH, and the store's codes
    */

@@ -55,7 +55,7 @@ export interface CountedReward {
   readonly credibility: Credibility | undefined;
 }
 
-/** The votes of one report, as far as no later one of their tier speaks of the same memories. */
+/** The votes of one report, without those that a later report of the tier replaced. */
 export interface CountedVotes {
   readonly tier: OutcomeTier;
   readonly source: string;

@@ -77,7 +77,7 @@ async function commit(
       await running;
       const event = eventOf(collection);
       const revised = new Set(event.type === "revision" ? event.ids : []);
-      // What they showed was another text: with its fingerprint the new text would count as a further edit.
+      // They showed the old text. With its fingerprint, the new text would count as a further edit.
       await changeShown(parts, { namespace, collection }, revised, (item) => ({ ...item, contentHash: 0 }));
       await recorder.commit(namespace, toEntry(`${event.type}:${createId()}`, event, now()));
     })(),

@@ -103,7 +103,7 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("edit" as const) }) },
 );
 
-/** What a sequence of commands remembers between calls, for one namespace. */
+/** State of a sequence of commands between calls, for one namespace. */
 export interface Session {
   readonly namespace: string;
   readonly open: string[];

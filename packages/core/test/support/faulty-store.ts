@@ -7,7 +7,7 @@ export interface FaultyStore {
   /** The store behind it, for looking at what really happened. */
   readonly inner: Store;
   /**
-   * What the next calls of a method do: `before` fails without effect, `after` takes effect and loses the answer, `never` has no
+   * Behaviour of the next calls of a method: `before` fails without effect, `after` takes effect and loses the answer, `never` has no
    * effect and does not answer, `unheard` takes effect and does not answer.
    */
   readonly faults: { commit: Fault; readStates: Fault };

@@ -28,15 +28,15 @@ export interface WorldOptions {
   /** Chance of each quality; the rest is neutral. @default 0.5 and 0.3 */
   readonly helpful?: number;
   readonly harmful?: number;
-  /** What an outcome says: the truth, or a coin. @default "truth" */
+  /** Content of an outcome: the truth, or a coin. @default "truth" */
   readonly outcomes?: "truth" | "coin";
-  /** Whether all requests are about one need, which forty memories are about. @default false */
+  /** True if all requests are about one need of forty memories. @default false */
   readonly narrow?: boolean;
-  /** Whether runs report which memories helped or misled: most of the time, and wrongly now and then. @default false */
+  /** True if runs vote on memories: most of the time, and wrongly now and then. @default false */
   readonly votes?: boolean;
   /**
    * Outcomes are claims of ten sources, of which the first `lying` say the opposite of what happened; a share of the runs is
-   * verified as well, whatever was claimed. @default outcomes are verified, and nobody claims anything
+   * verified as well, whatever was claimed. @default outcomes are verified, without claims
    */
   readonly claims?: { readonly lying: number; readonly verified: number };
 }

@@ -32,7 +32,7 @@ function callIdOf(output: unknown): unknown {
 /** Keys under which chains put their answer. Others, such as `context`, may hold the memories themselves. */
 const ANSWER_KEYS = ["answer", "output", "result", "response", "text"] as const;
 
-/** The text that a run answered with; empty where it is not plain which part of the output that is. */
+/** The text of a run's answer; empty where the output has no plain text. */
 function answerIn(output: unknown): string {
   if (typeof output === "string") return output;
   if (typeof output !== "object" || output === null) return "";

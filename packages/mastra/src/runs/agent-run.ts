@@ -53,7 +53,7 @@ export interface AgentRun extends RunScope {
   readonly memories: RecalledEntry[];
   /** Ids of earlier questions that the recall left out. */
   readonly dropped: string[];
-  /** What users have asked in this prompt, earlier turns included. */
+  /** The users' texts in this prompt, earlier turns included. */
   request: string;
   /** Its tool calls and their results, the memory's own tools aside. */
   readonly steps: NotedStep[];
