@@ -62,6 +62,8 @@ export default defineConfig({
   },
   test: {
     globalSetup: "vitest.setup.ts",
+    // By default one core stays idle, which is half of a machine with two.
+    maxWorkers: "100%",
     unstubEnvs: true,
     reporters: process.env.CI ? ["default", ["json", { outputFile: "reports/tests.json" }]] : ["default"],
     projects: [
