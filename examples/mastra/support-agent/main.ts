@@ -63,6 +63,6 @@ for (const [place, ticket] of TICKETS.entries()) {
   console.log(`${place + 1}. ${answer.padEnd(38)} rank without learning: ${item?.hostRank}`);
 }
 const { outcomes, taught } = await memory.status();
-console.log(`${outcomes.observed} failures and ${outcomes.completed} ends taught it, ${taught} runs in all`);
+console.log(`${outcomes.observed} failures, ${outcomes.completed} ends; ${taught} runs taught it`);
 await memory.close();
 await rm(folder, { recursive: true, force: true });
