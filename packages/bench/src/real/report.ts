@@ -121,7 +121,7 @@ of the host are the set's own where it has some, otherwise simulated as the colu
 
 ${behind.length > 0 ? `- Behind in the mean of all columns: ${behind.map((one) => `\`${one.row}\` by ${plain(-one.mean)}`).join(", ")}.` : "- No row is ahead of it in the mean of all columns."}
 ${compared
-  .filter((one) => one.row !== BASELINE_ROW && one.worst.lead.mean < 0)
+  .filter((one) => one.row !== BASELINE_ROW && one.worst.lead.mean <= -0.0005)
   .map(
     (one) =>
       `- Behind \`${one.row}\` in ${COLUMNS.length - one.ahead} of ${COLUMNS.length} columns, most in ${one.worst.column}: ${gainText(one.worst.lead)}.`,
