@@ -1,8 +1,12 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { RunnableLambda } from "@langchain/core/runnables";
 import { memoryStore, type Store } from "@qavr/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { qavr } from "../src/index.js";
 import { bench } from "./support/bench.js";
 import { retrieving } from "./support/retrieving.js";
+import { tempFolder } from "./support/temp-folder.js";
 
 const RUN_ID = "88888888-8888-4888-8888-888888888888";
 
@@ -75,4 +79,48 @@ describe("flush", () => {
     await expect(retrieving(setup).invoke("payment")).rejects.toMatchObject({ code: "STORE_FAILED" });
     await setup.memory.flush();
   });
+});
+
+it("flush and close after an aborted stream abandon its run, without a log line or a late rejection", async () => {
+  const rejected = vi.fn();
+  process.on("unhandledRejection", rejected);
+  const store: Store = { ...memoryStore(), close: () => Promise.resolve() };
+  const { memory, retriever, lines } = await bench({ store });
+  const released = Promise.withResolvers<void>();
+  const letters = RunnableLambda.from(async function* () {
+    yield "a";
+    await released.promise;
+    yield "b";
+  });
+  const controller = new AbortController();
+  const config = { runId: RUN_ID, signal: controller.signal };
+  const stream = await memory.track(retriever.pipe(letters)).stream("payment", config);
+  await stream.next();
+  controller.abort();
+  await memory.flush();
+  await memory.close();
+  released.resolve();
+  await stream.next().catch(() => undefined);
+  for (let turns = 0; turns < 10; turns++) await turn();
+  process.off("unhandledRejection", rejected);
+  expect(rejected).not.toHaveBeenCalled();
+  expect(lines.filter(({ level }) => level !== "debug")).toEqual([]);
+  const view = await qavr({ store, logger: {} }).explain(RUN_ID);
+  expect(view).toMatchObject({ state: "abandoned" });
+  expect(view?.outcome).toBeUndefined();
+});
+
+it("runs that end together are recorded in one transaction", async () => {
+  const setup = await bench({ store: join(tempFolder(), "ledger.db") });
+  const released = Promise.withResolvers<void>();
+  const chain = setup.memory.track(setup.retriever.pipe(() => released.promise));
+  const runs = Array.from({ length: 20 }, () => chain.invoke("payment"));
+  while ((await setup.memory.status()).episodes.open < 20) await turn();
+  const statements = vi.spyOn(DatabaseSync.prototype, "exec");
+  released.resolve();
+  await Promise.all(runs);
+  await setup.memory.flush();
+  expect(statements.mock.calls.filter(([statement]) => statement === "COMMIT")).toHaveLength(1);
+  expect((await setup.memory.status()).episodes).toMatchObject({ recorded: 20, open: 0 });
+  await setup.memory.close();
 });
