@@ -1,5 +1,5 @@
-import { memoryStore } from "@qavr/core";
-import type { CollectionHit, CollectionQuery, MemoryCollection } from "@qavr/mastra";
+import { type Learner, memoryStore, similarity } from "@qavr/core";
+import type { CollectionHit, CollectionQuery, LearningOptions, MemoryCollection } from "@qavr/mastra";
 import { QavrMemory } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
 import { bench, latest, scriptedAgent, USER } from "./support/bench.js";
@@ -98,6 +98,46 @@ describe("a collection of memories", () => {
     }
     expect(answers[0]).toContain("EACCES");
     expect(answers.slice(4)).toEqual(["deployed", "deployed"]);
+  });
+
+  it("whose ranking fails is shown in its own order, without handles", async () => {
+    const { codes, logger } = listener();
+    const learner: Learner = {
+      ...(similarity() as Learner),
+      id: "broken@1",
+      score() {
+        throw new Error("no");
+      },
+    };
+    const store = memoryStore();
+    const collections = [{ collection: lessons(TEXTS), heading: "Lessons", topK: 1 }];
+    const { memory } = bench({ store, collections, learner, logger });
+    const agent = scriptedAgent(memory, [{ text: "ok" }]);
+    for (const thread of ["first", "second"]) {
+      await agent.generate("the deploy fails", { memory: { thread, resource: USER } });
+    }
+    expect(codes).toContain("RANKING_FAILED");
+    expect(codes).not.toContain("COLLECTION_FAILED");
+    expect(promptText(agent.prompts[1])).toContain("Lessons\n- When a deploy fails");
+  });
+
+  it("says once that there is nothing to choose from, or that no run is judged", async () => {
+    const codesOf = async (qavr: LearningOptions, runs: number): Promise<string[]> => {
+      const { codes, logger } = listener();
+      const { storage } = libsql();
+      const memory = new QavrMemory({ storage, qavr: { store: memoryStore(), logger, ...qavr } });
+      const agent = scriptedAgent(memory, [{ text: "ok" }]);
+      for (let run = 0; run < runs; run++) {
+        await agent.generate("the deploy fails", { memory: { thread: `task-${run}`, resource: USER } });
+        await memory.flush();
+      }
+      return codes;
+    };
+    const collection = lessons(TEXTS);
+    expect(await codesOf({ collections: [{ collection }], evaluate: () => true }, 12)).toEqual([
+      "NOTHING_TO_CHOOSE_FROM",
+    ]);
+    expect(await codesOf({ collections: [{ collection, topK: 1 }] }, 21)).toEqual(["NOTHING_JUDGED"]);
   });
 
   it("is recalled without a vector store too", async () => {

@@ -1,10 +1,10 @@
 import { QavrError } from "@qavr/core";
 import { toLabel } from "@qavr/core/adapter";
 import type { MemoryParts } from "../memory-parts.js";
-import { type AgentRun, entriesOf, type RecalledEntry } from "../runs/agent-run.js";
+import { type AgentRun, entriesOf } from "../runs/agent-run.js";
 import { storable } from "../runs/aliases.js";
 import { COLLECTION_BUDGET, COLLECTION_TOP_K, type CollectionHit, type CollectionOptions } from "./collections.js";
-import { collectionBlock } from "./recalled-block.js";
+import { type BlockEntry, collectionBlock } from "./recalled-block.js";
 
 /** Asks every collection for a run's request and returns their blocks for the prompt, in the order of the options. */
 export async function recallCollections(
@@ -32,27 +32,36 @@ async function recallOne(
   { collection, topK = COLLECTION_TOP_K, budget = COLLECTION_BUDGET }: CollectionOptions,
   run: AgentRun,
   text: string,
-): Promise<readonly RecalledEntry[]> {
-  const { namespace, context, threadId, resourceId, session } = run;
-  const limit = (await kit.fetchSize({ namespace, topK }, run.runId)) ?? topK;
+): Promise<readonly BlockEntry[]> {
+  const { namespace, context, threadId, resourceId, runId, session } = run;
+  const limit = (await kit.fetchSize({ namespace, topK }, runId)) ?? topK;
   const hits = withText(await collection.search({ text, limit, threadId, resourceId }));
   if (hits.length === 0) return [];
-  const candidates = hits.map((hit) => ({
-    ...hit,
-    label: toLabel(label?.({ collection: collection.name, id: hit.id, text: hit.text, metadata: undefined })),
-  }));
-  const request = { namespace, context, collection: collection.name, text, candidates, topK };
-  const ranking = await (session ? session.rank(request) : kit.engine.rank({ ...request, record: false }));
-  const memories = entriesOf(ranking, collection.name, ({ index }) => (hits[index] as CollectionHit).text);
-  const fitting = withinBudget(memories, budget);
-  if (fitting.length < memories.length) {
-    session?.shown(
-      ranking,
-      fitting.map(({ id }) => id),
-    );
-  }
-  run.memories.push(...fitting);
-  return fitting;
+  const ranked = await kit.rank({
+    session,
+    runId,
+    mapIn() {
+      const candidates = hits.map((hit) => ({
+        ...hit,
+        label: toLabel(label?.({ collection: collection.name, id: hit.id, text: hit.text, metadata: undefined })),
+      }));
+      const record = session !== undefined;
+      return { namespace, context, collection: collection.name, text, candidates, topK, record };
+    },
+    mapOut(ranking) {
+      const memories = entriesOf(ranking, collection.name, ({ index }) => (hits[index] as CollectionHit).text);
+      const fitting = withinBudget(memories, budget);
+      if (fitting.length < memories.length) {
+        session?.shown(
+          ranking,
+          fitting.map(({ id }) => id),
+        );
+      }
+      run.memories.push(...fitting);
+      return fitting;
+    },
+  });
+  return ranked ?? withinBudget(hits.slice(0, topK), budget);
 }
 
 /** Each memory once, at its first place; memories without text are left out, since they would take places and show nothing. */
@@ -72,7 +81,7 @@ function withText(found: readonly CollectionHit[]): CollectionHit[] {
 }
 
 /** The memories whose texts fit, best first; shorter ones may fit behind a long one that does not. */
-function withinBudget(memories: readonly RecalledEntry[], budget: number): RecalledEntry[] {
+function withinBudget<Memory extends BlockEntry>(memories: readonly Memory[], budget: number): Memory[] {
   let left = budget;
   return memories.filter(({ text = "" }) => {
     if (text.length > left) return false;

@@ -8,6 +8,9 @@ const EXCERPT = 80;
 export const BLOCK_TAG = "qavr";
 export const HANDLES_TAG = "qavr-handles";
 
+/** A memory in a block. One without a ranking has no handle. */
+export type BlockEntry = Pick<RecalledEntry, "text"> & Partial<Pick<RecalledEntry, "handle">>;
+
 /**
  * A collection's memories as a block for the prompt, each with the handle that reports understand:
  *
@@ -18,9 +21,11 @@ export const HANDLES_TAG = "qavr-handles";
  */
 export function collectionBlock(
   { collection, heading = collection.name }: CollectionOptions,
-  memories: readonly RecalledEntry[],
+  memories: readonly BlockEntry[],
 ): string {
-  const lines = memories.map(({ handle, text = "" }) => `[${handle}] ${text.replaceAll(/\r\n?|\n/g, "\n  ")}`);
+  const lines = memories.map(
+    ({ handle, text = "" }) => `${handle === undefined ? "-" : `[${handle}]`} ${text.replaceAll(/\r\n?|\n/g, "\n  ")}`,
+  );
   return [heading, ...lines].join("\n");
 }
 
