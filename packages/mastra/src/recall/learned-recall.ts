@@ -20,6 +20,7 @@ import { settleRun } from "../runs/settle-run.js";
 import { threadIn, threadOfRun } from "../runs/thread-of-run.js";
 import { messagesOf } from "../runs/turns.js";
 import { planRecall, type RecallSettings } from "./plan-recall.js";
+import { narrowToReached, promptOf } from "./reached-memories.js";
 import { recallCollections } from "./recall-collections.js";
 import { describeRecall } from "./recall-span.js";
 import { BLOCK_TAG, HANDLES_TAG, handleBlock } from "./recalled-block.js";
@@ -103,6 +104,7 @@ export class LearnedRecall implements Processor {
       if (blocks.length > 0) {
         args.messageList.addSystem({ role: "system", content: blocks.join("\n\n") }, BLOCK_TAG);
       }
+      if (run.memories.length > 0) run.prompt = promptOf(args.messageList, text);
       state[HANDLES_KEY] = settings.reportTool && run.session && handleBlock(settings.reportTool, shownMessages);
       describeRecall(args.tracingContext, plan, this.#inner !== undefined);
     } catch (error) {
@@ -136,7 +138,7 @@ export class LearnedRecall implements Processor {
       if (known === undefined) this.#continueTurn(args);
       const run = known ?? (await this.#findRun(args, part.runId));
       state[STATE_KEY] = run ?? null;
-      if (run) this.#watch(run, part, args.requestContext);
+      if (run) this.#watch(run, args);
     } catch (error) {
       this.#parts.kit.failOpen("OUTCOME_NOT_RECORDED", "A run could not be watched.", { error });
     }
@@ -155,6 +157,8 @@ export class LearnedRecall implements Processor {
       const known = state[STATE_KEY] as AgentRun | null | undefined;
       const run = known === undefined ? await this.#findRun(args, undefined) : known;
       if (!run) return;
+      // A model that failed has begun no step.
+      if (messageList) narrowToReached(run, messageList, undefined);
       const finishReason = hasResult(result) ? result.finishReason : undefined;
       const incomplete = isIncomplete(messageList?.get.all.db() ?? messages);
       await settleRun(this.#parts, run, { finishReason, text: result?.text, incomplete, requestContext });
@@ -248,7 +252,7 @@ export class LearnedRecall implements Processor {
     return this.#ownToolNames;
   }
 
-  #watch(run: AgentRun, part: Part, requestContext: ProcessOutputStreamArgs["requestContext"]): void {
+  #watch(run: AgentRun, { part, requestContext, messageList }: ProcessOutputStreamArgs): void {
     if (part.runId !== undefined) identify(this.#parts, run, part.runId, requestContext);
     // A run that is blocked while it streams may have no further hooks.
     if (part.type === "step-finish" && isBlocked(part.payload.stepResult)) this.#parts.shared.runs.remove(run);
@@ -256,6 +260,7 @@ export class LearnedRecall implements Processor {
       run.startsStep = true;
       run.usedTaskTools = false;
       run.usedMemoryTools = false;
+      if (messageList) narrowToReached(run, messageList, part.payload.request?.body);
     }
     if (part.type !== "tool-call" && part.type !== "tool-error" && part.type !== "tool-result") return;
     // Results of the memory's own tools are no evidence about the task.

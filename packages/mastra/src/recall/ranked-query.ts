@@ -154,6 +154,7 @@ function rankCandidates(
     mapOut(ranking) {
       const shown = ranking.items.map(({ index }) => results[index] as QueryResult);
       rankings.push({ ranking, candidates: results.length });
+      run?.rankings.push(ranking);
       run?.memories.push(...entriesOf(ranking, collection, (_, place) => plan.textOf(shown[place] as QueryResult)));
       return shown;
     },

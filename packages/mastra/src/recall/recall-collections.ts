@@ -57,6 +57,7 @@ async function recallOne(
           fitting.map(({ id }) => id),
         );
       }
+      run.rankings.push(ranking);
       run.memories.push(...fitting);
       return fitting;
     },

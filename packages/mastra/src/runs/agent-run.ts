@@ -35,6 +35,16 @@ export type NotedStep = ToolStep & {
   readonly memories: number;
 };
 
+/** A prompt after the recall, before any later processor. */
+export interface RecallPrompt {
+  /** The user's request. */
+  readonly request: string | undefined;
+  /** Ids of its messages. */
+  readonly ids: ReadonlySet<string>;
+  /** Its system messages, which hold the memories of other threads and of collections. */
+  readonly system: readonly string[];
+}
+
 /** One run of an agent, from its input to its end. */
 export interface AgentRun extends RunScope {
   /** Its episode in the engine; undefined for a run that is not to be learned from. */
@@ -51,6 +61,10 @@ export interface AgentRun extends RunScope {
   readonly expectedAs: string | undefined;
   /** Memories shown in this process, in the order of their ranking. */
   readonly memories: RecalledEntry[];
+  /** The rankings that chose them. */
+  readonly rankings: Ranking[];
+  /** The prompt after the recall, until its memories are compared with the model's. */
+  prompt: RecallPrompt | undefined;
   /** Ids of earlier questions that the recall left out. */
   readonly dropped: string[];
   /** The users' texts in this prompt, earlier turns included. */
@@ -92,6 +106,8 @@ export function newRun(
     traceId: undefined,
     ...known,
     memories: [],
+    rankings: [],
+    prompt: undefined,
     request: "",
     steps: [],
     dropped: [],

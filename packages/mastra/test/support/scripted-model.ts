@@ -49,14 +49,15 @@ export function scriptedModel(script: Script): ScriptedModel {
     supportedUrls: {},
     async doGenerate(options: CallOptions) {
       const turn = next(options);
+      const request = requestOf(options);
       if ("error" in turn) throw turn.error;
       if ("streamError" in turn) throw turn.streamError;
       if ("delayMs" in turn && turn.delayMs) {
         await pause(turn.delayMs * deltasOf(turn).length, undefined, { signal: options.abortSignal });
       }
       const calls = callsOf(turn, call);
-      if (calls.length > 0) return { content: calls, finishReason: "tool-calls", usage, warnings: [] };
-      return { content: [{ type: "text", text: textOf(turn) }], finishReason: "stop", usage, warnings: [] };
+      if (calls.length > 0) return { content: calls, finishReason: "tool-calls", usage, warnings: [], request };
+      return { content: [{ type: "text", text: textOf(turn) }], finishReason: "stop", usage, warnings: [], request };
     },
     async doStream(options: CallOptions) {
       const turn = next(options);
@@ -95,7 +96,7 @@ export function scriptedModel(script: Script): ScriptedModel {
           controller.close();
         },
       });
-      return { stream };
+      return { stream, request: requestOf(options) };
     },
   };
   return { model: model as unknown as MastraModelConfig, prompts, offered };
@@ -115,6 +116,11 @@ interface CallOptions {
   readonly prompt: readonly PromptMessage[];
   readonly tools?: readonly { readonly name: string }[];
   readonly abortSignal?: AbortSignal;
+}
+
+/** The request as a provider reports it. */
+function requestOf({ prompt }: CallOptions): { readonly body: object } {
+  return { body: { messages: prompt } };
 }
 
 function callsOf(turn: Turn, call: number): object[] {

@@ -1,0 +1,77 @@
+import type { ProcessInputArgs } from "@mastra/core/processors";
+import type { AgentRun, RecallPrompt } from "../runs/agent-run.js";
+import { storable } from "../runs/aliases.js";
+
+type MessageList = ProcessInputArgs["messageList"];
+
+export function promptOf(messages: MessageList, request: string | undefined): RecallPrompt {
+  return { request, ids: new Set(textsById(messages).keys()), system: systemTexts(messages) };
+}
+
+/**
+ * Takes back the memories that later processors have removed from the prompt, once per run. A memory that was not found in the recall's
+ * own prompt counts as shown.
+ *
+ * @param body The model's request as its provider reports it: processors may also change the prompt alone. Undefined for none.
+ */
+export function narrowToReached(run: AgentRun, messages: MessageList, body: unknown): void {
+  const { prompt: before, memories, rankings, session } = run;
+  if (!before) return;
+  run.prompt = undefined;
+  const now = textsById(messages);
+  const sent = sentTexts(body, before.request);
+  const system = sent ?? systemTexts(messages);
+  const reached = memories.filter(({ id, text }) => {
+    if (before.ids.has(id)) {
+      const texts = now.get(id);
+      return texts !== undefined && (!sent || texts.length === 0 || texts.some((part) => holds(sent, part)));
+    }
+    return text === undefined || !holds(before.system, text) || holds(system, text);
+  });
+  if (reached.length === memories.length) return;
+  for (const ranking of rankings) {
+    const ids = reached.filter(({ item }) => ranking.items.includes(item)).map(({ id }) => id);
+    if (ids.length < ranking.items.length) session?.shown(ranking, ids);
+  }
+  memories.splice(0, memories.length, ...reached);
+}
+
+/** The texts of a provider's request; undefined for one that does not hold the user's request word by word. */
+function sentTexts(body: unknown, request: string | undefined): readonly string[] | undefined {
+  const texts = stringsIn(typeof body === "string" ? parsed(body) : body);
+  return request !== undefined && holds(texts, request) ? texts : undefined;
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+function stringsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null && !ArrayBuffer.isView(value)
+    ? Object.values(value).flatMap(stringsIn)
+    : [];
+}
+
+function textsById(messages: MessageList): Map<string, readonly string[]> {
+  const texts = messages.get.all.db().map(({ id, content }) => {
+    const parts = content.parts ?? [];
+    return [
+      storable(id),
+      parts.flatMap((part) => (part.type === "text" && part.text !== "" ? [part.text] : [])),
+    ] as const;
+  });
+  return new Map(texts);
+}
+
+function systemTexts(messages: MessageList): string[] {
+  return stringsIn(messages.getAllSystemMessages().map(({ content }) => content));
+}
+
+function holds(texts: readonly string[], text: string): boolean {
+  return texts.some((one) => one.includes(text));
+}
