@@ -13,6 +13,10 @@ const PACKAGES = {
   "store-conformance": { workspace: ["core"], outside: ["vitest", "fast-check"] },
   langchain: { workspace: ["core"], outside: ["@langchain/core", "@langchain/langgraph", "langchain", "zod", "node:"] },
   mastra: { workspace: ["core"], outside: ["@mastra/core", "@mastra/memory", "node:"] },
+  qavr: {
+    workspace: ["core", "learners", "sqlite", "postgres"],
+    outside: ["commander", "pg", "node:"],
+  },
   bench: {
     workspace: [
       "core",

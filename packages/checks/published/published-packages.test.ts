@@ -61,33 +61,52 @@ describe("published packages", () => {
         expect(exitCode, output).toBe(0);
       });
 
-      it("has types that are right for every way of resolving it", async () => {
-        const profile = ESM_ONLY.has(name) ? "esm-only" : "strict";
-        const { exitCode, output } = await command("attw", [tarball(), "--profile", profile, "--no-definitely-typed"], {
-          cwd: folder,
+      // A program has no entry to import.
+      if (entry.manifest.bin) {
+        it("installs into an empty folder, and runs there", async () => {
+          const consumer = await createConsumer(join(folder, "consumer-program"), entry, tarballs);
+          for (const [program, file] of Object.entries(entry.manifest.bin ?? {})) {
+            const module = JSON.stringify(`./node_modules/${name}/${file}`);
+            const started = await consumer.node(
+              `process.argv = ["node", "${program}", "--help"]; await import(${module})`,
+            );
+            expect(started.exitCode, started.output).toBe(0);
+            expect(started.stdout).toContain(`Usage: ${program}`);
+          }
         });
-        expect(exitCode, output).toBe(0);
-      });
+      } else {
+        it("has types that are right for every way of resolving it", async () => {
+          const profile = ESM_ONLY.has(name) ? "esm-only" : "strict";
+          const { exitCode, output } = await command(
+            "attw",
+            [tarball(), "--profile", profile, "--no-definitely-typed"],
+            {
+              cwd: folder,
+            },
+          );
+          expect(exitCode, output).toBe(0);
+        });
 
-      it("installs into an empty folder, and every entry can be imported and required there", async () => {
-        const consumer = await createConsumer(join(folder, `consumer-${name.split("/")[1]}`), entry, tarballs);
-        const entries = Object.keys(entry.manifest.exports).filter((path) => !path.endsWith(".json"));
-        expect(entries).toContain(".");
-        for (const specifier of entries.map((path) => path.replace(".", name))) {
-          const imported = await consumer.node(
-            `import * as exported from "${specifier}"; console.log(Object.keys(exported).join())`,
-          );
-          expect(imported.exitCode, imported.output).toBe(0);
-          const names = imported.stdout.trim().split(",").sort();
-          expect(names.join()).not.toBe("");
-          if (ESM_ONLY.has(name)) continue;
-          const required = await consumer.node(
-            `import { createRequire } from "node:module"; console.log(Object.keys(createRequire(import.meta.url)("${specifier}")).join())`,
-          );
-          expect(required.exitCode, required.output).toBe(0);
-          expect(required.stdout.trim().split(",").sort()).toEqual(names);
-        }
-      });
+        it("installs into an empty folder, and every entry can be imported and required there", async () => {
+          const consumer = await createConsumer(join(folder, `consumer-${name.split("/")[1]}`), entry, tarballs);
+          const entries = Object.keys(entry.manifest.exports).filter((path) => !path.endsWith(".json"));
+          expect(entries).toContain(".");
+          for (const specifier of entries.map((path) => path.replace(".", name))) {
+            const imported = await consumer.node(
+              `import * as exported from "${specifier}"; console.log(Object.keys(exported).join())`,
+            );
+            expect(imported.exitCode, imported.output).toBe(0);
+            const names = imported.stdout.trim().split(",").sort();
+            expect(names.join()).not.toBe("");
+            if (ESM_ONLY.has(name)) continue;
+            const required = await consumer.node(
+              `import { createRequire } from "node:module"; console.log(Object.keys(createRequire(import.meta.url)("${specifier}")).join())`,
+            );
+            expect(required.exitCode, required.output).toBe(0);
+            expect(required.stdout.trim().split(",").sort()).toEqual(names);
+          }
+        });
+      }
 
       it("depends on what it imports by released versions only", async () => {
         await command("tar", ["-xzf", tarball(), "-C", folder, "package/package.json"], { cwd: folder });

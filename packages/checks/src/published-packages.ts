@@ -13,6 +13,7 @@ export interface Manifest {
   readonly sideEffects?: boolean;
   readonly engines?: Readonly<Record<string, string>>;
   readonly files?: readonly string[];
+  readonly bin?: Readonly<Record<string, string>>;
   readonly exports: Readonly<Record<string, unknown>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;

@@ -45,6 +45,18 @@ export const violations: readonly Planted[] = [
     source: 'import "zod";',
   },
   {
+    what: "the command line importing an adapter",
+    rule: "qavr-to-other-package",
+    file: "packages/qavr/src/a.ts",
+    source: 'import "@qavr/langchain";',
+  },
+  {
+    what: "the command line importing a package that it does not declare",
+    rule: "qavr-to-outside",
+    file: "packages/qavr/src/b.ts",
+    source: 'import "yargs";',
+  },
+  {
     what: "a store importing an adapter",
     rule: "sqlite-to-other-package",
     file: "packages/sqlite/src/a.ts",

@@ -16,7 +16,10 @@ const PNPM_COMMANDS = new Set(["add", "install", "exec", "dlx", "changeset"]);
 describe("the README", () => {
   it.each(readmes)("%s exists and shows code by line 25", (page) => {
     expect(existsSync(repositoryFile(page))).toBe(true);
-    const first = readMarkdown(repositoryFile(page)).blocks.find(({ language }) => language === "ts");
+    const { blocks, commands } = readMarkdown(repositoryFile(page));
+    // A program is called from a shell.
+    if (page === "packages/qavr/README.md") return expect(commands[0]).toContain("npx qavr");
+    const first = blocks.find(({ language }) => language === "ts");
     expect(first?.line ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(25);
   });
 });

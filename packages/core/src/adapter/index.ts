@@ -25,6 +25,8 @@ export {
   DEFAULT_STORE_PATH,
   DISABLED_VARIABLE,
   isEnabled,
+  isPostgres,
+  locationOf,
   resolveStore,
   STORE_VARIABLE,
   type StoreLoaders,

@@ -45,13 +45,14 @@ export function resolveStore(store: string | Store | undefined, loaders: StoreLo
     throw new QavrError("INVALID_ARGUMENT", message, { details: { received: describe(store) } });
   }
   const location = locationOf(store);
-  refuseOtherUrl(location);
   return isPostgres(location) ? postgres(location, loaders) : sqlite(location, loaders);
 }
 
-/** The path or URL of a named store. */
+/** The path or URL of a named store. @throws INVALID_ARGUMENT for another URL, and for a path of the shell */
 export function locationOf(store: string | undefined): string {
-  return (store ?? storeInEnvironment() ?? DEFAULT_STORE_PATH).trim();
+  const location = (store ?? storeInEnvironment() ?? DEFAULT_STORE_PATH).trim();
+  refuseOtherUrl(location);
+  return location;
 }
 
 export function isPostgres(location: string): boolean {

@@ -1,0 +1,169 @@
+import { InvalidArgumentError, Option } from "commander";
+import type { CommandModule } from "./commands/command.js";
+
+/** How one command is called. */
+export interface CommandEntry {
+  /** `status`, or `ledger verify` in a group. */
+  readonly name: string;
+  readonly summary: string;
+  /** Arguments as commander writes them. */
+  readonly args?: string;
+  readonly options?: readonly Option[];
+  readonly examples: readonly [string, string];
+  /** @default true */
+  readonly opensLedger?: false;
+  /** Loaded when it runs: a command starts without the code of the others. */
+  readonly load: () => Promise<CommandModule>;
+}
+
+export const DESCRIPTION =
+  "See which memories help: what a qavr ledger has learned, why memories were ranked as they were, and what is wrong.";
+
+export const GROUPS: Readonly<Record<string, string>> = {
+  ledger: "check, copy and maintain the ledger",
+};
+
+const whole =
+  (least: number) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (Number.isSafeInteger(value) && value >= least) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${least} on.`);
+  };
+
+const moment = (text: string): number => {
+  const value = Date.parse(text);
+  if (!Number.isNaN(value)) return value;
+  throw new InvalidArgumentError("It must be a time such as 2026-05-01 or 2026-05-01T12:00Z.");
+};
+
+const limit = (): Option => new Option("-l, --limit <number>", "how many to list").default(20).argParser(whole(1));
+
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: "status",
+    summary: "is it learning, does it help, how sure: one screen",
+    examples: ["qavr status", "qavr status --store postgres://localhost/app --namespace support"],
+    load: () => import("./commands/status.js"),
+  },
+  {
+    name: "why",
+    summary: "why a run got its memories, or where a memory was ranked and why it was not shown",
+    args: "<run-or-memory>",
+    examples: ["qavr why 4f1c2d6e-8a53-4a0e-9a57-0d6b2a4f7d11", 'qavr why "reset-password" --json'],
+    load: () => import("./commands/why.js"),
+  },
+  {
+    name: "memories",
+    summary: "list memories with what is known of them",
+    options: [
+      new Option("-w, --worst", "lowest utility first; short for --order worst"),
+      new Option("-o, --order <order>", "worst, best, shown or unsure").default("best"),
+      new Option("-c, --collection <name>", "only this collection"),
+      limit(),
+    ],
+    examples: ["qavr memories --worst", "qavr memories --order shown --limit 100 --json"],
+    load: () => import("./commands/memories.js"),
+  },
+  {
+    name: "runs",
+    summary: "list the latest runs",
+    options: [
+      limit(),
+      new Option("-b, --before <place>", "only runs before this place in the ledger").argParser(whole(1)),
+    ],
+    examples: ["qavr runs", "qavr runs --limit 100 --json"],
+    load: () => import("./commands/runs.js"),
+  },
+  {
+    name: "eval",
+    summary: "ask another learner about the recorded runs: what would it have shown, how would that have gone",
+    options: [
+      new Option(
+        "--learner <name>",
+        "name of a learner, such as similarity, qValue, successRate",
+      ).makeOptionMandatory(),
+    ],
+    examples: ["qavr eval --learner similarity", "qavr eval --learner successRate --namespace support"],
+    load: () => import("./commands/eval.js"),
+  },
+  {
+    name: "revoke",
+    summary: "take outcomes out of learning (writes with --yes)",
+    options: [
+      new Option("--source <name>", "outcomes of this source"),
+      new Option("--from <time>", "outcomes reported from here on").argParser(moment),
+      new Option("--to <time>", "outcomes reported up to here").argParser(moment),
+      new Option("--from-seq <place>", "outcomes from this place in the ledger on").argParser(whole(1)),
+      new Option("--to-seq <place>", "outcomes up to this place in the ledger").argParser(whole(1)),
+      new Option("--dry-run", "only say what would change"),
+      new Option("--yes", "take them out for good"),
+    ],
+    examples: ["qavr revoke --source thumbs --dry-run", "qavr revoke --source thumbs --from 2026-05-01 --yes"],
+    load: () => import("./commands/revoke.js"),
+  },
+  {
+    name: "ledger verify",
+    summary: "read everything and compare it with its digests",
+    examples: ["qavr ledger verify", "qavr ledger verify --store backup.db --json"],
+    load: () => import("./commands/ledger/verify.js"),
+  },
+  {
+    name: "ledger repair",
+    summary: "build indexes and states again from the ledger (writes)",
+    examples: ["qavr ledger repair", "qavr ledger repair --store postgres://localhost/app"],
+    load: () => import("./commands/ledger/repair.js"),
+  },
+  {
+    name: "ledger compact",
+    summary: "drop old entries and keep what was learned (writes with --yes)",
+    options: [
+      new Option("--older-than <days>", "age of the entries that go").default(30).argParser(whole(0)),
+      new Option("--yes", "drop them for good"),
+    ],
+    examples: ["qavr ledger compact --older-than 90 --yes", "qavr ledger compact --namespace support --yes"],
+    load: () => import("./commands/ledger/compact.js"),
+  },
+  {
+    name: "ledger backup",
+    summary: "copy a SQLite ledger to a new file and verify the copy; applications may go on writing",
+    args: "<file>",
+    examples: ["qavr ledger backup backup.db", "qavr ledger backup /backups/monday.db --store app/.qavr/ledger.db"],
+    load: () => import("./commands/ledger/backup.js"),
+  },
+  {
+    name: "ledger restore",
+    summary: "make a ledger of a backup, at a new path (writes)",
+    args: "<backup> <file>",
+    opensLedger: false,
+    examples: ["qavr ledger restore backup.db .qavr/ledger.db", "qavr ledger restore backup.db restored.db --json"],
+    load: () => import("./commands/ledger/restore.js"),
+  },
+  {
+    name: "ledger move",
+    summary: "copy a ledger to an empty place, SQLite or PostgreSQL, and verify it there (writes there)",
+    options: [new Option("--to <place>", "path or postgres:// URL").makeOptionMandatory()],
+    examples: [
+      "qavr ledger move --to postgres://localhost/app",
+      "qavr ledger move --store postgres://localhost/app --to ledger.db",
+    ],
+    load: () => import("./commands/ledger/move.js"),
+  },
+  {
+    name: "ledger export",
+    summary: "print what was learned of a collection, for another namespace or ledger",
+    options: [new Option("-c, --collection <name>", "which collection").default("default")],
+    examples: [
+      "qavr ledger export > learned.json",
+      "qavr ledger export --collection docs --namespace support > learned.json",
+    ],
+    load: () => import("./commands/ledger/export.js"),
+  },
+  {
+    name: "ledger import",
+    summary: "take over what another ledger has learned (writes)",
+    args: "<file>",
+    examples: ["qavr ledger import learned.json", "qavr ledger import learned.json --store new.db --namespace support"],
+    load: () => import("./commands/ledger/import.js"),
+  },
+];

@@ -1,0 +1,21 @@
+import { compact } from "@qavr/core/maintenance";
+import { CommandError } from "../../exit-codes.js";
+import { count } from "../../terminal/text.js";
+import type { Input, Output } from "../command.js";
+
+const DAY = 86_400_000;
+
+export async function run({ open, options }: Input): Promise<Output> {
+  const { olderThan, yes } = options as { readonly olderThan: number; readonly yes?: boolean };
+  if (yes !== true) {
+    const message = `Entries older than ${olderThan} days go for good, and can be neither revoked nor compared then. Make a backup, and give --yes.`;
+    throw new CommandError("USAGE", message);
+  }
+  const { engine, namespace } = await open("write");
+  const report = await compact(engine, { namespace, olderThan: olderThan * DAY });
+  return {
+    data: report,
+    text: () =>
+      `${count(report.dropped)} entries dropped, ${count(report.entries)} left. What was learned is unchanged.`,
+  };
+}

@@ -1,0 +1,19 @@
+import { readFile } from "node:fs/promises";
+import { CommandError } from "../../exit-codes.js";
+import { importLearnedFile } from "../../learned-file.js";
+import { plural } from "../../terminal/text.js";
+import type { Input, Output } from "../command.js";
+
+export async function run({ open, args }: Input): Promise<Output> {
+  const [path = ""] = args;
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw new CommandError("NOT_FOUND", `The file ${path} cannot be read: ${error.code}.`);
+  });
+  const { engine, namespace } = await open("create");
+  const { collection, memories, learner } = await importLearnedFile(engine, namespace, text);
+  return {
+    data: { namespace, collection, learner, memories: memories.length },
+    text: () =>
+      `What was learned of ${plural(memories.length, "memory").replace(/memorys$/, "memories")} is in collection ${collection} of namespace ${namespace} now.`,
+  };
+}

@@ -1,0 +1,36 @@
+import { type VerifyReport, verify } from "@qavr/core/maintenance";
+import { EXIT } from "../../exit-codes.js";
+import { plural, shown } from "../../terminal/text.js";
+import type { Input, Output } from "../command.js";
+
+export async function run({ open }: Input): Promise<Output> {
+  const { engine } = await open();
+  const report = await verify(engine);
+  return { data: report, text: () => textOf(report), ...(report.ok ? {} : { exitCode: EXIT.problems }) };
+}
+
+export function textOf({
+  ok,
+  namespaces,
+  entries,
+  damaged,
+  damage,
+  differing,
+  unchecked,
+  digest,
+}: VerifyReport): string {
+  const whole = ok ? "The ledger is whole" : "The ledger is not whole";
+  return [
+    `${whole}: ${plural(entries, "entry").replace(/entrys$/, "entries")} of ${plural(namespaces, "namespace")} read, ${plural(damaged, "damage")}.`,
+    ...damage.map(
+      ({ namespace, seq, problem }) => `damage   ${shown(namespace ?? "?")} ${seq ?? ""}: ${shown(problem, 200)}`,
+    ),
+    ...differing.map(
+      ({ namespace, states }) =>
+        `differs  ${shown(namespace)}: ${plural(states.length, "state")} not as the ledger says`,
+    ),
+    ...unchecked.map(({ namespace, reason }) => `unknown  ${shown(namespace)}: ${reason}`),
+    ...(digest === undefined ? [] : [`digest   ${digest}`]),
+    ...(differing.length > 0 ? ["qavr ledger repair builds the states again from the ledger."] : []),
+  ].join("\n");
+}

@@ -1,0 +1,28 @@
+import { type RevokeOptions, revoke } from "@qavr/core/maintenance";
+import { CommandError } from "../exit-codes.js";
+import { plural } from "../terminal/text.js";
+import type { Input, Output } from "./command.js";
+
+export async function run({ open, options }: Input): Promise<Output> {
+  const { source, from, to, fromSeq, toSeq, dryRun = false, yes = false } = options;
+  if (dryRun === yes) {
+    throw new CommandError(
+      "USAGE",
+      "Give --dry-run to see what would change, or --yes to take the outcomes out for good.",
+    );
+  }
+  const { engine, namespace } = await open(yes ? "write" : "read");
+  const conditions = Object.entries({ source, from, to, fromSeq, toSeq }).filter(([, value]) => value !== undefined);
+  const report = await revoke(engine, {
+    namespace,
+    ...Object.fromEntries(conditions),
+    dryRun: dryRun === true,
+  } as RevokeOptions);
+  const { outcomes, episodes, memories } = report;
+  const verb = report.dryRun ? "would be revoked" : "revoked";
+  return {
+    data: report,
+    text: () =>
+      `${plural(outcomes, "outcome")} of ${plural(episodes, "run")} ${verb}; ${plural(memories, "memory state")} ${report.dryRun ? "would change" : "changed"}.`,
+  };
+}

@@ -1,0 +1,61 @@
+import { type StatusReport, statusReport } from "../reports/status.js";
+import type { Style } from "../terminal/terminal.js";
+import { count, nameOf, percent, shown, signed, sparkline, table } from "../terminal/text.js";
+import type { Input, Output } from "./command.js";
+
+export async function run({ open, progress }: Input): Promise<Output> {
+  const report = await statusReport(await open(), progress("reading the ledger"));
+  return { data: report, text: (style) => textOf(report, style) };
+}
+
+function textOf(report: StatusReport, style: Style): string {
+  const { state, runs, memories, best, worst } = report;
+  const paint = { learning: style.good, harming: style.bad, unjudged: style.bad, cold: style.bold, empty: style.bold };
+  const coverage = runs.coverage === undefined ? "" : `, ${percent(runs.coverage)} with an outcome`;
+  const abandoned = runs.abandoned > 0 ? `, ${count(runs.abandoned)} abandoned` : "";
+  return [
+    `${paint[state.level](state.sentence)}`,
+    "",
+    curveLine(report, style),
+    `runs      ${count(runs.recorded)} recorded${coverage}${abandoned}`,
+    `memories  ${count(memories.known)} shown, ${count(memories.withEvidence)} with evidence`,
+    `outcomes  ${outcomesOf(report) || "none"}`,
+    `learner   ${shown(report.learner)}, namespace ${shown(report.namespace)}${others(report)}`,
+    ...extremes("Best", best, style),
+    ...extremes("Worst", worst, style),
+    ...report.sources
+      .filter(({ flags }) => flags.length > 0)
+      .map(({ source, flags }) => style.bad(`source ${shown(source)}: ${flags.join(", ")}`)),
+  ]
+    .filter((line) => line !== undefined)
+    .join("\n");
+}
+
+function curveLine({ curve: { points, sampled } }: StatusReport, style: Style): string | undefined {
+  const first = points[0];
+  const last = points.at(-1);
+  if (!first || !last) return undefined;
+  const line = sparkline(points.map(({ success }) => success));
+  const ends = points.length > 1 ? `${percent(first.success)} → ${percent(last.success)}` : percent(last.success);
+  const total = points.reduce((sum, { runs, heldOut }) => sum + runs + (heldOut?.runs ?? 0), 0);
+  return `success   ${style.bold(line)}  ${ends} ${style.dim(`over ${count(total)} judged runs${sampled ? ", a sample" : ""}`)}`;
+}
+
+function outcomesOf({ outcomes }: StatusReport): string {
+  return Object.entries(outcomes)
+    .filter(([, number]) => number > 0)
+    .map(([tier, number]) => `${count(number)} ${tier}`)
+    .join(", ");
+}
+
+function others({ otherNamespaces }: StatusReport): string {
+  if (otherNamespaces.length === 0) return "";
+  const names = otherNamespaces.slice(0, 3).map((name) => shown(name, 30));
+  return ` (${otherNamespaces.length} more: ${names.join(", ")}${otherNamespaces.length > 3 ? " …" : ""})`;
+}
+
+function extremes(title: string, memories: StatusReport["best"], style: Style): string[] {
+  if (memories.length === 0) return [];
+  const rows = memories.map((memory) => [signed(memory.utility, 2), memory.evidence.toFixed(1), nameOf(memory)]);
+  return ["", style.bold(title), table(["utility", "evidence", "memory"], rows)];
+}

@@ -1,0 +1,65 @@
+import type { Engine } from "@qavr/core";
+import { exportState, importState } from "@qavr/core/maintenance";
+import { CommandError } from "./exit-codes.js";
+
+/** What a learner knows of one collection, as a file. Bytes are base64, in the learner's own format. */
+export interface LearnedFile {
+  readonly schema: 1;
+  readonly learner: string;
+  readonly collection: string;
+  readonly shared?: string;
+  readonly memories: readonly { readonly id: string; readonly state: string }[];
+}
+
+export async function toLearnedFile(engine: Engine, namespace: string, collection: string): Promise<LearnedFile> {
+  const { learner } = engine;
+  const { shared, memories } = await exportState(engine, { namespace, collection });
+  return {
+    schema: 1,
+    learner: learner.id,
+    collection,
+    ...(shared === undefined ? {} : { shared: toBase64(learner.shared.encode(shared, 0)) }),
+    memories: memories.map(({ id, state }) => ({ id, state: toBase64(learner.memory.encode(state, 0)) })),
+  };
+}
+
+/** @throws CommandError for a file of another kind or learner, and what `importState` throws */
+export async function importLearnedFile(engine: Engine, namespace: string, text: string): Promise<LearnedFile> {
+  const { learner } = engine;
+  const file = parse(text);
+  if (file.learner !== learner.id) {
+    throw new CommandError(
+      "CONFLICT",
+      `The file was written by the learner ${file.learner}; this ledger has ${learner.id}.`,
+    );
+  }
+  const { collection, shared, memories } = file;
+  await importState(engine, {
+    namespace,
+    collection,
+    ...(shared === undefined ? {} : { shared: learner.shared.decode(fromBase64(shared)) }),
+    memories: memories.map(({ id, state }) => ({ id, state: learner.memory.decode(fromBase64(state)) })),
+  });
+  return file;
+}
+
+function parse(text: string): LearnedFile {
+  let file: Partial<LearnedFile> | null = null;
+  try {
+    file = JSON.parse(text) as Partial<LearnedFile>;
+  } catch {
+    // Refused below, together with JSON of another form.
+  }
+  const whole =
+    file?.schema === 1 &&
+    typeof file.learner === "string" &&
+    typeof file.collection === "string" &&
+    (file.shared === undefined || typeof file.shared === "string") &&
+    Array.isArray(file.memories) &&
+    file.memories.every((memory) => typeof memory?.id === "string" && typeof memory.state === "string");
+  if (whole) return file as LearnedFile;
+  throw new CommandError("USAGE", "The file is not one that qavr ledger export wrote.");
+}
+
+const toBase64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
+const fromBase64 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "base64"));

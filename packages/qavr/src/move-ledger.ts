@@ -1,0 +1,78 @@
+import { createEngine, QavrError, type Store } from "@qavr/core";
+import { governance } from "@qavr/core/governance";
+import { verify } from "@qavr/core/maintenance";
+import { ledgerReducer } from "@qavr/core/store";
+import { CommandError } from "./exit-codes.js";
+import { learnerOf } from "./open-ledger.js";
+import type { Progress } from "./terminal/terminal.js";
+
+export interface MoveReport {
+  readonly namespaces: number;
+  readonly entries: number;
+  /** Hexadecimal, equal in both; absent for a store without digests. */
+  readonly digest?: string;
+}
+
+const PAGE = 500;
+
+/**
+ * Copies every entry of a ledger to an empty one, builds the states there, and compares both. The source is only read.
+ *
+ * @throws CommandError CONFLICT where the target has entries; QavrError UNSUPPORTED for a compacted ledger, STORE_FAILED where the copy differs
+ */
+export async function moveLedger(from: Store, to: Store, progress?: Progress): Promise<MoveReport> {
+  if ((await to.namespaces({ limit: 1 })).length > 0) {
+    throw new CommandError(
+      "CONFLICT",
+      "The target has entries already. Name an empty place: nothing is mixed or overwritten.",
+    );
+  }
+  let namespaces = 0;
+  let entries = 0;
+  for (let after: string | undefined; ; ) {
+    const page = await from.namespaces({ ...(after === undefined ? {} : { after }), limit: PAGE });
+    for (const namespace of page) {
+      entries += await copyNamespace(from, to, namespace, progress);
+      namespaces += 1;
+    }
+    after = page.at(-1);
+    if (page.length < PAGE) break;
+  }
+  const [before, copied] = [await from.verify?.(), await to.verify?.()];
+  if (before && copied && (before.digest !== copied.digest || copied.damaged > 0)) {
+    throw new QavrError(
+      "STORE_FAILED",
+      "The copy differs from its source: the source was written to meanwhile. Pause its writers, and move it to another empty place.",
+    );
+  }
+  return { namespaces, entries, ...(copied ? { digest: copied.digest } : {}) };
+}
+
+async function copyNamespace(
+  from: Store,
+  to: Store,
+  namespace: string,
+  progress: Progress | undefined,
+): Promise<number> {
+  const head = await from.head(namespace);
+  const learner = await learnerOf(from, namespace);
+  const reduce = ledgerReducer(learner, governance());
+  for (let after = 0; after < head; ) {
+    const page = await from.readEntries(namespace, { after, limit: PAGE });
+    if (page[0]?.seq !== after + 1) {
+      throw new QavrError(
+        "UNSUPPORTED",
+        `The ledger of namespace ${namespace} was compacted, and its beginning is gone. Copy a SQLite file with backup and restore, or move what was learned with export and import.`,
+      );
+    }
+    await to.commit(namespace, page, reduce);
+    after = page.at(-1)?.seq ?? head;
+    progress?.(after, head);
+  }
+  const checked = await verify(createEngine({ store: to, learner, governance: governance() }), { namespace });
+  if (checked.ok) return head;
+  throw new QavrError(
+    "STORE_FAILED",
+    `The copy of namespace ${namespace} is not whole. Erase the target and move again.`,
+  );
+}

@@ -1,0 +1,119 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { createEngine, type Engine, type Learner, oar, qValue, type Store, similarity } from "@qavr/core";
+import { isPostgres, locationOf } from "@qavr/core/adapter";
+import { governance } from "@qavr/core/governance";
+import { CommandError } from "./exit-codes.js";
+import { type Learners, learnerTable } from "./learner-table.js";
+
+/** Options that every command has. */
+export interface LedgerOptions {
+  /** Path of a SQLite ledger or a postgres:// URL. @default QAVR_STORE, else .qavr/ledger.db */
+  readonly store?: string | undefined;
+  /** @default `default` where that has entries, else the namespace with the most entries */
+  readonly namespace?: string | undefined;
+}
+
+export type Access = "read" | "write" | "create";
+
+/** One ledger, opened for a command. */
+export interface Ledger {
+  readonly engine: Engine;
+  readonly store: Store;
+  /** Absolute path or URL without a password, for people. */
+  readonly place: string;
+  readonly namespace: string;
+  /** The first {@link LISTED_NAMESPACES} namespaces of the ledger. */
+  readonly namespaces: readonly string[];
+  close(): Promise<void>;
+}
+
+export const LISTED_NAMESPACES = 1_000;
+/** Entries at the end of a ledger among which its learner's name is looked for. */
+const TAIL = 50;
+
+/**
+ * Opens a ledger with the learner that wrote it.
+ *
+ * @param access `read` writes nothing and works beside a running application; `write` needs a ledger that exists; `create` does not
+ * @throws CommandError NOT_FOUND for a namespace without entries, and the codes of stores
+ */
+export async function openLedger(options: LedgerOptions, access: Access = "read"): Promise<Ledger> {
+  const { store, place } = await openStore(options.store, access);
+  try {
+    const namespaces = await store.namespaces({ limit: LISTED_NAMESPACES });
+    const namespace = await chosen(store, namespaces, options.namespace);
+    const learner = await learnerOf(store, namespace);
+    // Entries that were recorded under rules of trust need them; the others do not notice.
+    const engine = createEngine({
+      store,
+      learner,
+      governance: governance(),
+      readTimeout: 60_000,
+      writeTimeout: 600_000,
+    });
+    return { engine, store, place, namespace, namespaces, close: () => engine.close() };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** Opens the store that a path or URL names. */
+export async function openStore(
+  named: string | undefined,
+  access: Access,
+): Promise<{ readonly store: Store; readonly place: string }> {
+  const location = locationOf(named);
+  const readOnly = access === "read";
+  if (!isPostgres(location)) {
+    if (access === "write" && !existsSync(location)) {
+      throw new CommandError("NOT_FOUND", `There is no ledger ${resolve(location)}. Name another with --store.`);
+    }
+    const { sqliteStore } = await import("@qavr/sqlite");
+    return { store: sqliteStore({ path: location, readOnly }), place: resolve(location) };
+  }
+  const { postgresStore } = await import("@qavr/postgres");
+  const connectionString = readOnly ? withReadOnlyTransactions(location) : location;
+  const store = postgresStore({ connectionString, migrate: access === "create", listen: false, maxConnections: 4 });
+  return { store, place: withoutPassword(location) };
+}
+
+/** The server itself refuses writes on such a connection. */
+function withReadOnlyTransactions(location: string): string {
+  const url = new URL(location);
+  const options = url.searchParams.get("options");
+  url.searchParams.set("options", `${options ? `${options} ` : ""}-c default_transaction_read_only=on`);
+  return url.href;
+}
+
+function withoutPassword(location: string): string {
+  const url = new URL(location);
+  url.password = "";
+  url.search = "";
+  return url.href;
+}
+
+async function chosen(store: Store, namespaces: readonly string[], named: string | undefined): Promise<string> {
+  if (named !== undefined) {
+    if (namespaces.includes(named) || (await store.head(named)) > 0) return named;
+    const known = namespaces.length === 0 ? "The ledger is empty." : `It has: ${namespaces.slice(0, 10).join(", ")}.`;
+    throw new CommandError("NOT_FOUND", `The namespace ${named} has no entries in this ledger. ${known}`);
+  }
+  if (namespaces.includes("default")) return "default";
+  const heads = await Promise.all(namespaces.slice(0, 100).map((name) => store.head(name)));
+  return namespaces[heads.indexOf(Math.max(...heads))] ?? "default";
+}
+
+/** The learner that recorded the latest run; the default one for a ledger without runs, or with a learner of the application's own. */
+export async function learnerOf(store: Store, namespace: string): Promise<Learner> {
+  const engine = createEngine({ store, learner: similarity() });
+  const after = Math.max(0, (await store.head(namespace)) - TAIL);
+  const { events } = await engine.history({ namespace, after, limit: TAIL });
+  const exposures = events.flatMap((event) => (event.type === "exposure" ? event.exposures : []));
+  const id = exposures.at(-1)?.learner;
+  const own = [oar, qValue, similarity].map((create) => create()).find((learner) => learner.id === id);
+  if (own || id === undefined) return own ?? oar();
+  const others: Learners = await learnerTable();
+  return Object.values(others).find((learner) => learner.id === id) ?? oar();
+}

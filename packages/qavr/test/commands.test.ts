@@ -1,0 +1,274 @@
+import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { memoryStore } from "@qavr/core";
+import { governance } from "@qavr/core/governance";
+import { sqliteStore } from "@qavr/sqlite";
+import { beforeAll, describe, expect, it } from "vitest";
+import { COMMANDS } from "../src/command-list.js";
+import { moveLedger } from "../src/move-ledger.js";
+import { appEngine, ledgerFile, newPath, runApp } from "./support/ledgers.js";
+import { dataOf, qavr } from "./support/run.js";
+import { jsonSchema, PRINTED } from "./support/schema.js";
+
+/** 120 runs, a fifth of them held out. Commands that only read share it. */
+let ledger: string;
+beforeAll(async () => {
+  ledger = await ledgerFile({ runs: 120 }, { holdout: 0.2 });
+});
+
+describe("every command", () => {
+  it.each(COMMANDS.map((entry): [string] => [entry.name]))("%s has help with two examples", async (name) => {
+    const { exitCode, stdout } = await qavr(...name.split(" "), "--help");
+    expect(exitCode).toBe(0);
+    const [, examples = ""] = stdout.split("Examples:\n");
+    expect(examples.trim().split("\n")).toHaveLength(2);
+    for (const example of examples.trim().split("\n")) expect(example.trim()).toMatch(new RegExp(`^qavr ${name}\\b`));
+  });
+
+  it("prints JSON that the schema describes", async () => {
+    const backup = newPath("backup.db");
+    const learned = newPath("learned.json");
+    const run = ((await dataOf("runs", "-s", ledger)) as { runs: { episode: string }[] }).runs[0]?.episode as string;
+    const commands: Record<(typeof COMMANDS)[number]["name"], string[]> = {
+      status: [],
+      why: [run],
+      memories: ["--worst"],
+      runs: [],
+      eval: ["--learner", "similarity"],
+      revoke: ["--source", "checker", "--dry-run"],
+      "ledger verify": [],
+      "ledger backup": [backup],
+      "ledger export": [],
+      "ledger restore": [backup, newPath("restored.db")],
+      "ledger move": ["--to", newPath("moved.db")],
+    };
+    for (const [name, args] of Object.entries(commands)) {
+      const place = name === "ledger restore" ? [] : ["-s", ledger];
+      const { exitCode, stdout, stderr } = await qavr(...name.split(" "), ...args, ...place, "--json");
+      expect(exitCode, `${name}: ${stderr}`).toBe(0);
+      const printed = JSON.parse(stdout) as { command: string; data: object };
+      expect(PRINTED.safeParse(printed).error?.message, name).toBeUndefined();
+      if (name === "ledger export") await writeFile(learned, JSON.stringify(printed.data));
+    }
+    const other = newPath("other.db");
+    const writing = [
+      ["why", "d3", "-s", ledger],
+      ["ledger", "import", learned, "-s", other],
+      ["ledger", "repair", "-s", other],
+      ["ledger", "compact", "--yes", "-s", other],
+    ];
+    for (const args of writing) {
+      const { exitCode, stdout, stderr } = await qavr(...args, "--json");
+      expect(exitCode, `${args.join(" ")}: ${stderr}`).toBe(0);
+      expect(PRINTED.safeParse(JSON.parse(stdout)).error?.message, args.join(" ")).toBeUndefined();
+    }
+    expect(new Set([...Object.keys(commands), "ledger import", "ledger repair", "ledger compact"])).toEqual(
+      new Set(
+        COMMANDS.filter(({ opensLedger }) => opensLedger !== false)
+          .map(({ name }) => name)
+          .concat("ledger restore"),
+      ),
+    );
+  });
+
+  it("is described by docs/reference/cli.schema.json", () => {
+    const file = new URL("../../../docs/reference/cli.schema.json", import.meta.url);
+    expect(readFileSync(file, "utf8")).toBe(jsonSchema());
+  });
+});
+
+describe("a command that only reads", () => {
+  it("leaves the ledger's bytes as they are", async () => {
+    const before = readFileSync(ledger);
+    for (const args of [
+      ["status"],
+      ["memories"],
+      ["runs"],
+      ["why", "d3"],
+      ["ledger", "verify"],
+      ["revoke", "--source", "checker", "--dry-run"],
+    ]) {
+      expect((await qavr(...args, "-s", ledger)).exitCode, args.join(" ")).toBe(0);
+    }
+    expect(readFileSync(ledger).equals(before)).toBe(true);
+  });
+
+  it("works beside an application that writes, and sees what it has written", async () => {
+    const path = newPath();
+    const engine = appEngine(sqliteStore(path));
+    await runApp(engine, { runs: 5 });
+    expect(await dataOf("status", "-s", path)).toMatchObject({ runs: { recorded: 5, taught: 5 } });
+    await runApp(engine, { runs: 5 });
+    expect(await dataOf("status", "-s", path)).toMatchObject({ runs: { recorded: 10, taught: 10 } });
+    await engine.close();
+  });
+});
+
+describe("bad input", () => {
+  it("suggests the command that was meant, with exit code 2", async () => {
+    const { exitCode, stderr } = await qavr("statsu");
+    expect({ exitCode, stderr }).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("Did you mean status?"),
+    });
+  });
+
+  it.each([
+    ["a number that is none", ["runs", "--limit", "many"], 2, "USAGE"],
+    ["an order that is none", ["memories", "--order", "age"], 2, "USAGE"],
+    ["a missing ledger", ["status", "-s", newPath()], 6, "STORE_UNAVAILABLE"],
+    ["a missing ledger for a command that writes", ["ledger", "repair", "-s", newPath()], 4, "NOT_FOUND"],
+    ["a URL of another database", ["status", "-s", "mysql://localhost/app"], 2, "INVALID_ARGUMENT"],
+    ["a server that is not there", ["status", "-s", "postgres://localhost:1/app"], 6, "STORE_UNAVAILABLE"],
+    ["neither --dry-run nor --yes", ["revoke", "--source", "x"], 2, "USAGE"],
+    ["a compaction without --yes", ["ledger", "compact"], 2, "USAGE"],
+  ])("%s is refused", async (_, args, exitCode, code) => {
+    const result = await qavr(...args, "--json");
+    expect(result.exitCode, result.stderr).toBe(exitCode);
+    const printed = JSON.parse(result.stdout) as { error: { code: string } };
+    expect(PRINTED.safeParse(printed).success).toBe(true);
+    expect(printed.error.code).toBe(code);
+    expect(result.stderr).toMatch(/^error: /);
+  });
+
+  it.each([
+    ["a run or memory", ["why", "nothing"]],
+    ["a namespace", ["status", "-n", "nobody"]],
+    ["a learner", ["eval", "--learner", "best"]],
+  ])("%s that there is none of ends with exit code 4", async (_, args) => {
+    expect((await qavr(...args, "-s", ledger)).exitCode).toBe(4);
+  });
+});
+
+describe("qavr status", () => {
+  it("says in one sentence whether it is learning, and how sure that is", async () => {
+    const { stdout } = await qavr("status", "-s", ledger);
+    expect(stdout).toMatch(/^(Learning|Cold): 120 runs have taught.* Lift needs 30 judged runs on each side/);
+    expect(stdout).toMatch(/success {3}[▁-█]+ /);
+    expect(stdout).toContain("100 % with an outcome");
+    expect(stdout).toContain("Note ");
+  });
+
+  it("tells an empty ledger from one that learns nothing", async () => {
+    const path = newPath();
+    const engine = appEngine(sqliteStore(path));
+    expect(await dataOf("status", "-s", path)).toMatchObject({ state: { level: "empty" } });
+    const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
+    await engine.end(episode, { reward: null });
+    expect(await dataOf("status", "-s", path)).toMatchObject({ state: { level: "unjudged" } });
+    await engine.close();
+  });
+
+  it("opens the only namespace of a ledger, and names the others of one with several", async () => {
+    const path = newPath();
+    const engine = appEngine(sqliteStore(path));
+    await runApp(engine, { runs: 2, namespace: "small" });
+    await runApp(engine, { runs: 4, namespace: "large" });
+    await engine.close();
+    expect(await dataOf("status", "-s", path)).toMatchObject({ namespace: "large", otherNamespaces: ["small"] });
+  });
+
+  it("shows no control characters of labels", async () => {
+    const path = newPath();
+    const engine = appEngine(sqliteStore(path));
+    const { episode } = await engine.rank({
+      candidates: [{ id: "a", similarity: 1, label: "\x1b[2Jgone\u202e" }],
+      topK: 1,
+    });
+    await engine.end(episode, { reward: true, tier: "verified" });
+    await engine.close();
+    const { stdout } = await qavr("status", "-s", path);
+    expect(stdout).toContain("�[2Jgone�");
+    expect(stdout).not.toContain("\x1b");
+  });
+});
+
+describe("qavr why", () => {
+  it("explains a run with terms that add up", async () => {
+    const { runs } = (await dataOf("runs", "-s", ledger)) as { runs: { episode: string }[] };
+    const { run } = (await dataOf("why", runs[0]?.episode as string, "-s", ledger)) as {
+      run: { exposures: { items: Record<string, number>[] }[] };
+    };
+    for (const item of run.exposures[0]?.items ?? []) {
+      const { similarity = 0, learned = 0, bonus = 0, overlap = 0, unverified = 0, score } = item;
+      expect(similarity + learned + bonus + overlap + unverified).toBeCloseTo(score as number, 5);
+    }
+  });
+
+  it("says of a memory where it was shown, and why not", async () => {
+    const { stdout } = await qavr("why", "d4", "-s", ledger);
+    expect(stdout).toContain("Note 4");
+    expect(stdout).toMatch(/not shown \((outranked|held-out)\), place \d+, without learning \d+/);
+  });
+
+  it("finds a memory by its label", async () => {
+    expect(await dataOf("why", "Note 4", "-s", ledger)).toMatchObject({ kind: "memory", memory: { id: "d4" } });
+  });
+});
+
+describe("qavr runs", () => {
+  it("lists each run once, over all pages", async () => {
+    const found: string[] = [];
+    let before: string[] = [];
+    for (let page = 0; page < 20; page++) {
+      const data = (await dataOf("runs", "-l", "25", ...before, "-s", ledger)) as {
+        runs: { episode: string }[];
+        next?: number;
+      };
+      found.push(...data.runs.map(({ episode }) => episode));
+      if (data.next === undefined) break;
+      before = ["--before", String(data.next)];
+    }
+    expect(new Set(found).size).toBe(found.length);
+    expect(found).toHaveLength(120);
+  });
+});
+
+describe("qavr revoke", () => {
+  it("takes out what a dry run has announced", async () => {
+    const path = await ledgerFile({ runs: 10 });
+    const planned = await dataOf("revoke", "--source", "checker", "--dry-run", "-s", path);
+    expect(planned).toMatchObject({ outcomes: 10, episodes: 10, dryRun: true });
+    expect(await dataOf("revoke", "--source", "checker", "--yes", "-s", path)).toMatchObject({
+      outcomes: 10,
+      dryRun: false,
+    });
+    expect(await dataOf("status", "-s", path)).toMatchObject({ runs: { taught: 0 }, curve: { points: [] } });
+  });
+});
+
+describe("qavr ledger", () => {
+  it("verifies ledgers that were recorded under rules of trust", async () => {
+    const path = await ledgerFile({ runs: 10 }, { governance: governance({ trust: "audited" }) });
+    expect(await dataOf("ledger", "verify", "-s", path)).toMatchObject({ ok: true });
+  });
+
+  it("carries what was learned to another ledger", async () => {
+    const file = newPath("learned.json");
+    const { stdout } = await qavr("ledger", "export", "-s", ledger);
+    await writeFile(file, stdout);
+    const path = newPath();
+    expect(await dataOf("ledger", "import", file, "-s", path)).toMatchObject({ memories: 12 });
+    const utilities = async (store: string): Promise<unknown> =>
+      ((await dataOf("memories", "-s", store)) as { rows: { id: string; utility: number }[] }).rows.map(
+        ({ id, utility }) => [id, utility],
+      );
+    expect(await utilities(path)).toEqual(await utilities(ledger));
+    expect((await qavr("ledger", "import", newPath("none.json"), "-s", path)).exitCode).toBe(4);
+    await writeFile(file, "{}");
+    expect((await qavr("ledger", "import", file, "-s", path)).exitCode).toBe(2);
+  });
+
+  it("moves nothing into a ledger that has entries", async () => {
+    expect((await qavr("ledger", "move", "-s", ledger, "--to", await ledgerFile({ runs: 1 }))).exitCode).toBe(5);
+  });
+
+  it("does not move a compacted ledger, whose beginning is gone", async () => {
+    const path = await ledgerFile({ runs: 5 });
+    expect(await dataOf("ledger", "compact", "--older-than", "0", "--yes", "-s", path)).toMatchObject({ entries: 0 });
+    const from = sqliteStore({ path, readOnly: true });
+    const engine = appEngine(from);
+    await expect(moveLedger(from, memoryStore())).rejects.toMatchObject({ code: "UNSUPPORTED" });
+    await engine.close();
+  });
+});

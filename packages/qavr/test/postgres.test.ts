@@ -1,0 +1,52 @@
+import { postgresStore } from "@qavr/postgres";
+import { type PostgresServer, startServer } from "@qavr/postgres-server";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openStore } from "../src/open-ledger.js";
+import { appEngine, ledgerFile, newPath, runApp } from "./support/ledgers.js";
+import { dataOf, qavr } from "./support/run.js";
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startServer({ settings: { fsync: "off" } });
+});
+afterAll(() => server.stop());
+
+describe("a ledger in PostgreSQL", () => {
+  it("is moved there and back, with the same digest and the same answers", async () => {
+    const from = await ledgerFile({ runs: 30 });
+    const there = await dataOf("ledger", "move", "-s", from, "--to", server.url());
+    expect(there).toMatchObject({ namespaces: 1, entries: 60 });
+    const to = newPath();
+    const back = await dataOf("ledger", "move", "-s", server.url(), "--to", to);
+    expect((back as { digest: string }).digest).toBe((there as { digest: string }).digest);
+    for (const command of [["memories"], ["runs"], ["why", "d3"]]) {
+      const expected = await dataOf(...command, "-s", from);
+      expect(await dataOf(...command, "-s", server.url())).toEqual(expected);
+      expect(await dataOf(...command, "-s", to)).toEqual(expected);
+    }
+    expect(await dataOf("status", "-s", server.url())).toMatchObject({ runs: { recorded: 30 } });
+  });
+
+  it("is read by the command line on connections that cannot write", async () => {
+    const { store } = await openStore(server.url(), "read");
+    const engine = appEngine(store);
+    await expect(runApp(engine, { runs: 1 })).rejects.toThrow();
+    await engine.close();
+  });
+
+  it("is read while an application writes", async () => {
+    const engine = appEngine(postgresStore({ connectionString: server.url() }), {
+      createId: () => crypto.randomUUID(),
+    });
+    await runApp(engine, { runs: 3, namespace: "beside" });
+    expect(await dataOf("status", "-s", server.url(), "-n", "beside")).toMatchObject({ runs: { taught: 3 } });
+    await engine.close();
+  });
+
+  it("is named without the password", async () => {
+    const { stdout } = await qavr("status", "-s", server.url(), "--json");
+    expect(stdout).toContain("postgres://");
+    expect(stdout).not.toContain("only%20for%20tests");
+    expect(stdout).not.toContain("only for tests");
+  });
+});
