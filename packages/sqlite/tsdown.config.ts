@@ -1,4 +1,6 @@
 import { defineConfig } from "tsdown";
 import { library } from "../../tsdown.base.ts";
 
-export default defineConfig(library({ entry: { index: "src/index.ts", "no-sqlite": "src/no-sqlite.ts" } }));
+export default defineConfig(
+  library({ entry: { index: "src/index.ts", file: "src/file.ts", "no-sqlite": "src/no-sqlite.ts" } }),
+);

@@ -10,9 +10,10 @@ export type SqliteModule = typeof Sqlite;
  *
  * Suppresses the ExperimentalWarning that Node 22 prints while loading; every other warning passes.
  *
+ * @param oldest the oldest Node that will do, for the message
  * @throws STORE_UNAVAILABLE on a runtime without `node:sqlite`
  */
-export function loadSqlite(): SqliteModule {
+export function loadSqlite(oldest: string = "22.13"): SqliteModule {
   const { emitWarning } = process;
   process.emitWarning = ((warning: string | Error, ...rest: unknown[]): void => {
     if (!String(warning).includes("SQLite is an experimental feature"))
@@ -25,9 +26,13 @@ export function loadSqlite(): SqliteModule {
     process.emitWarning = emitWarning;
   }
   if (!loaded) {
-    throw new QavrError("STORE_UNAVAILABLE", `Node ${process.version} has no node:sqlite. Use Node 22.13 or newer.`, {
-      details: { node: process.version },
-    });
+    throw new QavrError(
+      "STORE_UNAVAILABLE",
+      `Node ${process.version} has no node:sqlite. Use Node ${oldest} or newer.`,
+      {
+        details: { node: process.version },
+      },
+    );
   }
   return loaded;
 }

@@ -8,13 +8,9 @@ import {
   resolveOptions,
   whole,
 } from "@qavr/core/store";
-import { logKeeper } from "./log-keeper.js";
-import { openDatabase, prepareTables } from "./open-database.js";
 import { OUTBOX, outboxTables, sizeOf } from "./outbox-tables.js";
-import { onFile, toStoreError } from "./sqlite-errors.js";
-import { FILE_NAME, resolveSqliteOptions } from "./sqlite-options.js";
-import { inSnapshot } from "./transaction.js";
-import { writeQueue } from "./write-queue.js";
+import { openSqliteFile } from "./sqlite-file.js";
+import { FILE_NAME } from "./sqlite-options.js";
 
 /** File and limits of an outbox. */
 export interface SqliteOutboxOptions {
@@ -49,75 +45,41 @@ const RULES: Readonly<Record<keyof SqliteOutboxOptions, FieldRule>> = {
  */
 export function sqliteOutbox(options: string | SqliteOutboxOptions): Outbox {
   const named = typeof options === "string" ? { path: options } : options;
-  const { maxCommits, maxBytes, ...file } = resolveOptions("sqliteOutbox()", named, OUTBOX_DEFAULTS, RULES);
-  const resolved = resolveSqliteOptions(file);
-  const { path } = resolved;
-  const opened = openDatabase(resolved, { format: OUTBOX });
-  const { db } = opened;
-  const tables = prepareTables(db, path, () => outboxTables(db, path));
-  const log = logKeeper(opened, resolved);
-  const queue = writeQueue<undefined>(db, resolved, {
-    prepare: log.look,
-    begin: () => undefined,
-    write: () => undefined,
-    committed: log.committed,
-    abandoned: () => undefined,
-  });
-  let closing: Promise<void> | undefined;
-
-  const enter = (): void => {
-    if (closing) throw new QavrError("STORE_CLOSED", `The outbox ${path} was closed before this call. Open it again.`);
-  };
-  const reading = <Result>(read: () => Result): Result => {
-    try {
-      return inSnapshot(db, read);
-    } catch (error) {
-      throw toStoreError(error, path);
-    }
-  };
+  const { maxCommits, maxBytes, path } = resolveOptions("sqliteOutbox()", named, OUTBOX_DEFAULTS, RULES);
+  const file = openSqliteFile(path, OUTBOX, outboxTables);
 
   return {
     name: "sqlite outbox",
 
     async append(commit) {
-      enter();
       assertName(commit.namespace, "namespace");
       for (const entry of commit.entries) assertEntry(entry);
       const bytes = sizeOf(commit);
-      await queue.together(() => {
-        const waiting = onFile(() => tables.extent());
-        if (waiting.commits >= maxCommits || waiting.bytes + bytes > maxBytes) throw full(path, waiting.commits);
-        onFile(() => tables.add(commit));
+      await file.write((tables) => {
+        const waiting = tables.extent();
+        if (waiting.commits >= maxCommits || waiting.bytes + bytes > maxBytes) throw full(file.path, waiting.commits);
+        tables.add(commit);
       });
     },
 
     async read({ after = 0, limit }) {
-      enter();
-      return reading(() => tables.read(after, limit));
+      return file.read((tables) => tables.read(after, limit));
     },
 
     async remove(ids) {
-      enter();
       if (ids.length === 0) return;
-      await queue.together(() => {
-        for (const id of ids) onFile(() => tables.remove(id));
+      await file.write((tables) => {
+        for (const id of ids) tables.remove(id);
       });
       // Without waiting for readers, since an outcome waits for this; a later commit tries again.
-      await log.cut(0);
+      await file.cutLog(0);
     },
 
     async size() {
-      enter();
-      return reading(() => tables.extent().commits);
+      return file.read((tables) => tables.extent().commits);
     },
 
-    close() {
-      closing ??= queue.drained().then(() => {
-        log.close();
-        db.close();
-      });
-      return closing;
-    },
+    close: file.close,
   };
 }
 

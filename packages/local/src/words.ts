@@ -1,0 +1,28 @@
+/** Scripts that put no spaces between words. */
+const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+const WORD = /[\p{L}\p{N}\p{M}]+/gu;
+/** Combining accents of Latin, Greek and Cyrillic. Marks of other scripts are part of their words. */
+const ACCENTS = /[\u0300-\u036f]/g;
+/** Longest word, in UTF-16 units; the rest of an encoded file or a digest is cut off. */
+const LONGEST = 64;
+
+let segmenter: Intl.Segmenter | undefined;
+
+/**
+ * The words of a text in any language, in order: NFKC, lower case, without accents. Texts and requests are cut by this one rule. A word
+ * has letters, digits and marks only, which SQLite's `ascii` tokenizer keeps as one token.
+ */
+export function wordsOf(text: string): string[] {
+  const plain = text.normalize("NFKD").replace(ACCENTS, "").normalize("NFC").toLowerCase();
+  const words: string[] = [];
+  for (const word of plain.match(WORD) ?? []) {
+    if (!UNSPACED.test(word)) {
+      words.push(word.slice(0, LONGEST));
+      continue;
+    }
+    // A fixed locale, so that every machine cuts alike.
+    segmenter ??= new Intl.Segmenter("en", { granularity: "word" });
+    for (const { segment } of segmenter.segment(word)) words.push(segment.slice(0, LONGEST));
+  }
+  return words;
+}

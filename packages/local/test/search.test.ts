@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import { collection, found } from "./support/collections.js";
+
+describe("a search by words", () => {
+  it("finds texts with any of the words, best first, with similarities in [0, 1]", async () => {
+    const notes = collection();
+    await notes.add([
+      { id: "cache", text: "When a deploy fails, clear the cache." },
+      { id: "permissions", text: "When a deploy fails with EACCES, fix the permissions of the folder." },
+      { id: "ann", text: "Call Ann on Mondays." },
+    ]);
+    const hits = await notes.search({ text: "deploy: EACCES!?" });
+    expect(hits.map(({ id }) => id)).toEqual(["permissions", "cache"]);
+    for (const { similarity } of hits) {
+      expect(similarity).toBeGreaterThanOrEqual(0);
+      expect(similarity).toBeLessThanOrEqual(1);
+    }
+    expect(await found(notes, "deploy EACCES", 1)).toEqual(["permissions"]);
+    expect(await found(notes, "nothing about that")).toEqual([]);
+    expect(await found(notes, "?! \0")).toEqual([]);
+  });
+
+  it.each([
+    ["Japanese", "Chatworkの新着メッセージを確認して", "Chatworkモニタリングの手順。新着メッセージの確認と振り分け"],
+    ["Chinese", "如何重置密码", "用户可以在设置页面重置密码"],
+    ["Thai", "วิธีรีเซ็ตรหัสผ่าน", "คุณสามารถรีเซ็ตรหัสผ่านได้ที่หน้าการตั้งค่า"],
+    ["accents", "cafe muller ECOLE", "Le café Müller près de l'école"],
+    ["full width and ligatures", "file ABC", "ﬁle ＡＢＣ"],
+    ["Hindi", "पासवर्ड बदलें", "अपना पासवर्ड सेटिंग में बदलें"],
+  ])("finds %s", async (_, request, text) => {
+    const notes = collection();
+    await notes.add([
+      { id: "it", text },
+      { id: "other", text: "Something else altogether" },
+    ]);
+    expect(await found(notes, request)).toEqual(["it"]);
+  });
+
+  it("finds a word that nearly every text has, where the request has no other", async () => {
+    const notes = collection();
+    await notes.add(Array.from({ length: 1_200 }, (_, i) => ({ id: `n${i}`, text: `deploy ${i}` })));
+    await notes.add({ id: "rare", text: "deploy the mailer" });
+    expect(await found(notes, "deploy", 3)).toHaveLength(3);
+    expect(await found(notes, "deploy the mailer", 1)).toEqual(["rare"]);
+  });
+
+  it("compares metadata by value and type", async () => {
+    const notes = collection();
+    const values = [1, "1", true, null, "a'\"%", 1.5];
+    await notes.add(
+      values.map((value, i) => ({ id: `n${i}`, text: "note", metadata: { 'k"ey': value, deep: { x: 1 } } })),
+    );
+    for (const [i, value] of values.entries()) {
+      const hits = await notes.search({ text: "note", filter: { 'k"ey': value } });
+      expect(hits.map(({ id }) => id)).toEqual([`n${i}`]);
+    }
+    expect(await notes.search({ text: "note", filter: { 'k"ey': 1, missing: 1 } })).toEqual([]);
+    expect(await notes.search({ text: "note", filter: {} })).toHaveLength(6);
+  });
+
+  it("reads a request of 100,000 words in part", async () => {
+    const notes = collection();
+    await notes.add({ id: "a", text: "clear the cache" });
+    expect(await found(notes, `cache ${Array.from({ length: 100_000 }, (_, i) => `term${i}`).join(" ")}`)).toEqual([
+      "a",
+    ]);
+  });
+});
+
+describe("namespaces of one file", () => {
+  const HOSTILE = ["default", "a", "ab", "A", "%", "_", "a\0", "s1", "'; DROP TABLE record;--", "аb"];
+
+  it("never see each other's memories, whatever their names", async () => {
+    const root = collection();
+    for (const name of HOSTILE)
+      await root.of(name).add({ id: "same", text: `a secret of ${name}`, metadata: { name } });
+    for (const name of HOSTILE) {
+      const own = root.of(name);
+      expect(await own.size()).toBe(1);
+      expect((await own.search({ text: "secret", limit: 100 })).map(({ metadata }) => metadata.name)).toEqual([name]);
+      expect(
+        (await own.search({ text: "secret s1 s2", filter: { name } })).map(({ metadata }) => metadata.name),
+      ).toEqual([name]);
+      expect((await own.list()).memories.map(({ metadata }) => metadata.name)).toEqual([name]);
+    }
+    await root.of("a").delete("same");
+    await root.of("ab").archive("same");
+    await root.of("A").update("same", { text: "changed" });
+    expect(await root.of("a").get("same")).toBeUndefined();
+    expect((await root.of("%").get("same"))?.text).toBe("a secret of %");
+    expect(await root.of("nobody").search({ text: "secret" })).toEqual([]);
+    expect(await root.of("a").of("%").size()).toBe(1);
+  });
+});

@@ -1,0 +1,3 @@
+export type { FileFormat } from "./schema.js";
+export { openSqliteFile, type SqliteFile } from "./sqlite-file.js";
+export { loadSqlite } from "./sqlite-module.js";
