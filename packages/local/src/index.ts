@@ -1,4 +1,4 @@
-export type { AddOptions, FoundMemory, ListOptions, LocalMemories, LocalQuery } from "./local-memories.js";
+export type { AddOptions, ListOptions, LocalHit, LocalMemories, LocalQuery } from "./local-memories.js";
 export { localMemories } from "./local-memories.js";
 export type { LocalMemoriesOptions } from "./local-options.js";
 export type { MemoryChange, MemoryFilter, Metadata, NewMemory, StoredMemory } from "./memory-record.js";

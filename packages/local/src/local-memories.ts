@@ -31,7 +31,7 @@ export interface LocalQuery {
 }
 
 /** A memory that a search found. */
-export interface FoundMemory extends StoredMemory {
+export interface LocalHit extends StoredMemory {
   /** In [0, 1], higher is better, on one scale for all searches: the share of the request that the text covers. */
   readonly similarity: number;
 }
@@ -86,7 +86,7 @@ export interface LocalMemories {
   /** Undoes an archiving. Returns the number of memories that changed. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
   restore(ids: string | readonly string[]): Promise<number>;
   /** The best matches, best first. @throws INVALID_ARGUMENT */
-  search(query: LocalQuery): Promise<FoundMemory[]>;
+  search(query: LocalQuery): Promise<LocalHit[]>;
   /** Number of memories that are not archived. */
   size(): Promise<number>;
   /** Closes the file for all namespaces, after the writes that wait. */
