@@ -47,6 +47,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/status.js"),
   },
   {
+    name: "doctor",
+    summary: "what keeps it from learning: is the loop closed, is the ledger whole (writes with --fix)",
+    options: [new Option("--fix", "mend indexes and states, and complete a revocation that was broken off")],
+    examples: ["qavr doctor", "qavr doctor --json || echo 'the loop is open'"],
+    load: () => import("./commands/doctor.js"),
+  },
+  {
     name: "why",
     summary: "why a run got its memories, or where a memory was ranked and why it was not shown",
     args: "<run-or-memory>",

@@ -31,6 +31,7 @@ describe("every command", () => {
     const run = ((await dataOf("runs", "-s", ledger)) as { runs: { episode: string }[] }).runs[0]?.episode as string;
     const commands: Record<(typeof COMMANDS)[number]["name"], string[]> = {
       status: [],
+      doctor: [],
       why: [run],
       memories: ["--worst"],
       runs: [],

@@ -1,4 +1,5 @@
 export { checkOutcome } from "../engine/check.js";
+export { checkLoop, type LoopFinding, readLoop } from "../engine/check-loop.js";
 export { ignored } from "../engine/outcomes.js";
 export { type Defined, definedOnly } from "../errors/defined-only.js";
 export { ABOVE_0, oneOf, RATE, whole } from "../errors/field-rules.js";

@@ -1,3 +1,4 @@
+import { checkLoop, LOOP_RUNS, readLoop } from "../engine/check-loop.js";
 import { partsOf } from "../engine/parts.js";
 import type { Engine, Ranking, RankRequest } from "../engine/types.js";
 import type { SharedLogCode } from "./log-codes.js";
@@ -7,7 +8,7 @@ const NARROW_RANKINGS = 10;
 /** Number of runs that merely ended, with none judged, after which the log says so. */
 const UNJUDGED_RUNS = 20;
 /** Rankings between two looks at the outcomes. The first ranking looks too: a process may live for one run. */
-const RANKINGS_PER_LOOK = 20;
+const RANKINGS_PER_LOOK = 10;
 
 const MESSAGES = {
   NOTHING_TO_CHOOSE_FROM:
@@ -26,8 +27,8 @@ interface Counts {
   narrow: number;
   /** True once there was such a ranking. */
   hadChoice: boolean;
-  /** True once the outcomes of a namespace hold a judged one. */
-  judged: boolean;
+  /** True once the runs of a namespace were looked at as a whole. */
+  checked: boolean;
 }
 
 const KNOWN = new WeakMap<Engine, Counts>();
@@ -44,7 +45,7 @@ export function watchLearning<Code extends string>(
   engine: Engine,
   warn: (code: Code | SharedLogCode, message: string) => void,
 ): LearningWatch<Code> {
-  const counts = KNOWN.get(engine) ?? { warned: new Set(), rankings: 0, narrow: 0, hadChoice: false, judged: false };
+  const counts = KNOWN.get(engine) ?? { warned: new Set(), rankings: 0, narrow: 0, hadChoice: false, checked: false };
   KNOWN.set(engine, counts);
 
   const watch: LearningWatch<Code> = {
@@ -61,16 +62,22 @@ export function watchLearning<Code extends string>(
       counts.hadChoice ||= candidates.length > topK;
       if (order === "learned" && !counts.hadChoice) counts.narrow += 1;
       if (counts.narrow === NARROW_RANKINGS) say("NOTHING_TO_CHOOSE_FROM");
-      if (counts.judged || counts.rankings++ % RANKINGS_PER_LOOK !== 0) return;
+      if (counts.checked || counts.rankings++ % RANKINGS_PER_LOOK !== 0) return;
       // Diagnosis only: a failing read is ignored.
-      const stats = await partsOf(engine)
-        .states.stats(namespace)
-        .catch(() => undefined);
-      if (!stats) return;
-      const { completed, ...judged } = stats.outcomes;
-      counts.judged = Object.values(judged).some((count) => count > 0);
-      if (!counts.judged && completed >= UNJUDGED_RUNS) say("NOTHING_JUDGED");
+      await look(namespace).catch(() => {});
     },
+  };
+  const look = async (namespace: string): Promise<void> => {
+    const { states, store } = partsOf(engine);
+    const stats = await states.stats(namespace);
+    if (!stats) return;
+    const { completed, ...judged } = stats.outcomes;
+    if (completed >= UNJUDGED_RUNS && !Object.values(judged).some((count) => count > 0)) say("NOTHING_JUDGED");
+    if (stats.episodes < LOOP_RUNS) return;
+    counts.checked = true;
+    for (const { code, finding, fix } of checkLoop(await readLoop(engine, namespace, await store.head(namespace)))) {
+      watch.warnOnce(code, `${finding} ${fix}`);
+    }
   };
   const say = (code: keyof typeof MESSAGES): void => watch.warnOnce(code, MESSAGES[code]);
   return watch;

@@ -10,6 +10,10 @@ export const SHARED_LOG_CODES = {
   STORE_UNUSABLE: "The store cannot be opened, so nothing is learned.",
   NOTHING_TO_CHOOSE_FROM: "Searches find no more memories than are shown, so learning can only reorder them.",
   NOTHING_JUDGED: "Many runs ended and none was judged, so little is learned.",
+  OUTCOMES_MISSING: "Most of the latest runs have no outcome.",
+  IDS_CHANGE: "The same texts come under new ids, so evidence does not add up.",
+  REWARDS_EQUAL: "The latest rewards are all the same, so no memory can be told from another.",
+  SIMILARITIES_TIED: "In most retrievals all candidates were equally similar.",
   EPISODE_NOT_RESUMED: "An interrupted run's episode could not be reopened; the resumed run starts a new one.",
 } as const;
 
@@ -24,6 +28,10 @@ export const WARNED_LOG_CODES = [
   "STORE_UNUSABLE",
   "NOTHING_TO_CHOOSE_FROM",
   "NOTHING_JUDGED",
+  "OUTCOMES_MISSING",
+  "IDS_CHANGE",
+  "REWARDS_EQUAL",
+  "SIMILARITIES_TIED",
 ] as const;
 
 /** Fields of one log line. */

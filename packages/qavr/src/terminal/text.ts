@@ -46,8 +46,8 @@ export function count(number: number): string {
   return number.toLocaleString("en-US");
 }
 
-export function plural(number: number, noun: string): string {
-  return `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
+export function plural(number: number, noun: string, nouns = `${noun}s`): string {
+  return `${count(number)} ${number === 1 ? noun : nouns}`;
 }
 
 /** A difference with its sign. */

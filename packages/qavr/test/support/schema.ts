@@ -220,6 +220,14 @@ export const DATA: Readonly<Record<string, z.ZodType>> = {
     seq: z.int(),
     dryRun: z.boolean(),
   }),
+  doctor: z.strictObject({
+    store: z.string().optional(),
+    namespace: z.string().optional(),
+    findings: z.array(z.strictObject({ id: z.string(), finding: z.string(), fix: z.string() })),
+    fixed: z.array(z.string()),
+    entries: z.int(),
+    verified: z.boolean(),
+  }),
   "ledger verify": verify,
   "ledger repair": z.strictObject({ rebuilt: z.array(z.string()), after: verify }),
   "ledger compact": z.strictObject({

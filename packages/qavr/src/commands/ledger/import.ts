@@ -14,6 +14,6 @@ export async function run({ open, args }: Input): Promise<Output> {
   return {
     data: { namespace, collection, learner, memories: memories.length },
     text: () =>
-      `What was learned of ${plural(memories.length, "memory").replace(/memorys$/, "memories")} is in collection ${collection} of namespace ${namespace} now.`,
+      `What was learned of ${plural(memories.length, "memory", "memories")} is in collection ${collection} of namespace ${namespace} now.`,
   };
 }

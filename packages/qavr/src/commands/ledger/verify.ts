@@ -21,7 +21,7 @@ export function textOf({
 }: VerifyReport): string {
   const whole = ok ? "The ledger is whole" : "The ledger is not whole";
   return [
-    `${whole}: ${plural(entries, "entry").replace(/entrys$/, "entries")} of ${plural(namespaces, "namespace")} read, ${plural(damaged, "damage")}.`,
+    `${whole}: ${plural(entries, "entry", "entries")} of ${plural(namespaces, "namespace")} read, ${plural(damaged, "damage")}.`,
     ...damage.map(
       ({ namespace, seq, problem }) => `damage   ${shown(namespace ?? "?")} ${seq ?? ""}: ${shown(problem, 200)}`,
     ),

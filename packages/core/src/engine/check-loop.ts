@@ -1,0 +1,133 @@
+import { OUTCOME_TIERS, type OutcomeTier } from "../ledger/events.js";
+import type { MemoryView } from "./reports.js";
+import type { Engine, ExposureView, HistoryEvent } from "./types.js";
+
+/** One thing that keeps a namespace from learning. */
+export interface LoopFinding {
+  readonly code: keyof typeof FIXES;
+  /** The observation, with its numbers. */
+  readonly finding: string;
+  readonly fix: string;
+}
+
+const FIXES = {
+  OUTCOMES_MISSING:
+    "Track every run to its end, and report how it went: evaluate, a report by run id, or the agent's report tool.",
+  IDS_CHANGE:
+    "Give each memory an id that stays the same when the store is filled again, such as its file name or primary key.",
+  NOTHING_JUDGED:
+    "Judge runs (evaluate), report how they went, pass on people's ratings, or give the agent the report tool.",
+  REWARDS_EQUAL: "Report failures as well as successes. A judge that never says no teaches nothing.",
+  SIMILARITIES_TIED: "Search with scores that differ, such as those of an embedding model, and pass them on.",
+  NOTHING_TO_CHOOSE_FROM:
+    "Show fewer (k, topK), or let the search find more. Where all are shown, votes tell them apart: report helpful and harmful ones.",
+} as const;
+
+/** Runs below which nothing is said. */
+export const LOOP_RUNS = 50;
+/** Entries that are looked at: two for most runs. */
+const LATEST_ENTRIES = 4 * LOOP_RUNS;
+/** Retrievals with evidence below which "found no more than shown" may be an accident. */
+const LEARNED_RETRIEVALS = 10;
+/** Share from which on something counts as the rule. */
+const MOST = 0.5;
+/** Similarities closer than this are the same. */
+const TIE = 1e-9;
+
+/** The latest part of a namespace, as {@link checkLoop} reads it. */
+export interface LoopSample {
+  readonly events: readonly HistoryEvent[];
+  /** The memories that it showed. */
+  readonly memories: readonly Pick<MemoryView, "id" | "contentHash">[];
+}
+
+/** Reads the latest entries of a namespace. @throws the store's codes */
+export async function readLoop(
+  engine: Engine,
+  namespace: string,
+  head: number,
+  entries: number = LATEST_ENTRIES,
+): Promise<LoopSample> {
+  const { events } = await engine.history({ namespace, after: Math.max(0, head - entries), limit: entries });
+  const shown = Map.groupBy(exposuresIn(events), ({ collection }) => collection);
+  const memories: LoopSample["memories"][number][] = [];
+  for (const [collection, exposures] of shown) {
+    const ids = new Set(exposures.flatMap(({ items }) => items.map(({ id }) => id)));
+    memories.push(...(await engine.memories({ namespace, collection, ids: [...ids] })).memories);
+  }
+  return { events, memories };
+}
+
+/** The most frequent reasons why nothing is learned, as far as the latest runs show them. */
+export function checkLoop({ events, memories }: LoopSample): LoopFinding[] {
+  const over = new Set(events.flatMap((event) => (event.type === "exposure" ? [event.episode] : [])));
+  if (over.size < LOOP_RUNS) return [];
+  const found: LoopFinding[] = [];
+  const say = (code: LoopFinding["code"], finding: string): void =>
+    void found.push({ code, finding, fix: FIXES[code] });
+  const retrievals = exposuresIn(events);
+
+  const rewards = rewardsIn(events);
+  const rewarded = [...over].filter((episode) => rewards.has(episode)).length;
+  if (rewarded < over.size * MOST) {
+    say("OUTCOMES_MISSING", `${over.size - rewarded} of the latest ${over.size} runs have no outcome.`);
+  }
+  const copies = memories.length - new Set(memories.map(({ id, contentHash }) => contentHash ?? id)).size;
+  if (copies >= memories.length * MOST) {
+    say(
+      "IDS_CHANGE",
+      `${memories.length} ids were shown for ${memories.length - copies} different texts, so evidence does not add up.`,
+    );
+  }
+  const known = [...rewards.values()];
+  if (known.length >= LOOP_RUNS && known.every(({ tier }) => tier === "completed")) {
+    say(
+      "NOTHING_JUDGED",
+      `The latest ${known.length} outcomes say that a run ended, and none was judged, so little is learned.`,
+    );
+  } else if (known.length >= LOOP_RUNS && known.every(({ reward }) => reward === known[0]?.reward)) {
+    say(
+      "REWARDS_EQUAL",
+      `The latest ${known.length} rewards are all ${known[0]?.reward}, so no memory can be told from another.`,
+    );
+  }
+  const tied = retrievals.filter(isTied).length;
+  if (tied > 0 && tied >= retrievals.length * MOST) {
+    say(
+      "SIMILARITIES_TIED",
+      `In ${tied} of the latest ${retrievals.length} retrievals all candidates were equally similar.`,
+    );
+  }
+  const learned = retrievals.filter(({ order }) => order === "learned");
+  if (learned.length >= LEARNED_RETRIEVALS && learned.every(({ notShown }) => notShown.length === 0)) {
+    say(
+      "NOTHING_TO_CHOOSE_FROM",
+      `The latest ${learned.length} searches found no more memories than were shown, so learning can reorder them and never bring in a better one.`,
+    );
+  }
+  return found;
+}
+
+function exposuresIn(events: readonly HistoryEvent[]): ExposureView[] {
+  return events.flatMap((event) => (event.type === "exposure" ? event.exposures : []));
+}
+
+/** The reward of the best tier of each episode. */
+function rewardsIn(
+  events: readonly HistoryEvent[],
+): Map<string, { readonly reward: number; readonly tier: OutcomeTier }> {
+  const best = new Map<string, { readonly reward: number; readonly tier: OutcomeTier }>();
+  for (const event of events) {
+    if (event.type !== "outcome" || event.reward === null) continue;
+    const { episode, reward, tier } = event;
+    const known = best.get(episode);
+    if (known && OUTCOME_TIERS.indexOf(known.tier) < OUTCOME_TIERS.indexOf(tier)) continue;
+    best.set(episode, { reward, tier });
+  }
+  return best;
+}
+
+function isTied({ items, notShown }: ExposureView): boolean {
+  const similarities = [...items, ...notShown].map(({ similarity }) => similarity);
+  return similarities.length > 1 && Math.max(...similarities) - Math.min(...similarities) < TIE;
+}

@@ -1,0 +1,32 @@
+import { EXIT } from "../exit-codes.js";
+import type { LedgerOptions } from "../open-ledger.js";
+import { type DoctorReport, doctorReport } from "../reports/doctor.js";
+import type { Style } from "../terminal/terminal.js";
+import { plural, shown } from "../terminal/text.js";
+import type { Input, Output } from "./command.js";
+
+export async function run({ options }: Input): Promise<Output> {
+  const report = await doctorReport(options as LedgerOptions, options.fix === true);
+  return {
+    data: report,
+    text: (style) => textOf(report, style),
+    ...(report.findings.length > 0 ? { exitCode: EXIT.problems } : {}),
+  };
+}
+
+function textOf({ findings, fixed, entries, verified, namespace }: DoctorReport, style: Style): string {
+  const where = namespace === undefined ? "" : ` in namespace ${shown(namespace)}`;
+  return [
+    ...fixed.map((id) => style.good(`mended ${id}`)),
+    ...findings.flatMap(({ id, finding, fix }) => [
+      `${style.bad(id)}  ${shown(finding, 1_000)}`,
+      `  fix: ${shown(fix, 1_000)}`,
+    ]),
+    findings.length === 0
+      ? style.good(`Nothing found in ${plural(entries, "entry", "entries")}${where}.`)
+      : `${plural(findings.length, "finding")}${where}.`,
+    ...(verified || entries === 0
+      ? []
+      : [style.dim("The ledger is long: qavr ledger verify compares all of it with its digests.")]),
+  ].join("\n");
+}

@@ -1,0 +1,156 @@
+import { writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { FakeEmbeddings } from "@langchain/core/utils/testing";
+import type { LogFields } from "@qavr/core";
+import { describe, expect, it } from "vitest";
+import type { DoctorReport } from "../src/reports/doctor.js";
+import { rankCorrelation } from "../src/reports/doctor-checks.js";
+import { type App, judge, runLangChainApp } from "./support/langchain-app.js";
+import { ledgerFile, newPath, START } from "./support/ledgers.js";
+import { dataOf, qavr } from "./support/run.js";
+
+const examined = async (path: string, ...flags: string[]): Promise<DoctorReport> =>
+  (await dataOf("doctor", "-s", path, ...flags)) as DoctorReport;
+const idsOf = ({ findings }: DoctorReport): string[] => findings.map(({ id }) => id);
+
+const sometimes = (): ((run: object) => boolean) => {
+  let runs = 0;
+  return () => runs++ % 2 === 0;
+};
+const sameQuestion = (): string => "how do I fix it?";
+
+/** Three runs of four ask one of two questions, which always fail. */
+const skewed = (run: number): string => (run % 4 === 0 ? `rare ${run % 60}` : `frequent ${run % 2}`);
+const isFrequent = (question: string): boolean => question.startsWith("frequent");
+
+/** One thing that is wrong with an application that uses the adapter, and the checks that find it. */
+const DEFECTS: readonly [string, App, readonly string[]][] = [
+  ["retrieves outside tracked runs", { runsAre: "untracked" }, ["outcomes-missing"]],
+  ["lets runs hang", { runsAre: "unended" }, ["outcomes-missing", "abandoned-runs"]],
+  ["fills its store with new ids at each run", { idOf: (note, run) => `${run}-${note}` }, ["ids-change"]],
+  ["judges no run", { options: {} }, ["nothing-judged"]],
+  ["has a judge that never says no", { options: { evaluate: () => true } }, ["rewards-equal"]],
+  ["searches with fake embeddings", { embeddings: new FakeEmbeddings() }, ["similarities-tied"]],
+  ["shows all that its store holds", { notes: 4, k: 4 }, ["nothing-to-choose-from"]],
+  [
+    "never shows most of what it finds",
+    { options: { evaluate: sometimes(), holdout: 1 }, question: sameQuestion },
+    ["never-shown"],
+  ],
+  [
+    "names each run as its context",
+    { options: { evaluate: judge, context: ({ runId }) => runId } },
+    ["contexts-split"],
+  ],
+  [
+    "names each run as its namespace",
+    { options: { evaluate: judge, namespace: ({ runId }) => runId } },
+    ["namespaces-split"],
+  ],
+  [
+    "shows the worst notes most",
+    {
+      runs: 200,
+      notes: 12,
+      options: { holdout: 1, evaluate: ({ input }) => !isFrequent(String(input)) },
+      question: skewed,
+    },
+    ["worst-shown-most"],
+  ],
+  [
+    "has scores that are never low",
+    { options: { evaluate: ({ output }) => 0.7 + Number(String(output).split(",")[0]) / 100 } },
+    ["one-sided-scores"],
+  ],
+  [
+    "has sources that disagree",
+    { after: (memory, runId, run) => memory.report(runId, { reward: run % 2 === 0, source: "thumbs" }) },
+    ["sources-disagree"],
+  ],
+  ["has a clock that goes back", { options: { evaluate: judge, engine: { clock: backwards() } } }, ["clock"]],
+];
+
+/** A day forward in a minute's steps, and then the same day again. */
+function backwards(): () => number {
+  let readings = 0;
+  return () => START + (readings++ % 400) * 60_000;
+}
+
+/** The checks that adapters run by themselves after 50 runs. */
+const SAID_BY_ADAPTERS = [
+  "OUTCOMES_MISSING",
+  "IDS_CHANGE",
+  "NOTHING_JUDGED",
+  "REWARDS_EQUAL",
+  "SIMILARITIES_TIED",
+  "NOTHING_TO_CHOOSE_FROM",
+];
+const codeOf = (id: string): string => id.toUpperCase().replaceAll("-", "_");
+
+describe("qavr doctor", () => {
+  it("is silent about an application that is wired well", async () => {
+    const codes: string[] = [];
+    const path = await runLangChainApp({
+      options: { evaluate: judge, logger: { warn: (_, { code }) => codes.push(code) } },
+    });
+    expect(codes).toEqual([]);
+    const { exitCode, stdout } = await qavr("doctor", "-s", path);
+    expect({ exitCode, stdout }).toEqual({
+      exitCode: 0,
+      stdout: expect.stringContaining("Nothing found in 120 entries"),
+    });
+  });
+
+  it("is silent about few runs, and about an empty ledger", async () => {
+    expect(idsOf(await examined(await runLangChainApp({ runs: 10, options: {} })))).toEqual([]);
+    expect(idsOf(await examined(await ledgerFile({ runs: 0 })))).toEqual([]);
+  });
+
+  it.each(DEFECTS)("finds that an application %s", async (_, app, ids) => {
+    const codes: string[] = [];
+    const warn = (_message: string, { code }: LogFields): void => void codes.push(code);
+    const options = { ...(app.options ?? { evaluate: judge }), logger: { warn } };
+    expect(idsOf(await examined(await runLangChainApp({ ...app, options })))).toEqual(expect.arrayContaining([...ids]));
+    // Runs that hang are abandoned when the memory is closed: the adapter cannot see them earlier.
+    const logged = app.runsAre === "unended" ? [] : ids.map(codeOf).filter((code) => SAID_BY_ADAPTERS.includes(code));
+    expect(codes.filter((code) => logged.includes(code))).toEqual(logged);
+  });
+
+  it("ends with exit code 3 and names a fix for each finding", async () => {
+    const path = await runLangChainApp({ options: {} });
+    const { exitCode, stdout } = await qavr("doctor", "-s", path);
+    expect(exitCode).toBe(3);
+    expect(stdout).toMatch(/^nothing-judged {2}The latest 60 outcomes.*\n {2}fix: Judge runs/);
+  });
+
+  it("finds damage of a file, and a file that is no ledger", async () => {
+    const path = await ledgerFile({ runs: 60 });
+    const db = new DatabaseSync(path);
+    db.exec("update entry set payload = zeroblob(length(payload)) where seq = 2");
+    db.close();
+    expect(idsOf(await examined(path))).toEqual(["store-corrupt"]);
+    const garbage = newPath();
+    writeFileSync(garbage, "no ledger".repeat(1_000));
+    expect(idsOf(await examined(garbage))).toEqual(["store-corrupt"]);
+  });
+
+  it("mends states that differ from their ledger, with --fix alone", async () => {
+    const path = await ledgerFile({ runs: 20 });
+    const db = new DatabaseSync(path);
+    db.exec("delete from state where id = cast('d3' as blob)");
+    db.close();
+    expect(idsOf(await examined(path))).toEqual(["ledger-damage"]);
+    expect(await examined(path, "--fix")).toMatchObject({ findings: [], fixed: ["ledger-damage"] });
+    expect(idsOf(await examined(path))).toEqual([]);
+  });
+});
+
+describe("rankCorrelation", () => {
+  it("is that of ranks, with ties at their mean, and 0 where nothing varies", () => {
+    expect(rankCorrelation([1, 2, 3, 100], [1, 4, 9, 16])).toBeCloseTo(1);
+    expect(rankCorrelation([1, 2, 3, 4], [8, 6, 4, 2])).toBeCloseTo(-1);
+    // By hand: ranks 0, 1.5, 1.5, 3 against 0, 1, 2, 3.
+    expect(rankCorrelation([1, 2, 2, 3], [1, 2, 3, 4])).toBeCloseTo(4.5 / Math.sqrt(4.5 * 5));
+    expect(rankCorrelation([1, 1], [1, 2])).toBe(0);
+  });
+});
