@@ -1,0 +1,200 @@
+import type { ExposureView, HistoryEvent, MemoryView, NamespaceStatus } from "@qavr/core";
+import { percent } from "../terminal/text.js";
+import { runsIn } from "./judged-runs.js";
+
+/** A result of one check. */
+export interface Finding {
+  /** Stable and documented in docs/reference/cli.md. */
+  readonly id: string;
+  /** The observation, with its numbers. */
+  readonly finding: string;
+  readonly fix: string;
+}
+
+/** What the checks look at. */
+export interface Facts {
+  /** The latest entries of the namespace, in order. */
+  readonly events: readonly HistoryEvent[];
+  readonly status: NamespaceStatus;
+  /** Memories that were shown, at most a thousand of each collection. */
+  readonly memories: readonly MemoryView[];
+  /** Namespaces of the ledger, at most a thousand. */
+  readonly namespaces: number;
+  /** Unix ms. */
+  readonly now: number;
+}
+
+type Check = (facts: Facts) => Finding | undefined;
+
+/** Runs below which a share says nothing. */
+const LEAST_RUNS = 50;
+const LEAST_REPORTED_TWICE = 10;
+/** Runs that a context or namespace should have. */
+const LEAST_RUNS_EACH = 3;
+/** Retrievals that found a memory after which its absence is no accident. */
+const OFTEN_FOUND = 30;
+const LEAST_MEMORIES = 10;
+/** Shares above which the application is wired wrongly rather than unlucky. */
+const MOST_ABANDONED = 0.2;
+const MOST_CONTRADICTED = 0.2;
+const MOST_NEVER_SHOWN = 0.5;
+/** Rank correlation of exposures with utility at and below which the worst memories are shown most. */
+const SHOWN_AGAINST_UTILITY = -0.5;
+/** How far clocks may disagree, ms. */
+const CLOCK_TOLERANCE = 60_000;
+
+/** The checks after the five of the loop itself. */
+export const CHECKS: readonly Check[] = [
+  neverShown,
+  contextsSplit,
+  namespacesSplit,
+  shownAgainstUtility,
+  oneSidedScores,
+  abandonedRuns,
+  sourcesDisagree,
+  clock,
+  rebuildPending,
+];
+
+function neverShown({ events, memories }: Facts): Finding | undefined {
+  const found = new Map<string, number>();
+  const shown = new Set(memories.filter((memory) => memory.shown > 0).map(({ id }) => id));
+  for (const { items, notShown } of exposuresIn(events)) {
+    for (const { id } of items) shown.add(id);
+    for (const { id } of notShown) found.set(id, (found.get(id) ?? 0) + 1);
+  }
+  const often = [...found].filter(([, times]) => times >= OFTEN_FOUND);
+  const never = often.filter(([id]) => !shown.has(id));
+  if (often.length < LEAST_MEMORIES || never.length < often.length * MOST_NEVER_SHOWN) return undefined;
+  return {
+    id: "never-shown",
+    finding: `${never.length} of ${often.length} memories were found ${OFTEN_FOUND} times or more and never shown, so nothing is learned of them.`,
+    fix: "Lower holdout if it is near 1, leave keepOrder off, and look whether a later stage always keeps the host's first results.",
+  };
+}
+
+function contextsSplit({ status: { contexts, otherContexts } }: Facts): Finding | undefined {
+  if (!otherContexts || otherContexts.episodes === 0) return undefined;
+  const runs = contexts.reduce((sum, { episodes }) => sum + episodes, 0);
+  if (runs >= contexts.length * LEAST_RUNS_EACH) return undefined;
+  return {
+    id: "contexts-split",
+    finding: `The first ${contexts.length} contexts have ${runs} runs together, and ${otherContexts.episodes} runs name further ones: evidence of one counts in the others in part.`,
+    fix: "Name a kind of task as context, of which there are few, and no run, user or question.",
+  };
+}
+
+function namespacesSplit({ status, namespaces }: Facts): Finding | undefined {
+  if (namespaces < LEAST_RUNS || status.episodes.recorded >= LEAST_RUNS_EACH) return undefined;
+  return {
+    id: "namespaces-split",
+    finding: `The ledger has ${namespaces} namespaces or more, and the largest one looked at has ${status.episodes.recorded} runs: nothing is learned from one for another.`,
+    fix: "Name a tenant or an application as namespace, and no run, thread or request.",
+  };
+}
+
+function shownAgainstUtility({ memories }: Facts): Finding | undefined {
+  const known = memories.filter(({ evidence }) => evidence > 0);
+  if (known.length < LEAST_MEMORIES) return undefined;
+  const correlation = rankCorrelation(
+    known.map((memory) => memory.shown),
+    known.map(({ utility }) => utility),
+  );
+  if (correlation > SHOWN_AGAINST_UTILITY) return undefined;
+  return {
+    id: "worst-shown-most",
+    finding: `Memories are shown the more, the worse they are: rank correlation of exposures with utility ${correlation.toFixed(2)}.`,
+    fix: "Look whether rankings are used at all: holdout near 1, keepOrder, or a stage after the ranking that sorts anew.",
+  };
+}
+
+function oneSidedScores({ events }: Facts): Finding | undefined {
+  const rewards = runsIn(events).judged.map(({ reward }) => reward);
+  const [low, high] = [Math.min(...rewards), Math.max(...rewards)];
+  if (rewards.length < LEAST_RUNS || low === high || (low < 0.5 && high >= 0.5)) return undefined;
+  const side = low >= 0.5 ? "success" : "failure";
+  return {
+    id: "one-sided-scores",
+    finding: `Rewards lie between ${low.toFixed(2)} and ${high.toFixed(2)}, so every run counts as a ${side}: the threshold of 0.5 never separates them.`,
+    fix: "Scale scores so that a run which should not be repeated gets less than 0.5.",
+  };
+}
+
+function abandonedRuns({ status: { episodes } }: Facts): Finding | undefined {
+  if (episodes.recorded < LEAST_RUNS || episodes.abandoned < episodes.recorded * MOST_ABANDONED) return undefined;
+  return {
+    id: "abandoned-runs",
+    finding: `${episodes.abandoned} of ${episodes.recorded} runs (${percent(episodes.abandoned / episodes.recorded)}) never ended.`,
+    fix: "Track the runnable that retrieves, read streams to their end, and close the memory before the process exits.",
+  };
+}
+
+function sourcesDisagree({ events }: Facts): Finding | undefined {
+  const bySource = new Map<string, Map<string, number>>();
+  for (const event of events) {
+    if (event.type !== "outcome" || event.reward === null || event.tier === "completed") continue;
+    const reports = bySource.get(event.episode) ?? new Map<string, number>();
+    bySource.set(event.episode, reports.set(event.source, event.reward));
+  }
+  const several = [...bySource.values()].filter((reports) => reports.size > 1).map((reports) => [...reports.values()]);
+  const against = several.filter(
+    (rewards) => rewards.some((reward) => reward < 0.5) && rewards.some((reward) => reward >= 0.5),
+  );
+  if (several.length < LEAST_REPORTED_TWICE || against.length < several.length * MOST_CONTRADICTED) return undefined;
+  return {
+    id: "sources-disagree",
+    finding: `In ${against.length} of ${several.length} runs with several reports, one says success and another failure.`,
+    fix: "qavr runs and qavr why show who said what. Correct the judge, revoke the source, or weigh sources by trust (governance).",
+  };
+}
+
+function clock({ events, now }: Facts): Finding | undefined {
+  const back = events.filter(
+    (event, i) => i > 0 && event.at < (events[i - 1] as HistoryEvent).at - CLOCK_TOLERANCE,
+  ).length;
+  const ahead = events.filter(({ at }) => at > now + CLOCK_TOLERANCE).length;
+  if (back === 0 && ahead === 0) return undefined;
+  const said = [
+    ...(back > 0 ? [`went back ${back} times`] : []),
+    ...(ahead > 0 ? [`wrote ${ahead} entries that lie in the future`] : []),
+  ];
+  return {
+    id: "clock",
+    finding: `The clock of a writer ${said.join(" and ")}.`,
+    fix: "Synchronise the clocks of the machines that write. Decay, windows and revocations by time follow them.",
+  };
+}
+
+function rebuildPending({ status }: Facts): Finding | undefined {
+  if (!status.rebuildPending) return undefined;
+  return {
+    id: "rebuild-pending",
+    finding: "A revocation was broken off before the states were built again.",
+    fix: "qavr doctor --fix",
+  };
+}
+
+function exposuresIn(events: readonly HistoryEvent[]): ExposureView[] {
+  return events.flatMap((event) => (event.type === "exposure" ? event.exposures : []));
+}
+
+/** Spearman's rank correlation: Pearson's of the ranks, with mean ranks for ties. 0 where one of both does not vary. */
+export function rankCorrelation(a: readonly number[], b: readonly number[]): number {
+  const [x, y] = [ranksOf(a), ranksOf(b)];
+  const middle = (a.length - 1) / 2;
+  const sum = (of: (i: number) => number): number => a.reduce((total, _, i) => total + of(i), 0);
+  const [dx, dy] = [(i: number) => (x[i] as number) - middle, (i: number) => (y[i] as number) - middle];
+  const spread = Math.sqrt(sum((i) => dx(i) ** 2) * sum((i) => dy(i) ** 2));
+  return spread === 0 ? 0 : sum((i) => dx(i) * dy(i)) / spread;
+}
+
+function ranksOf(values: readonly number[]): number[] {
+  const sorted = [...values].sort((a, b) => a - b);
+  const first = new Map<number, number>();
+  const counts = new Map<number, number>();
+  for (const [i, value] of sorted.entries()) {
+    if (!first.has(value)) first.set(value, i);
+    counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+  return values.map((value) => (first.get(value) as number) + ((counts.get(value) as number) - 1) / 2);
+}

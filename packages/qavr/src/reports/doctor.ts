@@ -1,0 +1,110 @@
+import { QavrError } from "@qavr/core";
+import { checkLoop, readLoop } from "@qavr/core/adapter";
+import { repair, verify } from "@qavr/core/maintenance";
+import { EXIT, exitCodeOf } from "../exit-codes.js";
+import { type Ledger, type LedgerOptions, openLedger } from "../open-ledger.js";
+import { CHECKS, type Finding } from "./doctor-checks.js";
+
+export interface DoctorReport {
+  /** Where the ledger is; absent when it could not be opened. */
+  readonly store?: string;
+  readonly namespace?: string;
+  readonly findings: readonly Finding[];
+  /** Ids of the findings that `--fix` has mended. */
+  readonly fixed: readonly string[];
+  /** Entries that the checks have looked at. */
+  readonly entries: number;
+  /** False for a ledger that is too long to be verified on the way: `qavr ledger verify` does it. */
+  readonly verified: boolean;
+}
+
+/** Entries at the end of the ledger that are looked at. */
+const LOOKED_AT = 1_000;
+/** Ledgers up to this length are verified, too: about a second. */
+const VERIFIED = 10_000;
+
+/**
+ * Checks whether the loop is closed: outcomes arrive, ids match, rewards and similarities tell memories apart, and the ledger is whole.
+ *
+ * @param fix mends what can be mended without a decision: damaged indexes and states, and a revocation that was broken off
+ */
+export async function doctorReport(
+  options: LedgerOptions,
+  fix: boolean,
+  now: number = Date.now(),
+): Promise<DoctorReport> {
+  try {
+    return await doctorOn(options, fix, now);
+  } catch (error) {
+    // A ledger that cannot be read is a finding like others; a wrong option is not.
+    if (!QavrError.isInstance(error) || exitCodeOf(error) < EXIT.conflict) throw error;
+    return { findings: [unreadable(error)], fixed: [], entries: 0, verified: false };
+  }
+}
+
+async function doctorOn(options: LedgerOptions, fix: boolean, now: number): Promise<DoctorReport> {
+  const ledger = await openLedger(options, "read");
+  try {
+    const report = await examine(ledger, now);
+    const mendable = report.findings.filter(({ id }) => id === "ledger-damage" || id === "rebuild-pending");
+    if (!fix || mendable.length === 0) return report;
+    const writing = await openLedger({ ...options, namespace: ledger.namespace }, "write");
+    try {
+      await repair(writing.engine);
+    } finally {
+      await writing.close();
+    }
+    const after = await examine(ledger, now);
+    const left = new Set(after.findings.map(({ id }) => id));
+    return { ...after, fixed: mendable.map(({ id }) => id).filter((id) => !left.has(id)) };
+  } finally {
+    await ledger.close();
+  }
+}
+
+async function examine(ledger: Ledger, now: number): Promise<DoctorReport> {
+  const { engine, store, place, namespace } = ledger;
+  const head = await store.head(namespace);
+  const status = await engine.status({ namespace });
+  const { events, memories } = await readLoop(engine, namespace, head, LOOKED_AT);
+  const collections = status.collections.map(({ collection }) => collection);
+  const known = await Promise.all(
+    collections.map((collection) => engine.memories({ namespace, collection, limit: LOOKED_AT })),
+  );
+  const facts = {
+    events,
+    status,
+    memories: known.flatMap((page) => page.memories),
+    namespaces: ledger.namespaces.length,
+    now,
+  };
+  const findings: Finding[] = checkLoop({ events, memories }).map(({ code, finding, fix }) => ({
+    id: code.toLowerCase().replaceAll("_", "-"),
+    finding,
+    fix,
+  }));
+  findings.push(...CHECKS.flatMap((check) => check(facts) ?? []));
+  const verified = head - status.checkpoint <= VERIFIED;
+  if (verified && !status.rebuildPending) {
+    const { ok, damaged, differing } = await verify(engine, { namespace });
+    if (!ok) {
+      findings.push({
+        id: "ledger-damage",
+        finding: `${damaged} entries are damaged and ${differing.length} namespaces differ from their ledger.`,
+        fix:
+          damaged > 0
+            ? "Restore a backup: qavr ledger restore. qavr doctor --fix mends what follows from whole entries."
+            : "qavr doctor --fix",
+      });
+    }
+  }
+  return { store: place, namespace, findings, fixed: [], entries: events.length, verified };
+}
+
+function unreadable({ code, message }: QavrError): Finding {
+  return {
+    id: code.toLowerCase().replaceAll("_", "-"),
+    finding: message,
+    fix: `docs/reference/errors.md#${code.toLowerCase()} says what to do.`,
+  };
+}

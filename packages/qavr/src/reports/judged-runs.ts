@@ -1,0 +1,92 @@
+import { type HistoryEvent, OUTCOME_TIERS, type OutcomeTier } from "@qavr/core";
+import type { Ledger } from "../open-ledger.js";
+import type { Progress } from "../terminal/terminal.js";
+
+/** A run with the reward that counts: that of its best tier, the later one of equal tiers. */
+export interface JudgedRun {
+  readonly episode: string;
+  readonly at: number;
+  readonly reward: number;
+  readonly tier: OutcomeTier;
+  readonly heldOut: boolean;
+}
+
+/** Runs of a namespace, as far as they were read. */
+export interface RunSample {
+  /** By time of the outcome in the ledger, oldest first. */
+  readonly judged: readonly JudgedRun[];
+  /** Runs that are over. */
+  readonly runs: number;
+  /** Those with a reward, whatever its tier. */
+  readonly rewarded: number;
+  /** True when windows of the ledger were read instead of all of it. */
+  readonly sampled: boolean;
+}
+
+/** Entries up to which a ledger is read whole: about a second. */
+const WHOLE = 6_000;
+/** Of longer ledgers: evenly spread windows, and the entries of each. */
+const WINDOWS = 40;
+const WINDOW = 120;
+const PAGE = 1_000;
+
+/** Tiers that say what a person or a checker thinks. Where there are none, the ends of runs are all that is known. */
+const JUDGEMENTS: ReadonlySet<OutcomeTier> = new Set(["verified", "user", "self-reported"]);
+
+/** Reads the judged runs of a namespace: all of a short ledger, a sample of a long one. */
+export async function readRuns({ engine, store, namespace }: Ledger, progress?: Progress): Promise<RunSample> {
+  const head = await store.head(namespace);
+  const [first] = await store.readEntries(namespace, { limit: 1 });
+  const start = first ? first.seq - 1 : head;
+  const sampled = head - start > WHOLE;
+  const pages = sampled ? WINDOWS : Math.ceil((head - start) / PAGE);
+  const events: HistoryEvent[] = [];
+  for (let page = 0; page < pages; page++) {
+    const limit = sampled ? WINDOW : PAGE;
+    const after = sampled ? start + Math.floor(((head - start - limit) * page) / (pages - 1)) : start + page * PAGE;
+    events.push(...(await engine.history({ namespace, after, limit })).events.map(withoutCandidates));
+    progress?.(page + 1, pages);
+  }
+  return { ...runsIn(events), sampled };
+}
+
+/** Drops what a curve does not need: an exposure has up to 50 candidates. */
+function withoutCandidates(event: HistoryEvent): HistoryEvent {
+  if (event.type !== "exposure") return event;
+  return { ...event, exposures: event.exposures.map((exposure) => ({ ...exposure, items: [], notShown: [] })) };
+}
+
+/** The runs that some events of one ledger tell of. Events are in order. */
+export function runsIn(events: readonly HistoryEvent[]): Omit<RunSample, "sampled"> {
+  const revocations = events.flatMap((event) => (event.type === "revoke" ? [event] : []));
+  const over = new Map<string, { readonly heldOut: boolean }>();
+  const best = new Map<string, JudgedRun>();
+  for (const event of events) {
+    if (event.type === "exposure") {
+      const heldOut = event.exposures.some((exposure) => exposure.heldOut) || over.get(event.episode)?.heldOut === true;
+      if (event.state !== "suspended") over.set(event.episode, { heldOut });
+    }
+    if (event.type !== "outcome" || event.reward === null) continue;
+    const { seq, at, episode, reward, tier, source } = event;
+    const revoked = revocations.some(
+      (revocation) =>
+        revocation.seq > seq &&
+        (revocation.source === undefined || revocation.source === source) &&
+        at >= revocation.from &&
+        at <= revocation.to &&
+        seq >= revocation.fromSeq &&
+        seq <= revocation.toSeq,
+    );
+    if (revoked) continue;
+    const known = best.get(episode);
+    if (known && OUTCOME_TIERS.indexOf(known.tier) < OUTCOME_TIERS.indexOf(tier)) continue;
+    best.set(episode, { episode, at: known?.at ?? at, reward, tier, heldOut: false });
+  }
+  const all = [...best.values()].map((run) => ({ ...run, heldOut: over.get(run.episode)?.heldOut === true }));
+  const judgements = all.filter(({ tier }) => JUDGEMENTS.has(tier));
+  return {
+    judged: judgements.length > 0 ? judgements : all,
+    runs: over.size,
+    rewarded: all.filter(({ episode }) => over.has(episode)).length,
+  };
+}

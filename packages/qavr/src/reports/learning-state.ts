@@ -1,0 +1,45 @@
+import type { NamespaceStatus } from "@qavr/core";
+import { count, plural, points } from "../terminal/text.js";
+
+/**
+ * - `empty`: no run is recorded
+ * - `unjudged`: runs are recorded, and no outcome has taught anything
+ * - `cold`: too few have taught for rankings to change much
+ * - `learning`: rankings use what was learned
+ * - `harming`: the interval of the measured lift lies below 0
+ */
+export interface LearningState {
+  readonly level: "empty" | "unjudged" | "cold" | "learning" | "harming";
+  /** The state in words. */
+  readonly sentence: string;
+}
+
+/** Is it learning, does it help, how sure is that? */
+export function stateOf(status: NamespaceStatus): LearningState {
+  const { episodes, taught, contexts, lift } = status;
+  if (episodes.recorded === 0) return { level: "empty", sentence: "No run is recorded yet." };
+  if (taught === 0) {
+    const sentence = `Not learning: ${plural(episodes.recorded, "run")} recorded, and no outcome has taught anything. Run qavr doctor.`;
+    return { level: "unjudged", sentence };
+  }
+  const warm = contexts.filter(({ state }) => state === "warm").length;
+  const several = contexts.length > 1 ? `, ${warm} of ${contexts.length} contexts warm` : "";
+  if (warm === 0 && contexts.length > 0) {
+    const sentence = `Cold: ${plural(taught, "run")} have taught so far${several}. Rankings stay near the host's order. ${liftSentence(lift)}`;
+    return { level: "cold", sentence };
+  }
+  const measured = lift?.lift;
+  const harming = typeof measured === "object" && measured.high < 0;
+  const sentence = `${harming ? "Learning harms" : "Learning"}: ${plural(taught, "run")} have taught${several}. ${liftSentence(lift)}`;
+  return { level: harming ? "harming" : "learning", sentence };
+}
+
+function liftSentence(lift: NamespaceStatus["lift"]): string {
+  if (!lift) return "Lift is not measured: set the option holdout to know what learning is worth.";
+  const { learned, holdout, needed } = lift.episodes;
+  if (lift.lift === "not enough") {
+    return `Lift needs ${needed} judged runs on each side: ${count(learned)} learned, ${count(holdout)} held out so far.`;
+  }
+  const { difference, low, high } = lift.lift;
+  return `Lift ${points(difference)} points (95 % interval ${points(low)} … ${points(high)}, ${count(learned)} learned and ${count(holdout)} held-out runs).`;
+}

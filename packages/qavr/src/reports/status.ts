@@ -1,0 +1,78 @@
+import type { ContextStatus, ExtremeMemory, LiftReport, NamespaceStatus } from "@qavr/core";
+import type { Ledger } from "../open-ledger.js";
+import type { Progress } from "../terminal/terminal.js";
+import { type CurvePoint, curveOf } from "./curve.js";
+import { readRuns } from "./judged-runs.js";
+import { type LearningState, stateOf } from "./learning-state.js";
+
+/** A memory at either end, and its collection. */
+export interface Extreme extends ExtremeMemory {
+  readonly collection: string;
+}
+
+/** One screen about a namespace. */
+export interface StatusReport {
+  readonly store: string;
+  readonly namespace: string;
+  readonly otherNamespaces: readonly string[];
+  readonly learner: string;
+  readonly state: LearningState;
+  readonly runs: {
+    readonly recorded: number;
+    readonly suspended: number;
+    readonly abandoned: number;
+    /** Runs whose outcome has taught something. */
+    readonly taught: number;
+    /** Share in [0, 1] of the runs that were read which have a reward; absent without runs. */
+    readonly coverage?: number;
+  };
+  readonly outcomes: NamespaceStatus["outcomes"];
+  readonly lift?: LiftReport;
+  readonly curve: {
+    readonly points: readonly CurvePoint[];
+    /** True when it stands on a sample of a long ledger. */
+    readonly sampled: boolean;
+  };
+  readonly contexts: readonly ContextStatus[];
+  readonly memories: { readonly known: number; readonly withEvidence: number };
+  readonly best: readonly Extreme[];
+  readonly worst: readonly Extreme[];
+  readonly sources: NamespaceStatus["sources"];
+}
+
+const EXTREMES = 5;
+
+export async function statusReport(ledger: Ledger, progress?: Progress): Promise<StatusReport> {
+  const { engine, place, namespace, namespaces } = ledger;
+  const status = await engine.status({ namespace });
+  const { judged, runs, rewarded, sampled } = await readRuns(ledger, progress);
+  const { learner, episodes, taught, outcomes, lift, contexts, collections, sources } = status;
+  const ends = (pick: "best" | "worst", sign: 1 | -1): Extreme[] =>
+    collections
+      .flatMap((known) => known[pick].map((memory) => ({ ...memory, collection: known.collection })))
+      .sort((a, b) => sign * (b.utility - a.utility))
+      .slice(0, EXTREMES);
+  const sum = (pick: "memories" | "withEvidence"): number => collections.reduce((all, known) => all + known[pick], 0);
+  return {
+    store: place,
+    namespace,
+    otherNamespaces: namespaces.filter((name) => name !== namespace),
+    learner,
+    state: stateOf(status),
+    runs: {
+      recorded: episodes.recorded,
+      suspended: episodes.suspended,
+      abandoned: episodes.abandoned,
+      taught,
+      ...(runs > 0 ? { coverage: rewarded / runs } : {}),
+    },
+    outcomes,
+    ...(lift ? { lift } : {}),
+    curve: { points: curveOf(judged), sampled },
+    contexts,
+    memories: { known: sum("memories"), withEvidence: sum("withEvidence") },
+    best: ends("best", 1),
+    worst: ends("worst", -1),
+    sources,
+  };
+}
