@@ -7,10 +7,11 @@ import type { FoundItem, GivenStore } from "./langgraph/stored-item.js";
 import type { MemoryHandle } from "./memory-parts.js";
 import type { CompressorOptions, QavrCompressor } from "./qavr-compressor.js";
 import type { QavrRetriever, RetrieverOptions } from "./qavr-retriever.js";
-import type { Wrapped } from "./qavr-vector-store.js";
-import type { Host } from "./ranking/host.js";
+import type { QavrVectorStore, Wrapped } from "./qavr-vector-store.js";
+import type { Base } from "./ranking/host.js";
 import type { RankingOptions } from "./ranking/ranking-options.js";
 import type { DocumentExplanation } from "./ranking/shown-documents.js";
+import type { TextCollection } from "./ranking/text-collection.js";
 import type { Recall, RecallOptions } from "./recall.js";
 import type { OutcomeHandler } from "./runs/outcome-handler.js";
 import type { Trackable } from "./runs/track-runs.js";
@@ -24,13 +25,15 @@ export interface Qavr extends MemoryHandle {
   /** The engine underneath, for replay, forgetting and evaluation. */
   readonly engine: Engine;
 
-  /** A retriever over a vector store or another retriever. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
-  retriever<Base extends Host>(
-    base: Base,
-    options?: RetrieverOptions<Base extends VectorStoreInterface ? Base["FilterType"] : unknown>,
+  /** A retriever over a vector store, another retriever or a collection. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
+  retriever<Asked extends Base>(
+    base: Asked,
+    options?: RetrieverOptions<Asked extends VectorStoreInterface ? Asked["FilterType"] : unknown>,
   ): QavrRetriever;
   /** A vector store that reranks its searches and passes everything else through. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
   vectorStore<Store extends VectorStoreInterface>(store: Store, options?: RankingOptions): Wrapped<Store>;
+  /** A vector store over a collection. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
+  vectorStore(collection: TextCollection, options?: RankingOptions): QavrVectorStore;
   /** A document compressor that keeps the first `topN`. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
   compressor(options?: CompressorOptions): QavrCompressor;
 
@@ -61,7 +64,7 @@ export interface Qavr extends MemoryHandle {
    * Retrieves without any framework around it. Inside a tracked run it joins that run's episode.
    * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, and the host's errors
    */
-  recall(base: Host, text: string, options?: RecallOptions): Promise<Recall>;
+  recall(base: Base, text: string, options?: RecallOptions): Promise<Recall>;
 
   /**
    * Searches a LangGraph store from a tool or a node, and attributes the results to the run. Pass on the tool's runtime or the node's
@@ -79,9 +82,9 @@ export interface Qavr extends MemoryHandle {
   ): Promise<FoundItem[]>;
 
   /** The two tools that close the loop for an agent: recall, and report how it went. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
-  tools(base: Host, options?: RecallToolOptions): [RecallTool, ReportOutcomeTool];
+  tools(base: Base, options?: RecallToolOptions): [RecallTool, ReportOutcomeTool];
   /** A tool that recalls memories. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
-  recallTool(base: Host, options?: RecallToolOptions): RecallTool;
+  recallTool(base: Base, options?: RecallToolOptions): RecallTool;
   /** A tool with which an agent reports how its own run goes. @throws INVALID_ARGUMENT */
   reportOutcomeTool(options?: ReportOutcomeToolOptions): ReportOutcomeTool;
 

@@ -7,7 +7,7 @@ import { definedOnly, refuseOption } from "@qavr/core/adapter";
 import { MARKS, mark, markOf } from "./marks.js";
 import { assertFields, type MemoryHandle, type MemoryParts, partsOf } from "./memory-parts.js";
 import { type QavrVectorStore, unwrapHost } from "./qavr-vector-store.js";
-import { assertHost, type Host, isVectorStore, mostOf } from "./ranking/host.js";
+import { assertBase, type Base, type Host, isVectorStore, mostOf } from "./ranking/host.js";
 import { assertRankingOptions, DEFAULT_K, type RankingOptions } from "./ranking/ranking-options.js";
 import { search } from "./ranking/search.js";
 import { addSignal, findRun } from "./runs/find-run.js";
@@ -24,8 +24,8 @@ export interface RetrieverOptions<Filter = unknown> extends BaseRetrieverInput, 
 export interface QavrRetrieverFields<Filter = unknown> extends RetrieverOptions<Filter> {
   /** The object that `qavr()` returned. */
   readonly memory: MemoryHandle;
-  /** The vector store or retriever to ask. */
-  readonly base: Host;
+  /** The vector store, retriever or collection to ask. */
+  readonly base: Base;
 }
 
 /**
@@ -61,7 +61,7 @@ export class QavrRetriever extends BaseRetriever {
   }
 
   constructor(fields: QavrRetrieverFields) {
-    assertFields("QavrRetriever", fields, ["base", "the vector store or retriever to ask"]);
+    assertFields("QavrRetriever", fields, ["base", "the vector store, retriever or collection to ask"]);
     const inner = innerOf(fields.base);
     const {
       memory,
@@ -131,10 +131,10 @@ interface Unwrapped {
  * @throws INVALID_ARGUMENT
  */
 export function unwrapBase(
-  base: Host,
+  base: Base,
   { k, filter, ...options }: Omit<RetrieverOptions, keyof BaseRetrieverInput>,
 ): Unwrapped {
-  assertHost(base);
+  assertBase(base);
   if ("searchType" in options) {
     const way = "is the choice of a store's own retriever: memory.vectorStore(store).asRetriever({ searchType: … })";
     refuseOption("searchType", options.searchType, way);
@@ -145,7 +145,7 @@ export function unwrapBase(
   }
   const { host, merged } = inner
     ? { host: inner.base, merged: { ...inner.options, ...definedOnly(options) } }
-    : unwrapHost(base, options);
+    : unwrapHost<Host>(base, options);
   const size = k ?? inner?.k ?? (isVectorStore(host) ? DEFAULT_K : undefined);
   assertRankingOptions(merged, { size: { name: "k", value: size } });
   return { host, k: size, filter: filter ?? inner?.filter, merged };

@@ -22,6 +22,7 @@ import {
 import { assertRankingOptions, DEFAULT_K, type RankingOptions } from "./ranking/ranking-options.js";
 import { planRerank, type RerankPlan, rerank } from "./ranking/rerank.js";
 import { planSearch, type SearchPlan } from "./ranking/search.js";
+import { asVectorStore, isTextCollection, type TextCollection } from "./ranking/text-collection.js";
 import { findRun, type RunSite } from "./runs/find-run.js";
 
 /** A wrapped store with the members that only the wrapped store has. */
@@ -33,8 +34,8 @@ export interface QavrVectorStoreFields<Store extends VectorStoreInterface = Vect
   extends RankingOptions {
   /** The object that `qavr()` returned. */
   readonly memory: MemoryHandle;
-  /** The store to wrap. */
-  readonly store: Store;
+  /** The store to wrap, or a collection. */
+  readonly store: Store | TextCollection;
 }
 
 /**
@@ -69,8 +70,10 @@ export class QavrVectorStore<Store extends VectorStoreInterface = VectorStoreInt
     assertFields("QavrVectorStore", fields, ["store", "the vector store to wrap"]);
     const { memory, store, ...options } = fields;
     const parts = partsOf(memory);
-    if (!isVectorStore(store)) refuseOption("store", store, "must be a vector store with similaritySearchWithScore");
-    const { host, merged } = unwrapHost(store, options);
+    if (!isVectorStore(store) && !isTextCollection(store)) {
+      refuseOption("store", store, "must be a vector store with similaritySearchWithScore, or a collection");
+    }
+    const { host, merged } = unwrapHost(store as Store, options);
     assertRankingOptions(merged);
     // LangChain serialises the second argument: no clients, no connection strings.
     super(host.embeddings, {});
@@ -197,13 +200,17 @@ export class QavrVectorStore<Store extends VectorStoreInterface = VectorStoreInt
 
 /**
  * The store inside `base`, if `base` is one of these vector stores, also of another memory: ranking twice would count every memory
- * twice. The wrapper's options are the defaults.
+ * twice. The wrapper's options are the defaults. A collection becomes a vector store, and its name that of the ledger's collection.
  */
 export function unwrapHost<Base extends object>(
-  base: Base,
+  base: Base | TextCollection,
   options: RankingOptions,
 ): { readonly host: Base; readonly merged: RankingOptions } {
-  if (markOf(base, MARKS.vectorStore) !== true) return { host: base, merged: options };
+  if (!isVectorStore(base) && isTextCollection(base)) {
+    const host = asVectorStore(base) as unknown as Base;
+    return { host, merged: { collection: base.name, ...definedOnly(options) } };
+  }
+  if (markOf(base, MARKS.vectorStore) !== true) return { host: base as Base, merged: options };
   const wrapper = base as unknown as QavrVectorStore;
   return {
     host: wrapper.inner as unknown as Base,

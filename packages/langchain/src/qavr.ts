@@ -1,4 +1,5 @@
 import type { DocumentInterface } from "@langchain/core/documents";
+import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import { createEngine, ENGINE_DEFAULTS, QavrError } from "@qavr/core";
 import {
   assertOptions,
@@ -18,8 +19,10 @@ import { attachParts, type MemoryParts, ownNamespace } from "./memory-parts.js";
 import { QavrCompressor } from "./qavr-compressor.js";
 import { assertQavrOptions, type QavrOptions } from "./qavr-options.js";
 import { QavrRetriever } from "./qavr-retriever.js";
-import { QavrVectorStore, type Wrapped } from "./qavr-vector-store.js";
+import { QavrVectorStore } from "./qavr-vector-store.js";
+import type { RankingOptions } from "./ranking/ranking-options.js";
 import { createShownDocuments, explainDocument } from "./ranking/shown-documents.js";
+import type { TextCollection } from "./ranking/text-collection.js";
 import { recall } from "./recall.js";
 import { OutcomeHandler } from "./runs/outcome-handler.js";
 import { sessionOf } from "./runs/run-session.js";
@@ -48,12 +51,8 @@ export function qavr(options: QavrOptions = {}): Qavr {
     },
     engine,
     retriever: (base, fields) => new QavrRetriever({ ...objectOf("retriever", fields), memory, base }),
-    vectorStore: <Store extends Parameters<Qavr["vectorStore"]>[0]>(store: Store, fields = {}) =>
-      new QavrVectorStore({
-        ...objectOf("vectorStore", fields, '{ collection: "notes" }'),
-        memory,
-        store,
-      }) as unknown as Wrapped<Store>,
+    vectorStore: (store: VectorStoreInterface | TextCollection, fields: RankingOptions = {}) =>
+      new QavrVectorStore({ ...objectOf("vectorStore", fields, '{ collection: "notes" }'), memory, store }) as never,
     compressor: (fields) => new QavrCompressor({ ...objectOf("compressor", fields, "{ topN: 4 }"), memory }),
 
     track: (runnable) => trackRuns(runnable, handler, parts.runs),

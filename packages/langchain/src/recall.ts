@@ -5,7 +5,7 @@ import { endOrReport, type Outcome, refuseOption, toOutcomeInput } from "@qavr/c
 import { storableId } from "./document-ids.js";
 import type { MemoryParts } from "./memory-parts.js";
 import { unwrapBase } from "./qavr-retriever.js";
-import type { Host } from "./ranking/host.js";
+import type { Base } from "./ranking/host.js";
 import type { RankingOptions } from "./ranking/ranking-options.js";
 import { search } from "./ranking/search.js";
 import { addSignal, findRun } from "./runs/find-run.js";
@@ -44,7 +44,7 @@ export interface Recall {
 /** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export async function recall(
   parts: MemoryParts,
-  base: Host,
+  base: Base,
   text: string,
   { config, ...options }: RecallOptions,
 ): Promise<Recall> {

@@ -179,7 +179,9 @@ describe("wrong input", () => {
   it("is a constructor's field under another name: it says what is missing", async () => {
     const { memory, vectors } = await bench();
     const given = { memory, vectorStore: vectors } as never;
-    expect(() => new QavrRetriever(given)).toThrow("QavrRetriever needs base, the vector store or retriever to ask.");
+    expect(() => new QavrRetriever(given)).toThrow(
+      "QavrRetriever needs base, the vector store, retriever or collection to ask.",
+    );
     expect(() => new QavrVectorStore(given)).toThrow("QavrVectorStore needs store, the vector store to wrap.");
     for (const fields of [undefined, null, 7] as never[]) {
       for (const make of [QavrRetriever, QavrVectorStore, QavrCompressor, OutcomeHandler] as never[]) {

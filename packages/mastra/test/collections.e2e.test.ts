@@ -1,4 +1,5 @@
 import { type Learner, memoryStore, similarity } from "@qavr/core";
+import { localMemories } from "@qavr/local";
 import type { CollectionHit, CollectionQuery, LearningOptions, MemoryCollection } from "@qavr/mastra";
 import { QavrMemory } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
@@ -42,6 +43,26 @@ describe("a collection of memories", () => {
       collection: "lessons",
       items: [{ id: "cache", label: "lessons cache" }, { id: "permissions" }],
     });
+  });
+
+  it("may be a collection of @qavr/local as it is, and learns under its name", async () => {
+    const collection = localMemories({ path: ":memory:", name: "notes" });
+    await collection.add([
+      { id: "cache", text: "When a deploy fails, clear the cache." },
+      { id: "permissions", text: "When a deploy fails, fix the permissions of the folder." },
+    ]);
+    const { memory } = bench({ collections: [{ collection, topK: 1 }] });
+    const shown: (string | undefined)[] = [];
+    for (let run = 0; run < 3; run++) {
+      const agent = scriptedAgent(memory, [{ text: "ok" }]);
+      await agent.generate("the deploy fails", { memory: { thread: `task-${run}`, resource: USER } });
+      const { exposures = [] } = (await latest(memory, `task-${run}`)) ?? {};
+      shown.push(exposures.find(({ collection: name }) => name === "notes")?.items[0]?.id);
+      await memory.reportOutcome({ threadId: `task-${run}`, success: shown.at(-1) === "permissions" });
+    }
+    expect(shown).toEqual(["cache", "permissions", "permissions"]);
+    expect((await memory.memories({ collection: "notes" })).memories).toHaveLength(2);
+    await collection.close();
   });
 
   it("shows what fits into its budget, and credits no more than that", async () => {

@@ -2,12 +2,12 @@ import { createAgent } from "langchain";
 import type { Qavr } from "../memory.js";
 import { qavr } from "../qavr.js";
 import type { QavrOptions } from "../qavr-options.js";
-import { type Host, isVectorStore } from "../ranking/host.js";
+import { type Base, isBase } from "../ranking/host.js";
 import type { MiddlewareOptions } from "./middleware-options.js";
 import { qavrMiddleware } from "./qavr-middleware.js";
 
 /** The memories that agents are shown: a vector store or retriever, or one with options. */
-export type AgentMemories = Host | MiddlewareOptions;
+export type AgentMemories = Base | MiddlewareOptions;
 
 /** Options of {@link agentMemory}: those of a memory, and the memories of its agents. */
 export interface AgentMemoryOptions extends QavrOptions {
@@ -47,6 +47,5 @@ export function withAgents(memory: Qavr, memories?: AgentMemories): AgentMemory 
 }
 
 function optionsOf(memories: AgentMemories): MiddlewareOptions {
-  const isHost = isVectorStore(memories) || typeof (memories as { invoke?: unknown } | null)?.invoke === "function";
-  return isHost ? { base: memories as Host } : (memories as MiddlewareOptions);
+  return isBase(memories) ? { base: memories } : memories;
 }

@@ -1,14 +1,14 @@
 import type { Defined } from "@qavr/core/adapter";
 import { assertOptions, FUNCTION, type OptionRule, type OptionTable, TEXT, whole } from "@qavr/core/adapter";
 import type { RetrieverOptions } from "../qavr-retriever.js";
-import type { Host } from "../ranking/host.js";
+import type { Base } from "../ranking/host.js";
 import type { ReportOutcomeToolOptions } from "../tools/report-outcome-tool.js";
 import { type CountTokens, estimateTokens } from "./token-budget.js";
 
 /** How an agent is shown its memories: the retriever's options and these. */
 export interface MiddlewareOptions extends RetrieverOptions {
   /** The vector store or retriever that holds the memories. */
-  readonly base: Host;
+  readonly base: Base;
   /**
    * Name of the middleware, unique in its agent, and of the private state key `_name` that keeps the memories. Letters, digits and
    * underscores.

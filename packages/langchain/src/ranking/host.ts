@@ -4,9 +4,13 @@ import type { BaseRetrieverInterface } from "@langchain/core/retrievers";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import { QavrError } from "@qavr/core";
 import { MARKS, markOf } from "../marks.js";
+import { isTextCollection, type TextCollection } from "./text-collection.js";
+
+/** What LangChain asks for documents. */
+export type Host = VectorStoreInterface | BaseRetrieverInterface;
 
 /** Anything that can be asked for documents. */
-export type Host = VectorStoreInterface | BaseRetrieverInterface;
+export type Base = Host | TextCollection;
 
 /** Documents of a host, best first and, where it gives them, their raw scores and the query vector. */
 export interface Found {
@@ -36,13 +40,18 @@ export function isVectorStore(base: unknown): base is VectorStoreInterface {
   return typeof store?.similaritySearch === "function" && typeof store.similaritySearchWithScore === "function";
 }
 
-/** @throws INVALID_ARGUMENT for anything that is neither a vector store nor a retriever. */
-export function assertHost(base: unknown): asserts base is Host {
-  if (isVectorStore(base)) return;
-  if (typeof (base as { invoke?: unknown } | null | undefined)?.invoke === "function") return;
+/** True for a vector store, a retriever or a collection. */
+export function isBase(base: unknown): base is Base {
+  const isRetriever = typeof (base as { invoke?: unknown } | null | undefined)?.invoke === "function";
+  return isRetriever || isVectorStore(base) || isTextCollection(base);
+}
+
+/** @throws INVALID_ARGUMENT for anything else */
+export function assertBase(base: unknown): asserts base is Base {
+  if (isBase(base)) return;
   throw new QavrError(
     "INVALID_ARGUMENT",
-    "The wrapped object must be a vector store (similaritySearchWithScore) or a retriever (invoke). Pass the store itself.",
+    "The wrapped object must be a vector store (similaritySearchWithScore), a retriever (invoke) or a collection (name and search). Pass the store itself.",
     { details: { received: base === null ? "null" : typeof base } },
   );
 }

@@ -41,6 +41,7 @@ const DIRECTIONS: Readonly<Record<string, ScoreDirection>> = {
   pinecone: "similarity",
   qdrant: "similarity",
   supabase: "similarity",
+  text_collection: "similarity",
   tigris: "similarity",
   upstash: "similarity",
   xata: "similarity",

@@ -5,7 +5,7 @@ import { assertOptions } from "@qavr/core/adapter";
 import { formatMemories } from "../format-memories.js";
 import { type MemoryHandle, partsOf } from "../memory-parts.js";
 import { QavrRetriever, type RetrieverOptions } from "../qavr-retriever.js";
-import type { Host } from "../ranking/host.js";
+import type { Base } from "../ranking/host.js";
 import { continueHandles } from "../runs/run-session.js";
 import { answering, noteOwnCall, problemsOf, type Repaired, TOOL_OPTIONS } from "./answering-tool.js";
 
@@ -36,7 +36,7 @@ const DESCRIPTION =
   "use the handles to report afterwards which memories helped or misled.";
 
 /** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
-export function createRecallTool(memory: MemoryHandle, base: Host, options: RecallToolOptions = {}): RecallTool {
+export function createRecallTool(memory: MemoryHandle, base: Base, options: RecallToolOptions = {}): RecallTool {
   const { name = "recall_memories", description = DESCRIPTION, ...rest } = options;
   assertOptions({ name, description }, TOOL_OPTIONS, "A recall tool");
   const retriever = new QavrRetriever({ ...rest, memory, base });

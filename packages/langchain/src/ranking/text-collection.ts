@@ -1,0 +1,76 @@
+import { Document } from "@langchain/core/documents";
+import type { VectorStoreInterface } from "@langchain/core/vectorstores";
+import { QavrError } from "@qavr/core";
+
+/** A body of memories that is searched by text, such as `localMemories()` of `@qavr/local`. */
+export interface TextCollection {
+  /** Its name in the ledger. */
+  readonly name: string;
+  /** The best matches, best first. `similarity`: higher is better, finite, on one scale for all searches. */
+  search(query: {
+    readonly text: string;
+    readonly limit?: number;
+    readonly filter?: never;
+  }): Promise<
+    readonly { readonly id: string; readonly text: string; readonly similarity: number; readonly metadata?: object }[]
+  >;
+  /** For `addDocuments`. @default documents cannot be added */
+  add?(
+    memories: readonly { readonly id?: string; readonly text: string; readonly metadata?: never }[],
+  ): Promise<string[]>;
+  /** For `delete`. @default documents cannot be deleted */
+  delete?(ids: readonly string[]): Promise<unknown>;
+}
+
+/** True for a collection that is no vector store or retriever of LangChain. */
+export function isTextCollection(base: unknown): base is TextCollection {
+  const collection = base as (Partial<TextCollection> & { readonly invoke?: unknown }) | null | undefined;
+  return (
+    typeof collection?.search === "function" &&
+    typeof collection.name === "string" &&
+    typeof collection.invoke !== "function"
+  );
+}
+
+/** A collection as LangChain asks vector stores: each memory is a document. */
+export function asVectorStore(collection: TextCollection): VectorStoreInterface {
+  const search = async (text: string, limit?: number, filter?: unknown): Promise<[Document, number][]> => {
+    const hits = await collection.search({
+      text,
+      ...(limit === undefined ? {} : { limit }),
+      ...(filter === undefined ? {} : { filter: filter as never }),
+    });
+    return hits.map(({ id, text: pageContent, similarity, metadata = {} }) => [
+      new Document({ id, pageContent, metadata: { ...metadata } }),
+      similarity,
+    ]);
+  };
+  const store: Partial<VectorStoreInterface> = {
+    _vectorstoreType: () => "text_collection",
+    similaritySearchWithScore: search,
+    similaritySearch: async (text, k, filter) => (await search(text, k, filter)).map(([document]) => document),
+    async addDocuments(documents, { ids = [] }: { readonly ids?: readonly string[] } = {}) {
+      if (!collection.add) throw without(collection, "add");
+      return collection.add(
+        documents.map(({ id, pageContent, metadata }, place) => {
+          const own = ids[place] ?? id;
+          return { ...(own === undefined ? {} : { id: own }), text: pageContent, metadata: metadata as never };
+        }),
+      );
+    },
+    async delete({ ids }: { readonly ids: readonly string[] }) {
+      if (!collection.delete) throw without(collection, "delete");
+      await collection.delete(ids);
+    },
+    addVectors: () => Promise.reject(without(collection, "addVectors")),
+    similaritySearchVectorWithScore: () => Promise.reject(without(collection, "similaritySearchVectorWithScore")),
+  };
+  return store as VectorStoreInterface;
+}
+
+function without({ name }: TextCollection, method: string): QavrError {
+  return new QavrError(
+    "UNSUPPORTED",
+    `The collection ${name} has no ${method}. It is searched by text; use its own methods for the rest.`,
+  );
+}
