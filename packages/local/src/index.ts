@@ -1,4 +1,5 @@
-export type { AddOptions, ListOptions, LocalHit, LocalMemories, LocalQuery } from "./local-memories.js";
+export type { Embedder, EmbedTexts } from "./embedder.js";
+export type { ListOptions, LocalHit, LocalMemories, LocalQuery, ProgressOptions } from "./local-memories.js";
 export { localMemories } from "./local-memories.js";
 export type { LocalMemoriesOptions } from "./local-options.js";
 export type { MemoryChange, MemoryFilter, Metadata, NewMemory, StoredMemory } from "./memory-record.js";

@@ -1,7 +1,8 @@
 import { QavrError } from "@qavr/core";
+import { createLog } from "@qavr/core/adapter";
 import { assertName, type FieldRule, illegalOption, resolveOptions, SWITCH, whole } from "@qavr/core/store";
 import { loadSqlite, openSqliteFile, type SqliteFile } from "@qavr/sqlite/file";
-import { type LexicalSearch, lexicalSearch } from "./lexical-search.js";
+import { type Hit, type LexicalSearch, lexicalSearch } from "./lexical-search.js";
 import { type LocalMemoriesOptions, resolveLocalOptions } from "./local-options.js";
 import {
   type CheckedMemory,
@@ -15,11 +16,13 @@ import {
   type StoredMemory,
 } from "./memory-record.js";
 import { MEMORIES, type MemoryTables, memoryTables, type NumberedMemory } from "./memory-tables.js";
+import { type RequestVector, type VectorSearch, vectorSearch } from "./vector-search.js";
+import { type VectorTables, vectorTables } from "./vector-tables.js";
 
-/** Options of adding many memories. */
-export interface AddOptions {
+/** Options of calls that work in parts. */
+export interface ProgressOptions {
   /** Called after each part that is durable. */
-  readonly onProgress?: ((added: number, total: number) => void) | undefined;
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
 /** A search in a collection. Other fields are ignored, so that a framework may pass its own query. */
@@ -32,7 +35,10 @@ export interface LocalQuery {
 
 /** A memory that a search found. */
 export interface LocalHit extends StoredMemory {
-  /** In [0, 1], higher is better, on one scale for all searches: the share of the request that the text covers. */
+  /**
+   * In [0, 1], higher is better, on one scale for all searches: the share of the request's words that the text covers, rare words more;
+   * with an embedding model, the mean of that and of the cosine.
+   */
   readonly similarity: number;
 }
 
@@ -66,15 +72,18 @@ export interface LocalMemories {
    * Adds memories, or replaces those with the same id; an archived one is restored. Many are added in parts of some hundred: each part is
    * durable as a whole, and the event loop runs between them. After a failure the parts before it are kept; adding again is safe.
    *
+   * With an embedding model, texts that have no vector yet are embedded; while the model fails they are kept without, and
+   * {@link LocalMemories.reembed} makes it later.
+   *
    * @returns their ids, in order
-   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED before anything is written
+   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED before anything is written; EMBEDDING_MISMATCH
    */
-  add(memories: string | NewMemory | readonly (string | NewMemory)[], options?: AddOptions): Promise<string[]>;
+  add(memories: string | NewMemory | readonly (string | NewMemory)[], options?: ProgressOptions): Promise<string[]>;
   /** Undefined for an unknown id; archived memories are returned too. @throws INVALID_ID, LIMIT_EXCEEDED */
   get(id: string): Promise<StoredMemory | undefined>;
   /** A page, in the order in which memories were first added. `next` is absent after the last page. @throws INVALID_ARGUMENT */
   list(options?: ListOptions): Promise<{ readonly memories: readonly StoredMemory[]; readonly next?: string }>;
-  /** Replaces the text, the metadata or both. Returns undefined for an unknown id. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
+  /** Replaces the text, the metadata or both. Returns undefined for an unknown id. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, EMBEDDING_MISMATCH */
   update(id: string, change: MemoryChange): Promise<StoredMemory | undefined>;
   /** Returns the number of deleted memories; unknown ids are ignored. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
   delete(ids: string | readonly string[]): Promise<number>;
@@ -85,8 +94,15 @@ export interface LocalMemories {
   archive(ids: string | readonly string[]): Promise<number>;
   /** Undoes an archiving. Returns the number of memories that changed. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
   restore(ids: string | readonly string[]): Promise<number>;
-  /** The best matches, best first. @throws INVALID_ARGUMENT */
+  /** The best matches, best first; by words only while the embedding model fails. @throws INVALID_ARGUMENT, EMBEDDING_MISMATCH */
   search(query: LocalQuery): Promise<LocalHit[]>;
+  /**
+   * Makes the vectors that are missing, in all namespaces; after a change of model, all of them. Until it has ended, searches use the old
+   * ones. Evidence in the ledger is kept by id, so nothing that was learned is lost. Returns their number.
+   *
+   * @throws INVALID_ARGUMENT without an embedding model, and the model's error; what was made until then is kept
+   */
+  reembed(options?: ProgressOptions): Promise<number>;
   /** Number of memories that are not archived. */
   size(): Promise<number>;
   /** Closes the file for all namespaces, after the writes that wait. */
@@ -96,7 +112,12 @@ export interface LocalMemories {
 /** Memories that one transaction adds: about 10 ms of work. */
 const PART = 256;
 
-const FUNCTION: FieldRule = [(value) => value === undefined || typeof value === "function", "a function"];
+/** Least number of texts that a hybrid search takes from the search by words. */
+const BY_WORDS = 100;
+
+const PROGRESS: Readonly<Record<keyof ProgressOptions, FieldRule>> = {
+  onProgress: [(value) => value === undefined || typeof value === "function", "a function"],
+};
 const UNCHECKED: FieldRule = [() => true, ""];
 const QUERY: Readonly<Record<keyof LocalQuery, FieldRule>> = {
   text: [(value) => typeof value === "string", "a string"],
@@ -113,7 +134,15 @@ const LIST: Readonly<Record<keyof ListOptions, FieldRule>> = {
 /** What the handles of all namespaces share. */
 interface Collection {
   readonly name: string;
-  readonly file: SqliteFile<{ readonly records: MemoryTables; readonly lexical: LexicalSearch }>;
+  readonly file: SqliteFile<Tables>;
+  /** Undefined without an embedding model. */
+  readonly meaning: VectorSearch | undefined;
+}
+
+interface Tables {
+  readonly records: MemoryTables;
+  readonly vectors: VectorTables;
+  readonly lexical: LexicalSearch;
 }
 
 /**
@@ -127,40 +156,89 @@ interface Collection {
  * const retriever = qavr().retriever(notes);
  */
 export function localMemories(options: LocalMemoriesOptions = {}): LocalMemories {
-  const { name, path } = resolveLocalOptions(options);
+  const { name, path, embed, logger } = resolveLocalOptions(options);
   assertFullTextSearch();
-  const file = openSqliteFile(path, MEMORIES, (db) => {
+  const file = openSqliteFile(path, MEMORIES, (db): Tables => {
     const records = memoryTables(db);
-    return { records, lexical: lexicalSearch(db, records) };
+    return { records, vectors: vectorTables(db), lexical: lexicalSearch(db, records) };
   });
-  return namespaceOf({ name, file }, "default");
+  const meaning = embed && vectorSearch(file, embed, createLog(logger, ["EMBEDDING_FAILED"]));
+  return namespaceOf({ name, file, meaning }, "default");
 }
 
 function namespaceOf(collection: Collection, namespace: string): LocalMemories {
-  const { name, file } = collection;
+  const { name, file, meaning } = collection;
 
+  /** Reads from this namespace; `none` where nothing was added to it. */
+  const read = <Result>(none: Result, work: (tables: Tables, scope: number) => Result): Result =>
+    file.read((tables) => {
+      const scope = tables.records.scope(namespace);
+      return scope === undefined ? none : work(tables, scope);
+    });
   /** Runs `work` on the memories with these ids, and counts those that it changed. */
   const each = async (
     ids: string | readonly string[],
-    work: (records: MemoryTables, memory: NumberedMemory, scope: number) => boolean,
+    work: (tables: Tables, memory: NumberedMemory, scope: number) => boolean,
   ): Promise<number> => {
     const list = checkedIds(ids);
-    return file.write(({ records, lexical }) => {
-      const scope = records.scope(namespace);
+    return file.write((tables) => {
+      const scope = tables.records.scope(namespace);
       if (scope === undefined) return 0;
-      lexical.changed();
+      tables.lexical.changed();
       return list.filter((id) => {
-        const memory = records.find(scope, id);
-        return memory !== undefined && work(records, memory, scope);
+        const memory = tables.records.find(scope, id);
+        return memory !== undefined && work(tables, memory, scope);
       }).length;
     });
   };
+  /** Texts of a part that have no vector yet: adding the same memories at each start embeds them once. */
+  const unembedded = (part: readonly CheckedMemory[]): Set<string> => {
+    const texts = new Set(part.map(({ text }) => text));
+    read(undefined, ({ records, vectors }, scope) => {
+      const space = vectors.space();
+      const others = new Set<string>();
+      for (const { id, text } of part) {
+        const known = records.find(scope, id);
+        const isEmbedded = known?.text === text && space !== undefined && vectors.has(known.n, space);
+        if (!isEmbedded) others.add(text);
+      }
+      for (const text of texts) if (!others.has(text)) texts.delete(text);
+    });
+    return texts;
+  };
+  /** Writes texts with their vectors. `write` gets a function that stores the vector of a text, and runs again where the space changed. */
+  const writeEmbedded = async <Result>(
+    texts: ReadonlySet<string>,
+    write: (tables: Tables, embed: (n: number, text: string) => void) => Result,
+  ): Promise<Result> => {
+    for (;;) {
+      const list = [...texts];
+      const made = await meaning?.embed(list);
+      const vectorOf = new Map(list.map((text, i) => [text, made?.vectors[i]]));
+      const done = await file.write((tables) => {
+        const space = made && list.length > 0 ? meaning?.spaceFor(made, tables.vectors) : undefined;
+        if (made && list.length > 0 && space === undefined) return undefined;
+        tables.lexical.changed();
+        return {
+          result: write(tables, (n, text) => {
+            const vector = vectorOf.get(text);
+            if (vector && space !== undefined) tables.vectors.put(n, space, vector);
+          }),
+        };
+      });
+      if (done) return done.result;
+    }
+  };
   const addPart = (part: readonly CheckedMemory[]): Promise<void> =>
-    file.write(({ records, lexical }) => {
+    writeEmbedded(meaning ? unembedded(part) : new Set(), ({ records, vectors }, embed) => {
       const scope = records.scopeFor(namespace);
       const now = Date.now();
-      lexical.changed();
-      for (const memory of part) records.put(scope, memory, now);
+      for (const memory of part) {
+        const known = records.find(scope, memory.id);
+        if (known && known.text !== memory.text) vectors.remove(known.n);
+        else if (known?.archivedAt !== undefined) vectors.renew(known.n);
+        embed(records.put(scope, memory, known, now), memory.text);
+      }
     });
 
   return {
@@ -172,7 +250,7 @@ function namespaceOf(collection: Collection, namespace: string): LocalMemories {
     },
 
     async add(memories, options = {}) {
-      const { onProgress } = resolveOptions("add()", options, {}, { onProgress: FUNCTION });
+      const { onProgress } = resolveOptions("add()", options, {}, PROGRESS);
       const list = (Array.isArray(memories) ? memories : [memories]) as readonly (string | NewMemory)[];
       const checked = list.map(checkedMemory);
       for (let start = 0; start < checked.length; start += PART) {
@@ -185,9 +263,8 @@ function namespaceOf(collection: Collection, namespace: string): LocalMemories {
 
     async get(id) {
       assertName(id, "memory id");
-      return file.read(({ records }) => {
-        const scope = records.scope(namespace);
-        const memory = scope === undefined ? undefined : records.find(scope, id);
+      return read(undefined, ({ records }, scope) => {
+        const memory = records.find(scope, id);
         return memory && stored(memory);
       });
     },
@@ -196,9 +273,7 @@ function namespaceOf(collection: Collection, namespace: string): LocalMemories {
       const defaults = { after: "0", limit: 100, archived: false };
       const { after, limit, archived, filter } = resolveOptions("list()", options, defaults, LIST);
       const where = checkedFilter(filter);
-      return file.read(({ records }) => {
-        const scope = records.scope(namespace);
-        if (scope === undefined) return { memories: [] };
+      return read({ memories: [] }, ({ records }, scope) => {
         // One more tells whether there is a next page.
         const found = records.list(scope, { after: Number(after), limit: limit + 1, archived, filter: where });
         const memories = found.slice(0, limit);
@@ -212,54 +287,85 @@ function namespaceOf(collection: Collection, namespace: string): LocalMemories {
     async update(id, change) {
       assertName(id, "memory id");
       const { text, metadata } = checkedChange(change);
-      return file.write(({ records, lexical }) => {
+      const before = read(undefined, ({ records }, scope) => records.find(scope, id)?.text);
+      const texts = meaning && text !== undefined && before !== undefined && before !== text ? [text] : [];
+      return writeEmbedded(new Set(texts), ({ records, vectors }, embed) => {
         const scope = records.scope(namespace);
         const memory = scope === undefined ? undefined : records.find(scope, id);
         if (scope === undefined || memory === undefined) return undefined;
-        lexical.changed();
-        records.change(memory, scope, text ?? memory.text, metadata ?? JSON.stringify(memory.metadata));
+        const newText = text ?? memory.text;
+        if (newText !== memory.text) vectors.remove(memory.n);
+        records.change(memory, scope, newText, metadata ?? JSON.stringify(memory.metadata));
+        embed(memory.n, newText);
         return stored(records.find(scope, id) as NumberedMemory);
       });
     },
 
     delete: (ids) =>
-      each(ids, (records, memory) => {
+      each(ids, ({ records, vectors }, memory) => {
         records.remove(memory);
+        vectors.remove(memory.n);
         return true;
       }),
 
     archive: (ids) =>
-      each(ids, (records, memory) => {
+      each(ids, ({ records }, memory) => {
         if (memory.archivedAt !== undefined) return false;
         records.archive(memory, Date.now());
         return true;
       }),
 
     restore: (ids) =>
-      each(ids, (records, memory, scope) => {
+      each(ids, ({ records, vectors }, memory, scope) => {
         if (memory.archivedAt === undefined) return false;
         records.restore(memory, scope);
+        vectors.renew(memory.n);
         return true;
       }),
 
     async search(query) {
       const { text, limit, filter } = checkedQuery(query);
       const where = checkedFilter(filter);
-      return file.read(({ records, lexical }) => {
-        const scope = records.scope(namespace);
-        if (scope === undefined) return [];
-        return lexical.search(scope, text, limit, where).map(({ n, similarity }) => ({
+      const request = text.trim() === "" ? undefined : await meaning?.request(text);
+      return read([] as LocalHit[], (tables, scope) => {
+        const { records } = tables;
+        const hits = meaning && request ? hybrid(tables, scope, meaning, request) : undefined;
+        return (hits ?? tables.lexical.search(scope, text, limit, where)).map(({ n, similarity }) => ({
           ...stored(records.at(n) as NumberedMemory),
           similarity,
         }));
       });
+
+      /** Mean of both similarities for the best of both searches. */
+      function hybrid(
+        { lexical, records, vectors }: Tables,
+        scope: number,
+        byMeaning: VectorSearch,
+        asked: RequestVector,
+      ): Hit[] | undefined {
+        const allowed = where === undefined ? undefined : records.matching(scope, where);
+        const near = byMeaning.nearest(asked, vectors, scope, limit, allowed);
+        if (near === undefined) return undefined;
+        const cosines = new Map(near.map(({ memory, cosine }) => [memory, cosine]));
+        const words = new Map<number, number>();
+        for (const { n, similarity } of lexical.search(scope, text, Math.max(limit, BY_WORDS), where)) {
+          words.set(n, similarity);
+          if (!cosines.has(n)) cosines.set(n, byMeaning.cosine(asked, n));
+        }
+        return [...cosines]
+          .map(([n, cosine]) => ({ n, similarity: (Math.max(0, cosine) + (words.get(n) ?? 0)) / 2 }))
+          .sort((a, b) => b.similarity - a.similarity || a.n - b.n)
+          .slice(0, limit);
+      }
     },
 
-    size: async () =>
-      file.read(({ records }) => {
-        const scope = records.scope(namespace);
-        return scope === undefined ? 0 : records.size(scope);
-      }),
+    async reembed(options = {}) {
+      const { onProgress } = resolveOptions("reembed()", options, {}, PROGRESS);
+      if (meaning) return meaning.reembed(onProgress);
+      throw new QavrError("INVALID_ARGUMENT", "reembed() needs an embedding model: localMemories({ embed }).");
+    },
+
+    size: async () => read(0, ({ records }, scope) => records.size(scope)),
 
     close: () => file.close(),
   };

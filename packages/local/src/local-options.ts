@@ -1,4 +1,6 @@
+import type { Logger } from "@qavr/core";
 import { type Defined, type FieldRule, resolveOptions } from "@qavr/core/store";
+import { type Embedder, isEmbedder } from "./embedder.js";
 
 /** Place and name of a collection. */
 export interface LocalMemoriesOptions {
@@ -10,6 +12,14 @@ export interface LocalMemoriesOptions {
    * @default "memories"
    */
   readonly name?: string | undefined;
+  /**
+   * Embeds texts for a search by meaning beside the one by words: a function, `Embeddings` of LangChain, or an embedding model of the AI
+   * SDK. Always the same model: another one is refused until {@link LocalMemories.reembed} was called.
+   * @default none: searches by words
+   */
+  readonly embed?: Embedder | undefined;
+  /** Gets a line when the embedding model fails. @default the first failure is a process warning */
+  readonly logger?: Logger | undefined;
 }
 
 const DEFAULTS: Defined<Pick<LocalMemoriesOptions, "name">> = { name: "memories" };
@@ -21,14 +31,18 @@ const RULES: Readonly<Record<keyof LocalMemoriesOptions, FieldRule>> = {
     (value) => value === undefined || (typeof value === "string" && value.trim() !== "" && !value.includes("\0")),
     "the name of a file, or :memory:",
   ],
-  name: [
-    (value) => typeof value === "string" && NAME.test(value),
-    "1 to 64 letters, digits, - or _ (with path it may belong to any file)",
+  name: [(value) => typeof value === "string" && NAME.test(value), "1 to 64 letters, digits, - or _"],
+  embed: [
+    (value) => value === undefined || isEmbedder(value),
+    "a function, Embeddings of LangChain, or an embedding model of the AI SDK",
   ],
+  logger: [(value) => value === undefined || (typeof value === "object" && value !== null), "a logger"],
 };
 
 /** @throws INVALID_ARGUMENT for an unknown option, or one outside its range */
-export function resolveLocalOptions(given: LocalMemoriesOptions): Defined<LocalMemoriesOptions> {
-  const { path, name } = resolveOptions("localMemories()", given, DEFAULTS, RULES);
-  return { name, path: path ?? `.qavr/${name}.db` };
+export function resolveLocalOptions(
+  given: LocalMemoriesOptions,
+): Defined<Pick<LocalMemoriesOptions, "path" | "name">> & Pick<LocalMemoriesOptions, "embed" | "logger"> {
+  const { path, name, ...rest } = resolveOptions("localMemories()", given, DEFAULTS, RULES);
+  return { ...rest, name, path: path ?? `.qavr/${name}.db` };
 }

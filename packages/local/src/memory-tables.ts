@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { bytesToName, nameToBytes } from "@qavr/core/store";
 import type { FileFormat } from "@qavr/sqlite/file";
 import type { CheckedMemory, StoredMemory } from "./memory-record.js";
+import { VECTOR_SCHEMA } from "./vector-tables.js";
 import { wordsOf } from "./words.js";
 
 /**
@@ -35,7 +36,7 @@ export const MEMORIES: FileFormat = {
 
     CREATE VIRTUAL TABLE lexicon USING fts5(words, scope, content='', contentless_delete=1, tokenize='ascii');
     CREATE VIRTUAL TABLE word_use USING fts5vocab(lexicon, col);
-    `,
+    ${VECTOR_SCHEMA}`,
   ],
 };
 
@@ -66,8 +67,10 @@ export interface MemoryTables {
   find(scope: number, id: string): NumberedMemory | undefined;
   at(n: number): NumberedMemory | undefined;
   list(scope: number, query: ListQuery): NumberedMemory[];
-  /** Adds a memory, or replaces the one with its id; an archived one is restored. Returns its number. */
-  put(scope: number, memory: CheckedMemory, now: number): number;
+  /** Numbers of memories that are not archived and pass a filter. */
+  matching(scope: number, filter: string): Set<number>;
+  /** Adds a memory, or replaces the known one with its id; an archived one is restored. Returns its number. */
+  put(scope: number, memory: CheckedMemory, known: NumberedMemory | undefined, now: number): number;
   /** Replaces text and metadata. */
   change(memory: NumberedMemory, scope: number, text: string, metadata: string): void;
   archive(memory: NumberedMemory, now: number): void;
@@ -105,6 +108,9 @@ export function memoryTables(db: DatabaseSync): MemoryTables {
   const page = `SELECT ${COLUMNS} FROM record r WHERE scope = ? AND (archived_at IS NULL) = ? AND n > ?`;
   const list = db.prepare(`${page} ORDER BY n LIMIT ?`);
   const listSome = db.prepare(`${page} AND ${MATCHES_FILTER} ORDER BY n LIMIT ?`);
+  const matching = db.prepare(
+    `SELECT n FROM record r WHERE scope = ? AND (archived_at IS NULL) = 1 AND ${MATCHES_FILTER}`,
+  );
   const insert = db.prepare(
     "INSERT INTO record (scope, id, text, metadata, created_at) VALUES (?, ?, ?, ?, ?) RETURNING n",
   );
@@ -131,8 +137,8 @@ export function memoryTables(db: DatabaseSync): MemoryTables {
       const rows = filter === undefined ? list.all(...place, limit) : listSome.all(...place, filter, filter, limit);
       return (rows as unknown as RecordRow[]).map(toMemory);
     },
-    put(scope, { id, text, metadata, createdAt }, now) {
-      const known = tables.find(scope, id);
+    matching: (scope, filter) => new Set(matching.all(scope, filter, filter).map(({ n }) => Number(n))),
+    put(scope, { id, text, metadata, createdAt }, known, now) {
       if (known) {
         update.run(nameToBytes(text), metadata, createdAt ?? known.createdAt, known.n);
         unindex.run(known.n);

@@ -4,7 +4,8 @@ import { memoryStore } from "@qavr/core";
 import { type Qavr, qavr } from "@qavr/langchain";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { LocalMemories } from "../src/index.js";
-import { collection } from "./support/collections.js";
+import { collection, tempFile } from "./support/collections.js";
+import { MEANINGS, MeaningModel } from "./support/embedding.js";
 
 const NOTES = [
   { id: "cache", text: "When a deploy fails, clear the cache.", metadata: { team: "web" } },
@@ -70,6 +71,21 @@ describe("a collection in LangChain", () => {
     await episode.report({ success: false, harmful: [documents[0]?.id as string] });
     expect(first((await memory.recall(own, "deploy fails", { k: 2 })).documents)).not.toBe(first(documents));
     expect((await memory.memories({ collection: "notes" })).memories).toHaveLength(2);
+  });
+
+  it("keeps what was learned when the vectors are made anew by another model", async () => {
+    const path = tempFile();
+    const memory = learning();
+    const old = collection({ path, name: "notes", embed: new MeaningModel(MEANINGS).embed });
+    await old.add(NOTES);
+    const { documents, episode } = await memory.recall(old, "deploy fails", { k: 2 });
+    await episode.report({ success: false, harmful: [documents[0]?.id as string] });
+    const learned = first((await memory.recall(old, "deploy fails", { k: 1 })).documents);
+    await old.close();
+    const renewed = collection({ path, name: "notes", embed: new MeaningModel([["deploy"], ["fails"]]).embed });
+    expect(await renewed.reembed()).toBe(3);
+    expect(first((await memory.recall(renewed, "deploy fails", { k: 1 })).documents)).toBe(learned);
+    expect(learned).not.toBe(first(documents));
   });
 
   it("finds only what is in its namespace", async () => {

@@ -21,7 +21,7 @@ export {
 } from "./agent-report.js";
 export type { ReadMemory, RunTexts, ToolStep } from "./find-used.js";
 export { toLabel } from "./label.js";
-export { type LineFields, type Log, SHARED_LOG_CODES, type SharedLogCode, warnOnce } from "./log-codes.js";
+export { createLog, type LineFields, type Log, SHARED_LOG_CODES, type SharedLogCode, warnOnce } from "./log-codes.js";
 export {
   DEFAULT_STORE_PATH,
   DISABLED_VARIABLE,

@@ -15,6 +15,7 @@ export const ERROR_CODES = {
   IDEMPOTENCY_CONFLICT: "The idempotency key was used before with another payload.",
   INVALID_MODEL_OUTPUT: "A language model's answer does not have the form that was asked for.",
   LEARNER_MISMATCH: "The stored state was written by another learner than the engine's.",
+  EMBEDDING_MISMATCH: "The stored vectors were made by another embedding model than the one that was given.",
   INVALID_STATE: "Stored or imported state cannot be read.",
   LIMIT_EXCEEDED: "A name, payload or batch is larger than the store accepts.",
   STORE_CLOSED: "The store was closed before this call.",

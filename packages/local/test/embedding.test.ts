@@ -1,0 +1,154 @@
+import { Embeddings } from "@langchain/core/embeddings";
+import type { LogFields } from "@qavr/core";
+import { describe, expect, it, vi } from "vitest";
+import { localMemories } from "../src/index.js";
+import { collection, found, tempFile } from "./support/collections.js";
+import { MEANINGS, MeaningModel } from "./support/embedding.js";
+
+const NOTES = [
+  { id: "car", text: "The automobile needs fuel" },
+  { id: "quick", text: "A quick automobile wins" },
+  { id: "cake", text: "Bake the pastry" },
+];
+
+describe("a collection with an embedding model", () => {
+  it("finds by meaning and by words, with similarities in [0, 1]", async () => {
+    const model = new MeaningModel(MEANINGS);
+    const notes = collection({ embed: model.embed });
+    await notes.add(NOTES);
+    expect(await found(notes, "fast vehicle", 2)).toEqual(["quick", "car"]);
+    expect((await found(notes, "fuel"))[0]).toBe("car");
+    for (const { similarity } of await notes.search({ text: "automobile cake fuel" })) {
+      expect(similarity).toBeGreaterThanOrEqual(0);
+      expect(similarity).toBeLessThanOrEqual(1);
+    }
+    expect(await found(notes, " ")).toEqual([]);
+  });
+
+  it("takes Embeddings of LangChain and an embedding model of the AI SDK", async () => {
+    const model = new MeaningModel(MEANINGS);
+    class Counted extends Embeddings {
+      embedDocuments = model.embed as (texts: string[]) => Promise<number[][]>;
+      embedQuery = async (text: string) => (await model.embed([text]))[0] as number[];
+    }
+    const sizes: number[] = [];
+    const sdk = {
+      maxEmbeddingsPerCall: 2,
+      async doEmbed({ values }: { values: string[] }) {
+        sizes.push(values.length);
+        return { embeddings: await model.embed(values) };
+      },
+    };
+    for (const embed of [new Counted({}), sdk]) {
+      const notes = collection({ embed });
+      await notes.add(NOTES);
+      expect(await found(notes, "vehicle", 2)).toEqual(["car", "quick"]);
+    }
+    expect(sizes.slice(0, 2)).toEqual([2, 1]);
+    expect(() => localMemories({ path: ":memory:", embed: {} as never })).toThrow("Embeddings of LangChain");
+  });
+
+  it("keeps vectors in its file, and embeds a text once", async () => {
+    const path = tempFile();
+    const first = new MeaningModel(MEANINGS);
+    const notes = localMemories({ path, embed: first.embed });
+    await notes.add(NOTES);
+    await notes.add([...NOTES, "One more"]);
+    expect(first.given).toHaveLength(4);
+    await notes.close();
+    const model = new MeaningModel(MEANINGS);
+    const again = collection({ path, embed: model.embed });
+    expect(await found(again, "vehicle", 2)).toEqual(["car", "quick"]);
+    await again.search({ text: "cake" });
+    // One stored text shows whether the model is the same.
+    expect(model.given).toEqual([NOTES[0]?.text, "vehicle", "cake"]);
+  });
+
+  it("follows updates, deletions, archives and restores", async () => {
+    const notes = collection({ embed: new MeaningModel(MEANINGS).embed });
+    await notes.add(NOTES);
+    await notes.update("cake", { text: "Wash the vehicle" });
+    await notes.update("car", { metadata: { seen: true } });
+    expect((await found(notes, "vehicle", 3)).sort()).toEqual(["cake", "car", "quick"]);
+    await notes.delete("quick");
+    await notes.archive("car");
+    expect(await found(notes, "car")).toEqual(["cake"]);
+    await notes.restore("car");
+    expect((await found(notes, "car")).sort()).toEqual(["cake", "car"]);
+    expect((await notes.search({ text: "vehicle", filter: { seen: true } })).map(({ id }) => id)).toEqual(["car"]);
+    expect(await found(notes.of("other"), "vehicle")).toEqual([]);
+    await notes.of("other").add(NOTES);
+    expect(await found(notes.of("other"), "pastry", 1)).toEqual(["cake"]);
+  });
+
+  it("searches by words while the model is down, keeps new texts, and says so in the log", async () => {
+    const lines: LogFields[] = [];
+    const model = new MeaningModel(MEANINGS);
+    const notes = collection({ embed: model.embed, logger: { warn: (_, fields) => lines.push(fields) } });
+    await notes.add(NOTES);
+    model.down = true;
+    expect(await found(notes, "vehicle pastry")).toEqual(["cake"]);
+    await notes.add({ id: "late", text: "The vehicle is late" });
+    await notes.update("cake", { text: "A cake is late" });
+    expect((await found(notes, "late")).sort()).toEqual(["cake", "late"]);
+    expect(lines).toEqual(Array(4).fill({ code: "EMBEDDING_FAILED", error: "TypeError" }));
+    model.down = false;
+    const progress = vi.fn();
+    expect(await notes.reembed({ onProgress: progress })).toBe(2);
+    expect(progress).toHaveBeenCalledWith(2, 2);
+    expect((await found(notes, "automobile", 3)).sort()).toEqual(["car", "late", "quick"]);
+    expect(await notes.reembed()).toBe(0);
+  });
+
+  it.each([
+    ["of another length", [["car"]]],
+    ["of the same length", [["oven", "cake"], ["wash"], ["the", "needs"], ["car"]]],
+  ])("refuses another model %s until the vectors are made anew", async (_, meanings) => {
+    const path = tempFile();
+    const first = localMemories({ path, embed: new MeaningModel(MEANINGS).embed });
+    await first.add(NOTES);
+    await first.archive("quick");
+    await first.close();
+    const notes = collection({ path, embed: new MeaningModel(meanings).embed });
+    for (const call of [
+      () => notes.search({ text: "car" }),
+      () => notes.add("x"),
+      () => notes.update("car", { text: "x" }),
+    ]) {
+      await expect(call()).rejects.toMatchObject({
+        code: "EMBEDDING_MISMATCH",
+        message: expect.stringContaining("reembed()"),
+      });
+    }
+    expect(await notes.size()).toBe(2);
+    expect(await notes.reembed()).toBe(3);
+    await notes.restore("quick");
+    expect(await found(notes, "automobile needs")).toContain("quick");
+    await notes.add("x");
+    expect(await notes.size()).toBe(4);
+  });
+
+  it("gives texts of a collection without vectors theirs", async () => {
+    const path = tempFile();
+    const plain = localMemories({ path });
+    await plain.add(NOTES);
+    await expect(plain.reembed()).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    await plain.close();
+    const notes = collection({ path, embed: new MeaningModel(MEANINGS).embed });
+    expect(await found(notes, "vehicle")).toEqual([]);
+    expect(await notes.reembed()).toBe(3);
+    expect(await found(notes, "vehicle", 2)).toEqual(["car", "quick"]);
+  });
+
+  it.each([
+    ["too few vectors", async () => []],
+    ["vectors of different lengths", async (texts: string[]) => texts.map((_, i) => Array(i + 1).fill(1))],
+    ["a value that is no number", async (texts: string[]) => texts.map(() => [Number.NaN])],
+  ])("keeps texts without vectors when the model returns %s", async (_, embed) => {
+    const lines: LogFields[] = [];
+    const notes = collection({ embed, logger: { warn: (_message, fields) => lines.push(fields) } });
+    await notes.add(NOTES);
+    expect(await found(notes, "automobile")).toEqual(["car", "quick"]);
+    expect(lines[0]).toEqual({ code: "EMBEDDING_FAILED", error: "QavrError", reason: "INVALID_VECTOR" });
+  });
+});
