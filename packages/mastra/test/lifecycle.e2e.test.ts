@@ -60,6 +60,7 @@ const throwing = (): never => {
   throw new Error("the application's own");
 };
 
+const decline = (agent: Agent, runId: string) => agent.declineToolCall({ runId });
 const generate = (agent: Agent): Promise<unknown> => agent.generate(QUESTION, { memory: on });
 const stream = async (agent: Agent): Promise<void> => consume(await agent.stream(QUESTION, { memory: on }));
 
@@ -333,10 +334,10 @@ describe("a run", () => {
   });
 
   it.each([
-    ["approved", "needsApproval", (agent: Agent, runId: string) => agent.approveToolCall({ runId })],
-    ["declined", "needsApproval", (agent: Agent, runId: string) => agent.declineToolCall({ runId })],
-    ["answered", "asks", (agent: Agent, runId: string) => agent.resumeStream({ go: true }, { runId })],
-  ])("that is suspended waits, and ends when it is %s", async (_how, tool, resume) => {
+    ["approved", SUCCESS, "needsApproval", (agent: Agent, runId: string) => agent.approveToolCall({ runId })],
+    ["declined, which teaches nothing", NOTHING, "needsApproval", decline],
+    ["answered", SUCCESS, "asks", (agent: Agent, runId: string) => agent.resumeStream({ go: true }, { runId })],
+  ] as const)("that is suspended waits, and ends when it is %s", async (_how, expected, tool, resume) => {
     let waiting: string | undefined;
     const suspended = async (agent: Agent): Promise<void> => {
       const first = await agent.stream(QUESTION, { memory: on });
@@ -347,8 +348,22 @@ describe("a run", () => {
       await consume(await resume(agent, first.runId));
     };
     const episode = await ledgerOf([{ tool }, { text: "with helm" }], suspended);
-    await expectIt(episode, SUCCESS);
+    await expectIt(episode, expected);
     expect(episode?.episode).toBe(waiting);
+  });
+
+  it("whose last call was declined is told so to evaluate, and one that then used a tool succeeds weakly", async () => {
+    const ends: string[] = [];
+    given = bench({ evaluate: ({ finishReason }) => void ends.push(finishReason) });
+    note = await remember(given.memory, NOTE);
+    const declined = async (agent: Agent): Promise<void> => {
+      const first = await agent.stream(QUESTION, { memory: on });
+      await consume(first);
+      await consume(await decline(agent, first.runId));
+    };
+    await ledgerOf([{ tool: "needsApproval" }, { text: "as you wish" }], declined);
+    await ledgerOf([{ tool: "needsApproval" }, { tool: "works" }, { text: "with helm" }], declined);
+    expect(ends).toEqual(["stop", "tool-declined", "stop"]);
   });
 
   it("that nobody resumes stays suspended and says nothing", async () => {

@@ -39,6 +39,7 @@ describe.each([
       reported: "ended 0 self-reported 1",
       waiting: "suspended   1",
       resumed: "ended 1 completed 1",
+      refused: "ended   1",
     });
   });
 

@@ -262,26 +262,33 @@ export class LearnedRecall implements Processor {
       run.usedMemoryTools = false;
       if (messageList) narrowToReached(run, messageList, part.payload.request?.body);
     }
-    if (part.type !== "tool-call" && part.type !== "tool-error" && part.type !== "tool-result") return;
+    if (!isAboutTool(part)) return;
     // Results of the memory's own tools are no evidence about the task.
     if (this.#ownTools().has(part.payload.toolName)) {
       run.usedMemoryTools = true;
       return;
     }
     run.usedTaskTools = true;
-    if (part.type !== "tool-error") noteStep(run, part);
+    const declined = isDeclined(part);
+    if (part.type === "tool-call" || (part.type === "tool-result" && !declined)) noteStep(run, part);
     if (part.type === "tool-call") {
       run.openCalls.add(part.payload.toolCallId);
       return;
     }
     run.openCalls.delete(part.payload.toolCallId);
-    if (run.startsStep) run.lastToolsFailed = false;
+    if (run.startsStep) run.lastTools = "done";
     run.startsStep = false;
-    if (part.type === "tool-error" || isRefusal(part.payload.result)) {
-      run.lastToolsFailed = true;
+    if (part.type === "tool-error" || isRefusal(part)) {
+      run.lastTools = "failed";
       run.failedCalls.add(part.payload.toolCallId);
-    }
+    } else if (declined && run.lastTools === "done") run.lastTools = "declined";
   }
+}
+
+type ToolPart = Extract<Part, { type: "tool-call" | "tool-error" | "tool-result" | "tool-output-denied" }>;
+
+function isAboutTool(part: Part): part is ToolPart {
+  return TOOL_PARTS.has(part.type);
 }
 
 /** Notes a tool call, or its result. A call in which memories were shown is the memory's own; its result holds them. */
@@ -310,9 +317,19 @@ function isBlocked(step: { readonly reason: string } | undefined): boolean {
 }
 
 /** True for Mastra's error about a tool's arguments. */
-function isRefusal(result: unknown): boolean {
+function isRefusal({ payload }: ToolPart): boolean {
+  const result = "result" in payload ? payload.result : undefined;
   return typeof result === "object" && result !== null && "error" in result && "validationErrors" in result;
 }
 
+/** True for a call that a person declined. Earlier versions of Mastra 1 give it a result. */
+function isDeclined({ type, payload }: ToolPart): boolean {
+  return type === "tool-output-denied" || ("result" in payload && payload.result === DECLINED);
+}
+
+const DECLINED = "Tool call was not approved by the user";
+
+const TOOL_PARTS: ReadonlySet<string> = new Set(["tool-call", "tool-error", "tool-result", "tool-output-denied"]);
+
 /** The parts to watch, besides a run's first. */
-const WATCHED: ReadonlySet<string> = new Set(["step-start", "tool-call", "tool-error", "tool-result", "step-finish"]);
+const WATCHED: ReadonlySet<string> = new Set(["step-start", ...TOOL_PARTS, "step-finish"]);

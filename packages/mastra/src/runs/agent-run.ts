@@ -81,8 +81,8 @@ export interface AgentRun extends RunScope {
   usedTaskTools: boolean;
   /** True when the last step called a tool of the memory itself. */
   usedMemoryTools: boolean;
-  /** True when a tool failed in the last step that called any. */
-  lastToolsFailed: boolean;
+  /** The worst end of a tool call in the last step with results of tools. */
+  lastTools: "done" | "declined" | "failed";
   /** The runs under way with the same request context, itself included: the context may name another of them. */
   beside: Set<AgentRun>;
   /** True when it only chooses the next step of a network. */
@@ -116,7 +116,7 @@ export function newRun(
     startsStep: false,
     usedTaskTools: false,
     usedMemoryTools: false,
-    lastToolsFailed: false,
+    lastTools: "done",
     beside: new Set(),
     ended: false,
   };

@@ -4,12 +4,13 @@ import { storable } from "./aliases.js";
 
 /**
  * How a run can end: Mastra's finish reasons; `tool-error` for a run that ended by itself (`stop`) although a tool failed in the
- * last of its steps with tool calls; `incomplete` for a run that stopped while its completion check still failed; `client-tools` for
+ * last of its steps with tool calls, `tool-declined` if none failed and a person declined one; `incomplete` for a run that stopped while its completion check still failed; `client-tools` for
  * a run that called a client's tool and continues in another run.
  */
 export type FinishReason =
   | "stop"
   | "tool-error"
+  | "tool-declined"
   | "tool-calls"
   | "incomplete"
   | "client-tools"
@@ -26,11 +27,12 @@ export type FinishOutcomes = Readonly<Partial<Record<FinishReason, Outcome | nul
 
 /**
  * The default outcome of each end. `stop` is nearly always a success, also for an apology, so it counts little; so does a run
- * that used up its steps (`tool-calls`) or its attempts (`incomplete`). Blocked, cut off and aborted runs are no evidence.
+ * that used up its steps (`tool-calls`) or its attempts (`incomplete`). Declined, blocked, cut off and aborted runs are no evidence.
  */
 export const FINISH_OUTCOMES: Readonly<Record<FinishReason, OutcomeInput | null>> = {
   stop: { reward: 1, tier: "completed" },
   "tool-error": { reward: 0, tier: "completed" },
+  "tool-declined": null,
   "tool-calls": { reward: 0, tier: "completed" },
   incomplete: { reward: 0, tier: "completed" },
   "client-tools": null,

@@ -61,7 +61,9 @@ function reasonOf(run: AgentRun, { finishReason, text = "", incomplete }: RunEnd
   if (finishReason === "tool-calls" && run.openCalls.size > 0) return "client-tools";
   // If the last step only called the memory's own tools, judge the run by the step before it.
   const endedInMemoryTools = finishReason === "tool-calls" && run.usedMemoryTools && !run.usedTaskTools;
-  if ((finishReason === "stop" || endedInMemoryTools) && run.lastToolsFailed) return "tool-error";
+  if ((finishReason === "stop" || endedInMemoryTools) && run.lastTools !== "done") {
+    return run.lastTools === "failed" ? "tool-error" : "tool-declined";
+  }
   if (endedInMemoryTools) return text === "" ? "unknown" : "stop";
   return Object.hasOwn(FINISH_OUTCOMES, finishReason) ? (finishReason as FinishReason) : "other";
 }
