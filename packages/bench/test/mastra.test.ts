@@ -10,12 +10,14 @@ describe("a support desk", () => {
     const [desk, again] = [createDesk(3), createDesk(3)];
     expect(desk.notes).toHaveLength(20);
     expect(desk.notes).toEqual(again.notes);
+    const outdated = createDesk(3, "own words", "wrong").notes.filter(({ age }) => age > 0);
+    expect([outdated.length, outdated.every(({ text }) => text.startsWith("when"))]).toEqual([10, true]);
     const runs = Array.from({ length: 50 }, (_, run) => run);
     expect(runs.map((run) => desk.ticket(run).text)).toEqual(runs.map((run) => again.ticket(run).text));
     const solved = (prompt: string): number =>
       runs.filter((run) => desk.ticket(run).answer(prompt) !== undefined).length;
     const [right, wrong] = [/: (.+)/, /when/].map((_, place) =>
-      desk.notes.filter((note) => note.startsWith("when") === (place === 1)).join("\n"),
+      desk.notes.flatMap(({ text }) => (text.startsWith("when") === (place === 1) ? [text] : [])).join("\n"),
     );
     expect(solved(right ?? "")).toBeGreaterThan(solved("") + 10);
     expect(solved(wrong ?? "")).toBeLessThan(solved("") - 5);

@@ -1,7 +1,7 @@
 import { type Engine, QavrError, type Store } from "@qavr/core";
 import {
-  ABOVE_0,
   assertOptions,
+  assertRecency,
   ENGINE_CHOICES_TABLE,
   ENGINE_SETTINGS_TABLE,
   type EngineChoices,
@@ -214,8 +214,6 @@ const OPTIONS: OptionTable<LearningOptions> = {
   ...ENGINE_FIELDS,
 };
 
-const RECENCY: OptionTable<Recency> = { halfLife: ABOVE_0, weight: ABOVE_0 };
-
 const RECALL_OPTIONS: OptionTable<SemanticRecallOptions> = {
   recency: true,
   echoes: oneOf("keep", "drop"),
@@ -249,12 +247,7 @@ export function assertLearningOptions(options: LearningOptions): void {
   const { engine, semanticRecall, collections, reportTool } = options;
   if (semanticRecall !== undefined) {
     assertOptions(semanticRecall, RECALL_OPTIONS, "qavr.semanticRecall", "qavr.semanticRecall.");
-    const { recency } = semanticRecall;
-    const owner = "qavr.semanticRecall.recency";
-    if (recency !== undefined) {
-      assertOptions(recency, RECENCY, owner, `${owner}.`);
-      if (recency.halfLife === undefined) refuseOption(`${owner}.halfLife`, undefined, "must be given, in ms");
-    }
+    assertRecency(semanticRecall.recency, "qavr.semanticRecall.recency");
   }
   if (givenEngine(options)) {
     const given: Readonly<Record<string, unknown>> = { ...options };

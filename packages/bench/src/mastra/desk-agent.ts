@@ -19,6 +19,7 @@ export interface Wiring {
 }
 
 const DESK = "desk";
+const DAY = 86_400_000;
 
 /** An agent at a desk, with a memory of its own. */
 export interface DeskAgent {
@@ -60,7 +61,17 @@ export async function createDeskAgent(
       return false;
     }
   };
-  for (const [place, note] of desk.notes.entries()) await say(note, `note-${place}`);
+  for (const [place, { text, age }] of desk.notes.entries()) {
+    const threadId = `note-${place}`;
+    if (age === 0) await say(text, threadId);
+    else {
+      await memory.createThread({ threadId, resourceId: DESK });
+      const content = { format: 2 as const, parts: [{ type: "text" as const, text }] };
+      const createdAt = new Date(Date.now() - age * DAY);
+      const note = { id: threadId, role: "user" as const, threadId, resourceId: DESK, createdAt, content };
+      await memory.saveMessages({ messages: [note] });
+    }
+  }
   return {
     work(run) {
       current = run;

@@ -53,20 +53,33 @@ export interface Ticket {
   answer(prompt: string): string | undefined;
 }
 
+/** A note that a desk has before its first ticket. */
+export interface Note {
+  readonly text: string;
+  /** Its age at the first ticket, days. */
+  readonly age: number;
+}
+
 /** A seeded desk: what it has been told before its first ticket, and its tickets. */
 export interface Desk {
-  readonly notes: readonly string[];
+  readonly notes: readonly Note[];
   ticket(run: number): Ticket;
 }
 
 /** How customers write: in words of their own, or from a form, where only the tenant's number differs. */
 export type Wording = "own words" | "form";
 
+/** Which notes were written a year before the others. @default none */
+export type Outdated = "wrong" | "right";
+
+const YEAR = 365;
+
 /** @param seed draws the order of the notes, the tickets and their luck, whatever an agent does with them */
-export function createDesk(seed: number, wording: Wording = "own words"): Desk {
-  const notes = TROUBLES.flatMap(({ thing, symptom, wrong, right }) => [
-    `when the ${thing} ${symptom}: ${wrong}`,
-    `${thing} trouble: ${right}`,
+export function createDesk(seed: number, wording: Wording = "own words", outdated?: Outdated): Desk {
+  const ageOf = (kind: Outdated): number => (kind === outdated ? YEAR : 0);
+  const notes = TROUBLES.flatMap(({ thing, symptom, wrong, right }): Note[] => [
+    { text: `when the ${thing} ${symptom}: ${wrong}`, age: ageOf("wrong") },
+    { text: `${thing} trouble: ${right}`, age: ageOf("right") },
   ]);
   const pick = <T>(list: readonly T[], run: number, draw: number): T =>
     list[Math.floor(uniformAt(seed, run, draw) * list.length)] as T;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { memoryStore } from "@qavr/core";
 import type { LearningOptions } from "@qavr/mastra";
 import { type Interval, mean, pairedInterval } from "../statistics/interval.js";
-import { createDesk, type Wording } from "./desk.js";
+import { createDesk, type Outdated, type Wording } from "./desk.js";
 import { createDeskAgent, type Wiring } from "./desk-agent.js";
 
 /** Fewer than Mastra's default of 4 make it matter which. */
@@ -17,6 +17,7 @@ export interface LearningPlan {
   /** Runs per row of the result. */
   readonly block: number;
   readonly wording?: Wording;
+  readonly outdated?: Outdated;
   readonly messageRange?: number;
   /** Undefined for Mastra's own memory. */
   readonly control: LearningOptions | undefined;
@@ -64,14 +65,14 @@ export async function measureLearning(
 
 /** Success of every run of one agent. */
 async function watch(
-  { runs, wording, messageRange = 1 }: LearningPlan,
+  { runs, wording, outdated, messageRange = 1 }: LearningPlan,
   seed: number,
   qavr: LearningOptions | undefined,
 ): Promise<boolean[]> {
   const folder = await mkdtemp(join(tmpdir(), "qavr-desk-"));
   const wiring: Wiring = { topK: TOP_K, messageRange, qavr: qavr && { ...qavr, store: memoryStore() } };
   try {
-    const agent = await createDeskAgent(createDesk(seed, wording), folder, wiring);
+    const agent = await createDeskAgent(createDesk(seed, wording, outdated), folder, wiring);
     const done: boolean[] = [];
     for (let run = 0; run < runs; run++) done.push(await agent.work(run));
     await agent.close();

@@ -73,7 +73,8 @@ Whole agent runs on the real packages: an agent of \`@mastra/core\`, LibSQL file
 
 A support desk gets ten kinds of trouble again and again. Its memory has a right and a wrong fix for each, and the wrong one resembles the
 tickets. A run succeeds with probability 0.95 with the right fix in the prompt, 0.1 with the wrong one, 0.55 with both and 0.35 with
-neither; both agents of a pair share luck. A failed run throws. Solved tickets become memories, so both agents get better.
+neither; both agents of a pair share luck. A failed run throws. Solved tickets become memories, so both agents get better. The ages of notes
+are simulated: either the wrong or the right ones are a year old, the others new.
 
 | comparison | runs | before | after | gain, 95 % interval over seeds |
 |---|---|---|---|---|

@@ -5,7 +5,7 @@ export { type Defined, definedOnly } from "../errors/defined-only.js";
 export { ABOVE_0, oneOf, RATE, whole } from "../errors/field-rules.js";
 export { isThenable } from "../errors/is-thenable.js";
 export { quoted } from "../errors/printed.js";
-export { type Recency, withRecency } from "../scoring/recency.js";
+export { RECENT_FROM, type Recency, withRecency } from "../scoring/recency.js";
 export { assertName } from "../store/validate.js";
 export {
   bareHandle,
@@ -36,6 +36,7 @@ export {
 export { nearIdenticalTo } from "./near-identical.js";
 export {
   assertOptions,
+  assertRecency,
   ENGINE_CHOICES_TABLE,
   ENGINE_OPTION_TABLE,
   ENGINE_SETTINGS_TABLE,

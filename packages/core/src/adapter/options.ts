@@ -1,9 +1,10 @@
 import { ENGINE_RULES } from "../engine/create-engine.js";
 import type { EngineOptions } from "../engine/options.js";
-import { SWITCH } from "../errors/field-rules.js";
+import { ABOVE_0, SWITCH } from "../errors/field-rules.js";
 import { checkObject } from "../errors/known-fields.js";
 import { quoted } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
+import type { Recency } from "../scoring/recency.js";
 import { assertName } from "../store/validate.js";
 
 /**
@@ -96,6 +97,22 @@ export function assertOptions(
     const [is, range] = rule;
     if (!is(value, name)) refuseOption(`${prefix}${name}`, value, `must be ${range}`);
   }
+}
+
+/**
+ * Checks a preference for newer memories.
+ *
+ * @param more Rules for the adapter's own fields.
+ * @throws INVALID_ARGUMENT
+ */
+export function assertRecency(
+  recency: Recency | undefined,
+  owner: string,
+  more: Readonly<Record<string, OptionRule>> = {},
+): void {
+  if (recency === undefined) return;
+  assertOptions(recency, { halfLife: ABOVE_0, weight: ABOVE_0, ...more }, owner, `${owner}.`);
+  if (recency.halfLife === undefined) refuseOption(`${owner}.halfLife`, undefined, "must be given, in ms");
 }
 
 /** The most names that a message lists. */

@@ -43,10 +43,10 @@ export interface FoundItem extends StoredItem {
 /** Items, with their texts, as the ranking reads them. An item's id is its whole path, so that equal keys of two tenants differ. */
 export function foundIn(items: readonly StoredItem[], texts: readonly string[]): Found {
   return {
-    documents: items.map(({ namespace, key }, i) => ({
+    documents: items.map(({ namespace, key, createdAt }, i) => ({
       id: storableId(JSON.stringify([...namespace, key])),
       pageContent: texts[i] as string,
-      metadata: {},
+      metadata: { created_at: createdAt },
     })),
     scores: items.map(({ score }) => score),
   };

@@ -1,11 +1,13 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import {
   assertOptions,
+  assertRecency,
   FUNCTION,
   fetchSizeFrom,
   NAME,
   type OptionRule,
   type OptionTable,
+  type Recency,
   SCOPE,
   type ScopeOption,
   TEXT,
@@ -14,6 +16,12 @@ import {
 import type { DocumentIdOptions } from "../document-ids.js";
 import type { RunInfo } from "../runs/run-scope.js";
 import { SCORE_KINDS, type ScoreKind } from "./similarities.js";
+
+/** How much newer documents are preferred. A document of unknown age gains nothing. */
+export interface DocumentRecency extends Recency {
+  /** Key of the metadata with the time of creation: a date, its text, or Unix ms. @default "created_at" */
+  readonly key?: string | undefined;
+}
 
 /** Options of one retriever, vector store or compressor: how it reads its host, and the scope of its evidence. */
 export interface RankingOptions extends DocumentIdOptions {
@@ -38,6 +46,11 @@ export interface RankingOptions extends DocumentIdOptions {
    * document, until verified successes have confirmed them. Give it wherever agents write into the store. @default none
    */
   readonly unverified?: ((document: DocumentInterface) => boolean) | undefined;
+  /**
+   * Prefers newer documents: adds `weight · 2^(−age / halfLife)` to each similarity (`weight` 0.1 by default) before what was learned.
+   * For facts that go out of date; where old ones stay right it costs places. @default none
+   */
+  readonly recency?: DocumentRecency | undefined;
   /** True adds the ranking to each document's metadata, under `qavr`. For debugging, and for documents that pass a checkpoint. @default false */
   readonly annotate?: boolean | undefined;
 }
@@ -55,6 +68,7 @@ const OPTIONS: OptionTable<RankingOptions> = {
   namespace: SCOPE,
   context: SCOPE,
   unverified: FUNCTION,
+  recency: true,
   annotate: true,
   idOf: FUNCTION,
   idKey: TEXT,
@@ -87,4 +101,5 @@ export function assertRankingOptions(options: RankingOptions, { size, without = 
   const known = rules.filter(([option]) => !without.some((unused) => unused === option && isGiven(option)));
   const checked = size ? { ...options, [size.name]: size.value } : options;
   assertOptions(checked, Object.fromEntries(known), "A ranking");
+  assertRecency(options.recency, "recency", { key: TEXT });
 }

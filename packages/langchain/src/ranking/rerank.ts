@@ -1,7 +1,7 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import type { Ranking } from "@qavr/core";
-import { byRank, type RunRanking, type RunScope, toLabel } from "@qavr/core/adapter";
+import { byRank, type RunRanking, type RunScope, toLabel, withRecency } from "@qavr/core/adapter";
 import { documentId } from "../document-ids.js";
 import type { MemoryParts } from "../memory-parts.js";
 import { isOver, type RunSite } from "../runs/find-run.js";
@@ -75,14 +75,23 @@ export async function rerank(parts: RankingParts, request: RerankRequest): Promi
   return { ...result, places: reordered.map((place) => places[place] as number) };
 }
 
-/** The host's documents with their similarities: best first, where the host promises no order and found more than is wanted. */
+/** The host's documents with their similarities: best first, where newer ones are preferred or the host promises no order. */
 type Arranged = ReturnType<typeof bestFirst>;
 
-function arranged({ found, options, host }: RerankRequest, k: number): Arranged {
+function arranged({ found, options, host, keepOrder }: RerankRequest, k: number): Arranged {
   const { documents, scores } = found;
   const similarities = scores
     ? toSimilarities(scores, options.scores ?? "auto", documents, host)
     : byRank(documents.length);
+  const { recency } = options;
+  if (recency && !keepOrder) {
+    const { key = "created_at" } = recency;
+    const now = Date.now();
+    const preferred = documents.map(({ metadata }, place) =>
+      withRecency(similarities[place] as number, metadata?.[key], now, recency),
+    );
+    return bestFirst(found, preferred);
+  }
   if (documents.length > k && !isBestFirst(host)) return bestFirst(found, similarities);
   return { found, similarities, places: documents.map((_, place) => place) };
 }

@@ -1,5 +1,6 @@
 import type { Callbacks } from "@langchain/core/callbacks/manager";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
+import { RECENT_FROM } from "@qavr/core/adapter";
 import type { RunSite } from "../runs/find-run.js";
 import { askForDocuments, type Found, filterOf, type Host, isVectorStore } from "./host.js";
 import { DEFAULT_K, type RankingOptions } from "./ranking-options.js";
@@ -72,6 +73,8 @@ export async function planSearch(
       site.info.runId,
     ));
   if (wanted === undefined) return { plan: { site, scope: undefined }, width: { fetchK: k, asHost: true } };
+  // A preference needs something to choose from, also before anything is learned.
+  if (options.recency) return { plan, width: { fetchK: Math.max(wanted, fetchK ?? RECENT_FROM), asHost: false } };
   return { plan, width: { fetchK: wanted, asHost: wanted === k && fetchK !== k } };
 }
 

@@ -1,6 +1,6 @@
 import type { QueryResult, QueryVectorParams } from "@mastra/core/vector";
 import type { Ranking } from "@qavr/core";
-import { byRank, type Recency, type RunScope, toLabel, withRecency } from "@qavr/core/adapter";
+import { byRank, RECENT_FROM, type Recency, type RunScope, toLabel, withRecency } from "@qavr/core/adapter";
 import type { LearningOptions } from "../learning-options.js";
 import type { MemoryParts } from "../memory-parts.js";
 import { type AgentRun, entriesOf } from "../runs/agent-run.js";
@@ -161,9 +161,6 @@ function rankCandidates(
   });
 }
 
-/** Candidates that a preference for newer memories chooses from. */
-const RECENT_FROM = 50;
-
 /** Results with their similarities, in the order of similarity and recency. */
 function preferred(
   { recency }: QueryPlan,
@@ -174,7 +171,7 @@ function preferred(
   if (!recency) return { results, ids, similarities };
   const now = Date.now();
   const prior = results.map(({ metadata }, place) =>
-    withRecency(similarities[place] as number, now - Date.parse(String(metadata?.created_at)), recency),
+    withRecency(similarities[place] as number, metadata?.created_at, now, recency),
   );
   const order = prior.map((_, place) => place).sort((a, b) => (prior[b] as number) - (prior[a] as number));
   const inOrder = <Value>(values: readonly Value[]): Value[] => order.map((place) => values[place] as Value);
