@@ -189,6 +189,20 @@ describe("the states that an engine remembers", () => {
     expect(await preview(engine)).toEqual(await preview(testEngine({ store: inner, prefix: "another" }).engine));
   });
 
+  it("tell whether a namespace has learned, without a read by the next retrieval", async () => {
+    const { store, reads } = listeningStore(memoryStore());
+    const { engine } = testEngine({ store });
+    const retrieve = async (): Promise<string> => {
+      await engine.fetchSize({ topK: 3 });
+      return (await engine.rank(request())).episode;
+    };
+    await engine.end(await retrieve());
+    await turn();
+    reads.length = 0;
+    await retrieve();
+    expect(reads).toEqual([]);
+  });
+
   it("keep no outcome waiting while they are read again, and are not those of a reading that was overtaken", async () => {
     const inner = memoryStore();
     const late = lateStore(inner);

@@ -152,6 +152,8 @@ export class StateReader<Shared, Memory> {
       const ids = refs.map(({ id }) => id);
       await this.#load(namespace, collection, cache, ids);
     }
+    // Until a namespace has learned, each retrieval asks whether it has.
+    if (!cache.taught) await this.stats(namespace, LAGGING);
   }
 
   memory(bytes: Uint8Array): MemoryRecord<Memory> {
