@@ -2,7 +2,7 @@ import type { MastraDBMessage } from "@mastra/core/memory";
 import { RequestContext } from "@mastra/core/request-context";
 import { createEngine, type Engine, memoryStore } from "@qavr/core";
 import { exportState, replay } from "@qavr/core/maintenance";
-import type { AgentRunInfo, LearningOptions, QavrMemory, SemanticRecallOptions } from "@qavr/mastra";
+import type { AgentRunInfo, FoundMemory, LearningOptions, QavrMemory, SemanticRecallOptions } from "@qavr/mastra";
 import { describe, expect, it, vi } from "vitest";
 import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
 
@@ -203,6 +203,17 @@ describe("a preference for newer messages", () => {
     }
     return newer;
   }
+
+  it("and labels read the time and the role of a message", async () => {
+    const label = ({ metadata }: FoundMemory): string =>
+      `${metadata?.role} in ${String(metadata?.created_at).slice(0, 4)}`;
+    const { memory } = bench({ label });
+    await remember(memory, RIGHT);
+    const ask = scriptedAgent(memory, [{ text: "ok" }]);
+    await ask.generate("how is the service rolled out", { memory: { thread: "ask", resource: USER } });
+    const [shown] = (await latest(memory, "ask"))?.exposures[0]?.items ?? [];
+    expect(shown?.label).toBe(`user in ${new Date().getUTCFullYear()}`);
+  });
 
   it("decides between equal similarities", async () => {
     expect(await newerShown({ halfLife: 30 * 86_400_000 })).toBe(8);
