@@ -16,7 +16,7 @@ const PACKAGES = {
   mastra: { workspace: ["core"], outside: ["@mastra/core", "@mastra/memory", "node:"] },
   qavr: {
     workspace: ["core", "learners", "sqlite", "postgres"],
-    outside: ["commander", "pg", "node:"],
+    outside: ["commander", "pg", "preact", "node:"],
   },
   bench: {
     workspace: [

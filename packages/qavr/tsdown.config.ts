@@ -1,5 +1,22 @@
 import { defineConfig } from "tsdown";
 import { library } from "../../tsdown.base.ts";
 
-/** A program, not a library: nobody imports it, so it has no types and no CommonJS. */
-export default defineConfig({ ...library({ entry: ["src/main.ts"] }), format: ["esm"], dts: false });
+const page = "src/dashboard/page";
+
+export default defineConfig([
+  // A program, not a library: nobody imports it, so it has no types and no CommonJS.
+  { ...library({ entry: ["src/main.ts"] }), format: ["esm"], dts: false },
+  // The page of the dashboard, with everything that it needs in one file.
+  {
+    entry: { app: `${page}/app.tsx` },
+    outDir: "dist/page",
+    format: ["esm"],
+    platform: "browser",
+    target: "es2023",
+    dts: false,
+    minify: true,
+    noExternal: [/./],
+    outExtensions: () => ({ js: ".js" }),
+    copy: [`${page}/index.html`, `${page}/app.css`].map((from) => ({ from, to: "dist/page" })),
+  },
+]);

@@ -86,6 +86,7 @@ function learningArm(
     store: ledger,
     logger: LOGGER,
     evaluate,
+    label: ({ pageContent }) => pageContent,
     ...learning,
   });
   const retriever = memory.retriever(store, { k, space: SPACE });

@@ -54,6 +54,19 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/doctor.js"),
   },
   {
+    name: "dashboard",
+    summary: "the same in a browser, live; on this machine only, for reading only",
+    options: [
+      new Option("-p, --port <number>", "port on 127.0.0.1").default(4180).argParser(whole(0)),
+      new Option(
+        "--allow-host <name...>",
+        "names besides localhost under which it is opened, such as a dev container's",
+      ),
+    ],
+    examples: ["qavr dashboard", "qavr dashboard --port 8080 --store postgres://localhost/app"],
+    load: () => import("./commands/dashboard.js"),
+  },
+  {
     name: "why",
     summary: "why a run got its memories, or where a memory was ranked and why it was not shown",
     args: "<run-or-memory>",

@@ -41,22 +41,27 @@ const TAIL = 50;
 export async function openLedger(options: LedgerOptions, access: Access = "read"): Promise<Ledger> {
   const { store, place } = await openStore(options.store, access);
   try {
-    const namespaces = await store.namespaces({ limit: LISTED_NAMESPACES });
-    const namespace = await chosen(store, namespaces, options.namespace);
-    const learner = await learnerOf(store, namespace);
-    // Entries that were recorded under rules of trust need them; the others do not notice.
-    const engine = createEngine({
-      store,
-      learner,
-      governance: governance(),
-      readTimeout: 60_000,
-      writeTimeout: 600_000,
-    });
-    return { engine, store, place, namespace, namespaces, close: () => engine.close() };
+    return await ledgerIn(store, place, options.namespace);
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+/** A namespace of an open store, with the learner that wrote it. @throws CommandError NOT_FOUND for one without entries */
+export async function ledgerIn(store: Store, place: string, named: string | undefined): Promise<Ledger> {
+  const namespaces = await store.namespaces({ limit: LISTED_NAMESPACES });
+  const namespace = await chosen(store, namespaces, named);
+  const learner = await learnerOf(store, namespace);
+  // Entries that were recorded under rules of trust need them; the others do not notice.
+  const engine = createEngine({
+    store,
+    learner,
+    governance: governance(),
+    readTimeout: 60_000,
+    writeTimeout: 600_000,
+  });
+  return { engine, store, place, namespace, namespaces, close: () => engine.close() };
 }
 
 /** Opens the store that a path or URL names. */

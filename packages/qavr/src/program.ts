@@ -78,7 +78,8 @@ async function runCommand(
   options: CommonOptions,
   streams: Streams,
 ): Promise<number> {
-  const closing: (() => Promise<void> | void)[] = [];
+  const closing: (() => Promise<void>)[] = [];
+  const lines: (() => void)[] = [];
   const input: Input = {
     args,
     options: options as unknown as Input["options"],
@@ -90,25 +91,28 @@ async function runCommand(
     },
     progress(label) {
       const progress = progressOn(streams.stderr, label);
-      closing.push(progress.end);
+      lines.push(progress.end);
       return progress.to;
     },
     note: (message) => void streams.stderr.write(`${message}\n`),
   };
   try {
     const module: CommandModule = await entry.load();
-    const { data, text, exitCode = EXIT.ok } = await module.run(input);
-    for (const close of closing.splice(0)) await close();
+    const { data, text, ended, exitCode = EXIT.ok } = await module.run(input);
+    for (const end of lines.splice(0)) end();
     const style = createStyle(streams.stdout, options.color);
     streams.stdout.write(options.json ? envelope(entry.name, { data }) : `${text(style)}\n`);
+    await ended;
     return exitCode;
   } catch (error) {
-    for (const close of closing.splice(0)) await close();
+    for (const end of lines) end();
     const code = error instanceof CommandError || QavrError.isInstance(error) ? error.code : "UNEXPECTED";
     const message = error instanceof Error ? error.message : String(error);
     if (options.json) printError(entry.name, code, message, streams);
     streams.stderr.write(`error: ${message}\n`);
     return exitCodeOf(error);
+  } finally {
+    for (const close of closing) await close();
   }
 }
 

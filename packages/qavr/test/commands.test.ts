@@ -63,13 +63,9 @@ describe("every command", () => {
       expect(exitCode, `${args.join(" ")}: ${stderr}`).toBe(0);
       expect(PRINTED.safeParse(JSON.parse(stdout)).error?.message, args.join(" ")).toBeUndefined();
     }
-    expect(new Set([...Object.keys(commands), "ledger import", "ledger repair", "ledger compact"])).toEqual(
-      new Set(
-        COMMANDS.filter(({ opensLedger }) => opensLedger !== false)
-          .map(({ name }) => name)
-          .concat("ledger restore"),
-      ),
-    );
+    // The dashboard runs until it is interrupted; its own test starts it.
+    const tried = [...Object.keys(commands), "dashboard", "ledger import", "ledger repair", "ledger compact"];
+    expect(tried.sort()).toEqual(COMMANDS.map(({ name }) => name).sort());
   });
 
   it("is described by docs/reference/cli.schema.json", () => {

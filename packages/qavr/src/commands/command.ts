@@ -22,6 +22,8 @@ export interface Output {
   /** For people. */
   text(style: Style): string;
   readonly exitCode?: number;
+  /** Of a command that goes on after its output: the ledger is closed when this resolves. */
+  readonly ended?: Promise<void>;
 }
 
 /** A module of this folder. */

@@ -1,7 +1,7 @@
 import type { EpisodeView, ExposureView } from "@qavr/core";
 import { type Appearance, type WhyReport, whyReport } from "../reports/why.js";
 import type { Style } from "../terminal/terminal.js";
-import { count, nameOf, percent, plural, shown, signed, table, time } from "../terminal/text.js";
+import { count, decimal, nameOf, percent, plural, shown, signed, table, time } from "../terminal/text.js";
 import type { Input, Output } from "./command.js";
 import { paintOutcome } from "./runs.js";
 
@@ -42,8 +42,8 @@ function ofExposure(exposure: ExposureView, style: Style): string {
   const rows = items.map((item) => [
     item.rank,
     item.hostRank,
-    ...terms.map((term) => (term === "similarity" ? item[term].toFixed(3) : signed(item[term]))),
-    item.score.toFixed(3),
+    ...terms.map((term) => (term === "similarity" ? decimal(item[term]) : signed(item[term]))),
+    decimal(item.score),
     item.evidence.toFixed(1),
     nameOf(item),
   ]);
@@ -53,9 +53,9 @@ function ofExposure(exposure: ExposureView, style: Style): string {
     .map((item) => [
       item.rank,
       item.hostRank,
-      item.similarity.toFixed(3),
+      decimal(item.similarity),
       signed(item.shift),
-      item.score.toFixed(3),
+      decimal(item.score),
       item.reason,
       nameOf(item),
     ]);
@@ -93,14 +93,14 @@ function appearanceLine({ at, episode, shown: item, notShown, places, lastScore,
   const run = `${time(at)}  run ${shown(episode, 40)}:`;
   if (item) {
     const terms = TERMS.filter((term) => term === "similarity" || item[term] !== 0)
-      .map((term) => `${term} ${term === "similarity" ? item[term].toFixed(3) : signed(item[term])}`)
+      .map((term) => `${term} ${term === "similarity" ? decimal(item[term]) : signed(item[term])}`)
       .join(" ");
-    return `${run} place ${item.rank}, without learning ${item.hostRank}${heldOut ? " (held out)" : ""}; ${terms} = ${item.score.toFixed(3)}`;
+    return `${run} place ${item.rank}, without learning ${item.hostRank}${heldOut ? " (held out)" : ""}; ${terms} = ${decimal(item.score)}`;
   }
   if (!notShown) return run;
   const missed =
     lastScore === undefined
       ? ""
       : `, ${Math.abs(lastScore - notShown.score).toFixed(3)} from the last of ${places} shown`;
-  return `${run} not shown (${notShown.reason}), place ${notShown.rank}, without learning ${notShown.hostRank}; similarity ${notShown.similarity.toFixed(3)} shift ${signed(notShown.shift)} = ${notShown.score.toFixed(3)}${missed}`;
+  return `${run} not shown (${notShown.reason}), place ${notShown.rank}, without learning ${notShown.hostRank}; similarity ${decimal(notShown.similarity)} shift ${signed(notShown.shift)} = ${decimal(notShown.score)}${missed}`;
 }

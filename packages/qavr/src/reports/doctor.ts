@@ -62,7 +62,8 @@ async function doctorOn(options: LedgerOptions, fix: boolean, now: number): Prom
   }
 }
 
-async function examine(ledger: Ledger, now: number): Promise<DoctorReport> {
+/** Findings about an open ledger. */
+export async function examine(ledger: Ledger, now: number): Promise<DoctorReport> {
   const { engine, store, place, namespace } = ledger;
   const head = await store.head(namespace);
   const status = await engine.status({ namespace });

@@ -50,6 +50,11 @@ export function plural(number: number, noun: string, nouns = `${noun}s`): string
   return `${count(number)} ${number === 1 ? noun : nouns}`;
 }
 
+/** A number with a true minus sign. */
+export function decimal(value: number, digits = 3): string {
+  return value.toFixed(digits).replace("-", "−");
+}
+
 /** A difference with its sign. */
 export function signed(value: number, digits = 3): string {
   return `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(digits)}`;

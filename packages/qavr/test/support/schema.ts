@@ -228,6 +228,7 @@ export const DATA: Readonly<Record<string, z.ZodType>> = {
     entries: z.int(),
     verified: z.boolean(),
   }),
+  dashboard: z.strictObject({ url: z.string(), store: z.string() }),
   "ledger verify": verify,
   "ledger repair": z.strictObject({ rebuilt: z.array(z.string()), after: verify }),
   "ledger compact": z.strictObject({

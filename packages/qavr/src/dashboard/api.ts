@@ -1,0 +1,85 @@
+import type { Store } from "@qavr/core";
+import { CommandError } from "../exit-codes.js";
+import { type Ledger, ledgerIn } from "../open-ledger.js";
+import { examine } from "../reports/doctor.js";
+import { MEMORY_ORDERS, type MemoryOrder, memoriesReport } from "../reports/memories.js";
+import { runsReport } from "../reports/runs.js";
+import { statusReport } from "../reports/status.js";
+import { memoryReport, whyReport } from "../reports/why.js";
+
+/** Memories that one page reads: a long collection is shown in part. */
+const READ_MEMORIES = 10_000;
+const ROWS = 200;
+const RUNS = 50;
+/** Answers that are kept while the ledger does not grow. */
+const CACHED = 64;
+
+/** Answers questions about one store. Reads only. */
+export interface Api {
+  /** @throws CommandError for an unknown question, and what reports throw */
+  answer(question: string, params: URLSearchParams): Promise<unknown>;
+}
+
+type Report = (ledger: Ledger, params: URLSearchParams) => Promise<unknown>;
+
+const REPORTS: Readonly<Record<string, Report>> = {
+  status: (ledger) => statusReport(ledger),
+  memories: (ledger, params) => memoriesReport(ledger, { order: orderIn(params), limit: ROWS, most: READ_MEMORIES }),
+  runs: (ledger, params) => runsReport(ledger, RUNS, placeIn(params)),
+  run: (ledger, params) => whyReport(ledger, params.get("ref") ?? ""),
+  memory: async (ledger, params) => {
+    const ref = params.get("ref") ?? "";
+    const found = await memoryReport(ledger, ref);
+    if (found) return found;
+    throw new CommandError("NOT_FOUND", `No memory of namespace ${ledger.namespace} is called ${ref}.`);
+  },
+  doctor: (ledger) => examine(ledger, Date.now()),
+};
+
+export function createApi(store: Store, place: string): Api {
+  const ledgers = new Map<string, Ledger>();
+  const cache = new Map<string, { readonly head: number; readonly answer: unknown }>();
+
+  return {
+    async answer(question, params) {
+      const named = params.get("namespace") ?? undefined;
+      const ledger = await open(named);
+      const head = await store.head(ledger.namespace);
+      // The page asks this often, to notice that the ledger has grown.
+      if (question === "head") return { namespace: ledger.namespace, head };
+      const report = Object.hasOwn(REPORTS, question) ? REPORTS[question] : undefined;
+      if (!report) throw new CommandError("NOT_FOUND", `There is no question ${question}.`);
+      const key = `${question}?${params}`;
+      const known = cache.get(key);
+      if (known?.head === head) return known.answer;
+      const answer = await report(ledger, params);
+      cache.delete(key);
+      cache.set(key, { head, answer });
+      if (cache.size > CACHED) cache.delete(cache.keys().next().value as string);
+      return answer;
+    },
+  };
+
+  async function open(named: string | undefined): Promise<Ledger> {
+    const known = ledgers.get(named ?? "");
+    // An empty ledger's namespace, learner and list of namespaces are not known yet.
+    if (known && (await store.head(known.namespace)) > 0) return known;
+    const ledger = await ledgerIn(store, place, named);
+    ledgers.set(named ?? "", ledger);
+    return ledger;
+  }
+}
+
+function orderIn(params: URLSearchParams): MemoryOrder {
+  const order = (params.get("order") ?? "worst") as MemoryOrder;
+  if (MEMORY_ORDERS.includes(order)) return order;
+  throw new CommandError("USAGE", `order must be one of ${MEMORY_ORDERS.join(", ")}.`);
+}
+
+function placeIn(params: URLSearchParams): number | undefined {
+  const before = params.get("before");
+  if (before === null) return undefined;
+  const place = Number(before);
+  if (Number.isSafeInteger(place) && place >= 1) return place;
+  throw new CommandError("USAGE", "before must be a place in the ledger.");
+}

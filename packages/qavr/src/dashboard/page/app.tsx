@@ -1,0 +1,135 @@
+import { type JSX, render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { DoctorReport } from "../../reports/doctor.js";
+import type { MemoriesReport } from "../../reports/memories.js";
+import type { RunsReport } from "../../reports/runs.js";
+import type { StatusReport } from "../../reports/status.js";
+import type { WhyReport } from "../../reports/why.js";
+import { type Live, takeToken, useLive, useReport } from "./client.js";
+import { Health } from "./health.js";
+import { hrefOf, type Place, readPlace } from "./location.js";
+import { Memories } from "./memories.js";
+import { Memory } from "./memory.js";
+import { Overview } from "./overview.js";
+import { Link, Navigating } from "./parts.js";
+import { Run, Runs } from "./runs.js";
+
+const PAGES = { overview: "Overview", memories: "Memories", runs: "Runs", health: "Health" } as const;
+/** The entry of the navigation that a page belongs to. */
+const PARENTS: Readonly<Record<string, string>> = { memory: "memories", run: "runs" };
+
+function App(): JSX.Element {
+  const [place, setPlace] = useState(readPlace);
+  useEffect(() => {
+    const back = (): void => setPlace(readPlace());
+    addEventListener("popstate", back);
+    return () => removeEventListener("popstate", back);
+  }, []);
+  const go = (to: Place): void => {
+    // Typing words is no step to go back to.
+    const same = to.page === place.page && to.words !== place.words;
+    history[same ? "replaceState" : "pushState"](null, "", hrefOf(to));
+    setPlace(to);
+    if (!same) scrollTo(0, 0);
+  };
+  const live = useLive(place);
+  const status = useReport<StatusReport>("status", place, [], live.head);
+  const current = PARENTS[place.page] ?? place.page;
+  useEffect(() => {
+    document.title = `${PAGES[current as keyof typeof PAGES] ?? "Not found"} · qavr`;
+  }, [current]);
+  return (
+    <Navigating.Provider value={{ place, go }}>
+      <header>
+        <strong>qavr</strong>
+        <nav aria-label="Pages">
+          {Object.entries(PAGES).map(([page, title]) => (
+            <Link key={page} to={{ page }} current={page === current}>
+              {title}
+            </Link>
+          ))}
+        </nav>
+        {status.data ? <Namespaces report={status.data} go={go} place={place} /> : null}
+      </header>
+      {live.offline ? <Stale live={live} /> : null}
+      <main>
+        <h1>{PAGES[current as keyof typeof PAGES] ?? "Not found"}</h1>
+        <Page key={place.page} place={place} head={live.head} status={status} />
+      </main>
+      <footer class="dim">
+        Reads only. Nothing leaves this machine.{status.data ? ` Learner ${status.data.learner}.` : ""}
+      </footer>
+    </Navigating.Provider>
+  );
+}
+
+function Page({
+  place,
+  head,
+  status,
+}: {
+  readonly place: Place;
+  readonly head: number;
+  readonly status: ReturnType<typeof useReport<StatusReport>>;
+}): JSX.Element {
+  switch (place.page) {
+    case "overview":
+      return <Overview loaded={status} />;
+    case "memories":
+      return <Memories loaded={useReport<MemoriesReport>("memories", place, ["order"], head)} />;
+    case "memory":
+      return (
+        <Memory loaded={useReport<Extract<WhyReport, { readonly kind: "memory" }>>("memory", place, ["ref"], head)} />
+      );
+    case "runs":
+      return <Runs loaded={useReport<RunsReport>("runs", place, ["before"], head)} />;
+    case "run":
+      return <Run loaded={useReport<WhyReport>("run", place, ["ref"], head)} />;
+    case "health":
+      return <Health loaded={useReport<DoctorReport>("doctor", place, [], head)} />;
+    default:
+      return <p class="card">There is no such page.</p>;
+  }
+}
+
+function Namespaces({
+  report,
+  place,
+  go,
+}: {
+  readonly report: StatusReport;
+  readonly place: Place;
+  go(place: Place): void;
+}): JSX.Element {
+  const names = [report.namespace, ...report.otherNamespaces].sort();
+  if (names.length === 1) return <span class="dim namespace">{report.namespace}</span>;
+  return (
+    <label class="namespace">
+      <span class="dim">namespace</span>
+      <select
+        value={report.namespace}
+        onChange={({ currentTarget }) =>
+          go({ page: PARENTS[place.page] ?? place.page, namespace: currentTarget.value })
+        }
+      >
+        {names.map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Stale({ live }: { readonly live: Live }): JSX.Element {
+  const since = new Date(live.at).toLocaleTimeString();
+  return (
+    <p class="note stale" role="alert">
+      The server does not answer. What you see is from {since}. Start it again with <code>npx qavr dashboard</code>.
+    </p>
+  );
+}
+
+takeToken();
+render(<App />, document.getElementById("app") as HTMLElement);

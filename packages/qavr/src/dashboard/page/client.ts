@@ -1,0 +1,112 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type Place, searchOf } from "./location.js";
+
+const TOKEN = "qavr-token";
+/** How often the page asks whether the ledger has grown, ms. */
+const LOOK_EVERY = 2_000;
+/** A quick answer needs no skeleton, ms. */
+const SKELETON_AFTER = 150;
+
+/** A refusal or failure of the server. */
+export interface Problem {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** One report as the page has it. Data of the last answer stay when a later one fails. */
+export interface Loaded<Data> {
+  readonly data?: Data;
+  readonly problem?: Problem;
+  /** True after {@link SKELETON_AFTER} without an answer. */
+  readonly slow: boolean;
+}
+
+/** Moves the token from the address into this tab's storage: the address may be copied. */
+export function takeToken(): void {
+  const token = /^#t=([\w-]+)$/.exec(location.hash)?.[1];
+  if (token === undefined) return;
+  sessionStorage.setItem(TOKEN, token);
+  history.replaceState(null, "", location.pathname + location.search);
+}
+
+async function ask<Data>(question: string, params: URLSearchParams, signal?: AbortSignal): Promise<Data> {
+  let response: Response;
+  try {
+    response = await fetch(`api/${question}?${params}`, {
+      headers: { authorization: `Bearer ${sessionStorage.getItem(TOKEN) ?? ""}` },
+      ...(signal ? { signal } : {}),
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw {
+      code: "OFFLINE",
+      message: "The server does not answer. Start it again with qavr dashboard.",
+    } satisfies Problem;
+  }
+  const body = (await response.json()) as { readonly data: Data } | { readonly error: Problem };
+  if ("error" in body) throw body.error;
+  return body.data;
+}
+
+/** Loads a report, and again when the ledger has grown. */
+export function useReport<Data>(
+  question: string,
+  place: Place,
+  names: readonly (keyof Place)[],
+  head: number,
+): Loaded<Data> {
+  const [loaded, setLoaded] = useState<Loaded<Data> & { readonly key?: string }>({ slow: false });
+  const params = searchOf(place, ["namespace", ...names]);
+  const key = `${question}?${params}`;
+  useEffect(() => {
+    const aborting = new AbortController();
+    const timer = setTimeout(() => setLoaded((known) => ({ ...known, slow: true })), SKELETON_AFTER);
+    ask<Data>(question, params, aborting.signal)
+      .then(
+        (data) => setLoaded({ key, data, slow: false }),
+        (problem: Problem) => {
+          if (aborting.signal.aborted) return;
+          setLoaded((known) => ({ ...(known.key === key ? known : {}), key, problem, slow: false }));
+        },
+      )
+      .finally(() => clearTimeout(timer));
+    return () => {
+      clearTimeout(timer);
+      aborting.abort();
+    };
+  }, [key, head]);
+  // Data of another question are not this one's.
+  return loaded.key === key ? loaded : { slow: loaded.slow };
+}
+
+/** The ledger as it is now. */
+export interface Live {
+  /** Place of the last entry; 0 while unknown. */
+  readonly head: number;
+  /** When the server answered last, Unix ms. */
+  readonly at: number;
+  readonly offline: boolean;
+}
+
+/** Asks every two seconds whether the ledger has grown, while the page is seen. */
+export function useLive(place: Place): Live {
+  const [live, setLive] = useState<Live>({ head: 0, at: Date.now(), offline: false });
+  const asking = useRef(false);
+  useEffect(() => {
+    const look = async (): Promise<void> => {
+      if (asking.current || document.hidden) return;
+      asking.current = true;
+      try {
+        const { head } = await ask<{ head: number }>("head", searchOf(place, ["namespace"]));
+        setLive({ head, at: Date.now(), offline: false });
+      } catch (problem) {
+        if ((problem as Problem).code === "OFFLINE") setLive((known) => ({ ...known, offline: true }));
+      } finally {
+        asking.current = false;
+      }
+    };
+    const timer = setInterval(() => void look(), LOOK_EVERY);
+    return () => clearInterval(timer);
+  }, [place.namespace]);
+  return live;
+}

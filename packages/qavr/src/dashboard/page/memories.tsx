@@ -1,0 +1,105 @@
+import type { JSX } from "preact";
+import { useContext } from "preact/hooks";
+import type { MemoriesReport, MemoryRow } from "../../reports/memories.js";
+import { count, percent, signed } from "../../terminal/text.js";
+import { Exposures, IntervalDot } from "./charts.js";
+import type { Loaded } from "./client.js";
+import { type Column, DataTable, Empty, Link, MemoryLink, Navigating, Report } from "./parts.js";
+
+const ORDERS = { worst: "Worst first", best: "Best first", shown: "Most shown", unsure: "Least sure" } as const;
+
+export const COLUMNS: readonly Column<MemoryRow>[] = [
+  { head: "memory", cell: (row) => <MemoryLink memory={row} />, csv: ({ id, label }) => label ?? id },
+  { head: "utility", number: true, cell: ({ utility }) => signed(utility, 2), csv: ({ utility }) => utility },
+  { head: "evidence", number: true, cell: ({ evidence }) => evidence.toFixed(1), csv: ({ evidence }) => evidence },
+  { head: "shown", number: true, cell: ({ shown }) => count(shown), csv: ({ shown }) => shown },
+  {
+    head: "success of its runs",
+    cell: ({ success }) => <IntervalDot success={success} />,
+    csv: ({ success }) =>
+      success ? `${percent(success.share)} (${percent(success.low)} … ${percent(success.high)})` : "",
+  },
+  {
+    head: "runs",
+    number: true,
+    cell: ({ successes, failures }) => successes + failures,
+    csv: ({ successes, failures }) => successes + failures,
+  },
+  {
+    head: "votes",
+    number: true,
+    cell: ({ helpful, harmful }) => (helpful + harmful > 0 ? `▲${helpful} ▼${harmful}` : ""),
+    csv: ({ helpful, harmful }) => `${helpful}/${harmful}`,
+  },
+];
+
+export function Memories({ loaded }: { readonly loaded: Loaded<MemoriesReport> }): JSX.Element {
+  const { place, go } = useContext(Navigating);
+  const { order = "worst", words = "" } = place;
+  return (
+    <>
+      <nav class="tabs" aria-label="Order">
+        {Object.entries(ORDERS).map(([name, title]) => (
+          <Link key={name} to={{ page: "memories", order: name, words }} current={name === order}>
+            {title}
+          </Link>
+        ))}
+        <label>
+          <span class="dim">containing</span>
+          <input
+            type="search"
+            value={words}
+            onInput={({ currentTarget }) => go({ ...place, words: currentTarget.value })}
+          />
+        </label>
+      </nav>
+      <Report loaded={loaded}>{(report) => <Screen report={report} words={words} />}</Report>
+    </>
+  );
+}
+
+function Screen({ report, words }: { readonly report: MemoriesReport; readonly words: string }): JSX.Element {
+  const { rows, read, more } = report;
+  if (read === 0) {
+    return (
+      <Empty title="No memory was shown yet" command="npx qavr status">
+        A memory appears here when a recorded run has been shown it.
+      </Empty>
+    );
+  }
+  const wanted = words.toLowerCase();
+  const listed = rows.filter(({ id, label }) => `${label ?? ""} ${id}`.toLowerCase().includes(wanted));
+  if (rows.length === 0) return <p class="card dim">No memory has evidence yet: no run that showed one was judged.</p>;
+  return (
+    <>
+      {more ? (
+        <p class="note">
+          The namespace has more memories than a page can hold. This is a selection from the first {count(read)}; the
+          extremes of all are on the overview.
+        </p>
+      ) : null}
+      <section class="card">
+        <h2>
+          {count(listed.length)} of {count(read)} memories
+        </h2>
+        {listed.length === 0 ? (
+          <p class="dim">None contains these words.</p>
+        ) : (
+          <DataTable name="memories" columns={COLUMNS} rows={listed} />
+        )}
+        <p class="dim">
+          Success is that of the runs that showed a memory, with its 95 % interval: no proof of a cause. Utility is the
+          learner's own estimate.
+        </p>
+      </section>
+      <section class="card">
+        <h2>Utility and exposure</h2>
+        <Exposures rows={listed} />
+        <p class="dim">
+          Upper right: proven. Upper left: promising. Lower right: harmful and still shown. The table above has the
+          numbers.
+        </p>
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,204 @@
+import type { JSX } from "preact";
+import type { StatusReport } from "../../reports/status.js";
+import { count, percent, points, signed, time } from "../../terminal/text.js";
+import { Curve } from "./charts.js";
+import type { Loaded } from "./client.js";
+import { DataTable, Empty, Link, MemoryLink, Report } from "./parts.js";
+
+export function Overview({ loaded }: { readonly loaded: Loaded<StatusReport> }): JSX.Element {
+  return (
+    <Report loaded={loaded}>
+      {(report) => (report.state.level === "empty" ? <Nothing /> : <Screen {...report} />)}
+    </Report>
+  );
+}
+
+function Nothing(): JSX.Element {
+  return (
+    <Empty title="No run is recorded yet" command="npx qavr doctor">
+      Put the memory around your retriever and run the application once: this page follows it live.
+    </Empty>
+  );
+}
+
+const WORDS: Readonly<Record<StatusReport["state"]["level"], string>> = {
+  empty: "empty",
+  unjudged: "not learning",
+  cold: "cold",
+  learning: "learning",
+  harming: "harming",
+};
+
+function Screen(report: StatusReport): JSX.Element {
+  const { state, curve, best, worst, contexts, sources } = report;
+  const flagged = sources.filter(({ flags }) => flags.length > 0);
+  return (
+    <>
+      <section class={`card state ${state.level}`}>
+        <span class="badge">{WORDS[state.level]}</span>
+        <p>{state.sentence}</p>
+        {state.level === "unjudged" || state.level === "harming" ? (
+          <Link to={{ page: "health" }}>What is wrong?</Link>
+        ) : null}
+      </section>
+      <Tiles {...report} />
+      <section class="card">
+        <h2>Success of judged runs</h2>
+        {curve.points.length === 0 ? (
+          <p class="dim">No run was judged yet.</p>
+        ) : (
+          <>
+            <Curve points={curve.points} />
+            <p class="dim">
+              {curve.points.some(({ interval }) => interval)
+                ? "The band is the 95 % interval. "
+                : "Points of fewer than 30 runs have no interval. "}
+              {curve.points.some(({ heldOut }) => heldOut)
+                ? "Dashed: runs that were held out, in the host's order. "
+                : ""}
+              {curve.sampled ? "The ledger is long: 40 windows of it were read. " : ""}
+              The curve alone is no proof: requests may have become easier.
+            </p>
+            <details>
+              <summary>As a table</summary>
+              <DataTable
+                name="success"
+                rows={curve.points}
+                columns={[
+                  { head: "from (UTC)", cell: ({ from }) => time(from) },
+                  { head: "to", cell: ({ to }) => time(to) },
+                  { head: "runs", number: true, cell: ({ runs }) => runs },
+                  {
+                    head: "success",
+                    number: true,
+                    cell: ({ success }) => percent(success),
+                    csv: ({ success }) => success,
+                  },
+                  {
+                    head: "95 % interval",
+                    number: true,
+                    cell: ({ interval }) => (interval ? `${percent(interval.low)} … ${percent(interval.high)}` : ""),
+                  },
+                  {
+                    head: "held out",
+                    number: true,
+                    cell: ({ heldOut }) => (heldOut ? `${percent(heldOut.success)} of ${heldOut.runs}` : ""),
+                  },
+                ]}
+              />
+            </details>
+          </>
+        )}
+      </section>
+      <div class="columns">
+        <Extremes title="Best memories" order="best" memories={best} />
+        <Extremes title="Worst memories" order="worst" memories={worst} />
+      </div>
+      {contexts.length > 1 ? (
+        <section class="card">
+          <h2>Contexts</h2>
+          <DataTable
+            name="contexts"
+            rows={contexts}
+            columns={[
+              { head: "context", cell: ({ context }) => context },
+              { head: "runs", number: true, cell: ({ episodes }) => episodes },
+              { head: "taught", number: true, cell: ({ taught }) => taught },
+              { head: "state", cell: (row) => row.state },
+            ]}
+          />
+        </section>
+      ) : null}
+      {flagged.length > 0 ? (
+        <section class="card">
+          <h2>Sources to look at</h2>
+          <DataTable
+            name="sources"
+            rows={flagged}
+            columns={[
+              { head: "source", cell: ({ source }) => source },
+              { head: "why", cell: ({ flags }) => flags.join(", ") },
+            ]}
+          />
+        </section>
+      ) : null}
+    </>
+  );
+}
+
+function Tiles({ runs, lift, curve, memories, outcomes }: StatusReport): JSX.Element {
+  const last = curve.points.at(-1);
+  const measured = typeof lift?.lift === "object" ? lift.lift : undefined;
+  const tiers = Object.entries(outcomes)
+    .filter(([, number]) => number > 0)
+    .map(([tier, number]) => `${count(number)} ${tier}`);
+  return (
+    <dl class="tiles">
+      <div>
+        <dt>success of late</dt>
+        <dd>{last ? percent(last.success) : "–"}</dd>
+        <dd class="dim">
+          {last?.interval
+            ? `${percent(last.interval.low)} … ${percent(last.interval.high)}`
+            : last
+              ? `${last.runs} runs`
+              : "no judged run"}
+        </dd>
+      </div>
+      <div>
+        <dt>lift</dt>
+        <dd>{measured ? `${points(measured.difference)} pts` : "–"}</dd>
+        <dd class="dim">
+          {measured
+            ? `${points(measured.low)} … ${points(measured.high)}`
+            : lift
+              ? "too few runs yet"
+              : "not measured: set holdout"}
+        </dd>
+      </div>
+      <div>
+        <dt>runs</dt>
+        <dd>{count(runs.recorded)}</dd>
+        <dd class="dim">{runs.coverage === undefined ? "" : `${percent(runs.coverage)} with an outcome`}</dd>
+      </div>
+      <div>
+        <dt>memories</dt>
+        <dd>{count(memories.withEvidence)}</dd>
+        <dd class="dim">with evidence, of {count(memories.known)} shown</dd>
+      </div>
+      <div>
+        <dt>outcomes by</dt>
+        <dd class="small">{tiers.join(", ") || "none"}</dd>
+      </div>
+    </dl>
+  );
+}
+
+function Extremes({
+  title,
+  order,
+  memories,
+}: {
+  readonly title: string;
+  readonly order: string;
+  readonly memories: StatusReport["best"];
+}): JSX.Element {
+  return (
+    <section class="card">
+      <h2>{title}</h2>
+      {memories.length === 0 ? (
+        <p class="dim">None has evidence yet.</p>
+      ) : (
+        <ol class="extremes">
+          {memories.map((memory) => (
+            <li key={memory.id}>
+              <span class={memory.utility >= 0 ? "good" : "bad"}>{signed(memory.utility, 2)}</span>{" "}
+              <MemoryLink memory={memory} />
+            </li>
+          ))}
+        </ol>
+      )}
+      <Link to={{ page: "memories", order }}>All memories</Link>
+    </section>
+  );
+}

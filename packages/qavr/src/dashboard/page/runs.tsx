@@ -1,0 +1,159 @@
+import type { EpisodeView, ExplainedItem, ExposureView } from "@qavr/core";
+import type { JSX } from "preact";
+import type { RunsReport } from "../../reports/runs.js";
+import type { WhyReport } from "../../reports/why.js";
+import { decimal, signed, time } from "../../terminal/text.js";
+import { Waterfall } from "./charts.js";
+import type { Loaded } from "./client.js";
+import { type Column, DataTable, Empty, Link, MemoryLink, Outcome, Report } from "./parts.js";
+
+export function Runs({ loaded }: { readonly loaded: Loaded<RunsReport> }): JSX.Element {
+  return (
+    <Report loaded={loaded}>
+      {({ runs, next }) =>
+        runs.length === 0 ? (
+          <Empty title="No run is recorded here" command="npx qavr doctor">
+            A run appears when it has ended and was shown a memory.
+          </Empty>
+        ) : (
+          <section class="card">
+            <h2>Latest runs</h2>
+            <DataTable
+              name="runs"
+              rows={runs}
+              columns={[
+                { head: "time (UTC)", cell: ({ at }) => time(at) },
+                {
+                  head: "run",
+                  cell: ({ episode }) => <Link to={{ page: "run", ref: episode }}>{episode.slice(0, 12)}</Link>,
+                  csv: ({ episode }) => episode,
+                },
+                {
+                  head: "outcome",
+                  cell: ({ outcome, state }) => <Outcome reward={outcome?.reward} state={state} />,
+                  csv: ({ outcome, state }) => outcome?.reward ?? state,
+                },
+                { head: "by", cell: ({ outcome }) => outcome?.source ?? "" },
+                { head: "order", cell: ({ heldOut, order }) => (heldOut ? "held out" : order) },
+                { head: "shown", number: true, cell: ({ shown }) => shown },
+                {
+                  head: "first memory",
+                  cell: ({ first }) => (first ? <MemoryLink memory={first} /> : ""),
+                  csv: ({ first }) => first?.label ?? first?.id ?? "",
+                },
+              ]}
+            />
+            {next === undefined ? null : <Link to={{ page: "runs", before: String(next) }}>Older runs</Link>}
+          </section>
+        )
+      }
+    </Report>
+  );
+}
+
+export function Run({ loaded }: { readonly loaded: Loaded<WhyReport> }): JSX.Element {
+  return (
+    <Report loaded={loaded}>
+      {(report) =>
+        report.kind === "run" ? <Screen run={report.run} /> : <p class="card">{report.memory.id} is a memory.</p>
+      }
+    </Report>
+  );
+}
+
+function Screen({ run }: { readonly run: EpisodeView }): JSX.Element {
+  const { episode, state, outcome, votes = [], used, exposures, compacted } = run;
+  return (
+    <>
+      <section class="card">
+        <h2>
+          Run <code>{episode}</code>
+        </h2>
+        <p>
+          <Outcome reward={outcome?.reward} state={state} />
+          {outcome ? (
+            <span class="dim">
+              {" "}
+              {outcome.tier}, by {outcome.source}
+            </span>
+          ) : null}
+        </p>
+        {outcome?.note ? <p>{outcome.note}</p> : null}
+        {used ? (
+          <p>Used: {used.length === 0 ? "none of the memories shown" : used.map(({ id }) => id).join(", ")}</p>
+        ) : null}
+        {votes.length > 0 ? (
+          <ul>
+            {votes.map(({ id, vote, source }) => (
+              <li key={id}>
+                {vote === "helpful" ? "▲" : "▼"} {vote}: {id}, by {source}
+              </li>
+            ))}
+          </ul>
+        ) : null}
+        {compacted ? <p class="note">Earlier retrievals were compacted away.</p> : null}
+      </section>
+      {exposures.map((exposure) => (
+        <Exposure key={exposure.at} exposure={exposure} />
+      ))}
+    </>
+  );
+}
+
+const TERMS = ["similarity", "learned", "bonus", "overlap", "unverified"] as const;
+
+function Exposure({ exposure }: { readonly exposure: ExposureView }): JSX.Element {
+  const { items, notShown, at, learner, gate, heldOut, order } = exposure;
+  const scores = [...items, ...notShown].flatMap(({ similarity, score }) => [similarity, score]);
+  const [low, high] = [Math.min(0, ...scores), Math.max(0, ...scores)];
+  const terms = TERMS.filter((term) => items.some((item) => item[term] !== 0));
+  const columns: Column<ExplainedItem>[] = [
+    { head: "place", number: true, cell: ({ rank }) => rank },
+    { head: "without", number: true, cell: ({ hostRank }) => hostRank },
+    { head: "memory", cell: (item) => <MemoryLink memory={item} />, csv: ({ id, label }) => label ?? id },
+    ...terms.map(
+      (term): Column<ExplainedItem> => ({
+        head: term,
+        number: true,
+        cell: (item) => (term === "similarity" ? decimal(item[term]) : signed(item[term])),
+        csv: (item) => item[term],
+      }),
+    ),
+    { head: "score", number: true, cell: ({ score }) => decimal(score), csv: ({ score }) => score },
+    {
+      head: "how it adds up",
+      cell: (item) => <Waterfall terms={terms.map((name) => ({ name, value: item[name] }))} low={low} high={high} />,
+      csv: () => "",
+    },
+  ];
+  return (
+    <section class="card">
+      <h2>{time(at)} UTC</h2>
+      <p class="dim">
+        {heldOut ? "Held out: the host's order stands" : order === "learned" ? "Learned order" : "The host's order"},{" "}
+        {learner}, gate {gate.toFixed(2)}. “Without” is the place without learning.
+      </p>
+      <DataTable name="shown" columns={columns} rows={items} />
+      {notShown.length === 0 ? (
+        <p class="dim">Nothing else was found.</p>
+      ) : (
+        <details open={notShown.length <= 10}>
+          <summary>{notShown.length} candidates not shown</summary>
+          <DataTable
+            name="not shown"
+            rows={notShown}
+            columns={[
+              { head: "place", number: true, cell: ({ rank }) => rank },
+              { head: "without", number: true, cell: ({ hostRank }) => hostRank },
+              { head: "memory", cell: (item) => <MemoryLink memory={item} />, csv: ({ id, label }) => label ?? id },
+              { head: "similarity", number: true, cell: ({ similarity }) => decimal(similarity) },
+              { head: "added", number: true, cell: ({ shift }) => signed(shift) },
+              { head: "score", number: true, cell: ({ score }) => decimal(score) },
+              { head: "why", cell: ({ reason }) => reason },
+            ]}
+          />
+        </details>
+      )}
+    </section>
+  );
+}

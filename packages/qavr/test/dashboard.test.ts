@@ -1,0 +1,306 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { gzipSync } from "node:zlib";
+import type { Store } from "@qavr/core";
+import { sqliteStore } from "@qavr/sqlite";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Dashboard, startDashboard } from "../src/dashboard/server.js";
+import { openStore } from "../src/open-ledger.js";
+import { startBrowser, type Watched, watchedPage } from "./support/browser.js";
+import { PAYLOADS } from "./support/hostile.js";
+import { appEngine, ledgerFile, newPath, runApp } from "./support/ledgers.js";
+import { dataOf } from "./support/run.js";
+
+/** The page as it is built. */
+const ASSETS = new URL("../dist/page/", import.meta.url);
+const PAGES = ["overview", "memories", "memory", "runs", "run", "health"] as const;
+/** An element that only the page's own data brings. */
+const CONTENT: Readonly<Record<(typeof PAGES)[number], string>> = {
+  overview: "Success of judged runs",
+  memories: "Utility and exposure",
+  memory: "Latest retrievals that found it",
+  runs: "Latest runs",
+  run: "how it adds up",
+  health: "Nothing found",
+};
+
+const browser = await startBrowser();
+const started: { dashboard: Dashboard; store: Store }[] = [];
+
+async function serve(path: string): Promise<string> {
+  const { store, place } = await openStore(path, "read");
+  const dashboard = await startDashboard({ store, place, port: 0, allowedHosts: [], assets: ASSETS });
+  started.push({ dashboard, store });
+  return dashboard.url;
+}
+
+afterAll(async () => {
+  for (const { dashboard, store } of started) {
+    await dashboard.close();
+    await store.close();
+  }
+  await browser?.close();
+});
+
+it("weighs at most 150 KB, compressed", () => {
+  const bytes = readdirSync(ASSETS)
+    .filter((name) => !name.endsWith(".map"))
+    .map((name) => gzipSync(readFileSync(new URL(name, ASSETS))).length);
+  expect(bytes.length).toBe(3);
+  expect(bytes.reduce((sum, length) => sum + length, 0)).toBeLessThanOrEqual(150 * 1024);
+});
+
+// Where no Chromium can run, nothing is registered.
+if (browser) {
+  let url: string;
+  let view: { page: Page } & Watched;
+  let run: string;
+
+  beforeAll(async () => {
+    const ledger = await ledgerFile({ runs: 150 }, { holdout: 0.3 });
+    url = await serve(ledger);
+    run = ((await dataOf("runs", "-s", ledger)) as { runs: { episode: string }[] }).runs[0]?.episode as string;
+    view = await watchedPage(browser, { viewport: { width: 1180, height: 800 } });
+    await view.page.goto(url);
+    await view.page.getByText(CONTENT.overview).waitFor();
+  });
+
+  const addressOf = (page: string): string => {
+    const refs: Record<string, string> = { memory: "&ref=d4", run: `&ref=${run}` };
+    return `${url.split("#")[0]}?page=${page}${refs[page] ?? ""}`;
+  };
+
+  describe("every page of the dashboard", () => {
+    it.each(PAGES)("%s shows its data, is accessible in light and dark, and fits 320 pixels", async (name) => {
+      const { page, faults } = view;
+      await page.goto(addressOf(name));
+      await page.getByText(CONTENT[name]).first().waitFor();
+      const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize({ width: colorScheme === "light" ? 1180 : 320, height: 800 });
+        await page.evaluate(axe);
+        const violations = await page.evaluate(async () => {
+          const { axe } = globalThis as unknown as {
+            axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> };
+          };
+          return (await axe.run()).violations.map(({ id, impact, nodes }) => `${impact} ${id}: ${nodes[0]?.html}`);
+        });
+        expect(
+          violations.filter((text) => /^(serious|critical)/.test(text)),
+          colorScheme,
+        ).toEqual([]);
+        expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+      }
+      await page.emulateMedia({ colorScheme: "light" });
+      await page.setViewportSize({ width: 1180, height: 800 });
+      expect(faults).toEqual([]);
+    });
+
+    it.each(PAGES)("%s says that it is loading, and what is wrong when its report fails", async (name) => {
+      const { page, faults } = view;
+      let release = (): void => {};
+      const held = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const error = { code: "STORE_BUSY", message: "Another process held the lock." };
+      const question = { overview: "status", health: "doctor" }[name as string] ?? name;
+      await page.route(new RegExp(`/api/${question}\\?`), async (route) => {
+        await held;
+        await route.fulfill({ status: 503, json: { error } });
+      });
+      await page.goto(addressOf(name));
+      await page.getByRole("status", { name: "Loading" }).waitFor();
+      release();
+      await page.getByRole("alert").getByText(error.message).waitFor();
+      await page.getByText("npx qavr doctor").waitFor();
+      await page.unroute(new RegExp(`/api/${question}\\?`));
+      expect(faults).toEqual([]);
+    });
+  });
+
+  describe("the dashboard", () => {
+    it("says what is missing on an empty ledger, with a command", async () => {
+      const path = newPath();
+      await appEngine(sqliteStore(path)).flush();
+      const { page, faults } = await watchedPage(browser);
+      const empty = await serve(path);
+      await page.goto(empty);
+      await page.getByText("No run is recorded yet").waitFor();
+      for (const [name, text] of [
+        ["memories", "No memory was shown yet"],
+        ["runs", "No run is recorded here"],
+        ["health", "Nothing found"],
+      ] as const) {
+        await page.goto(`${empty.split("#")[0]}?page=${name}`);
+        await page.getByText(text).waitFor();
+      }
+      expect(faults).toEqual([]);
+      await page.close();
+    });
+
+    it("tells cold from unjudged, and leads from there to the findings", async () => {
+      const { page } = await watchedPage(browser);
+      await page.goto(await serve(await ledgerFile({ runs: 4 })));
+      await page
+        .locator(".badge")
+        .getByText(/^(cold|learning)$/)
+        .waitFor();
+      const path = newPath();
+      const engine = appEngine(sqliteStore(path));
+      const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
+      await engine.end(episode, { reward: null });
+      await engine.close();
+      await page.goto(await serve(path));
+      await page.getByText("not learning", { exact: true }).waitFor();
+      await page.getByText("What is wrong?").click();
+      await page.getByRole("heading", { name: "Health" }).waitFor();
+      await page.close();
+    });
+
+    it("keeps what it shows, and says how old it is, when the server is gone", async () => {
+      const path = await ledgerFile({ runs: 20 });
+      const { page } = await watchedPage(browser);
+      await page.goto(await serve(path));
+      await page.getByText(CONTENT.overview).waitFor();
+      await started.at(-1)?.dashboard.close();
+      await page.getByRole("alert").getByText("The server does not answer").waitFor();
+      expect(await page.getByText(CONTENT.overview).isVisible()).toBe(true);
+      await page.close();
+    });
+
+    it("follows an application that writes", async () => {
+      const path = newPath();
+      const engine = appEngine(sqliteStore(path));
+      await runApp(engine, { runs: 5 });
+      const { page } = await watchedPage(browser);
+      await page.goto(await serve(path));
+      const runs = page.locator(".tiles div").filter({ hasText: "runs" }).locator("dd").first();
+      await page.waitForFunction(() => document.body.textContent?.includes("5 runs have taught"));
+      await runApp(engine, { runs: 5 });
+      await page.waitForFunction(() => document.body.textContent?.includes("10 runs have taught"));
+      expect(await runs.count()).toBe(1);
+      await engine.close();
+      await page.close();
+    });
+
+    it("says that a collection is shown in part", async () => {
+      const { page } = view;
+      await page.route(/\/api\/memories\?/, async (route) => {
+        const response = await route.fetch();
+        const { data } = (await response.json()) as { data: object };
+        await route.fulfill({ json: { data: { ...data, more: true } } });
+      });
+      await page.goto(addressOf("memories"));
+      await page.getByText("more memories than a page can hold").waitFor();
+      await page.unroute(/\/api\/memories\?/);
+    });
+
+    it("asks for the address with the token where there is none, and takes the token out of the address", async () => {
+      const { page } = await watchedPage(browser);
+      await page.goto(url.split("#")[0] as string);
+      await page.getByText("Open the address that qavr dashboard printed").waitFor();
+      await page.goto("about:blank");
+      await page.goto(url);
+      await page.getByText(CONTENT.overview).waitFor();
+      expect(page.url()).not.toContain("#t=");
+      await page.reload();
+      await page.getByText(CONTENT.overview).waitFor();
+      await page.close();
+    });
+
+    it("is used with the keyboard alone, and its address holds what is shown", async () => {
+      const { page } = view;
+      await page.goto(addressOf("overview"));
+      await page.getByText(CONTENT.overview).waitFor();
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Enter");
+      await page.getByText(CONTENT.memories).waitFor();
+      await page.getByRole("searchbox").fill("Note 4");
+      await page.waitForURL(/words=Note\+4/);
+      await page.reload();
+      await page.getByText("1 of 12 memories").waitFor();
+      await page.goBack();
+      await page.getByText(CONTENT.overview).waitFor();
+    });
+
+    it("saves a plot's numbers as CSV", async () => {
+      const { page } = view;
+      await page.goto(addressOf("memories"));
+      const [download] = await Promise.all([page.waitForEvent("download"), page.getByText("Save as CSV").click()]);
+      const text = readFileSync(await download.path(), "utf8");
+      expect(text.split("\r\n")[0]).toBe("memory,utility,evidence,shown,success of its runs,runs,votes");
+      expect(text).toMatch(/^Note \d+,-?0\.\d+,/m);
+    });
+
+    /** Each question of a developer, the clicks to its answer from the first page, and the answer. */
+    it.each<[string, readonly string[], RegExp]>([
+      ["Is it learning?", [], /150 runs have taught/],
+      ["Does it help, by how much, how sure?", [], /Lift [+−]\d|Lift needs/],
+      ["How much of it has an outcome?", [], /100 % with an outcome/],
+      ["Which memories carry?", [], /Best memories/],
+      ["Which memories hurt, and what should be removed?", ["nav >> text=Memories"], /Worst first/],
+      ["Why was this ranked here?", ["nav >> text=Runs", "td a >> nth=0"], /how it adds up/],
+      ["Why was that not shown?", ["nav >> text=Runs", "td a >> nth=0"], /outranked|held-out/],
+      ["Who gives rewards?", ["nav >> text=Runs"], /checker/],
+      ["Is the store healthy?", ["nav >> text=Health"], /the whole ledger compared with its digests/],
+      ["Is the loop closed, is somebody gaming it?", ["nav >> text=Health"], /Nothing found/],
+    ])("answers in three clicks: %s", async (_, clicks, answer) => {
+      const { page } = view;
+      await page.goto(addressOf("overview"));
+      await page.getByText(CONTENT.overview).waitFor();
+      for (const click of clicks) await page.locator(click).click();
+      await page.getByText(answer).first().waitFor();
+      expect(clicks.length).toBeLessThanOrEqual(3);
+    });
+
+    it("takes 200 hostile texts in every field for text", async () => {
+      const path = newPath();
+      const engine = appEngine(sqliteStore(path), { outcomeWindow: 1e12 });
+      for (const [i, payload] of PAYLOADS.entries()) {
+        const namespace = i % 40 === 39 ? payload : "default";
+        const candidates = [
+          { id: payload, similarity: 0.5, label: payload.slice(0, 80) },
+          { id: `other ${payload}`, similarity: 0.4, label: payload.slice(0, 80) },
+        ];
+        const request = { namespace, collection: i < 8 ? payload : "default", context: payload, aliases: [payload] };
+        const { episode } = await engine.rank({ ...request, vector: [1, i], candidates, topK: 1 });
+        await engine.end(
+          episode,
+          { reward: i % 2 === 0, tier: "verified", source: payload, note: payload, helpful: [payload] },
+          { namespace },
+        );
+      }
+      await engine.close();
+      const hostile = await serve(path);
+      const { page, faults } = await watchedPage(browser);
+      await page.goto(hostile);
+      await page.getByText(CONTENT.overview).waitFor();
+      // As a link does it: the page is not loaded again.
+      const visit = async (search: string, text: string): Promise<void> => {
+        await page.evaluate((to) => {
+          history.pushState(null, "", to);
+          dispatchEvent(new PopStateEvent("popstate"));
+        }, `?${search}`);
+        await page.getByText(text).first().waitFor();
+      };
+      for (const order of ["worst", "best", "shown", "unsure"])
+        await visit(`page=memories&order=${order}`, "Utility and exposure");
+      for (const before of [401, 300, 200, 100]) await visit(`page=runs&before=${before}`, "Latest runs");
+      await visit("page=health", "Ledger");
+      for (const payload of PAYLOADS.slice(0, 40)) {
+        const ref = encodeURIComponent(payload);
+        if (payload !== PAYLOADS[39]) {
+          await visit(`page=memory&ref=${ref}`, "Latest retrievals");
+          await visit(`page=run&ref=${ref}`, "how it adds up");
+        }
+        await visit(`page=${ref}&namespace=${ref}&order=${ref}&words=${ref}`, "There is no such page.");
+      }
+      await visit(`page=overview&namespace=${encodeURIComponent(PAYLOADS[39] as string)}`, "run have taught");
+      expect(faults).toEqual([]);
+      await page.close();
+    });
+  });
+}

@@ -1,0 +1,45 @@
+import { type Browser, type Page, chromium as playwright } from "playwright-core";
+
+/** Starts a real Chromium; undefined where none can run. */
+export async function startBrowser(): Promise<Browser | undefined> {
+  try {
+    const { default: chromium } = await import("@sparticuz/chromium");
+    // With all pages in one process, closing one ends the browser.
+    const args = chromium.args.filter((arg) => arg !== "--single-process" && arg !== "--no-zygote");
+    return await playwright.launch({ executablePath: await chromium.executablePath(), args });
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a page must not do. */
+export interface Watched {
+  /** Scripts of others that ran, violations of the content security policy, requests to other servers, and errors. */
+  readonly faults: string[];
+}
+
+/** A page whose faults are noted. */
+export async function watchedPage(
+  browser: Browser,
+  options: Parameters<Browser["newPage"]>[0] = {},
+): Promise<{ page: Page } & Watched> {
+  const page = await browser.newPage(options);
+  page.setDefaultTimeout(20_000);
+  const faults: string[] = [];
+  page.on("dialog", (dialog) => {
+    faults.push(`dialog ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("pageerror", (error) => faults.push(`error ${error.message}`));
+  page.on("request", (request) => {
+    const { hostname, protocol } = new URL(request.url());
+    if (protocol.startsWith("http") && hostname !== "127.0.0.1") faults.push(`request ${request.url()}`);
+  });
+  await page.exposeFunction("fault", (fault: string) => faults.push(fault));
+  await page.addInitScript(() => {
+    document.addEventListener("securitypolicyviolation", ({ violatedDirective }) => {
+      (globalThis as unknown as { fault(text: string): void }).fault(`policy ${violatedDirective}`);
+    });
+  });
+  return { page, faults };
+}
