@@ -103,6 +103,13 @@ describe("the dashboard's server", () => {
     },
   );
 
+  it.each(["//", "http://[/", "*"])("survives an address that is none: %s", async (path) => {
+    expect((await ask({ host: "localhost:1", authorization: bearer() }, "GET", path)).status).toBeGreaterThanOrEqual(
+      400,
+    );
+    expect((await ask({ host: "localhost:1", authorization: bearer() })).status).toBe(200);
+  });
+
   it("sends the page under a strict policy", async () => {
     const { status, headers } = await ask({ host: "localhost:1" }, "GET", "/");
     expect(status).toBe(200);

@@ -65,7 +65,9 @@ export async function startDashboard({
       const { status, ...error } = refusal;
       return json(response, status, { error });
     }
-    const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost");
+    const address = URL.parse(request.url ?? "/", "http://localhost");
+    if (!address) return json(response, 400, { error: { code: "ADDRESS", message: "This is no address." } });
+    const { pathname, searchParams } = address;
     if (!pathname.startsWith("/api/")) return asset(response, pathname.slice(1) || "index.html", assets);
     if (!hasToken(request, token)) {
       const message = "Open the address that qavr dashboard printed when it was started last.";
@@ -106,7 +108,8 @@ function json(response: ServerResponse, status: number, body: object): void {
 
 async function asset(response: ServerResponse, name: string, assets: URL): Promise<void> {
   const type = Object.hasOwn(TYPES, name) ? TYPES[name] : undefined;
-  if (!type) return json(response, 404, { error: { code: "NOT_FOUND", message: "There is no such file." } });
+  const content = type && (await readFile(new URL(name, assets)).catch(() => undefined));
+  if (!content) return json(response, 404, { error: { code: "NOT_FOUND", message: "There is no such file." } });
   response.writeHead(200, { ...HEADERS, "content-type": type });
-  response.end(await readFile(new URL(name, assets)));
+  response.end(content);
 }
