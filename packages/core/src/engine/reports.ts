@@ -22,6 +22,8 @@ export interface NamespaceStatus {
   readonly revocations: number;
   /** True between a revocation and the states that follow from it: `replay(engine, { write: true })` completes one that was broken off. */
   readonly rebuildPending: boolean;
+  /** When memories were pruned last, Unix ms; absent before they were. */
+  readonly lastPruned?: number;
   readonly taught: number;
   /** Kinds of task that requests named: the first 32, in order of appearance. */
   readonly contexts: readonly ContextStatus[];

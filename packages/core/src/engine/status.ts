@@ -54,6 +54,7 @@ export async function statusOf(
     corrections: stats.corrections,
     revocations: stats.revocations ?? 0,
     rebuildPending: rebuild !== undefined,
+    ...(stats.lastPruned === undefined ? {} : { lastPruned: stats.lastPruned }),
     taught: stats.taught,
     ...contextParts(stats.contexts ?? [], ({ context, taught }) =>
       learner.isWarm ? known.some(({ state }) => learner.isWarm?.(state, context)) : taught >= WARM_EPISODES,

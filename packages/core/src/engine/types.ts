@@ -5,6 +5,7 @@ import type {
   ForgetEvent,
   OutcomeEvent,
   OutcomeTier,
+  PruneEvent,
   RevisionEvent,
   RevokeEvent,
 } from "../ledger/events.js";
@@ -253,6 +254,7 @@ export type HistoryEvent = {
   | ForgetEvent
   | RevisionEvent
   | CopyEvent
+  | PruneEvent
   | { readonly type: "import"; readonly learner: string; readonly collection: string; readonly ids: readonly string[] }
   | RevokeEvent
 );

@@ -118,6 +118,7 @@ const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
     { type: "revision", collection: "docs", onEdit: "discount", ids: ["a", "b"] },
     "0104646f6373010201610162",
   ],
+  ["a pruning", { type: "prune", collection: "docs", ids: ["a"] }, "0104646f6373010161"],
   ["a copy", { type: "copy", collection: "docs", memories: [{ from: "a", to: "b" }] }, "0104646f63730101610162"],
   [
     "an outcome without a reward",

@@ -10,6 +10,7 @@ import {
   type LedgerEvent,
   OUTCOME_TIERS,
   type OutcomeEvent,
+  type PruneEvent,
   type RecordedExposure,
   type RevisionEvent,
   type RevokeEvent,
@@ -49,6 +50,7 @@ export function encodeEvent(event: LedgerEvent): Uint8Array {
       writeOutcome(writer, event);
       break;
     case "forget":
+    case "prune":
       writer.text(event.collection).list(event.ids, (id) => writer.text(id));
       break;
     case "revision":
@@ -97,7 +99,10 @@ export function decodeEvent(type: string, payload: Uint8Array): LedgerEvent {
     case "outcome":
       return readOutcome(reader);
     case "forget":
-      return { type, collection: reader.text(), ids: reader.list(() => reader.text()) } satisfies ForgetEvent;
+    case "prune":
+      return { type, collection: reader.text(), ids: reader.list(() => reader.text()) } satisfies
+        | ForgetEvent
+        | PruneEvent;
     case "revision":
       return {
         type,

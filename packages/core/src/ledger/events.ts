@@ -162,6 +162,13 @@ export interface CopyEvent {
   readonly memories: readonly { readonly from: string; readonly to: string }[];
 }
 
+/** Ledger entry `prune`: memories that their collection has archived for their votes. Teaches nothing. */
+export interface PruneEvent {
+  readonly type: "prune";
+  readonly collection: string;
+  readonly ids: readonly string[];
+}
+
 /** Ledger entry `import`: learned state from elsewhere, as the learner's own bytes. */
 export interface ImportEvent {
   readonly type: "import";
@@ -194,5 +201,6 @@ export type LedgerEvent =
   | ForgetEvent
   | RevisionEvent
   | CopyEvent
+  | PruneEvent
   | ImportEvent
   | RevokeEvent;

@@ -66,6 +66,10 @@ export function ledgerReducer<Shared, Memory>(learner: Learner<Shared, Memory>, 
         ]);
         foldCopy(draft, event);
         break;
+      case "prune":
+        yield* draft.load([statsRef]);
+        draft.stats.lastPruned = draft.at;
+        break;
       case "import":
         yield* draft.load([
           statsRef,

@@ -8,6 +8,8 @@ import { assertLayout, readable } from "./unreadable.js";
 interface RareCounts {
   /** Revocations in the ledger; absent before there was one. */
   revocations?: number;
+  /** When memories were pruned last, Unix ms; absent before they were. */
+  lastPruned?: number;
   /** Failures of tier `completed`; absent before there was one. */
   endedBadly?: number;
   /** Credits of a source to a memory that were beyond its cap; absent before there was one. */
@@ -71,7 +73,7 @@ export function encodeStats(stats: StatsRecord): Uint8Array {
   const writer = new ByteWriter().u8(LAYOUT).text(stats.learner);
   for (const count of COUNTED) writer.f64(stats[count]);
   for (const tier of OUTCOME_TIERS) writer.f64(stats.outcomes[tier]);
-  const { revocations, endedBadly, capped, contexts, holdout } = stats;
-  const rare = JSON.stringify({ revocations, endedBadly, capped, contexts, holdout });
+  const { revocations, lastPruned, endedBadly, capped, contexts, holdout } = stats;
+  const rare = JSON.stringify({ revocations, lastPruned, endedBadly, capped, contexts, holdout });
   return writer.text(rare === "{}" ? "" : rare).finish();
 }

@@ -90,6 +90,30 @@ export interface VerifyReport {
   readonly unchecked: readonly { readonly namespace: string; readonly reason: string }[];
 }
 
+/** A memory that a rule of `prune` holds for. */
+export interface PrunedMemory {
+  readonly id: string;
+  /** Its `voteScore`. */
+  readonly score: number;
+  /** Whole days since it was shown last, or added if it never was; negative for times in the future. */
+  readonly unusedDays: number;
+  readonly helpful: number;
+  readonly harmful: number;
+}
+
+/** Result of `prune`. */
+export interface PruneReport {
+  readonly namespace: string;
+  readonly collection: string;
+  /** Memories that were looked at. */
+  readonly memories: number;
+  readonly archived: readonly PrunedMemory[];
+  /** Unix ms. */
+  readonly at: number;
+  /** True when nothing was changed. */
+  readonly dryRun: boolean;
+}
+
 /** Result of a repair. */
 export interface RepairReport {
   /** Namespaces whose states were built again from their ledger. */
