@@ -43,6 +43,14 @@ describe.each([
     });
   });
 
+  it("no run stays suspended that was resumed", () => {
+    expect(answers.leftSuspended).toBe(0);
+  });
+
+  it("a network is judged without the runs of its thread that ended before it", () => {
+    expect(answers).toMatchObject({ networkOutcomes: "1 1", between: "ended 1 completed 1" });
+  });
+
   it("runs at the same time on one request context are credited apart", () => {
     expect(answers).toMatchObject({
       sharedSlow: "ended 1 completed 1",

@@ -1,7 +1,7 @@
 import type { MastraDBMessage } from "@mastra/core/memory";
 import type { OutcomeInput } from "@qavr/core";
+import type { RunSession } from "@qavr/core/adapter";
 import type { MemoryParts } from "../memory-parts.js";
-import type { PartialRun } from "../runs/later-verdicts.js";
 
 /** Mastra's note of a network's completion check. An aborted network has one without any check. */
 const CHECKED = /^###### /m;
@@ -46,14 +46,15 @@ export async function reportWorkflow(parts: MemoryParts, { status, requestContex
 
 async function reportAll(
   { kit }: MemoryParts,
-  runs: readonly PartialRun[],
+  runs: readonly RunSession[],
   outcome: OutcomeInput | null | undefined,
   source: string,
 ): Promise<void> {
   if (!outcome || runs.length === 0) return;
   // The ends of the runs themselves come first: of one tier the later outcome counts.
   await kit.tasks.settled();
-  for (const { episode, namespace } of runs) {
+  const episodes = (await Promise.all(runs.map((run) => run.episodes()))).flat();
+  for (const { episode, namespace } of episodes) {
     try {
       const keyed = { source, idempotencyKey: `${source}:${episode}`, ...outcome };
       await kit.engine.report(episode, keyed, { namespace });

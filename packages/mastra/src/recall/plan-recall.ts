@@ -47,8 +47,9 @@ export function planRecall(
     const record = (!settings.readOnly || routes) && answered("ignore", options.ignore?.(info)) !== true;
     const traceId = tracingContext?.currentSpan?.traceId;
     const open = record ? openRun : openUnrecorded;
-    const run = open(parts, scope, { threadId, resourceId, traceId, routes }, requestContext);
-    if (routes) shared.later.routes(threadId);
+    const mayContinue = messageList.get.input.db().length === 0;
+    const run = open(parts, scope, { threadId, resourceId, traceId, routes, mayContinue }, requestContext);
+    if (routes) shared.later.routes(threadId, requestContext);
     const text = requestText(messages);
     run.request = messageList.get.all.db().filter(isAsking).map(textIn).join("\n");
     const inPrompt = new Set(messageList.get.all.db().map(({ id }) => id));

@@ -87,8 +87,10 @@ export interface AgentRun extends RunScope {
   beside: Set<AgentRun>;
   /** True when it only chooses the next step of a network. */
   readonly routes: boolean;
+  /** True when its input has no new message. Early versions of Mastra 1 recall again for a run that is resumed. */
+  readonly mayContinue: boolean;
   /** True when it was resumed: it has memories from before its suspension. */
-  readonly resumed: boolean;
+  resumed: boolean;
   ended: boolean;
 }
 
@@ -96,10 +98,11 @@ export interface AgentRun extends RunScope {
 export function newRun(
   known: RunScope &
     Pick<AgentRun, "session" | "episode" | "threadId" | "resourceId"> &
-    Partial<Pick<AgentRun, "routes" | "resumed" | "runId" | "expectedAs" | "traceId">>,
+    Partial<Pick<AgentRun, "routes" | "mayContinue" | "resumed" | "runId" | "expectedAs" | "traceId">>,
 ): AgentRun {
   return {
     routes: false,
+    mayContinue: false,
     resumed: false,
     runId: undefined,
     expectedAs: undefined,

@@ -1,14 +1,18 @@
+import type { RunSession } from "@qavr/core/adapter";
 import type { AgentRun } from "./agent-run.js";
 
-/** A recorded run of a network or of a workflow, which has an outcome of its own later. */
-export type PartialRun = Pick<AgentRun, "episode" | "namespace">;
+interface Network {
+  /** The one that its runs share. Other runs of its thread have others. */
+  requestContext: object | undefined;
+  readonly runs: RunSession[];
+}
 
-/** The runs of networks and workflows that have no verdict yet. */
+/** The recorded runs of networks and workflows that have no verdict yet. */
 export class LaterVerdicts {
   /** By thread, from a network's first routing on. */
-  readonly #networks = new Map<string, PartialRun[]>();
+  readonly #networks = new Map<string, Network>();
   /** By request context. */
-  readonly #workflows = new WeakMap<object, PartialRun[]>();
+  readonly #workflows = new WeakMap<object, RunSession[]>();
   readonly #limit: number;
 
   /** @param limit Number of networks that are kept, oldest out first. */
@@ -16,29 +20,33 @@ export class LaterVerdicts {
     this.#limit = limit;
   }
 
-  /** A network routes on a thread: the runs that end there are part of it. */
-  routes(threadId: string): void {
-    if (this.#networks.has(threadId)) return;
-    this.#networks.set(threadId, []);
+  /** A network routes on a thread. It replaces one that has failed, which leaves no verdict. */
+  routes(threadId: string, requestContext: object | undefined): void {
+    if (this.#networks.get(threadId)?.requestContext === requestContext) return;
+    this.#networks.set(threadId, { requestContext, runs: [] });
     const [oldest] = this.#networks.keys();
     if (this.#networks.size > this.#limit && oldest !== undefined) this.#networks.delete(oldest);
   }
 
   /** A run has ended with memories. */
-  ended({ episode, namespace, threadId }: AgentRun, requestContext: object | undefined): void {
-    this.#networks.get(threadId)?.push({ episode, namespace });
+  ended({ session, threadId, resumed }: AgentRun, requestContext: object | undefined): void {
+    if (!session) return;
+    const network = this.#networks.get(threadId);
+    // A network that waited for an approval goes on with another request context.
+    if (network && resumed) network.requestContext = requestContext;
+    if (network?.requestContext === requestContext) network?.runs.push(session);
     if (!requestContext) return;
-    this.#workflows.set(requestContext, [...(this.#workflows.get(requestContext) ?? []), { episode, namespace }]);
+    this.#workflows.set(requestContext, [...(this.#workflows.get(requestContext) ?? []), session]);
   }
 
-  takeNetwork(threadId: string | undefined): readonly PartialRun[] {
+  takeNetwork(threadId: string | undefined): readonly RunSession[] {
     if (threadId === undefined) return [];
-    const runs = this.#networks.get(threadId) ?? [];
+    const { runs = [] } = this.#networks.get(threadId) ?? {};
     this.#networks.delete(threadId);
     return runs;
   }
 
-  takeWorkflow(requestContext: object): readonly PartialRun[] {
+  takeWorkflow(requestContext: object): readonly RunSession[] {
     const runs = this.#workflows.get(requestContext) ?? [];
     this.#workflows.delete(requestContext);
     return runs;

@@ -15,7 +15,7 @@ export const REQUEST_CONTEXT_KEY = "qavr";
 type RunParts = Pick<MemoryParts, "kit" | "shared" | "options">;
 
 /** Thread, resource and trace of a run that begins. */
-type Owner = ThreadOfRun & Pick<AgentRun, "traceId" | "routes">;
+type Owner = ThreadOfRun & Pick<AgentRun, "traceId" | "routes" | "mayContinue">;
 
 /** Opens a run's episode and notes it in the request context. */
 export function openRun(
@@ -33,7 +33,7 @@ export function openRun(
 
 function begin(
   parts: RunParts,
-  known: RunScope & ThreadOfRun & Partial<Pick<AgentRun, "expectedAs" | "traceId" | "routes">>,
+  known: RunScope & ThreadOfRun & Partial<Pick<AgentRun, "expectedAs" | "traceId" | "routes" | "mayContinue">>,
   aliases: readonly string[],
   requestContext: RequestContext | undefined,
 ): AgentRun {
@@ -160,6 +160,15 @@ export async function resumeRun(
   const run = recordedRun(parts, { ...scope, episode, threadId, resourceId, runId, resumed: true });
   shared.runs.add(run, [runId], requestContext);
   return run;
+}
+
+/** Adds the episode from before its suspension to a run that has recalled again since. */
+export async function joinSuspended({ kit }: RunParts, run: AgentRun, runId: string): Promise<void> {
+  const { threadId, namespace, session } = run;
+  const episode = session && (await kit.resume([suspensionAlias(threadId, runId)], { namespace, runId }));
+  if (episode === undefined) return;
+  session?.add(namespace, episode);
+  run.resumed = true;
 }
 
 /** A new episode for a run that continues in this process; the run is found when Mastra gives it this id. @throws as scopeOfRun */
