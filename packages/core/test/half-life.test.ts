@@ -54,7 +54,7 @@ describe("oar with a half-life", () => {
   });
 
   it("keeps a state of its own, and without one nothing fades", async () => {
-    expect([oar().id, oar({ halfLife: 7 * DAY }).id]).toEqual(["oar@1", "oar@1/half-life-604800000"]);
+    expect([oar().id, oar({ halfLife: 7 * DAY }).id]).toEqual(["oar@2", "oar@2/half-life-604800000"]);
     const { engine, clock } = testEngine();
     await fail(engine, 5);
     const before = await itemOf(engine, "old advice");

@@ -13,7 +13,7 @@ async function expectRefused(learner: Learner, state: Record<string, unknown>, c
 const memory = (state: unknown) => ({ memories: [{ id: "m", state }] });
 const legalOar: OarMemory = {
   ...oar().memory.empty(),
-  ...{ evidence: 3, advantage: 1, vector: Float32Array.of(1, 0) },
+  ...{ evidence: 3, reputation: 1, vector: Float32Array.of(1, 0) },
 };
 const legalQValue = {
   q: 0.5,
@@ -27,7 +27,7 @@ const legalQValue = {
 
 describe("importState", () => {
   it.each([
-    ["a NaN advantage", { ...legalOar, advantage: Number.NaN }],
+    ["a NaN reputation", { ...legalOar, reputation: Number.NaN }],
     ["negative evidence", { ...legalOar, evidence: -32 }],
     ["an infinite value in the vector", { ...legalOar, vector: Float32Array.of(Number.POSITIVE_INFINITY) }],
     ["a vector longer than any", { ...legalOar, vector: new Float32Array(1_025) }],

@@ -15,10 +15,10 @@ describe("an engine with another learner than the stored state's", () => {
     const ranking = await engine.rank(request());
     expect(ids(ranking)).toEqual(["d0", "d1", "d2"]);
     expect(ranking.degraded?.code).toBe("LEARNER_MISMATCH");
-    expect(ranking.degraded?.message).toMatch(/oar@1, not q-value@1.*replay\(engine, \{ write: true \}\)/);
+    expect(ranking.degraded?.message).toMatch(/oar@2, not q-value@1.*replay\(engine, \{ write: true \}\)/);
     await expect(engine.end(ranking.episode, { reward: true })).rejects.toMatchObject({
       code: "LEARNER_MISMATCH",
-      details: { stored: "oar@1", wanted: "q-value@1" },
+      details: { stored: "oar@2", wanted: "q-value@1" },
     });
     await expect(engine.report("before-1", { reward: true })).rejects.toMatchObject({ code: "LEARNER_MISMATCH" });
     await expect(forget(engine, { namespace: "default", ids: ["d0"] })).rejects.toMatchObject({
@@ -28,7 +28,7 @@ describe("an engine with another learner than the stored state's", () => {
     await expect(compact(engine, { namespace: "default", olderThan: 0 })).rejects.toMatchObject({
       code: "LEARNER_MISMATCH",
     });
-    expect(await engine.status()).toMatchObject({ learner: "oar@1", taught: 10, collections: [] });
+    expect(await engine.status()).toMatchObject({ learner: "oar@2", taught: 10, collections: [] });
     expect(await snapshot(store)).toEqual(states);
   });
 

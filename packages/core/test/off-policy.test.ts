@@ -61,14 +61,14 @@ describe("replay with another learner", () => {
     const report = await comparePolicies(engine, { learner: oar() as Learner });
     expect(report).toMatchObject({
       namespace: "default",
-      learner: "oar@1",
+      learner: "oar@2",
       entries: 120,
       episodes: 60,
       exposures: 60,
       agreement: { sameSet: 1, overlap: 1 },
     });
     expect(await snapshot(store)).toEqual(before);
-    expect(await engine.status()).toMatchObject({ learner: "oar@1", taught: 60 });
+    expect(await engine.status()).toMatchObject({ learner: "oar@2", taught: 60 });
   });
 
   it("says how often another one would have shown the same memories, and how many of them", async () => {

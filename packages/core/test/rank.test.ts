@@ -177,7 +177,7 @@ describe("an explanation", () => {
       {
         collection: "default",
         context: "billing",
-        learner: "oar@1",
+        learner: "oar@2",
         gate: ranking.gate,
         vectorSource: "host",
         credited: true,
@@ -196,7 +196,7 @@ describe("an explanation", () => {
     expect(view).toMatchObject({
       state: "ended",
       outcome: { reward: 0.5, tier: "observed", source: "runtime" },
-      exposures: [{ learner: "oar@1", gate: Math.fround(ranking.gate) }],
+      exposures: [{ learner: "oar@2", gate: Math.fround(ranking.gate) }],
     });
     view?.exposures[0]?.items.forEach((item, place) => {
       const shown = ranking.items[place] as (typeof ranking.items)[number];

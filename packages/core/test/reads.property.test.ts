@@ -182,7 +182,7 @@ describe("history()", () => {
       { seq: 1, at: START, type: "exposure", episode, state: "ended", aliases: ["run"], exposures: [shown] },
       { seq: 2, type: "outcome", episode, reward: 0, tier: "user", source: "user", harmful: ["d0"], note: "wrong pod" },
       { seq: 3, type: "forget", collection: "default", ids: ["d0"] },
-      { seq: 4, type: "import", learner: "oar@1", collection: "default", ids: ["d9"] },
+      { seq: 4, type: "import", learner: "oar@2", collection: "default", ids: ["d9"] },
       { seq: 5, type: "revoke", source: "user", fromSeq: 1 },
     ]);
     expect(next).toBeUndefined();

@@ -9,7 +9,7 @@ describe("status", () => {
     expect(await engine.status({ namespace: "nobody" })).toEqual({
       namespace: "nobody",
       checkpoint: 0,
-      learner: "oar@1",
+      learner: "oar@2",
       seq: 0,
       episodes: { open: 0, recorded: 0, suspended: 0, abandoned: 0 },
       outcomes: { verified: 0, user: 0, observed: 0, "self-reported": 0, completed: 0 },

@@ -89,7 +89,7 @@ describe("the public surface", () => {
       void replay(engine, { namespace: none, write: none });
       const tokens = createRunTokens({ engine, secret: [], clock: none });
       void tokens.issue({ episode: "e", source: "s", namespace: none, tier: none, weight: none, ttl: none });
-      oar({ setting: none, halfLife: none });
+      oar({ halfLife: none });
       qValue({ learningRate: none, rewards: none });
     };
     expect(call).toBeTypeOf("function");

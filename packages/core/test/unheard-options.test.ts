@@ -194,7 +194,7 @@ describe("learners", () => {
 
   it("take an option that is undefined for absent", () => {
     expect(qValue({ learningRate: undefined, rewards: undefined } as never).id).toBe(qValue().id);
-    expect(oar({ setting: undefined, halfLife: undefined } as never).id).toBe("oar@1");
+    expect(oar({ halfLife: undefined } as never).id).toBe("oar@2");
   });
 });
 

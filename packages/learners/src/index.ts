@@ -8,6 +8,8 @@ export { type JointLogisticOptions, jointLogistic } from "./joint-logistic.js";
 export { type JointReplayOptions, type JointReplayShared, jointReplay } from "./joint-replay.js";
 export { type KernelPrototypesOptions, kernelPrototypes } from "./kernel-prototypes.js";
 export { type MemrlOptions, memrl } from "./memrl.js";
+export { type Oar1Options, oar1 } from "./oar1/oar1.js";
+export type { Oar1Setting } from "./oar1/parameters.js";
 export { type ReinforcementOptions, reinforcement } from "./reinforcement.js";
 export { type RocchioOptions, rocchio } from "./rocchio.js";
 export { type Score10Options, score10 } from "./score10.js";

@@ -3,6 +3,7 @@ import { dequantise } from "@qavr/core/learner";
 import { describe, expect, it } from "vitest";
 import { tableOf } from "../../core/test/support/table-of.js";
 import { lessonsFor, type VectorLearner, type World } from "../../core/test/support/vector-lessons.js";
+import type { AdvantageVector } from "../src/advantage-vector.js";
 import type { CavMemory, CavShared } from "../src/cav.js";
 import { cav } from "../src/cav.js";
 
@@ -53,7 +54,10 @@ describe("cav", () => {
     const world = emptyWorld();
     const vector = dequantise(Int8Array.of(127, 0, 0, 0, 0, 0, 0, 0));
     teach(world, { request: vector, shown: [[0, 1]], reward: null, weight: 1, votes: [1, -1, 0, 0, 0, 0] });
-    const [helped, misled] = world.memories.map((memory) => learner.describe(memory, 0).utility) as [number, number];
+    const [helped, misled] = world.memories.map((memory) => learner.describe(memory as AdvantageVector, 0).utility) as [
+      number,
+      number,
+    ];
     expect(helped).toBeGreaterThan(0);
     expect(misled).toBeLessThan(0);
   });

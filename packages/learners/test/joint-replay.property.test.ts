@@ -67,7 +67,7 @@ describe("joint-replay@1", () => {
         });
         expect(Math.abs(shared.bias - bias)).toBeLessThan(1e-9);
         expectNear(shared.baseline, baseline);
-        world.memories.forEach((memory: AdvantageVector, i) => {
+        world.memories.forEach((memory, i) => {
           expect(memory.evidence).toBeCloseTo(evidence[i] as number, 6);
           expectNear(memory.vector, vectors[i] as Float64Array);
         });

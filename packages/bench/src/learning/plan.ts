@@ -18,6 +18,9 @@ const HEADLINES: readonly string[] = [BASELINE_ROW, REFERENCE_ROW, DEFAULT_ROW];
 const STRESS_SEEDS = 2;
 const SOURCES_SEEDS = 4;
 
+/** The sets of the harmless scenarios: one with many needs, and one with nothing to learn. */
+const HARMLESS_SETS: readonly DatasetName[] = ["clinc150", "sealtools"];
+
 /** The set of the stress scenarios: one that nothing is tuned on. */
 export const STRESS_SET: DatasetName = "banking77";
 
@@ -37,6 +40,12 @@ export function fullPlan(): readonly Job[] {
     ...select({ ...stress, rows: rows.filter((row) => !slow.has(row)), scenarios: kind("stress") }).filter(
       (job) => HEADLINES.includes(job.row) || job.seed <= STRESS_SEEDS,
     ),
+    ...select({
+      rows: [...HEADLINES, "oar1"],
+      sets: HARMLESS_SETS,
+      scenarios: kind("harmless"),
+      seeds: PUBLISHED_SEEDS,
+    }),
     ...select({ ...stress, rows: told, scenarios: kind("sources") }).filter((job) => job.seed <= SOURCES_SEEDS),
   ];
 }

@@ -25,6 +25,7 @@ export function reportPage(comparisons: Comparisons): string {
     mainSection(comparisons),
     measureSection(comparisons),
     stressSection(comparisons),
+    harmlessSection(comparisons),
     sourcesSection(comparisons),
     method(),
   ];
@@ -130,6 +131,29 @@ ${scenarioTable(comparisons, "stress", (one) => {
   const { runs, gain } = one.worst();
   return `${signed(gain)} (${runs.toLocaleString("en")})`;
 })}`;
+}
+
+function harmlessSection(comparisons: Comparisons): string {
+  const columns = DATASET_NAMES.flatMap((set) => scenariosOf("harmless").map((scenario) => ({ set, scenario }))).filter(
+    ({ set, scenario }) => comparisons.find(DEFAULT_ROW, set, scenario),
+  );
+  const rows = rowsOf(comparisons, (one) => SCENARIOS[one.scenario].kind === "harmless" && one.row !== BASELINE_ROW);
+  return `## Where there is nothing to learn
+
+The worst checkpoint where all memories are right: least mean gain in success, and after how many runs.
+
+${worldList("harmless")}
+
+${markdownTable(
+  ["row", ...columns.map(({ set, scenario }) => `${marked(set)}, ${scenario}`)],
+  rows.map((row) => [
+    rowName(row),
+    ...columns.map(({ set, scenario }) => {
+      const one = comparisons.find(row, set, scenario);
+      return one ? `${signed(one.worst().gain)} (${one.worst().runs.toLocaleString("en")})` : "";
+    }),
+  ]),
+)}`;
 }
 
 function sourcesSection(comparisons: Comparisons): string {

@@ -10,6 +10,8 @@ export type ScenarioName =
   | "flips-10"
   | "flips-30"
   | "coin-toss"
+  | "longer"
+  | "repeats"
   | "inverted-600"
   | "inverted"
   | "sources-honest"
@@ -23,7 +25,7 @@ export type ScenarioName =
   | "one-need";
 
 /** Purpose of a scenario: it decides where the scenario is run and reported. */
-export type ScenarioKind = "main" | "stress" | "sources" | "narrow";
+export type ScenarioKind = "main" | "stress" | "harmless" | "sources" | "narrow";
 
 export interface NamedScenario {
   readonly kind: ScenarioKind;
@@ -67,6 +69,18 @@ export const SCENARIOS: Readonly<Record<ScenarioName, NamedScenario>> = {
   "flips-10": stress("10 % of the outcomes are flipped", { flip: 0.1 }),
   "flips-30": stress("30 % of the outcomes are flipped", { flip: 0.3 }),
   "coin-toss": stress("outcomes are tossed with a coin", { coinToss: true }),
+  longer: {
+    kind: "harmless",
+    about: "every memory helps; 3,000 runs, also where requests then come again",
+    honest: true,
+    settings: { poison: 0, neutral: 0, runs: 3000 },
+  },
+  repeats: {
+    kind: "harmless",
+    about: "every memory helps; 150 requests, ten times each",
+    honest: true,
+    settings: { poison: 0, neutral: 0, distinct: 150, runs: 1500 },
+  },
   "inverted-600": stress("the first 600 outcomes are inverted", { invertedUntil: 600 }, false),
   inverted: stress("all outcomes are inverted", { invertedUntil: Number.POSITIVE_INFINITY }, false),
   "sources-honest": sources("ten sources are honest", {}),

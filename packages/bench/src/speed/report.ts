@@ -29,7 +29,7 @@ ${measurementTable(measurements)}
 - Command: \`${report.command}\`. Raw results: [speed.json](speed.json).
 - Host: hnswlib-node, ${INDEX.count.toLocaleString("en")} vectors of ${INDEX.dims} floats (48 latent directions, 31 clusters, noise; seed ${INDEX.seed}), cosine, M ${INDEX.m},
   efConstruction ${INDEX.efConstruction}, ef ${INDEX.ef}, ${INDEX.queries} queries outside the index; the native search alone.
-- Ranking: the whole of \`engine.rank\` with \`oar@1\`: ${FETCHED} candidates, each with evidence, ${SHOWN} shown, the vector quantised, changed states read again, an
+- Ranking: the whole of \`engine.rank\` with \`oar@2\`: ${FETCHED} candidates, each with evidence, ${SHOWN} shown, the vector quantised, changed states read again, an
   episode recorded.
 - Outcome: \`engine.report\` on a recorded episode of ${FETCHED} candidates, ${TAUGHT} shown, in memory. With the exposure: \`engine.end\` of an unrecorded
   episode, and the read-ahead for the next ranking.

@@ -2,6 +2,8 @@
 export interface Scenario {
   /** Runs in the stream; beyond the texts there are, they are asked again in another order. @default 3,000 */
   readonly runs?: number;
+  /** Different requests in the stream: with fewer than runs, the same ones come again. @default as many as there are */
+  readonly distinct?: number;
   /** Memories shown per run. @default 5 */
   readonly k?: number;
   /** Held-out requests to judge by. @default 400 */
@@ -47,6 +49,7 @@ export interface Sources {
 
 export const DEFAULT_SCENARIO: Required<Scenario> = {
   runs: 3000,
+  distinct: Number.POSITIVE_INFINITY,
   k: 5,
   heldOut: 400,
   poison: 0.3,

@@ -71,7 +71,7 @@ export function createWorld(split: Split, seed: number, scenario: Scenario = {})
   const qualities = drawQualities(byNeed, settings, random);
   const unseen = Array.from({ length: split.needs }, () => random() < settings.unseen);
   const known = (text: LabelledText): boolean => text.needs.every((need) => !unseen[need]);
-  const asked = split.stream.filter(known);
+  const asked = split.stream.filter(known).slice(0, settings.distinct);
   // A sequence of its own, so that skewed traffic leaves the rest of the world as it is.
   const stream =
     settings.zipf > 0

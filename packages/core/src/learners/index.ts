@@ -2,6 +2,7 @@
  * `@qavr/core/learner`, for learner authors: the contract of a learner, and the parts to build one from. The learners of this package
  * are in `@qavr/core`.
  */
+export { fold } from "../embedding/fold.js";
 export { HASHED_DIMS, hashedVector } from "../embedding/hashed-vector.js";
 export { dequantise } from "../embedding/quantise.js";
 export { MAX_DIMS } from "../embedding/request-vector.js";
@@ -21,8 +22,10 @@ export {
   UNIT,
   whole,
 } from "../errors/field-rules.js";
+export { checkFields } from "../errors/known-fields.js";
 export { blend, rescaledNote, type UnitSimilarities, unitSimilarities } from "../scoring/blend.js";
 export { clamp, sigmoid } from "../scoring/bounds.js";
+export { kept } from "../scoring/half-life.js";
 export { relativeSimilarities } from "../scoring/relative-similarity.js";
 export { mean, spread } from "../scoring/spread.js";
 export { daysBetween, laterOf } from "../scoring/time.js";
@@ -42,10 +45,13 @@ export type {
   ShownMemory,
   StateCodec,
 } from "./learner.js";
+export { keepApart } from "./oar/keep-apart.js";
+export { FOLD_SIGNS, Sketches } from "./oar/sketches.js";
 export type { OarMemory, OarShared } from "./oar/state.js";
 export { DecodedTable, type Judgement, noState, scoreOneByOne } from "./one-by-one.js";
 export { Q_VALUE_DEFAULTS, type QValueSettings, type QValueShared, type QValueState } from "./q-value.js";
 export {
+  bytesBehind,
   centre,
   type Direction,
   dimsOf,

@@ -55,22 +55,25 @@ export function dimsOf(length: number): number {
 }
 
 /**
- * Bytes with two vectors behind the first `start` bytes, which the caller fills. It reuses the buffer of the vectors when they lie
- * at their places already, as in a decoded draft; otherwise it returns a copy behind zeros.
+ * Bytes with vectors behind the first `start` bytes, which the caller fills. It reuses the buffer of the vectors when they lie at
+ * their places already, as in a decoded draft; otherwise it returns a copy behind zeros.
  */
-export function bytesBehind(start: number, first: Float32Array, second: Float32Array): Uint8Array<ArrayBufferLike> {
-  const { buffer } = first;
-  const length = start + first.byteLength + second.byteLength;
-  const stand =
-    buffer.byteLength === length &&
-    second.buffer === buffer &&
-    first.byteOffset === start &&
-    second.byteOffset === start + first.byteLength;
-  if (stand) return new Uint8Array(buffer);
+export function bytesBehind(start: number, ...vectors: readonly Float32Array[]): Uint8Array<ArrayBufferLike> {
+  const buffer = vectors[0]?.buffer;
+  let length = start;
+  let inPlace = true;
+  for (const vector of vectors) {
+    inPlace = inPlace && vector.buffer === buffer && vector.byteOffset === length;
+    length += vector.byteLength;
+  }
+  if (buffer && inPlace && buffer.byteLength === length) return new Uint8Array(buffer);
   const bytes = new Uint8Array(length);
   const values = new Float32Array(bytes.buffer, start);
-  values.set(first);
-  values.set(second, first.length);
+  let place = 0;
+  for (const vector of vectors) {
+    values.set(vector, place);
+    place += vector.length;
+  }
   return bytes;
 }
 

@@ -28,6 +28,11 @@ export function observeSpread({
   shared.spread += (current - shared.spread) / Math.min(shared.spreadCount, SPREAD_WINDOW);
 }
 
+/** False where no similarities ever differed: then the host gives no order. */
+export function hasSpread(shared: RunningSpread | undefined, similarities: Float64Array): boolean {
+  return (shared !== undefined && shared.spreadCount > 0) || spread(similarities) > 0;
+}
+
 /**
  * `σ' = σ / 0.1`: the collection's spread over the reference spread. Terms added to similarity are multiplied by it, so that they
  * weigh the same on every store's scale. Before the first exposure it is the request's own spread. It is 1 where no similarities ever

@@ -57,10 +57,10 @@ const episode: EpisodeRecord = {
 };
 
 describe("the record layouts, version 1", () => {
-  const learner = oar({ setting: "guard" });
+  const learner = oar();
   const learned: OarMemory = {
-    ...{ evidence: 2, advantage: -0.5, information: 1.5, lastRun: 4, at: 1_000 },
-    ...{ vector: Float32Array.of(1, -1), footprint: Float32Array.of(3) },
+    ...{ evidence: 2, reputation: -0.5, information: 1.5, lastRun: 4, at: 1_000 },
+    vector: Float32Array.of(1, -1),
   };
 
   it("writes and reads the frozen bytes of an episode", () => {
@@ -120,7 +120,7 @@ describe("the record layouts, version 1", () => {
     Object.assign(record, { contentHash: 0xdeadbeef, shown: 7, forgottenAt: 3 });
     record.learned = learned;
     const frozen =
-      "efbeadde07000000000000000000084000000000000000000000000000000000000000000000000000000000000000000000000000000040000000000000e0bf000000000000f83f00000000000010400000000000408f4000000000000000400000803f000080bf00004040";
+      "efbeadde07000000000000000000084000000000000000000000000000000000000000000000000000000000000000000000000000000040000000000000e0bf000000000000f83f00000000000010400000000000408f4000000000000000400000803f000080bf";
     expect(hex(record.encode())).toBe(frozen);
     expect(new MemoryRecord(learner.memory, bytesOf(frozen))).toMatchObject({
       contentHash: 0xdeadbeef,
@@ -145,7 +145,7 @@ describe("the record layouts, version 1", () => {
     Object.assign(record, counts);
     record.learned = learned;
     const frozen =
-      "efbeadde0700000200000000000008c0000080aa6db7794201000000020000000300000004000000050000000100000000000000000014400000000000000040000000000000e0bf000000000000f83f00000000000010400000000000408f4000000000000000400000803f000080bf00004040";
+      "efbeadde0700000200000000000008c0000080aa6db7794201000000020000000300000004000000050000000100000000000000000014400000000000000040000000000000e0bf000000000000f83f00000000000010400000000000408f4000000000000000400000803f000080bf";
     expect(hex(record.encode())).toBe(frozen);
     expect(new MemoryRecord(learner.memory, bytesOf(frozen))).toMatchObject({
       confirmed: 2,
@@ -155,7 +155,7 @@ describe("the record layouts, version 1", () => {
       learned,
     });
     expect(hex(learnedBytes(bytesOf(frozen)))).toBe(
-      "0000000000000040000000000000e0bf000000000000f83f00000000000010400000000000408f4000000000000000400000803f000080bf00004040",
+      "0000000000000040000000000000e0bf000000000000f83f00000000000010400000000000408f4000000000000000400000803f000080bf",
     );
   });
 
@@ -168,7 +168,7 @@ describe("the record layouts, version 1", () => {
 
   it("writes and reads the frozen bytes of a collection that oar learned about", () => {
     const record = {
-      learner: "oar@1/guard",
+      learner: "oar@2",
       space: "host",
       length: 2,
       state: {
@@ -182,14 +182,14 @@ describe("the record layouts, version 1", () => {
         spread: 0.125,
         spreadCount: 6,
         votedRuns: 7,
-        gateSeen: 8,
-        scalarNumerator: -1,
-        scalarDenominator: 9,
-        scalarSeen: 10,
+        predicted: 8,
+        reputations: 9,
+        both: -1,
+        reputationSurprise: 10,
       },
     };
     const frozen =
-      "010b6f617240312f677561726404686f73740200000000000000000000001c400000000000002040000000000000f0bf00000000000022400000000000002440000000000000d03f0000000000000840000000000000104000000000000000400000000000001440000000000000c03f00000000000018400000003f000000bf0000004000008040";
+      "01056f6172403204686f7374020000000000000000001c4000000000000020400000000000002240000000000000f0bf0000000000002440000000000000d03f0000000000000840000000000000104000000000000000400000000000001440000000000000c03f00000000000018400000003f000000bf0000004000008040";
     expect(hex(encodeSharedRecord(record, learner.shared))).toBe(frozen);
     expect(decodeSharedRecord(bytesOf(frozen), learner)).toEqual(record);
   });

@@ -3,7 +3,6 @@ import type { Contribution, Learner, Lesson, RequestModel } from "../../src/lear
 /** State of a memory that all learners over request vectors share. */
 export interface DirectedMemory {
   evidence: number;
-  advantage: number;
   vector: Float32Array;
 }
 

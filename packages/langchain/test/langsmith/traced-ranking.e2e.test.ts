@@ -60,7 +60,7 @@ describe("a traced run of", () => {
     expect(ranked[0]?.ranking).toMatchObject({
       namespace: "default",
       episode: expect.stringMatching(/./),
-      learner: "oar@1",
+      learner: "oar@2",
       order: "host",
       items: [
         { rank: 1, hostRank: 1, handle: "m1", id: documents[0]?.id, learned: 0 },

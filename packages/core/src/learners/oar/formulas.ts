@@ -26,9 +26,14 @@ export function curvature(probability: number): number {
   return Math.max(OAR.leastCurvature, probability * (1 - probability));
 }
 
-/** Remaining prior variance of a memory: `k = 1.3 / (1 + 0.05 · information)`. */
-export function remainingVariance(information: number): number {
+/** Remaining prior variance of a memory's vector: `k = 1.3 / (1 + 0.2 I)`, I its information. */
+export function vectorVariance(information: number): number {
   return OAR.memoryVariance / (1 + OAR.settling * information);
+}
+
+/** Remaining prior variance of a memory's reputation: `κ = max(0.02, 1 / (1 / 0.07 + 0.5 I))`, I its information. */
+export function reputationVariance(information: number): number {
+  return Math.max(OAR.reputationFloor, 1 / (1 / OAR.reputationVariance + OAR.reputationSettling * information));
 }
 
 /**
@@ -38,7 +43,7 @@ export function remainingVariance(information: number): number {
  *     e_m = exp(−u_m / 0.5)        g_m = w_m (0.5 + 0.5 · e_m Σ w / Σ w e)
  *
  * @param weights w, relevance times the exposure's share
- * @param logits u = v · z of each memory before the run
+ * @param logits u = ρ + v · z of each memory before the run
  */
 export function shareSurprise(weights: readonly number[], logits: readonly number[], good: boolean): readonly number[] {
   if (good) return weights;
@@ -55,31 +60,9 @@ export function shareSurprise(weights: readonly number[], logits: readonly numbe
 }
 
 /**
- * Influence of learning on the order, in [0, 1]. It is 0 unless the slope of runs' surprises on their predictions lies above 0 by
- * 0.6 standard errors.
+ * Value of a context's logit, larger when it was learned from requests like this one: `x · cos(v, z) / 0.6`
  *
- *     n = den + 0.5        gate = clamp((num / n − 0.6 √(0.2 / n)) / 0.08, 0, 1)
- */
-export function gate({ gateNumerator, gateDenominator }: OarShared): number {
-  const seen = gateDenominator + OAR.gatePrior;
-  return clamp(certainSlope(gateNumerator, seen, OAR.gateErrors, OAR.surpriseVariance) / OAR.gateFull, 0, 1);
-}
-
-/**
- * Share of the scalar advantages in the ranking, in [0, 1]: as far as they predict runs better than vectors do. Near 0 when requests
- * differ, near 1 when they are all of one kind.
- *
- *     n = den + 2        share = clamp(num / n − 0.3 √(0.2 / n), 0, 1)
- */
-export function scalarShare({ scalarNumerator, scalarDenominator }: OarShared): number {
-  const seen = scalarDenominator + OAR.scalarPrior;
-  return clamp(certainSlope(scalarNumerator, seen, OAR.scalarErrors, OAR.surpriseVariance), 0, 1);
-}
-
-/**
- * Value of a boost, larger when it was learned from requests like this one: `y · cos(v, z) / 0.6`
- *
- * @param logit y = v · z > 0
+ * @param logit x > 0
  * @param norm |v|
  */
 export function boost(logit: number, norm: number): number {
@@ -87,8 +70,21 @@ export function boost(logit: number, norm: number): number {
 }
 
 /** Value of a penalty `age` runs after the memory was last shown: `y · e^(−age / 3000)`. It fades, so that the memory is tried again. */
-export function penalty(utility: number, age: number): number {
-  return utility * Math.exp(-age / OAR.forgiveness);
+export function penalty(logit: number, age: number): number {
+  return logit * Math.exp(-age / OAR.forgiveness);
+}
+
+/** Share of a context's logit that counts after `n` runs: `n / (n + 2)`. */
+export function contextShare(evidence: number): number {
+  return evidence / (evidence + OAR.contextEvidence);
+}
+
+/**
+ * A memory's logit beyond the level of the request, which the other memories of the list share. It moves towards 0 and never past it:
+ * `0` between level and 0, `y − level` when both have one sign, else `y`.
+ */
+export function beyondLevel(logit: number, level: number): number {
+  return logit > 0 ? Math.max(0, logit - Math.max(0, level)) : Math.min(0, logit - Math.min(0, level));
 }
 
 /** Share of a collection's runs with votes, drawn towards 0: `voted / (runs + 10)`. */
@@ -97,18 +93,20 @@ export function voteRate({ votedRuns, lessons }: OarShared): number {
 }
 
 /**
- * Bonus of an untried memory near the top of the list: `0.6 (1 − 0.5 · vote rate) · relative⁴`.
+ * Bonus of a memory that is tried less than others of its list:
+ * `0.2 (1 − 0.5 · vote rate) · relative² · max(0, N − n) / ((N + 1) (1 + n / 5))`
+ *
+ * A host whose similarities differ from request to request tries all memories by itself, and gets no bonus. A host that always
+ * gives the same order gets it.
  *
  * @param relative in [0, 1]
+ * @param evidence n of the memory
+ * @param most N, the greatest relative² · n of the list
  */
-export function freshness(relative: number, votes: number): number {
-  const square = relative * relative;
-  return OAR.freshBonus * (1 - OAR.freshVoted * votes) * square * square;
-}
-
-/** Remainder of a bonus after `evidence` runs: `bonus / (1 + n / 5)`. */
-export function tried(bonus: number, evidence: number): number {
-  return bonus / (1 + evidence / OAR.freshEvidence);
+export function freshness(relative: number, evidence: number, most: number, votes: number): number {
+  if (evidence >= most) return 0;
+  const untried = (most - evidence) / ((most + 1) * (1 + evidence / OAR.freshEvidence));
+  return OAR.freshBonus * (1 - OAR.freshVoted * votes) * relative * relative * untried;
 }
 
 /**
@@ -119,22 +117,4 @@ export function tried(bonus: number, evidence: number): number {
  */
 export function overlap(cosine: number, evidence: number): number {
   return cosine > 0 ? (OAR.overlap * cosine * cosine) / (1 + evidence / OAR.overlapEvidence) : 0;
-}
-
-/** The expected advantage whatever the request: `a / (n + 5)`. In (−1, 1) but for votes. Unit: reward. */
-export function scalarUtility(advantage: number, evidence: number): number {
-  return advantage / (evidence + OAR.scalarShrinkage);
-}
-
-/**
- * Lower bound of the slope of surprises on predictions: the measured slope minus some standard errors.
- *
- *     num / den − errors · √(variance / den)
- *
- * @param numerator sum of surprise times prediction
- * @param denominator sum of squared predictions, > 0
- * @param variance of a run's surprise
- */
-function certainSlope(numerator: number, denominator: number, errors: number, variance: number): number {
-  return numerator / denominator - errors * Math.sqrt(variance / denominator);
 }

@@ -1,24 +1,15 @@
 import { dequantise } from "../../embedding/quantise.js";
-import { clamp, sigmoid } from "../../scoring/bounds.js";
+import { sigmoid } from "../../scoring/bounds.js";
 import { kept } from "../../scoring/half-life.js";
 import { addScaled, dot } from "../../scoring/vectors.js";
 import type { Contribution, Lesson, ShownMemory } from "../learner.js";
 import { expectedLogit, meetRequests } from "../request-model.js";
-import { addSums, NO_SUMS, type Sums, sumsOf, takeSums } from "./evidence.js";
-import { footprintOf } from "./footprint.js";
-import { curvature, dualNumber, remainingVariance, scalarShare, scalarUtility, shareSurprise } from "./formulas.js";
+import { curvature, dualNumber, reputationVariance, shareSurprise, vectorVariance } from "./formulas.js";
+import { addSums, NO_SUMS, type Sums, sumsOf, takeSums } from "./gates.js";
 import { OAR } from "./parameters.js";
 import { fadeUntil, type OarMemory, type OarShared } from "./state.js";
 
 type OarLesson = Lesson<OarShared, OarMemory>;
-
-/** Options of `oar` that concern learning. */
-export interface OarRules {
-  /** True when memories keep footprints. */
-  readonly footprints: boolean;
-  /** Ms after which half of the evidence is left; infinite: nothing fades. */
-  readonly halfLife: number;
-}
 
 /** Evidence below this is a rounding error of a correction. */
 const NO_EVIDENCE = 1e-9;
@@ -29,56 +20,34 @@ interface Part {
   readonly z: Float32Array | undefined;
   /** w: relevance times the exposure's share. */
   readonly weight: number;
-  /** u = v · z. */
+  /** y = v · z. */
   readonly logit: number;
-  /** k: its remaining prior variance. */
-  readonly variance: number;
+  /** κ and k: the remaining prior variances of its reputation and of its vector; k is 0 without a request vector. */
+  readonly reputationVariance: number;
+  readonly vectorVariance: number;
 }
 
-/** A run's additions to a memory: evidence, scalar advantage, information, and the coefficient along the direction. */
-type Step = readonly [evidence: number, advantage: number, information: number, along: number];
-
-/** A run's additions to the regressions of surprise on prediction, and to the count of voted runs. */
-interface Judgement {
-  readonly gate: Sums;
-  readonly scalar: Sums;
-  readonly voted: number;
-}
-
-const NOT_JUDGED: Judgement = { gate: NO_SUMS, scalar: NO_SUMS, voted: 0 };
-
-/** Predictions for a run, before its lesson. */
-interface Predicted {
-  /** P₀, for such a request, whatever is shown. */
-  readonly expected: number;
-  /** P, with the memories shown, by their vectors. */
-  readonly byVectors: number;
-  /** Pₛ, the same by their scalar advantages. */
-  readonly byScalars: number;
-  /** λ, share of the scalar advantages in the ranking. */
-  readonly share: number;
-}
+/** A run's additions to a memory: evidence, reputation, information, and the coefficient along the direction. */
+type Step = readonly [evidence: number, reputation: number, information: number, along: number];
 
 /**
  * Learns from one finished run in one implicit step, which changes only the memories shown.
  *
- *     l₀ = Σ share (bias + baseline · z)        l = l₀ + Σ w u                  P₀ = sigmoid(l₀), P = sigmoid(l)
- *     Pₛ = clamp(P₀ + Σ w s / Σ w, 0, 1)        s = scalar advantage / (n + 5)
- *     p = P + λ (Pₛ − P)                        λ = Σ share · scalarShare, 1 for an exposure without a vector
- *     gate:    num = f num + τ (r − P₀)(p − P₀),  den = f den + τ (p − P₀)²          f = e^(−τ (p − P₀)² / 15)
- *     scalar:  num = f num + τ (r − P)(Pₛ − P),   den = f den + τ (Pₛ − P)²          f = e^(−τ (Pₛ − P)² / 15)
- *     g = shareSurprise(w, u)                   K = k₀ + k_b + Σ k g²
+ *     l₀ = Σ share (bias + baseline · z)        l = l₀ + Σ w (ρ + v · z)
+ *     P₀ = sigmoid(l₀)    P₁ = sigmoid(l₀ + Σ w ρ)    P₂ = sigmoid(l₀ + Σ w v · z)    P = sigmoid(l)
+ *     gates:  the regression of r − P₀ on P₁ − P₀ and P₂ − P₀ takes one more run
+ *     g = shareSurprise(w, ρ + v · z)           K = k₀ + k_b + Σ (κ + k) g²
  *     a = dualNumber(l, r, K, τ)
- *     bias += k₀ share a,  baseline += k_b share a z,  v += k g a z
- *     information += 4 τ curvature(P) g²,  n += τ w,  scalar advantage += τ w (r − P₀)
- *
- * The gate judges the ranking's prediction p. A run without request vectors moves the sums of the gate alone.
+ *     bias += k₀ share a,  baseline += k_b share a z,  ρ += κ g a,  v += k g a z
+ *     information += τ curvature(P) g²,  n += τ w
  *
  * In a run with votes each vote is one more run of its memory alone, with the reward 1 (helped) or 0 (misled), and the memory takes
  * no part of a residual of the opposite sign. A memory without a vote takes half of its part and learns from one more run of its own
  * with the reward ½.
+ *
+ * @param halfLife ms after which half of the evidence is left; infinite: nothing fades
  */
-export function learn(lesson: OarLesson, { footprints, halfLife }: OarRules): Contribution {
+export function learn(lesson: OarLesson, halfLife: number): Contribution {
   const { exposures, reward, weight: trust, first, voted, at } = lesson;
   for (const { shown } of exposures) for (const { memory } of shown) fadeUntil(memory, at, halfLife);
   const directions = meetRequests(exposures, first, OAR.centring);
@@ -91,32 +60,36 @@ export function learn(lesson: OarLesson, { footprints, halfLife }: OarRules): Co
     (sum, { shared, share }, e) => sum + share * expectedLogit(shared, directions[e]?.z),
     0,
   );
-  const whole = all.reduce((sum, { weight, logit }) => sum + weight * logit, base);
+  const byReputations = all.reduce((sum, { weight, shown }) => sum + weight * shown.memory.reputation, 0);
+  const byContexts = all.reduce((sum, { weight, logit }) => sum + weight * logit, 0);
+  const whole = base + byReputations + byContexts;
   const expected = sigmoid(base);
   const probability = sigmoid(whole);
   const shares = shareSurprise(
     all.map(({ weight }) => weight),
-    all.map(({ logit }) => logit),
+    all.map(({ logit, shown }) => shown.memory.reputation + logit),
     reward === null || reward > probability,
   );
   const directed = directions.some((direction) => direction !== undefined);
   let variance: number = OAR.biasVariance + (directed ? OAR.baselineVariance : 0);
   all.forEach((part, i) => {
-    if (part.z) variance += part.variance * (shares[i] as number) ** 2;
+    variance += (part.reputationVariance + part.vectorVariance) * (shares[i] as number) ** 2;
   });
   const dual = reward === null ? 0 : dualNumber(whole, reward, variance, trust, OAR.runSteps);
-  const information = reward === null ? 0 : 4 * trust * curvature(probability);
-  const surprise = reward === null ? 0 : trust * (reward - expected);
-  const judged = judgementOf(lesson, directed, {
-    expected,
-    byVectors: probability,
-    byScalars: predictByScalars(expected, all),
-    share: exposures.reduce((sum, { shared, share }, e) => sum + share * (directions[e] ? scalarShare(shared) : 1), 0),
-  });
+  const information = reward === null ? 0 : trust * curvature(probability);
+  const judged: Sums =
+    reward === null
+      ? NO_SUMS
+      : sumsOf(
+          trust,
+          reward - expected,
+          sigmoid(base + byReputations) - expected,
+          sigmoid(base + byContexts) - expected,
+          probability - expected,
+        );
   for (const shared of collections) {
-    addSums(shared, "gate", judged.gate);
-    addSums(shared, "scalar", judged.scalar);
-    shared.votedRuns += judged.voted;
+    addSums(shared, judged);
+    shared.votedRuns += voted ? 1 : 0;
   }
 
   let next = 0;
@@ -124,22 +97,25 @@ export function learn(lesson: OarLesson, { footprints, halfLife }: OarRules): Co
   return {
     exposures: exposures.map(({ shared, share }, e) => {
       const direction = directions[e];
-      const own = judgedOnce.has(shared) ? NOT_JUDGED : judged;
+      const isFirst = !judgedOnce.has(shared);
       judgedOnce.add(shared);
       moveBaseline(shared, direction?.z, share * dual);
       return {
         direction: direction?.bytes,
-        scalars: [share * dual, at, own.voted, ...own.gate, shared.gateSeen, ...own.scalar, shared.scalarSeen],
+        scalars: [share * dual, at, isFirst && voted ? 1 : 0, shared.predicted, ...(isFirst ? judged : NO_SUMS)],
         memories: (parts[e] as Part[]).map((part): readonly number[] => {
           const blame = shares[next++] as number;
           const { memory, vote } = part.shown;
           if (part.weight === 0 || (reward === null && vote === 0)) return [];
           const credit = creditOf(blame * dual, vote, voted);
-          const said = voted ? voteDual(part, vote, part.variance * credit, trust) : 0;
-          const advantage = creditOf(part.weight * surprise, vote, voted) + said;
-          const along = part.variance * (credit + said);
-          const step: Step = [trust * part.weight, advantage, information * blame * blame, along];
-          move(memory, step, part.z, 1, footprints);
+          const taught = credit + (voted ? voteDual(part, vote, credit, trust) : 0);
+          const step: Step = [
+            trust * part.weight,
+            part.reputationVariance * taught,
+            information * blame * blame,
+            part.vectorVariance * taught,
+          ];
+          move(memory, step, part.z, 1);
           memory.lastRun = shared.lessons;
           return step;
         }),
@@ -149,34 +125,22 @@ export function learn(lesson: OarLesson, { footprints, halfLife }: OarRules): Co
 }
 
 /** Takes a contribution back, up to float32 rounding. */
-export function unlearn(
-  { exposures }: OarLesson,
-  contribution: Contribution,
-  { footprints, halfLife }: OarRules,
-): void {
+export function unlearn({ exposures }: OarLesson, contribution: Contribution, halfLife: number): void {
   exposures.forEach(({ shared, shown }, e) => {
     const given = contribution.exposures[e];
     if (!given) return;
-    const [dual = 0, at = 0, voted = 0, ...sums] = given.scalars;
-    const [gateNumerator = 0, gateDenominator = 0, gateSeen = 0] = sums;
-    const [scalarNumerator = 0, scalarDenominator = 0, scalarSeen = 0] = sums.slice(3);
+    const [dual = 0, at = 0, voted = 0, predicted = 0, ...sums] = given.scalars;
     const z = given.direction && dequantise(given.direction);
-    takeSums(shared, "gate", [gateNumerator, gateDenominator], gateSeen);
-    takeSums(shared, "scalar", [scalarNumerator, scalarDenominator], scalarSeen);
+    takeSums(shared, sums as unknown as Sums, predicted);
     shared.votedRuns -= voted;
     moveBaseline(shared, z, -dual);
     shown.forEach(({ memory }, place) => {
-      const [evidence, advantage = 0, information = 0, along = 0] = given.memories[place] ?? [];
+      const [evidence, reputation = 0, information = 0, along = 0] = given.memories[place] ?? [];
       if (evidence === undefined) return;
       const left = kept(memory.at - at, halfLife);
-      move(memory, [left * evidence, left * advantage, left * information, left * along], z, -1, footprints);
+      move(memory, [left * evidence, left * reputation, left * information, left * along], z, -1);
     });
   });
-}
-
-/** A memory's logit for a request, `u = v · z`; 0 when request and memory share no vector space. */
-function memoryLogit({ vector }: OarMemory, z: Float32Array | undefined): number {
-  return z && vector.length === z.length ? dot(vector, z) : 0;
 }
 
 function partOf(shown: ShownMemory<OarMemory>, share: number, z: Float32Array | undefined): Part {
@@ -185,33 +149,10 @@ function partOf(shown: ShownMemory<OarMemory>, share: number, z: Float32Array | 
     shown,
     z,
     weight: share * weight,
-    logit: memoryLogit(memory, z),
-    variance: remainingVariance(memory.information),
-  };
-}
-
-/** Expected success of a run by the scalar advantages of its memories. */
-function predictByScalars(expected: number, parts: readonly Part[]): number {
-  let total = 0;
-  let sum = 0;
-  for (const { shown, weight } of parts) {
-    total += weight;
-    sum += weight * scalarUtility(shown.memory.advantage, shown.memory.evidence);
-  }
-  return total > 0 ? clamp(expected + sum / total, 0, 1) : expected;
-}
-
-/** @param directed true when any of the run's requests had a vector */
-function judgementOf(
-  { reward, weight, voted }: OarLesson,
-  directed: boolean,
-  { expected, byVectors, byScalars, share }: Predicted,
-): Judgement {
-  if (reward === null) return { ...NOT_JUDGED, voted: voted ? 1 : 0 };
-  return {
-    gate: sumsOf(weight, reward, expected, byVectors + share * (byScalars - byVectors)),
-    scalar: directed ? sumsOf(weight, reward, byVectors, byScalars) : NO_SUMS,
-    voted: voted ? 1 : 0,
+    // 0 when request and memory share no vector space.
+    logit: z && memory.vector.length === z.length ? dot(memory.vector, z) : 0,
+    reputationVariance: reputationVariance(memory.information),
+    vectorVariance: z ? vectorVariance(memory.information) : 0,
   };
 }
 
@@ -222,9 +163,11 @@ function creditOf(part: number, vote: -1 | 0 | 1, voted: boolean): number {
   return voted ? part * OAR.unvotedShare : part;
 }
 
-/** @param moved change of the memory's logit by the run itself */
-function voteDual({ logit, variance }: Part, vote: -1 | 0 | 1, moved: number, trust: number): number {
-  return dualNumber(logit + moved, (1 + vote) / 2, variance, trust, OAR.voteSteps);
+/** The dual number of a vote: one more run of the memory alone, after it took its credit of the run. */
+function voteDual(part: Part, vote: -1 | 0 | 1, credit: number, trust: number): number {
+  const variance = part.reputationVariance + part.vectorVariance;
+  const logit = part.shown.memory.reputation + part.logit + variance * credit;
+  return dualNumber(logit, (1 + vote) / 2, variance, trust, OAR.voteSteps);
 }
 
 function moveBaseline(shared: OarShared, z: Float32Array | undefined, dual: number): void {
@@ -234,28 +177,21 @@ function moveBaseline(shared: OarShared, z: Float32Array | undefined, dual: numb
 
 function move(
   memory: OarMemory,
-  [evidence, advantage, information, along]: Step,
+  [evidence, reputation, information, along]: Step,
   z: Float32Array | undefined,
   factor: 1 | -1,
-  footprints: boolean,
 ): void {
   memory.evidence += factor * evidence;
-  memory.advantage += factor * advantage;
+  memory.reputation += factor * reputation;
   memory.information = Math.max(0, memory.information + factor * information);
   if (memory.evidence < NO_EVIDENCE) {
     memory.evidence = 0;
-    memory.advantage = 0;
+    memory.reputation = 0;
     memory.information = 0;
     memory.vector = new Float32Array(0);
-    memory.footprint = new Float32Array(0);
     return;
   }
   if (!z) return;
   if (memory.vector.length === 0) memory.vector = new Float32Array(z.length);
-  if (memory.vector.length !== z.length) return;
-  addScaled(memory.vector, factor * along, z);
-  if (!footprints) return;
-  const near = footprintOf(z);
-  if (memory.footprint.length === 0) memory.footprint = new Float32Array(near.length);
-  if (memory.footprint.length === near.length) addScaled(memory.footprint, factor * evidence, near);
+  if (memory.vector.length === z.length) addScaled(memory.vector, factor * along, z);
 }

@@ -3,12 +3,11 @@ import { kept } from "../../scoring/half-life.js";
 import { relativeSimilarities } from "../../scoring/relative-similarity.js";
 import type { ScoreRequest, Scores } from "../learner.js";
 import { centre } from "../request-model.js";
-import { spreadScale } from "../running-spread.js";
-import { familiarity } from "./familiarity.js";
-import { footprintOf } from "./footprint.js";
-import { boost, freshness, gate, penalty, scalarShare, scalarUtility, tried, voteRate } from "./formulas.js";
+import { hasSpread, spreadScale } from "../running-spread.js";
+import { beyondLevel, boost, contextShare, freshness, penalty, voteRate } from "./formulas.js";
+import { gatesOf, OPEN } from "./gates.js";
 import { keepApart } from "./keep-apart.js";
-import { type Guard, OAR } from "./parameters.js";
+import { OAR } from "./parameters.js";
 import { type OarShared, sharedCodec } from "./state.js";
 import type { OarTable } from "./table.js";
 
@@ -16,81 +15,88 @@ const FIRST = sharedCodec.empty();
 
 /**
  * Similarity plus the model's logit of each memory for this request, gated, bounded and scaled by the collection's spread (σ' is its
- * ratio to the reference spread), plus the bonus of memories with little evidence.
+ * ratio to the reference spread), plus the bonus of memories that are tried less than others.
  *
- *     y = v · z                                  worth(y) = boost(y) or penalty(y)
- *     s = scalar advantage / (n + 5)             worth(s) = s or penalty(s)
- *     λ = scalarShare                            1 when request and memory share no vector space; no bonus then
- *     shift = (1 − λ) 2.2 worth(y) + λ 3 worth(s)
- *     score = similarity + σ' (clamp(gate · shift, −1, +0.8) + gate · freshness)
- *     score −= σ' gate (1 − vote rate) (1 − λ) overlap with the memories above it          when y ≤ 0
+ *     y_m = v_m · z                              c_m = n_m / (n_m + 2)
+ *     level_m = Σ rel² c y / (Σ rel² c + 0.2)    over the other candidates: what the request itself explains
+ *     x_m = c_m · beyondLevel(y_m, level_m)      worth(x) = boost(x) or penalty(x),  worth(ρ) = ρ or penalty(ρ)
+ *     score = similarity + σ' (clamp(2.2 (R worth(ρ) + C worth(x)), −1, +0.8) + G · freshness)
+ *     score −= σ' G (1 − vote rate) overlap with the memories above it          when ρ + y ≤ 0
  *
- * With a guard, boosts and penalties are multiplied by `clamp(familiarity − from, 0, 1)`.
+ * R and C are the gates of reputations and contexts ({@link gatesOf}), G the greater one. They are 1 where similarities never
+ * differed: the host gives no order that could be better. A memory that shares no vector space with the request has no context, and
+ * its reputation counts by G; it gets no bonus.
  */
-export function score(request: ScoreRequest<OarShared, OarTable>, guard: Guard | undefined, halfLife: number): Scores {
+export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: number): Scores {
   const { table, rows, similarities, vector, topK, now, shared = FIRST } = request;
   const count = similarities.length;
   const scores = new Float64Array(count);
   const utilities = new Float64Array(count);
   const evidence = new Float64Array(count);
-  const open = gate(shared);
+  const terms = { learned: new Float64Array(count), bonus: new Float64Array(count), overlap: new Float64Array(count) };
+  const { reputation: trusted, context: open } = hasSpread(shared, similarities) ? gatesOf(shared) : OPEN;
+  const gate = Math.max(trusted, open);
   const scale = spreadScale(shared, similarities);
   const relative = relativeSimilarities(similarities, topK);
   const z = vector && centre(shared, vector, OAR.centring);
-  const products = z && table.vectors.dots(rows, z);
-  const familiar = guard && z ? familiarity(request, footprintOf(z), relative, scale) : Number.POSITIVE_INFINITY;
-  const boosts = guard ? clamp(familiar - guard.boosts, 0, 1) : 1;
-  const penalties = guard ? clamp(familiar - guard.penalties, 0, 1) : 1;
+  /** y, NaN for a memory that shares no vector space with the request. */
+  const logits = z ? table.vectors.dots(rows, z) : new Float64Array(count).fill(Number.NaN);
   const votes = voteRate(shared);
-  const byScalars = products ? scalarShare(shared) : 1;
-  // Only penalties need it, and each read may miss the processor's caches.
-  const ageOf = (row: number): number => shared.lessons - (table.lastRun[row] as number);
-  const terms = {
-    learned: new Float64Array(count),
-    bonus: new Float64Array(count),
-    overlap: new Float64Array(count),
-    scale,
-  };
   let unchanged = true;
+  /** Σ rel² c y and Σ rel² c, and N, the greatest rel² n. */
+  let levelSum = 0;
+  let levelWeight = 0;
+  let most = 0;
   for (let i = 0; i < count; i++) {
     const row = rows[i] as number;
+    if (row < 0) continue;
+    const left = kept(now - (table.at[row] as number), halfLife);
+    const seen = left * (table.evidence[row] as number);
+    evidence[i] = seen;
+    logits[i] = left * (logits[i] as number);
+    const near = (relative[i] as number) ** 2;
+    most = Math.max(most, near * seen);
+    if (Number.isNaN(logits[i])) continue;
+    const weight = near * contextShare(seen);
+    levelWeight += weight;
+    levelSum += weight * (logits[i] as number);
+  }
+  for (let i = 0; i < count; i++) {
+    const row = rows[i] as number;
+    const seen = evidence[i] as number;
     let learned = 0;
-    // Without a request vector nothing is explored.
-    let bonus = products ? open * freshness(relative[i] as number, votes) : 0;
+    // Without a direction nothing is explored.
+    let explores = z !== undefined;
     if (row >= 0) {
-      unchanged = open === 0 && unchanged;
+      unchanged = gate === 0 && unchanged;
       const left = kept(now - (table.at[row] as number), halfLife);
-      const seen = left * (table.evidence[row] as number);
-      evidence[i] = seen;
-      const logit = products ? left * (products[i] as number) : Number.NaN;
+      const reputation = left * (table.reputation[row] as number);
+      const age = shared.lessons - (table.lastRun[row] as number);
+      const logit = logits[i] as number;
       const isDirected = !Number.isNaN(logit);
-      const share = isDirected ? byScalars : 1;
-      bonus = isDirected ? tried(bonus, seen) : 0;
-      let shift = 0;
-      // Advantages are not read when vectors alone decide, for the same reason.
-      if (share > 0) {
-        const scalar = scalarUtility(left * (table.advantage[row] as number), seen);
-        shift = share * OAR.scalarWeight * (scalar > 0 ? boosts * scalar : penalties * penalty(scalar, ageOf(row)));
-        utilities[i] = scalar;
-      }
+      explores = isDirected;
+      let shift = (isDirected ? trusted : gate) * (reputation > 0 ? reputation : penalty(reputation, age));
+      utilities[i] = reputation + (isDirected ? logit : 0);
       if (isDirected) {
-        const norm = left * (table.vectors.norm[row] as number);
-        shift +=
-          (1 - share) * OAR.weight * (logit > 0 ? boosts * boost(logit, norm) : penalties * penalty(logit, ageOf(row)));
-        utilities[i] = logit;
+        const share = contextShare(seen);
+        const own = (relative[i] as number) ** 2 * share;
+        const level = (levelSum - own * logit) / (levelWeight - own + OAR.levelPrior);
+        const x = share * beyondLevel(logit, level);
+        shift += open * (x > 0 ? boost(x, left * (table.vectors.norm[row] as number)) : penalty(x, age));
       }
-      learned = clamp(open * shift, -OAR.penaltyCap, OAR.boostCap);
+      learned = clamp(OAR.weight * shift, -OAR.penaltyCap, OAR.boostCap);
     }
+    const bonus = explores ? gate * freshness(relative[i] as number, seen, most, votes) : 0;
     scores[i] = (similarities[i] as number) + scale * (learned + bonus);
     terms.learned[i] = scale * learned;
     terms.bonus[i] = scale * bonus;
   }
-  const weight = products ? scale * open * (1 - votes) * (1 - byScalars) : 0;
+  const weight = z ? scale * gate * (1 - votes) : 0;
   if (weight > 0) {
     const { overlap } = terms;
     overlap.set(scores);
     keepApart(scores, { topK, rows, sketches: table.sketches, utilities, evidence, weight });
     for (let i = 0; i < count; i++) overlap[i] = (scores[i] as number) - (overlap[i] as number);
   }
-  return { score: scores, utility: utilities, evidence, gate: open, unchanged, terms };
+  return { score: scores, utility: utilities, evidence, gate, unchanged, terms: { ...terms, scale } };
 }

@@ -1,7 +1,13 @@
 import { fold } from "../../embedding/fold.js";
+import { MAX_DIMS } from "../../embedding/request-vector.js";
 import { toUnit } from "../../scoring/vectors.js";
 import { doubled } from "../row-vectors.js";
-import { FOLD_SIGNS } from "./footprint.js";
+
+/** ±1 for each value of a vector, by which it is folded. Part of the learner's version. */
+export const FOLD_SIGNS: Int8Array = Int8Array.from({ length: MAX_DIMS }, (_, i) => {
+  const mixed = Math.imul((i + 1) ^ 0x9e37, 0x85ebca6b);
+  return (mixed ^ (mixed >>> 13)) & 0x1000 ? 1 : -1;
+});
 
 /** Values of a sketch: one cache line, enough to compare the directions of two memories. */
 const SKETCH_DIMS = 16;

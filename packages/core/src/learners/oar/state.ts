@@ -3,16 +3,15 @@ import { FINITE, type FieldRule, finiteVector, NOT_NEGATIVE, problemOf } from ".
 import { kept } from "../../scoring/half-life.js";
 import type { StateCodec } from "../learner.js";
 import { bytesBehind, dimsOf, type RequestModel, requestModelCodec } from "../request-model.js";
-import { FOOTPRINT_DIMS } from "./footprint.js";
 import { OAR } from "./parameters.js";
 
 /** State of one memory. */
 export interface OarMemory {
   /** Evidence: sum of the weights of the runs it was shown in. */
   evidence: number;
-  /** Sum of its parts of surprises, for all requests alike: it survives a change of embedding model. */
-  advantage: number;
-  /** Fisher information of its runs: 1 for a run of even odds with this memory alone. */
+  /** Its effect on a run's logit whatever the request: it survives a change of embedding model. */
+  reputation: number;
+  /** Fisher information of its runs: 0.25 for a run of even odds with this memory alone. */
   information: number;
   /** Number of the collection's last run that taught it. */
   lastRun: number;
@@ -20,90 +19,77 @@ export interface OarMemory {
   at: number;
   /** Its effect on a run's logit along each direction of request space. Length 0 before the first request with a vector. */
   vector: Float32Array;
-  /** Sum of the folded requests of its runs. Empty for the setting `balanced`. */
-  footprint: Float32Array;
 }
 
-/** State of a collection. */
+/**
+ * State of a collection. `gateNumerator` and `gateDenominator` of the request model are the sums of contexts in the regression of
+ * {@link gatesOf}.
+ */
 export interface OarShared extends RequestModel {
   /** Runs with votes. */
   votedRuns: number;
-  /** Total evidence of the gate's sums, including the forgotten part. */
-  gateSeen: number;
-  /** Regression of the vectors' prediction errors on the difference that scalar advantages would have made. */
-  scalarNumerator: number;
-  scalarDenominator: number;
-  scalarSeen: number;
+  /** Total evidence of the regression, including the forgotten part. Unit: squared predictions. */
+  predicted: number;
+  /** Squared predictions by reputations, their products with the predictions by contexts, and with the surprises. */
+  reputations: number;
+  both: number;
+  reputationSurprise: number;
 }
 
 const MEMORY_SCALARS = 6;
 
 const MEMORY_RULES = {
   evidence: NOT_NEGATIVE,
-  advantage: FINITE,
+  reputation: FINITE,
   information: NOT_NEGATIVE,
   lastRun: NOT_NEGATIVE,
   at: FINITE,
   vector: finiteVector(MAX_DIMS),
-  footprint: finiteVector(FOOTPRINT_DIMS),
 };
 
-/** Five numbers and the vector's length as float64, the vector and the footprint as float32; empty while nothing was learned. Little-endian. */
+/** Five numbers and the vector's length as float64, the vector as float32; empty while nothing was learned. Little-endian. */
 export const memoryCodec: StateCodec<OarMemory> = {
-  empty: () => ({
-    evidence: 0,
-    advantage: 0,
-    information: 0,
-    lastRun: 0,
-    at: 0,
-    vector: new Float32Array(0),
-    footprint: new Float32Array(0),
-  }),
+  empty: () => ({ evidence: 0, reputation: 0, information: 0, lastRun: 0, at: 0, vector: new Float32Array(0) }),
   decode(bytes) {
     const scalars = new Float64Array(bytes.buffer, bytes.byteOffset, MEMORY_SCALARS);
-    const start = bytes.byteOffset + MEMORY_SCALARS * 8;
-    const dims = dimsOf(scalars[5] as number);
-    const rest = dimsOf((bytes.length - MEMORY_SCALARS * 8) / 4 - dims);
+    const start = MEMORY_SCALARS * 8;
+    const dims = (bytes.length - start) / 4;
     return {
       evidence: scalars[0] as number,
-      advantage: scalars[1] as number,
+      reputation: scalars[1] as number,
       information: scalars[2] as number,
       lastRun: scalars[3] as number,
       at: scalars[4] as number,
-      vector: new Float32Array(bytes.buffer, start, dims),
-      footprint: new Float32Array(bytes.buffer, start + dims * 4, rest),
+      vector: new Float32Array(bytes.buffer, bytes.byteOffset + start, dimsOf(scalars[5] === dims ? dims : Number.NaN)),
     };
   },
-  encode({ evidence, advantage, information, lastRun, at, vector, footprint }, room) {
+  encode({ evidence, reputation, information, lastRun, at, vector }, room) {
     if (evidence === 0) return new Uint8Array(room);
-    const bytes = bytesBehind(room + MEMORY_SCALARS * 8, vector, footprint);
-    const scalars = new Float64Array(bytes.buffer, room, MEMORY_SCALARS);
-    scalars[0] = evidence;
-    scalars[1] = advantage;
-    scalars[2] = information;
-    scalars[3] = lastRun;
-    scalars[4] = at;
-    scalars[5] = vector.length;
+    const bytes = bytesBehind(room + MEMORY_SCALARS * 8, vector);
+    new Float64Array(bytes.buffer, room, MEMORY_SCALARS).set([
+      evidence,
+      reputation,
+      information,
+      lastRun,
+      at,
+      vector.length,
+    ]);
     return bytes;
   },
   problem: (state) => problemOf(state, MEMORY_RULES),
 };
 
-const model = requestModelCodec({
-  bias: OAR.bias,
-  gateNumerator: OAR.gateNumerator,
-  gateDenominator: OAR.gateDenominator,
-});
+const model = requestModelCodec({ bias: OAR.bias, gateNumerator: 0, gateDenominator: 0 });
 
 type OwnField = Exclude<keyof OarShared, keyof RequestModel>;
 
 /** Fields of a collection's state beside the request model, in the order of its bytes. */
 const OWN_RULES: Readonly<Record<OwnField, FieldRule>> = {
   votedRuns: NOT_NEGATIVE,
-  gateSeen: NOT_NEGATIVE,
-  scalarNumerator: FINITE,
-  scalarDenominator: NOT_NEGATIVE,
-  scalarSeen: NOT_NEGATIVE,
+  predicted: NOT_NEGATIVE,
+  reputations: NOT_NEGATIVE,
+  both: FINITE,
+  reputationSurprise: FINITE,
 };
 const OWN_FIELDS = Object.keys(OWN_RULES) as OwnField[];
 const OWN_BYTES = OWN_FIELDS.length * 8;
@@ -131,10 +117,9 @@ export const sharedCodec: StateCodec<OarShared> = {
 /** Keeps a share of a memory's evidence. */
 export function keepShare(memory: OarMemory, share: number): void {
   memory.evidence *= share;
-  memory.advantage *= share;
+  memory.reputation *= share;
   memory.information *= share;
   memory.vector = memory.vector.map((value) => value * share);
-  memory.footprint = memory.footprint.map((value) => value * share);
 }
 
 /** Applies the fading of a memory until `at`, Unix ms. */

@@ -8,17 +8,16 @@ const FIRST_CAPACITY = 16;
 /** Memory states of `oar` in columns. */
 export class OarTable implements MemoryTable {
   evidence: Float64Array = new Float64Array(FIRST_CAPACITY);
-  advantage: Float64Array = new Float64Array(FIRST_CAPACITY);
+  reputation: Float64Array = new Float64Array(FIRST_CAPACITY);
   lastRun: Float64Array = new Float64Array(FIRST_CAPACITY);
   /** Unix ms of each row's last outcome. */
   at: Float64Array = new Float64Array(FIRST_CAPACITY);
   readonly vectors: RowVectors = new RowVectors();
   readonly sketches: Sketches = new Sketches();
-  readonly footprints: RowVectors = new RowVectors();
   #rows = 0;
 
   get size(): number {
-    return this.vectors.size + this.sketches.size + this.footprints.size + 4 * this.evidence.byteLength;
+    return this.vectors.size + this.sketches.size + 4 * this.evidence.byteLength;
   }
 
   put(bytes: Uint8Array, row: number = this.#rows): number {
@@ -26,17 +25,16 @@ export class OarTable implements MemoryTable {
     if (row === this.#rows) this.#rows += 1;
     if (row === this.evidence.length) {
       this.evidence = doubled(this.evidence);
-      this.advantage = doubled(this.advantage);
+      this.reputation = doubled(this.reputation);
       this.lastRun = doubled(this.lastRun);
       this.at = doubled(this.at);
     }
     this.evidence[row] = state.evidence;
-    this.advantage[row] = state.advantage;
+    this.reputation[row] = state.reputation;
     this.lastRun[row] = state.lastRun;
     this.at[row] = state.at;
     this.vectors.set(row, state.vector);
     this.sketches.set(row, state.vector);
-    this.footprints.set(row, state.footprint);
     return row;
   }
 }

@@ -1,5 +1,5 @@
-import { OAR } from "./parameters.js";
-import type { OarShared } from "./state.js";
+import { OAR1 } from "./parameters.js";
+import type { Oar1Shared } from "./state.js";
 
 /**
  * A regression of surprises on predictions. It forgets by new evidence and not by time: while nothing can be predicted, nothing is
@@ -24,7 +24,7 @@ export function sumsOf(weight: number, reward: number, from: number, to: number)
 }
 
 /** Adds a run to a regression: `sum = e^(−x / 15) sum + …`, x the squared prediction. */
-export function addSums(shared: OarShared, of: Regression, [numerator, denominator]: Sums): void {
+export function addSums(shared: Oar1Shared, of: Regression, [numerator, denominator]: Sums): void {
   const fields = FIELDS[of];
   const left = remembered(denominator);
   shared[fields.numerator] = left * shared[fields.numerator] + numerator;
@@ -37,7 +37,7 @@ export function addSums(shared: OarShared, of: Regression, [numerator, denominat
  *
  * @param seen total evidence of the regression right after the run
  */
-export function takeSums(shared: OarShared, of: Regression, [numerator, denominator]: Sums, seen: number): void {
+export function takeSums(shared: Oar1Shared, of: Regression, [numerator, denominator]: Sums, seen: number): void {
   const fields = FIELDS[of];
   const left = remembered(shared[fields.seen] - seen);
   const own = remembered(denominator);
@@ -48,5 +48,5 @@ export function takeSums(shared: OarShared, of: Regression, [numerator, denomina
 
 /** Share of a regression's sums that is left after more evidence, in squared predictions. */
 function remembered(added: number): number {
-  return Math.exp(-added / OAR.evidenceWindow);
+  return Math.exp(-added / OAR1.evidenceWindow);
 }

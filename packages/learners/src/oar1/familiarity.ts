@@ -1,7 +1,7 @@
-import type { ScoreRequest } from "../learner.js";
-import { OAR } from "./parameters.js";
-import type { OarShared } from "./state.js";
-import type { OarTable } from "./table.js";
+import type { ScoreRequest } from "@qavr/core/learner";
+import { OAR1 } from "./parameters.js";
+import type { Oar1Shared } from "./state.js";
+import type { Oar1Table } from "./table.js";
 
 /**
  * Familiarity of a request: how often the best memories of its list were shown for similar requests.
@@ -14,7 +14,7 @@ import type { OarTable } from "./table.js";
  * @param scale σ', the collection's spread over the reference spread
  */
 export function familiarity(
-  { table, rows, similarities, topK }: ScoreRequest<OarShared, OarTable>,
+  { table, rows, similarities, topK }: ScoreRequest<Oar1Shared, Oar1Table>,
   near: Float32Array,
   relative: Float64Array,
   scale: number,
@@ -30,12 +30,12 @@ export function familiarity(
     const similarity = similarities[i] as number;
     if (similarity > top) top = similarity;
     if (i >= topK) beyond += similarity;
-    const weight = (relative[i] as number) ** OAR.familiarPower;
+    const weight = (relative[i] as number) ** OAR1.familiarPower;
     total += weight;
     const product = products[i] as number;
     // NaN where there is no footprint.
     if (product > 0) local += weight * product * (product / (footprints.norm[rows[i] as number] as number)) ** 3;
   }
   const height = count > topK ? (top - beyond / (count - topK)) / scale : 0;
-  return Math.log(local / total + OAR.familiarFloor) - OAR.familiarHeight * height;
+  return Math.log(local / total + OAR1.familiarFloor) - OAR1.familiarHeight * height;
 }

@@ -1,0 +1,103 @@
+import { clamp } from "../../scoring/bounds.js";
+import { OAR } from "./parameters.js";
+import type { OarShared } from "./state.js";
+
+/** Influence of reputations and of contexts on the order, each in [0, 1]. */
+export interface Gates {
+  readonly reputation: number;
+  readonly context: number;
+}
+
+export const OPEN: Gates = { reputation: 1, context: 1 };
+
+/** A run's part of the regression of surprises on what reputations (1) and contexts (2) predicted for the run. */
+export type Sums = readonly [a11: number, a12: number, a22: number, h1: number, h2: number, seen: number];
+
+export const NO_SUMS: Sums = [0, 0, 0, 0, 0, 0];
+
+const FIELDS = ["reputations", "both", "gateDenominator", "reputationSurprise", "gateNumerator"] as const;
+
+/**
+ * The sums of a run.
+ *
+ *     d₁ = P₁ − P₀,  d₂ = P₂ − P₀,  e = r − P₀          A += τ d dᵀ,  h += τ d e,  seen += τ (P − P₀)²
+ *
+ * @param weight τ of the outcome
+ * @param surprise e
+ * @param byReputations d₁
+ * @param byContexts d₂
+ * @param together P − P₀
+ */
+export function sumsOf(
+  weight: number,
+  surprise: number,
+  byReputations: number,
+  byContexts: number,
+  together: number,
+): Sums {
+  return [
+    weight * byReputations * byReputations,
+    weight * byReputations * byContexts,
+    weight * byContexts * byContexts,
+    weight * byReputations * surprise,
+    weight * byContexts * surprise,
+    weight * together * together,
+  ];
+}
+
+/** Adds a run: `sum = e^(−seen / 15) sum + …`. The regression forgets by new evidence and not by time. */
+export function addSums(shared: OarShared, sums: Sums): void {
+  const left = remembered(sums[5]);
+  FIELDS.forEach((field, i) => {
+    shared[field] = left * shared[field] + (sums[i] as number);
+  });
+  shared.predicted += sums[5];
+}
+
+/**
+ * Takes a run back: the remainder of its sums, and the forgetting that it caused.
+ *
+ * @param predicted the collection's `predicted` right after the run
+ */
+export function takeSums(shared: OarShared, sums: Sums, predicted: number): void {
+  const left = remembered(shared.predicted - predicted);
+  const own = remembered(sums[5]);
+  FIELDS.forEach((field, i) => {
+    shared[field] = (shared[field] - left * (sums[i] as number)) / own;
+  });
+  shared.reputations = Math.max(0, shared.reputations);
+  shared.gateDenominator = Math.max(0, shared.gateDenominator);
+  shared.predicted = Math.max(0, shared.predicted - sums[5]);
+}
+
+/**
+ * The gates: two slopes by least squares, less a share of their standard errors. A slope of 1 says that what this part predicted came
+ * true; far below 1, it repeats what it remembers.
+ *
+ *     A = Σ τ d dᵀ + diag(0.2, 1.5),  h = Σ τ d e + (0.1, 1.5)          s = A⁻¹ h,  err_i = √(0.2 (A⁻¹)_ii)
+ *     reputation = clamp((s₁ − 0.3 err₁ − 0.3) / 0.4, 0, 1)             context = clamp((s₂ − 0.3 err₂) / 0.3, 0, 1)
+ */
+export function gatesOf(shared: OarShared): Gates {
+  const a11 = shared.reputations + OAR.reputationPrior;
+  const a22 = shared.gateDenominator + OAR.contextPrior;
+  // Sums that were taken back may be off by a rounding error; A stays positive definite.
+  const a12 = clamp(shared.both, -MOST * Math.sqrt(a11 * a22), MOST * Math.sqrt(a11 * a22));
+  const h1 = shared.reputationSurprise + OAR.reputationPrior * OAR.reputationSlope;
+  const h2 = shared.gateNumerator + OAR.contextPrior * OAR.contextSlope;
+  const determinant = a11 * a22 - a12 * a12;
+  const lower = (numerator: number, other: number): number =>
+    numerator / determinant - OAR.slopeErrors * Math.sqrt((OAR.surpriseVariance * other) / determinant);
+  const reputation = lower(a22 * h1 - a12 * h2, a22) - OAR.reputationFrom;
+  return {
+    reputation: clamp(reputation / OAR.reputationFull, 0, 1),
+    context: clamp(lower(a11 * h2 - a12 * h1, a11) / OAR.contextFull, 0, 1),
+  };
+}
+
+/** Largest correlation of the two predictions. */
+const MOST = 0.999;
+
+/** Share of the sums that is left after more evidence, in squared predictions. */
+function remembered(added: number): number {
+  return Math.exp(-added / OAR.evidenceWindow);
+}
