@@ -4,7 +4,6 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../core/test/support/random.js";
 import { DIMS, lessonsFor, MEMORIES, type Run, type VectorLearner } from "../../core/test/support/vector-lessons.js";
-import type { AdvantageVector } from "../src/advantage-vector.js";
 import type { JointReplayShared } from "../src/joint-replay.js";
 import { jointReplay } from "../src/joint-replay.js";
 
