@@ -56,6 +56,24 @@ describe("the default learner where all requests are of one kind", () => {
   });
 });
 
+describe("the default learner over forty tools of equal similarity", () => {
+  it("finds the right one within 20 failures, and keeps it", async () => {
+    const tools = Array.from({ length: 40 }, (_, i) => ({ id: `tool ${i}`, similarity: 0.5 }));
+    for (const right of [3, 20, 39]) {
+      const { engine } = testEngine();
+      const failures: number[] = [];
+      for (let run = 0; run < 60; run++) {
+        const { episode, items } = await engine.rank({ candidates: tools, topK: 3, text: `deploy service ${run}` });
+        const reward = items.some(({ index }) => index === right);
+        if (!reward) failures.push(run);
+        await engine.end(episode, { reward, tier: "verified" });
+      }
+      expect(failures.length).toBeLessThanOrEqual(20);
+      expect(failures.at(-1)).toBeLessThan(40);
+    }
+  });
+});
+
 describe("the default learner in a world with nothing to learn", () => {
   it("loses at most 0.04 when outcomes are coin tosses", async () => {
     const [loss] = await gains([1_000], { outcomes: "coin" }, COIN_SEEDS);

@@ -1,5 +1,5 @@
 import { type Learner, oar, qValue, similarity } from "@qavr/core";
-import { beta, contexts, globalAdvantage, kernelPrototypes, successRate } from "@qavr/learners";
+import { beta, contexts, globalAdvantage, kernelPrototypes, oar1, successRate } from "@qavr/learners";
 
 /** The learners of the tables, by the names of the simulated benchmark. */
 export const REAL_ROWS: Readonly<Record<string, () => unknown>> = {
@@ -10,6 +10,7 @@ export const REAL_ROWS: Readonly<Record<string, () => unknown>> = {
   "global-advantage": globalAdvantage,
   "kernel-prototypes": kernelPrototypes,
   contexts,
+  oar1,
   oar,
 };
 
