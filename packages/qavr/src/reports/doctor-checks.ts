@@ -29,7 +29,7 @@ type Check = (facts: Facts) => Finding | undefined;
 /** Runs below which a share says nothing. */
 const LEAST_RUNS = 50;
 const LEAST_REPORTED_TWICE = 10;
-/** Runs that a context or namespace should have. */
+/** Runs that a context, a namespace or a memory should have. */
 const LEAST_RUNS_EACH = 3;
 /** Retrievals that found a memory after which its absence is no accident. */
 const OFTEN_FOUND = 30;
@@ -38,8 +38,8 @@ const LEAST_MEMORIES = 10;
 const MOST_ABANDONED = 0.2;
 const MOST_CONTRADICTED = 0.2;
 const MOST_NEVER_SHOWN = 0.5;
-/** Rank correlation of exposures with utility at and below which the worst memories are shown most. */
-const SHOWN_AGAINST_UTILITY = -0.5;
+/** Rank correlation of exposures with the share of successes at and below which the worst memories are shown most. */
+const SHOWN_AGAINST_SUCCESS = -0.5;
 /** How far clocks may disagree, ms. */
 const CLOCK_TOLERANCE = 60_000;
 
@@ -48,7 +48,7 @@ export const CHECKS: readonly Check[] = [
   neverShown,
   contextsSplit,
   namespacesSplit,
-  shownAgainstUtility,
+  shownAgainstSuccess,
   oneSidedScores,
   abandonedRuns,
   sourcesDisagree,
@@ -93,17 +93,17 @@ function namespacesSplit({ status, namespaces }: Facts): Finding | undefined {
   };
 }
 
-function shownAgainstUtility({ memories }: Facts): Finding | undefined {
-  const known = memories.filter(({ evidence }) => evidence > 0);
+function shownAgainstSuccess({ memories }: Facts): Finding | undefined {
+  const known = memories.filter(({ successes, failures }) => successes + failures >= LEAST_RUNS_EACH);
   if (known.length < LEAST_MEMORIES) return undefined;
   const correlation = rankCorrelation(
     known.map((memory) => memory.shown),
-    known.map(({ utility }) => utility),
+    known.map(({ successes, failures }) => successes / (successes + failures)),
   );
-  if (correlation > SHOWN_AGAINST_UTILITY) return undefined;
+  if (correlation > SHOWN_AGAINST_SUCCESS) return undefined;
   return {
     id: "worst-shown-most",
-    finding: `Memories are shown the more, the worse they are: rank correlation of exposures with utility ${correlation.toFixed(2)}.`,
+    finding: `Memories are shown the more, the less their runs succeed: rank correlation of exposures with successes ${correlation.toFixed(2)}.`,
     fix: "Look whether rankings are used at all: holdout near 1, keepOrder, or a stage after the ranking that sorts anew.",
   };
 }
