@@ -14,6 +14,7 @@ import {
   type MemoryFilter,
   type NewMemory,
   type StoredMemory,
+  searchedText,
 } from "./memory-record.js";
 import { MEMORIES, type MemoryTables, memoryTables, type NumberedMemory } from "./memory-tables.js";
 import { type RequestVector, type VectorSearch, vectorSearch } from "./vector-search.js";
@@ -193,13 +194,15 @@ function namespaceOf(collection: Collection, namespace: string): LocalMemories {
   };
   /** Texts of a part that have no vector yet: adding the same memories at each start embeds them once. */
   const unembedded = (part: readonly CheckedMemory[]): Set<string> => {
-    const texts = new Set(part.map(({ text }) => text));
+    const texts = new Set(part.map(searchedText));
     read(undefined, ({ records, vectors }, scope) => {
       const space = vectors.space();
       const others = new Set<string>();
-      for (const { id, text } of part) {
-        const known = records.find(scope, id);
-        const isEmbedded = known?.text === text && space !== undefined && vectors.has(known.n, space);
+      for (const memory of part) {
+        const known = records.find(scope, memory.id);
+        const text = searchedText(memory);
+        const isEmbedded =
+          known !== undefined && searchedText(known) === text && space !== undefined && vectors.has(known.n, space);
         if (!isEmbedded) others.add(text);
       }
       for (const text of texts) if (!others.has(text)) texts.delete(text);
@@ -235,9 +238,10 @@ function namespaceOf(collection: Collection, namespace: string): LocalMemories {
       const now = Date.now();
       for (const memory of part) {
         const known = records.find(scope, memory.id);
-        if (known && known.text !== memory.text) vectors.remove(known.n);
+        const text = searchedText(memory);
+        if (known && searchedText(known) !== text) vectors.remove(known.n);
         else if (known?.archivedAt !== undefined) vectors.renew(known.n);
-        embed(records.put(scope, memory, known, now), memory.text);
+        embed(records.put(scope, memory, known, now), text);
       }
     });
 
@@ -287,18 +291,21 @@ function namespaceOf(collection: Collection, namespace: string): LocalMemories {
     async update(id, change) {
       assertName(id, "memory id");
       const { text, metadata } = checkedChange(change);
-      const before = read(undefined, ({ records }, scope) => records.find(scope, id)?.text);
-      const texts = meaning && text !== undefined && before !== undefined && before !== text ? [text] : [];
-      return writeEmbedded(new Set(texts), ({ records, vectors }, embed) => {
-        const scope = records.scope(namespace);
-        const memory = scope === undefined ? undefined : records.find(scope, id);
-        if (scope === undefined || memory === undefined) return undefined;
-        const newText = text ?? memory.text;
-        if (newText !== memory.text) vectors.remove(memory.n);
-        records.change(memory, scope, newText, metadata ?? JSON.stringify(memory.metadata));
-        embed(memory.n, newText);
-        return stored(records.find(scope, id) as NumberedMemory);
-      });
+      const before = read(undefined, ({ records }, scope) => records.find(scope, id));
+      const isEdit = text !== undefined && before !== undefined && before.text !== text;
+      return writeEmbedded(
+        new Set(meaning && isEdit ? [searchedText({ ...before, text })] : []),
+        ({ records, vectors }, embed) => {
+          const scope = records.scope(namespace);
+          const memory = scope === undefined ? undefined : records.find(scope, id);
+          if (scope === undefined || memory === undefined) return undefined;
+          const newText = text ?? memory.text;
+          if (newText !== memory.text) vectors.remove(memory.n);
+          records.change(memory, scope, newText, metadata ?? JSON.stringify(memory.metadata));
+          embed(memory.n, searchedText({ ...memory, text: newText }));
+          return stored(records.find(scope, id) as NumberedMemory);
+        },
+      );
     },
 
     delete: (ids) =>

@@ -14,6 +14,8 @@ export interface NewMemory {
   readonly id?: string | undefined;
   /** 1 to 1,000,000 characters, not only spaces. */
   readonly text: string;
+  /** The task that led to it, in which searches look besides the text: a memory is wanted again in the words of a task. @default none */
+  readonly query?: string | undefined;
   /** An object that JSON keeps. @default {} */
   readonly metadata?: Metadata | undefined;
   /** Unix ms. @default that of the replaced memory, else now */
@@ -24,6 +26,8 @@ export interface NewMemory {
 export interface StoredMemory {
   readonly id: string;
   readonly text: string;
+  /** The task that led to it; absent where none was given. */
+  readonly query?: string;
   readonly metadata: Metadata;
   /** Unix ms. */
   readonly createdAt: number;
@@ -38,6 +42,7 @@ export type MemoryFilter = Readonly<Record<string, string | number | boolean | n
 export interface CheckedMemory {
   readonly id: string;
   readonly text: string;
+  readonly query: string | undefined;
   /** JSON. */
   readonly metadata: string;
   /** Undefined for that of the replaced memory, else now. */
@@ -51,11 +56,13 @@ const isObject = (value: unknown): boolean => typeof value === "object" && value
 const METADATA: FieldRule = [isObject, "an object"];
 const TIME: FieldRule = [(value) => value === undefined || Number.isFinite(value), "Unix ms"];
 const TEXT: FieldRule = [(value) => typeof value === "string" && value.trim() !== "", "a string that is not empty"];
+const QUERY: FieldRule = [(value) => value === undefined || TEXT[0](value), TEXT[1]];
 const ANY: FieldRule = [() => true, "an id"];
 
 const FIELDS: Readonly<Record<keyof NewMemory, FieldRule>> = {
   id: ANY,
   text: TEXT,
+  query: QUERY,
   metadata: METADATA,
   createdAt: TIME,
 };
@@ -63,18 +70,30 @@ const FIELDS: Readonly<Record<keyof NewMemory, FieldRule>> = {
 /** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export function checkedMemory(given: string | NewMemory): CheckedMemory {
   const named = typeof given === "string" ? { text: given } : given;
-  const { text, metadata, createdAt, id } = resolveOptions("add()", named, { metadata: {} }, FIELDS);
+  const { text, query, metadata, createdAt, id } = resolveOptions("add()", named, { metadata: {} }, FIELDS);
   assertTextLength(text);
+  if (query !== undefined) assertTextLength(query);
   const own = id === undefined ? textId(text) : id;
   assertName(own, "memory id");
-  return { id: own, text, metadata: toJson(metadata), createdAt };
+  return { id: own, text, query, metadata: toJson(metadata), createdAt };
+}
+
+/** The parts of a memory in which searches look. */
+export interface Searched {
+  readonly text: string;
+  readonly query?: string | undefined;
+}
+
+/** Both as one text. */
+export function searchedText({ text, query }: Searched): string {
+  return query === undefined ? text : `${query}\n${text}`;
 }
 
 /** The part of a memory that an update replaces. */
 export type MemoryChange = Pick<NewMemory, "metadata"> & { readonly text?: string | undefined };
 
 const CHANGES: Readonly<Record<keyof MemoryChange, FieldRule>> = {
-  text: [(value) => value === undefined || TEXT[0](value), TEXT[1]],
+  text: QUERY,
   metadata: [(value) => value === undefined || isObject(value), METADATA[1]],
 };
 

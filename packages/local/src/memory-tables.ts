@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { bytesToName, nameToBytes } from "@qavr/core/store";
 import type { FileFormat } from "@qavr/sqlite/file";
-import type { CheckedMemory, StoredMemory } from "./memory-record.js";
+import { type CheckedMemory, type Searched, type StoredMemory, searchedText } from "./memory-record.js";
 import { VECTOR_SCHEMA } from "./vector-tables.js";
 import { wordsOf } from "./words.js";
 
@@ -26,6 +26,7 @@ export const MEMORIES: FileFormat = {
       scope       INTEGER NOT NULL,
       id          BLOB    NOT NULL,
       text        BLOB    NOT NULL,
+      query       BLOB,
       metadata    TEXT    NOT NULL,
       created_at  REAL    NOT NULL,
       archived_at REAL,
@@ -82,12 +83,13 @@ interface RecordRow {
   readonly n: number;
   readonly id: Uint8Array;
   readonly text: Uint8Array;
+  readonly query: Uint8Array | null;
   readonly metadata: string;
   readonly createdAt: number;
   readonly archivedAt: number | null;
 }
 
-const COLUMNS = "r.n, r.id, r.text, r.metadata, r.created_at AS createdAt, r.archived_at AS archivedAt";
+const COLUMNS = "r.n, r.id, r.text, r.query, r.metadata, r.created_at AS createdAt, r.archived_at AS archivedAt";
 
 /** True where a record has every value of a filter, which is bound twice, as JSON. */
 export const MATCHES_FILTER = `(
@@ -112,17 +114,19 @@ export function memoryTables(db: DatabaseSync): MemoryTables {
     `SELECT n FROM record r WHERE scope = ? AND (archived_at IS NULL) = 1 AND ${MATCHES_FILTER}`,
   );
   const insert = db.prepare(
-    "INSERT INTO record (scope, id, text, metadata, created_at) VALUES (?, ?, ?, ?, ?) RETURNING n",
+    "INSERT INTO record (scope, id, text, query, metadata, created_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING n",
   );
-  const update = db.prepare("UPDATE record SET text = ?, metadata = ?, created_at = ?, archived_at = NULL WHERE n = ?");
+  const update = db.prepare(
+    "UPDATE record SET text = ?, query = ?, metadata = ?, created_at = ?, archived_at = NULL WHERE n = ?",
+  );
   const setArchived = db.prepare("UPDATE record SET archived_at = ? WHERE n = ?");
   const remove = db.prepare("DELETE FROM record WHERE n = ?");
   const index = db.prepare("INSERT INTO lexicon (rowid, words, scope) VALUES (?, ?, ?)");
   const unindex = db.prepare("DELETE FROM lexicon WHERE rowid = ?");
 
   const one = (row: unknown): NumberedMemory | undefined => (row ? toMemory(row as RecordRow) : undefined);
-  const write = (n: number, scope: number, text: string): void => {
-    index.run(n, wordsOf(text).join(" "), scopeWord(scope));
+  const write = (n: number, scope: number, memory: Searched): void => {
+    index.run(n, wordsOf(searchedText(memory)).join(" "), scopeWord(scope));
   };
 
   const tables: MemoryTables = {
@@ -138,30 +142,32 @@ export function memoryTables(db: DatabaseSync): MemoryTables {
       return (rows as unknown as RecordRow[]).map(toMemory);
     },
     matching: (scope, filter) => new Set(matching.all(scope, filter, filter).map(({ n }) => Number(n))),
-    put(scope, { id, text, metadata, createdAt }, known, now) {
+    put(scope, memory, known, now) {
+      const { id, metadata, createdAt = known?.createdAt ?? now } = memory;
+      const [text, query] = textsOf(memory);
       if (known) {
-        update.run(nameToBytes(text), metadata, createdAt ?? known.createdAt, known.n);
+        update.run(text, query, metadata, createdAt, known.n);
         unindex.run(known.n);
       }
-      const n = known?.n ?? insert.get(scope, nameToBytes(id), nameToBytes(text), metadata, createdAt ?? now)?.n;
-      write(Number(n), scope, text);
+      const n = known?.n ?? insert.get(scope, nameToBytes(id), text, query, metadata, createdAt)?.n;
+      write(Number(n), scope, memory);
       return Number(n);
     },
-    change({ n, createdAt, archivedAt }, scope, text, metadata) {
-      update.run(nameToBytes(text), metadata, createdAt, n);
+    change({ n, query, createdAt, archivedAt }, scope, text, metadata) {
+      update.run(...textsOf({ text, query }), metadata, createdAt, n);
       if (archivedAt !== undefined) setArchived.run(archivedAt, n);
       else {
         unindex.run(n);
-        write(n, scope, text);
+        write(n, scope, { text, query });
       }
     },
     archive({ n }, now) {
       setArchived.run(now, n);
       unindex.run(n);
     },
-    restore({ n, text }, scope) {
-      setArchived.run(null, n);
-      write(n, scope, text);
+    restore(memory, scope) {
+      setArchived.run(null, memory.n);
+      write(memory.n, scope, memory);
     },
     remove({ n, archivedAt }) {
       if (archivedAt === undefined) unindex.run(n);
@@ -171,11 +177,16 @@ export function memoryTables(db: DatabaseSync): MemoryTables {
   return tables;
 }
 
-function toMemory({ n, id, text, metadata, createdAt, archivedAt }: RecordRow): NumberedMemory {
+function textsOf({ text, query }: Searched): [text: Uint8Array, query: Uint8Array | null] {
+  return [nameToBytes(text), query === undefined ? null : nameToBytes(query)];
+}
+
+function toMemory({ n, id, text, query, metadata, createdAt, archivedAt }: RecordRow): NumberedMemory {
   return {
     n,
     id: bytesToName(id),
     text: bytesToName(text),
+    ...(query === null ? {} : { query: bytesToName(query) }),
     metadata: JSON.parse(metadata) as StoredMemory["metadata"],
     createdAt,
     ...(archivedAt === null ? {} : { archivedAt }),

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { bytesToName } from "@qavr/core/store";
+import { searchedText } from "./memory-record.js";
 
 /** SQL of the vectors' tables. A space is the work of one embedding model; searches use the current one. */
 export const VECTOR_SCHEMA = `
@@ -72,10 +73,10 @@ export function vectorTables(db: DatabaseSync): VectorTables {
   const ids = db.prepare(`SELECT v.id ${live} AND v.space = ?`);
   const isLive = db.prepare(`SELECT 1 ${live} AND v.id = ?`);
   const oldest = db.prepare(
-    "SELECT r.text, v.value FROM vector v JOIN record r ON r.n = v.record WHERE v.space = ? ORDER BY v.id LIMIT 1",
+    "SELECT r.text, r.query, v.value FROM vector v JOIN record r ON r.n = v.record WHERE v.space = ? ORDER BY v.id LIMIT 1",
   );
   const lacking = "FROM record r WHERE NOT EXISTS (SELECT 1 FROM vector v WHERE v.record = r.n AND v.space = ?)";
-  const missing = db.prepare(`SELECT n, text ${lacking} ORDER BY n LIMIT ?`);
+  const missing = db.prepare(`SELECT n, text, query ${lacking} ORDER BY n LIMIT ?`);
   const countMissing = db.prepare(`SELECT count(*) AS missing ${lacking}`);
 
   return {
@@ -101,16 +102,25 @@ export function vectorTables(db: DatabaseSync): VectorTables {
     ids: (own) => new Set(ids.all(own).map((row) => Number(row.id))),
     isLive: (id) => isLive.get(id) !== undefined,
     oldest(own) {
-      const row = oldest.get(own) as { text: Uint8Array; value: Uint8Array } | undefined;
-      return row && { text: bytesToName(row.text), values: toFloats(row.value) };
+      const row = oldest.get(own) as (TextRow & { value: Uint8Array }) | undefined;
+      return row && { text: textIn(row), values: toFloats(row.value) };
     },
     missing: (own, limit) =>
-      (missing.all(own, limit) as unknown as { n: number; text: Uint8Array }[]).map(({ n, text }) => ({
-        n,
-        text: bytesToName(text),
+      (missing.all(own, limit) as unknown as (TextRow & { n: number })[]).map((row) => ({
+        n: row.n,
+        text: textIn(row),
       })),
     countMissing: (own) => Number(countMissing.get(own)?.missing),
   };
+}
+
+interface TextRow {
+  readonly text: Uint8Array;
+  readonly query: Uint8Array | null;
+}
+
+function textIn({ text, query }: TextRow): string {
+  return searchedText({ text: bytesToName(text), query: query === null ? undefined : bytesToName(query) });
 }
 
 /** A copy, since the bytes need not begin at a multiple of four. */

@@ -81,6 +81,23 @@ describe("a collection with an embedding model", () => {
     expect(await found(notes.of("other"), "pastry", 1)).toEqual(["cake"]);
   });
 
+  it("R7: embeds a claim with the task that led to it, also anew and after an edit", async () => {
+    const model = new MeaningModel(MEANINGS);
+    const claims = collection({ embed: model.embed });
+    const claim = { id: "c", text: "Partition the orders table by day.", query: "a quick vehicle" };
+    await claims.add([claim, { id: "other", text: "Bake the pastry in the oven." }]);
+    expect(model.given).toEqual([`${claim.query}\n${claim.text}`, "Bake the pastry in the oven."]);
+    expect(await found(claims, "fast car", 1)).toEqual(["c"]);
+    await claims.add(claim);
+    await claims.update("c", { text: "Partition it by hour." });
+    expect(model.given.at(-1)).toBe("a quick vehicle\nPartition it by hour.");
+    expect(model.given).toHaveLength(4);
+    expect(await found(claims, "fast car", 1)).toEqual(["c"]);
+    expect(await claims.reembed()).toBe(0);
+    await claims.add({ id: "c", text: claim.text });
+    expect(model.given.at(-1)).toBe(claim.text);
+  });
+
   it("searches by words while the model is down, keeps new texts, and says so in the log", async () => {
     const lines: LogFields[] = [];
     const model = new MeaningModel(MEANINGS);

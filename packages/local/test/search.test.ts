@@ -44,6 +44,22 @@ describe("a search by words", () => {
     expect(await found(notes, "deploy the mailer", 1)).toEqual(["rare"]);
   });
 
+  it("looks in the task that led to a memory, too, until that is replaced", async () => {
+    const claims = collection();
+    await claims.add({ id: "c", text: "The orders table is partitioned by day.", query: "monthly revenue" });
+    expect(await found(claims, "revenue")).toEqual(["c"]);
+    expect(await claims.update("c", { text: "The orders table is partitioned by hour." })).toMatchObject({
+      text: "The orders table is partitioned by hour.",
+      query: "monthly revenue",
+    });
+    await claims.archive("c");
+    await claims.restore("c");
+    expect([await found(claims, "revenue"), await found(claims, "hour")]).toEqual([["c"], ["c"]]);
+    await claims.add({ id: "c", text: "The orders table is partitioned by hour." });
+    expect(await claims.get("c")).not.toHaveProperty("query");
+    expect(await found(claims, "revenue")).toEqual([]);
+  });
+
   it("compares metadata by value and type", async () => {
     const notes = collection();
     const values = [1, "1", true, null, "a'\"%", 1.5];
