@@ -6,7 +6,7 @@ import type { OwnLogCode } from "./log-codes.js";
 import { MARKS, mark, markOf } from "./marks.js";
 import type { QavrOptions } from "./qavr-options.js";
 import type { ShownDocuments } from "./ranking/shown-documents.js";
-import type { RunInfo } from "./runs/run-scope.js";
+import { DEFAULT_NAMESPACE, type RunInfo } from "./runs/run-scope.js";
 import type { RunTree } from "./runs/run-tree.js";
 import type { AfterRun, FinishedRun } from "./runs/verdict.js";
 
@@ -69,5 +69,5 @@ export function assertFields(owner: string, fields: object, needed?: readonly [n
 
 /** The memory's own namespace where it is a fixed one. */
 export function ownNamespace({ scope: { namespace } }: Pick<MemoryParts, "scope">): string {
-  return typeof namespace === "string" ? namespace : "default";
+  return typeof namespace === "string" ? namespace : DEFAULT_NAMESPACE;
 }

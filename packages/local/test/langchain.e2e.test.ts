@@ -1,9 +1,12 @@
 import { Document } from "@langchain/core/documents";
 import { RunnableLambda } from "@langchain/core/runnables";
+import { FakeListChatModel } from "@langchain/core/utils/testing";
 import { memoryStore } from "@qavr/core";
+import { prune } from "@qavr/core/maintenance";
 import { type Qavr, qavr } from "@qavr/langchain";
+import { Reflector } from "@qavr/langchain/reflection";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { LocalMemories } from "../src/index.js";
+import { agentMemories, type LocalMemories } from "../src/index.js";
 import { collection, tempFile } from "./support/collections.js";
 import { MEANINGS, MeaningModel } from "./support/embedding.js";
 
@@ -99,5 +102,92 @@ describe("a collection in LangChain", () => {
     const expected = (await own.search({ text: "deploy fails", limit: 4 })).map(({ id }) => id);
     const documents = await learning({ enabled: false }).retriever(own).invoke("deploy fails");
     expect(documents.map(({ id }) => id)).toEqual(expected);
+  });
+});
+
+const CLAIM = "In the auth table, user is an email - joins with accounts need account.email";
+const TASK = "count the logins of last week";
+
+/** A model that answers each reflection with the next of these. */
+const reviewer = (...answers: object[]): FakeListChatModel =>
+  new FakeListChatModel({
+    responses: answers.map((answer) =>
+      JSON.stringify({ newClaims: [], helpfulMemories: [], harmfulMemories: [], ...answer }),
+    ),
+  });
+
+describe("a reflection that saves its claims in a collection", () => {
+  it("R6: keeps the claims of each agent to that agent", async () => {
+    const claims = collection({ name: "claims" });
+    const memory = learning();
+    const reflector = new Reflector({ memory, model: reviewer({ newClaims: [CLAIM] }), saveTo: claims });
+    for (const namespace of ["bigquery", "search"]) await reflector.invoke({ input: TASK, namespace });
+    const textsOf = async (agent: LocalMemories): Promise<string[]> =>
+      (await memory.recall(agent, TASK)).documents.map(({ pageContent }) => pageContent);
+    expect(await textsOf(claims.of("bigquery"))).toEqual([CLAIM]);
+    expect(await textsOf(claims.of("search"))).toEqual([CLAIM]);
+    expect([await textsOf(claims.of("mail")), await textsOf(claims)]).toEqual([[], []]);
+    const [own, other] = await Promise.all(["bigquery", "search"].map((agent) => claims.of(agent).list()));
+    expect(own?.memories[0]?.id).not.toBe(other?.memories[0]?.id);
+  });
+
+  it("R6: takes the namespace of the collection where it names one", async () => {
+    const claims = collection({ name: "claims" });
+    const reflector = new Reflector({
+      memory: learning(),
+      model: reviewer({ newClaims: [CLAIM] }),
+      saveTo: claims.of("shared"),
+    });
+    await reflector.invoke({ input: TASK, namespace: "bigquery" });
+    expect([await claims.of("shared").size(), await claims.of("bigquery").size()]).toEqual([1, 0]);
+  });
+
+  it("R7: makes each claim a memory of its own, which is found by its task unless that is not wanted", async () => {
+    const other = "The orders table of billing has one row per attempt - count the distinct order ids";
+    const saved = async (indexBy: "both" | "claim"): Promise<LocalMemories> => {
+      const claims = collection({ name: "claims" });
+      const model = reviewer({ newClaims: [CLAIM, other] });
+      await new Reflector({ memory: learning(), model, saveTo: claims, indexBy }).invoke({ input: TASK });
+      return claims;
+    };
+    const claims = await saved("both");
+    const { memories } = await claims.list();
+    expect(memories.map(({ text, query }) => [text, query])).toEqual([
+      [CLAIM, TASK],
+      [other, TASK],
+    ]);
+    expect(memories[0]).toMatchObject({ metadata: { source: "reflection", qavr_namespace: "default" } });
+    expect(await claims.search({ text: "last week" })).toHaveLength(2);
+    const { documents } = await learning().recall(claims, "last week");
+    expect(documents[0]?.metadata.query).toBe(TASK);
+    expect(await (await saved("claim")).search({ text: "last week" })).toEqual([]);
+  });
+
+  it("R1: goes the whole way: learned from a failure, recalled, voted down, archived, restored", async () => {
+    const claims = collection({ name: "claims" });
+    const agent = "bigquery";
+    const memory = learning({ namespace: agent, evaluate: () => false });
+    const harmful = Array(8).fill({ harmfulMemories: ["m1"] });
+    const model = reviewer({ newClaims: [CLAIM] }, ...harmful);
+    new Reflector({ memory, model, saveTo: claims, reflectOn: "failure" });
+    const retriever = memory.retriever(claims.of(agent), { k: 1 });
+    const chain = memory.track(
+      RunnableLambda.from(async (task: string, config) => {
+        await retriever.invoke(task, config);
+        return "no idea";
+      }),
+    );
+    for (let run = 0; run < 9; run++) {
+      await chain.invoke(TASK);
+      await memory.flush();
+    }
+    const own = claims.of(agent);
+    const { memories } = await agentMemories(memory.engine, own);
+    expect(memories).toMatchObject([{ agentId: agent, query: TASK, claim: CLAIM, score: -8 }]);
+    const { archived } = await prune(memory.engine, own);
+    expect(archived).toMatchObject([{ score: -8, harmful: 8 }]);
+    expect(await own.search({ text: TASK })).toEqual([]);
+    await own.restore(archived.map(({ id }) => id));
+    expect(await own.search({ text: TASK })).toHaveLength(1);
   });
 });

@@ -6,18 +6,29 @@ import { QavrError } from "@qavr/core";
 export interface TextCollection {
   /** Its name in the ledger. */
   readonly name: string;
+  /** Whose memories these are. @default "default" */
+  readonly namespace?: string;
   /** The best matches, best first. `similarity`: higher is better, finite, on one scale for all searches. */
-  search(query: {
-    readonly text: string;
-    readonly limit?: number;
-    readonly filter?: never;
-  }): Promise<
-    readonly { readonly id: string; readonly text: string; readonly similarity: number; readonly metadata?: object }[]
+  search(query: { readonly text: string; readonly limit?: number; readonly filter?: never }): Promise<
+    readonly {
+      readonly id: string;
+      readonly text: string;
+      readonly similarity: number;
+      readonly query?: string;
+      readonly metadata?: object;
+    }[]
   >;
   /** For `addDocuments`. @default documents cannot be added */
   add?(
-    memories: readonly { readonly id?: string; readonly text: string; readonly metadata?: never }[],
+    memories: readonly {
+      readonly id?: string;
+      readonly text: string;
+      readonly query?: string;
+      readonly metadata?: never;
+    }[],
   ): Promise<string[]>;
+  /** The memories of another namespace. @default memories are not kept apart */
+  of?(namespace: string): TextCollection;
   /** For `delete`. @default documents cannot be deleted */
   delete?(ids: readonly string[]): Promise<unknown>;
 }
@@ -40,8 +51,8 @@ export function asVectorStore(collection: TextCollection): VectorStoreInterface 
       ...(limit === undefined ? {} : { limit }),
       ...(filter === undefined ? {} : { filter: filter as never }),
     });
-    return hits.map(({ id, text: pageContent, similarity, metadata = {} }) => [
-      new Document({ id, pageContent, metadata: { ...metadata } }),
+    return hits.map(({ id, text: pageContent, similarity, query, metadata = {} }) => [
+      new Document({ id, pageContent, metadata: { ...metadata, ...(query === undefined ? {} : { query }) } }),
       similarity,
     ]);
   };

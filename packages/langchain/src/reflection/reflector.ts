@@ -14,6 +14,7 @@ import {
 } from "@qavr/core/adapter";
 import { type MemoryHandle, type MemoryParts, ownNamespace, partsOf } from "../memory-parts.js";
 import { isVectorStore } from "../ranking/host.js";
+import { isTextCollection } from "../ranking/text-collection.js";
 import { scopeOfRun } from "../runs/run-scope.js";
 import type { RecalledMemory, SettledRun } from "../runs/verdict.js";
 import { REFLECTION_LIMITS } from "./parameters.js";
@@ -33,7 +34,10 @@ export interface ReflectorOptions {
   readonly memory: MemoryHandle;
   /** Any LangChain chat model; a small one will do. */
   readonly model: BaseChatModel;
-  /** Destination of new claims. Without it none are kept and only votes count. */
+  /**
+   * Destination of new claims. In a collection that keeps namespaces apart, a claim goes to the namespace of its run, unless the collection
+   * is that of one namespace (`claims.of("bigquery")`). Without it none are kept and only votes count.
+   */
   readonly saveTo?: ClaimSink | undefined;
   /**
    * Also reflects on tracked runs as they end, in the background; `memory.flush()` waits.
@@ -219,8 +223,8 @@ const OPTIONS: OptionTable<ReflectorOptions> = {
   memory: true,
   model: true,
   saveTo: [
-    (sink) => typeof sink === "function" || isVectorStore(sink),
-    "a vector store or a function that takes documents",
+    (sink) => typeof sink === "function" || isVectorStore(sink) || (isTextCollection(sink) && sink.add !== undefined),
+    "a vector store, a collection with add, or a function that takes documents",
   ],
   reflectOn: [
     (choice) => typeof choice === "function" || choice === "failure" || choice === "always",

@@ -3,13 +3,17 @@ import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import { sha256 } from "@qavr/core/adapter";
 import { unwrapHost } from "../qavr-vector-store.js";
 import { isVectorStore, searchesByVector } from "../ranking/host.js";
-import { SCOPE_KEYS } from "../runs/run-scope.js";
+import { isTextCollection, type TextCollection } from "../ranking/text-collection.js";
+import { DEFAULT_NAMESPACE, SCOPE_KEYS } from "../runs/run-scope.js";
 
 /** The text that a new memory is indexed by. */
 export type ClaimIndex = "both" | "claim" | "query";
 
-/** Destination of claims: a vector store, or a function. */
-export type ClaimSink = VectorStoreInterface | ((documents: Document<ClaimMetadata>[]) => Promise<unknown> | unknown);
+/** Destination of claims: a vector store, a collection, or a function. */
+export type ClaimSink =
+  | VectorStoreInterface
+  | TextCollection
+  | ((documents: Document<ClaimMetadata>[]) => Promise<unknown> | unknown);
 
 /** Metadata of a memory from a reflection. */
 export interface ClaimMetadata extends Record<string, unknown> {
@@ -42,7 +46,7 @@ export function claimDocuments(
 
 /**
  * Adds claims to their store. A memory is asked for in the words of a task as often as in its own, so it is indexed by both where
- * the store searches by vectors that we can give it; elsewhere by its text.
+ * the store searches by vectors that we can give it, or is a collection; elsewhere by its text.
  *
  * @throws what the store throws
  */
@@ -53,7 +57,7 @@ export async function saveClaims(
 ): Promise<void> {
   if (documents.length === 0) return;
   if (!isVectorStore(sink)) {
-    await (sink as (documents: Document[]) => unknown)(documents);
+    await (isTextCollection(sink) ? addTo(sink, documents, indexBy) : sink(documents));
     return;
   }
   const store = unwrapHost(sink, {}).host;
@@ -66,6 +70,28 @@ export async function saveClaims(
     indexBy === "query" ? metadata.query : `${metadata.query}\n${pageContent}`,
   );
   await store.addVectors(await store.embeddings.embedDocuments(texts), documents, options);
+}
+
+/**
+ * Adds claims to a collection. Where the collection keeps namespaces apart and is not one of them itself, each goes to that of its run,
+ * so that no other agent finds it.
+ */
+async function addTo(
+  collection: TextCollection,
+  documents: Document<ClaimMetadata>[],
+  indexBy: ClaimIndex,
+): Promise<void> {
+  const namespace = documents[0]?.metadata[SCOPE_KEYS.namespace] as string;
+  const isNamed = (collection.namespace ?? DEFAULT_NAMESPACE) !== DEFAULT_NAMESPACE;
+  const own = isNamed ? collection : (collection.of?.(namespace) ?? collection);
+  await own.add?.(
+    documents.map(({ id, pageContent: text, metadata: { query, ...metadata } }) => ({
+      id: id as string,
+      text,
+      ...(indexBy === "claim" || query.trim() === "" ? {} : { query }),
+      metadata: metadata as never,
+    })),
+  );
 }
 
 function claimId(namespace: string, claim: string): string {

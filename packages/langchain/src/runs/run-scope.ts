@@ -14,6 +14,9 @@ export interface RunInfo {
 /** Metadata keys of the root run that name its scope. */
 export const SCOPE_KEYS = { namespace: "qavr_namespace", context: "qavr_context" } as const;
 
+/** The namespace of runs that name none. */
+export const DEFAULT_NAMESPACE = "default";
+
 const RULES: ScopeRules<RunInfo> = {
   named: (part, { metadata }) => metadata[SCOPE_KEYS[part]],
   failed: (part) =>
