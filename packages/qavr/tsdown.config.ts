@@ -17,6 +17,6 @@ export default defineConfig([
     minify: true,
     noExternal: [/./],
     outExtensions: () => ({ js: ".js" }),
-    copy: [`${page}/index.html`, `${page}/app.css`].map((from) => ({ from, to: "dist/page" })),
+    copy: [`${page}/index.html`, `${page}/app.css`, `${page}/data.css`].map((from) => ({ from, to: "dist/page" })),
   },
 ]);

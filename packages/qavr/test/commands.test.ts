@@ -1,11 +1,13 @@
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { memoryStore } from "@qavr/core";
+import { memoryStore, similarity } from "@qavr/core";
 import { governance } from "@qavr/core/governance";
+import { replay, revoke } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import { beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../src/command-list.js";
 import { moveLedger } from "../src/move-ledger.js";
+import type { StatusReport } from "../src/reports/status.js";
 import { appEngine, ledgerFile, newPath, runApp } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 import { jsonSchema, PRINTED } from "./support/schema.js";
@@ -177,6 +179,26 @@ describe("qavr status", () => {
     const { stdout } = await qavr("status", "-s", path);
     expect(stdout).toContain("�[2Jgone�");
     expect(stdout).not.toContain("\x1b");
+  });
+});
+
+describe("qavr status --json", () => {
+  it("names the reporters, and events that may explain a change of the curve", async () => {
+    const path = newPath();
+    const before = appEngine(sqliteStore(path), { learner: similarity() });
+    await runApp(before, { runs: 20 });
+    await before.close();
+    const after = appEngine(sqliteStore(path), { createId: () => crypto.randomUUID() });
+    await replay(after, { write: true });
+    await runApp(after, { runs: 20 });
+    await revoke(after, { namespace: "default", source: "checker", toSeq: 10 });
+    await after.close();
+    const { curve, reporters } = (await dataOf("status", "-s", path)) as StatusReport;
+    expect(reporters).toMatchObject([{ source: "checker", tier: "verified", outcomes: 40 }]);
+    expect(curve.events.map(({ what }) => what)).toEqual([
+      expect.stringMatching(/^learner oar@/),
+      "revocation of checker",
+    ]);
   });
 });
 

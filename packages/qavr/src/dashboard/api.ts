@@ -1,7 +1,7 @@
 import type { Store } from "@qavr/core";
 import { CommandError } from "../exit-codes.js";
 import { type Ledger, ledgerIn } from "../open-ledger.js";
-import { examine } from "../reports/doctor.js";
+import { examineLoop, examineStorage } from "../reports/doctor.js";
 import { MEMORY_ORDERS, type MemoryOrder, memoriesReport } from "../reports/memories.js";
 import { runsReport } from "../reports/runs.js";
 import { statusReport } from "../reports/status.js";
@@ -33,7 +33,8 @@ const REPORTS: Readonly<Record<string, Report>> = {
     if (found) return found;
     throw new CommandError("NOT_FOUND", `No memory of namespace ${ledger.namespace} is called ${ref}.`);
   },
-  doctor: (ledger) => examine(ledger, Date.now()),
+  doctor: (ledger) => examineLoop(ledger, Date.now()),
+  storage: examineStorage,
 };
 
 export function createApi(store: Store, place: string): Api {

@@ -29,6 +29,7 @@ const TYPES: Readonly<Record<string, string>> = {
   "index.html": "text/html; charset=utf-8",
   "app.js": "text/javascript; charset=utf-8",
   "app.css": "text/css; charset=utf-8",
+  "data.css": "text/css; charset=utf-8",
 };
 
 const HEADERS = {

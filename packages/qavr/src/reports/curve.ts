@@ -16,12 +16,12 @@ export interface CurvePoint {
   readonly heldOut?: { readonly runs: number; readonly success: number };
 }
 
-const MOST_POINTS = 24;
+const MOST_POINTS = 16;
 const LEAST_RUNS = 10;
 /** Fewer runs say too little for an interval to help. */
 export const INTERVAL_RUNS = 30;
 
-/** The learning curve: at most 24 points of equally many runs, at least ten each where there are as many. */
+/** The learning curve: at most 16 points of equally many runs, at least ten each where there are as many. */
 export function curveOf(judged: readonly JudgedRun[]): readonly CurvePoint[] {
   const points = Math.min(MOST_POINTS, Math.max(1, Math.floor(judged.length / LEAST_RUNS)));
   return Array.from({ length: judged.length === 0 ? 0 : points }, (_, place) => {

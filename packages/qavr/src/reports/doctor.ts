@@ -18,6 +18,16 @@ export interface DoctorReport {
   readonly verified: boolean;
 }
 
+/** Whether the ledger is whole. */
+export interface StorageReport {
+  /** Entries that the namespace keeps, and the place of the last one that was compacted away. */
+  readonly entries: number;
+  readonly checkpoint: number;
+  /** False for a ledger that is too long to be verified on the way. */
+  readonly verified: boolean;
+  readonly findings: readonly Finding[];
+}
+
 /** Entries at the end of the ledger that are looked at. */
 const LOOKED_AT = 1_000;
 /** Ledgers up to this length are verified, too: about a second. */
@@ -63,7 +73,14 @@ async function doctorOn(options: LedgerOptions, fix: boolean, now: number): Prom
 }
 
 /** Findings about an open ledger. */
-export async function examine(ledger: Ledger, now: number): Promise<DoctorReport> {
+async function examine(ledger: Ledger, now: number): Promise<DoctorReport> {
+  const report = await examineLoop(ledger, now);
+  const { verified, findings } = await examineStorage(ledger);
+  return { ...report, findings: [...report.findings, ...findings], verified };
+}
+
+/** Findings about the loop: what outcomes, ids and rankings look like. */
+export async function examineLoop(ledger: Ledger, now: number): Promise<DoctorReport> {
   const { engine, store, place, namespace } = ledger;
   const head = await store.head(namespace);
   const status = await engine.status({ namespace });
@@ -85,21 +102,24 @@ export async function examine(ledger: Ledger, now: number): Promise<DoctorReport
     fix,
   }));
   findings.push(...CHECKS.flatMap((check) => check(facts) ?? []));
-  const verified = head - status.checkpoint <= VERIFIED;
-  if (verified && !status.rebuildPending) {
-    const { ok, damaged, differing } = await verify(engine, { namespace });
-    if (!ok) {
-      findings.push({
-        id: "ledger-damage",
-        finding: `${damaged} entries are damaged and ${differing.length} namespaces differ from their ledger.`,
-        fix:
-          damaged > 0
-            ? "Restore a backup: qavr ledger restore. qavr doctor --fix mends what follows from whole entries."
-            : "qavr doctor --fix",
-      });
-    }
-  }
-  return { store: place, namespace, findings, fixed: [], entries: events.length, verified };
+  return { store: place, namespace, findings, fixed: [], entries: events.length, verified: false };
+}
+
+/** Compares a ledger that is not too long with its digests. */
+export async function examineStorage({ engine, store, namespace }: Ledger): Promise<StorageReport> {
+  const { checkpoint, rebuildPending } = await engine.status({ namespace });
+  const entries = (await store.head(namespace)) - checkpoint;
+  if (entries > VERIFIED || rebuildPending) return { entries, checkpoint, verified: false, findings: [] };
+  const { ok, damaged, differing } = await verify(engine, { namespace });
+  const damage: Finding = {
+    id: "ledger-damage",
+    finding: `${damaged} entries are damaged and ${differing.length} namespaces differ from their ledger.`,
+    fix:
+      damaged > 0
+        ? "Restore a backup: qavr ledger restore. qavr doctor --fix mends what follows from whole entries."
+        : "qavr doctor --fix",
+  };
+  return { entries, checkpoint, verified: true, findings: ok ? [] : [damage] };
 }
 
 function unreadable({ code, message }: QavrError): Finding {

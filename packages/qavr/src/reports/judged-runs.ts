@@ -11,6 +11,22 @@ export interface JudgedRun {
   readonly heldOut: boolean;
 }
 
+/** Something besides runs that may explain a change of their success. */
+export interface LedgerEvent {
+  /** Unix ms. */
+  readonly at: number;
+  readonly what: string;
+}
+
+/** What one source reported, as far as it was read. */
+export interface Reporter {
+  readonly source: string;
+  readonly tier: OutcomeTier;
+  readonly outcomes: number;
+  /** Mean of its rewards in [0, 1]. */
+  readonly success: number;
+}
+
 /** Runs of a namespace, as far as they were read. */
 export interface RunSample {
   /** By time of the outcome in the ledger, oldest first. */
@@ -19,6 +35,10 @@ export interface RunSample {
   readonly runs: number;
   /** Those with a reward, whatever its tier. */
   readonly rewarded: number;
+  /** The busiest first. */
+  readonly reporters: readonly Reporter[];
+  /** Oldest first: another learner, imports, revocations. */
+  readonly events: readonly LedgerEvent[];
   /** True when windows of the ledger were read instead of all of it. */
   readonly sampled: boolean;
 }
@@ -29,6 +49,8 @@ const WHOLE = 6_000;
 const WINDOWS = 40;
 const WINDOW = 120;
 const PAGE = 1_000;
+const MOST_EVENTS = 12;
+const MOST_REPORTERS = 20;
 
 /** Tiers that say what a person or a checker thinks. Where there are none, the ends of runs are all that is known. */
 const JUDGEMENTS: ReadonlySet<OutcomeTier> = new Set(["verified", "user", "self-reported"]);
@@ -47,7 +69,45 @@ export async function readRuns({ engine, store, namespace }: Ledger, progress?: 
     events.push(...(await engine.history({ namespace, after, limit })).events.map(withoutCandidates));
     progress?.(page + 1, pages);
   }
-  return { ...runsIn(events), sampled };
+  return { ...runsIn(events), reporters: reportersIn(events), events: eventsIn(events), sampled };
+}
+
+function reportersIn(history: readonly HistoryEvent[]): readonly Reporter[] {
+  const found = new Map<string, { source: string; tier: OutcomeTier; rewards: number[] }>();
+  for (const event of history) {
+    if (event.type !== "outcome" || event.reward === null) continue;
+    const { source, tier, reward } = event;
+    const key = JSON.stringify([source, tier]);
+    const known = found.get(key) ?? { source, tier, rewards: [] };
+    known.rewards.push(reward);
+    found.set(key, known);
+  }
+  return [...found.values()]
+    .map(({ source, tier, rewards }) => ({
+      source,
+      tier,
+      outcomes: rewards.length,
+      success: rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length,
+    }))
+    .sort((a, b) => b.outcomes - a.outcomes)
+    .slice(0, MOST_REPORTERS);
+}
+
+/** What may explain a change of the curve; the last {@link MOST_EVENTS}. */
+function eventsIn(history: readonly HistoryEvent[]): readonly LedgerEvent[] {
+  let learner: string | undefined;
+  const found: LedgerEvent[] = [];
+  for (const event of history) {
+    if (event.type === "exposure") {
+      const now = event.exposures.at(-1)?.learner ?? learner;
+      if (learner !== undefined && now !== learner) found.push({ at: event.at, what: `learner ${now}` });
+      learner = now;
+    }
+    if (event.type === "import") found.push({ at: event.at, what: `${event.ids.length} memories imported` });
+    if (event.type === "revoke")
+      found.push({ at: event.at, what: `revocation${event.source ? ` of ${event.source}` : ""}` });
+  }
+  return found.slice(-MOST_EVENTS);
 }
 
 /** Drops what a curve does not need: an exposure has up to 50 candidates. */
@@ -57,7 +117,7 @@ function withoutCandidates(event: HistoryEvent): HistoryEvent {
 }
 
 /** The runs that some events of one ledger tell of. Events are in order. */
-export function runsIn(events: readonly HistoryEvent[]): Omit<RunSample, "sampled"> {
+export function runsIn(events: readonly HistoryEvent[]): Pick<RunSample, "judged" | "runs" | "rewarded"> {
   const revocations = events.flatMap((event) => (event.type === "revoke" ? [event] : []));
   const over = new Map<string, { readonly heldOut: boolean }>();
   const best = new Map<string, JudgedRun>();

@@ -2,7 +2,7 @@ import type { ContextStatus, ExtremeMemory, LiftReport, NamespaceStatus } from "
 import type { Ledger } from "../open-ledger.js";
 import type { Progress } from "../terminal/terminal.js";
 import { type CurvePoint, curveOf } from "./curve.js";
-import { readRuns } from "./judged-runs.js";
+import { type LedgerEvent, type Reporter, readRuns } from "./judged-runs.js";
 import { type LearningState, stateOf } from "./learning-state.js";
 
 /** A memory at either end, and its collection. */
@@ -30,9 +30,13 @@ export interface StatusReport {
   readonly lift?: LiftReport;
   readonly curve: {
     readonly points: readonly CurvePoint[];
+    /** What may explain a change of it, oldest first. */
+    readonly events: readonly LedgerEvent[];
     /** True when it stands on a sample of a long ledger. */
     readonly sampled: boolean;
   };
+  /** Who reported, in the entries that the curve stands on. */
+  readonly reporters: readonly Reporter[];
   readonly contexts: readonly ContextStatus[];
   readonly memories: { readonly known: number; readonly withEvidence: number };
   readonly best: readonly Extreme[];
@@ -45,7 +49,7 @@ const EXTREMES = 5;
 export async function statusReport(ledger: Ledger, progress?: Progress): Promise<StatusReport> {
   const { engine, place, namespace, namespaces } = ledger;
   const status = await engine.status({ namespace });
-  const { judged, runs, rewarded, sampled } = await readRuns(ledger, progress);
+  const { judged, runs, rewarded, reporters, events, sampled } = await readRuns(ledger, progress);
   const { learner, episodes, taught, outcomes, lift, contexts, collections, sources } = status;
   const ends = (pick: "best" | "worst", sign: 1 | -1): Extreme[] =>
     collections
@@ -68,7 +72,8 @@ export async function statusReport(ledger: Ledger, progress?: Progress): Promise
     },
     outcomes,
     ...(lift ? { lift } : {}),
-    curve: { points: curveOf(judged), sampled },
+    curve: { points: curveOf(judged), events, sampled },
+    reporters,
     contexts,
     memories: { known: sum("memories"), withEvidence: sum("withEvidence") },
     best: ends("best", 1),

@@ -116,8 +116,10 @@ const status = z.strictObject({
         heldOut: z.strictObject({ runs: z.int(), success: share }).optional(),
       }),
     ),
+    events: z.array(z.strictObject({ at: ms, what: z.string() })),
     sampled: z.boolean(),
   }),
+  reporters: z.array(z.strictObject({ source: z.string(), tier, outcomes: z.int(), success: share })),
   contexts: z.array(
     z.strictObject({ context: z.string(), episodes: z.int(), taught: z.int(), state: z.enum(["cold", "warm"]) }),
   ),

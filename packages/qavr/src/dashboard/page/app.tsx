@@ -1,6 +1,6 @@
 import { type JSX, render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { DoctorReport } from "../../reports/doctor.js";
+import type { DoctorReport, StorageReport } from "../../reports/doctor.js";
 import type { MemoriesReport } from "../../reports/memories.js";
 import type { RunsReport } from "../../reports/runs.js";
 import type { StatusReport } from "../../reports/status.js";
@@ -41,15 +41,20 @@ function App(): JSX.Element {
   return (
     <Navigating.Provider value={{ place, go }}>
       <header>
-        <strong>qavr</strong>
-        <nav aria-label="Pages">
-          {Object.entries(PAGES).map(([page, title]) => (
-            <Link key={page} to={{ page }} current={page === current}>
-              {title}
-            </Link>
-          ))}
-        </nav>
-        {status.data ? <Namespaces report={status.data} go={go} place={place} /> : null}
+        <div class="bar">
+          <strong class="mark-of-qavr">
+            <Mark />
+            qavr
+          </strong>
+          <nav aria-label="Pages">
+            {Object.entries(PAGES).map(([page, title]) => (
+              <Link key={page} to={{ page }} current={page === current}>
+                {title}
+              </Link>
+            ))}
+          </nav>
+          {status.data ? <Namespaces report={status.data} go={go} place={place} /> : null}
+        </div>
       </header>
       {live.offline ? <Stale live={live} /> : null}
       <main>
@@ -86,10 +91,29 @@ function Page({
     case "run":
       return <Run loaded={useReport<WhyReport>("run", place, ["ref"], head)} />;
     case "health":
-      return <Health loaded={useReport<DoctorReport>("doctor", place, [], head)} />;
+      return <HealthPage place={place} head={head} status={status} />;
     default:
       return <p class="card">There is no such page.</p>;
   }
+}
+
+function HealthPage({ place, head, status }: Parameters<typeof Page>[0]): JSX.Element {
+  const loaded = useReport<DoctorReport>("doctor", place, [], head);
+  // It reads the whole ledger: once per visit, and after the rest.
+  const ready = loaded.data !== undefined && status.data !== undefined;
+  const storage = useReport<StorageReport>("storage", place, [], 0, ready);
+  return <Health loaded={loaded} status={status} storage={storage} />;
+}
+
+/** Three results, of which the second has moved to the top. */
+function Mark(): JSX.Element {
+  return (
+    <svg viewBox="0 0 22 22" aria-hidden="true">
+      <rect class="bar good" x="2" y="3" width="18" height="4" rx="2" />
+      <rect class="bar base" x="2" y="9.5" width="12" height="4" rx="2" />
+      <rect class="bar base" x="2" y="16" width="7" height="4" rx="2" />
+    </svg>
+  );
 }
 
 function Namespaces({

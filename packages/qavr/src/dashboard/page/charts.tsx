@@ -1,132 +1,277 @@
 import type { JSX } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { CurvePoint } from "../../reports/curve.js";
+import type { LedgerEvent } from "../../reports/judged-runs.js";
 import type { MemoryRow } from "../../reports/memories.js";
-import { percent, time } from "../../terminal/text.js";
+import { count, percent, signed, time } from "../../terminal/text.js";
 
-const WIDTH = 720;
-const HEIGHT = 240;
-const LEFT = 60;
-const BOTTOM = 26;
-const TOP = 10;
+const HEIGHT = 260;
+const LEFT = 46;
+const RIGHT = 10;
+const BOTTOM = 28;
+const TOP = 18;
+/** The curve's scale spans at least this share, so that noise does not look like a rise. */
+const LEAST_SPAN = 0.4;
+const STEP = 0.1;
 
-/** Success over the runs, with its interval as a band, and the held-out runs as a dashed line. */
-export function Curve({ points }: { readonly points: readonly CurvePoint[] }): JSX.Element {
-  const x = (i: number): number => LEFT + (WIDTH - LEFT - 8) * (points.length === 1 ? 0.5 : i / (points.length - 1));
-  const y = (share: number): number => TOP + (HEIGHT - TOP - BOTTOM) * (1 - share);
+/** A plot is drawn in the pixels that it has: its text is as large as the page's. */
+function useWidth(): [{ current: HTMLDivElement | null }, number] {
+  const place = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(720);
+  useLayoutEffect(() => {
+    const element = place.current as HTMLDivElement;
+    const observer = new ResizeObserver(() => setWidth(Math.max(200, element.clientWidth)));
+    setWidth(Math.max(200, element.clientWidth));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return [place, width];
+}
+
+/** Success over the runs, with its interval as a band, the held-out runs as a dashed line, and events as vertical lines. */
+export function Curve({
+  points,
+  events,
+}: {
+  readonly points: readonly CurvePoint[];
+  readonly events: readonly LedgerEvent[];
+}): JSX.Element {
+  const [place, width] = useWidth();
+  const [low, high] = rangeOf(points);
+  const x = (i: number): number =>
+    LEFT + (width - LEFT - RIGHT) * (points.length === 1 ? 0.5 : i / (points.length - 1));
+  const y = (share: number): number => TOP + ((HEIGHT - TOP - BOTTOM) * (high - share)) / (high - low);
+  const at = (i: number, value: number): string => `${x(i).toFixed(1)},${y(value).toFixed(1)}`;
   const line = (values: readonly (number | undefined)[]): string =>
-    values.flatMap((value, i) => (value === undefined ? [] : [`${x(i).toFixed(1)},${y(value).toFixed(1)}`])).join(" ");
+    values.flatMap((value, i) => (value === undefined ? [] : [at(i, value)])).join(" ");
   const band = points.flatMap(({ interval }, i) => (interval ? [{ i, ...interval }] : []));
   const area = [
-    ...band.map(({ i, high }) => `${x(i).toFixed(1)},${y(high).toFixed(1)}`),
-    ...band.toReversed().map(({ i, low }) => `${x(i).toFixed(1)},${y(low).toFixed(1)}`),
-  ].join(" ");
+    ...band.map(({ i, high: top }) => at(i, top)),
+    ...band.toReversed().map(({ i, low: end }) => at(i, end)),
+  ];
   const held = points.map(({ heldOut }) => heldOut?.success);
   let runs = 0;
   const ends = points.map((point) => (runs += point.runs + (point.heldOut?.runs ?? 0)));
   const [first, last] = [points[0], points.at(-1)];
+  const shares = Array.from({ length: Math.round((high - low) / STEP) + 1 }, (_, i) => low + i * STEP);
+  const placeOf = (moment: number): number => {
+    const next = points.findIndex(({ to }) => to >= moment);
+    return next === -1 ? points.length - 1 : next;
+  };
   return (
-    <svg
-      class="plot"
-      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-      role="img"
-      aria-label={`Success from ${percent(first?.success ?? 0)} to ${percent(last?.success ?? 0)} over ${runs} judged runs`}
-    >
-      {[0, 0.25, 0.5, 0.75, 1].map((share) => (
-        <g key={share}>
-          <line class="grid" x1={LEFT} x2={WIDTH - 8} y1={y(share)} y2={y(share)} />
-          <text x={LEFT - 6} y={y(share) + 4} text-anchor="end">
-            {Math.round(share * 100)} %
-          </text>
-        </g>
-      ))}
-      {points.map((point, i) =>
-        i === 0 || i === points.length - 1 || i === Math.floor(points.length / 2) ? (
-          <text
-            key={point.from}
-            x={x(i)}
-            y={HEIGHT - 6}
-            text-anchor={i === 0 ? "start" : i === points.length - 1 ? "end" : "middle"}
-          >
-            {ends[i]} runs
-          </text>
-        ) : null,
+    <div ref={place}>
+      <svg
+        class="plot"
+        height={HEIGHT}
+        viewBox={`0 0 ${width} ${HEIGHT}`}
+        role="img"
+        aria-label={`Success from ${percent(first?.success ?? 0)} to ${percent(last?.success ?? 0)} over ${runs} judged runs`}
+      >
+        {shares.map((share) => (
+          <g key={share}>
+            <line class="grid" x1={LEFT} x2={width - RIGHT} y1={y(share)} y2={y(share)} />
+            <text x={LEFT - 8} y={y(share) + 4} text-anchor="end">
+              {percent(share)}
+            </text>
+          </g>
+        ))}
+        {points.map((point, i) =>
+          i === 0 || i === points.length - 1 || (width > 460 && i === Math.floor(points.length / 2)) ? (
+            <text
+              key={point.from}
+              x={x(i)}
+              y={HEIGHT - 6}
+              text-anchor={i === 0 ? "start" : i === points.length - 1 ? "end" : "middle"}
+            >
+              {count(ends[i] as number)} runs
+            </text>
+          ) : null,
+        )}
+        {events.map(({ at: moment, what }, i) => {
+          const left = x(placeOf(moment));
+          return (
+            <g key={`${moment} ${i}`}>
+              <line class="event" x1={left} x2={left} y1={TOP} y2={HEIGHT - BOTTOM} />
+              <text
+                x={left}
+                y={TOP - 5}
+                text-anchor={left > width * 0.8 ? "end" : left < width * 0.2 ? "start" : "middle"}
+              >
+                {what.slice(0, 30)}
+              </text>
+            </g>
+          );
+        })}
+        {band.length > 1 ? <polygon class="band" points={area.join(" ")} /> : null}
+        {held.some((value) => value !== undefined) ? <polyline class="line held" points={line(held)} /> : null}
+        <polyline class="line" points={line(points.map(({ success }) => success))} />
+        {points.map((point, i) => (
+          <circle key={point.from} class="dot" cx={x(i)} cy={y(point.success)} r={3.5}>
+            <title>{`${time(point.from)} … ${time(point.to)}: ${percent(point.success)} of ${point.runs} runs`}</title>
+          </circle>
+        ))}
+      </svg>
+      <ul class="keys">
+        <li>
+          <Key class="line" />
+          success{held.some((value) => value !== undefined) ? " in learned order" : ""}
+        </li>
+        {band.length > 1 ? (
+          <li>
+            <Key class="band" />
+            95 % interval
+          </li>
+        ) : null}
+        {held.some((value) => value !== undefined) ? (
+          <li>
+            <Key class="line held" />
+            held out: the host's order
+          </li>
+        ) : null}
+      </ul>
+    </div>
+  );
+}
+
+function Key({ class: name }: { readonly class: string }): JSX.Element {
+  return (
+    <svg viewBox="0 0 12 10" aria-hidden="true">
+      {name.startsWith("line") ? (
+        <line class={name} x1="0" x2="12" y1="5" y2="5" />
+      ) : (
+        <rect class={name} width="12" height="10" rx="2" />
       )}
-      {band.length > 1 ? <polygon class="band" points={area} /> : null}
-      <polyline class="line" points={line(points.map(({ success }) => success))} />
-      {held.some((value) => value !== undefined) ? <polyline class="line held" points={line(held)} /> : null}
-      {points.map((point, i) => (
-        <circle key={point.from} class="dot" cx={x(i)} cy={y(point.success)} r={3}>
-          <title>{`${time(point.from)} … ${time(point.to)}: ${percent(point.success)} of ${point.runs} runs`}</title>
-        </circle>
-      ))}
     </svg>
   );
+}
+
+/** Whole steps around all values, at least {@link LEAST_SPAN} apart, inside [0, 1]. */
+function rangeOf(points: readonly CurvePoint[]): [number, number] {
+  const values = points.flatMap(({ success, interval, heldOut }) => [
+    success,
+    ...(interval ? [interval.low, interval.high] : []),
+    ...(heldOut ? [heldOut.success] : []),
+  ]);
+  let low = Math.floor(Math.min(...values) / STEP);
+  let high = Math.ceil(Math.max(...values) / STEP);
+  while (high - low < LEAST_SPAN / STEP) {
+    if (low > 0) low--;
+    if (high < 1 / STEP) high++;
+  }
+  return [low * STEP, high * STEP];
 }
 
 /** A share with its 95 % interval on a line from 0 to 1. */
 export function IntervalDot({ success }: { readonly success: MemoryRow["success"] }): JSX.Element | null {
   if (!success) return null;
   const { share, low, high } = success;
-  const x = (value: number): number => 4 + value * 112;
+  const x = (value: number): number => 6 + value * 178;
   return (
     <svg
       class="interval"
-      viewBox="0 0 120 16"
+      viewBox="0 0 190 18"
       role="img"
       aria-label={`${percent(share)}, between ${percent(low)} and ${percent(high)}`}
     >
-      <line class="grid" x1={x(0)} x2={x(1)} y1={8} y2={8} />
-      <line class="grid" x1={x(0.5)} x2={x(0.5)} y1={3} y2={13} />
-      <line class={share >= 0.5 ? "whisker good" : "whisker bad"} x1={x(low)} x2={x(high)} y1={8} y2={8} />
+      <title>{`${percent(share)}, between ${percent(low)} and ${percent(high)}`}</title>
+      <line class="grid" x1={x(0)} x2={x(1)} y1={9} y2={9} />
+      {[0, 0.5, 1].map((end) => (
+        <line key={end} class="grid" x1={x(end)} x2={x(end)} y1={3} y2={15} />
+      ))}
+      <line class={share >= 0.5 ? "whisker good" : "whisker bad"} x1={x(low)} x2={x(high)} y1={9} y2={9} />
       {share >= 0.5 ? (
-        <circle class="mark good" cx={x(share)} cy={8} r={4} />
+        <circle class="mark good" cx={x(share)} cy={9} r={4.5} />
       ) : (
-        <rect class="mark bad" x={x(share) - 3.5} y={4.5} width={7} height={7} />
+        <rect class="mark bad" x={x(share) - 4} y={5} width={8} height={8} />
       )}
+    </svg>
+  );
+}
+
+/** A signed value as a bar from the middle. `far` is the length of half the scale. */
+export function SignedBar({ value, far }: { readonly value: number; readonly far: number }): JSX.Element {
+  const length = Math.min(1, Math.abs(value) / (far || 1)) * 36;
+  return (
+    <svg viewBox="0 0 72 10" aria-hidden="true">
+      <line class="axis" x1={36} x2={36} y1={0} y2={10} />
+      <rect
+        class={value >= 0 ? "bar good" : "bar bad"}
+        x={value >= 0 ? 36 : 36 - length}
+        y={2}
+        width={length}
+        height={6}
+        rx={2}
+      />
     </svg>
   );
 }
 
 /** Exposures against utility: good memories that are shown often lie at the upper right. */
 export function Exposures({ rows }: { readonly rows: readonly MemoryRow[] }): JSX.Element {
+  const [place, width] = useWidth();
   const most = Math.max(1, ...rows.map(({ shown }) => shown));
   const far = Math.max(0.1, ...rows.map(({ utility }) => Math.abs(utility)));
-  const x = (shown: number): number => LEFT + (WIDTH - LEFT - 16) * (Math.log1p(shown) / Math.log1p(most));
+  const x = (shown: number): number => LEFT + 6 + (width - LEFT - RIGHT - 12) * (Math.log1p(shown) / Math.log1p(most));
   const y = (utility: number): number => TOP + ((HEIGHT - TOP - BOTTOM) * (1 - utility / far)) / 2;
-  return (
-    <svg
-      class="plot"
-      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-      role="img"
-      aria-label={`Utility of ${rows.length} memories against how often they were shown`}
+  const corner = (text: string, right: boolean, below: boolean): JSX.Element => (
+    <text
+      class="name"
+      x={right ? width - RIGHT - 4 : LEFT + 6}
+      y={below ? HEIGHT - BOTTOM - 6 : TOP + 4}
+      text-anchor={right ? "end" : "start"}
     >
-      <line class="grid" x1={LEFT} x2={WIDTH - 8} y1={y(0)} y2={y(0)} />
-      {[far, 0, -far].map((utility) => (
-        <text key={utility} x={LEFT - 6} y={y(utility) + 4} text-anchor="end">
-          {utility.toFixed(1)}
+      {text}
+    </text>
+  );
+  return (
+    <div ref={place}>
+      <svg
+        class="plot"
+        height={HEIGHT}
+        viewBox={`0 0 ${width} ${HEIGHT}`}
+        role="img"
+        aria-label={`Utility of ${rows.length} memories against how often they were shown`}
+      >
+        {[far, 0, -far].map((utility) => (
+          <g key={utility}>
+            <line
+              class={utility === 0 ? "axis" : "grid"}
+              x1={LEFT}
+              x2={width - RIGHT}
+              y1={y(utility)}
+              y2={y(utility)}
+            />
+            <text x={LEFT - 8} y={y(utility) + 4} text-anchor="end">
+              {utility === 0 ? "0" : signed(utility, 2)}
+            </text>
+          </g>
+        ))}
+        <text x={LEFT} y={HEIGHT - 6}>
+          shown seldom
         </text>
-      ))}
-      <text x={LEFT} y={HEIGHT - 6}>
-        shown seldom
-      </text>
-      <text x={WIDTH - 8} y={HEIGHT - 6} text-anchor="end">
-        {`shown ${most} times`}
-      </text>
-      {rows.map((row) => {
-        const title = (
-          <title>{`${row.label ?? row.id}: utility ${row.utility.toFixed(2)}, shown ${row.shown} times`}</title>
-        );
-        return row.utility >= 0 ? (
-          <circle key={row.id} class="mark good" cx={x(row.shown)} cy={y(row.utility)} r={4}>
-            {title}
-          </circle>
-        ) : (
-          <rect key={row.id} class="mark bad" x={x(row.shown) - 3.5} y={y(row.utility) - 3.5} width={7} height={7}>
-            {title}
-          </rect>
-        );
-      })}
-    </svg>
+        <text x={width - RIGHT} y={HEIGHT - 6} text-anchor="end">
+          {`shown ${count(most)} times`}
+        </text>
+        {rows.map((row) => {
+          const title = (
+            <title>{`${row.label ?? row.id}: utility ${row.utility.toFixed(2)}, shown ${row.shown} times`}</title>
+          );
+          return row.utility >= 0 ? (
+            <circle key={row.id} class="mark good" cx={x(row.shown)} cy={y(row.utility)} r={4.5}>
+              {title}
+            </circle>
+          ) : (
+            <rect key={row.id} class="mark bad" x={x(row.shown) - 4} y={y(row.utility) - 4} width={8} height={8}>
+              {title}
+            </rect>
+          );
+        })}
+        {corner("promising", false, false)}
+        {corner("proven", true, false)}
+        {corner("dead weight", false, true)}
+        {corner("harmful, still shown", true, true)}
+      </svg>
+    </div>
   );
 }
 
@@ -136,8 +281,15 @@ export interface Term {
   readonly value: number;
 }
 
+/** Similarity is grey, exploration pale, other terms blue where they raise the score and orange where they lower it. */
+function classOf({ name, value }: Term): string {
+  if (name === "similarity") return "bar base";
+  if (value < 0) return "bar bad";
+  return name === "bonus" ? "bar more" : "bar good";
+}
+
 /**
- * How the terms lead from 0 to the score. Similarity is grey; what raises it is blue, what lowers it orange and hatched at its end.
+ * How the terms lead from 0 to the score. What lowers it runs back, on a lower lane.
  *
  * @param low @param high ends of the scale, which all rows of a list share
  */
@@ -150,36 +302,50 @@ export function Waterfall({
   readonly low: number;
   readonly high: number;
 }): JSX.Element {
-  const x = (value: number): number => 2 + (216 * (value - low)) / (high - low || 1);
+  const x = (value: number): number => 2 + (256 * (value - low)) / (high - low || 1);
   let at = 0;
-  const bars = terms.map(({ name, value }) => {
+  const bars = terms.map((term) => {
     const from = at;
-    at += value;
-    return { name, value, from, to: at };
+    at += term.value;
+    return { ...term, from, to: at };
   });
   return (
     <svg
       class="waterfall"
-      viewBox="0 0 220 16"
+      viewBox="0 0 260 18"
       role="img"
       aria-label={bars.map(({ name, value }) => `${name} ${value.toFixed(3)}`).join(", ")}
     >
-      <line class="grid" x1={x(0)} x2={x(0)} y1={0} y2={16} />
+      <line class="axis" x1={x(0)} x2={x(0)} y1={0} y2={18} />
       {bars
         .filter(({ value }) => value !== 0)
-        .map(({ name, value, from, to }, i) => (
+        .map(({ name, value, from, to }) => (
           <rect
             key={name}
-            class={name === "similarity" ? "bar base" : value > 0 ? "bar good" : "bar bad"}
+            class={classOf({ name, value })}
             x={Math.min(x(from), x(to))}
-            y={i === 0 ? 3 : 5}
+            y={value < 0 ? 10 : 4}
             width={Math.max(1, Math.abs(x(to) - x(from)))}
-            height={i === 0 ? 10 : 6}
+            height={value < 0 ? 5 : 10}
           >
             <title>{`${name} ${value.toFixed(3)}`}</title>
           </rect>
         ))}
-      <line class="end" x1={x(at)} x2={x(at)} y1={1} y2={15} />
+      <line class="end" x1={x(at)} x2={x(at)} y1={1} y2={17} />
     </svg>
+  );
+}
+
+/** The colours of a waterfall. */
+export function WaterfallKey({ terms }: { readonly terms: readonly string[] }): JSX.Element {
+  return (
+    <ul class="keys">
+      {terms.map((name) => (
+        <li key={name}>
+          <Key class={classOf({ name, value: name === "overlap" || name === "unverified" ? -1 : 1 })} />
+          {name}
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -54,11 +54,14 @@ export function useReport<Data>(
   place: Place,
   names: readonly (keyof Place)[],
   head: number,
+  /** False asks later. */
+  wanted = true,
 ): Loaded<Data> {
   const [loaded, setLoaded] = useState<Loaded<Data> & { readonly key?: string }>({ slow: false });
   const params = searchOf(place, ["namespace", ...names]);
   const key = `${question}?${params}`;
   useEffect(() => {
+    if (!wanted) return undefined;
     const aborting = new AbortController();
     const timer = setTimeout(() => setLoaded((known) => ({ ...known, slow: true })), SKELETON_AFTER);
     ask<Data>(question, params, aborting.signal)
@@ -74,7 +77,7 @@ export function useReport<Data>(
       clearTimeout(timer);
       aborting.abort();
     };
-  }, [key, head]);
+  }, [key, head, wanted]);
   // Data of another question are not this one's.
   return loaded.key === key ? loaded : { slow: loaded.slow };
 }

@@ -9,9 +9,11 @@ export interface Place {
   readonly before?: string;
   /** Words that listed memories must contain. */
   readonly words?: string;
+  /** `all` shows every row of a long table. */
+  readonly rows?: string;
 }
 
-const NAMES: readonly (keyof Place)[] = ["page", "namespace", "ref", "order", "before", "words"];
+const NAMES: readonly (keyof Place)[] = ["page", "namespace", "ref", "order", "before", "words", "rows"];
 
 export function readPlace(): Place {
   const params = new URLSearchParams(location.search);

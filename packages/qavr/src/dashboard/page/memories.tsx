@@ -6,10 +6,11 @@ import { Exposures, IntervalDot } from "./charts.js";
 import type { Loaded } from "./client.js";
 import { type Column, DataTable, Empty, Link, MemoryLink, Navigating, Report } from "./parts.js";
 
+const FIRST_ROWS = 25;
 const ORDERS = { worst: "Worst first", best: "Best first", shown: "Most shown", unsure: "Least sure" } as const;
 
 export const COLUMNS: readonly Column<MemoryRow>[] = [
-  { head: "memory", cell: (row) => <MemoryLink memory={row} />, csv: ({ id, label }) => label ?? id },
+  { head: "memory", wide: true, cell: (row) => <MemoryLink memory={row} />, csv: ({ id, label }) => label ?? id },
   { head: "utility", number: true, cell: ({ utility }) => signed(utility, 2), csv: ({ utility }) => utility },
   { head: "evidence", number: true, cell: ({ evidence }) => evidence.toFixed(1), csv: ({ evidence }) => evidence },
   { head: "shown", number: true, cell: ({ shown }) => count(shown), csv: ({ shown }) => shown },
@@ -60,6 +61,7 @@ export function Memories({ loaded }: { readonly loaded: Loaded<MemoriesReport> }
 
 function Screen({ report, words }: { readonly report: MemoriesReport; readonly words: string }): JSX.Element {
   const { rows, read, more } = report;
+  const { place } = useContext(Navigating);
   if (read === 0) {
     return (
       <Empty title="No memory was shown yet" command="npx qavr status">
@@ -70,6 +72,7 @@ function Screen({ report, words }: { readonly report: MemoriesReport; readonly w
   const wanted = words.toLowerCase();
   const listed = rows.filter(({ id, label }) => `${label ?? ""} ${id}`.toLowerCase().includes(wanted));
   if (rows.length === 0) return <p class="card dim">No memory has evidence yet: no run that showed one was judged.</p>;
+  const first = place.rows === undefined ? listed.slice(0, FIRST_ROWS) : listed;
   return (
     <>
       {more ? (
@@ -78,6 +81,12 @@ function Screen({ report, words }: { readonly report: MemoriesReport; readonly w
           extremes of all are on the overview.
         </p>
       ) : null}
+      {listed.length > 0 ? (
+        <section class="card">
+          <h2>Utility and exposure</h2>
+          <Exposures rows={listed} />
+        </section>
+      ) : null}
       <section class="card">
         <h2>
           {count(listed.length)} of {count(read)} memories
@@ -85,19 +94,16 @@ function Screen({ report, words }: { readonly report: MemoriesReport; readonly w
         {listed.length === 0 ? (
           <p class="dim">None contains these words.</p>
         ) : (
-          <DataTable name="memories" columns={COLUMNS} rows={listed} />
+          <DataTable name="memories" columns={COLUMNS} rows={first} saved={listed} />
         )}
+        {first.length < listed.length ? (
+          <p>
+            <Link to={{ ...place, rows: "all" }}>All {listed.length} rows</Link>
+          </p>
+        ) : null}
         <p class="dim">
           Success is that of the runs that showed a memory, with its 95 % interval: no proof of a cause. Utility is the
           learner's own estimate.
-        </p>
-      </section>
-      <section class="card">
-        <h2>Utility and exposure</h2>
-        <Exposures rows={listed} />
-        <p class="dim">
-          Upper right: proven. Upper left: promising. Lower right: harmful and still shown. The table above has the
-          numbers.
         </p>
       </section>
     </>

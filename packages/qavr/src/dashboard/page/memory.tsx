@@ -60,6 +60,7 @@ function Appearances({ rows }: { readonly rows: readonly Appearance[] }): JSX.El
         { head: "score", number: true, cell: ({ shown, notShown }) => decimal((shown ?? notShown)?.score ?? 0) },
         {
           head: "shown",
+          wide: true,
           cell: ({ notShown, places, lastScore }) =>
             notShown
               ? `no, ${notShown.reason}${lastScore === undefined ? "" : `: the last of ${places} had ${decimal(lastScore)}`}`

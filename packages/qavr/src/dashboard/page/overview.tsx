@@ -1,7 +1,8 @@
 import type { JSX } from "preact";
+import type { CurvePoint } from "../../reports/curve.js";
 import type { StatusReport } from "../../reports/status.js";
 import { count, percent, points, signed, time } from "../../terminal/text.js";
-import { Curve } from "./charts.js";
+import { Curve, SignedBar } from "./charts.js";
 import type { Loaded } from "./client.js";
 import { DataTable, Empty, Link, MemoryLink, Report } from "./parts.js";
 
@@ -31,12 +32,17 @@ const WORDS: Readonly<Record<StatusReport["state"]["level"], string>> = {
 
 function Screen(report: StatusReport): JSX.Element {
   const { state, curve, best, worst, contexts, sources } = report;
+  // "Learning: 3,000 runs have taught. Lift …": the badge has the first word already.
+  const [first = "", ...others] = state.sentence.replace(/^[^:.]+: /, "").split(/(?<=\.) /);
+  const rest = others.join(" ");
+  const far = Math.max(...[...best, ...worst].map(({ utility }) => Math.abs(utility)));
   const flagged = sources.filter(({ flags }) => flags.length > 0);
   return (
     <>
       <section class={`card state ${state.level}`}>
         <span class="badge">{WORDS[state.level]}</span>
-        <p>{state.sentence}</p>
+        <h2>{first}</h2>
+        {rest === "" ? null : <p>{rest}</p>}
         {state.level === "unjudged" || state.level === "harming" ? (
           <Link to={{ page: "health" }}>What is wrong?</Link>
         ) : null}
@@ -48,14 +54,9 @@ function Screen(report: StatusReport): JSX.Element {
           <p class="dim">No run was judged yet.</p>
         ) : (
           <>
-            <Curve points={curve.points} />
+            <Curve points={curve.points} events={curve.events} />
             <p class="dim">
-              {curve.points.some(({ interval }) => interval)
-                ? "The band is the 95 % interval. "
-                : "Points of fewer than 30 runs have no interval. "}
-              {curve.points.some(({ heldOut }) => heldOut)
-                ? "Dashed: runs that were held out, in the host's order. "
-                : ""}
+              {curve.points.some(({ interval }) => interval) ? "" : "Points of fewer than 30 runs have no interval. "}
               {curve.sampled ? "The ledger is long: 40 windows of it were read. " : ""}
               The curve alone is no proof: requests may have become easier.
             </p>
@@ -91,8 +92,8 @@ function Screen(report: StatusReport): JSX.Element {
         )}
       </section>
       <div class="columns">
-        <Extremes title="Best memories" order="best" memories={best} />
-        <Extremes title="Worst memories" order="worst" memories={worst} />
+        <Extremes title="Best memories" order="best" memories={best} far={far} />
+        <Extremes title="Worst memories" order="worst" memories={worst} far={far} />
       </div>
       {contexts.length > 1 ? (
         <section class="card">
@@ -132,18 +133,13 @@ function Tiles({ runs, lift, curve, memories, outcomes }: StatusReport): JSX.Ele
   const tiers = Object.entries(outcomes)
     .filter(([, number]) => number > 0)
     .map(([tier, number]) => `${count(number)} ${tier}`);
+  const total = Object.values(outcomes).reduce((sum, number) => sum + number, 0);
   return (
     <dl class="tiles">
       <div>
         <dt>success of late</dt>
         <dd>{last ? percent(last.success) : "–"}</dd>
-        <dd class="dim">
-          {last?.interval
-            ? `${percent(last.interval.low)} … ${percent(last.interval.high)}`
-            : last
-              ? `${last.runs} runs`
-              : "no judged run"}
-        </dd>
+        <dd class="dim">{last ? ofLate(curve.points) : "no judged run"}</dd>
       </div>
       <div>
         <dt>lift</dt>
@@ -167,21 +163,33 @@ function Tiles({ runs, lift, curve, memories, outcomes }: StatusReport): JSX.Ele
         <dd class="dim">with evidence, of {count(memories.known)} shown</dd>
       </div>
       <div>
-        <dt>outcomes by</dt>
-        <dd class="small">{tiers.join(", ") || "none"}</dd>
+        <dt>outcomes</dt>
+        <dd>{count(total)}</dd>
+        <dd class="dim">{tiers.join(", ")}</dd>
       </div>
     </dl>
   );
+}
+
+/** Where the success of the last point comes from. */
+function ofLate(curve: StatusReport["curve"]["points"]): string {
+  const [first, last] = [curve[0], curve.at(-1)] as [CurvePoint, CurvePoint];
+  const from = curve.length > 1 ? `from ${percent(first.success)}; ` : "";
+  const interval = last.interval;
+  return interval ? `${from}${percent(interval.low)} … ${percent(interval.high)}` : `${from}${last.runs} runs`;
 }
 
 function Extremes({
   title,
   order,
   memories,
+  far,
 }: {
   readonly title: string;
   readonly order: string;
   readonly memories: StatusReport["best"];
+  /** Greatest distance from 0, which both lists share. */
+  readonly far: number;
 }): JSX.Element {
   return (
     <section class="card">
@@ -192,8 +200,9 @@ function Extremes({
         <ol class="extremes">
           {memories.map((memory) => (
             <li key={memory.id}>
-              <span class={memory.utility >= 0 ? "good" : "bad"}>{signed(memory.utility, 2)}</span>{" "}
+              <span class={memory.utility >= 0 ? "value good" : "value bad"}>{signed(memory.utility, 2)}</span>
               <MemoryLink memory={memory} />
+              <SignedBar value={memory.utility} far={far} />
             </li>
           ))}
         </ol>

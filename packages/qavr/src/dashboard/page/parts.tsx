@@ -120,6 +120,8 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ComponentChildren;
   readonly csv?: (row: Row) => string | number;
   readonly number?: boolean;
+  /** Holds text of any length: it is broken into lines. */
+  readonly wide?: boolean;
 }
 
 /** A table that can be saved as CSV. */
@@ -127,15 +129,18 @@ export function DataTable<Row>({
   name,
   columns,
   rows,
+  saved = rows,
 }: {
   readonly name: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
+  /** Rows of the CSV file. */
+  readonly saved?: readonly Row[];
 }): JSX.Element {
   const save = (): void => {
     const lines = [
       columns.map(({ head }) => head),
-      ...rows.map((row) => columns.map(({ csv, cell }) => csv?.(row) ?? String(cell(row)))),
+      ...saved.map((row) => columns.map(({ csv, cell }) => csv?.(row) ?? String(cell(row)))),
     ];
     const file = new Blob([lines.map((line) => line.map(csvCell).join(",")).join("\r\n")], { type: "text/csv" });
     const link = document.createElement("a");
@@ -161,8 +166,8 @@ export function DataTable<Row>({
           <tbody>
             {rows.map((row, i) => (
               <tr key={i}>
-                {columns.map(({ head, cell, number }) => (
-                  <td key={head} class={number ? "number" : ""}>
+                {columns.map(({ head, cell, number, wide }) => (
+                  <td key={head} class={number ? "number" : wide ? "wide" : ""}>
                     {cell(row)}
                   </td>
                 ))}

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import type { RunsReport } from "../../reports/runs.js";
 import type { WhyReport } from "../../reports/why.js";
 import { decimal, signed, time } from "../../terminal/text.js";
-import { Waterfall } from "./charts.js";
+import { Waterfall, WaterfallKey } from "./charts.js";
 import type { Loaded } from "./client.js";
 import { type Column, DataTable, Empty, Link, MemoryLink, Outcome, Report } from "./parts.js";
 
@@ -38,6 +38,7 @@ export function Runs({ loaded }: { readonly loaded: Loaded<RunsReport> }): JSX.E
                 { head: "shown", number: true, cell: ({ shown }) => shown },
                 {
                   head: "first memory",
+                  wide: true,
                   cell: ({ first }) => (first ? <MemoryLink memory={first} /> : ""),
                   csv: ({ first }) => first?.label ?? first?.id ?? "",
                 },
@@ -100,6 +101,16 @@ function Screen({ run }: { readonly run: EpisodeView }): JSX.Element {
   );
 }
 
+/** A memory's place without learning, and whether it rose. */
+function Moved({ rank, hostRank }: ExplainedItem): JSX.Element {
+  const arrow = rank < hostRank ? "▲" : rank > hostRank ? "▼" : "=";
+  return (
+    <span class="moved">
+      <span class={rank < hostRank ? "good" : rank > hostRank ? "bad" : "dim"}>{arrow}</span> {hostRank}
+    </span>
+  );
+}
+
 const TERMS = ["similarity", "learned", "bonus", "overlap", "unverified"] as const;
 
 function Exposure({ exposure }: { readonly exposure: ExposureView }): JSX.Element {
@@ -109,8 +120,8 @@ function Exposure({ exposure }: { readonly exposure: ExposureView }): JSX.Elemen
   const terms = TERMS.filter((term) => items.some((item) => item[term] !== 0));
   const columns: Column<ExplainedItem>[] = [
     { head: "place", number: true, cell: ({ rank }) => rank },
-    { head: "without", number: true, cell: ({ hostRank }) => hostRank },
-    { head: "memory", cell: (item) => <MemoryLink memory={item} />, csv: ({ id, label }) => label ?? id },
+    { head: "without learning", number: true, cell: Moved, csv: ({ hostRank }) => hostRank },
+    { head: "memory", wide: true, cell: (item) => <MemoryLink memory={item} />, csv: ({ id, label }) => label ?? id },
     ...terms.map(
       (term): Column<ExplainedItem> => ({
         head: term,
@@ -131,9 +142,10 @@ function Exposure({ exposure }: { readonly exposure: ExposureView }): JSX.Elemen
       <h2>{time(at)} UTC</h2>
       <p class="dim">
         {heldOut ? "Held out: the host's order stands" : order === "learned" ? "Learned order" : "The host's order"},{" "}
-        {learner}, gate {gate.toFixed(2)}. “Without” is the place without learning.
+        {learner}, gate {gate.toFixed(2)}.
       </p>
       <DataTable name="shown" columns={columns} rows={items} />
+      <WaterfallKey terms={terms} />
       {notShown.length === 0 ? (
         <p class="dim">Nothing else was found.</p>
       ) : (
@@ -145,7 +157,12 @@ function Exposure({ exposure }: { readonly exposure: ExposureView }): JSX.Elemen
             columns={[
               { head: "place", number: true, cell: ({ rank }) => rank },
               { head: "without", number: true, cell: ({ hostRank }) => hostRank },
-              { head: "memory", cell: (item) => <MemoryLink memory={item} />, csv: ({ id, label }) => label ?? id },
+              {
+                head: "memory",
+                wide: true,
+                cell: (item) => <MemoryLink memory={item} />,
+                csv: ({ id, label }) => label ?? id,
+              },
               { head: "similarity", number: true, cell: ({ similarity }) => decimal(similarity) },
               { head: "added", number: true, cell: ({ shift }) => signed(shift) },
               { head: "score", number: true, cell: ({ score }) => decimal(score) },
