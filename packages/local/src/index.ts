@@ -1,4 +1,4 @@
-export { type AgentMemory, agentMemories, importAgentMemories, validateAgentMemory } from "./agent-memory.js";
+export { type AgentClaim, agentClaims, importAgentClaims, validateAgentClaim } from "./agent-claims.js";
 export type { Embedder, EmbedTexts } from "./embedder.js";
 export type { ListOptions, LocalHit, LocalMemories, LocalQuery, ProgressOptions } from "./local-memories.js";
 export { localMemories } from "./local-memories.js";

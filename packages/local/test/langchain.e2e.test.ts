@@ -6,7 +6,7 @@ import { prune } from "@qavr/core/maintenance";
 import { type Qavr, qavr } from "@qavr/langchain";
 import { Reflector } from "@qavr/langchain/reflection";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { agentMemories, type LocalMemories } from "../src/index.js";
+import { agentClaims, type LocalMemories } from "../src/index.js";
 import { collection, tempFile } from "./support/collections.js";
 import { MEANINGS, MeaningModel } from "./support/embedding.js";
 
@@ -182,8 +182,8 @@ describe("a reflection that saves its claims in a collection", () => {
       await memory.flush();
     }
     const own = claims.of(agent);
-    const { memories } = await agentMemories(memory.engine, own);
-    expect(memories).toMatchObject([{ agentId: agent, query: TASK, claim: CLAIM, score: -8 }]);
+    const page = await agentClaims(memory.engine, own);
+    expect(page.claims).toMatchObject([{ agentId: agent, query: TASK, claim: CLAIM, score: -8 }]);
     const { archived } = await prune(memory.engine, own);
     expect(archived).toMatchObject([{ score: -8, harmful: 8 }]);
     expect(await own.search({ text: TASK })).toEqual([]);

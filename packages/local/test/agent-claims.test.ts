@@ -2,13 +2,13 @@ import { createEngine, type Learner, memoryStore } from "@qavr/core";
 import { importState } from "@qavr/core/maintenance";
 import { score10 } from "@qavr/learners";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { type AgentMemory, agentMemories, importAgentMemories, validateAgentMemory } from "../src/index.js";
+import { type AgentClaim, agentClaims, importAgentClaims, validateAgentClaim } from "../src/index.js";
 import { collection, found } from "./support/collections.js";
 
 const DAY = 86_400_000;
 const START = Date.UTC(2026, 0, 1);
 
-const VALID: AgentMemory = {
+const VALID: AgentClaim = {
   id: "m1",
   agentId: "bigquery",
   query: "count the logins of last week",
@@ -31,7 +31,7 @@ const EXPORTED = {
 
 const problem = (memory: unknown): string => {
   try {
-    validateAgentMemory(memory as AgentMemory);
+    validateAgentClaim(memory as AgentClaim);
     return "";
   } catch (error) {
     const { code, message } = error as { code: string; message: string };
@@ -39,7 +39,7 @@ const problem = (memory: unknown): string => {
   }
 };
 
-describe("an agent's memory", () => {
+describe("an agent's claim", () => {
   it.each([
     ["id", { id: "" }],
     ["agentId", { agentId: "" }],
@@ -50,9 +50,7 @@ describe("an agent's memory", () => {
     ["createdAt", { createdAt: 0 }],
     ["lastUsedAt", { lastUsedAt: Number.NaN }],
   ])("R2: is refused for its %s, in words of its own: %o", (field, wrong) => {
-    expect(problem({ ...VALID, ...wrong })).toMatch(
-      new RegExp(`^INVALID_ARGUMENT An agent's memory: ${field} must be`),
-    );
+    expect(problem({ ...VALID, ...wrong })).toMatch(new RegExp(`^INVALID_ARGUMENT An agent's claim: ${field} must be`));
   });
 
   it("R2: is checked in the order of its fields", () => {
@@ -60,7 +58,7 @@ describe("an agent's memory", () => {
     const wrong: Record<string, unknown> = {};
     for (const field of fields) {
       expect(problem(wrong)).toContain(`: ${field} must be`);
-      wrong[field] = VALID[field as keyof AgentMemory];
+      wrong[field] = VALID[field as keyof AgentClaim];
     }
     expect(problem(wrong)).toBe("");
     expect(problem(null)).toContain("it is no object");
@@ -77,7 +75,7 @@ describe("an agent's memory", () => {
 });
 
 describe("a collection of claims", () => {
-  it("R1: is read as agent memories, with the score of the votes and the last use", async () => {
+  it("R1: is read as agent claims, with the score of the votes and the last use", async () => {
     const clock = { now: START + DAY };
     const engine = createEngine({ store: memoryStore(), clock: () => clock.now });
     onTestFinished(() => engine.close());
@@ -90,9 +88,9 @@ describe("a collection of claims", () => {
     const request = { namespace: "bigquery", collection: "claims", candidates: [{ id, similarity: 1 }], topK: 1 };
     const { episode } = await engine.rank(request);
     await engine.end(episode, { reward: null, harmful: [id] }, { namespace: "bigquery" });
-    const first = await agentMemories(engine, claims, { limit: 1 });
-    expect(first.memories).toEqual([{ ...VALID, score: -10 / 3, lastUsedAt: clock.now }]);
-    expect((await agentMemories(engine, claims, { after: first.next })).memories).toEqual([
+    const first = await agentClaims(engine, claims, { limit: 1 });
+    expect(first.claims).toEqual([{ ...VALID, score: -10 / 3, lastUsedAt: clock.now }]);
+    expect((await agentClaims(engine, claims, { after: first.next })).claims).toEqual([
       { id: "m2", agentId: "bigquery", query: "", claim: "never shown", score: 0, createdAt },
     ]);
   });
@@ -100,7 +98,7 @@ describe("a collection of claims", () => {
   it("R1: takes exported memories, each for its agent, found by task and claim", async () => {
     const claims = collection({ name: "claims" });
     const other = { ...EXPORTED, AgentID: "search", Claim: "Other claim", LastUsedAt: "2026-01-02T00:00:00Z" };
-    const memories = await importAgentMemories(claims, JSON.stringify([EXPORTED, other]));
+    const memories = await importAgentClaims(claims, JSON.stringify([EXPORTED, other]));
     expect(memories).toEqual([
       { ...VALID, score: 1.3 },
       { ...VALID, score: 1.3, agentId: "search", claim: "Other claim", lastUsedAt: START + DAY },
@@ -113,22 +111,22 @@ describe("a collection of claims", () => {
       metadata: { source: "import", imported: { score: 1.3 } },
     });
     expect([await found(claims.of("search"), "logins"), await claims.size()]).toEqual([["m1"], 0]);
-    expect(await importAgentMemories(claims, [EXPORTED])).toHaveLength(1);
+    expect(await importAgentClaims(claims, [EXPORTED])).toHaveLength(1);
     expect(await claims.of("bigquery").size()).toBe(1);
   });
 
   it.each([
     ["what is not JSON", "[", "INVALID_STATE", /must be JSON/],
     ["what is no list", "{}", "INVALID_STATE", /must be a list/],
-    ["an entry that is no object", [3], "INVALID_STATE", /Agent memory 1 .* id must be/],
-    ["an agent without a name", [EXPORTED, { ...EXPORTED, AgentID: "" }], "INVALID_STATE", /memory 2 .* agentId/],
+    ["an entry that is no object", [3], "INVALID_STATE", /Agent claim 1 .* id must be/],
+    ["an agent without a name", [EXPORTED, { ...EXPORTED, AgentID: "" }], "INVALID_STATE", /claim 2 .* agentId/],
     ["a time that is none", [{ ...EXPORTED, CreatedAt: "soon" }], "INVALID_STATE", /createdAt/],
     ["a missing time", [{ ...EXPORTED, CreatedAt: "0001-01-01T00:00:00Z" }], "INVALID_STATE", /createdAt/],
     ["a score out of range", [{ ...EXPORTED, Score: 11 }], "INVALID_STATE", /score must be/],
     ["an id that is too long", [EXPORTED, { ...EXPORTED, ID: "x".repeat(513) }], "LIMIT_EXCEEDED", /memory id/],
   ])("R2: refuses %s and imports nothing", async (_, json, code, message) => {
     const claims = collection();
-    await expect(importAgentMemories(claims, json)).rejects.toMatchObject({
+    await expect(importAgentClaims(claims, json)).rejects.toMatchObject({
       code,
       message: expect.stringMatching(message),
     });
@@ -140,7 +138,7 @@ describe("a collection of claims", () => {
     onTestFinished(() => engine.close());
     const claims = collection({ name: "claims" });
     const good = { ...EXPORTED, ID: "good", Score: 2, LastUsedAt: EXPORTED.CreatedAt };
-    const memories = await importAgentMemories(claims, [{ ...EXPORTED, Score: -3 }, good]);
+    const memories = await importAgentClaims(claims, [{ ...EXPORTED, Score: -3 }, good]);
     await importState(engine, {
       namespace: "bigquery",
       collection: claims.name,
