@@ -37,6 +37,16 @@ it("a batch of a function keeps its runs apart", async () => {
   expect(await nothingOpen(memory)).toBe(true);
 });
 
+it("a batch inside a run earns nothing for the memories of an input whose error it returned", async () => {
+  const setup = await bench();
+  const within = byId(setup).pipe(work);
+  const chain = RunnableLambda.from((ids: string[], config: RunnableConfig) =>
+    within.batch(ids, config, { returnExceptions: true }),
+  );
+  await setup.memory.track(chain).invoke([...INPUTS], { runId: RUN_ID });
+  expect(await credit(setup.memory)).toEqual({ restart: 1, scale: 1 });
+});
+
 describe("a batch of a sequence", () => {
   it("fails the input whose error is its output, and no other", async () => {
     const setup = await bench({ evaluate: ({ error }) => error === undefined });

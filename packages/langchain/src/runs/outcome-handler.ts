@@ -4,7 +4,7 @@ import type { LLMResult } from "@langchain/core/outputs";
 import { MARKS, mark } from "../marks.js";
 import { assertFields, type MemoryHandle, type MemoryParts, partsOf } from "../memory-parts.js";
 import { narrowToReturned } from "./narrow-exposures.js";
-import { announced, isFailure, partsOf as partsOfRun, type RunEnd } from "./run-end.js";
+import { announced, partsOf as partsOfRun, type RunEnd } from "./run-end.js";
 import { isControlFlow, isInterrupt } from "./run-errors.js";
 import type { RunNode, StartedRun } from "./run-tree.js";
 import { settleRun } from "./settle-run.js";
@@ -118,7 +118,7 @@ export class OutcomeHandler extends BaseCallbackHandler {
     const { status, tool_call_id } = (output ?? {}) as { readonly status?: unknown; readonly tool_call_id?: unknown };
     this.#endTool(runId, status === "error", tool_call_id);
     const run = this.#parts.runs.find(runId);
-    if (run && !run.ended) run.root.steps.push({ run, noted: { output } });
+    if (run && !run.end) run.root.steps.push({ run, noted: { output } });
     await this.#end(runId, { output });
   }
 
@@ -129,7 +129,7 @@ export class OutcomeHandler extends BaseCallbackHandler {
 
   override async handleRetrieverEnd(documents: DocumentInterface[], runId: string): Promise<void> {
     const run = this.#parts.runs.find(runId);
-    if (run && !run.ended) narrowToReturned(this.#parts.kit, run, documents);
+    if (run && !run.end) narrowToReturned(this.#parts.kit, run, documents);
     await this.#end(runId, { output: documents });
   }
 
@@ -179,7 +179,7 @@ export class OutcomeHandler extends BaseCallbackHandler {
 
   #endTool(runId: string, failed: boolean, callId?: unknown): void {
     const run = this.#parts.runs.find(runId);
-    if (!run || run.ended || run.root.ownCalls.has(callId)) return;
+    if (!run || run.end || run.root.ownCalls.has(callId)) return;
     run.failed = failed;
     run.root.lastToolFailed = failed;
     if (failed) run.root.toolErrors += 1;
@@ -188,11 +188,11 @@ export class OutcomeHandler extends BaseCallbackHandler {
 
   async #end(runId: string, end: RunEnd): Promise<void> {
     const run = this.#parts.runs.find(runId);
-    if (!run || run.ended) return;
-    run.ended = true;
+    if (!run || run.end) return;
     const ended = announced(end, run.parts);
+    run.end = ended;
     run.parent?.parts?.ended.push(ended);
-    run.failed ||= "error" in end ? !isControlFlow(end.error) : isFailure(end);
+    run.failed ||= "error" in end && !isControlFlow(end.error);
     if ("error" in end && isInterrupt(end.error) && isOnRootThread(run) && run.root.interrupted === "no") {
       run.root.interrupted = "seen";
     }

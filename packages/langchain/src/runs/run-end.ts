@@ -64,6 +64,13 @@ export function ownEnd({ end, parts, together }: AnnouncedEnd): RunEnd | undefin
   return parts.needsAll && ends.some((part) => !part || isFailure(part)) ? undefined : own;
 }
 
+/** True for an output that may stand for an error, as where a batch returned it. Ask as for {@link ownEnd}. */
+export function returnedFailure(announcedEnd: AnnouncedEnd): boolean {
+  if ("error" in announcedEnd.end) return false;
+  const own = ownEnd(announcedEnd);
+  return own === undefined || isFailure(own);
+}
+
 /** An error that was returned in place of a result. */
 export function isFailure(end: RunEnd): boolean {
   // Errors of another realm are recognised as well.

@@ -1,6 +1,6 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import { type RunSession, recentMap } from "@qavr/core/adapter";
-import type { Parts } from "./run-end.js";
+import { type AnnouncedEnd, type Parts, returnedFailure } from "./run-end.js";
 
 /** One retrieval that was shown inside a run. */
 export interface ShownExposure {
@@ -34,7 +34,8 @@ export interface RunNode {
   readonly thread: string | undefined;
   readonly parts: Parts | undefined;
   failed: boolean;
-  ended: boolean;
+  /** Undefined while it goes on. */
+  end: AnnouncedEnd | undefined;
 }
 
 /** The call of a tool, or its end. */
@@ -161,7 +162,7 @@ export function createRunTree({ ttl, maxRoots, clock, sessionOf }: RunTreeOption
       }
       const thread = threadOf(run) ?? parent?.thread;
       const { id, kind, parts } = run;
-      const node: RunNode = { id, root, parent, kind, thread, parts, failed: false, ended: false };
+      const node: RunNode = { id, root, parent, kind, thread, parts, failed: false, end: undefined };
       // A chain around a graph does not see the graph's thread; it is the root's thread all the same.
       root.thread ??= thread;
       root.touched = now;
@@ -191,9 +192,13 @@ export function isWithin(run: RunNode, ancestor: RunNode): boolean {
   return false;
 }
 
-/** True if the run is inside a part below the root that failed, which the root then did without. */
+/**
+ * True if the run is inside a part below the root that failed, which the root then did without. Ask one microtask after the part's end.
+ */
 export function isInFailedPart(run: RunNode): boolean {
-  for (let node: RunNode | undefined = run; node?.parent; node = node.parent) if (node.failed) return true;
+  for (let node: RunNode | undefined = run; node?.parent; node = node.parent) {
+    if (node.failed || (node.end && returnedFailure(node.end))) return true;
+  }
   return false;
 }
 
