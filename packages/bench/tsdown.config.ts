@@ -11,6 +11,7 @@ export default defineConfig({
       "src/learning/worker.ts",
       "src/real/worker.ts",
       "src/stores/open-probe.ts",
+      "src/local/probe.ts",
     ],
   }),
   format: ["esm"],

@@ -6,6 +6,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<unknown>>> = {
   speed: () => import("./speed/main.js"),
   adapter: () => import("./adapter/main.js"),
   mastra: () => import("./mastra/main.js"),
+  local: () => import("./local/main.js"),
   stores: () => import("./stores/main.js"),
   scale: () => import("./scale/main.js"),
 };

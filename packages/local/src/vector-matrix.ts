@@ -1,3 +1,5 @@
+import { BLOCK, dotProducts } from "./dot-products.js";
+
 /** Vectors in memory, for an exact search: each is compared with the request. */
 export interface VectorMatrix {
   /** Number of the newest vector. */
@@ -25,34 +27,16 @@ export interface Nearest {
   readonly cosine: number;
 }
 
-/** Vectors of one array: growing copies nothing, and no array is larger than a few MB. */
-const ROWS = 1_024;
 /** Marks the row of a vector that must not be found. */
 const GONE = -1;
 
 /** @param dims Length of every vector; each has length 1, so that scalar products are cosines. */
 export function vectorMatrix(dims: number): VectorMatrix {
-  const chunks: Float32Array[] = [];
+  const products = dotProducts(dims);
   const vectors: number[] = [];
   const memories: number[] = [];
   const scopes: number[] = [];
   const rowOf = new Map<number, number>();
-
-  const cosineAt = (request: Float32Array, row: number): number => {
-    const chunk = chunks[Math.floor(row / ROWS)] as Float32Array;
-    const start = (row % ROWS) * dims;
-    // Four sums: additions need not wait for each other. Measured: 2.4 times faster than one.
-    let [a, b, c, d] = [0, 0, 0, 0];
-    let i = 0;
-    for (; i + 3 < dims; i += 4) {
-      a += (chunk[start + i] as number) * (request[i] as number);
-      b += (chunk[start + i + 1] as number) * (request[i + 1] as number);
-      c += (chunk[start + i + 2] as number) * (request[i + 2] as number);
-      d += (chunk[start + i + 3] as number) * (request[i + 3] as number);
-    }
-    for (; i < dims; i++) a += (chunk[start + i] as number) * (request[i] as number);
-    return a + b + c + d;
-  };
 
   return {
     get newest() {
@@ -66,8 +50,7 @@ export function vectorMatrix(dims: number): VectorMatrix {
     },
     add(vector, memory, scope, values) {
       const row = vectors.length;
-      if (row % ROWS === 0) chunks.push(new Float32Array(ROWS * dims));
-      (chunks.at(-1) as Float32Array).set(values, (row % ROWS) * dims);
+      products.push(values);
       const older = rowOf.get(memory);
       if (older !== undefined) memories[older] = GONE;
       vectors.push(vector);
@@ -85,11 +68,13 @@ export function vectorMatrix(dims: number): VectorMatrix {
     nearest(request, scope, limit, allowed) {
       const best: Nearest[] = [];
       let worst = Number.NEGATIVE_INFINITY;
+      let cosines: Float32Array = new Float32Array();
       for (let row = 0; row < memories.length; row++) {
+        if (row % BLOCK === 0) cosines = products.block(request, row, Math.min(BLOCK, memories.length - row));
+        const cosine = cosines[row % BLOCK] as number;
+        if (best.length === limit && cosine <= worst) continue;
         const memory = memories[row] as number;
         if (memory === GONE || scopes[row] !== scope || allowed?.has(memory) === false) continue;
-        const cosine = cosineAt(request, row);
-        if (best.length === limit && cosine <= worst) continue;
         let place = best.length;
         while (place > 0 && (best[place - 1] as Nearest).cosine < cosine) place--;
         best.splice(place, 0, { memory, vector: vectors[row] as number, cosine });
@@ -100,7 +85,7 @@ export function vectorMatrix(dims: number): VectorMatrix {
     },
     cosine(request, memory) {
       const row = rowOf.get(memory);
-      return row === undefined ? undefined : cosineAt(request, row);
+      return row === undefined ? undefined : products.one(request, row);
     },
   };
 }

@@ -1,0 +1,74 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { runBenchmark } from "../report/benchmark.js";
+import { installedVersions } from "../report/machine.js";
+import { withProgress } from "../terminal/progress.js";
+import { CONTENDERS, HNSW } from "./contenders.js";
+import { buildCorpus } from "./corpus.js";
+import { LOOP, learnOnWords } from "./learning-loop.js";
+import type { Probe, Probed } from "./probe.js";
+import { type LocalResults, localSummary, reportPage, type SizeResult } from "./report.js";
+
+/** What is measured: sizes, requests, time for the searches of each contender in ms, seeds of the loop. */
+const LOOK = { sizes: [2_000, 10_000], requests: 100, budget: 2_000, seeds: [1, 2] };
+const FULL = { sizes: [1_000, 10_000, 100_000], requests: 300, budget: 20_000, seeds: [1, 2, 3, 4, 5, 6, 7, 8] };
+
+const HAS_HNSW = existsSync(fileURLToPath(new URL("../../node_modules/hnswlib-node", import.meta.url)));
+const contenders = CONTENDERS.filter(({ name }) => name !== HNSW || HAS_HNSW);
+
+async function probed(probe: Probe): Promise<Probed> {
+  const script = fileURLToPath(new URL("probe.mjs", import.meta.url));
+  const args = ["--expose-gc", "--max-old-space-size=8192", script, JSON.stringify(probe)];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 1 << 26 });
+  return JSON.parse(stdout) as Probed;
+}
+
+async function measureLocal(full: boolean): Promise<LocalResults> {
+  const { sizes, requests, budget, seeds } = full ? FULL : LOOK;
+  const root = await mkdtemp(join(tmpdir(), "qavr-bench-local-"));
+  try {
+    const measured: SizeResult[] = [];
+    for (const size of sizes) {
+      const { vectors, ...corpus } = await buildCorpus(size, requests);
+      const folder = join(root, String(size));
+      await mkdir(folder);
+      await writeFile(join(folder, "corpus.json"), JSON.stringify(corpus));
+      await writeFile(join(folder, "vectors.bin"), new Uint8Array(vectors.buffer));
+      await withProgress(`${size} texts`, async (onProgress) => {
+        for (const [i, { name, open }] of contenders.entries()) {
+          const filled = await probed({ contender: name, folder, step: "fill", budget });
+          const opened = open ? await probed({ contender: name, folder, step: "open", budget }) : filled;
+          measured.push({ size, name, fill: filled.ready, open: opened.ready, ...pick(opened) });
+          onProgress((i + 1) / contenders.length);
+        }
+      });
+    }
+    const loop = await withProgress("learning", async (onProgress) => {
+      const results = [];
+      for (const [i, seed] of seeds.entries()) {
+        results.push(await learnOnWords(seed));
+        onProgress((i + 1) / seeds.length);
+      }
+      return results;
+    });
+    return { measured, loop, plan: LOOP };
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+}
+
+const pick = ({ memory, p50, hits, searches }: Probed): Omit<Probed, "ready"> => ({ memory, p50, hits, searches });
+
+await runBenchmark({
+  name: "local",
+  help: "A look takes two minutes; --full a quarter of an hour and 4 GB of memory.",
+  versions: () => installedVersions("minisearch", ...(HAS_HNSW ? ["hnswlib-node"] : [])),
+  measure: measureLocal,
+  summary: localSummary,
+  page: reportPage,
+});

@@ -1,0 +1,80 @@
+// Fills one search with a corpus, opens it and asks it, in a process of its own; prints what that took.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { median } from "../statistics/interval.js";
+import { CONTENDERS, type Filled, type Input } from "./contenders.js";
+import type { Corpus } from "./corpus.js";
+
+/** What to measure. */
+export interface Probe {
+  readonly contender: string;
+  /** Holds corpus.json and vectors.bin, and gets the contender's files. */
+  readonly folder: string;
+  readonly step: "fill" | "open";
+  /** Time for searches, ms. */
+  readonly budget: number;
+}
+
+/** One search measured on one corpus. */
+export interface Probed {
+  /** Time to fill or open it, to the answer of the first search, ms. */
+  readonly ready: number;
+  /** Growth of the process's memory by the search, bytes. */
+  readonly memory: number;
+  /** Median time of a search, ms. */
+  readonly p50: number;
+  /** Share of requests with a text of their need among the first ten. */
+  readonly hits: number;
+  readonly searches: number;
+}
+
+/** Fewest searches whatever they take. */
+const SEARCHES = 5;
+
+export async function probe({ contender: name, folder, step, budget }: Probe): Promise<Probed> {
+  const contender = CONTENDERS.find((one) => one.name === name);
+  if (!contender) throw new Error(`No contender is named ${name}.`);
+  const corpus = JSON.parse(await readFile(join(folder, "corpus.json"), "utf8")) as Omit<Corpus, "vectors">;
+  const { texts, needs, requests, dims } = corpus;
+  const bytes = await readFile(join(folder, "vectors.bin"));
+  const vectors = new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
+  const asked = requests.map(({ text }) => contender.asked?.(text) ?? text);
+  const places = new Map([...texts, ...asked].map((text, place) => [text, place]));
+  const vector = (text: string): number[] => {
+    const place = places.get(text) as number;
+    return Array.from(vectors.subarray(place * dims, (place + 1) * dims));
+  };
+  const input: Input = { texts, vector, folder };
+  const before = used();
+  const started = performance.now();
+  const filled: Filled = await (step === "open" && contender.open ? contender.open(input) : contender.fill(input));
+  await filled.search(asked[0] as string);
+  const ready = performance.now() - started;
+  const times: number[] = [];
+  let hits = 0;
+  const until = performance.now() + budget;
+  for (const [i, text] of asked.entries()) {
+    if (i >= SEARCHES && performance.now() > until) break;
+    const start = performance.now();
+    const found = await filled.search(text);
+    times.push(performance.now() - start);
+    if (found.some((place) => needs[place] === requests[i]?.need)) hits++;
+  }
+  return {
+    ready,
+    memory: used() - before,
+    p50: median(times),
+    hits: hits / times.length,
+    searches: times.length,
+  };
+}
+
+function used(): number {
+  (globalThis as { gc?: () => void }).gc?.();
+  return process.memoryUsage.rss();
+}
+
+if (process.argv[2]?.startsWith("{")) {
+  const result = await probe(JSON.parse(process.argv[2]) as Probe);
+  process.stdout.write(JSON.stringify(result), () => process.exit(0));
+}

@@ -1,0 +1,157 @@
+import type { Report } from "../report/benchmark.js";
+import { machineText } from "../report/machine.js";
+import { gainText, markdownTable, plain, rounded, valueText, whole } from "../report/markdown-table.js";
+import { interval } from "../statistics/interval.js";
+import { ENSEMBLE, HNSW, HYBRID, RETURNED, SCAN, WORDS } from "./contenders.js";
+import { DIMS } from "./corpus.js";
+import type { LoopPlan, LoopResult } from "./learning-loop.js";
+import type { Probed } from "./probe.js";
+
+/** One search on one number of texts. */
+export interface SizeResult extends Omit<Probed, "ready"> {
+  readonly name: string;
+  readonly size: number;
+  /** Time to add all texts, ms. */
+  readonly fill: number;
+  /** Time from opening to the first answer, ms. */
+  readonly open: number;
+}
+
+export interface LocalResults {
+  readonly measured: readonly SizeResult[];
+  readonly loop: readonly LoopResult[];
+  readonly plan: LoopPlan;
+}
+
+/** Number of texts that targets are stated for. */
+const STATED = 10_000;
+/** Time of a call to a hosted embedding model, ms: a scan that takes longer dominates a search. */
+const MODEL_CALL = 20;
+
+/** A demand, and the value that met or missed it. */
+interface Target {
+  readonly what: string;
+  readonly value: string;
+  readonly demanded: string;
+  readonly isMet: boolean;
+}
+
+function targetsOf({ measured, loop }: LocalResults): Target[] {
+  const at = (name: string): SizeResult | undefined => measured.find((one) => one.name === name && one.size === STATED);
+  const [hybrid, ensemble, words] = [at(HYBRID), at(ENSEMBLE), at(WORDS)];
+  const targets: Target[] = [];
+  if (hybrid && ensemble) {
+    const ratio = ensemble.p50 / hybrid.p50;
+    targets.push({
+      what: `${ENSEMBLE} ÷ ${HYBRID}, ${whole(STATED)} texts, time of a search`,
+      value: rounded(ratio),
+      demanded: "≥ 20",
+      isMet: ratio >= 20,
+    });
+  }
+  if (words) {
+    targets.push({
+      what: `adding ${whole(STATED)} texts without vectors`,
+      value: `${rounded(words.fill / 1000)} s`,
+      demanded: "≤ 1 s",
+      isMet: words.fill <= 1000,
+    });
+  }
+  const gain = gainOf(loop);
+  targets.push({
+    what: "gain of the learned order over the order by words",
+    value: gainText(gain),
+    demanded: "≥ +0.090",
+    isMet: gain.mean >= 0.09,
+  });
+  return targets;
+}
+
+const gainOf = (loop: readonly LoopResult[]): ReturnType<typeof interval> =>
+  interval(loop.map(({ learned, host }) => learned - host));
+
+export function localSummary(results: LocalResults): string {
+  const targets = targetsOf(results).map(
+    ({ what, value, demanded, isMet }) => `${what}: ${value} (${isMet ? "within" : "MISSED"} ${demanded})`,
+  );
+  return [sizeTable(results.measured), loopTable(results.loop), ...targets].join("\n\n");
+}
+
+function sizeTable(measured: readonly SizeResult[]): string {
+  return markdownTable(
+    ["search", "texts", "p50, ms", `hit@${RETURNED}`, "add all, s", "open, ms", "memory, MB"],
+    measured.map(({ name, size, p50, hits, fill, open, memory }) => [
+      name,
+      whole(size),
+      rounded(p50),
+      plain(hits),
+      rounded(fill / 1000),
+      whole(open),
+      whole(memory / 1e6),
+    ]),
+  );
+}
+
+function loopTable(loop: readonly LoopResult[]): string {
+  return markdownTable(
+    ["ranked by", "held-out success", "gain"],
+    [
+      ["words (BM25)", valueText(interval(loop.map(({ host }) => host))), ""],
+      ["words, then learned", valueText(interval(loop.map(({ learned }) => learned))), gainText(gainOf(loop))],
+    ],
+  );
+}
+
+/** Where a scan takes as long as a model call, from the largest size, since a scan's time grows with the number of texts. */
+function whenAnIndexPays(measured: readonly SizeResult[]): string {
+  const scan = measured.filter(({ name }) => name === SCAN).at(-1);
+  const index = measured.filter(({ name }) => name === HNSW);
+  if (!scan || index.length === 0) return "";
+  const texts = Math.round(((MODEL_CALL / scan.p50) * scan.size) / 1_000) * 1_000;
+  const fills = index.map(({ size, fill }) => `${whole(size)}: ${rounded(fill / 1000)} s`).join(", ");
+  return `A scan takes as long as a call to a hosted embedding model (${MODEL_CALL} ms) from about **${whole(texts)} texts** on. From there on an HNSW index pays: its searches hardly grow with the number of texts. Below, it saves time that nobody waits for, and costs a compiled package and the building of the index (${fills}).`;
+}
+
+/** The report as a Markdown page; what misses its aim comes first. */
+export function reportPage(report: Report<LocalResults>): string {
+  const { command, date, hardware, versions, measured, loop, plan } = report;
+  const targets = targetsOf(report);
+  const missed = targets.filter(({ isMet }) => !isMet);
+  const rows = [...missed, ...targets.filter(({ isMet }) => isMet)];
+  return `# Own memories beside other searches
+
+${missed.length === 0 ? "Every target is met in this run." : `**Missed in this run: ${missed.map(({ what }) => what).join("; ")}.**`}
+
+${markdownTable(
+  ["measure", "value", "target"],
+  rows.map(({ what, value, demanded }) => [what, value, demanded]),
+)}
+
+## Searches
+
+Each search returns ${RETURNED} texts; vectors have ${DIMS} numbers. *hit@${RETURNED}*: share of requests with a text of their own need among them. *Open* is the
+time from a new process to the first answer; searches without a file are filled again. *Memory* is the growth of the process.
+
+${sizeTable(measured)}
+
+${whenAnIndexPays(measured)}
+
+## Learning on words alone
+
+${plan.runs.toLocaleString("en")} runs over ${77 * plan.notes} notes, ${plan.notes} questions of each of banking77's 77 needs. ${plan.good} notes of each need help: a run that is shown one of its
+own need succeeds with a chance of ${plan.helped}, else of ${plan.alone}. The engine sees one bit per run. It chooses ${plan.shown} notes among the first ${plan.candidates} that the
+collection finds. Success is the chance on held-out requests; ${loop.length} seeds, 95 % intervals, gains paired by seed.
+
+${loopTable(loop)}
+
+## How
+
+- Command: \`${command}\`. Raw results: [local.json](local.json).
+- Texts: 10,000 questions of bank customers (banking77); beyond that, texts of clinc150 and hwu64 and pairs of them. Requests are 300 other
+  questions. Embedding: LSA with ${DIMS} numbers, fitted on 3,000 of the texts, offline; a request's vector is known before its clock starts.
+- Each search runs in a process of its own, one after the other. Medians over up to 300 requests, fewer for slow searches.
+- *Vectors alone*: the requests have no word of the texts. Similarities of a hybrid search are the mean of both.
+- \`HNSWLib\` of LangChain: m 16, efConstruction 200, ef 64. \`MiniSearch\`, \`BM25Retriever\` and \`EnsembleRetriever\` by default.
+- Machine: ${machineText(hardware, versions)}; ${date}.
+`;
+}
