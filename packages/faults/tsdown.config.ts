@@ -6,7 +6,12 @@ export default defineConfig({
     entry: [
       ...["src/index.ts", "src/main.ts"],
       // For the programs in fixtures/.
-      ...["src/harness/mutant-stores.ts", "src/harness/rewriting-pool.ts", "src/harness/tallies.ts"],
+      ...[
+        "src/harness/memory-steps.ts",
+        "src/harness/mutant-stores.ts",
+        "src/harness/rewriting-pool.ts",
+        "src/harness/tallies.ts",
+      ],
     ],
   }),
   format: ["esm"],

@@ -10,6 +10,7 @@ import { fullDisk, ioErrors } from "./disk-faults.js";
 import { embeddingChanges } from "./embedding-changes.js";
 import { exactCounts } from "./exact-counts.js";
 import { kills } from "./kills.js";
+import { memoryKills } from "./memory-kills.js";
 import { powerCuts } from "./power-cuts.js";
 import { promotion } from "./promotion.js";
 import { revocations } from "./revocations.js";
@@ -23,6 +24,7 @@ import { unreachableServer } from "./unreachable-server.js";
 /** All of them, in the order of the results. */
 export const HARNESSES: readonly Harness[] = [
   kills,
+  memoryKills,
   serverKills,
   serverCompactions,
   promotion,
