@@ -1,6 +1,6 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { loadCorpus, type Progress } from "@qavr/bench";
+import { installedVersions, loadCorpus, type Progress } from "@qavr/bench";
 import { FETCHED } from "./arms.js";
 import { explanation } from "./explanation.js";
 import type { DemoOptions } from "./options.js";
@@ -90,6 +90,13 @@ export async function runDemo(
   return result;
 }
 
+/** What this run uses, with the versions that are installed. */
+function versions(): string {
+  const { node, SQLite, ...packages } = installedVersions("@langchain/core", "@langchain/classic");
+  const named = Object.entries(packages).map(([name, version]) => `${name} ${version}`);
+  return [`Node ${node}`, `SQLite ${SQLite}`, ...named].join(", ");
+}
+
 function introduction({ seeds, runs }: DemoOptions, style: Style): string {
   return `${style.bold("qavr demo")}: does an agent pick better memories, learning from nothing but how its runs end?
 
@@ -103,6 +110,7 @@ The same chain on the same questions, three ways:
 
 ${style.dim("Texts are real, outcomes are simulated: a fake chat model reads the prompt and is right with a probability")}
 ${style.dim("that depends on the lessons in it. A checker that knows the right label, but not the lessons, says right or wrong.")}
+${style.dim(`Parts: ${versions()}.`)}
 
 ${LEGEND}${seeds === 1 ? "" : `\n\nMeans of ${seeds} seeds ±95 % interval; below similarity, the gain over it, paired by seed.`}
 `;
