@@ -90,7 +90,7 @@ export async function runDemo(
   return result;
 }
 
-/** What this run uses, with the versions that are installed. */
+/** Installed versions of the parts of this run. */
 function versions(): string {
   const { node, SQLite, ...packages } = installedVersions("@langchain/core", "@langchain/classic");
   const named = Object.entries(packages).map(([name, version]) => `${name} ${version}`);

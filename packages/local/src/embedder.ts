@@ -3,7 +3,7 @@ import { QavrError } from "@qavr/core";
 /** A function that embeds texts: one vector for each, all of one length, values finite. */
 export type EmbedTexts = (texts: string[]) => PromiseLike<readonly ArrayLike<number>[]>;
 
-/** What embeds texts: a function, `Embeddings` of LangChain, or an embedding model of the AI SDK. */
+/** A model that embeds texts: a function, `Embeddings` of LangChain, or an embedding model of the AI SDK. */
 export type Embedder =
   | EmbedTexts
   | { embedDocuments: EmbedTexts; embedQuery(text: string): PromiseLike<ArrayLike<number>> }

@@ -132,7 +132,7 @@ const LIST: Readonly<Record<keyof ListOptions, FieldRule>> = {
   archived: SWITCH,
 };
 
-/** What the handles of all namespaces share. */
+/** Parts that the handles of all namespaces share. */
 interface Collection {
   readonly name: string;
   readonly file: SqliteFile<Tables>;

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,11 +14,15 @@ import { LOOP, learnOnWords } from "./learning-loop.js";
 import type { Probe, Probed } from "./probe.js";
 import { type LocalResults, localSummary, reportPage, type SizeResult } from "./report.js";
 
-/** What is measured: sizes, requests, time for the searches of each contender in ms, seeds of the loop. */
+/** Extent of both plans: sizes, requests, time for the searches of each contender in ms, seeds of the loop. */
 const LOOK = { sizes: [2_000, 10_000], requests: 100, budget: 2_000, seeds: [1, 2] };
 const FULL = { sizes: [1_000, 10_000, 100_000], requests: 300, budget: 20_000, seeds: [1, 2, 3, 4, 5, 6, 7, 8] };
 
-const HAS_HNSW = existsSync(fileURLToPath(new URL("../../node_modules/hnswlib-node", import.meta.url)));
+const installed = (name: string): URL => new URL(`../../node_modules/${name}/package.json`, import.meta.url);
+const HAS_HNSW = existsSync(installed("hnswlib-node"));
+/** `minisearch` does not export its package.json. */
+const versionOf = (name: string): string =>
+  (JSON.parse(readFileSync(installed(name), "utf8")) as { version: string }).version;
 const contenders = CONTENDERS.filter(({ name }) => name !== HNSW || HAS_HNSW);
 
 async function probed(probe: Probe): Promise<Probed> {
@@ -67,7 +71,10 @@ const pick = ({ memory, p50, hits, searches }: Probed): Omit<Probed, "ready"> =>
 await runBenchmark({
   name: "local",
   help: "A look takes two minutes; --full a quarter of an hour and 4 GB of memory.",
-  versions: () => installedVersions("minisearch", ...(HAS_HNSW ? ["hnswlib-node"] : [])),
+  versions: () => ({
+    ...installedVersions(...(HAS_HNSW ? ["hnswlib-node"] : [])),
+    minisearch: versionOf("minisearch"),
+  }),
   measure: measureLocal,
   summary: localSummary,
   page: reportPage,

@@ -102,7 +102,7 @@ function loopTable(loop: readonly LoopResult[]): string {
   );
 }
 
-/** Where a scan takes as long as a model call, from the largest size, since a scan's time grows with the number of texts. */
+/** The number of texts at which a scan takes as long as a model call, from the largest size, since a scan's time grows with the number of texts. */
 function whenAnIndexPays(measured: readonly SizeResult[]): string {
   const scan = measured.filter(({ name }) => name === SCAN).at(-1);
   const index = measured.filter(({ name }) => name === HNSW);

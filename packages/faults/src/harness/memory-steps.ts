@@ -21,7 +21,7 @@ export async function step(memories: LocalMemories, n: number): Promise<void> {
   else await memories[kind](idOf(n));
 }
 
-/** What step `n` makes of its memory. */
+/** The memory of step `n` after it. */
 export function after(n: number, before: ExpectedMemory): ExpectedMemory {
   const kind = kindOf(n);
   if (kind === "add") return { text: textOf(n), archived: false };

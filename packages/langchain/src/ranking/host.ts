@@ -6,7 +6,7 @@ import { QavrError } from "@qavr/core";
 import { MARKS, markOf } from "../marks.js";
 import { isTextCollection, type TextCollection } from "./text-collection.js";
 
-/** What LangChain asks for documents. */
+/** A source of documents in LangChain. */
 export type Host = VectorStoreInterface | BaseRetrieverInterface;
 
 /** Anything that can be asked for documents. */
