@@ -109,7 +109,7 @@ function whenAnIndexPays(measured: readonly SizeResult[]): string {
   if (!scan || index.length === 0) return "";
   const texts = Math.round(((MODEL_CALL / scan.p50) * scan.size) / 1_000) * 1_000;
   const fills = index.map(({ size, fill }) => `${whole(size)}: ${rounded(fill / 1000)} s`).join(", ");
-  return `A scan takes as long as a call to a hosted embedding model (${MODEL_CALL} ms) from about **${whole(texts)} texts** on. From there on an HNSW index pays: its searches hardly grow with the number of texts. Below, it saves time that nobody waits for, and costs a compiled package and the building of the index (${fills}).`;
+  return `A scan takes as long as a call to a hosted embedding model (${MODEL_CALL} ms) from about **${whole(texts)} texts** on. From there on an HNSW index pays: its searches hardly grow with the number of texts. With fewer texts the model call takes most of the time, and the index costs a compiled package and its building (${fills}).`;
 }
 
 /** The report as a Markdown page; what misses its aim comes first. */
