@@ -29,8 +29,6 @@ export interface Filled {
 /** One of the compared searches. */
 export interface Contender {
   readonly name: string;
-  /** Largest number of texts that it is measured on. */
-  readonly most?: number;
   /** The request as it is asked: one without words of the texts leaves a collection its vectors only. */
   readonly asked?: (text: string) => string;
   fill(input: Input): Promise<Filled>;
