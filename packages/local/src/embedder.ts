@@ -52,10 +52,12 @@ async function embedAll(given: Embedder, texts: string[]): Promise<readonly Arra
 
 /** @throws INVALID_VECTOR */
 function unitVectors(vectors: readonly ArrayLike<number>[], texts: readonly string[]): Float32Array[] {
-  const dims = vectors[0]?.length;
-  if (vectors.length !== texts.length || vectors.some(({ length }) => length === 0 || length !== dims)) {
+  const list: readonly (ArrayLike<number> | null)[] = Array.isArray(vectors) ? vectors : [];
+  const dims = list[0]?.length;
+  if (!dims || list.length !== texts.length || list.some((vector) => vector?.length !== dims)) {
+    const returned = Array.isArray(vectors) ? list.length : "none";
     throw invalid(
-      `The embedding model returned ${vectors.length} vectors for ${texts.length} texts, or of different lengths.`,
+      `The embedding model must return one vector for each text, all of one length. It returned ${returned} for ${texts.length} texts, or of different lengths.`,
     );
   }
   return vectors.map((values) => {

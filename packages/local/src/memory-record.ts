@@ -69,6 +69,9 @@ const FIELDS: Readonly<Record<keyof NewMemory, FieldRule>> = {
 
 /** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export function checkedMemory(given: string | NewMemory): CheckedMemory {
+  if (typeof given !== "string" && !isObject(given)) {
+    throw illegalOption("memories", "add() takes texts, or objects: { id, text, metadata }", given);
+  }
   const named = typeof given === "string" ? { text: given } : given;
   const { text, query, metadata, createdAt, id } = resolveOptions("add()", named, { metadata: {} }, FIELDS);
   assertTextLength(text);

@@ -63,8 +63,8 @@ export function vectorSearch<Tables extends { readonly vectors: VectorTables }>(
   let loading: Promise<void> | undefined;
 
   const failed = (error: unknown): undefined => {
-    const message = "The embedding model failed: texts are searched by words only until it works.";
-    log("warn", "EMBEDDING_FAILED", message, { error });
+    const reason = QavrError.isInstance(error) ? error.message : "The embedding model failed.";
+    log("warn", "EMBEDDING_FAILED", `${reason} Texts are searched by words only until it works.`, { error });
     return undefined;
   };
   const fits = async (space: number): Promise<boolean> => {

@@ -1,6 +1,6 @@
 /** Scripts that put no spaces between words. */
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
-const WORD = /[\p{L}\p{N}\p{M}]+/gu;
+const WORD = /[\p{L}\p{N}\p{M}]+|\p{Extended_Pictographic}/gu;
 /** Combining accents of Latin, Greek and Cyrillic. Marks of other scripts are part of their words. */
 const ACCENTS = /[\u0300-\u036f]/g;
 /** Longest word, in UTF-16 units; the rest of an encoded file or a digest is cut off. */
@@ -10,7 +10,7 @@ let segmenter: Intl.Segmenter | undefined;
 
 /**
  * The words of a text in any language, in order: NFKC, lower case, without accents. Texts and requests are cut by this one rule. A word
- * has letters, digits and marks only, which SQLite's `ascii` tokenizer keeps as one token.
+ * is one emoji or has letters, digits and marks only, which SQLite's `ascii` tokenizer keeps as one token.
  */
 export function wordsOf(text: string): string[] {
   const plain = text.normalize("NFKD").replace(ACCENTS, "").normalize("NFC").toLowerCase();

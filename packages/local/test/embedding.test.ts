@@ -158,14 +158,20 @@ describe("a collection with an embedding model", () => {
   });
 
   it.each([
-    ["too few vectors", async () => []],
-    ["vectors of different lengths", async (texts: string[]) => texts.map((_, i) => Array(i + 1).fill(1))],
-    ["a value that is no number", async (texts: string[]) => texts.map(() => [Number.NaN])],
-  ])("keeps texts without vectors when the model returns %s", async (_, embed) => {
-    const lines: LogFields[] = [];
-    const notes = collection({ embed, logger: { warn: (_message, fields) => lines.push(fields) } });
-    await notes.add(NOTES);
+    ["too few vectors", async () => [], "0 for 2 texts"],
+    ["the vector of one text", async () => [1, 2, 3] as never, "3 for 2 texts"],
+    ["nothing", async () => undefined as never, "none for 2 texts"],
+    ["no vector for a text", async () => [[1], null] as never, "2 for 2 texts"],
+    ["vectors of different lengths", async (texts: string[]) => texts.map((_, i) => Array(i + 1).fill(1)), "2 for 2"],
+    ["a value that is no number", async (texts: string[]) => texts.map(() => [Number.NaN]), "not finite"],
+  ])("keeps texts without vectors when the model returns %s, and says what is wrong", async (_, embed, says) => {
+    const log = vi.fn();
+    const notes = collection({ embed, logger: { warn: log } });
+    await notes.add(NOTES.slice(0, 2));
     expect(await found(notes, "automobile")).toEqual(["car", "quick"]);
-    expect(lines[0]).toEqual({ code: "EMBEDDING_FAILED", error: "QavrError", reason: "INVALID_VECTOR" });
+    expect(log.mock.calls[0]).toEqual([
+      expect.stringContaining(says),
+      { code: "EMBEDDING_FAILED", error: "QavrError", reason: "INVALID_VECTOR" },
+    ]);
   });
 });

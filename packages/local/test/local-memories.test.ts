@@ -151,6 +151,11 @@ describe("a collection", () => {
   it.each<[string, () => unknown, RegExp]>([
     ["a misspelt option", () => localMemories({ pth: "x" } as never), /^INVALID_ARGUMENT .*no option pth/],
     ["a name with a slash", () => localMemories({ name: "a/b" }), /^INVALID_ARGUMENT .*name must be 1 to 64/],
+    [
+      "a memory that is neither a text nor an object",
+      () => collection().add([null] as never),
+      /^INVALID_ARGUMENT .*texts/,
+    ],
     ["an id that is empty", () => collection().add({ id: "", text: "x" }), /^INVALID_ID/],
     [
       "a field that does not exist",

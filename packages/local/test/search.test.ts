@@ -27,6 +27,8 @@ describe("a search by words", () => {
     ["accents", "cafe muller ECOLE", "Le café Müller près de l'école"],
     ["full width and ligatures", "file ABC", "ﬁle ＡＢＣ"],
     ["Hindi", "पासवर्ड बदलें", "अपना पासवर्ड सेटिंग में बदलें"],
+    ["emoji", "🦆", "party🦆tonight"],
+    ["a word beside an emoji", "party", "party🦆tonight"],
   ])("finds %s", async (_, request, text) => {
     const notes = collection();
     await notes.add([
