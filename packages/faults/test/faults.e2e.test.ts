@@ -7,6 +7,6 @@ describe("promises about faults", () => {
   it.each(possible)("hold, and their deliberate faults are found: $name", async ({ run }) => {
     const results = await run("quick");
     expect(results.length).toBeGreaterThan(0);
-    for (const result of results) expect(result).toMatchObject({ held: true });
+    for (const result of results) expect(result, `${result.tried}: ${result.seen}`).toMatchObject({ held: true });
   });
 });

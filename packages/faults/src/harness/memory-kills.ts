@@ -105,8 +105,7 @@ async function killRepeatedly(path: string, kills: number, random: Random, tally
       if (!isSame(found, memory)) tally.lost++;
       expected.set(id, found);
       if (!memory) continue;
-      const [word = ""] = /word\d+/.exec(memory.text) ?? [];
-      const hits = await memories.search({ text: word, limit: 1 });
+      const hits = await memories.search({ text: memory.text, limit: 1 });
       if ((hits[0]?.id === id) === memory.archived) tally.lost++;
     }
     await memories.close();
