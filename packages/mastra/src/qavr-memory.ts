@@ -258,14 +258,24 @@ export class QavrMemory extends Memory {
   /** The clone's messages begin with what is known of the originals, where both threads learn in one namespace. */
   override async copyThread(...args: Parameters<Memory["copyThread"]>): ReturnType<Memory["copyThread"]> {
     const copied = await super.copyThread(...args);
-    const [{ sourceThreadId }] = args;
+    await this.#inherit(args[0].sourceThreadId, copied);
+    return copied;
+  }
+
+  /** As {@link copyThread}, which this calls where Mastra has it. */
+  override async cloneThread(...args: Parameters<Memory["cloneThread"]>): ReturnType<Memory["cloneThread"]> {
+    const cloned = await super.cloneThread(...args);
+    if (!("copyThread" in Memory.prototype)) await this.#inherit(args[0].sourceThreadId, cloned);
+    return cloned;
+  }
+
+  async #inherit(sourceThreadId: string, copied: Awaited<ReturnType<Memory["copyThread"]>>): Promise<void> {
     const source = await this.getThreadById({ threadId: sourceThreadId });
     const originals = { threadId: sourceThreadId, resourceId: source?.resourceId };
     await inheritMessages(this.#parts, originals, copied.thread, copied.messageIdMap ?? {});
     for (const [index, ids] of this.#parts.shared.turns.withholdCopies(copied.messageIdMap ?? {})) {
       await this.#unembed(index, ids);
     }
-    return copied;
   }
 
   async #unembed(indexName: string, ids: readonly string[]): Promise<void> {

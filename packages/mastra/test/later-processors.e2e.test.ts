@@ -3,6 +3,7 @@ import type { LearningOptions } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
 import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
 import { promptText } from "./support/scripted-model.js";
+import { tools } from "./support/tools.js";
 
 const QUESTION = "how is the service deployed";
 const NOTES = ["the service is deployed with helm", "the service is deployed on fridays"];
@@ -60,6 +61,16 @@ describe("memories that a later processor removes", () => {
     const agent = scriptedAgent(setup.memory, [{ text: "ok" }], { inputProcessors: [processor] });
     await agent.generate(QUESTION, { memory: { thread: "task", resource: USER } });
     expect(promptText(agent.prompts[0])).toContain("helm");
+    expect(promptText(agent.prompts[0])).not.toContain("fridays");
+    expect(await shown(setup, "task")).toEqual({ shown: [NOTES[0]], dropped: [NOTES[1]] });
+  });
+
+  it("are not in the list of handles either", async () => {
+    const setup = labelled();
+    for (const note of NOTES) await remember(setup.memory, note, { thread: "task" });
+    const agent = scriptedAgent(setup.memory, [{ text: "ok" }], { tools, inputProcessors: [removing("fridays")] });
+    await agent.generate(QUESTION, { memory: { thread: "task", resource: USER } });
+    expect(promptText(agent.prompts[0])).toContain("Handles");
     expect(promptText(agent.prompts[0])).not.toContain("fridays");
     expect(await shown(setup, "task")).toEqual({ shown: [NOTES[0]], dropped: [NOTES[1]] });
   });

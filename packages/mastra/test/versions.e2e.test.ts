@@ -47,6 +47,10 @@ describe.each([
     expect(answers.leftSuspended).toBe(0);
   });
 
+  it("a clone's messages begin with what is known of the originals", () => {
+    expect(answers.clones).toBe(true);
+  });
+
   it("a network is judged without the runs of its thread that ended before it", () => {
     expect(answers).toMatchObject({ networkOutcomes: "1 1", between: "ended 1 completed 1" });
   });

@@ -20,7 +20,7 @@ import { settleRun } from "../runs/settle-run.js";
 import { threadIn, threadOfRun } from "../runs/thread-of-run.js";
 import { messagesOf } from "../runs/turns.js";
 import { planRecall, type RecallSettings } from "./plan-recall.js";
-import { narrowToReached, promptOf } from "./reached-memories.js";
+import { narrowToReached, promptOf, reachedMemories } from "./reached-memories.js";
 import { recallCollections } from "./recall-collections.js";
 import { describeRecall } from "./recall-span.js";
 import { BLOCK_TAG, HANDLES_TAG, handleBlock } from "./recalled-block.js";
@@ -30,7 +30,7 @@ type Part = ProcessOutputStreamArgs["part"];
 
 /** Key of the run in the state that Mastra shares between a processor's hooks; null for a run that is not learned from. */
 const STATE_KEY = "qavr";
-/** Key of the block of handles in the same state. */
+/** Key of the handles of the recalled messages in the same state. */
 const HANDLES_KEY = "qavr-handles";
 
 /** Mastra deduplicates its own semantic recall by this id. */
@@ -99,13 +99,13 @@ export class LearnedRecall implements Processor {
     const recalled = await recallScopes.run(query, () => this.#recall(args));
     this.#noteDropped(run);
     try {
-      const shownMessages = [...run.memories];
+      const messages = run.memories.length;
       const blocks = text === undefined ? [] : await recallCollections(parts, run, text);
       if (blocks.length > 0) {
         args.messageList.addSystem({ role: "system", content: blocks.join("\n\n") }, BLOCK_TAG);
       }
       if (run.memories.length > 0) run.prompt = promptOf(args.messageList, text);
-      state[HANDLES_KEY] = settings.reportTool && run.session && handleBlock(settings.reportTool, shownMessages);
+      state[HANDLES_KEY] = run.session && run.memories.slice(0, messages).map(({ handle }) => handle);
       describeRecall(args.tracingContext, plan, this.#inner !== undefined);
     } catch (error) {
       parts.kit.failOpen("RANKING_FAILED", "The recalled memories could not be labelled.", { error });
@@ -125,8 +125,13 @@ export class LearnedRecall implements Processor {
       const { [reportTool]: _, ...others } = tools;
       return { tools: others };
     }
-    const handles = state[HANDLES_KEY];
-    if (typeof handles === "string") messageList.addSystem({ role: "system", content: handles }, HANDLES_TAG);
+    const handles = state[HANDLES_KEY] as readonly string[] | undefined;
+    const run = state[STATE_KEY] as AgentRun | null | undefined;
+    if (!run || !handles) return undefined;
+    const left = reachedMemories(run, messageList).filter(({ handle }) => handles.includes(handle));
+    const block = handleBlock(reportTool, left);
+    messageList.clearSystemMessages(HANDLES_TAG);
+    if (block !== undefined) messageList.addSystem({ role: "system", content: block }, HANDLES_TAG);
     return undefined;
   }
 

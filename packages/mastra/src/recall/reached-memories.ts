@@ -1,5 +1,5 @@
 import type { ProcessInputArgs } from "@mastra/core/processors";
-import type { AgentRun, RecallPrompt } from "../runs/agent-run.js";
+import type { AgentRun, RecalledEntry, RecallPrompt } from "../runs/agent-run.js";
 import { storable } from "../runs/aliases.js";
 
 type MessageList = ProcessInputArgs["messageList"];
@@ -8,32 +8,40 @@ export function promptOf(messages: MessageList, request: string | undefined): Re
   return { request, ids: new Set(textsById(messages).keys()), system: systemTexts(messages) };
 }
 
-/**
- * Takes back the memories that later processors have removed from the prompt, once per run. A memory that was not found in the recall's
- * own prompt counts as shown.
- *
- * @param body The model's request as its provider reports it: processors may also change the prompt alone. Undefined for none.
- */
+/** Takes back the memories that later processors have removed from the prompt, once per run. @param body See {@link reachedMemories}. */
 export function narrowToReached(run: AgentRun, messages: MessageList, body: unknown): void {
-  const { prompt: before, memories, rankings, session } = run;
-  if (!before) return;
+  const { memories, rankings, session } = run;
+  const reached = reachedMemories(run, messages, body);
   run.prompt = undefined;
-  const now = textsById(messages);
-  const sent = sentTexts(body, before.request);
-  const system = sent ?? systemTexts(messages);
-  const reached = memories.filter(({ id, text }) => {
-    if (before.ids.has(id)) {
-      const texts = now.get(id);
-      return texts !== undefined && (!sent || texts.length === 0 || texts.some((part) => holds(sent, part)));
-    }
-    return text === undefined || !holds(before.system, text) || holds(system, text);
-  });
   if (reached.length === memories.length) return;
   for (const ranking of rankings) {
     const ids = reached.filter(({ item }) => ranking.items.includes(item)).map(({ id }) => id);
     if (ids.length < ranking.items.length) session?.shown(ranking, ids);
   }
   memories.splice(0, memories.length, ...reached);
+}
+
+/**
+ * The memories of a run that are in the prompt still. A memory that was not found in the recall's own prompt counts as shown.
+ *
+ * @param body The model's request as its provider reports it: processors may also change the prompt alone. Undefined for none.
+ */
+export function reachedMemories(
+  { prompt: before, memories }: AgentRun,
+  messages: MessageList,
+  body?: unknown,
+): readonly RecalledEntry[] {
+  if (!before) return memories;
+  const now = textsById(messages);
+  const sent = sentTexts(body, before.request);
+  const system = sent ?? systemTexts(messages);
+  return memories.filter(({ id, text }) => {
+    if (before.ids.has(id)) {
+      const texts = now.get(id);
+      return texts !== undefined && (!sent || texts.length === 0 || texts.some((part) => holds(sent, part)));
+    }
+    return text === undefined || !holds(before.system, text) || holds(system, text);
+  });
 }
 
 /** The texts of a provider's request; undefined for one that does not hold the user's request word by word. */
