@@ -18,7 +18,9 @@ export interface Arm {
   close(): Promise<void>;
 }
 
-export type ArmName = "similarity" | "QAVR" | "qavr";
+/** In the order of the table. */
+export const ARM_NAMES = ["similarity", "QAVR", "qavr"] as const;
+export type ArmName = (typeof ARM_NAMES)[number];
 
 /** A request with what the store finds for it. */
 export interface HeldOutRequest {
@@ -39,10 +41,18 @@ export interface ArmOptions {
   readonly evaluate: (run: CheckedRun) => boolean | undefined;
   /** Folder for the ledgers. */
   readonly folder: string;
+  /** Share of the runs that qavr serves in the store's order, so that its own ledger measures what learning is worth. */
+  readonly holdout: number;
 }
 
 /** Candidates that qavr chooses from by default; QAVR's formula says 2 · k. */
 export const FETCHED = 50;
+
+/** Ids that are the same each time: they decide which runs are held out. */
+function numbered(): () => string {
+  let runs = 0;
+  return () => `run-${++runs}`;
+}
 
 /** Name of the embedding space: held-out requests are ranked in the one that the stream learned in. */
 const SPACE = "lsa-256";
@@ -60,7 +70,7 @@ export function createArms(options: ArmOptions): readonly Arm[] {
     // Its published constants and reward table (success 1, failure −0.2): over eight seeds the stronger of its two reward
     // schemes; the other, 1 and 0 in a code comment, is `qValue({ rewards: { failed: 0 } })`.
     learningArm("QAVR", options, { learner: qValue() }),
-    learningArm("qavr", options),
+    learningArm("qavr", options, { holdout: options.holdout, engine: { createId: numbered() } }),
   ];
 }
 
@@ -79,7 +89,7 @@ function plainArm({ store, model, k }: ArmOptions): Arm {
 function learningArm(
   name: ArmName,
   { store, model, k, evaluate, folder }: ArmOptions,
-  learning: Pick<QavrOptions, "learner"> = {},
+  learning: Pick<QavrOptions, "learner" | "holdout" | "engine"> = {},
 ): Arm {
   const ledger = join(folder, `${name === "QAVR" ? "formula" : "qavr"}.db`);
   const memory = qavr({
@@ -93,7 +103,12 @@ function learningArm(
   const chain = memory.track(answerChain(retriever, model));
   return {
     name,
-    answer: (question) => chain.invoke(question),
+    async answer(question) {
+      const output = await chain.invoke(question);
+      // Outcomes are recorded behind the run. The demo waits, so that it gives the same numbers each time.
+      await memory.engine.flush();
+      return output;
+    },
     async rank({ vector, candidates }) {
       const width = await memory.engine.fetchSize({ topK: k });
       const { items } = await memory.engine.rank({

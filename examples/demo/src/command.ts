@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { startProgress, UsageError } from "@qavr/bench";
 import { type DemoPlace, runDemo } from "./demo.js";
+import { createFrame } from "./frame.js";
 import { HELP, parseOptions } from "./options.js";
 
 /** Standard output and error of the command. */
@@ -24,6 +25,7 @@ export async function runCommand(
     folder,
     print: (text) => void stdout.write(`${text}\n`),
     progress: (label) => startProgress(label, stderr),
+    frame: createFrame(stderr),
   };
   try {
     const options = parseOptions(args);

@@ -1,14 +1,20 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { installedVersions, loadCorpus, type Progress } from "@qavr/bench";
-import { FETCHED } from "./arms.js";
+import { ARM_NAMES, FETCHED } from "./arms.js";
+import { createCurve } from "./curve.js";
 import { explanation } from "./explanation.js";
+import type { Frame } from "./frame.js";
 import type { DemoOptions } from "./options.js";
 import { successPlot } from "./plot.js";
+import { type RealOutcomes, realOutcomes } from "./real-outcomes.js";
 import { runSeed, type SeedResult, tableRows } from "./run-seed.js";
 import { createStyle, type Style } from "./style.js";
 import { gainRatio, type SummaryRow, summarize } from "./summary.js";
 import { LEGEND, summaryHead, summaryRow, tableHead, tableRow } from "./table.js";
+
+/** Share of the runs of one seed that are held out. */
+const HELD_OUT = 0.1;
 
 /** Output of the demo. */
 export interface DemoPlace {
@@ -18,6 +24,8 @@ export interface DemoPlace {
   readonly print: (text: string) => void;
   /** Shows how far a longer piece of work is. */
   readonly progress: (label: string) => Progress;
+  /** Where the curve is drawn while it grows; undefined without a terminal. */
+  readonly frame?: Frame | undefined;
 }
 
 /** What `--json` prints. */
@@ -36,7 +44,7 @@ export interface DemoResult {
 /** Runs the whole demo. */
 export async function runDemo(
   options: DemoOptions,
-  { folder, print, progress: startProgress }: DemoPlace,
+  { folder, print, progress: startProgress, frame }: DemoPlace,
 ): Promise<DemoResult> {
   const { seeds, runs, json } = options;
   const say = json ? () => {} : print;
@@ -49,8 +57,9 @@ export async function runDemo(
   const corpus = await loadCorpus("banking77", { onProgress: (share) => fitting.update(share) });
   fitting.clear();
 
-  if (seeds === 1) say(tableHead(style));
   const results: SeedResult[] = [];
+  const curve = createCurve(ARM_NAMES, runs);
+  const live = seeds === 1 && !json ? frame : undefined;
   for (let seed = 1; seed <= seeds; seed++) {
     const progress = startProgress(seeds === 1 ? "running" : `seed ${seed} of ${seeds}`);
     results.push(
@@ -59,16 +68,21 @@ export async function runDemo(
         seed,
         runs,
         folder,
-        onProgress: (share) => progress.update(share),
-        onRow: (row) => {
-          if (seeds > 1) return;
-          progress.clear();
-          say(tableRow(row, style));
+        // Several seeds measure; one seed shows, and its ledger says for itself what learning is worth.
+        holdout: seeds === 1 ? HELD_OUT : 0,
+        onProgress: (share) => {
+          if (!live) progress.update(share);
+        },
+        onAnswers: (right) => {
+          if (seeds === 1) curve.add(right);
+          live?.draw(() => curve.draw(style));
         },
       }),
     );
     progress.clear();
   }
+  live?.clear();
+  if (seeds === 1) say(curve.draw(style));
   const summary = summarize(results);
   const last = summary.at(-1) as SummaryRow;
   if (seeds > 1) {
@@ -79,6 +93,10 @@ export async function runDemo(
       ),
     );
   }
+  if (seeds === 1) {
+    const rows = (results[0] as SeedResult).checkpoints.filter((row) => tableRows(runs).includes(row.runs));
+    say(["", LEGEND, "", tableHead(style), ...rows.map((row) => tableRow(row, style))].join("\n"));
+  }
   const plot = join(folder, "success.svg");
   for (const path of [plot, ...(options.plot === undefined ? [] : [options.plot])]) {
     await mkdir(dirname(path), { recursive: true });
@@ -86,7 +104,7 @@ export async function runDemo(
   }
   const result: DemoResult = { version: 1, seeds, runs, summary, gainRatio: gainRatio(last), results, plot };
   if (json) print(JSON.stringify(result, undefined, 2));
-  else say(closing(result, last, style, options.plot));
+  else say(closing(result, last, style, { copy: options.plot, real: await realOutcomes() }));
   return result;
 }
 
@@ -100,23 +118,25 @@ function versions(): string {
 function introduction({ seeds, runs }: DemoOptions, style: Style): string {
   return `${style.bold("qavr demo")}: does an agent pick better memories, learning from nothing but how its runs end?
 
-A LangChain chain answers ${runs.toLocaleString("en")} real bank questions (banking77). Each prompt carries 5 of 308 lessons from a
-vector store. Half of them help, a fifth does nothing, three in ten mislead; their texts do not say which.
-The same chain on the same questions, three ways:
+A LangChain chain answers ${runs.toLocaleString("en")} real bank questions (banking77), each with 5 of 308 lessons from a vector store.
+Half of them help, three in ten mislead; their texts do not say which. The chain runs three times on the same questions:
 
-  similarity  the store's own retriever
-  QAVR        one learned value per memory, 0.7 · similarity + 0.3 · q, with the stronger of its reward schemes
-  qavr        this project's default learner, choosing from ${FETCHED} candidates
+  similarity  ranked by the store's own retriever
+  QAVR        by one learned value per memory: 0.7 · similarity + 0.3 · q
+  qavr        by this project, choosing from ${FETCHED} candidates
 
-${style.dim("Texts are real, outcomes are simulated: a fake chat model reads the prompt and is right with a probability")}
-${style.dim("that depends on the lessons in it. A checker that knows the right label, but not the lessons, says right or wrong.")}
+${style.dim("Texts are real, outcomes are simulated: a fake chat model is right with a probability that the lessons in its")}
+${style.dim("prompt decide. A checker that knows the right label, but not the lessons, says right or wrong.")}
 ${style.dim(`Parts: ${versions()}.`)}
-
-${LEGEND}${seeds === 1 ? "" : `\n\nMeans of ${seeds} seeds ±95 % interval; below similarity, the gain over it, paired by seed.`}
-`;
+${seeds === 1 ? "" : `\n${LEGEND}\n\nMeans of ${seeds} seeds ±95 % interval; below similarity, the gain over it, paired by seed.\n`}`;
 }
 
-function closing(result: DemoResult, last: SummaryRow, style: Style, copy: string | undefined): string {
+function closing(
+  result: DemoResult,
+  last: SummaryRow,
+  style: Style,
+  { copy, real }: { readonly copy: string | undefined; readonly real: RealOutcomes | undefined },
+): string {
   const [first] = result.results as readonly [SeedResult, ...SeedResult[]];
   const gain = (name: string): string => {
     const interval = last.arms.find((arm) => arm.name === name)?.gains?.success;
@@ -126,14 +146,25 @@ function closing(result: DemoResult, last: SummaryRow, style: Style, copy: strin
   };
   const ratio = result.gainRatio === undefined ? "" : `: ${result.gainRatio.toFixed(1)} times the formula's gain`;
   const ledger = first.ledgers.at(-1) as string;
+  const happened = real
+    ? `On outcomes that really happened (five public sets, ${real.columns} columns, measured before): held-out success ${real.similarity.toFixed(3)} with
+similarity, ${style.strong(real.qavr.toFixed(3))} with qavr. Other learners are ahead there: docs/benchmarks/real.md
+
+`
+    : "";
   const plots = copy === undefined ? result.plot : `${result.plot} and ${copy}`;
   return `
 Held-out success over similarity after ${last.runs.toLocaleString("en")} runs: qavr ${style.strong(gain("qavr"))}, QAVR ${gain("QAVR")}${ratio}
 
 ${explanation(first.example, style)}
 
-Ledger  ${ledger} (SQLite): every retrieval and outcome
+${happened}Ledger  ${ledger} (SQLite): every retrieval and outcome
 Plot    ${plots}
 
-Next: pnpm demo --seeds 8 for means with intervals; packages/langchain/README.md to put this around your own store.`;
+${style.bold("Look at what it learned, in a browser:")}
+
+  ${style.strong(`npx -y pnpm@12 qavr dashboard --store ${ledger}`)}
+
+In the terminal: npx -y pnpm@12 qavr status --store ${ledger}
+Around your own store: packages/langchain/README.md. Means with intervals: npx -y pnpm@12 demo --seeds 8`;
 }

@@ -9,6 +9,10 @@ export interface Example {
   readonly need: number;
   readonly before: ExampleList;
   readonly after: ExampleList;
+  /** Held-out requests, and those whose true success rose and fell by more than 5 points. */
+  readonly requests: number;
+  readonly gained: number;
+  readonly lost: number;
 }
 
 export interface ExampleList {
@@ -23,7 +27,13 @@ export interface ExampleList {
   })[];
 }
 
-/** The held-out request whose true success rose most: picked to show what learning does, not to show the average. */
+/** Change of the true success that counts as one. */
+const CHANGED = 0.05;
+
+/**
+ * A typical one of the held-out requests that gained: of the middle half by gain, the one for which the most helpful lessons came in and
+ * the most misleading ones went.
+ */
 export async function findExample(world: World, heldOut: HeldOutSet, arm: Arm): Promise<Example> {
   const truth = world.truthAt(0);
   const texts = new Map(world.lessons.map(({ id, text }) => [id, text]));
@@ -39,14 +49,25 @@ export async function findExample(world: World, heldOut: HeldOutSet, arm: Arm): 
       baseRank: (lesson.index ?? place) + 1,
     })),
   });
-  let best: Example | undefined;
+  const examples: Omit<Example, "requests" | "gained" | "lost">[] = [];
   for (const entry of heldOut) {
     const { text, needs } = entry.request;
     const [need] = needs as readonly [number];
     const before = list(need, entry.candidates.slice(0, world.k));
-    const after = list(need, await arm.rank(entry));
-    const gain = after.success - before.success;
-    if (!best || gain > best.after.success - best.before.success) best = { question: text, need, before, after };
+    examples.push({ question: text, need, before, after: list(need, await arm.rank(entry)) });
   }
-  return best as Example;
+  const gain = ({ before, after }: (typeof examples)[number]): number => after.success - before.success;
+  const gained = examples.filter((example) => gain(example) > CHANGED).sort((a, b) => gain(a) - gain(b));
+  const lost = examples.filter((example) => gain(example) < -CHANGED).length;
+  const middle = gained.slice(Math.floor(gained.length / 4), Math.ceil((gained.length * 3) / 4));
+  const [typical] = (middle.length > 0 ? middle : examples).toSorted((a, b) => clarity(b) - clarity(a));
+  const counts = { requests: examples.length, gained: gained.length, lost };
+  return { ...(typical as (typeof examples)[number]), ...counts };
+}
+
+/** How plainly the lists differ: helpful lessons gained and misleading ones lost. */
+function clarity({ before, after }: Pick<Example, "before" | "after">): number {
+  const of = ({ lessons }: ExampleList, truth: Quality): number =>
+    lessons.filter((lesson) => lesson.truth === truth).length;
+  return of(after, "helpful") - of(before, "helpful") + of(before, "misleading") - of(after, "misleading");
 }

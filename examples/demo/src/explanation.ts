@@ -5,10 +5,13 @@ import type { Style } from "./style.js";
 const TEXT_WIDTH = 42;
 
 /** One request before and after learning, lesson by lesson, with the terms that add up to each place. */
-export function explanation({ question, before, after }: Example, style: Style): string {
-  const chance = (list: ExampleList): string => `${Math.round(list.success * 100)} %`;
+export function explanation({ question, before, after, requests, gained, lost }: Example, style: Style): string {
+  const chance = (list: ExampleList): string => percent(list.success);
   return [
-    style.bold("One request before and after (the held-out request that gained most)"),
+    style.bold("One request before and after"),
+    style.dim(
+      `  Of ${requests} held-out requests ${gained} gained more than 5 points and ${lost} lost as much. A typical one that gained:`,
+    ),
     `  “${oneLine(question)}”`,
     "",
     `  ${style.bold("before")}: ranked by similarity; a run with these lessons succeeds with ${chance(before)}`,
@@ -25,7 +28,14 @@ export function explanation({ question, before, after }: Example, style: Style):
       const terms = `${number(similarity)}     ${number(learned, true)}  ${evidence.toFixed(1).padStart(8)}  ${String(baseRank).padStart(11)}`;
       return `  ${place + 1}. ${cut(lesson.text)}  ${terms}  ${truth(lesson.truth, style)}`;
     }),
+    style.dim(
+      "  Lessons about something else fill places. A right answer wants a helpful lesson and no misleading one.",
+    ),
   ].join("\n");
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
 }
 
 function cut(text: string): string {

@@ -35,9 +35,11 @@ export interface SeedOptions {
   readonly runs: number;
   /** Folder of the run; each seed gets one inside. */
   readonly folder: string;
+  /** @see ArmOptions.holdout */
+  readonly holdout: number;
   readonly onProgress: (share: number) => void;
-  /** Called at each row of the table, as soon as it is known. */
-  readonly onRow: (checkpoint: Checkpoint) => void;
+  /** Called after each request: whether each arm answered rightly. */
+  readonly onAnswers: (right: readonly boolean[]) => void;
 }
 
 /** Rows of the table, in runs; the last run is always one. */
@@ -52,7 +54,15 @@ function plotPoints(runs: number): readonly number[] {
 }
 
 /** Runs all arms through one seed's stream, request by request side by side. */
-export async function runSeed({ corpus, seed, runs, folder, onProgress, onRow }: SeedOptions): Promise<SeedResult> {
+export async function runSeed({
+  corpus,
+  seed,
+  runs,
+  folder,
+  holdout,
+  onProgress,
+  onAnswers,
+}: SeedOptions): Promise<SeedResult> {
   const { dataset, split, embed } = corpus;
   const world = createWorld(split, seed, { runs });
   const store = await lessonStore(split.lessons, new LsaEmbeddings(embed));
@@ -60,7 +70,7 @@ export async function runSeed({ corpus, seed, runs, folder, onProgress, onRow }:
   await mkdir(seedFolder, { recursive: true });
   const check = labelChecker(dataset);
   const model = new FakeChatModel({ dataset, world });
-  const arms = createArms({ store, model, k: world.k, evaluate: check, folder: seedFolder });
+  const arms = createArms({ store, model, k: world.k, evaluate: check, folder: seedFolder, holdout });
   try {
     const heldOut = await heldOutSet(world, store, embed);
     const points = plotPoints(runs);
@@ -73,17 +83,19 @@ export async function runSeed({ corpus, seed, runs, folder, onProgress, onRow }:
         const online = right.map((count) => (since > 0 ? count / since : undefined));
         checkpoints.push(await standings({ world, heldOut, arms, online, run }));
         if (rows.has(run)) {
-          onRow(checkpoints.at(-1) as Checkpoint);
           right = arms.map(() => 0);
           since = 0;
         }
       }
       const request = world.stream[run];
       if (!request) break;
+      const answers: boolean[] = [];
       for (const [place, arm] of arms.entries()) {
         const output = await arm.answer(request.text);
-        if (check({ input: request.text, output })) (right[place] as number) += 1;
+        answers.push(check({ input: request.text, output }) === true);
+        if (answers[place]) (right[place] as number) += 1;
       }
+      onAnswers(answers);
       since += 1;
       onProgress((run + 1) / runs);
     }

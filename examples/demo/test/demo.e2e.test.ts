@@ -57,15 +57,40 @@ describe("the demo", () => {
     await engine.close();
   });
 
-  it("prints a table as it comes, one request before and after, and where the ledger is", async () => {
+  it("prints the curve, a table, one request before and after, and the command that shows the ledger", async () => {
     const { plot } = await demo();
     const output = printed.join("\n");
     expect(output).toContain("outcomes are simulated");
     expect(output).toMatch(/^ {4}60 {2}similarity +0\.\d{3} +0\.\d{3} +0\.\d{3} +0\.\d{3}$/m);
     expect(output).toMatch(/^ {8}qavr +0\.\d{3}/m);
     expect(output).toContain("One request before and after");
-    expect(output).toContain(join(folder, "seed-1", "qavr.db"));
+    expect(output).toMatch(/Right answers\n(.+\n)+.*└─+\n +60 of 60 questions/);
+    expect(output).toContain("On outcomes that really happened");
+    expect(output).toContain(`qavr dashboard --store ${join(folder, "seed-1", "qavr.db")}`);
     expect(await readFile(plot, "utf8")).toContain("<svg");
+  });
+
+  it("draws the curve while it grows, and takes it away at the end", async () => {
+    const frames: string[] = [];
+    let cleared = 0;
+    const frame = { draw: (text: () => string) => void frames.push(text()), clear: () => void cleared++ };
+    await runDemo(parseOptions(["--runs", String(RUNS), "--no-color"]), {
+      folder,
+      print: (text) => void printed.push(text),
+      progress: () => ({ update: () => {}, clear: () => {} }),
+      frame,
+    });
+    expect(frames).toHaveLength(RUNS);
+    expect(frames.at(-1)).toMatch(/qavr \d+ %/);
+    expect(frames.at(-1)).toMatch(/similarity \d+ %/);
+    expect(cleared).toBe(1);
+  });
+
+  it("holds runs out with one seed, so that the ledger measures what learning is worth", async () => {
+    const { results } = await demo();
+    const engine = createEngine({ store: sqliteStore(results[0]?.ledgers.at(-1) as string) });
+    expect((await engine.status()).lift?.episodes.holdout).toBeGreaterThan(0);
+    await engine.close();
   });
 
   it("gives the same numbers again, from an empty folder", async () => {

@@ -49,7 +49,7 @@ export function Curve({
     ...band.map(({ i, high: top }) => at(i, top)),
     ...band.toReversed().map(({ i, low: end }) => at(i, end)),
   ];
-  const held = points.map(({ heldOut }) => heldOut?.success);
+  const held = meanSoFar(points);
   let runs = 0;
   const ends = points.map((point) => (runs += point.runs + (point.heldOut?.runs ?? 0)));
   const [first, last] = [points[0], points.at(-1)];
@@ -125,7 +125,7 @@ export function Curve({
         {held.some((value) => value !== undefined) ? (
           <li>
             <Key class="line held" />
-            held out: the host's order
+            held out, in the host's order: mean so far
           </li>
         ) : null}
       </ul>
@@ -145,13 +145,23 @@ function Key({ class: name }: { readonly class: string }): JSX.Element {
   );
 }
 
+/** Mean of all held-out runs up to each point: they are too few for a mean of each. */
+function meanSoFar(points: readonly CurvePoint[]): readonly (number | undefined)[] {
+  let [runs, sum] = [0, 0];
+  return points.map(({ heldOut }) => {
+    runs += heldOut?.runs ?? 0;
+    sum += (heldOut?.runs ?? 0) * (heldOut?.success ?? 0);
+    return runs === 0 ? undefined : sum / runs;
+  });
+}
+
 /** Whole steps around all values, at least {@link LEAST_SPAN} apart, inside [0, 1]. */
 function rangeOf(points: readonly CurvePoint[]): [number, number] {
-  const values = points.flatMap(({ success, interval, heldOut }) => [
+  const values = points.flatMap(({ success, interval }) => [
     success,
     ...(interval ? [interval.low, interval.high] : []),
-    ...(heldOut ? [heldOut.success] : []),
   ]);
+  values.push(...meanSoFar(points).flatMap((value) => value ?? []));
   let low = Math.floor(Math.min(...values) / STEP);
   let high = Math.ceil(Math.max(...values) / STEP);
   while (high - low < LEAST_SPAN / STEP) {
