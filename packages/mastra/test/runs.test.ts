@@ -1,6 +1,7 @@
 import type { RunSession } from "@qavr/core/adapter";
 import { describe, expect, it } from "vitest";
 import { type AgentRun, newRun } from "../src/runs/agent-run.js";
+import { LaterVerdicts } from "../src/runs/later-verdicts.js";
 import { Runs } from "../src/runs/runs.js";
 
 const run = (episode: string): AgentRun =>
@@ -51,5 +52,19 @@ describe("the runs under way", () => {
     expect(runs.ofRunId("r3", "t")).toBe(all[2]);
     for (let at = 0; at < 20; at++) runs.add(run(`later-${at}`), []);
     expect(runs.namespaceOf("r1")).toBeUndefined();
+  });
+});
+
+describe("the runs that wait for the verdict of a network or workflow", () => {
+  it("are bounded: those that ended last are kept", () => {
+    const later = new LaterVerdicts(2);
+    const requestContext = {};
+    const all = ["e1", "e2", "e3"].map((episode, size) => ({ ...run(episode), session: { size } as RunSession }));
+    later.routes("t", requestContext);
+    for (const one of all) later.ended(one, requestContext);
+    const latest = all.slice(1).map(({ session }) => session);
+    expect(later.takeWorkflow(requestContext)).toEqual(latest);
+    expect(later.takeNetwork("t")).toEqual(latest);
+    expect(later.takeNetwork("t")).toEqual([]);
   });
 });

@@ -15,7 +15,7 @@ export class LaterVerdicts {
   readonly #workflows = new WeakMap<object, RunSession[]>();
   readonly #limit: number;
 
-  /** @param limit Number of networks that are kept, oldest out first. */
+  /** @param limit Number of networks that are kept, and of runs of each network and request context; oldest out first. */
   constructor(limit: number) {
     this.#limit = limit;
   }
@@ -34,9 +34,16 @@ export class LaterVerdicts {
     const network = this.#networks.get(threadId);
     // A network that waited for an approval goes on with another request context.
     if (network && resumed) network.requestContext = requestContext;
-    if (network?.requestContext === requestContext) network?.runs.push(session);
+    if (network && network.requestContext === requestContext) this.#add(network.runs, session);
     if (!requestContext) return;
-    this.#workflows.set(requestContext, [...(this.#workflows.get(requestContext) ?? []), session]);
+    const runs = this.#workflows.get(requestContext) ?? [];
+    this.#workflows.set(requestContext, runs);
+    this.#add(runs, session);
+  }
+
+  #add(runs: RunSession[], session: RunSession): void {
+    runs.push(session);
+    if (runs.length > this.#limit) runs.shift();
   }
 
   takeNetwork(threadId: string | undefined): readonly RunSession[] {
