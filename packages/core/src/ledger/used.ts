@@ -5,7 +5,7 @@ import { knownFlags, pick } from "./unreadable.js";
  * How it is known that a run used a memory, the plainest first:
  * - `application`: the application said so
  * - `citation`: the answer names the memory's handle, as in `[m1]`
- * - `skill`: a tool call loaded the memory as a skill
+ * - `skill`: a tool call loaded the memory as a skill, or called the tool that it is
  * - `argument`: a tool call has a value that only this memory holds
  * - `quote`: the answer repeats a passage that only this memory holds
  */

@@ -1,0 +1,152 @@
+import type { DocumentInterface } from "@langchain/core/documents";
+import type { StructuredToolInterface } from "@langchain/core/tools";
+import { QavrError } from "@qavr/core";
+import { assertOptions, type OptionTable, refuseOption, whole } from "@qavr/core/adapter";
+import { dot, hashedVector } from "@qavr/core/learner";
+import { type AgentMiddleware, createMiddleware } from "langchain";
+import { z } from "zod";
+import { type MemoryHandle, partsOf } from "../memory-parts.js";
+import { QavrRetriever, type RetrieverOptions } from "../qavr-retriever.js";
+import type { Base } from "../ranking/host.js";
+import type { TextCollection } from "../ranking/text-collection.js";
+import { noteRead, retrieveForAgent } from "./agent-retrieval.js";
+import {
+  type AgentState,
+  assertMiddlewareOptions,
+  MIDDLEWARE_DEFAULTS,
+  type MiddlewareOptions,
+} from "./middleware-options.js";
+import { passedOn } from "./model-errors.js";
+
+/** Fields of {@link rankedTools}. */
+export interface RankedToolsFields
+  extends Pick<MiddlewareOptions, "name" | "query">,
+    Pick<RetrieverOptions, "collection" | "namespace" | "context"> {
+  /** The object that `qavr()` returned. */
+  readonly memory: MemoryHandle;
+  /** The tools to choose from, each with a name of its own. Do not give them to the agent as well. */
+  readonly tools: readonly StructuredToolInterface[];
+  /** The number of tools that a run gets, from 1. @default 5 */
+  readonly k?: number | undefined;
+  /**
+   * A store or collection with one document for each tool, whose id is the tool's name: its similarities order the tools that nothing was
+   * learned of. @default words that the request shares with names and descriptions
+   */
+  readonly base?: Base | undefined;
+}
+
+const DEFAULTS = { name: "qavr_tools", k: 5, collection: "tools" } as const;
+
+/** Null: the run gets all tools. */
+const STATE = z
+  .object({ names: z.array(z.string()), retrieval: z.string() })
+  .nullable()
+  .default(null);
+type State = z.infer<typeof STATE>;
+
+/**
+ * Middleware that gives each run of an agent the tools that helped runs like it, and no others of its `tools`. It ranks them once per
+ * run, by the last human message, and keeps their names in a private state key. Tools of the agent and of other middleware are always
+ * there. Track the agent as well: the middleware shows tools and the handler learns.
+ *
+ * When the tools cannot be ranked, or there is no request, the run gets all of them; the former is logged as MEMORIES_UNAVAILABLE.
+ *
+ * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
+ */
+export function rankedTools(fields: RankedToolsFields): AgentMiddleware {
+  const {
+    memory,
+    tools,
+    base,
+    name = DEFAULTS.name,
+    query = MIDDLEWARE_DEFAULTS.query,
+    k = DEFAULTS.k,
+    ...rest
+  } = fields;
+  const parts = partsOf(memory);
+  assertMiddlewareOptions({ name, query });
+  assertOptions({ k, ...rest }, OPTIONS, "The ranked tools");
+  const all = namesOf(tools);
+  const retriever = new QavrRetriever({
+    collection: DEFAULTS.collection,
+    ...rest,
+    memory,
+    base: base ?? toolCollection(tools),
+    k,
+    idOf: ({ id }) => id,
+    fetchK: Math.max(k, Math.min(all.size, MOST)),
+  });
+  const stateKey = `_${name}`;
+  const request = {
+    retriever,
+    query,
+    choose: async (documents: readonly DocumentInterface[]) => {
+      const chosen = documents.filter(({ id }) => all.has(id as string)).map((document) => ({ document }));
+      if (chosen.length > 0) return chosen;
+      throw new QavrError("INVALID_ARGUMENT", "No document that `base` found has the name of a tool as its id.");
+    },
+    failed: "An agent's tools could not be ranked; it got all of them.",
+  };
+
+  return createMiddleware({
+    name,
+    stateSchema: z.object({ [stateKey]: STATE }),
+    tools: [...tools],
+    async beforeAgent(state) {
+      const retrieved = await retrieveForAgent(parts, request, state as unknown as AgentState);
+      const shown: State = retrieved
+        ? { names: retrieved.chosen.map(({ document }) => document.id as string), retrieval: retrieved.retrieval }
+        : null;
+      return { [stateKey]: shown };
+    },
+    async wrapModelCall(call, handler) {
+      const chosen = (call.state as Record<string, unknown>)[stateKey] as State;
+      if (chosen) noteRead(parts, chosen.retrieval);
+      const isShown = ({ name: tool }: { readonly name?: unknown }): boolean =>
+        !chosen || !all.has(tool as string) || chosen.names.includes(tool as string);
+      try {
+        return await handler({ ...call, tools: call.tools.filter(isShown) });
+      } catch (error) {
+        throw passedOn(error);
+      }
+    },
+  });
+}
+
+/** Most tools that are ranked at once. */
+const MOST = 1000;
+
+const OPTIONS: OptionTable<Pick<RankedToolsFields, "k" | "collection" | "namespace" | "context">> = {
+  k: whole(1),
+  // The retriever checks these.
+  collection: true,
+  namespace: true,
+  context: true,
+};
+
+/** @throws INVALID_ARGUMENT for no tools, and for two of one name */
+function namesOf(tools: readonly StructuredToolInterface[]): ReadonlySet<string> {
+  if (!Array.isArray(tools) || tools.length === 0) refuseOption("tools", tools, "must be a list of tools");
+  const names = tools.map(({ name }: StructuredToolInterface) => name);
+  const twice = names.find((name, place) => names.indexOf(name) < place);
+  if (twice !== undefined) refuseOption("tools", twice, "must have a name of their own each; this one comes twice");
+  return new Set(names);
+}
+
+/** The tools as memories: their similarity to a request is the cosine of their words. */
+function toolCollection(tools: readonly StructuredToolInterface[]): TextCollection {
+  const known = tools.map(({ name, description }) => {
+    const text = `${name}: ${description}`;
+    return { id: name, text, vector: hashedVector(text) };
+  });
+  return {
+    name: DEFAULTS.collection,
+    async search({ text, limit = known.length }) {
+      const asked = hashedVector(text);
+      return known
+        .map(({ id, text: of, vector }) => ({ id, text: of, similarity: vector && asked ? dot(vector, asked) : 0 }))
+        .sort((a, b) => b.similarity - a.similarity)
+        .slice(0, limit);
+    },
+  };
+}

@@ -1,0 +1,144 @@
+import { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
+import { Document } from "@langchain/core/documents";
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { SyntheticEmbeddings } from "@langchain/core/utils/testing";
+import { Command, MemorySaver } from "@langchain/langgraph";
+import { type AgentMiddleware, createAgent, createMiddleware, tool } from "langchain";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { type RankedToolsFields, rankedTools } from "../../src/agents/index.js";
+import type { Qavr } from "../../src/index.js";
+import { approval, recording } from "../support/agent.js";
+import { bench, nothingOpen } from "../support/bench.js";
+
+const toolNamed = (name: string, description = `does ${name}`) =>
+  tool(async () => `${name} done`, { name, description, schema: z.object({}) });
+
+const FORTY = Array.from({ length: 40 }, (_, i) => toolNamed(`t${i}`));
+/** Lists all of them for any request. */
+const equal = {
+  name: "tools",
+  search: async () => FORTY.map(({ name, description }) => ({ id: name, text: description, similarity: 0 })),
+};
+const ask = (content: string) => ({ messages: [{ role: "user" as const, content }] });
+
+/** Stands in for a model: it calls the tool that fits the task if it has it, and records the tools of each call. */
+function callsIf(right: string): { readonly middleware: AgentMiddleware; readonly seen: string[][] } {
+  const seen: string[][] = [];
+  const middleware = createMiddleware({
+    name: "model",
+    wrapModelCall: async ({ tools, messages }) => {
+      const names = tools.map(({ name }) => String(name));
+      seen.push(names);
+      if (messages.at(-1)?.type === "tool") return new AIMessage("done");
+      if (!names.includes(right)) throw new Error("no tool fits");
+      return new AIMessage({ content: "", tool_calls: [{ name: right, args: {}, id: crypto.randomUUID() }] });
+    },
+  });
+  return { middleware, seen };
+}
+
+function agentWith(memory: Qavr, fields: Omit<RankedToolsFields, "memory">, right: string, own = [toolNamed("own")]) {
+  const { middleware, seen } = callsIf(right);
+  const agent = createAgent({
+    model: recording(),
+    tools: own,
+    middleware: [rankedTools({ memory, ...fields }), middleware],
+  });
+  return { agent: memory.track(agent), seen };
+}
+
+describe("an agent with ranked tools", () => {
+  it("finds the right tool of forty with equal similarities within twenty failures", async () => {
+    const { memory } = await bench();
+    const { agent, seen } = agentWith(memory, { tools: FORTY, k: 3, base: equal }, "t33");
+    let failures = 0;
+    for (let run = 0; run < 40; run++) await agent.invoke(ask("please help")).catch(() => failures++);
+    expect(seen[0]).toEqual(["own", "t0", "t1", "t2"]);
+    expect(failures).toBeLessThanOrEqual(20);
+    expect(seen.at(-1)).toContain("t33");
+    const { memories } = await memory.memories({ collection: "tools" });
+    expect(memories.find(({ id }) => id === "t33")).toMatchObject({ used: 40 - failures, successes: 40 - failures });
+    expect(await nothingOpen(memory)).toBe(true);
+  });
+
+  it("gets the tools that share words with the request, and the same ones at each model call of a run", async () => {
+    const { memory } = await bench();
+    const tools = [
+      toolNamed("weather", "the forecast"),
+      toolNamed("rates", "money exchange"),
+      toolNamed("post", "sends a letter"),
+    ];
+    const { agent, seen } = agentWith(memory, { tools, k: 1 }, "post");
+    await agent.invoke(ask("send a letter to Lyon"));
+    expect(seen).toEqual([
+      ["own", "post"],
+      ["own", "post"],
+    ]);
+  });
+
+  it("is ordered by the similarities of a store of its own", async () => {
+    const { memory } = await bench();
+    const base = await MemoryVectorStore.fromDocuments(
+      ["alpha", "beta"].map((id) => new Document({ id, pageContent: id === "beta" ? "please help" : "other words" })),
+      new SyntheticEmbeddings({ vectorSize: 16 }),
+    );
+    const { agent, seen } = agentWith(memory, { tools: [toolNamed("alpha"), toolNamed("beta")], k: 1, base }, "beta");
+    await agent.invoke(ask("please help"));
+    expect(seen[0]).toEqual(["own", "beta"]);
+  });
+
+  it("has all tools where they cannot be ranked, which is logged", async () => {
+    const { memory, codes } = await bench();
+    const base = { name: "other", search: async () => [{ id: "unknown", text: "x", similarity: 1 }] };
+    const { agent, seen } = agentWith(memory, { tools: FORTY, k: 3, base }, "t33");
+    await agent.invoke(ask("please help"));
+    expect(seen[0]).toHaveLength(41);
+    expect(codes()).toContain("MEMORIES_UNAVAILABLE");
+  });
+
+  it("has all tools where there is no request, also after a turn that had one", async () => {
+    const { memory } = await bench();
+    const { middleware, seen } = callsIf("t39");
+    const middlewares = [
+      rankedTools({ memory, tools: FORTY, base: equal, k: 39, query: ({ messages }) => messages.at(-1)?.text }),
+      middleware,
+    ];
+    const agent = memory.track(
+      createAgent({ model: recording(), middleware: middlewares, checkpointer: new MemorySaver() }),
+    );
+    const thread = { configurable: { thread_id: "t" } };
+    await expect(agent.invoke(ask("please help"), thread)).rejects.toThrow("no tool fits");
+    await agent.invoke({ messages: [new HumanMessage(" ")] }, thread);
+    expect(seen.map(({ length }) => length)).toEqual([39, 40, 40]);
+  });
+
+  it("keeps its tools over an approval", async () => {
+    const { memory } = await bench();
+    const { middleware, seen } = callsIf("act");
+    const tools = [toolNamed("act", "acts at once"), ...FORTY];
+    const agent = memory.track(
+      createAgent({
+        model: recording(),
+        middleware: [rankedTools({ memory, tools, k: 2 }), approval(), middleware],
+        checkpointer: new MemorySaver(),
+      }),
+    );
+    const thread = { configurable: { thread_id: "t" } };
+    await agent.invoke(ask("act at once"), thread);
+    await agent.invoke(new Command({ resume: { decisions: [{ type: "approve" }] } }), thread);
+    expect(seen[0]).toContain("act");
+    expect(seen[1]).toEqual(seen[0]);
+  });
+
+  it.each([
+    ["no tools", { tools: [] }],
+    ["two tools of one name", { tools: [toolNamed("a"), toolNamed("a")] }],
+    ["a number of tools below 1", { tools: FORTY, k: 0 }],
+    ["a misspelt option", { tools: FORTY, K: 2 }],
+    ["a name that is no state key", { tools: FORTY, name: "my tools" }],
+  ])("is refused %s", async (_, fields) => {
+    const { memory } = await bench();
+    expect(() => rankedTools({ memory, ...fields })).toThrow(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
+  });
+});
