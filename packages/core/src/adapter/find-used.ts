@@ -36,7 +36,7 @@ const CODE = /```[\s\S]*?(?:```|$)|`[^`\n]*`/g;
  * memory that was followed in other words is not found, so that an unknown use is never taken for none.
  *
  * - `citation`: its handle stands in the answer in brackets, outside code, and names no other memory
- * - `skill`: it is a tool, named by its id, and was called; or a tool with "skill" in its name, or one that reads a `SKILL.md`, was
+ * - `skill`: it describes a tool (`name: description`, the name is its id) that was called; or a tool with "skill" in its name, or one that reads a `SKILL.md`, was
  *   called with its id or its front matter's name
  * - `argument`: a tool call holds a value or a passage of this memory alone
  * - `quote`: the answer holds a value or a passage of this memory alone
@@ -107,9 +107,14 @@ const FRONT_MATTER_NAME = /^---\s*\n(?:[^\n]*\n)*?name:[ \t]*["']?([^"'\n]+?)["'
 
 function loaded(tool: string, values: readonly string[], memories: readonly ReadMemory[]): string[] {
   const files = values.flatMap((value) => (SKILL_FILE.exec(value) ?? []) as readonly string[]);
-  const names = new Set([tool, ...files, ...(/skill/i.test(tool) ? values : [])]);
+  const names = new Set([...files, ...(/skill/i.test(tool) ? values : [])]);
   return memories
-    .filter(({ id, text = "" }) => names.has(id) || names.has(FRONT_MATTER_NAME.exec(text)?.[1] ?? ""))
+    .filter(
+      ({ id, text = "" }) =>
+        names.has(id) ||
+        (id === tool && text.startsWith(`${tool}: `)) ||
+        names.has(FRONT_MATTER_NAME.exec(text)?.[1] ?? ""),
+    )
     .map(({ id }) => id);
 }
 

@@ -18,7 +18,8 @@ const FORTY = Array.from({ length: 40 }, (_, i) => toolNamed(`t${i}`));
 /** Lists all of them for any request. */
 const equal = {
   name: "tools",
-  search: async () => FORTY.map(({ name, description }) => ({ id: name, text: description, similarity: 0 })),
+  search: async () =>
+    FORTY.map(({ name, description }) => ({ id: name, text: `${name}: ${description}`, similarity: 0 })),
 };
 const ask = (content: string) => ({ messages: [{ role: "user" as const, content }] });
 
