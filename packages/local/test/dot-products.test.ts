@@ -1,0 +1,11 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import wabt from "wabt";
+import { MODULE } from "../src/dot-products.js";
+
+it("runs the WebAssembly that its text says", async () => {
+  const text = readFileSync(new URL("../src/dot-products.wat", import.meta.url), "utf8");
+  const { parseWat } = await wabt();
+  const compiled = parseWat("dot-products.wat", text, { simd: true }).toBinary({}).buffer;
+  expect(MODULE).toBe(Buffer.from(compiled).toString("base64"));
+});
