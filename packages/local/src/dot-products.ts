@@ -1,6 +1,8 @@
+import { QavrError } from "@qavr/core";
+
 /** Rows of numbers in WebAssembly's memory, and their scalar products with a request. */
 export interface DotProducts {
-  /** Appends a row. @throws RangeError beyond 4 GB */
+  /** Appends a row. @throws LIMIT_EXCEEDED beyond 4 GB */
   push(values: Float32Array): void;
   /** Scalar products of `rows` rows from `first` on, at most {@link BLOCK}; overwritten by the next call. */
   block(request: Float32Array, first: number, rows: number): Float32Array;
@@ -40,7 +42,7 @@ const STEP = 64;
 
 let compiled: object | undefined;
 
-/** @param dims Length of every row. */
+/** @param dims Length of every row. @throws LIMIT_EXCEEDED */
 export function dotProducts(dims: number): DotProducts {
   const { Module, Memory, Instance } = (globalThis as unknown as { WebAssembly: WebAssemblyApi }).WebAssembly;
   compiled ??= new Module(Buffer.from(MODULE, "base64"));
@@ -56,8 +58,18 @@ export function dotProducts(dims: number): DotProducts {
   const reserve = (bytes: number): void => {
     const missing = bytes - memory.buffer.byteLength;
     if (missing <= 0) return;
+    const pages = memory.buffer.byteLength / PAGE;
     // By a quarter, so that growing is rare.
-    memory.grow(Math.ceil(Math.max(missing, memory.buffer.byteLength / 4) / PAGE));
+    const more = Math.max(Math.ceil(missing / PAGE), Math.min(Math.ceil(pages / 4), MOST_PAGES - pages));
+    try {
+      memory.grow(more);
+    } catch (cause) {
+      throw new QavrError(
+        "LIMIT_EXCEEDED",
+        "The vectors of this collection need more than 4 GB of memory, or more than there is. Keep so many in a vector store.",
+        { cause },
+      );
+    }
     floats = new Float32Array(memory.buffer);
   };
   reserve(start + stride);

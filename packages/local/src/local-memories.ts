@@ -95,7 +95,7 @@ export interface LocalMemories {
   archive(ids: string | readonly string[]): Promise<number>;
   /** Undoes an archiving. Returns the number of memories that changed. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
   restore(ids: string | readonly string[]): Promise<number>;
-  /** The best matches, best first; by words only while the embedding model fails. @throws INVALID_ARGUMENT, EMBEDDING_MISMATCH */
+  /** The best matches, best first; by words only while the embedding model fails. @throws INVALID_ARGUMENT, EMBEDDING_MISMATCH, LIMIT_EXCEEDED for vectors of more than 4 GB */
   search(query: LocalQuery): Promise<LocalHit[]>;
   /**
    * Makes the vectors that are missing, in all namespaces; after a change of model, all of them. Until it has ended, searches use the old

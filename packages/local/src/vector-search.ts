@@ -97,7 +97,6 @@ export function vectorSearch<Tables extends { readonly vectors: VectorTables }>(
   };
   const load = async (space: number): Promise<void> => {
     while (file.read(({ vectors }) => readPage(vectors, space))) await new Promise((resolve) => setImmediate(resolve));
-    loading = undefined;
   };
 
   return {
@@ -132,7 +131,9 @@ export function vectorSearch<Tables extends { readonly vectors: VectorTables }>(
         if (QavrError.isInstance(error) && error.code !== "INVALID_VECTOR") throw error;
         return failed(error);
       }
-      loading ??= load(request.space);
+      loading ??= load(request.space).finally(() => {
+        loading = undefined;
+      });
       await loading;
       return request;
     },

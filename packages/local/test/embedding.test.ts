@@ -1,3 +1,4 @@
+import { DatabaseSync } from "node:sqlite";
 import { Embeddings } from "@langchain/core/embeddings";
 import type { LogFields } from "@qavr/core";
 import { describe, expect, it, vi } from "vitest";
@@ -143,6 +144,20 @@ describe("a collection with an embedding model", () => {
     expect(await found(notes, "automobile needs")).toContain("quick");
     await notes.add("x");
     expect(await notes.size()).toBe(4);
+  });
+
+  it("searches again after vectors could not be read once", async () => {
+    const path = tempFile();
+    const notes = collection({ path, embed: new MeaningModel(MEANINGS).embed });
+    await notes.add(NOTES);
+    const db = new DatabaseSync(path);
+    const { value } = db.prepare("SELECT value FROM vector WHERE record = 3").get() as { value: Uint8Array };
+    const put = db.prepare("UPDATE vector SET value = ? WHERE record = 3");
+    put.run(Uint8Array.of(1, 2, 3));
+    await expect(notes.search({ text: "pastry" })).rejects.toThrow();
+    put.run(value);
+    expect(await found(notes, "pastry", 1)).toEqual(["cake"]);
+    db.close();
   });
 
   it("gives texts of a collection without vectors theirs", async () => {
