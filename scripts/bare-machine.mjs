@@ -36,19 +36,19 @@ const noHeaders = { npm_config_nodedir: join(root, "nowhere") };
 const emptyHome = { HOME: join(root, "home") };
 mkdirSync(emptyHome.HOME);
 const MACHINES = {
-  "no compiler": { PATH: pathWithout(COMPILERS, join(root, "no-compiler")) },
-  "no Python": { PATH: pathWithout(PYTHONS, join(root, "no-python")) },
-  "no Node headers": noHeaders,
-  "empty HOME": emptyHome,
-  "none of these": {
+  "all of these": {
     ...noHeaders,
     ...emptyHome,
     PATH: pathWithout(new RegExp(`${COMPILERS.source}|${PYTHONS.source}`), join(root, "nothing")),
   },
+  "a compiler": { PATH: pathWithout(COMPILERS, join(root, "no-compiler")) },
+  Python: { PATH: pathWithout(PYTHONS, join(root, "no-python")) },
+  "headers of Node": noHeaders,
+  "files in HOME": emptyHome,
 };
 
 const commands = process.argv.length > 2 ? process.argv.slice(2) : ["demo", "test"];
-const rows = [];
+console.log(`Node ${process.version}\n\n| without | command | result | hnswlib-node | time |\n|---|---|---|---|---|`);
 for (const [machine, changes] of Object.entries(MACHINES)) {
   const clone = join(root, "clone");
   spawnSync("git", ["clone", "--quiet", "--depth", "1", `file://${REPOSITORY}`, clone], { stdio: "inherit" });
@@ -65,12 +65,9 @@ for (const [machine, changes] of Object.entries(MACHINES)) {
     const seconds = Math.round((performance.now() - started) / 1000);
     const compiled = existsSync(join(clone, "packages/bench/node_modules/hnswlib-node")) ? "compiled" : "left out";
     const result = run.status === 0 ? "works" : `fails (${run.status})`;
-    rows.push(`| ${machine} | \`npx -y pnpm@12 ${command}\` | ${result} | ${compiled} | ${seconds} s |`);
+    console.log(`| ${machine} | \`npx -y pnpm@12 ${command}\` | ${result} | ${compiled} | ${seconds} s |`);
     if (run.status !== 0) process.stderr.write(`${run.stdout.slice(-3000)}\n${run.stderr.slice(-3000)}\n`);
   }
   rmSync(clone, { recursive: true, force: true });
 }
 rmSync(root, { recursive: true, force: true });
-console.log(
-  `Node ${process.version}\n\n| machine | command | result | hnswlib-node | time |\n|---|---|---|---|---|\n${rows.join("\n")}`,
-);
