@@ -27,6 +27,7 @@ import { BLOCK_TAG, HANDLES_TAG, handleBlock } from "./recalled-block.js";
 import { recallScopes } from "./reranking-vector.js";
 
 type Part = ProcessOutputStreamArgs["part"];
+type MessageList = ProcessInputArgs["messageList"];
 
 /** Key of the run in the state that Mastra shares between a processor's hooks; null for a run that is not learned from. */
 const STATE_KEY = "qavr";
@@ -125,14 +126,22 @@ export class LearnedRecall implements Processor {
       const { [reportTool]: _, ...others } = tools;
       return { tools: others };
     }
+    try {
+      this.#nameHandles(reportTool, messageList, state);
+    } catch (error) {
+      this.#parts.kit.failOpen("RANKING_FAILED", "The handles of the recalled messages could not be named.", { error });
+    }
+    return undefined;
+  }
+
+  #nameHandles(reportTool: string, messages: MessageList, state: Record<string, unknown>): void {
     const handles = state[HANDLES_KEY] as readonly string[] | undefined;
     const run = state[STATE_KEY] as AgentRun | null | undefined;
-    if (!run || !handles) return undefined;
-    const left = reachedMemories(run, messageList).filter(({ handle }) => handles.includes(handle));
+    if (!run || !handles) return;
+    const left = reachedMemories(run, messages).filter(({ handle }) => handles.includes(handle));
     const block = handleBlock(reportTool, left);
-    messageList.clearSystemMessages(HANDLES_TAG);
-    if (block !== undefined) messageList.addSystem({ role: "system", content: block }, HANDLES_TAG);
-    return undefined;
+    messages.clearSystemMessages(HANDLES_TAG);
+    if (block !== undefined) messages.addSystem({ role: "system", content: block }, HANDLES_TAG);
   }
 
   async processOutputStream(args: ProcessOutputStreamArgs): Promise<Part> {
