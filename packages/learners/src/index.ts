@@ -12,7 +12,7 @@ export { type Oar1Options, oar1 } from "./oar1/oar1.js";
 export type { Oar1Setting } from "./oar1/parameters.js";
 export { type ReinforcementOptions, reinforcement } from "./reinforcement.js";
 export { type RocchioOptions, rocchio } from "./rocchio.js";
-export { type Score10Options, score10 } from "./score10.js";
+export { type Score10Options, score10, unreachableScores } from "./score10.js";
 export { formatSeedState, parseSeedState, type SeedDocument } from "./seed-format.js";
 export { type SuccessRateOptions, successRate } from "./success-rate.js";
 export { type TimeWeightedOptions, timeWeighted } from "./time-weighted.js";

@@ -164,6 +164,28 @@ export function score10(options: Score10Options = {}): Learner<null, Score10Memo
   };
 }
 
+/**
+ * The thresholds that no score ever meets, whatever the votes: a score begins at 0 and stays between its targets, which it reaches only
+ * at a rate of 1. Negative thresholds are met from below (score ≤ threshold), positive ones from above. Of the published −8, −5 and −3 none
+ * is met, since votes move scores in (−3, 2).
+ */
+export function unreachableScores(
+  thresholds: readonly number[],
+  {
+    rate = SCORE10_DEFAULTS.rate,
+    helpful = SCORE10_DEFAULTS.helpful,
+    harmful = SCORE10_DEFAULTS.harmful,
+  }: Score10Options = {},
+): number[] {
+  const low = Math.min(0, helpful, harmful);
+  const high = Math.max(0, helpful, harmful);
+  const isMet = (threshold: number): boolean =>
+    threshold === 0 ||
+    (low < threshold && threshold < high) ||
+    (rate === 1 && (threshold === low || threshold === high));
+  return thresholds.filter((threshold) => !isMet(threshold));
+}
+
 /** A score in [−10, 10] as a quality in [0, 1]: `(score + 10) / 20`. */
 export function quality(score: number): number {
   return (score + LIMIT) / (2 * LIMIT);

@@ -5,7 +5,7 @@ import { loneMemory } from "../../core/test/support/lone-memory.js";
 import { DAY, START } from "../../core/test/support/test-engine.js";
 import { movingAverages } from "../src/moving-average.js";
 import type { Score10Memory } from "../src/score10.js";
-import { quality, recency, score10 } from "../src/score10.js";
+import { quality, recency, score10, unreachableScores } from "../src/score10.js";
 
 /** The published update on its own. */
 function updated(score: number, delta: number): number {
@@ -22,7 +22,7 @@ describe("score10@1", () => {
     [-2, -3, -2.3],
     [9.9, 2, 7.53],
     [-9.9, -3, -7.83],
-  ])("moves %f by a vote worth %i to %f, as published", (score, delta, expected) => {
+  ])("R8: moves %f by a vote worth %i to %f, as published", (score, delta, expected) => {
     expect(updated(score, delta)).toBeCloseTo(expected, 12);
   });
 
@@ -31,7 +31,7 @@ describe("score10@1", () => {
     ["+2, used 90 days ago", 2, START - 90 * DAY, 0.605],
     ["−3, used now", -3, START, 0.705],
     ["+2, used now", 2, START, 0.78],
-  ])("ranks a memory that is %s at similarity 0.8 as published: %f", async (_, value, lastUsed, expected) => {
+  ])("R10: ranks a memory that is %s at similarity 0.8 as published: %f", async (_, value, lastUsed, expected) => {
     const { engine, rank } = loneMemory(score10());
     const state: Score10Memory = { value, evidence: value === 0 ? 0 : 1, updates: 1, lastUsed };
     await importState(engine, { memories: [{ id: "m", state }] });
@@ -50,6 +50,17 @@ describe("score10@1", () => {
     expect(score).toBeGreaterThanOrEqual(-3);
     expect(score).toBeCloseTo(-3, 12);
     expect(updated(2, 2)).toBe(2);
+  });
+
+  it("R12: names the published thresholds of pruning as ones that never fire, and those that do", () => {
+    expect(unreachableScores([-8, -5, -3, -2.99, 0, 1.99, 2])).toEqual([-8, -5, -3, 2]);
+    expect(unreachableScores([-8, -5, -3], { helpful: 3, harmful: -5, rate: 0.5 })).toEqual([-8, -5]);
+    expect(unreachableScores([-10, 10], { helpful: 10, harmful: -10 })).toEqual([-10, 10]);
+    expect(unreachableScores([-10, 10], { helpful: 10, harmful: -10, rate: 1 })).toEqual([]);
+    // The longest run of harmful votes, in the arithmetic of the learner.
+    let score = 0;
+    for (let i = 0; i < 10_000; i++) score = updated(score, -3);
+    expect(score).toBeGreaterThan(-3);
   });
 
   it("lets votes decide, and the end of a run where there are none", async () => {
@@ -75,7 +86,7 @@ describe("score10@1", () => {
     expect(await state("a")).toMatchObject({ value: expect.closeTo(-0.9, 12) });
   });
 
-  it("keeps memories below −5 behind all others instead of dropping them", async () => {
+  it("R10: keeps memories below −5 behind all others instead of dropping them", async () => {
     const { engine, rank } = loneMemory(score10());
     const state: Score10Memory = { value: -5.1, evidence: 3, updates: 3, lastUsed: START };
     await importState(engine, {
@@ -88,9 +99,20 @@ describe("score10@1", () => {
     expect(ranked.map(([id]) => id)).toEqual(["edge", "fresh", "outcast"]);
   });
 
-  it("asks for five candidates per item, at most a hundred", () => {
+  it("R11: asks for five candidates per item, at most a hundred", () => {
     const { fetchK } = score10() as unknown as Required<Learner>;
     expect([1, 16, 20, 21, 50].map(fetchK)).toEqual([5, 80, 100, 100, 100]);
+  });
+
+  it("R11: notes the use of what it returned, which is no more than there is, and leaves scores alone", async () => {
+    const { engine, run, state } = loneMemory(score10());
+    expect((await engine.rank({ candidates: [], topK: 5 })).items).toEqual([]);
+    const candidates = ["a", "b"].map((id) => ({ id, similarity: 0.5 }));
+    expect((await engine.rank({ candidates, topK: 5 })).items).toHaveLength(2);
+    await run(["a"], { reward: null });
+    expect(await state("a")).toEqual({ value: 0, evidence: 0, updates: 0, lastUsed: START });
+    const { memories } = await engine.memories({ ids: ["a", "b"] });
+    expect(memories).toMatchObject([{ lastShown: START, utility: 0 }, { shown: 0 }]);
   });
 
   it("takes an older vote back as far as later ones of its weight have left of it", async () => {

@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { FakeEmbeddings } from "@langchain/core/utils/testing";
-import type { LogFields } from "@qavr/core";
+import type { Learner, LogFields } from "@qavr/core";
+import { score10 } from "@qavr/learners";
 import { describe, expect, it } from "vitest";
 import type { DoctorReport } from "../src/reports/doctor.js";
 import { rankCorrelation } from "../src/reports/doctor-checks.js";
@@ -61,6 +62,11 @@ const DEFECTS: readonly [string, App, readonly string[]][] = [
     "has scores that are never low",
     { options: { evaluate: ({ output }) => 0.7 + Number(String(output).split(",")[0]) / 100 } },
     ["one-sided-scores"],
+  ],
+  [
+    "ranks by scores whose floor no votes reach",
+    { options: { evaluate: judge, learner: score10() as Learner } },
+    ["unreachable-floor"],
   ],
   [
     "has sources that disagree",

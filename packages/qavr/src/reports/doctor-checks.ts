@@ -1,4 +1,5 @@
 import type { ExposureView, HistoryEvent, MemoryView, NamespaceStatus } from "@qavr/core";
+import { unreachableScores } from "@qavr/learners";
 import { percent } from "../terminal/text.js";
 import { runsIn } from "./judged-runs.js";
 
@@ -50,6 +51,7 @@ export const CHECKS: readonly Check[] = [
   namespacesSplit,
   shownAgainstSuccess,
   oneSidedScores,
+  unreachableFloor,
   abandonedRuns,
   sourcesDisagree,
   clock,
@@ -117,6 +119,17 @@ function oneSidedScores({ events }: Facts): Finding | undefined {
     id: "one-sided-scores",
     finding: `Rewards lie between ${low.toFixed(2)} and ${high.toFixed(2)}, so every run counts as a ${side}: the threshold of 0.5 never separates them.`,
     fix: "Scale scores so that a run which should not be repeated gets less than 0.5.",
+  };
+}
+
+/** `score10()` keeps memories below −5 last by default, and votes never move a score that far. */
+function unreachableFloor({ status: { learner, episodes } }: Facts): Finding | undefined {
+  const [floor] = learner === "score10@1" && episodes.recorded >= LEAST_RUNS ? unreachableScores([-5]) : [];
+  if (floor === undefined) return undefined;
+  return {
+    id: "unreachable-floor",
+    finding: `${learner} puts memories with a score below ${floor} last, and with its default options no votes bring a score there.`,
+    fix: "Leave it, or archive memories by the votes on them: prune() of @qavr/core/maintenance.",
   };
 }
 
