@@ -122,7 +122,7 @@ describe.each(learners)("two outcomes of one episode, with %s", (_, learner) => 
 });
 
 describe("the outcome that counts", () => {
-  it("is the best tier's for every pair of tiers", async () => {
+  it("P19: is the best tier's for every pair of tiers", async () => {
     for (const [b, better] of OUTCOME_TIERS.entries()) {
       for (const weaker of OUTCOME_TIERS.slice(b + 1)) {
         for (const order of [

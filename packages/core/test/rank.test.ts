@@ -36,7 +36,7 @@ describe("fetchSize", () => {
 });
 
 describe("a disabled engine", () => {
-  it("gives the host's order and touches nothing", async () => {
+  it("Q13: gives the host's order and touches nothing", async () => {
     const store = memoryStore();
     const { engine } = testEngine({ store });
     for (let run = 0; run < 20; run++) await engine.end((await engine.rank(request())).episode, { reward: false });

@@ -159,7 +159,7 @@ describe("status", () => {
     expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
-  it("lists the ten best and the ten worst memories with quartiles of their utilities", async () => {
+  it("Q14: lists the ten best and the ten worst memories with quartiles of their utilities", async () => {
     const { engine } = testEngine();
     for (let i = 0; i < 25; i++) {
       const { episode } = await engine.rank({ candidates: [{ id: `m${i}`, similarity: 1 }], topK: 1 });

@@ -312,7 +312,7 @@ describe("the outcome handler", () => {
     expect((await memory.explain(RUN_ID))?.outcome).toMatchObject({ tier: "observed" });
   });
 
-  it("keeps 100 concurrent runs apart and leaves nothing behind", async () => {
+  it("P10: keeps 100 concurrent runs apart and leaves nothing behind", async () => {
     const { memory, showing } = await bench();
     const chain = memory.track(
       RunnableLambda.from(async (run: number, config: RunnableConfig) => {

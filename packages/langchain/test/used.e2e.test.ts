@@ -33,7 +33,7 @@ const rag = ({ memory, retriever }: Bench, answer: string) =>
   );
 
 describe("the used memories of a chain's run", () => {
-  it("are those that the answer cites, and the seed's formula gives the others its reward for unused ones", async () => {
+  it("Q8: are those that the answer cites, and the seed's formula gives the others its reward for unused ones", async () => {
     const setup = await bench({ learner: qValue(), evaluate: () => true });
     await rag(setup, "Restart the service [m1].").invoke(QUESTION, { runId: RUN_ID });
     expect(await usedIn(setup)).toEqual([{ id: "restart", by: "citation" }]);

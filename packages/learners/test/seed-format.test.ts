@@ -24,7 +24,7 @@ const published = {
 };
 
 describe("the published state file", () => {
-  it("is read with its numbers, a bare date meaning 00:00 UTC", () => {
+  it("Q12: is read with its numbers, a bare date meaning 00:00 UTC", () => {
     const { memories, shared, options, enabled, warnings } = parseSeedState(JSON.stringify(published));
     expect(memories.get("memory_id_1")).toMatchObject({
       q: 0.75,
@@ -38,7 +38,7 @@ describe("the published state file", () => {
     expect({ enabled, warnings }).toEqual({ enabled: true, warnings: [] });
   });
 
-  it("survives a round trip through the engine, unknown keys included", async () => {
+  it("Q12: survives a round trip through the engine, unknown keys included", async () => {
     const document = parseSeedState(published);
     const engine = createEngine({ store: memoryStore(), learner: qValue(document.options) });
     await importState(engine, {
@@ -55,7 +55,7 @@ describe("the published state file", () => {
     expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
-  it("writes a new date where a memory was retrieved again, and modes by the file's own threshold", () => {
+  it("Q12: writes a new date where a memory was retrieved again, and modes by the file's own threshold", () => {
     const source = { ...published, config: { ...published.config, warm_threshold: 50 } };
     const { memories, shared, source: read } = parseSeedState(source);
     const memory = memories.get("memory_id_1") as QValueState;
@@ -87,7 +87,7 @@ describe("the published state file", () => {
     expect(await order("debugging")).toEqual(["other", "memory_id_1"]);
   });
 
-  it("replaces what cannot be ranked with and says so, never letting NaN through", () => {
+  it("Q15: replaces what cannot be ranked with and says so, never letting NaN through", () => {
     const { memories, warnings } = parseSeedState({
       memories: {
         high: { q_value: 1.7 },
@@ -101,7 +101,7 @@ describe("the published state file", () => {
     expect(warnings.join("\n")).toContain("memories.high.q_value is 1.7");
   });
 
-  it("reads the configuration block: listed contexts exist cold, enabled: false is told", () => {
+  it("Q13: reads the configuration block: listed contexts exist cold, enabled: false is told", () => {
     const { options, enabled, shared } = parseSeedState({
       qavr: {
         enabled: false,

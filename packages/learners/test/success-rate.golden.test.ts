@@ -3,7 +3,7 @@ import { loneMemory } from "../../core/test/support/lone-memory.js";
 import { successRate } from "../src/success-rate.js";
 
 describe("success-rate@1", () => {
-  it("divides successes by outcomes, and starts at 0.5", async () => {
+  it("P17: divides successes by outcomes, and starts at 0.5", async () => {
     const { run, rank } = loneMemory(successRate());
     for (const reward of [1, 1, 0]) await run(["a"], { reward });
     await run(["b"], { reward: 0 });
@@ -17,7 +17,7 @@ describe("success-rate@1", () => {
     }
   });
 
-  it("makes one of three outcomes 0.33, as the published counters do", async () => {
+  it("P17: makes one of three outcomes 0.33, as the published counters do", async () => {
     const { run, rank } = loneMemory(successRate());
     for (const reward of [0, 1, 0]) await run(["a"], { reward });
     expect(Number((await rank({ a: 0.5 }))[0]?.[2].toFixed(2))).toBe(0.33);

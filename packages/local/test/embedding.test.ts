@@ -99,7 +99,7 @@ describe("a collection with an embedding model", () => {
     expect(model.given.at(-1)).toBe(claim.text);
   });
 
-  it("searches by words while the model is down, keeps new texts, and says so in the log", async () => {
+  it("P12: searches by words while the model is down, keeps new texts, and says so in the log", async () => {
     const lines: LogFields[] = [];
     const model = new MeaningModel(MEANINGS);
     const notes = collection({ embed: model.embed, logger: { warn: (_, fields) => lines.push(fields) } });

@@ -29,7 +29,7 @@ describe("a search by words", () => {
     ["Hindi", "पासवर्ड बदलें", "अपना पासवर्ड सेटिंग में बदलें"],
     ["emoji", "🦆", "party🦆tonight"],
     ["a word beside an emoji", "party", "party🦆tonight"],
-  ])("finds %s", async (_, request, text) => {
+  ])("P13: finds %s", async (_, request, text) => {
     const notes = collection();
     await notes.add([
       { id: "it", text },

@@ -65,7 +65,7 @@ describe("a collection of memories", () => {
     await collection.close();
   });
 
-  it("shows what fits into its budget, and credits no more than that", async () => {
+  it("P9: shows what fits into its budget, and credits no more than that", async () => {
     const collection = lessons({ long: "x".repeat(50), short: "y".repeat(20), shorter: "z".repeat(10) });
     const { memory } = bench({ collections: [{ collection, budget: 35 }] });
     const agent = scriptedAgent(memory, [{ text: "ok" }]);

@@ -20,7 +20,7 @@ describe.runIf(SHARES_FILES)("several processes on one ledger", () => {
     }
   });
 
-  it("count every outcome exactly once, although each is sent twice", async () => {
+  it("P22: count every outcome exactly once, although each is sent twice", async () => {
     const path = tempLedger();
     const children = await Promise.all(
       ["even", "odd", "even", "odd"].map((prefix) => runChild("count.mjs", [path, prefix, "300"])),

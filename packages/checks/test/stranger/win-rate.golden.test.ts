@@ -5,7 +5,7 @@ import { winRate } from "./win-rate.js";
 
 testLearner("winRate", () => winRate(), sequential);
 
-it("after two wins and a loss of one memory, its rate is 2.5 / 4", async () => {
+it("R13: after two wins and a loss of one memory, its rate is 2.5 / 4", async () => {
   const engine = createEngine({ store: memoryStore(), learner: winRate() });
   const candidates = [
     { id: "a", similarity: 0.9 },

@@ -26,24 +26,24 @@ function setUp(options: Parameters<typeof qValue>[0] = {}) {
 }
 
 describe("the formulas of q-value@1", () => {
-  it("blends (1 − α)·similarity + α·q, so that 0.3 lets (0.7, 0.6) overtake (0.8, 0.2)", () => {
+  it("Q1, Q5: blends (1 − α)·similarity + α·q, so that 0.3 lets (0.7, 0.6) overtake (0.8, 0.2)", () => {
     expect(blend(0.8, 0.2, 0.3)).toBeCloseTo(0.62, 12);
     expect(blend(0.7, 0.6, 0.3)).toBeCloseTo(0.67, 12);
     expect(blend(0.37, 0.9, 0)).toBe(0.37);
   });
 
-  it("bridges at most α / (1 − α) = 0.4286 of similarity", () => {
+  it("Q5: bridges at most α / (1 − α) = 0.4286 of similarity", () => {
     expect(blend(0.5714, 1, 0.3)).toBeLessThan(blend(1, 0.0001, 0.3));
     expect(blend(0.5715, 1, 0.3)).toBeGreaterThan(blend(1, 0, 0.3));
   });
 
-  it("reaches 0.8257 after ten successes from 0.5", () => {
+  it("Q7: reaches 0.8257 after ten successes from 0.5", () => {
     let q = 0.5;
     for (let i = 0; i < 10; i++) q = updatedQ(q, 1, 0.1);
     expect(q).toBeCloseTo(0.8257, 4);
   });
 
-  it("falls to exactly 0 at the twelfth failure from 0.5", () => {
+  it("Q9: falls to exactly 0 at the twelfth failure from 0.5", () => {
     const expected = [0.43, 0.367, 0.3103, 0.2593, 0.2133, 0.172, 0.1348, 0.1013, 0.0712, 0.0441, 0.0197, 0];
     let q = 0.5;
     for (const value of expected) {
@@ -69,7 +69,7 @@ describe("the formulas of q-value@1", () => {
     [90, 0.2024],
     [180, 0.0819],
     [365, 0.0128],
-  ])("decays 0.5 over %i days to %f, in one step or in many", (days, expected) => {
+  ])("Q10, Q16: decays 0.5 over %i days to %f, in one step or in many", (days, expected) => {
     expect(decayedQ(0.5, 0, days * DAY, 0.99)).toBeCloseTo(expected, 4);
     let stepped = 0.5;
     for (let day = 0; day < days; day++) stepped = decayedQ(stepped, day * DAY, (day + 1) * DAY, 0.99);
@@ -83,7 +83,7 @@ describe("the formulas of q-value@1", () => {
 });
 
 describe("q-value@1 in the engine", () => {
-  it("is cold for 99 finished episodes of a context and warm at 100, collecting q all along", async () => {
+  it("Q2, Q3, Q11: is cold for 99 finished episodes of a context and warm at 100, collecting q all along", async () => {
     const { engine, run, memory } = setUp();
     const probe = () =>
       engine.rank({
@@ -133,7 +133,7 @@ describe("q-value@1 in the engine", () => {
     expect((await ask("research")).gate).toBe(0);
   });
 
-  it("gives 1 to a used memory, 0.1 to one that was not, and −0.2 to all of a failed run", async () => {
+  it("Q8: gives 1 to a used memory, 0.1 to one that was not, and −0.2 to all of a failed run", async () => {
     const { run, memory } = setUp();
     await run(["used", "unused"], { reward: 1, used: ["used"] });
     expect((await memory("used")).q).toBeCloseTo(0.55, 12);
@@ -142,13 +142,13 @@ describe("q-value@1 in the engine", () => {
     expect((await memory("failed")).q).toBeCloseTo(0.43, 12);
   });
 
-  it("takes the plain failure of the code comment when told to", async () => {
+  it("Q8: takes the plain failure of the code comment when told to", async () => {
     const { run, memory } = setUp({ rewards: { failed: 0 } });
     await run(["failed"], { reward: 0 });
     expect((await memory("failed")).q).toBeCloseTo(0.45, 12);
   });
 
-  it("lets only the first 2·topK candidates compete", async () => {
+  it("Q4: lets only the first 2·topK candidates compete", async () => {
     const { engine, run } = setUp({ warmThreshold: 1 });
     for (let i = 0; i < 30; i++) await run(["late"], { reward: 1 });
     const candidates = ["a", "b", "c", "d", "late"].map((id, i) => ({ id, similarity: 0.9 - i * 0.001 }));
@@ -159,7 +159,7 @@ describe("q-value@1 in the engine", () => {
     expect(await engine.fetchSize({ topK: 3 })).toBe(6);
   });
 
-  it("maps similarities outside [0, 1] by min–max and says so", async () => {
+  it("Q6: maps similarities outside [0, 1] by min–max and says so", async () => {
     const { engine, run } = setUp({ warmThreshold: 1 });
     await run(["a"], { reward: 1 });
     const candidates = [
@@ -172,7 +172,7 @@ describe("q-value@1 in the engine", () => {
     expect(ranking.items[1]?.score).toBeCloseTo(0.3 * 0.5, 12);
   });
 
-  it("fades what is not retrieved, and a retrieval sets its clock anew", async () => {
+  it("Q16: fades what is not retrieved, and a retrieval sets its clock anew", async () => {
     const { run, memory, engine, pass } = setUp({ warmThreshold: 1 });
     await run(["a"], { reward: 1 });
     pass(30 * DAY);

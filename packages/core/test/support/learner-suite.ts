@@ -184,7 +184,7 @@ export function testLearner(
       expectSameState(await exportState(late), await exportState(together), correction);
     });
 
-    it("learns nothing from a run with an unknown outcome", async () => {
+    it("P20: learns nothing from a run with an unknown outcome", async () => {
       const runs = stream(7, 12);
       const { engine: silent } = await lived(create(), runs, [{ reward: null }]);
       const { engine: spoken } = await lived(create(), runs, [{ reward: 1 }]);

@@ -10,7 +10,7 @@ describe("lintClaim", () => {
     "Restart the payment worker before clearing its queue, because the worker writes the queue back when it stops",
     "This repository builds with pnpm 12 - npm install leaves the workspace links out",
     "支払いワーカーを止めてからキューを空にする - 先に空にするとワーカーが書き戻す",
-  ])("finds nothing wrong with what stands on its own: %s", (claim) => {
+  ])("R5: finds nothing wrong with what stands on its own: %s", (claim) => {
     expect(lintClaim(claim)).toEqual([]);
   });
 
@@ -24,11 +24,11 @@ describe("lintClaim", () => {
     ["This is the wrong table for joins with users - use another one", "dangling-reference"],
     ["The payment service has the limit mentioned, see above - wait in between", "dangling-reference"],
     [`In the orders table ${"x ".repeat(400)} - long`, "too-long"],
-  ])("finds an error in: %s", (claim, rule) => {
+  ])("R5: finds an error in: %s", (claim, rule) => {
     expect(lintClaim(claim)).toContainEqual(expect.objectContaining({ rule, severity: "error", claim }));
   });
 
-  it("warns of a claim without a reason, which may be kept", () => {
+  it("R5: warns of a claim without a reason, which may be kept", () => {
     expect(lintClaim("The deploy script of the shop runs in the folder infra")).toEqual([
       {
         claim: "The deploy script of the shop runs in the folder infra",

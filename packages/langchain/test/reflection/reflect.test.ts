@@ -59,7 +59,7 @@ describe("a reflection", () => {
     ["a missing field", JSON.stringify({ newClaims: [], helpfulMemories: [] })],
     ["a number for a claim", JSON.stringify(answer({ newClaims: [7] }))],
     ["an object for a memory", JSON.stringify(answer({ harmfulMemories: [{ id: "m1" }] }))],
-  ])("refuses %s for an answer", async (_what, text) => {
+  ])("R4: refuses %s for an answer", async (_what, text) => {
     const reflecting = reflect({ model: new TextModel([text]), run: RUN, memories: MEMORIES });
     await expect(reflecting).rejects.toMatchObject({ code: "INVALID_MODEL_OUTPUT" });
   });
@@ -126,7 +126,7 @@ describe("votes", () => {
     expect([helpfulMemories, harmfulMemories, ignored]).toEqual([["orders"], ["users"], []]);
   });
 
-  it("go only to memories that were shown, and to none that is named on both sides", async () => {
+  it("R9: go only to memories that were shown, and to none that is named on both sides", async () => {
     const { helpfulMemories, harmfulMemories, ignored } = await reflected({
       helpfulMemories: ["m1", "m9", "m2"],
       harmfulMemories: ["[m2]", "made-up", "m9"],

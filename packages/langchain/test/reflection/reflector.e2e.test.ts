@@ -67,7 +67,7 @@ describe("a reflector as a runnable", () => {
     expect(await credit(memory)).toMatchObject({ [first]: 1, [third]: -1 });
   });
 
-  it("makes each claim a memory of its own with the query that led to it", async () => {
+  it("R7: makes each claim a memory of its own with the query that led to it", async () => {
     const setup = await bench();
     const run = await endedRun(setup);
     const other = "The queue of the payment service holds 500 entries - further ones are dropped without a log line";
@@ -97,7 +97,7 @@ describe("a reflector as a runnable", () => {
     expect(await idIn("globex")).not.toBe(first);
   });
 
-  it.each(["both", "claim", "query"] as const)("indexes a claim by %s", async (indexBy) => {
+  it.each(["both", "claim", "query"] as const)("R7: indexes a claim by %s", async (indexBy) => {
     const { memory } = await bench();
     const vectors = await usearchStore();
     const task = "zebra crossing inspection in Utrecht";
@@ -133,7 +133,7 @@ describe("a reflector as a runnable", () => {
     ["malformed", '{"newClaims": ["a"]}'],
     ["prose", "All good!"],
     ["an error", new Error("out of credit")],
-  ])("changes nothing when the answer is %s", async (_what, said) => {
+  ])("R4: changes nothing when the answer is %s", async (_what, said) => {
     const setup = await bench();
     const run = await endedRun(setup);
     const [seq, size] = [await seqOf(setup), setup.vectors.memoryVectors.length];

@@ -1,0 +1,324 @@
+import { globSync, readFileSync } from "node:fs";
+import { repositoryFile } from "./repository.js";
+
+/** The page that {@link sourceDesignsPage} makes. */
+export const SOURCE_DESIGNS = "docs/reference/source-designs.md";
+
+/**
+ * - `works`: as the design says it
+ * - `partly`: the note says which part is missing or another
+ * - `otherwise`: decided otherwise; the note says why
+ * - `not built`
+ */
+export type DesignState = "works" | "partly" | "otherwise" | "not built";
+
+/** One requirement of a design. */
+export interface DesignLine {
+  /** Tests of it have it in their titles: `R6: …`, or `Q1, Q5: …`. */
+  readonly code: string;
+  readonly what: string;
+  readonly state: DesignState;
+  /** How, or why not; empty where there is nothing to add. */
+  readonly note: string;
+}
+
+interface Design {
+  readonly title: string;
+  readonly about: string;
+  readonly lines: readonly DesignLine[];
+}
+
+const line = (code: string, what: string, state: DesignState, note = ""): DesignLine => ({ code, what, state, note });
+
+/** States in words. */
+const STATES: Readonly<Record<DesignState, string>> = {
+  works: "works",
+  partly: "in part",
+  otherwise: "decided otherwise",
+  "not built": "not built",
+};
+
+/** The four designs, by hand. */
+export const DESIGNS: readonly Design[] = [
+  {
+    title: "1. Q-values beside similarity",
+    about:
+      "The skill `qavr-memory`: a q-value for each memory, mixed into the similarity. It is the learner [`qValue()`](learners.md); the default learner replaces it.",
+    lines: [
+      line("Q1", "score = (1 − α) · similarity + α · q; the host's order at α = 0", "works"),
+      line("Q2", "cold below 100 episodes of a context, and learning all the while", "works"),
+      line("Q3", "α = 0.3 once warm", "works"),
+      line("Q4", "fetches 2 · n, returns n", "works"),
+      line("Q5", "a q-value bridges at most 0.4286 of similarity", "works"),
+      line("Q6", "similarities outside [0, 1] are mapped, and the ranking says so", "works"),
+      line("Q7", "q ← q + 0.1 · (r − q)", "works", "At weight 1; an end without a verdict weighs 0.3."),
+      line(
+        "Q8",
+        "rewards 1 used, 0.1 unused, −0.2 failed",
+        "works",
+        "Use is found in answers and tool calls, or reported.",
+      ),
+      line("Q9", "q stays in [0, 1]", "works"),
+      line("Q10", "unused memories fade by 0.99 a day", "works"),
+      line("Q11", "counts of accesses, successes, failures", "works", "Counted when the episode is recorded."),
+      line("Q12", "its state file is read and written, unknown keys included", "works"),
+      line("Q13", "a configuration block; `enabled: false` passes requests through", "works"),
+      line(
+        "Q14",
+        "monitoring: tracked memories, mode, best and worst, progress",
+        "works",
+        "`qavr status` draws the progress.",
+      ),
+      line("Q15", "illegal numbers in a file are replaced, with a warning", "works"),
+      line("Q16", "fading is the same however often it is read", "works"),
+    ],
+  },
+  {
+    title: "2. Claims and reflection",
+    about:
+      "Agent memories of [warren](https://github.com/secmon-lab/warren) 0.8.2. After a task, a model writes claims and votes on the memories shown. [How to keep claims](../how-to/claims.md).",
+    lines: [
+      line(
+        "R1",
+        "id, agent, task, embedding, claim, score, creation, last use",
+        "works",
+        "`agentClaims()`. With an embedding model, the collection keeps the embedding.",
+      ),
+      line("R2", "a memory is validated, each field with a message of its own", "works"),
+      line("R3", "NaN is refused", "works"),
+      line("R4", "new claims, helpful and harmful memories; a malformed answer writes nothing", "works"),
+      line("R5", "claims are clear without their run", "works", "A claim with an error is not kept."),
+      line(
+        "R6",
+        "an agent never sees, changes or prunes another's",
+        "works",
+        "In a collection. In a vector store by your filter on `qavr_namespace`.",
+      ),
+      line(
+        "R7",
+        "each claim is a memory of its own, with its task and embedding",
+        "works",
+        "It is embedded with its own words, too: by the task alone it would not be found by what it says.",
+      ),
+      line(
+        "R8",
+        "score = 0.3 · Δ + 0.7 · score, in ±10",
+        "otherwise",
+        "`score10()` has this arithmetic. The score by default is 10 · (helpful − harmful) / (helpful + harmful + 2), since the original stays in (−3, 2) and a helpful vote lowers scores above 2.",
+      ),
+      line("R9", "a memory on both lists is harmful", "otherwise", "It gets no vote: what the model meant is unclear."),
+      line(
+        "R10",
+        "selection by similarity, score and recency; scores below −5 are dropped",
+        "otherwise",
+        "`score10()` puts them last: a ranking drops nothing. Pruning archives them.",
+      ),
+      line("R11", "five candidates for each shown, at most 100; last use without a change of score", "works"),
+      line(
+        "R12",
+        "pruning at −8, at −5 after 90 days, at −3 after 180 days",
+        "works",
+        "By the votes' score, which reaches them; by the original's none ever fires, and `qavr doctor` says so. Archived with an undo, and noted in the ledger.",
+      ),
+      line(
+        "R13",
+        "scoring, selection and pruning can be replaced",
+        "works",
+        "A learner is a value, and so are the rules of pruning.",
+      ),
+    ],
+  },
+  {
+    title: "3. Procedures and skills",
+    about:
+      "Procedural memory of [AnimaWorks](https://github.com/xuiltul/animaworks): Markdown procedures with success counts in their front matter, matched to a request, revised and retired by outcome.",
+    lines: [
+      line(
+        "P1",
+        "front matter with counts, owned by the framework",
+        "not built",
+        "Nothing about worth will be written into a text by default: the ledger has it.",
+      ),
+      line("P2", "front matter is read and written, bodies keep their bytes", "not built"),
+      line("P3", "files without front matter have defaults", "not built"),
+      line("P4", "broken front matter loses nothing", "not built"),
+      line("P5", "a missing description is a warning", "not built"),
+      line("P6", "a migration with a backup", "not built", "A description can be derived when it is read."),
+      line(
+        "P7",
+        "one matcher in three tiers for skills and procedures",
+        "not built",
+        "Hosts search skills themselves by now.",
+      ),
+      line("P8", "a skill and a procedure may share a name", "not built"),
+      line(
+        "P9",
+        "procedures have a budget of their own",
+        "partly",
+        "Each Mastra collection has one, and what does not fit is skipped. There is none by kind of message.",
+      ),
+      line(
+        "P10",
+        "what was injected is recorded per session",
+        "partly",
+        "Memories, by the episode of their run. There are no procedures yet.",
+      ),
+      line("P11", "a list of matching procedures as pointers", "not built"),
+      line(
+        "P12",
+        "without the retriever the other tiers still match",
+        "partly",
+        "A collection searches by words while its embedding model is down. There are no tiers.",
+      ),
+      line(
+        "P13",
+        "Japanese requests find Japanese procedures",
+        "partly",
+        "A collection finds the design's own example. There are no procedures yet.",
+      ),
+      line(
+        "P14",
+        "the index follows writes",
+        "not built",
+        "For files. A collection indexes in the transaction of the write.",
+      ),
+      line(
+        "P15",
+        "a failing indexer fails no write",
+        "not built",
+        "For files. A collection keeps a text without its vector until `reembed()`.",
+      ),
+      line("P16", "front matter is no part of the embedding", "not built"),
+      line(
+        "P17",
+        "confidence = successes / (successes + failures)",
+        "partly",
+        "`successRate()`. Tools report on memories by handle, not on paths.",
+      ),
+      line("P18", "paths that leave the folder are refused", "not built", "No tool takes a path."),
+      line(
+        "P19",
+        "automatic and explicit reports: the explicit one wins, each run counts once",
+        "otherwise",
+        "The better tier wins, in either order. An agent's own report wins over a run that merely ended, and a run that threw wins over the agent's report.",
+      ),
+      line("P20", "an unknown result counts nothing", "works"),
+      line("P21", "tests cover 80 %", "works", "CI fails below it (`vitest.config.ts`)."),
+      line(
+        "P22",
+        "parallel reports are all counted",
+        "partly",
+        "Outcomes are, across processes, too. No files are written.",
+      ),
+      line("P23", "runs are distilled into procedures", "not built"),
+      line("P24", "a failing procedure is revised", "not built"),
+      line(
+        "P25",
+        "unused and failing procedures are archived",
+        "not built",
+        "`prune()` archives memories of a collection by votes.",
+      ),
+      line("P26", "a proven procedure becomes a skill", "not built"),
+    ],
+  },
+  {
+    title: "4. Lessons that are reinforced by reading",
+    about:
+      "Lesson reinforcement of [hive](https://github.com/mlorentedev/hive): lessons in Markdown files; each reading raises their confidence. The formula is the learner [`reinforcement()`](learners.md).",
+    lines: [
+      line("L1", "c ← min(1, c + 0.1 · (1 − c)), from 0.7", "works"),
+      line("L2", "1 − (1 − c₀) · 0.9ⁿ is the same", "works"),
+      line(
+        "L3",
+        "a lesson begins with a confidence of its own",
+        "not built",
+        "`initialConfidence` is one number per learner.",
+      ),
+      line(
+        "L4",
+        "each showing counts once per query",
+        "partly",
+        "In each ranking. There is no surface for lessons yet.",
+      ),
+      line("L5", "ten parallel readings count ten", "works"),
+      line(
+        "L6",
+        "lessons from before need no migration",
+        "partly",
+        "A memory without state has the confidence of the learner, not one of its own.",
+      ),
+      line(
+        "L7",
+        "an order per query: by match, count, confidence or both",
+        "not built",
+        "The learner is an option of the engine.",
+      ),
+      line("L8", "ties by last reading", "not built", "Ties keep the host's order."),
+      line("L9", "0.7 · match + 0.3 · confidence", "works", "The match is divided by the best one."),
+      line(
+        "L10",
+        "counts in a side table, Markdown untouched",
+        "otherwise",
+        "The ledger is the table. `engine.memories()` reads it.",
+      ),
+      line(
+        "L11",
+        "results carry counts, confidence, first and last reading",
+        "not built",
+        "`engine.memories()` has counts and the last showing.",
+      ),
+      line("L12", "readme, changelog, tests", "works", "[Learners](learners.md), and the tests above."),
+      line("L13", "headings in code are no lessons; a renamed heading keeps its counts", "not built"),
+    ],
+  },
+];
+
+const TITLE = /["'`]((?:[QRPL]\d+)(?:, [QRPL]\d+)*): /g;
+
+/** Test files by the codes in the titles of their tests, from the repository's root. */
+export function testsByCode(): Map<string, string[]> {
+  const found = new Map<string, Set<string>>();
+  for (const path of globSync("packages/*/{src,test}/**/*.ts", { cwd: repositoryFile("") }).sort()) {
+    // Suites that several test files share are among them.
+    if (!/\/test\/|\.test\.ts$/.test(path)) continue;
+    for (const [, codes = ""] of readFileSync(repositoryFile(path), "utf8").matchAll(TITLE)) {
+      for (const code of codes.split(", ")) found.set(code, (found.get(code) ?? new Set()).add(path));
+    }
+  }
+  return new Map([...found].map(([code, paths]) => [code, [...paths]]));
+}
+
+/** The whole page. */
+export function sourceDesignsPage(tests: ReadonlyMap<string, readonly string[]>): string {
+  const lines = DESIGNS.flatMap((design) => design.lines);
+  const count = (state: DesignState): number => lines.filter((one) => one.state === state).length;
+  return `<!-- Made by packages/checks/test/source-designs.test.ts from packages/checks/src/source-designs.ts. -->
+
+# Source designs
+
+Four published designs stood at the beginning of qavr. This page has each of their requirements, its state here, and its tests. The titles of the tests begin
+with the code.
+
+Of ${lines.length} requirements ${count("works")} work, ${count("partly")} work in part, ${count("otherwise")} are decided otherwise, and ${count("not built")} are not built: most of these are about Markdown files.
+${DESIGNS.map(
+  ({ title, about, lines: own }) => `
+## ${title}
+
+${about}
+
+| | requirement | here | tests |
+|---|---|---|---|
+${own.map((one) => `| ${one.code} | ${one.what} | ${[`**${STATES[one.state]}**`, one.note].filter(Boolean).join(". ")} | ${linksTo(tests.get(one.code) ?? [])} |`).join("\n")}
+`,
+).join("")}`;
+}
+
+function linksTo(paths: readonly string[]): string {
+  const nameOf = (path: string): string =>
+    path
+      .split("/")
+      .at(-1)
+      ?.replace(/\.ts$/, "")
+      .replace(/\.test$/, "") ?? path;
+  return paths.length === 0 ? "–" : paths.map((path) => `[${nameOf(path)}](../../${path})`).join(", ");
+}
