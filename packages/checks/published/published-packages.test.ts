@@ -65,7 +65,7 @@ describe("published packages", () => {
 
       // A program has no entry to import.
       if (entry.manifest.bin) {
-        it("installs into an empty folder, and runs there", async () => {
+        it("installs into an empty folder, and leads there from demo to status, why, doctor and dashboard", async () => {
           const consumer = await createConsumer(join(folder, "consumer-program"), entry, tarballs);
           for (const [program, file] of Object.entries(entry.manifest.bin ?? {})) {
             const module = JSON.stringify(`./node_modules/${name}/${file}`);
@@ -75,6 +75,29 @@ describe("published packages", () => {
             expect(started.exitCode, started.output).toBe(0);
             expect(started.stdout).toContain(`Usage: ${program}`);
           }
+          const steps = await consumer.node(`
+            import { execFileSync, spawn } from "node:child_process";
+            const main = "node_modules/qavr/dist/main.mjs";
+            const qavr = (...args) =>
+              JSON.parse(execFileSync(process.execPath, [main, ...args, "--json"], { encoding: "utf8" })).data;
+            const { store } = qavr("demo", "--runs", "80");
+            const status = qavr("status", "-s", store);
+            const [{ episode }] = qavr("runs", "-s", store).runs;
+            const { run } = qavr("why", episode, "-s", store);
+            const { findings } = qavr("doctor", "-s", store);
+            const child = spawn(process.execPath, [main, "dashboard", "-s", store, "--port", "0", "--json"]);
+            const printed = await new Promise((resolve) => child.stdout.once("data", resolve));
+            const url = new URL(JSON.parse(printed).data.url);
+            const page = await (await fetch(url)).text();
+            const script = await (await fetch(new URL("app.js", url))).text();
+            child.kill();
+            console.log(JSON.stringify({
+              taught: status.runs.taught, shown: run.exposures[0].items.length, findings: findings.length,
+              page: page.includes('id="app"'), script: script.length > 1000,
+            }));
+          `);
+          expect(steps.exitCode, steps.output).toBe(0);
+          expect(JSON.parse(steps.stdout)).toEqual({ taught: 80, shown: 3, findings: 0, page: true, script: true });
         });
       } else {
         it("has types that are right for every way of resolving it", async () => {

@@ -21,6 +21,7 @@ export const DESCRIPTION =
 
 export const GROUPS: Readonly<Record<string, string>> = {
   ledger: "check, copy and maintain the ledger",
+  notes: "own memories of @qavr/local",
 };
 
 const whole =
@@ -36,6 +37,8 @@ const moment = (text: string): number => {
   if (!Number.isNaN(value)) return value;
   throw new InvalidArgumentError("It must be a time such as 2026-05-01 or 2026-05-01T12:00Z.");
 };
+
+const file = (): Option => new Option("-f, --file <path>", "file of the notes (default: .qavr/memories.db)");
 
 const limit = (): Option => new Option("-l, --limit <number>", "how many to list").default(20).argParser(whole(1));
 
@@ -121,6 +124,35 @@ export const COMMANDS: readonly CommandEntry[] = [
     ],
     examples: ["qavr revoke --source thumbs --dry-run", "qavr revoke --source thumbs --from 2026-05-01 --yes"],
     load: () => import("./commands/revoke.js"),
+  },
+  {
+    name: "demo",
+    summary: "let it learn on a made-up support desk, in a temporary ledger, and show the result",
+    options: [new Option("--runs <number>", "runs to learn from").default(600).argParser(whole(20))],
+    opensLedger: false,
+    examples: ["qavr demo", "qavr demo --runs 200 --json"],
+    load: () => import("./commands/demo.js"),
+  },
+  {
+    name: "notes add",
+    summary: "keep a note (writes)",
+    args: "<text>",
+    options: [file(), new Option("--id <id>", "id of the note; one that is known is replaced")],
+    opensLedger: false,
+    examples: [
+      'qavr notes add "On EACCES, fix the permissions."',
+      'qavr notes add --id deploy "Clear the cache first."',
+    ],
+    load: () => import("./commands/notes/add.js"),
+  },
+  {
+    name: "notes search",
+    summary: "find notes by their words",
+    args: "<words...>",
+    options: [file(), limit()],
+    opensLedger: false,
+    examples: ["qavr notes search deploy fails", "qavr notes search EACCES --limit 3 --json"],
+    load: () => import("./commands/notes/search.js"),
   },
   {
     name: "ledger verify",

@@ -45,8 +45,15 @@ describe("every command", () => {
       "ledger restore": [backup, newPath("restored.db")],
       "ledger move": ["--to", newPath("moved.db")],
     };
+    const notes = newPath("notes.db");
+    Object.assign(commands, {
+      demo: ["--runs", "40"],
+      "notes add": ["On EACCES, fix the permissions.", "--id", "eacces", "--file", notes],
+      "notes search": ["EACCES", "--file", notes],
+    });
+    const without = new Set(["ledger restore", "demo", "notes add", "notes search"]);
     for (const [name, args] of Object.entries(commands)) {
-      const place = name === "ledger restore" ? [] : ["-s", ledger];
+      const place = without.has(name) ? [] : ["-s", ledger];
       const { exitCode, stdout, stderr } = await qavr(...name.split(" "), ...args, ...place, "--json");
       expect(exitCode, `${name}: ${stderr}`).toBe(0);
       const printed = JSON.parse(stdout) as { command: string; data: object };
@@ -199,6 +206,31 @@ describe("qavr status --json", () => {
       expect.stringMatching(/^learner oar@/),
       "revocation of checker",
     ]);
+  });
+});
+
+describe("qavr demo", () => {
+  it("learns which notes help, with a lift whose interval is above 0, and leaves the doctor nothing to say", async () => {
+    const { store, lift, best, curve } = (await dataOf("demo")) as StatusReport;
+    expect((lift?.lift as { low: number }).low).toBeGreaterThan(0);
+    expect(best.slice(0, 2).every(({ id }) => Number(id.split("-")[1]) < 2)).toBe(true);
+    expect(curve.points.at(-1)?.success).toBeGreaterThan(curve.points[0]?.success as number);
+    expect((await qavr("doctor", "-s", store)).exitCode).toBe(0);
+  });
+
+  it("says that it is made up, and how to look at it", async () => {
+    const { stdout } = await qavr("demo", "--runs", "40");
+    expect(stdout).toContain("made up");
+    expect(stdout).toMatch(/qavr dashboard --store .+ledger\.db/);
+  });
+});
+
+describe("qavr notes", () => {
+  it("finds a note by its words, in the file that @qavr/local uses", async () => {
+    const file = newPath("notes.db");
+    const { id } = (await dataOf("notes", "add", "Clear the cache before a deploy.", "--file", file)) as { id: string };
+    expect(await dataOf("notes", "search", "deploy", "--file", file)).toMatchObject({ notes: [{ id }] });
+    expect((await qavr("notes", "search", "payroll", "--file", file)).stdout).toContain("No note has");
   });
 });
 

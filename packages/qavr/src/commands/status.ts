@@ -5,10 +5,10 @@ import type { Input, Output } from "./command.js";
 
 export async function run({ open, progress }: Input): Promise<Output> {
   const report = await statusReport(await open(), progress("reading the ledger"));
-  return { data: report, text: (style) => textOf(report, style) };
+  return { data: report, text: (style) => statusText(report, style) };
 }
 
-function textOf(report: StatusReport, style: Style): string {
+export function statusText(report: StatusReport, style: Style): string {
   const { state, runs, memories, best, worst } = report;
   const paint = { learning: style.good, harming: style.bad, unjudged: style.bad, cold: style.bold, empty: style.bold };
   const coverage = runs.coverage === undefined ? "" : `, ${percent(runs.coverage)} with an outcome`;

@@ -230,6 +230,11 @@ export const DATA: Readonly<Record<string, z.ZodType>> = {
     entries: z.int(),
     verified: z.boolean(),
   }),
+  demo: status,
+  "notes add": z.strictObject({ id: z.string() }),
+  "notes search": z.strictObject({
+    notes: z.array(z.strictObject({ id: z.string(), text: z.string(), similarity: share })),
+  }),
   dashboard: z.strictObject({ url: z.string(), store: z.string() }),
   "ledger verify": verify,
   "ledger repair": z.strictObject({ rebuilt: z.array(z.string()), after: verify }),
