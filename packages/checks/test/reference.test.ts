@@ -80,7 +80,9 @@ describe("docs/reference/log-codes.md", () => {
         [...text.matchAll(/^ {2}([A-Z_]+):\s+"(.+)",$/gm)].map(([, code, sentence]) => [code, sentence]),
       ),
   ) as Record<string, string>;
-  const logged = found(/\bcode: "([A-Z][A-Z_]+)"/g).filter((code) => !(code in ERROR_CODES));
+  // The program `qavr` answers with codes and logs none.
+  const libraries = sources.filter(({ path }) => !path.startsWith("packages/qavr/"));
+  const logged = found(/\bcode: "([A-Z][A-Z_]+)"/g, libraries).filter((code) => !(code in ERROR_CODES));
 
   it("has one heading for every code that a package logs and no other", () => {
     const codes = new Set([...logged, ...Object.keys(sentences)]);
@@ -106,8 +108,8 @@ describe("docs/reference/environment.md", () => {
 });
 
 /** Distinct matches of a pattern's first group in the sources, sorted. */
-function found(pattern: RegExp): string[] {
-  return [...new Set(sources.flatMap(({ text }) => [...text.matchAll(pattern)].map((match) => match[1] ?? "")))].sort();
+function found(pattern: RegExp, among = sources): string[] {
+  return [...new Set(among.flatMap(({ text }) => [...text.matchAll(pattern)].map((match) => match[1] ?? "")))].sort();
 }
 
 describe("docs/reference/runtimes.md", () => {
