@@ -15,7 +15,7 @@ const PACKAGES = {
   langchain: { workspace: ["core"], outside: ["@langchain/core", "@langchain/langgraph", "langchain", "zod", "node:"] },
   mastra: { workspace: ["core"], outside: ["@mastra/core", "@mastra/memory", "node:"] },
   qavr: {
-    workspace: ["core", "learners", "sqlite", "postgres"],
+    workspace: ["core", "learners", "sqlite", "postgres", "local"],
     outside: ["commander", "pg", "preact", "node:"],
   },
   bench: {
