@@ -94,9 +94,14 @@ describe("a collection with an embedding model", () => {
     expect(model.given.at(-1)).toBe("a quick vehicle\nPartition it by hour.");
     expect(model.given).toHaveLength(4);
     expect(await found(claims, "fast car", 1)).toEqual(["c"]);
-    expect(await claims.reembed()).toBe(0);
     await claims.add({ id: "c", text: claim.text });
     expect(model.given.at(-1)).toBe(claim.text);
+    model.down = true;
+    await claims.add(claim);
+    model.down = false;
+    expect(await claims.reembed()).toBe(1);
+    expect(model.given.at(-1)).toBe(`${claim.query}\n${claim.text}`);
+    expect(await found(claims, "fast car", 1)).toEqual(["c"]);
   });
 
   it("P12: searches by words while the model is down, keeps new texts, and says so in the log", async () => {
