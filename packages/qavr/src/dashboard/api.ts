@@ -1,4 +1,4 @@
-import type { Store } from "@qavr/core";
+import type { Engine, NamespaceStatus, Store } from "@qavr/core";
 import { CommandError } from "../exit-codes.js";
 import { type Ledger, ledgerIn } from "../open-ledger.js";
 import { examineLoop, examineStorage } from "../reports/doctor.js";
@@ -65,10 +65,26 @@ export function createApi(store: Store, place: string): Api {
     const known = ledgers.get(named ?? "");
     // An empty ledger's namespace, learner and list of namespaces are not known yet.
     if (known && (await store.head(known.namespace)) > 0) return known;
-    const ledger = await ledgerIn(store, place, named);
+    const found = await ledgerIn(store, place, named);
+    const ledger = { ...found, engine: { ...found.engine, status: sharedStatus(found) } };
     ledgers.set(named ?? "", ledger);
     return ledger;
   }
+}
+
+/** The engine's status, which every report asks for and which scans all memories of a namespace: read once while the ledger does not grow. */
+function sharedStatus({ engine, store, namespace }: Ledger): Engine["status"] {
+  let known: { readonly head: number; readonly status: Promise<NamespaceStatus> } | undefined;
+  return async (options) => {
+    const head = await store.head(namespace);
+    if (known?.head === head) return known.status;
+    const reading = { head, status: engine.status(options) };
+    known = reading;
+    reading.status.catch(() => {
+      if (known === reading) known = undefined;
+    });
+    return reading.status;
+  };
 }
 
 function orderIn(params: URLSearchParams): MemoryOrder {

@@ -1,9 +1,13 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { type Place, searchOf } from "./location.js";
 
 const TOKEN = "qavr-token";
 /** How often the page asks whether the ledger has grown, ms. */
 const LOOK_EVERY = 2_000;
+/** Times that a report's own duration passes before it is asked for again. */
+const REST = 5;
+/** How long the last report took, ms: large ledgers are looked at less often. */
+let took = 0;
 /** A quick answer needs no skeleton, ms. */
 const SKELETON_AFTER = 150;
 
@@ -63,10 +67,14 @@ export function useReport<Data>(
   useEffect(() => {
     if (!wanted) return undefined;
     const aborting = new AbortController();
+    const start = performance.now();
     const timer = setTimeout(() => setLoaded((known) => ({ ...known, slow: true })), SKELETON_AFTER);
     ask<Data>(question, params, aborting.signal)
       .then(
-        (data) => setLoaded({ key, data, slow: false }),
+        (data) => {
+          took = performance.now() - start;
+          setLoaded({ key, data, slow: false });
+        },
         (problem: Problem) => {
           if (aborting.signal.aborted) return;
           setLoaded((known) => ({ ...(known.key === key ? known : {}), key, problem, slow: false }));
@@ -94,22 +102,22 @@ export interface Live {
 /** Asks every two seconds whether the ledger has grown, while the page is seen. */
 export function useLive(place: Place): Live {
   const [live, setLive] = useState<Live>({ head: 0, at: Date.now(), offline: false });
-  const asking = useRef(false);
   useEffect(() => {
     const look = async (): Promise<void> => {
-      if (asking.current || document.hidden) return;
-      asking.current = true;
+      if (document.hidden) return;
       try {
         const { head } = await ask<{ head: number }>("head", searchOf(place, ["namespace"]));
         setLive({ head, at: Date.now(), offline: false });
       } catch (problem) {
         if ((problem as Problem).code === "OFFLINE") setLive((known) => ({ ...known, offline: true }));
-      } finally {
-        asking.current = false;
       }
     };
-    const timer = setInterval(() => void look(), LOOK_EVERY);
-    return () => clearInterval(timer);
+    let timer: ReturnType<typeof setTimeout>;
+    const next = (): void => {
+      timer = setTimeout(() => void look().then(next), Math.max(LOOK_EVERY, REST * took));
+    };
+    next();
+    return () => clearTimeout(timer);
   }, [place.namespace]);
   return live;
 }
