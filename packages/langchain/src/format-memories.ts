@@ -1,5 +1,5 @@
 import type { DocumentInterface } from "@langchain/core/documents";
-import { refuseOption } from "@qavr/core/adapter";
+import { promptLine, refuseOption } from "@qavr/core/adapter";
 import type { FoundItem } from "./langgraph/stored-item.js";
 import { ANNOTATION_KEY, type ShownDocuments } from "./ranking/shown-documents.js";
 
@@ -22,18 +22,6 @@ export function formatMemories(memories: readonly (DocumentInterface | FoundItem
         : promptLine(memory.handle, memory.text),
     )
     .join("\n");
-}
-
-/** Characters that a reader, or a model, may take for the end of a line. */
-const LINE_BREAK = /\r\n?|[\n\v\f\u0085\u2028\u2029]/g;
-
-/**
- * A memory as lines of a prompt: `[m1] text`, or `- text` without a handle. Further lines of the text are indented, so that
- * no text can pass for another memory.
- */
-export function promptLine(handle: string | undefined, text: string): string {
-  const indented = text.replaceAll(LINE_BREAK, "\n  ");
-  return handle === undefined || handle === "" ? `- ${indented}` : `[${handle}] ${indented}`;
 }
 
 /** The short handle of a returned document; undefined for one that no ranking returned. */

@@ -61,6 +61,7 @@ export {
   toOutcomeInput,
   type Verdict,
 } from "./outcome.js";
+export { excerpt, promptLine } from "./prompt-line.js";
 export { type RecentMap, recentMap } from "./recent-map.js";
 export {
   byRank,

@@ -1,5 +1,6 @@
 import type { DocumentInterface } from "@langchain/core/documents";
-import { handleOf, promptLine } from "../format-memories.js";
+import { promptLine } from "@qavr/core/adapter";
+import { handleOf } from "../format-memories.js";
 import type { ShownDocuments } from "../ranking/shown-documents.js";
 import { escapeFence, fenced } from "./fence.js";
 import type { MIDDLEWARE_DEFAULTS } from "./middleware-options.js";

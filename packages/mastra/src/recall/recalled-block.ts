@@ -1,3 +1,4 @@
+import { excerpt, promptLine } from "@qavr/core/adapter";
 import type { RecalledEntry } from "../runs/agent-run.js";
 import type { CollectionOptions } from "./collections.js";
 
@@ -23,10 +24,7 @@ export function collectionBlock(
   { collection, heading = collection.name }: CollectionOptions,
   memories: readonly BlockEntry[],
 ): string {
-  const lines = memories.map(
-    ({ handle, text = "" }) => `${handle === undefined ? "-" : `[${handle}]`} ${text.replaceAll(/\r\n?|\n/g, "\n  ")}`,
-  );
-  return [heading, ...lines].join("\n");
+  return [heading, ...memories.map(({ handle, text = "" }) => promptLine(handle, text))].join("\n");
 }
 
 /**
@@ -34,11 +32,8 @@ export function collectionBlock(
  * Undefined for an empty list.
  */
 export function handleBlock(toolName: string, memories: readonly RecalledEntry[]): string | undefined {
-  const lines = memories.flatMap(({ handle, text }) => (text === undefined ? [] : [`[${handle}] ${excerpt(text)}`]));
+  const lines = memories.flatMap(({ handle, text }) =>
+    text === undefined ? [] : [`[${handle}] ${excerpt(text, EXCERPT)}`],
+  );
   return lines.length === 0 ? undefined : [`Handles of the recalled messages, for ${toolName}:`, ...lines].join("\n");
-}
-
-function excerpt(text: string): string {
-  const line = text.replaceAll(/\s+/g, " ").trim();
-  return line.length <= EXCERPT ? line : `${line.slice(0, EXCERPT).toWellFormed()}…`;
 }
