@@ -155,6 +155,17 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/notes/search.js"),
   },
   {
+    name: "notes prune",
+    summary: "archive notes that misled, by the votes on them (writes with --yes)",
+    options: [
+      file(),
+      new Option("--dry-run", "only say what would be archived"),
+      new Option("--yes", "archive them; nothing is deleted"),
+    ],
+    examples: ["qavr notes prune --dry-run", "qavr notes prune --yes --file team.db"],
+    load: () => import("./commands/notes/prune.js"),
+  },
+  {
     name: "ledger verify",
     summary: "read everything and compare it with its digests",
     examples: ["qavr ledger verify", "qavr ledger verify --store backup.db --json"],

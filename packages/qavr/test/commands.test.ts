@@ -50,6 +50,7 @@ describe("every command", () => {
       demo: ["--runs", "40"],
       "notes add": ["On EACCES, fix the permissions.", "--id", "eacces", "--file", notes],
       "notes search": ["EACCES", "--file", notes],
+      "notes prune": ["--dry-run", "--file", notes],
     });
     const without = new Set(["ledger restore", "demo", "notes add", "notes search"]);
     for (const [name, args] of Object.entries(commands)) {
@@ -232,6 +233,30 @@ describe("qavr notes", () => {
     const { id } = (await dataOf("notes", "add", "Clear the cache before a deploy.", "--file", file)) as { id: string };
     expect(await dataOf("notes", "search", "deploy", "--file", file)).toMatchObject({ notes: [{ id }] });
     expect((await qavr("notes", "search", "payroll", "--file", file)).stdout).toContain("No note has");
+  });
+});
+
+describe("qavr notes prune", () => {
+  it("archives notes that votes call misleading, with --yes alone", async () => {
+    const [file, store] = [newPath("notes.db"), newPath()];
+    await dataOf("notes", "add", "Run the deploy as root.", "--id", "wrong", "--file", file);
+    const engine = appEngine(sqliteStore(store));
+    for (let run = 0; run < 8; run++) {
+      const candidates = [{ id: "wrong", similarity: 0.9 }];
+      const { episode } = await engine.rank({ collection: "memories", candidates, topK: 1 });
+      await engine.end(episode, { reward: false, harmful: ["wrong"] });
+    }
+    await engine.close();
+    const prune = (...args: string[]): Promise<unknown> =>
+      dataOf("notes", "prune", "-s", store, "--file", file, ...args);
+    const found = { archived: [{ id: "wrong", score: -8 }] };
+    expect(await prune("--dry-run")).toMatchObject({ ...found, dryRun: true });
+    expect(await dataOf("notes", "search", "deploy", "--file", file)).toMatchObject({ notes: [{ id: "wrong" }] });
+    const report = JSON.parse((await qavr("notes", "prune", "-s", store, "--file", file, "--yes", "--json")).stdout);
+    expect(PRINTED.safeParse(report).error?.message).toBeUndefined();
+    expect(report.data).toMatchObject(found);
+    expect(await dataOf("notes", "search", "deploy", "--file", file)).toEqual({ notes: [] });
+    expect((await qavr("notes", "prune", "-s", store, "--file", file)).exitCode).toBe(2);
   });
 });
 

@@ -235,6 +235,14 @@ export const DATA: Readonly<Record<string, z.ZodType>> = {
   "notes search": z.strictObject({
     notes: z.array(z.strictObject({ id: z.string(), text: z.string(), similarity: share })),
   }),
+  "notes prune": z.strictObject({
+    namespace: z.string(),
+    collection: z.string(),
+    memories: z.int(),
+    archived: z.array(z.looseObject({ id: z.string(), score: z.number() })),
+    at: ms,
+    dryRun: z.boolean(),
+  }),
   dashboard: z.strictObject({ url: z.string(), store: z.string() }),
   "ledger verify": verify,
   "ledger repair": z.strictObject({ rebuilt: z.array(z.string()), after: verify }),
