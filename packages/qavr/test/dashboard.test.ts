@@ -128,6 +128,7 @@ if (browser) {
       const empty = await serve(path);
       await page.goto(empty);
       await page.getByText("No run is recorded yet").waitFor();
+      await page.getByText("npx qavr demo").waitFor();
       for (const [name, text] of [
         ["memories", "No memory was shown yet"],
         ["runs", "No run is recorded here"],

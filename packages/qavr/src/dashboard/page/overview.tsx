@@ -16,8 +16,9 @@ export function Overview({ loaded }: { readonly loaded: Loaded<StatusReport> }):
 
 function Nothing(): JSX.Element {
   return (
-    <Empty title="No run is recorded yet" command="npx qavr doctor">
-      Put the memory around your retriever and run the application once: this page follows it live.
+    <Empty title="No run is recorded yet" command="npx qavr demo">
+      Put the memory around your retriever and run the application once: this page follows it live. To look around
+      first, there is a demo with a ledger of its own:
     </Empty>
   );
 }
