@@ -19,7 +19,7 @@ export interface Probed {
   readonly ready: number;
   /** Growth of the process's memory by the search, bytes. */
   readonly memory: number;
-  /** Median time of a search, ms. */
+  /** Median of the processor's time for a search, ms: other work on the machine adds nothing to it. */
   readonly p50: number;
   /** Share of requests with a text of their need among the first ten. */
   readonly hits: number;
@@ -47,9 +47,10 @@ export async function probe({ contender: name, folder, step }: Probe): Promise<P
   const times: number[] = [];
   let hits = 0;
   for (const [i, text] of asked.entries()) {
-    const start = performance.now();
+    const start = process.cpuUsage();
     const found = await filled.search(text);
-    times.push(performance.now() - start);
+    const { user, system } = process.cpuUsage(start);
+    times.push((user + system) / 1_000);
     if (found.some((place) => needs[place] === requests[i]?.need)) hits++;
   }
   return {
