@@ -24,7 +24,7 @@ export interface DemoPlace {
   readonly print: (text: string) => void;
   /** Shows how far a longer piece of work is. */
   readonly progress: (label: string) => Progress;
-  /** Where the curve is drawn while it grows; undefined without a terminal. */
+  /** Draws the curve while it grows; undefined without a terminal. */
   readonly frame?: Frame | undefined;
 }
 

@@ -2,7 +2,7 @@ import type { Engine } from "@qavr/core";
 import { exportState, importState } from "@qavr/core/maintenance";
 import { CommandError } from "./exit-codes.js";
 
-/** What a learner knows of one collection, as a file. Bytes are base64, in the learner's own format. */
+/** State of a learner for one collection, as a file. Bytes are base64, in the learner's own format. */
 export interface LearnedFile {
   readonly schema: 1;
   readonly learner: string;

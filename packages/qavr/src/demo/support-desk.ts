@@ -50,7 +50,7 @@ const MISLEADING_FROM = 4;
 export interface DeskRequest {
   readonly vector: readonly number[];
   readonly candidates: readonly Candidate[];
-  /** Whether the run succeeds with these notes, by id. */
+  /** True when the run succeeds with these notes, by id. */
   succeedsWith(shown: readonly string[]): boolean;
 }
 

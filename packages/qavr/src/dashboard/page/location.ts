@@ -1,4 +1,4 @@
-/** What the page shows; the address holds all of it. */
+/** State of the page; the address holds all of it. */
 export interface Place {
   readonly page: string;
   readonly namespace?: string;
