@@ -11,7 +11,7 @@ import { repositoryFile } from "../src/repository.js";
 /** vitest refuses `require()`, so what is built on it can only be imported. */
 const ESM_ONLY = new Set(["@qavr/store-conformance"]);
 /** Full-text search is in Node's SQLite from 22.16 on. */
-const OLDEST_NODE: Readonly<Record<string, string>> = { "@qavr/local": ">=22.16" };
+const OLDEST_NODE: Readonly<Record<string, string>> = { "@qavr/local": ">=22.16", "@qavr/markdown": ">=22.16" };
 
 const packages = publishedPackages();
 

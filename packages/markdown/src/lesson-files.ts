@@ -1,0 +1,60 @@
+import { mkdir, open, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { escapePath, glob } from "tinyglobby";
+
+/** Files of lessons below a folder, by their path from there, with `/`. */
+export interface LessonFiles {
+  /** A stamp of each file, which changes when the file does. Folders that begin with a dot and `node_modules` are left out. */
+  stamps(): Promise<ReadonlyMap<string, string>>;
+  /** The text of a file; undefined if there is none. */
+  read(path: string): Promise<string | undefined>;
+  /** Appends a text in one write, so that no other writer's text is lost; resolves when it is durable. Makes the file. */
+  append(path: string, text: string): Promise<void>;
+}
+
+/** @param name Name of the files, in any folder. */
+export function lessonFiles(root: string, name: string): LessonFiles {
+  const pattern = `**/${escapePath(name)}`;
+  return {
+    async stamps() {
+      const paths = await glob(pattern, { cwd: root, ignore: "**/node_modules/**", followSymbolicLinks: false });
+      const stamps = await Promise.all(
+        paths.sort().map(async (path): Promise<readonly [string, string][]> => {
+          try {
+            const { ino, size, mtimeMs, ctimeMs } = await stat(join(root, path));
+            return [[path, `${ino}:${size}:${mtimeMs}:${ctimeMs}`]];
+          } catch (error) {
+            // Removed since the search.
+            if (isMissing(error)) return [];
+            throw error;
+          }
+        }),
+      );
+      return new Map(stamps.flat());
+    },
+
+    async read(path) {
+      try {
+        return await readFile(join(root, path), "utf8");
+      } catch (error) {
+        if (isMissing(error)) return undefined;
+        throw error;
+      }
+    },
+
+    async append(path, text) {
+      await mkdir(join(root, path, ".."), { recursive: true });
+      const file = await open(join(root, path), "a");
+      try {
+        await file.write(text);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+    },
+  };
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException | null)?.code === "ENOENT";
+}

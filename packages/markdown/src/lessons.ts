@@ -1,0 +1,271 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { createEngine, type Engine, type MemoryView, QavrError } from "@qavr/core";
+import { createLog } from "@qavr/core/adapter";
+import { illegalOption } from "@qavr/core/store";
+import { type LocalHit, type LocalQuery, localMemories } from "@qavr/local";
+import { sqliteStore } from "@qavr/sqlite";
+import { lessonFiles } from "./lesson-files.js";
+import { FIRST_CONFIDENCE, lessonIndex } from "./lesson-index.js";
+import {
+  assertProject,
+  type LessonQuery,
+  type LessonsOptions,
+  type NewLesson,
+  resolveLesson,
+  resolveLessonsOptions,
+  resolveQuery,
+} from "./lesson-options.js";
+import { grown, permuted } from "./lesson-order.js";
+import { type LessonRecord, toRecord } from "./lesson-record.js";
+import type { MarkdownLogCode } from "./log-codes.js";
+import { type Section, sectionsOf } from "./sections.js";
+
+/** A lesson with what is known of its readings. */
+export interface Lesson {
+  /** Stays through a new heading, a new body and another file, unless heading and body change at once. */
+  readonly id: string;
+  /** Its file, from the root, with `/`. */
+  readonly path: string;
+  /** The folder of its file; "." for the root. */
+  readonly project: string;
+  readonly title: string;
+  /** Markdown. */
+  readonly body: string;
+  /** Readings before this one. */
+  readonly reinforcements: number;
+  /** In [0, 1]: `1 − (1 − c) · 0.9^reinforcements`, where c is the lesson's own, by default 0.7. */
+  readonly confidence: number;
+  /** ISO date of its heading, or of the table that it was imported from. */
+  readonly firstSeen: string;
+  /** Unix ms of the last reading before this one; absent for the first. */
+  readonly lastReferenced?: number;
+}
+
+/** A lesson that a search found. */
+export interface LessonHit extends Lesson {
+  /** In [0, 1]: the share of the request's words that it covers, rare words more. */
+  readonly similarity: number;
+}
+
+/** Lessons that were shown, each counted once. */
+export interface ReadLessons<Shown extends Lesson = Lesson> {
+  readonly lessons: readonly Shown[];
+  /** Reports name it: `engine.report(episode, { reward, helpful, harmful })`. Empty if no lesson was shown. */
+  readonly episode: string;
+}
+
+/** The lessons as a memory searches them. It counts none: the memory counts those that its runs show, when they end. */
+export interface LessonCollection {
+  /** `lessons`: its name in the ledger. */
+  readonly name: string;
+  /** The best matches, best first. */
+  search(query: LocalQuery): Promise<LocalHit[]>;
+}
+
+/**
+ * Lessons in Markdown files. The files are the truth: `capture` appends to them, and nothing else writes them. Every call looks for
+ * changed files first. Calls reject with the codes of the collection (`STORE_…`) in `.qavr/lessons.db`.
+ */
+export interface Lessons {
+  /** Writes down lessons and how they did: outcomes of a search go to `engine.report(episode, …)`. */
+  readonly engine: Engine;
+  /** For `memory.retriever()` of `@qavr/langchain` and `qavr.collections` of `@qavr/mastra`. */
+  readonly collection: LessonCollection;
+  /**
+   * Appends a lesson to the file of its project. It resolves when the file is durable.
+   *
+   * @throws INVALID_ARGUMENT also for a body that would end the lesson or hide the next one, and for a file that ends inside a code block
+   */
+  capture(lesson: NewLesson): Promise<Lesson>;
+  /**
+   * The best matches, in the order of `rankBy`. Each lesson returned counts as read once, durably, before it is returned.
+   *
+   * @throws INVALID_ARGUMENT
+   */
+  search(query: LessonQuery): Promise<ReadLessons<LessonHit>>;
+  /** All lessons of a project, as in its file. Each counts as read once. @throws INVALID_ARGUMENT */
+  read(project: string): Promise<ReadLessons>;
+  /** All lessons by file and place, without counting them. */
+  list(): Promise<Lesson[]>;
+  /** Closes the collection, and the engine unless it was given. */
+  close(): Promise<void>;
+}
+
+/** Facts of a lesson that was never shown. */
+const UNREAD: Pick<MemoryView, "shown" | "lastShown"> = { shown: 0 };
+
+/** Ids that one read of the ledger takes. */
+const READ_AT_ONCE = 10_000;
+
+/**
+ * Opens the lessons below a folder: sections `### [2026-01-31] title` of the files `90-lessons.md`. Several processes may do so at once.
+ *
+ * @throws INVALID_ARGUMENT; and what `localMemories()` and `sqliteStore()` throw
+ * @example
+ * const lessons = openLessons("vault");
+ * await lessons.capture({ project: "kubelab", title: "EACCES on deploy", body: "Fix the permissions of the folder." });
+ * const found = await lessons.search({ text: "deploy fails", rankBy: "hybrid" });
+ */
+export function openLessons(root: string, options: LessonsOptions = {}): Lessons {
+  const { files: name, engine: given, logger } = resolveLessonsOptions(options);
+  if (typeof root !== "string" || !statSync(root, { throwIfNoEntry: false })?.isDirectory())
+    throw illegalOption("root", "openLessons(): root must be a folder that exists", root);
+  const log = createLog<MarkdownLogCode>(logger, [
+    "LESSON_CONFIDENCE_CLAMPED",
+    "LESSONS_NOT_COUNTED",
+    "LESSON_FILE_UNREADABLE",
+  ]);
+  const collection = localMemories({ path: join(root, ".qavr/lessons.db"), name: "lessons" });
+  const engine = given ?? createEngine({ store: sqliteStore(join(root, ".qavr/ledger.db")), logger });
+  const files = lessonFiles(root, name);
+  const index = lessonIndex(files, collection, log);
+
+  /** Facts of the ledger, in the order of the ids. */
+  const facts = async (ids: readonly string[]): Promise<readonly Pick<MemoryView, "shown" | "lastShown">[]> => {
+    try {
+      const views: MemoryView[] = [];
+      for (let i = 0; i < ids.length; i += READ_AT_ONCE) {
+        const part = ids.slice(i, i + READ_AT_ONCE);
+        views.push(...(await engine.memories({ collection: collection.name, ids: part })).memories);
+      }
+      return views;
+    } catch (error) {
+      log("warn", "LESSONS_NOT_COUNTED", "The counts of lessons could not be read.", { error });
+      return ids.map(() => UNREAD);
+    }
+  };
+  const withFacts = async (records: readonly LessonRecord[]): Promise<Lesson[]> => {
+    const known = await facts(records.map(({ id }) => id));
+    return records.map((record, i) => toLesson(record, known[i] ?? UNREAD));
+  };
+  /** Counts the lessons as shown, and returns them as they are shown. */
+  const show = async <Shown extends Lesson>(
+    lessons: readonly Shown[],
+    text: string | undefined,
+    similarityOf: (lesson: Shown) => number,
+    keepOrder: boolean,
+  ): Promise<ReadLessons<Shown>> => {
+    if (lessons.length === 0) return { lessons: [], episode: "" };
+    const candidates = lessons.map((lesson) => ({
+      id: lesson.id,
+      text: textOf(lesson),
+      similarity: similarityOf(lesson),
+    }));
+    const request = { collection: collection.name, text, candidates, topK: lessons.length, keepOrder };
+    const { items, episode } = await engine.rank(request);
+    try {
+      if (episode !== "") await engine.end(episode);
+    } catch (error) {
+      log("warn", "LESSONS_NOT_COUNTED", "The reading of lessons could not be counted.", { error });
+    }
+    return { lessons: items.map((item) => lessons[item.index] as Shown), episode };
+  };
+
+  return {
+    engine,
+
+    collection: {
+      name: collection.name,
+      async search(query) {
+        await index.sync();
+        return collection.search(query);
+      },
+    },
+
+    async capture(lesson) {
+      const today = new Date().toISOString().slice(0, 10);
+      const checked = resolveLesson(lesson, { confidence: FIRST_CONFIDENCE, date: today });
+      const path = checked.project === "." ? name : `${checked.project}/${name}`;
+      const before = (await files.read(path)) ?? "";
+      const entry = entryOf(checked, before);
+      assertOneMore(sectionsOf(before), sectionsOf(`${before}${entry}\n### [${today}] next\n`), checked, path);
+      await files.append(path, entry);
+      await index.sync();
+      const written = (await index.lessons()).findLast(
+        ({ facts: { path: at, date, title } }) => at === path && date === checked.date && title === titleOf(checked),
+      );
+      return (await withFacts([written as LessonRecord]))[0] as Lesson;
+    },
+
+    async search(query) {
+      const { text, limit, rankBy, alpha, project } = resolveQuery(query);
+      await index.sync();
+      const found = await collection.search({ text, limit, ...(project === undefined ? {} : { filter: { project } }) });
+      const lessons = await withFacts(found.map(toRecord));
+      const hits = lessons.map((lesson, i) => ({ ...lesson, similarity: (found[i] as LocalHit).similarity }));
+      return show(permuted(hits, rankBy, alpha), text, ({ similarity }) => similarity, rankBy !== "learned");
+    },
+
+    async read(project) {
+      assertProject(project);
+      await index.sync();
+      const records = (await index.lessons()).filter(({ facts: { project: own } }) => own === project);
+      return show(await withFacts(records), undefined, () => 0, true);
+    },
+
+    async list() {
+      await index.sync();
+      return withFacts(await index.lessons());
+    },
+
+    async close() {
+      await collection.close();
+      if (!given) await engine.close();
+    },
+  };
+}
+
+function toLesson(
+  { id, text, facts: { path, project, date, title, confidence, imported } }: LessonRecord,
+  { shown, lastShown }: Pick<MemoryView, "shown" | "lastShown">,
+): Lesson {
+  const last = Math.max(lastShown ?? 0, imported?.lastReferenced ?? 0);
+  return {
+    id,
+    path,
+    project,
+    title,
+    body: text.slice(title.length + 1),
+    reinforcements: (imported?.reinforcements ?? 0) + shown,
+    confidence: grown(imported?.confidence ?? confidence, shown),
+    firstSeen: imported?.firstSeen ?? date,
+    ...(last > 0 ? { lastReferenced: last } : {}),
+  };
+}
+
+function textOf({ title, body }: Lesson): string {
+  return `${title}\n${body}`;
+}
+
+function titleOf({ title }: Pick<NewLesson, "title">): string {
+  return title.trim().replace(/\s+/g, " ");
+}
+
+/** A lesson as Markdown, with the line ends of its file and an empty line before it. */
+function entryOf(
+  {
+    title,
+    body,
+    confidence,
+    date,
+  }: Required<Pick<Section, "title" | "body" | "date">> & { confidence?: number | undefined },
+  before: string,
+): string {
+  const start = before === "" ? "# Lessons\n\n" : before.endsWith("\n") ? "\n" : "\n\n";
+  const own = confidence === FIRST_CONFIDENCE ? "" : `confidence: ${confidence}\n\n`;
+  const entry = `${start}### [${date}] ${titleOf({ title })}\n\n${own}${body.trim()}\n`;
+  return before.includes("\r\n") ? entry.replace(/\r?\n/g, "\r\n") : entry;
+}
+
+/** @throws INVALID_ARGUMENT unless a file has the lessons of before, then the new one, then a section that follows it */
+function assertOneMore(before: readonly Section[], after: readonly Section[], lesson: NewLesson, path: string): void {
+  const added = after[before.length];
+  const isWhole = after.length === before.length + 2 && added?.title === titleOf(lesson) && added.body !== "";
+  if (isWhole) return;
+  throw new QavrError(
+    "INVALID_ARGUMENT",
+    `capture(): the lesson would not be one section of ${path}. Close code blocks and HTML in the body and at the end of the file, and leave out headings of level 1 to 3.`,
+    { details: { path } },
+  );
+}

@@ -1,0 +1,61 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { engineAt, lessonsIn, titles, vault } from "./support/vault.js";
+
+const NEW = { project: "kubelab", title: "Cache", body: "Clear the cache.", date: "2026-01-02" };
+const start = (files?: Record<string, string>) => {
+  const root = vault(files);
+  const text = (path = "kubelab/90-lessons.md"): string => readFileSync(join(root, path), "utf8");
+  return { lessons: lessonsIn(root, engineAt({ now: 1 })), text };
+};
+
+describe("capture", () => {
+  it("L3: makes a lesson with a count of 0 and the confidence given, else 0.7", async () => {
+    const { lessons, text } = start();
+    expect(await lessons.capture(NEW)).toMatchObject({ title: "Cache", reinforcements: 0, confidence: 0.7 });
+    expect(await lessons.capture({ ...NEW, title: "WAL", confidence: 0.9 })).toMatchObject({ confidence: 0.9 });
+    expect(text()).toBe(
+      "# Lessons\n\n### [2026-01-02] Cache\n\nClear the cache.\n\n### [2026-01-02] WAL\n\nconfidence: 0.9\n\nClear the cache.\n",
+    );
+  });
+
+  it("L10: only appends, in the line ends of the file", async () => {
+    const before = "\uFEFF# 教訓\r\n\r\n### [2026-01-01] a\r\nbody";
+    const { lessons, text } = start({ "kubelab/90-lessons.md": before });
+    await lessons.capture(NEW);
+    expect(text()).toBe(`${before}\r\n\r\n### [2026-01-02] Cache\r\n\r\nClear the cache.\r\n`);
+  });
+
+  it("loses none of many at once", async () => {
+    const { lessons } = start();
+    const all = Array.from({ length: 20 }, (_, i) => `lesson ${i}`);
+    await Promise.all(all.map((title) => lessons.capture({ ...NEW, title })));
+    expect(titles(await lessons.list()).sort()).toEqual([...all].sort());
+  });
+
+  it.each([
+    ["leaves the root", { project: "../secrets" }],
+    ["is absolute", { project: "/etc" }],
+    ["has a drive", { project: "C:" }],
+    ["has a backslash", { project: "..\\secrets" }],
+    ["is hidden", { project: ".qavr" }],
+    ["has a title of two lines", { title: "a\n### [2026-01-01] b" }],
+    ["has another lesson in its body", { body: "a\n\n### [2026-01-01] b\n\nc" }],
+    ["ends in an open code block", { body: "```sh\nrm x" }],
+    ["has no body", { body: " " }],
+    ["has a date that is none", { date: "2026-02-30" }],
+  ])("refuses a lesson that %s, and writes nothing", async (_, change) => {
+    const { lessons, text } = start();
+    await lessons.capture(NEW);
+    const before = text();
+    await expect(lessons.capture({ ...NEW, ...change })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    expect(text()).toBe(before);
+    expect(await lessons.list()).toHaveLength(1);
+  });
+
+  it("refuses a file that ends inside a code block", async () => {
+    const { lessons } = start({ "kubelab/90-lessons.md": "```\nopen" });
+    await expect(lessons.capture(NEW)).rejects.toThrow(/Close code blocks/);
+  });
+});

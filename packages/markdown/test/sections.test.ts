@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { sectionsOf } from "../src/sections.js";
+
+const found = (source: string): string[] => sectionsOf(source).map(({ title, body }) => `${title}: ${body}`);
+
+describe("lessons in Markdown", () => {
+  it("L13: are headings with a date, not in code, quotes, lists or HTML", () => {
+    const source = [
+      "# Lessons",
+      "```md\n### [2026-01-01] in a fence\n```",
+      "    ### [2026-01-01] indented",
+      "<div>\n### [2026-01-01] in HTML\n</div>",
+      "> ### [2026-01-01] quoted",
+      "- ### [2026-01-01] in a list",
+      "### without a date",
+      "### [2026-02-30] on no day",
+      "### [2026-01-02]",
+      "#### [2026-01-01] too deep",
+      "### [2026-01-02] yes\nbody",
+    ].join("\n\n");
+    expect(found(source)).toEqual(["yes: body"]);
+  });
+
+  it("L13: may have the same heading twice", () => {
+    expect(found("### [2026-01-02] yes\none\n### [2026-01-02] yes\ntwo")).toEqual(["yes: one", "yes: two"]);
+  });
+
+  it("end at the next heading of their level or above, and keep what is below it", () => {
+    const source = "### [2026-01-02] a\none\n#### more\n```\n### [2026-01-03] code\n```\n## b\ntwo";
+    expect(found(source)).toEqual(["a: one\n#### more\n```\n### [2026-01-03] code\n```"]);
+  });
+
+  it("keep markup in titles, and any line ends, byte order mark and script", () => {
+    expect(found("\uFEFF### [2026-01-02]  use `npm ci` \r\n\r\n新着\r\nメッセージ\r\n")).toEqual([
+      "use `npm ci`: 新着\r\nメッセージ",
+    ]);
+    expect(found("### [2026-01-02] linked\nbody\n\n[2026-01-02]: https://example.com")).toHaveLength(1);
+  });
+
+  it("L3: state their confidence in the first line", () => {
+    const [stated, none, later] = sectionsOf(
+      "### [2026-01-02] a\n\nconfidence: 0.9\n\nbody\n### [2026-01-02] b\nbody\n### [2026-01-02] c\nbody\nconfidence: 0.1\n",
+    );
+    expect(stated).toMatchObject({ confidence: 0.9, body: "body" });
+    expect(none?.confidence).toBeUndefined();
+    expect(later).toMatchObject({ confidence: undefined, body: "body\nconfidence: 0.1" });
+  });
+});
