@@ -1,10 +1,10 @@
 export type { LessonQuery, LessonsOptions, NewLesson } from "./lesson-options.js";
 export type { RankBy } from "./lesson-order.js";
 export {
-  type Lesson,
   type LessonCollection,
   type LessonHit,
   type Lessons,
+  type MarkdownLesson,
   openLessons,
   type ReadLessons,
 } from "./lessons.js";

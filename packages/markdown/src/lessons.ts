@@ -22,7 +22,7 @@ import type { MarkdownLogCode } from "./log-codes.js";
 import { type Section, sectionsOf } from "./sections.js";
 
 /** A lesson with what is known of its readings. */
-export interface Lesson {
+export interface MarkdownLesson {
   /** Stays through a new heading, a new body and another file, unless heading and body change at once. */
   readonly id: string;
   /** Its file, from the root, with `/`. */
@@ -43,13 +43,13 @@ export interface Lesson {
 }
 
 /** A lesson that a search found. */
-export interface LessonHit extends Lesson {
+export interface LessonHit extends MarkdownLesson {
   /** In [0, 1]: the share of the request's words that it covers, rare words more. */
   readonly similarity: number;
 }
 
 /** Lessons that were shown, each counted once. */
-export interface ReadLessons<Shown extends Lesson = Lesson> {
+export interface ReadLessons<Shown extends MarkdownLesson = MarkdownLesson> {
   readonly lessons: readonly Shown[];
   /** Reports name it: `engine.report(episode, { reward, helpful, harmful })`. Empty if no lesson was shown. */
   readonly episode: string;
@@ -77,7 +77,7 @@ export interface Lessons {
    *
    * @throws INVALID_ARGUMENT also for a body that would end the lesson or hide the next one, and for a file that ends inside a code block
    */
-  capture(lesson: NewLesson): Promise<Lesson>;
+  capture(lesson: NewLesson): Promise<MarkdownLesson>;
   /**
    * The best matches, in the order of `rankBy`. Each lesson returned counts as read once, durably, before it is returned.
    *
@@ -87,7 +87,7 @@ export interface Lessons {
   /** All lessons of a project, as in its file. Each counts as read once. @throws INVALID_ARGUMENT */
   read(project: string): Promise<ReadLessons>;
   /** All lessons by file and place, without counting them. */
-  list(): Promise<Lesson[]>;
+  list(): Promise<MarkdownLesson[]>;
   /** Closes the collection, and the engine unless it was given. */
   close(): Promise<void>;
 }
@@ -135,12 +135,12 @@ export function openLessons(root: string, options: LessonsOptions = {}): Lessons
       return ids.map(() => UNREAD);
     }
   };
-  const withFacts = async (records: readonly LessonRecord[]): Promise<Lesson[]> => {
+  const withFacts = async (records: readonly LessonRecord[]): Promise<MarkdownLesson[]> => {
     const known = await facts(records.map(({ id }) => id));
     return records.map((record, i) => toLesson(record, known[i] ?? UNREAD));
   };
   /** Counts the lessons as shown, and returns them as they are shown. */
-  const show = async <Shown extends Lesson>(
+  const show = async <Shown extends MarkdownLesson>(
     lessons: readonly Shown[],
     text: string | undefined,
     similarityOf: (lesson: Shown) => number,
@@ -185,7 +185,7 @@ export function openLessons(root: string, options: LessonsOptions = {}): Lessons
       const written = (await index.lessons()).findLast(
         ({ facts: { path: at, date, title } }) => at === path && date === checked.date && title === titleOf(checked),
       );
-      return (await withFacts([written as LessonRecord]))[0] as Lesson;
+      return (await withFacts([written as LessonRecord]))[0] as MarkdownLesson;
     },
 
     async search(query) {
@@ -219,7 +219,7 @@ export function openLessons(root: string, options: LessonsOptions = {}): Lessons
 function toLesson(
   { id, text, facts: { path, project, date, title, confidence, imported } }: LessonRecord,
   { shown, lastShown }: Pick<MemoryView, "shown" | "lastShown">,
-): Lesson {
+): MarkdownLesson {
   const last = Math.max(lastShown ?? 0, imported?.lastReferenced ?? 0);
   return {
     id,
@@ -234,7 +234,7 @@ function toLesson(
   };
 }
 
-function textOf({ title, body }: Lesson): string {
+function textOf({ title, body }: MarkdownLesson): string {
   return `${title}\n${body}`;
 }
 

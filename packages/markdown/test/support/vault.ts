@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createEngine, type Engine, memoryStore } from "@qavr/core";
 import { onTestFinished } from "vitest";
-import { type Lesson, type Lessons, type LessonsOptions, openLessons } from "../../src/index.js";
+import { type Lessons, type LessonsOptions, type MarkdownLesson, openLessons } from "../../src/index.js";
 
 /** A folder with these files, by path. */
 export function vault(files: Readonly<Record<string, string>> = {}): string {
@@ -32,10 +32,10 @@ export function engineAt(clock: { now: number }): { readonly engine: Engine } {
 }
 
 /** The lesson whose title has these words. */
-export async function lesson(lessons: Lessons, words: string): Promise<Lesson> {
+export async function lesson(lessons: Lessons, words: string): Promise<MarkdownLesson> {
   const found = (await lessons.list()).filter(({ title }) => title.includes(words));
   if (found.length !== 1) throw new Error(`${found.length} lessons have the title ${words}.`);
-  return found[0] as Lesson;
+  return found[0] as MarkdownLesson;
 }
 
-export const titles = (lessons: readonly Lesson[]): string[] => lessons.map(({ title }) => title);
+export const titles = (lessons: readonly MarkdownLesson[]): string[] => lessons.map(({ title }) => title);
