@@ -254,7 +254,7 @@ export const DESIGNS: readonly Design[] = [
         "L10",
         "counts in a side table, Markdown untouched",
         "otherwise",
-        "The ledger is the table, and the files stay untouched.",
+        "The ledger is the table, and the files stay untouched. `exportTable()` and `importTable()` write and read the design's own.",
       ),
       line("L11", "results carry counts, confidence, first and last reading", "works"),
       line(

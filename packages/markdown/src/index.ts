@@ -8,3 +8,4 @@ export {
   openLessons,
   type ReadLessons,
 } from "./lessons.js";
+export type { LessonRow } from "./reinforcement-table.js";

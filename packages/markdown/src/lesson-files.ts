@@ -1,14 +1,15 @@
 import { mkdir, open, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { QavrError } from "@qavr/core";
 import { escapePath, glob } from "tinyglobby";
 
 /** Files of lessons below a folder, by their path from there, with `/`. */
 export interface LessonFiles {
   /** A stamp of each file, which changes when the file does. Folders that begin with a dot and `node_modules` are left out. */
   stamps(): Promise<ReadonlyMap<string, string>>;
-  /** The text of a file; undefined if there is none. */
-  read(path: string): Promise<string | undefined>;
-  /** Appends a text in one write, so that no other writer's text is lost; resolves when it is durable. Makes the file. */
+  /** The text of a file; empty if there is none. */
+  read(path: string): Promise<string>;
+  /** Appends a text in one write, so that no other writer's text is lost; resolves when it is durable. Makes the file. @throws STORE_UNWRITABLE */
   append(path: string, text: string): Promise<void>;
 }
 
@@ -37,24 +38,26 @@ export function lessonFiles(root: string, name: string): LessonFiles {
       try {
         return await readFile(join(root, path), "utf8");
       } catch (error) {
-        if (isMissing(error)) return undefined;
+        if (isMissing(error)) return "";
         throw error;
       }
     },
 
     async append(path, text) {
-      await mkdir(join(root, path, ".."), { recursive: true });
-      const file = await open(join(root, path), "a");
       try {
-        await file.write(text);
+        await mkdir(join(root, path, ".."), { recursive: true });
+        await using file = await open(join(root, path), "a");
+        await file.appendFile(text);
         await file.sync();
-      } finally {
-        await file.close();
+      } catch (cause) {
+        const says = `The lesson could not be written to ${path}. Check the permissions of the folder and the space on the disk.`;
+        throw new QavrError("STORE_UNWRITABLE", says, { details: { path }, cause });
       }
     },
   };
 }
 
 function isMissing(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException | null)?.code === "ENOENT";
+  // ENOTDIR: a file has the name of its folder.
+  return ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException | null)?.code ?? "");
 }

@@ -34,7 +34,7 @@ export function lessonIndex(files: LessonFiles, collection: LocalMemories, log: 
   /** Undefined where the file cannot be read. */
   const read = async (path: string): Promise<readonly FoundLesson[] | undefined> => {
     try {
-      return lessonsIn(path, (await files.read(path)) ?? "", log);
+      return lessonsIn(path, await files.read(path), log);
     } catch (error) {
       log("warn", "LESSON_FILE_UNREADABLE", "A file of lessons could not be read; the lessons known from it stay.", {
         error,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createEngine, type Engine, type MemoryView, QavrError } from "@qavr/core";
 import { createLog } from "@qavr/core/adapter";
 import { illegalOption } from "@qavr/core/store";
-import { type LocalHit, type LocalQuery, localMemories } from "@qavr/local";
+import { type LocalHit, type LocalQuery, localMemories, type Metadata } from "@qavr/local";
 import { sqliteStore } from "@qavr/sqlite";
 import { lessonFiles } from "./lesson-files.js";
 import { FIRST_CONFIDENCE, lessonIndex } from "./lesson-index.js";
@@ -19,6 +19,7 @@ import {
 import { grown, permuted } from "./lesson-order.js";
 import { type LessonRecord, toRecord } from "./lesson-record.js";
 import type { MarkdownLogCode } from "./log-codes.js";
+import { type LessonRow, readTable, writeTable } from "./reinforcement-table.js";
 import { type Section, sectionsOf } from "./sections.js";
 
 /** A lesson with what is known of its readings. */
@@ -75,7 +76,8 @@ export interface Lessons {
   /**
    * Appends a lesson to the file of its project. It resolves when the file is durable.
    *
-   * @throws INVALID_ARGUMENT also for a body that would end the lesson or hide the next one, and for a file that ends inside a code block
+   * @throws INVALID_ARGUMENT also for a body that would end the lesson or hide the next one, and for a file that ends inside a code block;
+   * STORE_UNWRITABLE
    */
   capture(lesson: NewLesson): Promise<MarkdownLesson>;
   /**
@@ -88,6 +90,21 @@ export interface Lessons {
   read(project: string): Promise<ReadLessons>;
   /** All lessons by file and place, without counting them. */
   list(): Promise<MarkdownLesson[]>;
+  /** All lessons as rows of hive's table, without counting them. */
+  table(): Promise<LessonRow[]>;
+  /**
+   * Writes the table `lesson_reinforcement` into a SQLite file, made if missing. Rows of lessons that are there are replaced but for their
+   * id; others stay. @throws STORE_FAILED
+   */
+  exportTable(path: string): Promise<void>;
+  /**
+   * Takes counts over from such a table, by project and heading; a project may be the last folder of one here. Own readings count on top,
+   * but in a table that these lessons exported. A second import replaces the first.
+   *
+   * @returns the rows without a lesson; nothing of them is kept
+   * @throws STORE_FAILED, and INVALID_STATE for a field outside its range; nothing is imported then
+   */
+  importTable(path: string): Promise<readonly LessonRow[]>;
   /** Closes the collection, and the engine unless it was given. */
   close(): Promise<void>;
 }
@@ -162,6 +179,21 @@ export function openLessons(root: string, options: LessonsOptions = {}): Lessons
     return { lessons: items.map((item) => lessons[item.index] as Shown), episode };
   };
 
+  const table = async (): Promise<LessonRow[]> => {
+    await index.sync();
+    const records = await index.lessons();
+    const headings = headingsOf(records);
+    return (await withFacts(records)).map((lesson, i) => ({
+      lesson_id: lesson.id,
+      project: lesson.project,
+      heading: headings[i] as string,
+      reinforcements: lesson.reinforcements,
+      confidence: lesson.confidence,
+      first_seen: lesson.firstSeen,
+      last_referenced: lesson.lastReferenced === undefined ? null : new Date(lesson.lastReferenced).toISOString(),
+    }));
+  };
+
   return {
     engine,
 
@@ -177,7 +209,7 @@ export function openLessons(root: string, options: LessonsOptions = {}): Lessons
       const today = new Date().toISOString().slice(0, 10);
       const checked = resolveLesson(lesson, { confidence: FIRST_CONFIDENCE, date: today });
       const path = checked.project === "." ? name : `${checked.project}/${name}`;
-      const before = (await files.read(path)) ?? "";
+      const before = await files.read(path);
       const entry = entryOf(checked, before);
       assertOneMore(sectionsOf(before), sectionsOf(`${before}${entry}\n### [${today}] next\n`), checked, path);
       await files.append(path, entry);
@@ -209,6 +241,40 @@ export function openLessons(root: string, options: LessonsOptions = {}): Lessons
       return withFacts(await index.lessons());
     },
 
+    table,
+
+    async exportTable(path) {
+      writeTable(path, await table());
+    },
+
+    async importTable(path) {
+      const rows = readTable(path);
+      await index.sync();
+      const records = await index.lessons();
+      const known = await facts(records.map(({ id }) => id));
+      const headings = headingsOf(records);
+      const unknown: LessonRow[] = [];
+      for (const row of rows) {
+        const isRow = ({ facts: { project } }: LessonRecord, i: number): boolean =>
+          headings[i] === spaced(row.heading) && (project === row.project || project.endsWith(`/${row.project}`));
+        const place = records.findIndex(isRow);
+        const record = records[place];
+        if (!record) {
+          unknown.push(row);
+          continue;
+        }
+        const shown = row.lesson_id === record.id ? (known[place]?.shown ?? 0) : 0;
+        const imported = {
+          reinforcements: Math.max(0, row.reinforcements - shown),
+          confidence: Math.max(0, 1 - (1 - row.confidence) / 0.9 ** shown),
+          firstSeen: row.first_seen.slice(0, 10),
+          ...(row.last_referenced === null ? {} : { lastReferenced: Date.parse(row.last_referenced) }),
+        };
+        await collection.update(record.id, { metadata: { ...record.facts, imported } as unknown as Metadata });
+      }
+      return unknown;
+    },
+
     async close() {
       await collection.close();
       if (!given) await engine.close();
@@ -234,12 +300,28 @@ function toLesson(
   };
 }
 
+/** The heading of each lesson, unique in its project. */
+function headingsOf(records: readonly LessonRecord[]): string[] {
+  const twins = new Map<string, number>();
+  return records.map(({ facts: { project, date, title } }) => {
+    const heading = `### [${date}] ${title}`;
+    const key = `${project}\n${heading}`;
+    const nth = (twins.get(key) ?? 0) + 1;
+    twins.set(key, nth);
+    return nth === 1 ? heading : `${heading} #${nth}`;
+  });
+}
+
+function spaced(text: string): string {
+  return text.trim().replace(/\s+/g, " ");
+}
+
 function textOf({ title, body }: MarkdownLesson): string {
   return `${title}\n${body}`;
 }
 
 function titleOf({ title }: Pick<NewLesson, "title">): string {
-  return title.trim().replace(/\s+/g, " ");
+  return spaced(title);
 }
 
 /** A lesson as Markdown, with the line ends of its file and an empty line before it. */

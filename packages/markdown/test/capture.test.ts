@@ -54,6 +54,14 @@ describe("capture", () => {
     expect(await lessons.list()).toHaveLength(1);
   });
 
+  it("says which file cannot be written", async () => {
+    const { lessons } = start({ kubelab: "no folder" });
+    await expect(lessons.capture(NEW)).rejects.toMatchObject({
+      code: "STORE_UNWRITABLE",
+      details: { path: "kubelab/90-lessons.md" },
+    });
+  });
+
   it("refuses a file that ends inside a code block", async () => {
     const { lessons } = start({ "kubelab/90-lessons.md": "```\nopen" });
     await expect(lessons.capture(NEW)).rejects.toThrow(/Close code blocks/);

@@ -1,5 +1,9 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type Learner, memoryStore, similarity } from "@qavr/core";
 import { localMemories } from "@qavr/local";
+import { openLessons } from "@qavr/markdown";
 import type { CollectionHit, CollectionQuery, LearningOptions, MemoryCollection } from "@qavr/mastra";
 import { QavrMemory } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
@@ -63,6 +67,20 @@ describe("a collection of memories", () => {
     expect(shown).toEqual(["cache", "permissions", "permissions"]);
     expect((await memory.memories({ collection: "notes" })).memories).toHaveLength(2);
     await collection.close();
+  });
+
+  it("L4: may be lessons in Markdown, which count once for each run that showed them", async () => {
+    const root = mkdtempSync(join(tmpdir(), "qavr-lessons-"));
+    const own = openLessons(root);
+    for (const title of ["Cache", "Permissions"]) {
+      await own.capture({ project: ".", title, body: "When a deploy fails, look there." });
+    }
+    const { memory } = bench({ engine: own.engine, collections: [{ collection: own.collection, topK: 1 }] });
+    const agent = scriptedAgent(memory, [{ text: "ok" }]);
+    await agent.generate("the deploy fails", { memory: { thread: "task", resource: USER } });
+    await memory.reportOutcome({ threadId: "task", success: true });
+    expect((await own.list()).map(({ reinforcements }) => reinforcements).sort()).toEqual([0, 1]);
+    await own.close();
   });
 
   it("P9: shows what fits into its budget, and credits no more than that", async () => {
