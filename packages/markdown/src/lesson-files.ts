@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, stat } from "node:fs/promises";
+import { lstat, mkdir, open, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { QavrError } from "@qavr/core";
 import { escapePath, glob } from "tinyglobby";
@@ -7,6 +7,8 @@ import { escapePath, glob } from "tinyglobby";
 export interface LessonFiles {
   /** A stamp of each file, which changes when the file does. Folders that begin with a dot and `node_modules` are left out. */
   stamps(): Promise<ReadonlyMap<string, string>>;
+  /** @throws INVALID_ARGUMENT if the path leads through a symbolic link, since links are not searched */
+  assertOwn(path: string): Promise<void>;
   /** The text of a file; empty if there is none. */
   read(path: string): Promise<string>;
   /** Appends a text in one write, so that no other writer's text is lost; resolves when it is durable. Makes the file. @throws STORE_UNWRITABLE */
@@ -32,6 +34,17 @@ export function lessonFiles(root: string, name: string): LessonFiles {
         }),
       );
       return new Map(stamps.flat());
+    },
+
+    async assertOwn(path) {
+      const names = path.split("/");
+      for (let depth = 1; depth <= names.length; depth++) {
+        const part = names.slice(0, depth).join("/");
+        const is = await lstat(join(root, part)).catch(() => undefined);
+        if (!is?.isSymbolicLink()) continue;
+        const says = `capture(): ${part} is a symbolic link. Lessons behind links are not searched; name the folder itself, or open its root.`;
+        throw new QavrError("INVALID_ARGUMENT", says, { details: { path: part } });
+      }
     },
 
     async read(path) {

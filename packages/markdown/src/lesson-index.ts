@@ -43,7 +43,10 @@ export function lessonIndex(files: LessonFiles, collection: LocalMemories, log: 
     }
   };
   const update = async (): Promise<void> => {
-    if (seen && isSame(seen, await files.stamps())) return;
+    // Again where a file changed meanwhile: these writes may have come after those of a process that saw the newer file.
+    while (!seen || !isSame(seen, await files.stamps())) await reread();
+  };
+  const reread = async (): Promise<void> => {
     // Records come before files: another process writes its records after its file, so a record without a lesson is truly gone.
     const active = await all(false);
     const gone = await all(true);

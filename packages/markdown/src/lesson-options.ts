@@ -43,13 +43,16 @@ export interface NewLesson {
 const isText = (value: unknown): boolean => typeof value === "string" && value.trim() !== "";
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
 
+/** Without a dot or a space at the beginning, or a space at the end. */
+const FOLDER_NAME = /^(?![.\s]).*\S$/;
+
 const FOLDER: FieldRule = [
   (value) =>
     typeof value === "string" &&
     // The name of a drive has a colon.
     !/[\\:\0]/.test(value) &&
-    (value === "." || value.split("/").every((name) => name !== "" && !name.startsWith(".") && name.trim() === name)),
-  "a folder below the root, such as kubelab or team/kubelab; names that begin with a dot are not searched",
+    (value === "." || value.split("/").every((name) => FOLDER_NAME.test(name) && name !== "node_modules")),
+  "a folder below the root, such as kubelab or team/kubelab; node_modules and names that begin with a dot are not searched",
 ];
 
 const OPTIONS: Readonly<Record<keyof LessonsOptions, FieldRule>> = {

@@ -76,8 +76,8 @@ export interface Lessons {
   /**
    * Appends a lesson to the file of its project. It resolves when the file is durable.
    *
-   * @throws INVALID_ARGUMENT also for a body that would end the lesson or hide the next one, and for a file that ends inside a code block;
-   * STORE_UNWRITABLE
+   * @throws INVALID_ARGUMENT also for a body that would end the lesson or hide the next one, for a file that ends inside a code block, and
+   * for a project behind a symbolic link; STORE_UNWRITABLE
    */
   capture(lesson: NewLesson): Promise<MarkdownLesson>;
   /**
@@ -209,6 +209,7 @@ export function openLessons(root: string, options: LessonsOptions = {}): Lessons
       const today = new Date().toISOString().slice(0, 10);
       const checked = resolveLesson(lesson, { confidence: FIRST_CONFIDENCE, date: today });
       const path = checked.project === "." ? name : `${checked.project}/${name}`;
+      await files.assertOwn(path);
       const before = await files.read(path);
       const entry = entryOf(checked, before);
       assertOneMore(sectionsOf(before), sectionsOf(`${before}${entry}\n### [${today}] next\n`), checked, path);

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { engineAt, lessonsIn, titles, vault } from "./support/vault.js";
@@ -7,7 +7,7 @@ const NEW = { project: "kubelab", title: "Cache", body: "Clear the cache.", date
 const start = (files?: Record<string, string>) => {
   const root = vault(files);
   const text = (path = "kubelab/90-lessons.md"): string => readFileSync(join(root, path), "utf8");
-  return { lessons: lessonsIn(root, engineAt({ now: 1 })), text };
+  return { root, lessons: lessonsIn(root, engineAt({ now: 1 })), text };
 };
 
 describe("capture", () => {
@@ -40,18 +40,24 @@ describe("capture", () => {
     ["has a drive", { project: "C:" }],
     ["has a backslash", { project: "..\\secrets" }],
     ["is hidden", { project: ".qavr" }],
+    ["is where no lessons are searched", { project: "web/node_modules" }],
+    ["goes through a link", { project: "linked" }],
+    ["goes through a link to its folder", { project: "linked/below" }],
     ["has a title of two lines", { title: "a\n### [2026-01-01] b" }],
     ["has another lesson in its body", { body: "a\n\n### [2026-01-01] b\n\nc" }],
     ["ends in an open code block", { body: "```sh\nrm x" }],
     ["has no body", { body: " " }],
     ["has a date that is none", { date: "2026-02-30" }],
   ])("refuses a lesson that %s, and writes nothing", async (_, change) => {
-    const { lessons, text } = start();
+    const { lessons, text, root } = start();
     await lessons.capture(NEW);
     const before = text();
+    const outside = vault();
+    symlinkSync(outside, join(root, "linked"));
     await expect(lessons.capture({ ...NEW, ...change })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     expect(text()).toBe(before);
     expect(await lessons.list()).toHaveLength(1);
+    expect(readdirSync(outside)).toEqual([]);
   });
 
   it("says which file cannot be written", async () => {
