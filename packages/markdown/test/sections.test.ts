@@ -16,6 +16,7 @@ describe("lessons in Markdown", () => {
       "### [2026-02-30] on no day",
       "### [2026-01-02]",
       "#### [2026-01-01] too deep",
+      "## [2026-01-01] too high",
       "### [2026-01-02] yes\nbody",
     ].join("\n\n");
     expect(found(source)).toEqual(["yes: body"]);
