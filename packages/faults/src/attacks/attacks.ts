@@ -225,7 +225,7 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     id: "S26",
-    title: "an agent that saves what it recalled in other words, and praises the copy, 100 times",
+    title: "an agent that saves what it recalled in other words, 100 times, and praises each copy ten times",
     promise: "no copy inherits anything or rises above the verified original",
     async run(layer, { honest }, seed) {
       const copies = Array.from({ length: 100 }, (_, i) => ({ id: `copy ${i}`, behind: 0.0001 * (i + 1) }));
@@ -235,7 +235,7 @@ export const ATTACKS: readonly Attack[] = [
       for (const { id } of copies) {
         const fresh = await exportState(world.engine);
         if (fresh.memories.some((memory) => memory.id === id)) above += 1;
-        await report(world, id, { reward: true, tier: "self-reported", source: "agent", helpful: ["m1"] }, 3);
+        await report(world, id, { reward: true, tier: "self-reported", source: "agent", helpful: ["m1"] }, 10);
       }
       const { items } = await world.engine.rank({ ...world.attackedRequest(), topK: 200, record: false });
       const best = items.findIndex(({ id }) => id === BEST);
