@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import type { DoctorReport } from "../src/reports/doctor.js";
 import { rankCorrelation } from "../src/reports/doctor-checks.js";
 import { type App, judge, runLangChainApp } from "./support/langchain-app.js";
-import { ledgerFile, newPath, START } from "./support/ledgers.js";
+import { ledgerFile, newPath, START, unjudgedLedger } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 
 const examined = async (path: string, ...flags: string[]): Promise<DoctorReport> =>
@@ -122,6 +122,15 @@ describe("qavr doctor", () => {
     expect(codes.filter((code) => logged.includes(code))).toEqual(logged);
   });
 
+  it("says from 20 runs on that none is judged, and below 50 that most checks need more", async () => {
+    expect(idsOf(await examined(await unjudgedLedger(20)))).toEqual(["nothing-judged"]);
+    const { exitCode, stdout } = await qavr("doctor", "-s", await unjudgedLedger(9));
+    expect({ exitCode, stdout }).toEqual({
+      exitCode: 0,
+      stdout: "9 runs so far in namespace default: most checks need 50. The ledger is whole.\n",
+    });
+  });
+
   it("ends with exit code 3 and names a fix for each finding", async () => {
     const path = await runLangChainApp({ options: {} });
     const { exitCode, stdout } = await qavr("doctor", "-s", path);
@@ -138,6 +147,15 @@ describe("qavr doctor", () => {
     const garbage = newPath();
     writeFileSync(garbage, "no ledger".repeat(1_000));
     expect(idsOf(await examined(garbage))).toEqual(["store-corrupt"]);
+    const { exitCode, stdout } = await qavr("doctor", "-s", garbage);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: expect.stringMatching(/fix: Move the file away/) });
+  });
+
+  it("says what to do where there is no ledger yet, with exit code 6", async () => {
+    const { exitCode, stdout } = await qavr("doctor", "-s", newPath());
+    expect(exitCode).toBe(6);
+    expect(stdout).toMatch(/^store-unavailable {2}There is no ledger .+ yet\. Run your application once/);
+    expect(stdout).not.toContain("errors.md");
   });
 
   it("mends states that differ from their ledger, with --fix alone", async () => {

@@ -1,12 +1,10 @@
-import { checkLoop, LOOP_RUNS, readLoop } from "../engine/check-loop.js";
+import { checkLoop, LOOP_RUNS, readLoop, UNJUDGED_RUNS } from "../engine/check-loop.js";
 import { partsOf } from "../engine/parts.js";
 import type { Engine, Ranking, RankRequest } from "../engine/types.js";
 import type { SharedLogCode } from "./log-codes.js";
 
 /** Rankings with evidence, none with a choice, after which that is no accident. */
 const NARROW_RANKINGS = 10;
-/** Number of runs that merely ended, with none judged, after which the log says so. */
-const UNJUDGED_RUNS = 20;
 /** Rankings between two looks at the outcomes. The first ranking looks too: a process may live for one run. */
 const RANKINGS_PER_LOOK = 10;
 

@@ -23,8 +23,10 @@ const FIXES = {
     "Show fewer (k, topK), or let the search find more. Where all are shown, votes tell them apart: report helpful and harmful ones.",
 } as const;
 
-/** Runs below which nothing is said. */
+/** Runs below which most checks say nothing. */
 export const LOOP_RUNS = 50;
+/** Runs that merely ended, with none judged, from which on that is a finding. */
+export const UNJUDGED_RUNS = 20;
 /** Entries that are looked at: two for most runs. */
 const LATEST_ENTRIES = 4 * LOOP_RUNS;
 /** Retrievals with evidence below which "found no more than shown" may be an accident. */
@@ -61,13 +63,21 @@ export async function readLoop(
 /** The most frequent reasons why nothing is learned, as far as the latest runs show them. */
 export function checkLoop({ events, memories }: LoopSample): LoopFinding[] {
   const over = new Set(events.flatMap((event) => (event.type === "exposure" ? [event.episode] : [])));
-  if (over.size < LOOP_RUNS) return [];
   const found: LoopFinding[] = [];
   const say = (code: LoopFinding["code"], finding: string): void =>
     void found.push({ code, finding, fix: FIXES[code] });
+  const rewards = rewardsIn(events);
+  const known = [...rewards.values()];
+  const unjudged = known.length >= UNJUDGED_RUNS && known.every(({ tier }) => tier === "completed");
+  if (unjudged) {
+    say(
+      "NOTHING_JUDGED",
+      `The latest ${known.length} outcomes say that a run ended, and none was judged, so little is learned.`,
+    );
+  }
+  if (over.size < LOOP_RUNS) return found;
   const retrievals = exposuresIn(events);
 
-  const rewards = rewardsIn(events);
   const rewarded = [...over].filter((episode) => rewards.has(episode)).length;
   if (rewarded < over.size * MOST) {
     say("OUTCOMES_MISSING", `${over.size - rewarded} of the latest ${over.size} runs have no outcome.`);
@@ -79,13 +89,7 @@ export function checkLoop({ events, memories }: LoopSample): LoopFinding[] {
       `${memories.length} ids were shown for ${memories.length - copies} different texts, so evidence does not add up.`,
     );
   }
-  const known = [...rewards.values()];
-  if (known.length >= LOOP_RUNS && known.every(({ tier }) => tier === "completed")) {
-    say(
-      "NOTHING_JUDGED",
-      `The latest ${known.length} outcomes say that a run ended, and none was judged, so little is learned.`,
-    );
-  } else if (known.length >= LOOP_RUNS && known.every(({ reward }) => reward === known[0]?.reward)) {
+  if (!unjudged && known.length >= LOOP_RUNS && known.every(({ reward }) => reward === known[0]?.reward)) {
     say(
       "REWARDS_EQUAL",
       `The latest ${known.length} rewards are all ${known[0]?.reward}, so no memory can be told from another.`,

@@ -1,6 +1,7 @@
 import { EXIT } from "../exit-codes.js";
 import type { LedgerOptions } from "../open-ledger.js";
 import { type DoctorReport, doctorReport } from "../reports/doctor.js";
+import { LEAST_RUNS } from "../reports/doctor-checks.js";
 import type { Style } from "../terminal/terminal.js";
 import { plural, shown } from "../terminal/text.js";
 import type { Input, Output } from "./command.js";
@@ -10,21 +11,24 @@ export async function run({ options }: Input): Promise<Output> {
   return {
     data: report,
     text: (style) => textOf(report, style),
-    ...(report.findings.length > 0 ? { exitCode: EXIT.problems } : {}),
+    ...(report.findings.length > 0 ? { exitCode: report.store === undefined ? EXIT.unavailable : EXIT.problems } : {}),
   };
 }
 
-function textOf({ findings, fixed, entries, verified, namespace }: DoctorReport, style: Style): string {
+function textOf({ findings, fixed, runs, entries, verified, namespace }: DoctorReport, style: Style): string {
   const where = namespace === undefined ? "" : ` in namespace ${shown(namespace)}`;
+  const whole = verified ? " The ledger is whole." : "";
+  const nothingFound =
+    runs < LEAST_RUNS
+      ? `${plural(runs, "run")} so far${where}: most checks need ${LEAST_RUNS}.${whole}`
+      : style.good(`Nothing found in ${plural(entries, "entry", "entries")}${where}.`);
   return [
     ...fixed.map((id) => style.good(`mended ${id}`)),
     ...findings.flatMap(({ id, finding, fix }) => [
       `${style.bad(id)}  ${shown(finding, 1_000)}`,
       `  fix: ${shown(fix, 1_000)}`,
     ]),
-    findings.length === 0
-      ? style.good(`Nothing found in ${plural(entries, "entry", "entries")}${where}.`)
-      : `${plural(findings.length, "finding")}${where}.`,
+    findings.length === 0 ? nothingFound : `${plural(findings.length, "finding")}${where}.`,
     ...(verified || entries === 0
       ? []
       : [style.dim("The ledger is long: qavr ledger verify compares all of it with its digests.")]),

@@ -28,7 +28,7 @@ export interface Facts {
 type Check = (facts: Facts) => Finding | undefined;
 
 /** Runs below which a share says nothing. */
-const LEAST_RUNS = 50;
+export const LEAST_RUNS = 50;
 const LEAST_REPORTED_TWICE = 10;
 /** Runs that a context, a namespace or a memory should have. */
 const LEAST_RUNS_EACH = 3;

@@ -1,4 +1,4 @@
-import { QavrError } from "@qavr/core";
+import { type ErrorCode, QavrError } from "@qavr/core";
 import { checkLoop, readLoop } from "@qavr/core/adapter";
 import { repair, verify } from "@qavr/core/maintenance";
 import { EXIT, exitCodeOf } from "../exit-codes.js";
@@ -12,6 +12,8 @@ export interface DoctorReport {
   readonly findings: readonly Finding[];
   /** Ids of the findings that `--fix` has mended. */
   readonly fixed: readonly string[];
+  /** Runs that the namespace has recorded; most checks need 50. */
+  readonly runs: number;
   /** Entries that the checks have looked at. */
   readonly entries: number;
   /** False for a ledger that is too long to be verified on the way: `qavr ledger verify` does it. */
@@ -48,7 +50,7 @@ export async function doctorReport(
   } catch (error) {
     // A ledger that cannot be read is a finding like others; a wrong option is not.
     if (!QavrError.isInstance(error) || exitCodeOf(error) < EXIT.conflict) throw error;
-    return { findings: [unreadable(error)], fixed: [], entries: 0, verified: false };
+    return { findings: [unreadable(error)], fixed: [], runs: 0, entries: 0, verified: false };
   }
 }
 
@@ -102,7 +104,8 @@ export async function examineLoop(ledger: Ledger, now: number): Promise<DoctorRe
     fix,
   }));
   findings.push(...CHECKS.flatMap((check) => check(facts) ?? []));
-  return { store: place, namespace, findings, fixed: [], entries: events.length, verified: false };
+  const runs = status.episodes.recorded;
+  return { store: place, namespace, findings, fixed: [], runs, entries: events.length, verified: false };
 }
 
 /** Compares a ledger that is not too long with its digests. */
@@ -122,10 +125,25 @@ export async function examineStorage({ engine, store, namespace }: Ledger): Prom
   return { entries, checkpoint, verified: true, findings: ok ? [] : [damage] };
 }
 
+const FIXES: Partial<Record<ErrorCode, string>> = {
+  STORE_UNAVAILABLE:
+    "Look at the path or the address: --store or QAVR_STORE. Install the package that the message names, or start the server.",
+  STORE_DENIED: "Look at the user, the password and the rights of the login.",
+  STORE_FOREIGN: "Name the ledger's own path or schema with --store.",
+  STORE_CORRUPT:
+    "Move the file away with its -wal and -shm, and restore a backup: qavr ledger restore <backup> <file>. For PostgreSQL, restore the database.",
+  STORE_NEWER_SCHEMA: "Install the version of qavr that the application has.",
+  STORE_BUSY: "Run it again. If the lock stays, look for a long transaction of another process.",
+  STORE_TIMEOUT: "Run it again when the server has less to do.",
+  LEARNER_MISMATCH:
+    "Learn the ledger again in the application: replay(engine, { write: true }) of @qavr/core/maintenance.",
+};
+
+/** A ledger that cannot be read, as a finding. */
 function unreadable({ code, message }: QavrError): Finding {
   return {
     id: code.toLowerCase().replaceAll("_", "-"),
     finding: message,
-    fix: `docs/reference/errors.md#${code.toLowerCase()} says what to do.`,
+    fix: FIXES[code] ?? "Look at the message, mend what it names, and run qavr doctor again.",
   };
 }

@@ -59,6 +59,18 @@ export async function ledgerFile(runs: Runs, options: Partial<EngineOptions> = {
   return path;
 }
 
+/** A SQLite ledger of runs that merely ended, closed. Returns its path. */
+export async function unjudgedLedger(runs: number): Promise<string> {
+  const path = newPath();
+  const engine = appEngine(sqliteStore(path));
+  for (let run = 0; run < runs; run++) {
+    const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
+    await engine.end(episode, { reward: true, tier: "completed" });
+  }
+  await engine.close();
+  return path;
+}
+
 /** One in memory, with its store. */
 export async function ledgerInMemory(
   runs: Runs,
