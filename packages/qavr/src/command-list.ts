@@ -215,7 +215,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "ledger export",
     summary: "print what was learned of a collection, for another namespace or ledger",
-    options: [new Option("-c, --collection <name>", "which collection").default("default")],
+    options: [new Option("-c, --collection <name>", "which collection (default: the only one)")],
     examples: [
       "qavr ledger export > learned.json",
       "qavr ledger export --collection docs --namespace support > learned.json",

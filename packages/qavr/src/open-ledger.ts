@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { createEngine, type Engine, type Learner, oar, qValue, type Store, similarity } from "@qavr/core";
+import { createEngine, type Engine, type Learner, oar, QavrError, qValue, type Store, similarity } from "@qavr/core";
 import { isPostgres, locationOf } from "@qavr/core/adapter";
 import { governance } from "@qavr/core/governance";
 import { CommandError } from "./exit-codes.js";
@@ -72,8 +72,11 @@ export async function openStore(
   const location = locationOf(named);
   const readOnly = access === "read";
   if (!isPostgres(location)) {
-    if (access === "write" && !existsSync(location)) {
-      throw new CommandError("NOT_FOUND", `There is no ledger ${resolve(location)}. Name another with --store.`);
+    if (access !== "create" && !existsSync(location)) {
+      throw new QavrError(
+        "STORE_UNAVAILABLE",
+        `There is no ledger ${resolve(location)} yet. Run your application once, name another with --store, or try npx qavr demo.`,
+      );
     }
     const { sqliteStore } = await import("@qavr/sqlite");
     return { store: sqliteStore({ path: location, readOnly }), place: resolve(location) };

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { memoryStore, similarity } from "@qavr/core";
 import { governance } from "@qavr/core/governance";
@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../src/command-list.js";
 import { moveLedger } from "../src/move-ledger.js";
 import type { StatusReport } from "../src/reports/status.js";
-import { appEngine, ledgerFile, newPath, runApp } from "./support/ledgers.js";
+import { appEngine, ledgerFile, newPath, runApp, unjudgedLedger } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 import { jsonSchema, PRINTED } from "./support/schema.js";
 
@@ -124,7 +124,7 @@ describe("bad input", () => {
     ["a number that is none", ["runs", "--limit", "many"], 2, "USAGE"],
     ["an order that is none", ["memories", "--order", "age"], 2, "USAGE"],
     ["a missing ledger", ["status", "-s", newPath()], 6, "STORE_UNAVAILABLE"],
-    ["a missing ledger for a command that writes", ["ledger", "repair", "-s", newPath()], 4, "NOT_FOUND"],
+    ["a missing ledger for a command that writes", ["ledger", "repair", "-s", newPath()], 6, "STORE_UNAVAILABLE"],
     ["a URL of another database", ["status", "-s", "mysql://localhost/app"], 2, "INVALID_ARGUMENT"],
     ["a server that is not there", ["status", "-s", "postgres://localhost:1/app"], 6, "STORE_UNAVAILABLE"],
     ["neither --dry-run nor --yes", ["revoke", "--source", "x"], 2, "USAGE"],
@@ -142,6 +142,7 @@ describe("bad input", () => {
     ["a run or memory", ["why", "nothing"]],
     ["a namespace", ["status", "-n", "nobody"]],
     ["a learner", ["eval", "--learner", "best"]],
+    ["a collection", ["memories", "--collection", "nope"]],
   ])("%s that there is none of ends with exit code 4", async (_, args) => {
     expect((await qavr(...args, "-s", ledger)).exitCode).toBe(4);
   });
@@ -154,6 +155,19 @@ describe("qavr status", () => {
     expect(stdout).toMatch(/success {3}[▁-█]+ /);
     expect(stdout).toContain("100 % with an outcome");
     expect(stdout).toContain("Note ");
+  });
+
+  it("is cold while few runs have taught, also where no context is named", async () => {
+    const path = await ledgerFile({ runs: 1 });
+    const { stdout } = await qavr("status", "-s", path);
+    expect(stdout).toMatch(/^Cold: 1 run has taught so far\./);
+  });
+
+  it("does not call runs judged that merely ended", async () => {
+    const path = await unjudgedLedger(30);
+    const { stdout } = await qavr("status", "-s", path);
+    expect(stdout).toContain("over 30 runs that ended, none judged");
+    expect(await dataOf("status", "-s", path)).toMatchObject({ curve: { judged: false } });
   });
 
   it("tells an empty ledger from one that learns nothing", async () => {
@@ -223,7 +237,9 @@ describe("qavr demo", () => {
   it("says that it is made up, and how to look at it", async () => {
     const { stdout } = await qavr("demo", "--runs", "40");
     expect(stdout).toContain("made up");
-    expect(stdout).toMatch(/qavr dashboard --store .+ledger\.db/);
+    expect(stdout).toMatch(/npx qavr dashboard --store .+ledger\.db/);
+    const [, run, store] = /npx qavr why (\S+) --store (\S+)/.exec(stdout) as unknown as [string, string, string];
+    expect(await dataOf("why", run, "--store", store)).toMatchObject({ kind: "run", run: { episode: run } });
   });
 });
 
@@ -233,6 +249,18 @@ describe("qavr notes", () => {
     const { id } = (await dataOf("notes", "add", "Clear the cache before a deploy.", "--file", file)) as { id: string };
     expect(await dataOf("notes", "search", "deploy", "--file", file)).toMatchObject({ notes: [{ id }] });
     expect((await qavr("notes", "search", "payroll", "--file", file)).stdout).toContain("No note has");
+  });
+
+  it("is read only from a file that exists", async () => {
+    const file = newPath("none.db");
+    for (const args of [
+      ["search", "deploy"],
+      ["prune", "--dry-run", "-s", ledger],
+    ]) {
+      const { exitCode, stderr } = await qavr("notes", ...args, "--file", file);
+      expect({ exitCode, stderr }).toEqual({ exitCode: 4, stderr: expect.stringContaining(`no file ${file}`) });
+    }
+    expect(existsSync(file)).toBe(false);
   });
 });
 
@@ -334,6 +362,23 @@ describe("qavr ledger", () => {
     expect((await qavr("ledger", "import", newPath("none.json"), "-s", path)).exitCode).toBe(4);
     await writeFile(file, "{}");
     expect((await qavr("ledger", "import", file, "-s", path)).exitCode).toBe(2);
+  });
+
+  it("exports the only collection, and asks which where there are several", async () => {
+    const path = newPath();
+    const engine = appEngine(sqliteStore(path));
+    const show = async (collection: string): Promise<void> => {
+      const { episode } = await engine.rank({ collection, candidates: [{ id: "a", similarity: 1 }], topK: 1 });
+      await engine.end(episode, { reward: true, tier: "verified" });
+    };
+    await show("docs");
+    expect(await dataOf("ledger", "export", "-s", path)).toMatchObject({ collection: "docs" });
+    await show("notes");
+    await engine.close();
+    const { exitCode, stderr } = await qavr("ledger", "export", "-s", path);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining("It has: docs, notes.") });
+    const unknown = await qavr("ledger", "export", "-c", "nope", "-s", path);
+    expect(unknown).toMatchObject({ exitCode: 4, stderr: expect.stringContaining("There is no collection nope.") });
   });
 
   it("moves nothing into a ledger that has entries", async () => {

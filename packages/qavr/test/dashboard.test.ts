@@ -299,7 +299,7 @@ if (browser) {
         }
         await visit(`page=${ref}&namespace=${ref}&order=${ref}&words=${ref}`, "There is no such page.");
       }
-      await visit(`page=overview&namespace=${encodeURIComponent(PAYLOADS[39] as string)}`, "run have taught");
+      await visit(`page=overview&namespace=${encodeURIComponent(PAYLOADS[39] as string)}`, "run has taught");
       expect(faults).toEqual([]);
       await page.close();
     });

@@ -11,7 +11,7 @@ export async function run({ options, progress }: Input): Promise<Output> {
   const { runs } = options as { readonly runs: number };
   const { sqliteStore } = await import("@qavr/sqlite");
   const path = join(await mkdtemp(join(tmpdir(), "qavr-demo-")), "ledger.db");
-  await runDemo(sqliteStore(path), runs, Date.now(), progress("learning"));
+  const lastRun = await runDemo(sqliteStore(path), runs, Date.now(), progress("learning"));
   const ledger = await openLedger({ store: path });
   const report = await statusReport(ledger);
   await ledger.close();
@@ -25,8 +25,8 @@ export async function run({ options, progress }: Input): Promise<Output> {
         statusText(report, style),
         "",
         style.bold("Look at it:"),
-        `  qavr dashboard --store ${path}`,
-        `  qavr why run-${runs - 1} --store ${path}`,
+        `  npx qavr dashboard --store ${path}`,
+        `  npx qavr why ${lastRun} --store ${path}`,
       ].join("\n"),
   };
 }

@@ -1,6 +1,6 @@
 import { type StatusReport, statusReport } from "../reports/status.js";
 import type { Style } from "../terminal/terminal.js";
-import { count, nameOf, percent, shown, signed, sparkline, table } from "../terminal/text.js";
+import { count, nameOf, percent, plural, shown, signed, sparkline, table } from "../terminal/text.js";
 import type { Input, Output } from "./command.js";
 
 export async function run({ open, progress }: Input): Promise<Output> {
@@ -31,14 +31,15 @@ export function statusText(report: StatusReport, style: Style): string {
     .join("\n");
 }
 
-function curveLine({ curve: { points, sampled } }: StatusReport, style: Style): string | undefined {
+function curveLine({ curve: { points, judged, sampled } }: StatusReport, style: Style): string | undefined {
   const first = points[0];
   const last = points.at(-1);
   if (!first || !last) return undefined;
   const line = sparkline(points.map(({ success }) => success));
   const ends = points.length > 1 ? `${percent(first.success)} → ${percent(last.success)}` : percent(last.success);
   const total = points.reduce((sum, { runs, heldOut }) => sum + runs + (heldOut?.runs ?? 0), 0);
-  return `success   ${style.bold(line)}  ${ends} ${style.dim(`over ${count(total)} judged runs${sampled ? ", a sample" : ""}`)}`;
+  const runs = judged ? plural(total, "judged run") : `${plural(total, "run")} that ended, none judged`;
+  return `success   ${style.bold(line)}  ${ends} ${style.dim(`over ${runs}${sampled ? ", a sample" : ""}`)}`;
 }
 
 function outcomesOf({ outcomes }: StatusReport): string {

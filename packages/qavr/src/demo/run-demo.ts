@@ -6,8 +6,8 @@ const MINUTE = 60_000;
 const SHOWN = 3;
 const HELD_OUT = 0.2;
 
-/** Lets the default learner serve the made-up desk, a run each minute up to `now`. Closes the store. */
-export async function runDemo(store: Store, runs: number, now: number, progress: Progress): Promise<void> {
+/** Lets the default learner serve the made-up desk, a run each minute up to `now`, and closes the store. Returns the last run's id. */
+export async function runDemo(store: Store, runs: number, now: number, progress: Progress): Promise<string> {
   const random = seeded();
   let ids = 0;
   let at = now - runs * MINUTE;
@@ -18,15 +18,18 @@ export async function runDemo(store: Store, runs: number, now: number, progress:
     // Ids decide which runs are held out: with these it is the same demo each time.
     createId: () => `run-${++ids}`,
   });
+  let last = "";
   for (let run = 0; run < runs; run++) {
     const { vector, candidates, succeedsWith } = nextRequest(random);
     const { episode, items } = await engine.rank({ vector, candidates, topK: SHOWN });
     const reward = succeedsWith(items.map(({ id }) => id));
     await engine.end(episode, { reward, tier: "verified", source: "simulated-checker" });
+    last = episode;
     at += MINUTE;
     progress(run + 1, runs);
   }
   await engine.close();
+  return last;
 }
 
 /** The same numbers in [0, 1) each time: mulberry32. */

@@ -52,8 +52,8 @@ const PAGE = 1_000;
 const MOST_EVENTS = 12;
 const MOST_REPORTERS = 20;
 
-/** Tiers that say what a person or a checker thinks. Where there are none, the ends of runs are all that is known. */
-const JUDGEMENTS: ReadonlySet<OutcomeTier> = new Set(["verified", "user", "self-reported"]);
+/** Tiers that say what a person, a checker or the agent thinks. Where there are none, the ends of runs are all that is known. */
+export const JUDGEMENTS: ReadonlySet<OutcomeTier> = new Set(["verified", "user", "self-reported"]);
 
 /** Reads the judged runs of a namespace: all of a short ledger, a sample of a long one. */
 export async function readRuns({ engine, store, namespace }: Ledger, progress?: Progress): Promise<RunSample> {

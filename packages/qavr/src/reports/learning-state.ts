@@ -14,6 +14,9 @@ export interface LearningState {
   readonly sentence: string;
 }
 
+/** Runs that must have taught before learning counts as warm, where no context is named. */
+const WARM_RUNS = 100;
+
 /** Is it learning, does it help, how sure is that? */
 export function stateOf(status: NamespaceStatus): LearningState {
   const { episodes, taught, contexts, lift } = status;
@@ -22,15 +25,17 @@ export function stateOf(status: NamespaceStatus): LearningState {
     const sentence = `Not learning: ${plural(episodes.recorded, "run")} recorded, and no outcome has taught anything. Run qavr doctor.`;
     return { level: "unjudged", sentence };
   }
-  const warm = contexts.filter(({ state }) => state === "warm").length;
-  const several = contexts.length > 1 ? `, ${warm} of ${contexts.length} contexts warm` : "";
-  if (warm === 0 && contexts.length > 0) {
-    const sentence = `Cold: ${plural(taught, "run")} have taught so far${several}. Rankings stay near the host's order. ${liftSentence(lift)}`;
-    return { level: "cold", sentence };
-  }
   const measured = lift?.lift;
   const harming = typeof measured === "object" && measured.high < 0;
-  const sentence = `${harming ? "Learning harms" : "Learning"}: ${plural(taught, "run")} have taught${several}. ${liftSentence(lift)}`;
+  const warm = contexts.filter(({ state }) => state === "warm").length;
+  const several = contexts.length > 1 ? `, ${warm} of ${contexts.length} contexts warm` : "";
+  const have = `${plural(taught, "run")} ${taught === 1 ? "has" : "have"} taught`;
+  const cold = contexts.length > 0 ? warm === 0 : taught < WARM_RUNS;
+  if (cold && !harming) {
+    const sentence = `Cold: ${have} so far${several}. Rankings stay near the host's order. ${liftSentence(lift)}`;
+    return { level: "cold", sentence };
+  }
+  const sentence = `${harming ? "Learning harms" : "Learning"}: ${have}${several}. ${liftSentence(lift)}`;
   return { level: harming ? "harming" : "learning", sentence };
 }
 

@@ -1,6 +1,7 @@
 import type { MemoryView } from "@qavr/core";
 import type { Ledger } from "../open-ledger.js";
 import type { Progress } from "../terminal/terminal.js";
+import { collectionNamed } from "./collections.js";
 import { type Share, wilson } from "./interval.js";
 
 export const MEMORY_ORDERS = ["worst", "best", "shown", "unsure"] as const;
@@ -41,19 +42,23 @@ const COMPARE: Readonly<Record<MemoryOrder, (a: MemoryRow, b: MemoryRow) => numb
   unsure: (a, b) => width(b) - width(a) || b.shown - a.shown,
 };
 
-/** The memories of a namespace in one order. Those without evidence are in the orders `shown` and `unsure` alone. */
+/**
+ * The memories of a namespace in one order. Those without evidence are in the orders `shown` and `unsure` alone.
+ *
+ * @throws CommandError NOT_FOUND for a collection that the namespace does not have
+ */
 export async function memoriesReport(
   ledger: Ledger,
   { order, limit, collection, most }: MemoriesRequest,
   progress?: Progress,
 ): Promise<MemoriesReport> {
   const { engine, namespace } = ledger;
-  const { collections } = await engine.status({ namespace });
+  const all = (await engine.status({ namespace })).collections;
+  const collections = collection === undefined ? all : [collectionNamed(collection, all)];
   const rows: MemoryRow[] = [];
   let read = 0;
   let more = false;
   for (const known of collections) {
-    if (collection !== undefined && known.collection !== collection) continue;
     let after: string | undefined;
     do {
       if (read >= most) {

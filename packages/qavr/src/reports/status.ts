@@ -2,7 +2,7 @@ import type { ContextStatus, ExtremeMemory, LiftReport, NamespaceStatus } from "
 import type { Ledger } from "../open-ledger.js";
 import type { Progress } from "../terminal/terminal.js";
 import { type CurvePoint, curveOf } from "./curve.js";
-import { type LedgerEvent, type Reporter, readRuns } from "./judged-runs.js";
+import { JUDGEMENTS, type LedgerEvent, type Reporter, readRuns } from "./judged-runs.js";
 import { type LearningState, stateOf } from "./learning-state.js";
 
 /** A memory at either end, and its collection. */
@@ -30,6 +30,8 @@ export interface StatusReport {
   readonly lift?: LiftReport;
   readonly curve: {
     readonly points: readonly CurvePoint[];
+    /** False where no run was judged: the points are then of runs that merely ended, or threw. */
+    readonly judged: boolean;
     /** What may explain a change of it, oldest first. */
     readonly events: readonly LedgerEvent[];
     /** True when it stands on a sample of a long ledger. */
@@ -72,7 +74,12 @@ export async function statusReport(ledger: Ledger, progress?: Progress): Promise
     },
     outcomes,
     ...(lift ? { lift } : {}),
-    curve: { points: curveOf(judged), events, sampled },
+    curve: {
+      points: curveOf(judged),
+      judged: judged.some(({ tier }) => JUDGEMENTS.has(tier)),
+      events,
+      sampled,
+    },
     reporters,
     contexts,
     memories: { known: sum("memories"), withEvidence: sum("withEvidence") },

@@ -10,7 +10,9 @@ export async function run({ open, options }: Input): Promise<Output> {
     throw new CommandError("USAGE", "Give --dry-run to see what would be archived, or --yes to archive it.");
   }
   const { engine, namespace } = await open(yes ? "write" : "read");
-  const report = await withNotes(options, (notes) => prune(engine, notes, { namespace, dryRun: dryRun === true }));
+  const report = await withNotes(options, "existing", (notes) =>
+    prune(engine, notes, { namespace, dryRun: dryRun === true }),
+  );
   const verb = report.dryRun ? "would be archived" : "archived";
   return {
     data: report,

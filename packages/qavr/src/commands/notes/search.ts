@@ -4,7 +4,7 @@ import { withNotes } from "./with-notes.js";
 
 export async function run({ args, options }: Input): Promise<Output> {
   const { limit } = options as { readonly limit: number };
-  const found = await withNotes(options, (notes) => notes.search({ text: args.join(" "), limit }));
+  const found = await withNotes(options, "existing", (notes) => notes.search({ text: args.join(" "), limit }));
   const rows = found.map(({ id, text, similarity }) => ({ id, text, similarity }));
   return {
     data: { notes: rows },

@@ -1,15 +1,30 @@
+import { existsSync } from "node:fs";
 import type { LocalMemories } from "@qavr/local";
+import { CommandError } from "../../exit-codes.js";
 import type { Input } from "../command.js";
 
-/** Opens the file of own memories that the options name, and closes it after the work. */
+/** The default of `localMemories`. */
+const DEFAULT_FILE = ".qavr/memories.db";
+
+/**
+ * Opens the file of own memories that the options name, and closes it after the work.
+ *
+ * @param access `create` makes the file where there is none
+ * @throws CommandError NOT_FOUND for a file that does not exist
+ */
 export async function withNotes<Result>(
   options: Input["options"],
+  access: "existing" | "create",
   work: (notes: LocalMemories) => Promise<Result>,
 ): Promise<Result> {
-  const { file } = options as { readonly file?: string };
+  const { file = DEFAULT_FILE } = options as { readonly file?: string };
+  if (access === "existing" && !existsSync(file)) {
+    const message = `There is no file ${file}. Name another with --file, or add a note with qavr notes add.`;
+    throw new CommandError("NOT_FOUND", message);
+  }
   // Loaded here: @qavr/local needs a newer Node than the other commands.
   const { localMemories } = await import("@qavr/local");
-  const notes = localMemories(file === undefined ? {} : { path: file });
+  const notes = localMemories({ path: file });
   try {
     return await work(notes);
   } finally {

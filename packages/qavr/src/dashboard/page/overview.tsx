@@ -50,7 +50,7 @@ function Screen(report: StatusReport): JSX.Element {
       </section>
       <Tiles {...report} />
       <section class="card">
-        <h2>Success of judged runs</h2>
+        <h2>{curve.judged || curve.points.length === 0 ? "Success of judged runs" : "Runs that ended, none judged"}</h2>
         {curve.points.length === 0 ? (
           <p class="dim">No run was judged yet.</p>
         ) : (

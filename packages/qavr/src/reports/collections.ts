@@ -1,0 +1,24 @@
+import type { NamespaceStatus } from "@qavr/core";
+import { CommandError } from "../exit-codes.js";
+
+type Collection = NamespaceStatus["collections"][number];
+
+/** @throws CommandError NOT_FOUND for a name that none of the collections has */
+export function collectionNamed(name: string, collections: readonly Collection[]): Collection {
+  const found = collections.find(({ collection }) => collection === name);
+  if (found) return found;
+  throw new CommandError("NOT_FOUND", `There is no collection ${name}. ${listed(collections)}`);
+}
+
+/** @throws CommandError NOT_FOUND where there is none, USAGE where there are several */
+export function onlyCollection(collections: readonly Collection[]): Collection {
+  const [first, second] = collections;
+  if (first && !second) return first;
+  if (!first) throw new CommandError("NOT_FOUND", listed(collections));
+  throw new CommandError("USAGE", `Name one collection with --collection. ${listed(collections)}`);
+}
+
+function listed(collections: readonly Collection[]): string {
+  if (collections.length === 0) return "The namespace has learned nothing of any collection yet.";
+  return `It has: ${collections.map(({ collection }) => collection).join(", ")}.`;
+}
