@@ -25,11 +25,12 @@ export const GROUPS: Readonly<Record<string, string>> = {
 };
 
 const whole =
-  (least: number) =>
+  (least: number, most = Number.MAX_SAFE_INTEGER) =>
   (text: string): number => {
     const value = Number(text);
-    if (Number.isSafeInteger(value) && value >= least) return value;
-    throw new InvalidArgumentError(`It must be a whole number from ${least} on.`);
+    if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
+    const range = most === Number.MAX_SAFE_INTEGER ? `from ${least} on` : `from ${least} to ${most}`;
+    throw new InvalidArgumentError(`It must be a whole number ${range}.`);
   };
 
 const moment = (text: string): number => {
@@ -60,7 +61,9 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: "dashboard",
     summary: "the same in a browser, live; on this machine only, for reading only",
     options: [
-      new Option("-p, --port <number>", "port on 127.0.0.1").default(4180).argParser(whole(0)),
+      new Option("-p, --port <number>", "port on 127.0.0.1 (default: 4180 or the next free one)").argParser(
+        whole(0, 65_535),
+      ),
       new Option(
         "--allow-host <name...>",
         "names besides localhost under which it is opened, such as a dev container's",

@@ -7,7 +7,7 @@ export const EXIT = {
   usage: 2,
   /** A check found something: `doctor`, `ledger verify`. */
   problems: 3,
-  /** No run, memory, namespace or learner has the name that was given. */
+  /** No run, memory, collection, namespace, learner or file has the name that was given. */
   notFound: 4,
   /** Another version or learner wrote the ledger. */
   conflict: 5,

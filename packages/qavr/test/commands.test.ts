@@ -1,12 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { memoryStore, similarity } from "@qavr/core";
-import { governance } from "@qavr/core/governance";
+import { similarity } from "@qavr/core";
 import { replay, revoke } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import { beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../src/command-list.js";
-import { moveLedger } from "../src/move-ledger.js";
 import type { StatusReport } from "../src/reports/status.js";
 import { appEngine, ledgerFile, newPath, runApp, unjudgedLedger } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
@@ -122,6 +120,7 @@ describe("bad input", () => {
 
   it.each([
     ["a number that is none", ["runs", "--limit", "many"], 2, "USAGE"],
+    ["a port that is none", ["dashboard", "--port", "99999"], 2, "USAGE"],
     ["an order that is none", ["memories", "--order", "age"], 2, "USAGE"],
     ["a missing ledger", ["status", "-s", newPath()], 6, "STORE_UNAVAILABLE"],
     ["a missing ledger for a command that writes", ["ledger", "repair", "-s", newPath()], 6, "STORE_UNAVAILABLE"],
@@ -300,6 +299,15 @@ describe("qavr why", () => {
     }
   });
 
+  it("names a source once that has the name of its tier", async () => {
+    const path = newPath();
+    const engine = appEngine(sqliteStore(path));
+    const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
+    await engine.end(episode, { reward: false, tier: "verified", source: "verified" });
+    await engine.close();
+    expect((await qavr("why", episode, "-s", path)).stdout).toContain(`Run ${episode}: failure (verified)\n`);
+  });
+
   it("says of a memory where it was shown, and why not", async () => {
     const { stdout } = await qavr("why", "d4", "-s", ledger);
     expect(stdout).toContain("Note 4");
@@ -327,6 +335,26 @@ describe("qavr runs", () => {
     expect(new Set(found).size).toBe(found.length);
     expect(found).toHaveLength(120);
   });
+
+  it("ends with the command for older ones, which a shell can run", async () => {
+    const path = newPath("my ledger.db");
+    const engine = appEngine(sqliteStore(path));
+    await runApp(engine, { runs: 4, namespace: "docs" });
+    await engine.close();
+    const { stdout } = await qavr("runs", "-l", "3", "-s", path, "-n", "docs");
+    expect(stdout).toMatch(
+      new RegExp(`\nolder: npx qavr runs --before \\d+ --limit 3 --store '${path}' --namespace docs\n$`),
+    );
+  });
+});
+
+describe("qavr eval", () => {
+  it("takes a learner's name as the benchmarks write it, too", async () => {
+    const names = ["kernel-prototypes", "kernelPrototypes"];
+    const reports = await Promise.all(names.map((name) => dataOf("eval", "--learner", name, "-s", ledger)));
+    expect(reports[0]).toMatchObject({ learner: "kernel-prototypes@1" });
+    expect(reports[0]).toEqual(reports[1]);
+  });
 });
 
 describe("qavr revoke", () => {
@@ -340,57 +368,9 @@ describe("qavr revoke", () => {
     });
     expect(await dataOf("status", "-s", path)).toMatchObject({ runs: { taught: 0 }, curve: { points: [] } });
   });
-});
 
-describe("qavr ledger", () => {
-  it("verifies ledgers that were recorded under rules of trust", async () => {
-    const path = await ledgerFile({ runs: 10 }, { governance: governance({ trust: "audited" }) });
-    expect(await dataOf("ledger", "verify", "-s", path)).toMatchObject({ ok: true });
-  });
-
-  it("carries what was learned to another ledger", async () => {
-    const file = newPath("learned.json");
-    const { stdout } = await qavr("ledger", "export", "-s", ledger);
-    await writeFile(file, stdout);
-    const path = newPath();
-    expect(await dataOf("ledger", "import", file, "-s", path)).toMatchObject({ memories: 12 });
-    const utilities = async (store: string): Promise<unknown> =>
-      ((await dataOf("memories", "-s", store)) as { rows: { id: string; utility: number }[] }).rows.map(
-        ({ id, utility }) => [id, utility],
-      );
-    expect(await utilities(path)).toEqual(await utilities(ledger));
-    expect((await qavr("ledger", "import", newPath("none.json"), "-s", path)).exitCode).toBe(4);
-    await writeFile(file, "{}");
-    expect((await qavr("ledger", "import", file, "-s", path)).exitCode).toBe(2);
-  });
-
-  it("exports the only collection, and asks which where there are several", async () => {
-    const path = newPath();
-    const engine = appEngine(sqliteStore(path));
-    const show = async (collection: string): Promise<void> => {
-      const { episode } = await engine.rank({ collection, candidates: [{ id: "a", similarity: 1 }], topK: 1 });
-      await engine.end(episode, { reward: true, tier: "verified" });
-    };
-    await show("docs");
-    expect(await dataOf("ledger", "export", "-s", path)).toMatchObject({ collection: "docs" });
-    await show("notes");
-    await engine.close();
-    const { exitCode, stderr } = await qavr("ledger", "export", "-s", path);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining("It has: docs, notes.") });
-    const unknown = await qavr("ledger", "export", "-c", "nope", "-s", path);
-    expect(unknown).toMatchObject({ exitCode: 4, stderr: expect.stringContaining("There is no collection nope.") });
-  });
-
-  it("moves nothing into a ledger that has entries", async () => {
-    expect((await qavr("ledger", "move", "-s", ledger, "--to", await ledgerFile({ runs: 1 }))).exitCode).toBe(5);
-  });
-
-  it("does not move a compacted ledger, whose beginning is gone", async () => {
-    const path = await ledgerFile({ runs: 5 });
-    expect(await dataOf("ledger", "compact", "--older-than", "0", "--yes", "-s", path)).toMatchObject({ entries: 0 });
-    const from = sqliteStore({ path, readOnly: true });
-    const engine = appEngine(from);
-    await expect(moveLedger(from, memoryStore())).rejects.toMatchObject({ code: "UNSUPPORTED" });
-    await engine.close();
+  it("names the sources that there are, where none matches", async () => {
+    const { stdout } = await qavr("revoke", "--source", "nope", "--dry-run", "-s", ledger);
+    expect(stdout).toBe("No outcome is of the source nope. Sources of this ledger: checker.\n");
   });
 });

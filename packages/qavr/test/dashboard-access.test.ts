@@ -1,7 +1,8 @@
-import { spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { request } from "node:http";
-import { connect } from "node:net";
+import { connect, createServer } from "node:net";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Dashboard, startDashboard } from "../src/dashboard/server.js";
@@ -134,17 +135,32 @@ describe("the dashboard's server", () => {
 });
 
 describe("qavr dashboard", () => {
-  it("prints its address, takes another port where the wanted one is taken, and ends when it is interrupted", async () => {
+  const start = async (...flags: string[]): Promise<ChildProcessByStdio<null, Readable, Readable>> => {
     const path = await ledgerFile({ runs: 1 });
     const program = fileURLToPath(new URL("../dist/main.mjs", import.meta.url));
-    const flags = ["--json", "--store", path, "--port", String(dashboard.port)];
-    const child = spawn(process.execPath, [program, "dashboard", ...flags], { stdio: ["ignore", "pipe", "pipe"] });
-    const [[printed], [note]] = await Promise.all([once(child.stdout, "data"), once(child.stderr, "data")]);
+    const args = [program, "dashboard", "--json", "--store", path, ...flags];
+    return spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+  };
+
+  it("prints its address, takes the next port where 4180 is taken, and ends when it is interrupted", async () => {
+    const other = createServer();
+    // Fails where another program has it already, which serves as well.
+    await new Promise<void>((resolve) => other.once("error", () => resolve()).listen(4180, "127.0.0.1", resolve));
+    const child = await start();
+    const [printed] = await once(child.stdout, "data");
     const output = JSON.parse(String(printed)) as { data: { url: string } };
     expect(PRINTED.safeParse(output).error?.message).toBeUndefined();
-    expect(String(note)).toContain(`Port ${dashboard.port} is taken`);
+    expect(new URL(output.data.url).port).toMatch(/^41(8[1-9]|9\d)$/);
     expect((await fetch(output.data.url)).status).toBe(200);
     child.kill("SIGINT");
     expect(await once(child, "exit")).toEqual([0, null]);
+    other.close();
+  });
+
+  it("refuses a port that is named and taken", async () => {
+    const child = await start("--port", String(dashboard.port));
+    const [[message], [exitCode]] = await Promise.all([once(child.stderr, "data"), once(child, "exit")]);
+    expect(String(message)).toBe(`error: Port ${dashboard.port} is taken. Name another with --port.\n`);
+    expect(exitCode).toBe(2);
   });
 });

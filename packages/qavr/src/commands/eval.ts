@@ -7,8 +7,10 @@ import type { Input, Output } from "./command.js";
 
 export async function run({ open, options }: Input): Promise<Output> {
   const name = options.learner as string;
+  // Learners' ids and the benchmarks write kernel-prototypes, functions kernelPrototypes.
+  const key = name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
   const learners = await learnerTable();
-  const learner = Object.hasOwn(learners, name) ? learners[name] : undefined;
+  const learner = Object.hasOwn(learners, key) ? learners[key] : undefined;
   if (!learner) {
     throw new CommandError("NOT_FOUND", `There is no learner ${name}. There are: ${Object.keys(learners).join(", ")}.`);
   }

@@ -1,6 +1,7 @@
 import { type RevokeOptions, revoke } from "@qavr/core/maintenance";
 import { CommandError } from "../exit-codes.js";
-import { plural } from "../terminal/text.js";
+import { readRuns } from "../reports/judged-runs.js";
+import { plural, shown } from "../terminal/text.js";
 import type { Input, Output } from "./command.js";
 
 export async function run({ open, options }: Input): Promise<Output> {
@@ -11,7 +12,8 @@ export async function run({ open, options }: Input): Promise<Output> {
       "Give --dry-run to see what would change, or --yes to take the outcomes out for good.",
     );
   }
-  const { engine, namespace } = await open(yes ? "write" : "read");
+  const ledger = await open(yes ? "write" : "read");
+  const { engine, namespace } = ledger;
   const conditions = Object.entries({ source, from, to, fromSeq, toSeq }).filter(([, value]) => value !== undefined);
   const report = await revoke(engine, {
     namespace,
@@ -19,6 +21,13 @@ export async function run({ open, options }: Input): Promise<Output> {
     dryRun: dryRun === true,
   } as RevokeOptions);
   const { outcomes, episodes, memories } = report;
+  if (outcomes === 0 && source !== undefined) {
+    const known = [...new Set((await readRuns(ledger)).reporters.map((reporter) => reporter.source))];
+    if (!known.includes(source as string)) {
+      const has = known.length === 0 ? "none" : known.map((name) => shown(name)).join(", ");
+      return { data: report, text: () => `No outcome is of the source ${source}. Sources of this ledger: ${has}.` };
+    }
+  }
   const verb = report.dryRun ? "would be revoked" : "revoked";
   return {
     data: report,

@@ -1,17 +1,29 @@
+import { isPostgres } from "@qavr/core/adapter";
+import type { Ledger, LedgerOptions } from "../open-ledger.js";
 import { type RunRow, runsReport } from "../reports/runs.js";
 import type { Style } from "../terminal/terminal.js";
-import { nameOf, shown, table, time } from "../terminal/text.js";
+import { nameOf, quoted, shown, table, time } from "../terminal/text.js";
 import type { Input, Output } from "./command.js";
 
 export async function run({ open, options }: Input): Promise<Output> {
   const { limit, before } = options as { readonly limit: number; readonly before?: number };
-  const report = await runsReport(await open(), limit, before);
-  const next = report.next === undefined ? "" : `\nolder: qavr runs --before ${report.next}`;
+  const ledger = await open();
+  const report = await runsReport(ledger, limit, before);
+  const again = ["--before", String(report.next), "--limit", String(limit), ...placeOptions(options, ledger)];
+  const next = report.next === undefined ? "" : `\nolder: npx qavr runs ${again.join(" ")}`;
   return {
     data: report,
     text: (style) =>
       report.runs.length === 0 ? "No run is recorded yet." : `${textOf(report.runs)}${style.dim(next)}`,
   };
+}
+
+/** The options that name the ledger, as they were given, for a shell. A URL goes without its password. */
+function placeOptions({ store, namespace }: LedgerOptions, { place }: Ledger): string[] {
+  return [
+    ...(store === undefined ? [] : ["--store", quoted(isPostgres(store) ? place : store)]),
+    ...(namespace === undefined ? [] : ["--namespace", quoted(namespace)]),
+  ];
 }
 
 function textOf(runs: readonly RunRow[]): string {

@@ -19,7 +19,7 @@ const TERMS = ["similarity", "learned", "bonus", "overlap", "unverified"] as con
 
 function ofRun(run: EpisodeView, style: Style): string {
   const { outcome, votes = [], used } = run;
-  const by = outcome ? ` (${outcome.tier}, ${shown(outcome.source)})` : "";
+  const by = outcome ? ` (${[...new Set([outcome.tier, shown(outcome.source)])].join(", ")})` : "";
   return [
     `${style.bold(`Run ${shown(run.episode)}`)}: ${paintOutcome(run, style)}${by}`,
     ...(outcome?.note ? [shown(outcome.note, 200)] : []),
@@ -69,7 +69,9 @@ function ofExposure(exposure: ExposureView, style: Style): string {
           `Not shown${notShown.length > NOT_SHOWN ? ` (the first ${NOT_SHOWN} of ${count(notShown.length)})` : ""}`,
           table(["place", "without", "similarity", "shift", "score", "reason", "memory"], others),
         ]),
-    style.dim("without: the place without learning. The score is the sum of the terms before it."),
+    style.dim(
+      "without: the place without learning. score = the numbers to its left, added up (without place and without).",
+    ),
   ].join("\n");
 }
 

@@ -10,6 +10,11 @@ export function shown(text: string, most = 80): string {
   return safe.length <= most ? safe : `${safe.slice(0, most - 1)}…`;
 }
 
+/** A word for a POSIX shell. Quoted where it needs to be. */
+export function quoted(word: string): string {
+  return /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
 /** The words of a memory: its label, else its id. */
 export function nameOf({ id, label }: { readonly id: string; readonly label?: string | undefined }, most = 60): string {
   return shown(label ?? id, most);

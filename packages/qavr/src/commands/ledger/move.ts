@@ -1,7 +1,7 @@
 import { CommandError } from "../../exit-codes.js";
 import { moveLedger } from "../../move-ledger.js";
 import { openStore } from "../../open-ledger.js";
-import { count } from "../../terminal/text.js";
+import { count, plural } from "../../terminal/text.js";
 import type { Input, Output } from "../command.js";
 
 export async function run({ open, options, progress }: Input): Promise<Output> {
@@ -13,7 +13,7 @@ export async function run({ open, options, progress }: Input): Promise<Output> {
     return {
       data: { ...report, from: from.place, to: place },
       text: () =>
-        `${count(report.entries)} entries of ${count(report.namespaces)} namespaces are in ${place} now, and verified. ${from.place} is unchanged.`,
+        `${count(report.entries)} entries of ${plural(report.namespaces, "namespace")} are in ${place} now, and verified. ${from.place} is unchanged.`,
     };
   } finally {
     await to.close();

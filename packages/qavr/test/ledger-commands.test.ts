@@ -1,0 +1,71 @@
+import { writeFile } from "node:fs/promises";
+import { memoryStore } from "@qavr/core";
+import { governance } from "@qavr/core/governance";
+import { sqliteStore } from "@qavr/sqlite";
+import { beforeAll, describe, expect, it } from "vitest";
+import { moveLedger } from "../src/move-ledger.js";
+import { appEngine, ledgerFile, newPath } from "./support/ledgers.js";
+import { dataOf, qavr } from "./support/run.js";
+
+let ledger: string;
+beforeAll(async () => {
+  ledger = await ledgerFile({ runs: 20 });
+});
+
+describe("qavr ledger", () => {
+  it("verifies ledgers that were recorded under rules of trust", async () => {
+    const path = await ledgerFile({ runs: 10 }, { governance: governance({ trust: "audited" }) });
+    expect(await dataOf("ledger", "verify", "-s", path)).toMatchObject({ ok: true });
+  });
+
+  it("carries what was learned to another ledger", async () => {
+    const file = newPath("learned.json");
+    const { stdout } = await qavr("ledger", "export", "-s", ledger);
+    await writeFile(file, stdout);
+    const path = newPath();
+    expect(await dataOf("ledger", "import", file, "-s", path)).toMatchObject({ memories: 12 });
+    const utilities = async (store: string): Promise<unknown> =>
+      ((await dataOf("memories", "-s", store)) as { rows: { id: string; utility: number }[] }).rows.map(
+        ({ id, utility }) => [id, utility],
+      );
+    expect(await utilities(path)).toEqual(await utilities(ledger));
+    expect((await qavr("ledger", "import", newPath("none.json"), "-s", path)).exitCode).toBe(4);
+    await writeFile(file, "{}");
+    expect((await qavr("ledger", "import", file, "-s", path)).exitCode).toBe(2);
+  });
+
+  it("exports the only collection, and asks which where there are several", async () => {
+    const path = newPath();
+    const engine = appEngine(sqliteStore(path));
+    const show = async (collection: string): Promise<void> => {
+      const { episode } = await engine.rank({ collection, candidates: [{ id: "a", similarity: 1 }], topK: 1 });
+      await engine.end(episode, { reward: true, tier: "verified" });
+    };
+    await show("docs");
+    expect(await dataOf("ledger", "export", "-s", path)).toMatchObject({ collection: "docs" });
+    await show("notes");
+    await engine.close();
+    const { exitCode, stderr } = await qavr("ledger", "export", "-s", path);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining("It has: docs, notes.") });
+    const unknown = await qavr("ledger", "export", "-c", "nope", "-s", path);
+    expect(unknown).toMatchObject({ exitCode: 4, stderr: expect.stringContaining("There is no collection nope.") });
+  });
+
+  it("says how much was moved", async () => {
+    const { stdout } = await qavr("ledger", "move", "-s", ledger, "--to", newPath());
+    expect(stdout).toMatch(/^40 entries of 1 namespace are in /);
+  });
+
+  it("moves nothing into a ledger that has entries", async () => {
+    expect((await qavr("ledger", "move", "-s", ledger, "--to", await ledgerFile({ runs: 1 }))).exitCode).toBe(5);
+  });
+
+  it("does not move a compacted ledger, whose beginning is gone", async () => {
+    const path = await ledgerFile({ runs: 5 });
+    expect(await dataOf("ledger", "compact", "--older-than", "0", "--yes", "-s", path)).toMatchObject({ entries: 0 });
+    const from = sqliteStore({ path, readOnly: true });
+    const engine = appEngine(from);
+    await expect(moveLedger(from, memoryStore())).rejects.toMatchObject({ code: "UNSUPPORTED" });
+    await engine.close();
+  });
+});
