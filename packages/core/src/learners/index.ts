@@ -31,6 +31,7 @@ export { mean, spread } from "../scoring/spread.js";
 export { daysBetween, laterOf } from "../scoring/time.js";
 export { addScaled, dot, toUnit } from "../scoring/vectors.js";
 export { contribute, withdraw } from "./contribution.js";
+export { curvature, dualNumber, type StepNumbers, shareSurprise } from "./implicit-step.js";
 export type {
   Contribution,
   Learner,
@@ -61,6 +62,7 @@ export {
   type RequestBaseline,
   type RequestModel,
   requestModelCodec,
+  withNumbers,
 } from "./request-model.js";
 export { doubled, RowVectors } from "./row-vectors.js";
 export { observeSpread, type RunningSpread, spreadScale } from "./running-spread.js";

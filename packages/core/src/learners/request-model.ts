@@ -1,6 +1,6 @@
 import { dequantise, quantise } from "../embedding/quantise.js";
 import { MAX_DIMS } from "../embedding/request-vector.js";
-import { FINITE, finiteVector, NOT_NEGATIVE, problemOf } from "../errors/field-rules.js";
+import { FINITE, type FieldRule, finiteVector, NOT_NEGATIVE, problemOf } from "../errors/field-rules.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { addScaled, dot, unitDifference } from "../scoring/vectors.js";
 import type { LessonExposure, StateCodec } from "./learner.js";
@@ -125,6 +125,33 @@ export function requestModelCodec(first: FirstModel): StateCodec<RequestModel> {
       ((state as RequestModel).mean.length === (state as RequestModel).baseline.length
         ? undefined
         : "mean and baseline must be of one length"),
+  };
+}
+
+/** The codec of states with further numbers, 0 before any run: these in the order of `rules` as float64, then the rest. Little-endian. */
+export function withNumbers<State extends object, Field extends string>(
+  rest: StateCodec<State>,
+  rules: Readonly<Record<Field, FieldRule>>,
+): StateCodec<State & Record<Field, number>> {
+  type Numbers = Record<Field, number>;
+  const fields = Object.keys(rules) as Field[];
+  const none = Object.fromEntries(fields.map((field) => [field, 0])) as Numbers;
+  const length = fields.length * 8;
+  return {
+    empty: () => ({ ...rest.empty(), ...none }),
+    decode(bytes) {
+      const values = new Float64Array(bytes.buffer, bytes.byteOffset, fields.length);
+      const numbers = { ...none };
+      for (let i = 0; i < fields.length; i++) numbers[fields[i] as Field] = values[i] as Numbers[Field];
+      return { ...rest.decode(bytes.subarray(length)), ...numbers };
+    },
+    encode(state, room) {
+      const bytes = rest.encode(state, room + length);
+      const values = new Float64Array(bytes.buffer, room, fields.length);
+      for (let i = 0; i < fields.length; i++) values[i] = (state as Numbers)[fields[i] as Field];
+      return bytes;
+    },
+    problem: (state) => rest.problem(state) ?? problemOf(state, rules),
   };
 }
 

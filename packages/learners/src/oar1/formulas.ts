@@ -1,57 +1,10 @@
-import { clamp, sigmoid } from "@qavr/core/learner";
+import { clamp } from "@qavr/core/learner";
 import { OAR1 } from "./parameters.js";
 import type { Oar1Shared } from "./state.js";
-
-/**
- * The dual number of a run: the size of the step after which the model agrees with the run. One implicit step, solved by Newton's
- * method from 0:
- *
- *     a = τ (r − sigmoid(l + K a))
- *
- * @param logit l, the model's prediction for the run
- * @param variance K, change of the logit per unit of the dual number
- * @param weight τ of the outcome, (0, 1]
- */
-export function dualNumber(logit: number, reward: number, variance: number, weight: number, steps: number): number {
-  let dual = 0;
-  for (let step = 0; step < steps; step++) {
-    const probability = sigmoid(logit + variance * dual);
-    dual += (weight * (reward - probability) - dual) / (1 + variance * weight * curvature(probability));
-  }
-  return dual;
-}
-
-/** Curvature of the logistic likelihood, not too flat for a step: `max(0.05, P (1 − P))`. */
-export function curvature(probability: number): number {
-  return Math.max(OAR1.leastCurvature, probability * (1 - probability));
-}
 
 /** Remaining prior variance of a memory: `k = 1.3 / (1 + 0.05 · information)`. */
 export function remainingVariance(information: number): number {
   return OAR1.memoryVariance / (1 + OAR1.settling * information);
-}
-
-/**
- * Shares of a run's residual among the memories shown. A good surprise is shared by relevance. Half of the blame for a bad one is
- * shared by suspicion, so that a good memory beside a bad one takes less of it.
- *
- *     e_m = exp(−u_m / 0.5)        g_m = w_m (0.5 + 0.5 · e_m Σ w / Σ w e)
- *
- * @param weights w, relevance times the exposure's share
- * @param logits u = v · z of each memory before the run
- */
-export function shareSurprise(weights: readonly number[], logits: readonly number[], good: boolean): readonly number[] {
-  if (good) return weights;
-  const suspicion = logits.map((logit) => Math.exp(clamp(-logit / OAR1.suspicionScale, -20, 20)));
-  let suspected = 0;
-  let total = 0;
-  weights.forEach((weight, i) => {
-    suspected += weight * (suspicion[i] as number);
-    total += weight;
-  });
-  return weights.map(
-    (weight, i) => weight * (1 - OAR1.suspicion + (OAR1.suspicion * (suspicion[i] as number) * total) / suspected),
-  );
 }
 
 /**

@@ -2,18 +2,21 @@ import {
   addScaled,
   type Contribution,
   clamp,
+  curvature,
   dequantise,
   dot,
+  dualNumber,
   expectedLogit,
   kept,
   type Lesson,
   meetRequests,
   type ShownMemory,
+  shareSurprise,
   sigmoid,
 } from "@qavr/core/learner";
 import { addSums, NO_SUMS, type Sums, sumsOf, takeSums } from "./evidence.js";
 import { footprintOf } from "./footprint.js";
-import { curvature, dualNumber, remainingVariance, scalarShare, scalarUtility, shareSurprise } from "./formulas.js";
+import { remainingVariance, scalarShare, scalarUtility } from "./formulas.js";
 import { OAR1 } from "./parameters.js";
 import { fadeUntil, type Oar1Memory, type Oar1Shared } from "./state.js";
 
@@ -105,14 +108,15 @@ export function learn(lesson: OarLesson, { footprints, halfLife }: OarRules): Co
     all.map(({ weight }) => weight),
     all.map(({ logit }) => logit),
     reward === null || reward > probability,
+    OAR1,
   );
   const directed = directions.some((direction) => direction !== undefined);
   let variance: number = OAR1.biasVariance + (directed ? OAR1.baselineVariance : 0);
   all.forEach((part, i) => {
     if (part.z) variance += part.variance * (shares[i] as number) ** 2;
   });
-  const dual = reward === null ? 0 : dualNumber(whole, reward, variance, trust, OAR1.runSteps);
-  const information = reward === null ? 0 : 4 * trust * curvature(probability);
+  const dual = reward === null ? 0 : dualNumber(whole, reward, variance, trust, OAR1.runSteps, OAR1);
+  const information = reward === null ? 0 : 4 * trust * curvature(probability, OAR1);
   const surprise = reward === null ? 0 : trust * (reward - expected);
   const judged = judgementOf(lesson, directed, {
     expected,
@@ -231,7 +235,7 @@ function creditOf(part: number, vote: -1 | 0 | 1, voted: boolean): number {
 
 /** @param moved change of the memory's logit by the run itself */
 function voteDual({ logit, variance }: Part, vote: -1 | 0 | 1, moved: number, trust: number): number {
-  return dualNumber(logit + moved, (1 + vote) / 2, variance, trust, OAR1.voteSteps);
+  return dualNumber(logit + moved, (1 + vote) / 2, variance, trust, OAR1.voteSteps, OAR1);
 }
 
 function moveBaseline(shared: Oar1Shared, z: Float32Array | undefined, dual: number): void {

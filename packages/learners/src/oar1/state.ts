@@ -2,7 +2,6 @@ import {
   bytesBehind,
   dimsOf,
   FINITE,
-  type FieldRule,
   finiteVector,
   kept,
   MAX_DIMS,
@@ -11,6 +10,7 @@ import {
   type RequestModel,
   requestModelCodec,
   type StateCodec,
+  withNumbers,
 } from "@qavr/core/learner";
 import { FOOTPRINT_DIMS } from "./footprint.js";
 import { OAR1 } from "./parameters.js";
@@ -104,38 +104,14 @@ const model = requestModelCodec({
   gateDenominator: OAR1.gateDenominator,
 });
 
-type OwnField = Exclude<keyof Oar1Shared, keyof RequestModel>;
-
-/** Fields of a collection's state beside the request model, in the order of its bytes. */
-const OWN_RULES: Readonly<Record<OwnField, FieldRule>> = {
+/** The fields of `oar` alone, then the model of requests. */
+export const sharedCodec: StateCodec<Oar1Shared> = withNumbers(model, {
   votedRuns: NOT_NEGATIVE,
   gateSeen: NOT_NEGATIVE,
   scalarNumerator: FINITE,
   scalarDenominator: NOT_NEGATIVE,
   scalarSeen: NOT_NEGATIVE,
-};
-const OWN_FIELDS = Object.keys(OWN_RULES) as OwnField[];
-const OWN_BYTES = OWN_FIELDS.length * 8;
-
-const NO_OWN = Object.fromEntries(OWN_FIELDS.map((field) => [field, 0])) as Record<OwnField, number>;
-
-/** The fields of `oar` alone as float64, then the model of requests. Little-endian. */
-export const sharedCodec: StateCodec<Oar1Shared> = {
-  empty: () => ({ ...model.empty(), ...NO_OWN }),
-  decode(bytes) {
-    const values = new Float64Array(bytes.buffer, bytes.byteOffset, OWN_FIELDS.length);
-    const state = { ...model.decode(bytes.subarray(OWN_BYTES)), ...NO_OWN };
-    for (let i = 0; i < OWN_FIELDS.length; i++) state[OWN_FIELDS[i] as OwnField] = values[i] as number;
-    return state;
-  },
-  encode(state, room) {
-    const bytes = model.encode(state, room + OWN_BYTES);
-    const values = new Float64Array(bytes.buffer, room, OWN_FIELDS.length);
-    for (let i = 0; i < OWN_FIELDS.length; i++) values[i] = state[OWN_FIELDS[i] as OwnField];
-    return bytes;
-  },
-  problem: (state) => model.problem(state) ?? problemOf(state, OWN_RULES),
-};
+});
 
 /** Keeps a share of a memory's evidence. */
 export function keepShare(memory: Oar1Memory, share: number): void {

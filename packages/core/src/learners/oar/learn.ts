@@ -2,9 +2,10 @@ import { dequantise } from "../../embedding/quantise.js";
 import { sigmoid } from "../../scoring/bounds.js";
 import { kept } from "../../scoring/half-life.js";
 import { addScaled, dot } from "../../scoring/vectors.js";
+import { curvature, dualNumber, shareSurprise } from "../implicit-step.js";
 import type { Contribution, Lesson, ShownMemory } from "../learner.js";
 import { expectedLogit, meetRequests } from "../request-model.js";
-import { curvature, dualNumber, reputationVariance, shareSurprise, vectorVariance } from "./formulas.js";
+import { reputationVariance, vectorVariance } from "./formulas.js";
 import { addSums, NO_SUMS, type Sums, sumsOf, takeSums } from "./gates.js";
 import { OAR } from "./parameters.js";
 import { fadeUntil, type OarMemory, type OarShared } from "./state.js";
@@ -69,14 +70,15 @@ export function learn(lesson: OarLesson, halfLife: number): Contribution {
     all.map(({ weight }) => weight),
     all.map(({ logit, shown }) => shown.memory.reputation + logit),
     reward === null || reward > probability,
+    OAR,
   );
   const directed = directions.some((direction) => direction !== undefined);
   let variance: number = OAR.biasVariance + (directed ? OAR.baselineVariance : 0);
   all.forEach((part, i) => {
     variance += (part.reputationVariance + part.vectorVariance) * (shares[i] as number) ** 2;
   });
-  const dual = reward === null ? 0 : dualNumber(whole, reward, variance, trust, OAR.runSteps);
-  const information = reward === null ? 0 : trust * curvature(probability);
+  const dual = reward === null ? 0 : dualNumber(whole, reward, variance, trust, OAR.runSteps, OAR);
+  const information = reward === null ? 0 : trust * curvature(probability, OAR);
   const judged: Sums =
     reward === null
       ? NO_SUMS
@@ -167,7 +169,7 @@ function creditOf(part: number, vote: -1 | 0 | 1, voted: boolean): number {
 function voteDual(part: Part, vote: -1 | 0 | 1, credit: number, trust: number): number {
   const variance = part.reputationVariance + part.vectorVariance;
   const logit = part.shown.memory.reputation + part.logit + variance * credit;
-  return dualNumber(logit, (1 + vote) / 2, variance, trust, OAR.voteSteps);
+  return dualNumber(logit, (1 + vote) / 2, variance, trust, OAR.voteSteps, OAR);
 }
 
 function moveBaseline(shared: OarShared, z: Float32Array | undefined, dual: number): void {

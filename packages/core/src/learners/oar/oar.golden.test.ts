@@ -189,7 +189,7 @@ class Reference implements ReferenceModel {
     });
   }
 
-  /** What is known of a memory; a new one is not kept. */
+  /** State of a memory; a new one is not kept. */
   #of(id: string): Known {
     return this.#known.get(id) ?? { v: new Array<number>(DIMS).fill(0), rho: 0, n: 0, info: 0, last: 0 };
   }

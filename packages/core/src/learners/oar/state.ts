@@ -1,8 +1,8 @@
 import { MAX_DIMS } from "../../embedding/request-vector.js";
-import { FINITE, type FieldRule, finiteVector, NOT_NEGATIVE, problemOf } from "../../errors/field-rules.js";
+import { FINITE, finiteVector, NOT_NEGATIVE, problemOf } from "../../errors/field-rules.js";
 import { kept } from "../../scoring/half-life.js";
 import type { StateCodec } from "../learner.js";
-import { bytesBehind, dimsOf, type RequestModel, requestModelCodec } from "../request-model.js";
+import { bytesBehind, dimsOf, type RequestModel, requestModelCodec, withNumbers } from "../request-model.js";
 import { OAR } from "./parameters.js";
 
 /** State of one memory. */
@@ -81,38 +81,14 @@ export const memoryCodec: StateCodec<OarMemory> = {
 
 const model = requestModelCodec({ bias: OAR.bias, gateNumerator: 0, gateDenominator: 0 });
 
-type OwnField = Exclude<keyof OarShared, keyof RequestModel>;
-
-/** Fields of a collection's state beside the request model, in the order of its bytes. */
-const OWN_RULES: Readonly<Record<OwnField, FieldRule>> = {
+/** The fields of `oar` alone, then the model of requests. */
+export const sharedCodec: StateCodec<OarShared> = withNumbers(model, {
   votedRuns: NOT_NEGATIVE,
   predicted: NOT_NEGATIVE,
   reputations: NOT_NEGATIVE,
   both: FINITE,
   reputationSurprise: FINITE,
-};
-const OWN_FIELDS = Object.keys(OWN_RULES) as OwnField[];
-const OWN_BYTES = OWN_FIELDS.length * 8;
-
-const NO_OWN = Object.fromEntries(OWN_FIELDS.map((field) => [field, 0])) as Record<OwnField, number>;
-
-/** The fields of `oar` alone as float64, then the model of requests. Little-endian. */
-export const sharedCodec: StateCodec<OarShared> = {
-  empty: () => ({ ...model.empty(), ...NO_OWN }),
-  decode(bytes) {
-    const values = new Float64Array(bytes.buffer, bytes.byteOffset, OWN_FIELDS.length);
-    const state = { ...model.decode(bytes.subarray(OWN_BYTES)), ...NO_OWN };
-    for (let i = 0; i < OWN_FIELDS.length; i++) state[OWN_FIELDS[i] as OwnField] = values[i] as number;
-    return state;
-  },
-  encode(state, room) {
-    const bytes = model.encode(state, room + OWN_BYTES);
-    const values = new Float64Array(bytes.buffer, room, OWN_FIELDS.length);
-    for (let i = 0; i < OWN_FIELDS.length; i++) values[i] = state[OWN_FIELDS[i] as OwnField];
-    return bytes;
-  },
-  problem: (state) => model.problem(state) ?? problemOf(state, OWN_RULES),
-};
+});
 
 /** Keeps a share of a memory's evidence. */
 export function keepShare(memory: OarMemory, share: number): void {
