@@ -12,7 +12,7 @@ export interface Finding {
   readonly fix: string;
 }
 
-/** What the checks look at. */
+/** Facts that the checks look at. */
 export interface Facts {
   /** The latest entries of the namespace, in order. */
   readonly events: readonly HistoryEvent[];

@@ -6,7 +6,7 @@ import { type Ledger, type LedgerOptions, openLedger } from "../open-ledger.js";
 import { CHECKS, type Finding } from "./doctor-checks.js";
 
 export interface DoctorReport {
-  /** Where the ledger is; absent when it could not be opened. */
+  /** Place of the ledger; absent when it could not be opened. */
   readonly store?: string;
   readonly namespace?: string;
   readonly findings: readonly Finding[];
@@ -20,7 +20,7 @@ export interface DoctorReport {
   readonly verified: boolean;
 }
 
-/** Whether the ledger is whole. */
+/** Result of checking the ledger itself. */
 export interface StorageReport {
   /** Entries that the namespace keeps, and the place of the last one that was compacted away. */
   readonly entries: number;

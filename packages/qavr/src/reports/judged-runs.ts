@@ -18,7 +18,7 @@ export interface LedgerEvent {
   readonly what: string;
 }
 
-/** What one source reported, as far as it was read. */
+/** Reports of one source, as far as they were read. */
 export interface Reporter {
   readonly source: string;
   readonly tier: OutcomeTier;
@@ -93,7 +93,7 @@ function reportersIn(history: readonly HistoryEvent[]): readonly Reporter[] {
     .slice(0, MOST_REPORTERS);
 }
 
-/** What may explain a change of the curve; the last {@link MOST_EVENTS}. */
+/** Events that may explain a change of the curve; the last {@link MOST_EVENTS}. */
 function eventsIn(history: readonly HistoryEvent[]): readonly LedgerEvent[] {
   let learner: string | undefined;
   const found: LedgerEvent[] = [];
