@@ -144,10 +144,19 @@ describe("the page", () => {
   });
 
   it("is the same from the raw results: they survive the file up to their rounding", () => {
-    const raw = encodeResults(results);
-    expect(encodeResults(decodeResults(raw))).toBe(raw);
+    const raw = encodeResults({ trials: results, ownMemories: [] });
+    const read = decodeResults(raw);
+    expect(encodeResults(read)).toBe(raw);
     expect(raw.trim().split("\n")).toHaveLength(results.length + 2);
-    expect(reportPage(compare(decodeResults(raw)))).toBe(reportPage(comparisons));
+    expect(reportPage(compare(read.trials, read.ownMemories))).toBe(reportPage(comparisons));
+  });
+
+  it("has a row for own memories, paired by seed, where they were run", () => {
+    const ownMemories = [1, 2].map((seed) => ({ seed, host: 0.4 + seed / 10, learned: 0.55 + seed / 10 }));
+    const page = reportPage(compare(results, ownMemories));
+    expect(page).toMatch(/\| \*\*oar\*\* +\| +0\.700 ±\d\.\d+ \| \+0\.150 ±0\.000 \|/);
+    expect(page).toMatch(/own memories: gain over the order by words +\| +≥ \+0\.090 .*\+0\.150 \| +aim met/);
+    expect(reportPage(comparisons)).not.toContain("## Own memories");
   });
 
   it("has plots of what there is", () => {

@@ -103,7 +103,7 @@ describe("rendering", () => {
       { ...shared, row: BASELINE_ROW, checkpoints: [at] },
       { ...shared, row: DEFAULT_ROW, checkpoints: [{ ...at, success: 0.55 }] },
     ];
-    await writeFile(join(folder, "learning.json"), encodeResults(results));
+    await writeFile(join(folder, "learning.json"), encodeResults({ trials: results, ownMemories: [] }));
     const files = ["learning.md", "learning-curves.svg", "learning-heat-map.svg", "learning.json"];
     const render = async (): Promise<string[]> => {
       expect((await command("--render", "--out", folder)).code).toBe(0);

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { CONTENDERS, ENSEMBLE, HNSW, HYBRID, SCAN, WORDS } from "../src/local/contenders.js";
-import { LOOP, learnOnWords } from "../src/local/learning-loop.js";
 import { probe } from "../src/local/probe.js";
 import { localSummary, reportPage } from "../src/local/report.js";
 import { reportOf } from "../src/report/benchmark.js";
@@ -36,13 +35,6 @@ describe("a search of the comparison", () => {
   );
 });
 
-describe("the loop over a collection that searches by words", () => {
-  it("learns an order that is better than the one by words", async () => {
-    const { host, learned } = await learnOnWords(1, { ...LOOP, runs: 800 });
-    expect(learned).toBeGreaterThan(host + 0.03);
-  });
-});
-
 describe("the page about own memories", () => {
   const result = (name: string, p50: number) => ({
     ...{ name, size: 10_000, p50, hits: 0.9, fill: 500, open: 10, memory: 1e6 },
@@ -50,8 +42,7 @@ describe("the page about own memories", () => {
 
   it("says first which targets are missed", () => {
     const measured = [result(WORDS, 1), result(SCAN, 2), result(HYBRID, 4), result(HNSW, 0.3), result(ENSEMBLE, 60)];
-    const loop = [1, 2].map((seed) => ({ seed, host: 0.4, learned: 0.5 + seed / 100 }));
-    const results = { measured, loop, plan: LOOP };
+    const results = { measured };
     expect(localSummary(results)).toContain("15.0 (MISSED ≥ 20)");
     const page = reportPage(reportOf("local", { node: "24" }, results));
     expect(page).toContain(`**Missed in this run: ${ENSEMBLE} ÷ ${HYBRID}`);

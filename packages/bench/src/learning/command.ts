@@ -7,11 +7,12 @@ import { runJobs } from "../threads/run-jobs.js";
 import { type Comparisons, compare } from "./comparison.js";
 import { guard } from "./guard.js";
 import { HELP, type LearningOptions, parseOptions } from "./options.js";
-import { fullPlan, quickPlan, select } from "./plan.js";
+import { learnOwnMemories, type OwnMemoriesResult } from "./own-memories.js";
+import { fullPlan, PUBLISHED_SEEDS, quickPlan, select } from "./plan.js";
 import { learningCurves, scenarioHeatMap } from "./plots.js";
 import { prepareSets } from "./prepare-sets.js";
 import { FILES, reportPage } from "./report.js";
-import { decodeResults, encodeResults, type Job, type JobResult } from "./results.js";
+import { decodeResults, encodeResults, type Job, type JobResult, type Results } from "./results.js";
 import { ROWS } from "./rows.js";
 import { measureTable } from "./tables.js";
 
@@ -47,8 +48,8 @@ type Mode = (options: LearningOptions, streams: CommandStreams) => Promise<numbe
 
 const MODES: Readonly<Record<LearningOptions["mode"], Mode>> = {
   async full(options, streams) {
-    const results = await run(fullPlan(), streams);
-    await write(results, options.out ?? DOCS, streams);
+    const trials = await run(fullPlan(), streams);
+    await write({ trials, ownMemories: await runOwnMemories(streams) }, options.out ?? DOCS, streams);
     return 0;
   },
 
@@ -59,7 +60,7 @@ const MODES: Readonly<Record<LearningOptions["mode"], Mode>> = {
   },
 
   async part(options, streams) {
-    const results = await run(select(selection(options)), streams);
+    const results = { trials: await run(select(selection(options)), streams), ownMemories: [] };
     streams.stdout.write(`${measureTables(published(encodeResults(results)))}\n`);
     if (options.out !== undefined) await write(results, options.out, streams);
     return 0;
@@ -96,12 +97,24 @@ async function run(jobs: readonly Job[], { stderr }: CommandStreams): Promise<re
   return results;
 }
 
-/** Comparisons of the rounded numbers, so that anybody can make the same tables from the raw results. */
-function published(raw: string): Comparisons {
-  return compare(decodeResults(raw));
+async function runOwnMemories({ stderr }: CommandStreams): Promise<readonly OwnMemoriesResult[]> {
+  const progress = startProgress("own memories", stderr);
+  const results: OwnMemoriesResult[] = [];
+  for (const seed of PUBLISHED_SEEDS) {
+    results.push(await learnOwnMemories(seed));
+    progress.update(results.length / PUBLISHED_SEEDS.length);
+  }
+  progress.clear();
+  return results;
 }
 
-async function write(results: readonly JobResult[], folder: string, { stderr }: CommandStreams): Promise<void> {
+/** Comparisons of the rounded numbers, so that anybody can make the same tables from the raw results. */
+function published(raw: string): Comparisons {
+  const { trials, ownMemories } = decodeResults(raw);
+  return compare(trials, ownMemories);
+}
+
+async function write(results: Results, folder: string, { stderr }: CommandStreams): Promise<void> {
   const raw = encodeResults(results);
   const comparisons = published(raw);
   await mkdir(folder, { recursive: true });

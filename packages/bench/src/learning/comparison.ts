@@ -1,6 +1,6 @@
 import type { DatasetName } from "../datasets/catalogue.js";
 import { type Interval, interval, mean, pairedInterval } from "../statistics/interval.js";
-import type { Checkpoint, JobResult } from "./results.js";
+import type { Checkpoint, JobResult, Results } from "./results.js";
 import { BASELINE_ROW } from "./rows.js";
 import type { ScenarioName } from "./scenarios.js";
 
@@ -35,21 +35,22 @@ export interface Comparisons {
   readonly all: readonly Comparison[];
   /** Undefined when it was not run. */
   find(row: string, set: DatasetName, scenario: ScenarioName): Comparison | undefined;
+  readonly ownMemories: Results["ownMemories"];
 }
 
-/** @param results in the order of the tables; trials without similarity on the same world are left out */
-export function compare(results: readonly JobResult[]): Comparisons {
+/** @param trials in the order of the tables; those without similarity on the same world are left out */
+export function compare(trials: readonly JobResult[], ownMemories: Results["ownMemories"] = []): Comparisons {
   const groups = new Map<string, JobResult[]>();
   const keyOf = (row: string, set: string, scenario: string): string => `${scenario}/${set}/${row}`;
-  for (const result of results) {
+  for (const result of trials) {
     const key = keyOf(result.row, result.set, result.scenario);
     groups.set(key, [...(groups.get(key) ?? []), result]);
   }
   const comparisons = new Map<string, Comparison>();
-  for (const [key, trials] of groups) {
-    const { row, set, scenario } = trials[0] as JobResult;
+  for (const [key, group] of groups) {
+    const { row, set, scenario } = group[0] as JobResult;
     const baseline = groups.get(keyOf(BASELINE_ROW, set, scenario)) ?? [];
-    const pairs = trials.flatMap((trial): Pair[] => {
+    const pairs = group.flatMap((trial): Pair[] => {
       const control = baseline.find((other) => other.seed === trial.seed);
       return control ? [{ trial, control }] : [];
     });
@@ -58,6 +59,7 @@ export function compare(results: readonly JobResult[]): Comparisons {
   return {
     all: [...comparisons.values()],
     find: (row, set, scenario) => comparisons.get(keyOf(row, set, scenario)),
+    ownMemories,
   };
 }
 

@@ -1,8 +1,10 @@
 import { DATASET_NAMES, DATASETS, type DatasetName } from "../datasets/catalogue.js";
 import { gainText, markdownTable, plain, signed, valueText } from "../report/markdown-table.js";
+import { interval, pairedInterval } from "../statistics/interval.js";
 import { VOTE_RATES } from "../world/feedback.js";
 import type { Comparison, Comparisons, Measure } from "./comparison.js";
 import { losses } from "./losses.js";
+import { OWN_MEMORIES } from "./own-memories.js";
 import { STRESS_SET } from "./plan.js";
 import { BASELINE_ROW, DEFAULT_ROW, REFERENCE_ROW } from "./rows.js";
 import { SCENARIO_NAMES, SCENARIOS, type ScenarioKind, type ScenarioName } from "./scenarios.js";
@@ -27,9 +29,10 @@ export function reportPage(comparisons: Comparisons): string {
     stressSection(comparisons),
     harmlessSection(comparisons),
     sourcesSection(comparisons),
+    ownMemoriesSection(comparisons),
     method(),
   ];
-  return `${sections.join("\n\n")}\n`;
+  return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
 }
 
 function introduction(): string {
@@ -168,6 +171,25 @@ ${scenarioTable(comparisons, "sources", (one) => {
   const { gain } = one.worst();
   return `${gainText(one.gain("success"))} (${signed(gain)})`;
 })}`;
+}
+
+function ownMemoriesSection({ ownMemories }: Comparisons): string {
+  if (ownMemories.length === 0) return "";
+  const { runs, notes, good, helped, alone, shown, candidates } = OWN_MEMORIES;
+  const [host, learned] = [ownMemories.map((one) => one.host), ownMemories.map((one) => one.learned)];
+  return `## Own memories
+
+A collection of \`@qavr/local\` in place of embeddings: SQLite's FTS5 finds candidates by their words. ${notes} questions of each of banking77's needs are
+memories, ${good} of them help. A run that is shown one of its own need succeeds with a chance of ${helped}, else of ${alone}; the engine sees one bit per run
+and chooses ${shown} of ${candidates} candidates. Success on held-out requests after ${runs.toLocaleString("en")} runs; ${ownMemories.length} seeds.
+
+${markdownTable(
+  ["ranked by", "held-out success", "gain"],
+  [
+    ["words (BM25)", valueText(interval(host)), ""],
+    [rowName(DEFAULT_ROW), valueText(interval(learned)), gainText(pairedInterval(learned, host))],
+  ],
+)}`;
 }
 
 function worldList(kind: ScenarioKind): string {

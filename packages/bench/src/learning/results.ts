@@ -1,5 +1,6 @@
 import type { DatasetName } from "../datasets/catalogue.js";
 import type { Judgement } from "../world/judgement.js";
+import type { OwnMemoriesResult } from "./own-memories.js";
 import type { ScenarioName } from "./scenarios.js";
 
 /** One run of the protocol: a row in one world. */
@@ -25,6 +26,13 @@ export interface JobResult extends Job {
   readonly unseen: number | undefined;
 }
 
+/** Everything that the page is made of. */
+export interface Results {
+  readonly trials: readonly JobResult[];
+  /** One for each seed; empty unless everything was run. */
+  readonly ownMemories: readonly OwnMemoriesResult[];
+}
+
 /** A line of the raw results: short names and columns, since there are thousands. */
 interface Line {
   readonly row: string;
@@ -40,18 +48,24 @@ interface Line {
 /** Decimals of the raw results; finer than any interval here, coarse enough for a small file. */
 const DECIMALS = 4;
 
-/** The results as a JSON array, one line each. */
-export function encodeResults(results: readonly JobResult[]): string {
-  return `[\n${results.map((result) => JSON.stringify(toLine(result))).join(",\n")}\n]\n`;
+/** The results as JSON, one line for each trial. */
+export function encodeResults({ trials, ownMemories }: Results): string {
+  const own = ownMemories.map(({ seed, host, learned }) => ({ seed, host: rounded(host), learned: rounded(learned) }));
+  const lines = trials.map((trial) => JSON.stringify(toLine(trial)));
+  return `{"ownMemories":${JSON.stringify(own)},"trials":[\n${lines.join(",\n")}\n]}\n`;
 }
 
 /** The inverse of {@link encodeResults}, up to rounding. */
-export function decodeResults(text: string): readonly JobResult[] {
-  return (JSON.parse(text) as readonly Line[]).map(({ at, unseen, ...line }) => ({
-    ...line,
-    unseen: unseen ?? undefined,
-    checkpoints: at.map(([runs, success, ndcg, recall, misleading]) => ({ runs, success, ndcg, recall, misleading })),
-  }));
+export function decodeResults(text: string): Results {
+  const { ownMemories, trials } = JSON.parse(text) as { ownMemories: OwnMemoriesResult[]; trials: Line[] };
+  return {
+    ownMemories,
+    trials: trials.map(({ at, unseen, ...line }) => ({
+      ...line,
+      unseen: unseen ?? undefined,
+      checkpoints: at.map(([runs, success, ndcg, recall, misleading]) => ({ runs, success, ndcg, recall, misleading })),
+    })),
+  };
 }
 
 function toLine({ row, set, scenario, seed, online, unseen, checkpoints }: JobResult): Line {

@@ -105,6 +105,14 @@ export const TARGETS: readonly Target[] = [
   },
   gain("success", "banking77", 0.1, 0.13, AUDITED, "sources-half-lie"),
   {
+    what: "own memories: gain over the order by words",
+    must: 0.09,
+    aim: 0.09,
+    unit: "gain",
+    measure: ({ ownMemories }) =>
+      ownMemories.length > 0 ? mean(ownMemories.map(({ learned, host }) => learned - host)) : undefined,
+  },
+  {
     what: "lead over the best other row without votes, mean success over the sets",
     must: 0,
     aim: 0,

@@ -10,13 +10,12 @@ import { installedVersions } from "../report/machine.js";
 import { withProgress } from "../terminal/progress.js";
 import { CONTENDERS, HNSW } from "./contenders.js";
 import { buildCorpus } from "./corpus.js";
-import { LOOP, learnOnWords } from "./learning-loop.js";
 import type { Probe, Probed } from "./probe.js";
 import { type LocalResults, localSummary, reportPage, type SizeResult } from "./report.js";
 
-/** Numbers of texts and requests, and the seeds of the loop. */
-const LOOK = { sizes: [2_000, 10_000], requests: 30, seeds: [1, 2] };
-const FULL = { sizes: [1_000, 10_000, 100_000], requests: 100, seeds: [1, 2, 3, 4, 5, 6, 7, 8] };
+/** Numbers of texts and requests. */
+const LOOK = { sizes: [2_000, 10_000], requests: 30 };
+const FULL = { sizes: [1_000, 10_000, 100_000], requests: 100 };
 
 const installed = (name: string): URL => new URL(`../../node_modules/${name}/package.json`, import.meta.url);
 const HAS_HNSW = existsSync(installed("hnswlib-node"));
@@ -33,7 +32,7 @@ async function probed(probe: Probe): Promise<Probed> {
 }
 
 async function measureLocal(full: boolean): Promise<LocalResults> {
-  const { sizes, requests, seeds } = full ? FULL : LOOK;
+  const { sizes, requests } = full ? FULL : LOOK;
   const root = await mkdtemp(join(tmpdir(), "qavr-bench-local-"));
   try {
     const measured: SizeResult[] = [];
@@ -53,15 +52,7 @@ async function measureLocal(full: boolean): Promise<LocalResults> {
         }
       });
     }
-    const loop = await withProgress("learning", async (onProgress) => {
-      const results = [];
-      for (const [i, seed] of seeds.entries()) {
-        results.push(await learnOnWords(seed));
-        onProgress((i + 1) / seeds.length);
-      }
-      return results;
-    });
-    return { measured, loop, plan: LOOP };
+    return { measured };
   } finally {
     await rm(root, { recursive: true, force: true });
   }

@@ -1,10 +1,8 @@
 import type { Report } from "../report/benchmark.js";
 import { machineText } from "../report/machine.js";
-import { gainText, markdownTable, plain, rounded, valueText, whole } from "../report/markdown-table.js";
-import { interval } from "../statistics/interval.js";
+import { markdownTable, plain, rounded, whole } from "../report/markdown-table.js";
 import { ENSEMBLE, HNSW, HYBRID, RETURNED, SCAN, WORDS } from "./contenders.js";
 import { DIMS } from "./corpus.js";
-import type { LoopPlan, LoopResult } from "./learning-loop.js";
 import type { Probed } from "./probe.js";
 
 /** One search on one number of texts. */
@@ -19,8 +17,6 @@ export interface SizeResult extends Omit<Probed, "ready"> {
 
 export interface LocalResults {
   readonly measured: readonly SizeResult[];
-  readonly loop: readonly LoopResult[];
-  readonly plan: LoopPlan;
 }
 
 /** Number of texts that targets are stated for. */
@@ -36,7 +32,7 @@ interface Target {
   readonly isMet: boolean;
 }
 
-function targetsOf({ measured, loop }: LocalResults): Target[] {
+function targetsOf({ measured }: LocalResults): Target[] {
   const at = (name: string): SizeResult | undefined => measured.find((one) => one.name === name && one.size === STATED);
   const [hybrid, ensemble, words] = [at(HYBRID), at(ENSEMBLE), at(WORDS)];
   const targets: Target[] = [];
@@ -57,24 +53,14 @@ function targetsOf({ measured, loop }: LocalResults): Target[] {
       isMet: words.fill <= 1000,
     });
   }
-  const gain = gainOf(loop);
-  targets.push({
-    what: "gain of the learned order over the order by words",
-    value: gainText(gain),
-    demanded: "≥ +0.090",
-    isMet: gain.mean >= 0.09,
-  });
   return targets;
 }
-
-const gainOf = (loop: readonly LoopResult[]): ReturnType<typeof interval> =>
-  interval(loop.map(({ learned, host }) => learned - host));
 
 export function localSummary(results: LocalResults): string {
   const targets = targetsOf(results).map(
     ({ what, value, demanded, isMet }) => `${what}: ${value} (${isMet ? "within" : "MISSED"} ${demanded})`,
   );
-  return [sizeTable(results.measured), loopTable(results.loop), ...targets].join("\n\n");
+  return [sizeTable(results.measured), ...targets].join("\n\n");
 }
 
 function sizeTable(measured: readonly SizeResult[]): string {
@@ -92,16 +78,6 @@ function sizeTable(measured: readonly SizeResult[]): string {
   );
 }
 
-function loopTable(loop: readonly LoopResult[]): string {
-  return markdownTable(
-    ["ranked by", "held-out success", "gain"],
-    [
-      ["words (BM25)", valueText(interval(loop.map(({ host }) => host))), ""],
-      ["words, then learned", valueText(interval(loop.map(({ learned }) => learned))), gainText(gainOf(loop))],
-    ],
-  );
-}
-
 /** The number of texts at which a scan takes as long as a model call, from the largest size, since a scan's time grows with the number of texts. */
 function whenAnIndexPays(measured: readonly SizeResult[]): string {
   const scan = measured.filter(({ name }) => name === SCAN).at(-1);
@@ -114,11 +90,13 @@ function whenAnIndexPays(measured: readonly SizeResult[]): string {
 
 /** The report as a Markdown page; what misses its aim comes first. */
 export function reportPage(report: Report<LocalResults>): string {
-  const { command, date, hardware, versions, measured, loop, plan } = report;
+  const { command, date, hardware, versions, measured } = report;
   const targets = targetsOf(report);
   const missed = targets.filter(({ isMet }) => !isMet);
   const rows = [...missed, ...targets.filter(({ isMet }) => isMet)];
   return `# Own memories beside other searches
+
+Speed and size. The gain from learning: [learning](learning.md#own-memories).
 
 ${missed.length === 0 ? "Every target is met in this run." : `**Missed in this run: ${missed.map(({ what }) => what).join("; ")}.**`}
 
@@ -135,14 +113,6 @@ time from a new process to the first answer; searches without a file are filled 
 ${sizeTable(measured)}
 
 ${whenAnIndexPays(measured)}
-
-## Learning on words alone
-
-${plan.runs.toLocaleString("en")} runs over ${77 * plan.notes} notes, ${plan.notes} questions of each of banking77's 77 needs. ${plan.good} notes of each need help: a run that is shown one of its
-own need succeeds with a chance of ${plan.helped}, else of ${plan.alone}. The engine sees one bit per run. It chooses ${plan.shown} notes among the first ${plan.candidates} that the
-collection finds. Success is the chance on held-out requests; ${loop.length} seeds, 95 % intervals, gains paired by seed.
-
-${loopTable(loop)}
 
 ## How
 

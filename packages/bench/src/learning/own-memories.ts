@@ -3,8 +3,8 @@ import { type LocalMemories, localMemories } from "@qavr/local";
 import { loadDataset } from "../datasets/load-dataset.js";
 import { seededRandom, shuffle, uniformAt } from "../random/seeded-random.js";
 
-/** One run of the loop over a collection. */
-export interface LoopResult {
+/** Held-out success over one collection of own memories. */
+export interface OwnMemoriesResult {
   readonly seed: number;
   /** Mean chance of success on held-out requests in the collection's own order. */
   readonly host: number;
@@ -12,8 +12,8 @@ export interface LoopResult {
   readonly learned: number;
 }
 
-/** How the loop is run. */
-export interface LoopPlan {
+/** Settings of {@link learnOwnMemories}. */
+export interface OwnMemoriesPlan {
   readonly runs: number;
   /** Notes of each need, of which the first `good` help. */
   readonly notes: number;
@@ -26,7 +26,15 @@ export interface LoopPlan {
   readonly alone: number;
 }
 
-export const LOOP: LoopPlan = { runs: 2_000, notes: 5, good: 2, shown: 3, candidates: 20, helped: 0.9, alone: 0.15 };
+export const OWN_MEMORIES: OwnMemoriesPlan = {
+  runs: 2_000,
+  notes: 5,
+  good: 2,
+  shown: 3,
+  candidates: 20,
+  helped: 0.9,
+  alone: 0.15,
+};
 
 /** Requests of a need that are kept for judging. */
 const HELD_OUT = 10;
@@ -37,7 +45,7 @@ const STREAM = 40;
  * Closes the loop on a collection that searches by words: banking77's questions are notes and requests, two notes of each need help, and
  * each run teaches by one bit.
  */
-export async function learnOnWords(seed: number, plan: LoopPlan = LOOP): Promise<LoopResult> {
+export async function learnOwnMemories(seed: number, plan: OwnMemoriesPlan = OWN_MEMORIES): Promise<OwnMemoriesResult> {
   const random = seededRandom(seed);
   const { texts } = await loadDataset("banking77");
   const byNeed = Map.groupBy(shuffle([...texts], random), ({ needs }) => needs[0] as number);
@@ -82,7 +90,7 @@ async function judge(
   memories: LocalMemories,
   engine: ReturnType<typeof createEngine>,
   { text, need }: { readonly text: string; readonly need: number },
-  { candidates: limit, shown }: LoopPlan,
+  { candidates: limit, shown }: OwnMemoriesPlan,
   chance: (ids: readonly string[], need: number) => number,
 ): Promise<{ readonly host: number; readonly learned: number }> {
   const candidates = await memories.search({ text, limit });
