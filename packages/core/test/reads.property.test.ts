@@ -77,12 +77,12 @@ describe("memories()", () => {
     await engine.end(episode, { reward: true, helpful: ["a"], harmful: ["d0"], used: ["a"] });
     const before = await snapshot(store);
     const { memories, next } = await engine.memories({ ids: ["never", "d1", "a"] });
-    const zeros = { used: 0, successes: 0, failures: 0, helpful: 0, harmful: 0 };
+    const zeros = { used: 0, successes: 0, failures: 0, helpful: 0, harmful: 0, wins: 0, losses: 0 };
     expect(memories).toEqual([
       { id: "never", shown: 0, ...zeros, utility: 0, evidence: 0 },
       { ...zeros, ...{ id: "d1", shown: 1, lastShown: START, successes: 1 }, ...numbers(memories[1]) },
       {
-        ...{ ...zeros, id: "a", shown: 1, lastShown: START, used: 1, successes: 1, helpful: 1 },
+        ...{ ...zeros, id: "a", shown: 1, lastShown: START, used: 1, successes: 1, helpful: 1, wins: 1 },
         ...{ ...numbers(memories[2]), contentHash: contentHash(text), label: "Restart" },
       },
     ]);

@@ -73,9 +73,10 @@ function viewOfMemory(
   label: string | undefined,
   at: number,
 ): MemoryView {
-  const { shown, lastShown, used, successes, failures, helpful, harmful, contentHash } = record;
+  const { shown, lastShown, used, successes, failures, helpful, harmful, wins, losses, contentHash } = record;
   const { utility, evidence } = learner.describe(record.learned ?? learner.memory.empty(), at);
-  const view: Writable<MemoryView> = { id, shown, used, successes, failures, helpful, harmful, utility, evidence };
+  const counts = { shown, used, successes, failures, helpful, harmful, wins, losses };
+  const view: Writable<MemoryView> = { id, ...counts, utility, evidence };
   if (label !== undefined) view.label = label;
   if (shown > 0) view.lastShown = lastShown;
   if (contentHash !== 0) view.contentHash = contentHash;

@@ -132,6 +132,13 @@ export interface MemoryView {
   readonly helpful: number;
   /** Episodes in which the vote on it that counts is harmful. */
   readonly harmful: number;
+  /**
+   * Episodes that went well for this memory: by the vote on it, or where the episode used it by the reward. Where both are known, the
+   * one of the better tier counts; of equal tiers the vote.
+   */
+  readonly wins: number;
+  /** Episodes that went badly for it, likewise. */
+  readonly losses: number;
   /** The learner's estimate, in its own unit; that of a memory without evidence where there is none. */
   readonly utility: number;
   /** Effective number of outcomes behind the utility. */

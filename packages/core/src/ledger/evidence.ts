@@ -1,5 +1,5 @@
 import type { CountedReward, CountedVotes, Credibility, EpisodeRecord } from "./episode-record.js";
-import type { OutcomeEvent } from "./events.js";
+import { OUTCOME_TIERS, type OutcomeEvent } from "./events.js";
 import { memoryHash } from "./memory-hash.js";
 import type { StatsRecord } from "./stats-record.js";
 
@@ -17,6 +17,11 @@ export interface Evidence {
   credits(collection: string, id: string): boolean;
   /** The vote that counts about a memory: 1 helpful, −1 harmful, 0 none, neutral, or beyond the cap of its source. */
   voteOn(collection: string, id: string): -1 | 0 | 1;
+  /**
+   * The outcome for one memory: 1 a win, −1 a loss, 0 unknown. The vote on it, unless the reward is of a better tier and the run used the
+   * memory; without a vote the reward, if the run used it.
+   */
+  verdictOn(collection: string, id: string, isUsed: boolean): -1 | 0 | 1;
 }
 
 /**
@@ -33,15 +38,26 @@ export function evidenceOf({ reward: rewarded, votes: voted }: Pick<EpisodeRecor
     for (const id of by.helpful) cast.set(id, { vote: 1, by });
     for (const id of by.harmful) cast.set(id, { vote: -1, by });
   }
+  const credits = (collection: string, id: string): boolean =>
+    !isCapped(lesson ?? cast.get(id)?.by ?? part, collection, id);
+  const voteOn = (collection: string, id: string): -1 | 0 | 1 => {
+    const found = cast.get(id);
+    return found && !isCapped(found.by, collection, id) ? found.vote : 0;
+  };
   return {
     reward,
     lesson,
     votes,
     weight: part ? part.weight * trustIn(part) : 1,
-    credits: (collection, id) => !isCapped(lesson ?? cast.get(id)?.by ?? part, collection, id),
-    voteOn(collection, id) {
-      const found = cast.get(id);
-      return found && !isCapped(found.by, collection, id) ? found.vote : 0;
+    credits,
+    voteOn,
+    verdictOn(collection, id, isUsed) {
+      const vote = voteOn(collection, id);
+      if (!reward || !isUsed || !credits(collection, id)) return vote;
+      const by = cast.get(id)?.by;
+      const isOutranked = !by || OUTCOME_TIERS.indexOf(reward.tier) < OUTCOME_TIERS.indexOf(by.tier);
+      if (vote !== 0 && !isOutranked) return vote;
+      return reward.reward >= SUCCESS ? 1 : -1;
     },
   };
 }

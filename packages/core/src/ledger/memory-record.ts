@@ -2,18 +2,18 @@ import type { StateCodec } from "../learners/learner.js";
 import { aligned } from "./bytes.js";
 import { readable, unreadable } from "./unreadable.js";
 
-const HEADER_BYTES = 48;
+const HEADER_BYTES = 56;
 const SHOWN_AT = 4;
 const CONFIRMED_AT = 7;
 const FORGOTTEN_AT = 8;
 const LAST_SHOWN_AT = 16;
 const COUNTS_AT = 24;
-const LABELLED_AT = 44;
+const LABELLED_AT = 52;
 /** Offset of the place of an edit, in a header that is longer by it. */
-const EDITED_AT = 48;
-const EDITED_HEADER_BYTES = 56;
+const EDITED_AT = 56;
+const EDITED_HEADER_BYTES = 64;
 /** Episodes that showed it, by what is known of them, in the order of their bytes. */
-const COUNTS = ["used", "successes", "failures", "helpful", "harmful"] as const;
+const COUNTS = ["used", "successes", "failures", "helpful", "harmful", "wins", "losses"] as const;
 type Count = (typeof COUNTS)[number];
 /** Exposures are counted up to here … */
 const MAX_SHOWN = 0xff_ffff;
@@ -21,11 +21,12 @@ const MAX_SHOWN = 0xff_ffff;
 const MAX_CONFIRMED = 0xff;
 
 /**
- * The record of one memory: 48 bytes of the ledger, for every learner, then the learner's own bytes (none
+ * The record of one memory: 56 bytes of the ledger, for every learner, then the learner's own bytes (none
  * before the memory taught), which are decoded when they are first asked for.
  *
  *     u32 content hash | u24 times shown | u8 confirmations | f64 seq of the entry that forgot it | f64 last shown, Unix ms |
- *     u32 used | u32 successes | u32 failures | u32 helpful | u32 harmful | u32 1 with a label, else 0 | learner…
+ *     u32 used | u32 successes | u32 failures | u32 helpful | u32 harmful | u32 wins | u32 losses | u32 1 with a label,
+ *     else 0 | learner…
  *
  * A memory that kept evidence through an edit has 8 more, which the sign bit of the seq announces: the f64 seq before which
  * exposures showed another text.
@@ -45,6 +46,9 @@ export class MemoryRecord<Memory> {
   /** Votes that count. */
   helpful = 0;
   harmful = 0;
+  /** Verdicts by vote or, where it was used, by reward. */
+  wins = 0;
+  losses = 0;
   /** True when a label of it is stored. */
   labelled = false;
   /** Verified successes of episodes that showed it. */

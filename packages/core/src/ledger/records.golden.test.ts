@@ -120,7 +120,7 @@ describe("the record layouts, version 1", () => {
     Object.assign(record, { contentHash: 0xdeadbeef, shown: 7, forgottenAt: 3 });
     record.learned = learned;
     const frozen =
-      "efbeadde07000000000000000000084000000000000000000000000000000000000000000000000000000000000000000000000000000040000000000000e0bf000000000000f83f00000000000010400000000000408f4000000000000000400000803f000080bf";
+      "efbeadde070000000000000000000840000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000040000000000000e0bf000000000000f83f00000000000010400000000000408f4000000000000000400000803f000080bf";
     expect(hex(record.encode())).toBe(frozen);
     expect(new MemoryRecord(learner.memory, bytesOf(frozen))).toMatchObject({
       contentHash: 0xdeadbeef,
@@ -140,12 +140,14 @@ describe("the record layouts, version 1", () => {
       failures: 3,
       helpful: 4,
       harmful: 5,
+      wins: 6,
+      losses: 7,
       labelled: true,
     };
     Object.assign(record, counts);
     record.learned = learned;
     const frozen =
-      "efbeadde0700000200000000000008c0000080aa6db7794201000000020000000300000004000000050000000100000000000000000014400000000000000040000000000000e0bf000000000000f83f00000000000010400000000000408f4000000000000000400000803f000080bf";
+      "efbeadde0700000200000000000008c0000080aa6db77942010000000200000003000000040000000500000006000000070000000100000000000000000014400000000000000040000000000000e0bf000000000000f83f00000000000010400000000000408f4000000000000000400000803f000080bf";
     expect(hex(record.encode())).toBe(frozen);
     expect(new MemoryRecord(learner.memory, bytesOf(frozen))).toMatchObject({
       confirmed: 2,
@@ -159,11 +161,11 @@ describe("the record layouts, version 1", () => {
     );
   });
 
-  it("keeps 48 bytes for a memory that was shown and never taught", () => {
+  it("keeps 56 bytes for a memory that was shown and never taught", () => {
     const record = new MemoryRecord(learner.memory);
     record.shown = 1;
     record.learned = learner.memory.empty();
-    expect(hex(record.encode())).toBe(`0000000001${"0".repeat(86)}`);
+    expect(hex(record.encode())).toBe(`0000000001${"0".repeat(102)}`);
   });
 
   it("writes and reads the frozen bytes of a collection that oar learned about", () => {

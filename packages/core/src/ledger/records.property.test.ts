@@ -131,8 +131,8 @@ describe("a memory's record", () => {
     record.learned = known;
     const bytes = record.encode();
     for (let length = 0; length < bytes.length; length++) {
-      // 48 bytes are a memory without a state.
-      if (length === 48) continue;
+      // 56 bytes are a memory without a state.
+      if (length === 56) continue;
       expect(() => new MemoryRecord(learner.memory, bytes.slice(0, length)).learned).toThrowError(invalidState);
     }
   });

@@ -6,7 +6,7 @@ import { useOf } from "./used.js";
 
 /**
  * Counts what is known of an episode for each memory that a credited part of it showed (`times` 1), or takes it back (−1): whether the
- * run used the memory, the reward that counts, the vote that counts, and a verified success. Each memory is counted once. Memories that
+ * run used the memory, the reward that counts, the vote that counts, the verdict of both, and a verified success. Each memory is counted once. Memories that
  * were forgotten since are passed over, and so is a confirmation of a text that has changed since: those counts were set to 0 then.
  *
  * To be called before and after something about the episode changes, with its memories loaded where anything is known of it.
@@ -17,12 +17,13 @@ export function countEvidence<Shared, Memory>(
   times: 1 | -1,
 ): void {
   if (!episode.reward && !episode.used && episode.votes.length === 0) return;
-  const { reward, credits, voteOn } = evidenceOf(episode);
+  const { reward, credits, voteOn, verdictOn } = evidenceOf(episode);
   const isUsed = useOf(episode.used);
   const isVerified = episode.reward?.tier === "verified" && episode.reward.reward >= SUCCESS;
   for (const [record, { collection, id, seq }] of lastShowings(draft, episode)) {
     if (seq <= record.forgottenAt) continue;
-    if (isUsed(id)) record.used += times;
+    const wasUsed = isUsed(id) === true;
+    if (wasUsed) record.used += times;
     if (reward && credits(collection, id)) {
       if (reward.reward >= SUCCESS) record.successes += times;
       else record.failures += times;
@@ -30,6 +31,9 @@ export function countEvidence<Shared, Memory>(
     const vote = voteOn(collection, id);
     if (vote > 0) record.helpful += times;
     if (vote < 0) record.harmful += times;
+    const verdict = verdictOn(collection, id, wasUsed);
+    if (verdict > 0) record.wins += times;
+    if (verdict < 0) record.losses += times;
     // A count that was full has forgotten how many it holds.
     if (isVerified && record.isPresentAt(seq)) record.confirmed = Math.max(0, record.confirmed + times);
   }

@@ -47,7 +47,7 @@ export function countedFrom(history: readonly HistoryEvent[], collection: string
   const counts = new Map<string, Counts>();
   const of = (id: string): { -readonly [Field in keyof Counts]: Counts[Field] } => {
     const known = counts.get(id) ?? {
-      ...{ id, shown: 0, used: 0, successes: 0, failures: 0, helpful: 0, harmful: 0 },
+      ...{ id, shown: 0, used: 0, successes: 0, failures: 0, helpful: 0, harmful: 0, wins: 0, losses: 0 },
     };
     counts.set(id, known);
     return known;
@@ -77,7 +77,8 @@ export function countedFrom(history: readonly HistoryEvent[], collection: string
     const credited = new Set(
       parts.filter((part) => part.episode === episode && part.credited).flatMap(({ ids }) => ids),
     );
-    const reward = best(said.filter((outcome) => outcome.reward !== null))?.reward ?? undefined;
+    const rewarding = best(said.filter((outcome) => outcome.reward !== null));
+    const reward = rewarding?.reward ?? undefined;
     const voting = said.filter(({ helpful, harmful, neutral }) => helpful.length + harmful.length + neutral.length > 0);
     const votes = voting.filter(({ tier }) => tier === best(voting)?.tier);
     const lists = said.flatMap(({ used }) => (used ? [used] : []));
@@ -94,6 +95,12 @@ export function countedFrom(history: readonly HistoryEvent[], collection: string
       if (last?.helpful.includes(id)) known.helpful += 1;
       if (last?.harmful.includes(id)) known.harmful += 1;
       if (used.has(id)) known.used += 1;
+      const vote = last?.helpful.includes(id) ? "wins" : last?.harmful.includes(id) ? "losses" : undefined;
+      const byReward =
+        rewarding && used.has(id) ? ((rewarding.reward ?? 0) >= 0.5 ? "wins" : "losses") : undefined;
+      const isOutranked = rewarding && last && best([last, rewarding]) === rewarding && last.tier !== rewarding.tier;
+      const verdict = isOutranked ? (byReward ?? vote) : (vote ?? byReward);
+      if (verdict) known[verdict] += 1;
     }
   }
   return counts;

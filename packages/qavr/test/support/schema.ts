@@ -76,6 +76,8 @@ const memory = z.strictObject({
   failures: z.int(),
   helpful: z.int(),
   harmful: z.int(),
+  wins: z.int(),
+  losses: z.int(),
   utility: z.number(),
   evidence: z.number(),
   contentHash: z.int().optional(),
