@@ -4,3 +4,4 @@ export type { ListOptions, LocalHit, LocalMemories, LocalQuery, ProgressOptions 
 export { localMemories } from "./local-memories.js";
 export type { LocalMemoriesOptions } from "./local-options.js";
 export type { MemoryChange, MemoryFilter, Metadata, NewMemory, StoredMemory } from "./memory-record.js";
+export { wordsOf } from "./words.js";

@@ -8,4 +8,17 @@ export {
   openLessons,
   type ReadLessons,
 } from "./lessons.js";
+export type { ProcedureFinding, ProcedureKind, StatedCounts } from "./procedures/procedure-file.js";
+export type { InRun, ProcedureOutcome, ProcedureQuery, ProceduresOptions } from "./procedures/procedure-options.js";
+export {
+  type LoadedProcedure,
+  type MatchTier,
+  openProcedures,
+  type Procedure,
+  type ProcedureCollection,
+  type ProcedureHit,
+  type ProcedureMemory,
+  type Procedures,
+} from "./procedures/procedures.js";
+export type { CountTokens } from "./procedures/text-budget.js";
 export type { LessonRow } from "./reinforcement-table.js";

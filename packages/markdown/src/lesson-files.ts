@@ -1,40 +1,21 @@
-import { lstat, mkdir, open, readFile, stat } from "node:fs/promises";
+import { lstat, mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
 import { QavrError } from "@qavr/core";
-import { escapePath, glob } from "tinyglobby";
+import { escapePath } from "tinyglobby";
+import { type MarkdownFiles, markdownFiles } from "./markdown-files.js";
 
-/** Files of lessons below a folder, by their path from there, with `/`. */
-export interface LessonFiles {
-  /** A stamp of each file, which changes when the file does. Folders that begin with a dot and `node_modules` are left out. */
-  stamps(): Promise<ReadonlyMap<string, string>>;
+/** Files of lessons below a folder. */
+export interface LessonFiles extends MarkdownFiles {
   /** @throws INVALID_ARGUMENT if the path leads through a symbolic link, since links are not searched */
   assertOwn(path: string): Promise<void>;
-  /** The text of a file; empty if there is none. */
-  read(path: string): Promise<string>;
   /** Appends a text in one write, so that no other writer's text is lost; resolves when it is durable. Makes the file. @throws STORE_UNWRITABLE */
   append(path: string, text: string): Promise<void>;
 }
 
 /** @param name Name of the files, in any folder. */
 export function lessonFiles(root: string, name: string): LessonFiles {
-  const pattern = `**/${escapePath(name)}`;
   return {
-    async stamps() {
-      const paths = await glob(pattern, { cwd: root, ignore: "**/node_modules/**", followSymbolicLinks: false });
-      const stamps = await Promise.all(
-        paths.sort().map(async (path): Promise<readonly [string, string][]> => {
-          try {
-            const { ino, size, mtimeMs, ctimeMs } = await stat(join(root, path));
-            return [[path, `${ino}:${size}:${mtimeMs}:${ctimeMs}`]];
-          } catch (error) {
-            // Removed since the search.
-            if (isMissing(error)) return [];
-            throw error;
-          }
-        }),
-      );
-      return new Map(stamps.flat());
-    },
+    ...markdownFiles(root, `**/${escapePath(name)}`),
 
     async assertOwn(path) {
       const names = path.split("/");
@@ -44,15 +25,6 @@ export function lessonFiles(root: string, name: string): LessonFiles {
         if (!is?.isSymbolicLink()) continue;
         const says = `capture(): ${part} is a symbolic link. Lessons behind links are not searched; name the folder itself, or open its root.`;
         throw new QavrError("INVALID_ARGUMENT", says, { details: { path: part } });
-      }
-    },
-
-    async read(path) {
-      try {
-        return await readFile(join(root, path), "utf8");
-      } catch (error) {
-        if (isMissing(error)) return "";
-        throw error;
       }
     },
 
@@ -68,9 +40,4 @@ export function lessonFiles(root: string, name: string): LessonFiles {
       }
     },
   };
-}
-
-function isMissing(error: unknown): boolean {
-  // ENOTDIR: a file has the name of its folder.
-  return ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException | null)?.code ?? "");
 }

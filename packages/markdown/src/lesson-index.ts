@@ -4,6 +4,8 @@ import { identify } from "./identities.js";
 import type { LessonFiles } from "./lesson-files.js";
 import { type FoundLesson, hashOf, type LessonRecord, toRecord } from "./lesson-record.js";
 import type { MarkdownLogCode } from "./log-codes.js";
+import { isSame } from "./markdown-files.js";
+import { allOf, isEqual } from "./mirrored-collection.js";
 import { sectionsOf } from "./sections.js";
 
 /** Confidence of a lesson that states none. */
@@ -21,16 +23,7 @@ export function lessonIndex(files: LessonFiles, collection: LocalMemories, log: 
   let seen: ReadonlyMap<string, string> | undefined;
   let last: Promise<void> = Promise.resolve();
 
-  const all = async (archived: boolean): Promise<LessonRecord[]> => {
-    const records: LessonRecord[] = [];
-    let after: string | undefined;
-    do {
-      const page = await collection.list({ after, limit: 1_000, archived });
-      records.push(...page.memories.map(toRecord));
-      after = page.next;
-    } while (after !== undefined);
-    return records;
-  };
+  const all = async (archived: boolean): Promise<LessonRecord[]> => (await allOf(collection, archived)).map(toRecord);
   /** Undefined where the file cannot be read. */
   const read = async (path: string): Promise<readonly FoundLesson[] | undefined> => {
     try {
@@ -105,14 +98,4 @@ function lessonsIn(path: string, source: string, log: Log<MarkdownLogCode>): rea
       },
     };
   });
-}
-
-function isSame(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean {
-  return a.size === b.size && [...a].every(([path, stamp]) => b.get(path) === stamp);
-}
-
-/** Objects of the same fields in any order, as JSON keeps them. */
-function isEqual(a: object, b: object): boolean {
-  const sorted = (value: object): string => JSON.stringify(Object.entries(value).sort(([x], [y]) => (x < y ? -1 : 1)));
-  return sorted(a) === sorted(b);
 }

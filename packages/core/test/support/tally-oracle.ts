@@ -96,8 +96,7 @@ export function countedFrom(history: readonly HistoryEvent[], collection: string
       if (last?.harmful.includes(id)) known.harmful += 1;
       if (used.has(id)) known.used += 1;
       const vote = last?.helpful.includes(id) ? "wins" : last?.harmful.includes(id) ? "losses" : undefined;
-      const byReward =
-        rewarding && used.has(id) ? ((rewarding.reward ?? 0) >= 0.5 ? "wins" : "losses") : undefined;
+      const byReward = rewarding && used.has(id) ? ((rewarding.reward ?? 0) >= 0.5 ? "wins" : "losses") : undefined;
       const isOutranked = rewarding && last && best([last, rewarding]) === rewarding && last.tier !== rewarding.tier;
       const verdict = isOutranked ? (byReward ?? vote) : (vote ?? byReward);
       if (verdict) known[verdict] += 1;

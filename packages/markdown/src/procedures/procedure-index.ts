@@ -1,0 +1,138 @@
+import type { Engine } from "@qavr/core";
+import type { Log } from "@qavr/core/adapter";
+import { copyLearned, revise } from "@qavr/core/maintenance";
+import type { LocalMemories, NewMemory } from "@qavr/local";
+import type { MarkdownLogCode } from "../log-codes.js";
+import { isSame, type MarkdownFiles } from "../markdown-files.js";
+import { allOf, isEqual } from "../mirrored-collection.js";
+import { keywordsOf } from "./keywords.js";
+import { type ProcedureText, parseProcedure } from "./procedure-file.js";
+import {
+  memoryOf,
+  type ProcedureFacts,
+  type ProcedureRecord,
+  toMemory,
+  toProcedureRecord,
+} from "./procedure-record.js";
+
+/** A procedure as its file has it now. */
+export interface Catalogued extends Pick<ProcedureRecord, "memory" | "facts"> {
+  readonly keywords: readonly string[];
+}
+
+/** Keeps a collection in step with the files of procedures. */
+export interface ProcedureIndex {
+  /** Reads the files that have changed since the last call. Versions that are gone are archived and keep their evidence. */
+  sync(): Promise<void>;
+  /** The procedures of the last sync, by id in the order of their paths. */
+  catalogue(): ReadonlyMap<string, Catalogued>;
+}
+
+/** Most characters of a file; the rest of the limit is for name and description. */
+const LONGEST = 900_000;
+
+export function procedureIndex(
+  files: MarkdownFiles,
+  collection: LocalMemories,
+  { engine, namespace }: { readonly engine: Engine; readonly namespace: string },
+  log: Log<MarkdownLogCode>,
+): ProcedureIndex {
+  let seen: ReadonlyMap<string, string> | undefined;
+  let known: ReadonlyMap<string, Catalogued> = new Map();
+  let last: Promise<void> = Promise.resolve();
+
+  const read = async (path: string): Promise<ProcedureText | undefined> => {
+    try {
+      const source = await files.read(path);
+      if (source.length <= LONGEST) return parseProcedure(path, source);
+      log("warn", "PROCEDURE_FILE_UNREADABLE", `A procedure has more than ${LONGEST} characters, so it is left out.`);
+    } catch (error) {
+      log("warn", "PROCEDURE_FILE_UNREADABLE", "A procedure could not be read; its last version stays.", { error });
+    }
+    return undefined;
+  };
+  /** Gives a new version the evidence of the one before. An edit discounts it as the engine does. */
+  const carry = async (from: ProcedureRecord, to: string, isEdited: boolean): Promise<void> => {
+    try {
+      const place = { namespace, collection: collection.name };
+      const [old, young] = (await engine.memories({ ...place, ids: [from.memory, to] })).memories;
+      // Shown already: another process was first, or the text is an old one that has come back.
+      if (!old || !young || old.evidence === 0 || young.shown > 0) return;
+      await copyLearned(engine, { ...place, memories: [{ from: from.memory, to }] });
+      if (isEdited) await revise(engine, { ...place, ids: [to] });
+    } catch (error) {
+      log("warn", "PROCEDURES_NOT_COUNTED", "The evidence of a procedure could not be given to its new version.", {
+        error,
+      });
+    }
+  };
+  const update = async (): Promise<void> => {
+    while (!seen || !isSame(seen, await files.stamps())) await reread();
+  };
+  const reread = async (): Promise<void> => {
+    // Records come before files: another process writes its records after its file, so a record without a file is truly gone.
+    const all = (await allOf(collection, false)).map(toProcedureRecord);
+    const active = all.filter(({ facts: { canaryOf } }) => canaryOf === undefined);
+    const stamps = await files.stamps();
+    const byPath = new Map(active.map((record) => [record.facts.path, record]));
+    const gone = active.filter(({ facts: { path } }) => !stamps.has(path));
+    const outdated = new Set(gone);
+    const added: NewMemory[] = [];
+    const carried: (() => Promise<void>)[] = [];
+    for (const [path, stamp] of stamps) {
+      const text = seen?.get(path) === stamp ? undefined : await read(path);
+      if (!text) continue;
+      const memory = memoryOf(text);
+      const before = byPath.get(path) ?? gone.find(({ body }) => body === text.body);
+      if (before?.memory === memory) {
+        const facts = factsOf(text, before.facts);
+        if (!isEqual(before.facts, facts)) added.push(toMemory(text, facts));
+        continue;
+      }
+      const earlier = await collection.get(memory);
+      const previous = before?.memory ?? (earlier && toProcedureRecord(earlier).facts.previous);
+      added.push(toMemory(text, factsOf(text, previous === undefined ? {} : { previous })));
+      if (!before) continue;
+      outdated.add(before);
+      carried.push(() => carry(before, memory, before.facts.version !== text.version));
+    }
+    await collection.add(added);
+    // A revision of a text that has changed is outdated, too.
+    const ids = [...outdated].flatMap(({ memory, facts: { canary } }) =>
+      canary === undefined ? memory : [memory, canary],
+    );
+    await collection.archive(ids);
+    for (const work of carried) await work();
+    const current = new Map(
+      active.filter((record) => !outdated.has(record)).map(({ memory, facts }) => [memory, facts]),
+    );
+    for (const { id = "", metadata } of added) current.set(id, metadata as unknown as ProcedureFacts);
+    known = catalogueOf(current);
+    seen = stamps;
+  };
+
+  return {
+    sync() {
+      // One after the other: each call sees the files as they are when it begins, or later.
+      last = last.catch(() => {}).then(update);
+      return last;
+    },
+    catalogue: () => known,
+  };
+}
+
+function factsOf(text: ProcedureText, kept: Pick<ProcedureFacts, "previous" | "canary">): ProcedureFacts {
+  const { id: procedure, kind, path, name, description, tags, version, stated, findings } = text;
+  const { previous, canary } = kept;
+  return {
+    ...{ procedure, kind, path, name, description, tags, version, stated, findings },
+    ...(previous === undefined ? {} : { previous }),
+    ...(canary === undefined ? {} : { canary }),
+  };
+}
+
+function catalogueOf(current: ReadonlyMap<string, ProcedureFacts>): ReadonlyMap<string, Catalogued> {
+  const entries = [...current].map(([memory, facts]) => ({ memory, facts, keywords: keywordsOf(facts) }));
+  entries.sort(({ facts: a }, { facts: b }) => (a.path < b.path ? -1 : 1));
+  return new Map(entries.map((entry) => [entry.facts.procedure, entry]));
+}

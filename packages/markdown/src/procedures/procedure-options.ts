@@ -1,0 +1,130 @@
+import type { Engine, Logger, OutcomeTier } from "@qavr/core";
+import { OUTCOME_TIERS } from "@qavr/core";
+import { type Defined, type FieldRule, oneOf, resolveOptions, whole } from "@qavr/core/store";
+import type { LocalMemoriesOptions } from "@qavr/local";
+import { isPossibleId, type ProcedureKind } from "./procedure-file.js";
+import { type CountTokens, estimateTokens } from "./text-budget.js";
+
+/** Place and ledger of procedures. */
+export interface ProceduresOptions {
+  /** The engine whose ledger counts outcomes, such as `qavr().engine`. @default one on `.qavr/ledger.db` in the root */
+  readonly engine?: Engine | undefined;
+  /** Who shares what is learned about them. @default "default" */
+  readonly namespace?: string | undefined;
+  /** An embedding model, by which searches look for meaning beside words. @default none */
+  readonly embed?: LocalMemoriesOptions["embed"];
+  /** Counts tokens for budgets. @default a quarter of the UTF-8 bytes */
+  readonly countTokens?: CountTokens | undefined;
+  /** Gets a line when something is wrong with a file or the ledger. @default the first line of a kind is a process warning */
+  readonly logger?: Logger | undefined;
+}
+
+/** A run, as the engine knows it. */
+export interface InRun {
+  /** Id or alias of the run's episode. @default a new episode */
+  readonly episode?: string | undefined;
+  /** Its namespace. @default that of the procedures */
+  readonly namespace?: string | undefined;
+}
+
+/** A search for procedures. */
+export interface ProcedureQuery extends InRun {
+  readonly text: string;
+  /** The most procedures to return, 1 to 1,000. @default 5 */
+  readonly limit?: number | undefined;
+  /** The most tokens of their texts together; without it, texts are whole. @default no limit */
+  readonly budget?: number | undefined;
+  /** Only procedures, or only skills. @default both */
+  readonly kind?: ProcedureKind | undefined;
+}
+
+/** An outcome of one procedure in one run. */
+export interface ProcedureOutcome extends InRun {
+  /** Null takes an earlier report back. */
+  readonly success: boolean | null;
+  /** Why, at most 2,000 characters; kept in the ledger. */
+  readonly notes?: string | undefined;
+  /** How good the evidence is. @default "self-reported" */
+  readonly tier?: OutcomeTier | undefined;
+}
+
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
+const optional =
+  (rule: (value: unknown) => boolean) =>
+  (value: unknown): boolean =>
+    value === undefined || rule(value);
+const isText = (value: unknown): boolean => typeof value === "string" && value.trim() !== "";
+const isCount = whole(1)[0];
+
+const NAME: FieldRule = [optional(isText), "a text that is not empty"];
+
+const OPTIONS: Readonly<Record<keyof ProceduresOptions, FieldRule>> = {
+  engine: [optional(isObject), "an engine"],
+  namespace: NAME,
+  embed: [() => true, ""],
+  countTokens: [optional((value) => typeof value === "function"), "a function"],
+  logger: [optional(isObject), "a logger"],
+};
+
+const RUN: Readonly<Record<keyof InRun, FieldRule>> = { episode: NAME, namespace: NAME };
+
+const QUERY: Readonly<Record<keyof ProcedureQuery, FieldRule>> = {
+  ...RUN,
+  text: [(value) => typeof value === "string", "a string"],
+  limit: whole(1, 1_000),
+  budget: [optional(isCount), "a whole number of tokens, at least 1"],
+  kind: [optional(oneOf("procedure", "skill")[0]), oneOf("procedure", "skill")[1]],
+};
+
+const OUTCOME: Readonly<Record<keyof ProcedureOutcome, FieldRule>> = {
+  ...RUN,
+  success: [
+    (value) => typeof value === "boolean" || value === null,
+    'true or false, or null to take a report back; texts such as "false" are refused',
+  ],
+  notes: [
+    optional((value) => typeof value === "string" && value.length <= 2_000),
+    "a text of at most 2,000 characters",
+  ],
+  tier: oneOf(...OUTCOME_TIERS),
+};
+
+const ID: FieldRule = [isPossibleId, "the id of a procedure, such as procedure:deploy or skill:pdf; a path is none"];
+
+/** @throws INVALID_ARGUMENT */
+export function resolveProceduresOptions(given: ProceduresOptions): Pick<
+  ProceduresOptions,
+  "engine" | "embed" | "logger"
+> & {
+  readonly namespace: string;
+  readonly countTokens: CountTokens;
+} {
+  const {
+    namespace = "default",
+    countTokens = estimateTokens,
+    ...rest
+  } = resolveOptions("openProcedures()", given, {}, OPTIONS);
+  return { ...rest, namespace, countTokens };
+}
+
+/** @throws INVALID_ARGUMENT */
+export function resolveProcedureQuery(given: ProcedureQuery): ProcedureQuery & { readonly limit: number } {
+  return resolveOptions("search()", given, { limit: 5 }, QUERY);
+}
+
+/** @throws INVALID_ARGUMENT */
+export function resolveRun(call: string, given: InRun): InRun {
+  return resolveOptions(call, given, {}, RUN);
+}
+
+/** @throws INVALID_ARGUMENT */
+export function resolveProcedureOutcome(
+  given: ProcedureOutcome,
+): ProcedureOutcome & Defined<Pick<ProcedureOutcome, "tier">> {
+  return resolveOptions("report()", given, { tier: "self-reported" as OutcomeTier }, OUTCOME);
+}
+
+/** Refuses paths before anything looks for them. @throws INVALID_ARGUMENT */
+export function assertId(call: string, id: string): void {
+  resolveOptions(call, { id }, {}, { id: ID });
+}

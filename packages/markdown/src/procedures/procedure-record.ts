@@ -1,0 +1,50 @@
+import type { Metadata, NewMemory, StoredMemory } from "@qavr/local";
+import type { ProcedureFinding, ProcedureKind, ProcedureText, StatedCounts } from "./procedure-file.js";
+
+/** Metadata of a version of a procedure in its collection. */
+export interface ProcedureFacts {
+  /** Id of the procedure, the same for all versions. */
+  readonly procedure: string;
+  readonly kind: ProcedureKind;
+  readonly path: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly version: string;
+  readonly stated: StatedCounts;
+  readonly findings: readonly ProcedureFinding[];
+  /** The memory whose evidence this one began with. */
+  readonly previous?: string;
+  /** The memory of the revision that shares its requests. */
+  readonly canary?: string;
+  /** Of a revision: the memory whose requests it shares. It has no file. */
+  readonly canaryOf?: string;
+}
+
+/** A version of a procedure in the collection, which mirrors the files. */
+export interface ProcedureRecord {
+  /** Id in the collection and the ledger: `procedure:deploy@1a2b3c4d5e6f`. Each version has evidence of its own. */
+  readonly memory: string;
+  readonly body: string;
+  readonly facts: ProcedureFacts;
+  readonly archived: boolean;
+}
+
+export function memoryOf({ id, version }: Pick<ProcedureText, "id" | "version">): string {
+  return `${id}@${version}`;
+}
+
+export function toProcedureRecord({ id, text, metadata, archivedAt }: StoredMemory): ProcedureRecord {
+  return { memory: id, body: text, facts: metadata as unknown as ProcedureFacts, archived: archivedAt !== undefined };
+}
+
+/** The memory of a version. Its text is the body, and searches look in name, description and tags, too; the front matter is no part of it. */
+export function toMemory(text: Pick<ProcedureText, "body">, facts: ProcedureFacts): NewMemory {
+  const { procedure, version, name, description, tags } = facts;
+  return {
+    id: memoryOf({ id: procedure, version }),
+    text: text.body.trim() === "" ? description : text.body,
+    query: [name, description, ...tags].join("\n"),
+    metadata: facts as unknown as Metadata,
+  };
+}

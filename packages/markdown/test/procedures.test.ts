@@ -1,0 +1,174 @@
+import { renameSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { markdown, proceduresOf } from "./support/procedures.js";
+import { write } from "./support/vault.js";
+
+const DEPLOY = markdown({ description: "How to deploy the shop" }, "# Deploy\n\nRun the migrations first.\n");
+const PDF = markdown({ name: "pdf", description: "Fill forms in PDF files" }, "Use pdftk.\n");
+
+describe("procedures", () => {
+  it("P8: are procedures and skills of any folder, each with an id of its own", async () => {
+    const { procedures } = proceduresOf({
+      "procedures/deploy.md": DEPLOY,
+      "procedures/team/deploy.md": "Deploy for the team.\n",
+      "skills/deploy/SKILL.md": PDF,
+      "skills/deploy.md": "A loose file.\n",
+      "common_skills/pdf/SKILL.md": PDF,
+      "skills/deploy/reference.md": "No skill.\n",
+      "notes/deploy.md": "No procedure.\n",
+    });
+    expect((await procedures.list()).map(({ id, kind }) => `${kind} ${id}`)).toEqual([
+      "skill common-skill:pdf",
+      "procedure procedure:deploy",
+      "procedure procedure:team/deploy",
+      "skill skill:deploy.md",
+      "skill skill:deploy",
+    ]);
+  });
+
+  it("P14: are found by their new text right after a write, and no more by the old one", async () => {
+    const { root, procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
+    const found = async (text: string) => (await procedures.search({ text })).procedures.map(({ id }) => id);
+    expect(await found("migrations")).toEqual(["procedure:deploy"]);
+    write(root, "procedures/deploy.md", DEPLOY.replace("migrations", "backups"));
+    expect(await found("backups")).toEqual(["procedure:deploy"]);
+    expect(await found("migrations")).toEqual([]);
+    write(root, "procedures/notes.txt", "migrations");
+    expect(await found("migrations")).toEqual([]);
+  });
+
+  it("P16: are not searched by their front matter, and keep their version when it changes", async () => {
+    const { root, procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
+    const before = await procedures.get("procedure:deploy");
+    write(root, "procedures/deploy.md", DEPLOY.replace("---\n#", "metadata:\n  owner: platypus\n---\n#"));
+    expect((await procedures.get("procedure:deploy"))?.memory).toBe(before?.memory);
+    expect((await procedures.search({ text: "platypus owner" })).procedures).toEqual([]);
+  });
+
+  it("P10: are recorded as shown by a search and as used when they are loaded, for each run", async () => {
+    const { engine, procedures } = proceduresOf({
+      "procedures/deploy.md": DEPLOY,
+      "procedures/shop.md": "Open the shop.\n",
+    });
+    const { procedures: found, episode } = await procedures.search({ text: "deploy the shop" });
+    expect(found.map(({ id }) => id)).toEqual(["procedure:deploy", "procedure:shop"]);
+    const loaded = await procedures.load("procedure:deploy", { episode });
+    expect(loaded).toMatchObject({ text: "# Deploy\n\nRun the migrations first.\n", episode, shown: 1, used: 1 });
+    expect(await procedures.get("procedure:shop")).toMatchObject({ shown: 1, used: 0 });
+    expect((await engine.explain(episode))?.used).toEqual([{ id: loaded.memory, by: "skill" }]);
+    const other = await procedures.load("procedure:deploy");
+    expect(other.episode).not.toBe(episode);
+    expect(other).toMatchObject({ shown: 2, used: 2 });
+  });
+
+  it("P17: have the confidence successes / (successes + failures), by their reports", async () => {
+    const { engine, procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
+    const confidence = async () => (await procedures.get("procedure:deploy"))?.confidence;
+    expect(await confidence()).toBe(0.5);
+    await procedures.report("procedure:deploy", { success: true, notes: "Clean." });
+    expect(await confidence()).toBe(1);
+    await procedures.report("procedure:deploy", { success: false });
+    await procedures.report("procedure:deploy", { success: false, notes: "The lock was held." });
+    expect(await procedures.get("procedure:deploy")).toMatchObject({ successes: 1, failures: 2, confidence: 0.33 });
+    const notes = (await engine.history()).events.flatMap((event) => (event.type === "outcome" ? event.note : []));
+    expect(notes).toEqual(["Clean.", "", "The lock was held."]);
+  });
+
+  it("P19: count a run once, whether the report or the end of the run comes first", async () => {
+    for (const first of ["report", "end"] as const) {
+      const { engine, procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
+      const episode = engine.open();
+      await procedures.load("procedure:deploy", { episode });
+      const steps = {
+        report: () => procedures.report("procedure:deploy", { success: false, episode }),
+        end: async () => engine.end(episode, { reward: true, tier: "completed" }),
+      };
+      await steps[first]();
+      await steps[first === "end" ? "report" : "end"]();
+      expect(await procedures.get("procedure:deploy")).toMatchObject({ successes: 0, failures: 1 });
+    }
+  });
+
+  it("P19: give way to a run that threw, and to a checker, and keep the verdicts of two procedures apart", async () => {
+    const { engine, procedures } = proceduresOf({ "procedures/a.md": "Alpha.\n", "procedures/b.md": "Beta.\n" });
+    const run = async (tier: "completed" | "observed" | "verified", reward: boolean) => {
+      const episode = engine.open();
+      for (const id of ["procedure:a", "procedure:b"]) await procedures.load(id, { episode });
+      await procedures.report("procedure:a", { success: true, episode });
+      await procedures.report("procedure:b", { success: false, episode });
+      await engine.end(episode, { reward, tier });
+      return Promise.all(
+        ["procedure:a", "procedure:b"].map(async (id) => {
+          const { successes, failures } = (await procedures.get(id)) ?? {};
+          return [successes, failures];
+        }),
+      );
+    };
+    expect(await run("completed", true)).toEqual([
+      [1, 0],
+      [0, 1],
+    ]);
+    expect(await run("observed", false)).toEqual([
+      [1, 1],
+      [0, 2],
+    ]);
+    expect(await run("verified", true)).toEqual([
+      [2, 1],
+      [1, 2],
+    ]);
+  });
+
+  it("P20: count nothing for an unknown result, a report that is taken back, and a run that did not use them", async () => {
+    const { engine, procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
+    const { episode } = await procedures.load("procedure:deploy");
+    await procedures.report("procedure:deploy", { success: false, episode });
+    await procedures.report("procedure:deploy", { success: null, episode });
+    const { episode: other } = await procedures.search({ text: "deploy" });
+    await engine.report(other, { reward: true, tier: "verified" });
+    expect(await procedures.get("procedure:deploy")).toMatchObject({ successes: 0, failures: 0, confidence: 0.5 });
+  });
+
+  it("P18: refuse an unknown id and a success that is no boolean, and create nothing", async () => {
+    const { engine, procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
+    for (const [id, success] of [
+      ["procedure:none", true],
+      ["procedure:deploy", "false"],
+      ["procedure:deploy", undefined],
+    ] as const) {
+      const report = procedures.report(id, { success } as never);
+      await expect(report).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    }
+    expect((await engine.history()).events).toEqual([]);
+    expect(await procedures.get("procedure:none")).toBeUndefined();
+  });
+
+  it("carry what was learned into an edited and a moved file, and count each version for itself", async () => {
+    const { root, procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
+    for (let run = 0; run < 10; run++) await procedures.report("procedure:deploy", { success: true });
+    const first = await procedures.get("procedure:deploy");
+    expect(first).toMatchObject({ successes: 10 });
+    write(root, "procedures/deploy.md", DEPLOY.replace("first", "last"));
+    const edited = await procedures.get("procedure:deploy");
+    expect(edited).toMatchObject({ successes: 0, confidence: 0.5 });
+    expect(edited?.utility).toBeGreaterThan(0);
+    expect(edited?.utility).toBeLessThan(first?.utility as number);
+    renameSync(join(root, "procedures/deploy.md"), join(root, "procedures/release.md"));
+    const moved = await procedures.get("procedure:release");
+    expect(moved?.utility).toBeCloseTo(edited?.utility as number, 6);
+    write(root, "procedures/release.md", DEPLOY);
+    expect(await procedures.get("procedure:deploy")).toBeUndefined();
+  });
+
+  it("show their texts when the ledger fails", async () => {
+    const lines: unknown[] = [];
+    const logger = { warn: (...line: unknown[]) => lines.push(line), info() {}, error() {}, debug() {} };
+    const { engine, procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY }, { logger: logger as never });
+    await engine.close();
+    expect(await procedures.load("procedure:deploy")).toMatchObject({
+      text: "# Deploy\n\nRun the migrations first.\n",
+      episode: "",
+    });
+    expect(JSON.stringify(lines)).toContain("PROCEDURES_NOT_COUNTED");
+  });
+});
