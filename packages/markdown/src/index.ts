@@ -20,5 +20,4 @@ export {
   type ProcedureMemory,
   type Procedures,
 } from "./procedures/procedures.js";
-export type { CountTokens } from "./procedures/text-budget.js";
 export type { LessonRow } from "./reinforcement-table.js";

@@ -14,7 +14,7 @@ export interface ProceduresOptions {
   /** An embedding model, by which searches look for meaning beside words. @default none */
   readonly embed?: LocalMemoriesOptions["embed"];
   /** Counts tokens for budgets. @default a quarter of the UTF-8 bytes */
-  readonly countTokens?: CountTokens | undefined;
+  readonly countTokens?: ((text: string) => number) | undefined;
   /** Gets a line when something is wrong with a file or the ledger. @default the first line of a kind is a process warning */
   readonly logger?: Logger | undefined;
 }
