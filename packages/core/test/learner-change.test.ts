@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Learner, memoryStore, oar, qValue, similarity } from "../src/index.js";
+import { scopesIn } from "../src/ledger/utility-bands.js";
 import { compact, exportState, forget, replay } from "../src/maintenance/index.js";
-
 import { ids, request, snapshot, testEngine } from "./support/test-engine.js";
 
 describe("an engine with another learner than the stored state's", () => {
@@ -89,14 +89,14 @@ describe("replay", () => {
     for (let run = 0; run < 5; run++) await engine.end((await engine.rank(request())).episode, { reward: false });
     const head = await store.head("default");
     const all = [];
-    for (const scope of ["episode", "alias", "shared", "stats", "memory:default"]) {
+    for (const scope of ["episode", "alias", "shared", "stats", ...scopesIn("default")]) {
       for (const state of await store.scanStates("default", scope, { limit: 1_000 })) all.push({ scope, ...state });
     }
     const memory = all.find(({ scope, id }) => scope === "memory:default" && id === "d0") as (typeof all)[number];
     const flipped = Uint8Array.from(memory.value);
     flipped[20] = (flipped[20] as number) ^ 1;
     const damaged = [
-      ...all.filter(({ id }) => id !== "d0" && id !== "d1"),
+      ...all.filter(({ scope, id }) => scope !== "memory:default" || (id !== "d0" && id !== "d1")),
       { ...memory, value: flipped },
       { scope: "alias", id: "ghost", value: Uint8Array.of(1) },
     ];

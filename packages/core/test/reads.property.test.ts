@@ -1,9 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { governance } from "../src/governance/index.js";
-import { type Learner, type OutcomeInput, oar, qValue, similarity } from "../src/index.js";
+import {
+  type Engine,
+  type Learner,
+  type MemoryView,
+  type OutcomeInput,
+  oar,
+  qValue,
+  similarity,
+} from "../src/index.js";
 import { contentHash } from "../src/learners/index.js";
-import { compact, forget, importState, replay, revoke } from "../src/maintenance/index.js";
+import { scopesIn } from "../src/ledger/utility-bands.js";
+import { differencesIn } from "../src/maintenance/differences.js";
+import { compact, forget, importState, replay, revoke, verify } from "../src/maintenance/index.js";
 import { allMemories, countedFrom, wholeHistory } from "./support/tally-oracle.js";
 import { candidates, DAY, MINUTE, request, START, snapshot, testEngine } from "./support/test-engine.js";
 
@@ -58,10 +68,12 @@ describe.each(learners)("memories() with %s", (_, learner) => {
         const counted = countedFrom(await wholeHistory(engine), "default");
         expect(known.map(({ id }) => id)).toEqual([...counted.keys()].sort());
         for (const memory of known) expect(memory).toMatchObject(counted.get(memory.id) as object);
+        await expectOrdered(engine, known);
         await replay(engine, { write: true });
         expect(await allMemories(engine)).toEqual(known);
         await compact(engine, { namespace: "default", olderThan: 0 });
         expect(await allMemories(engine)).toEqual(known);
+        await expectOrdered(engine, known);
       }),
       { numRuns: 50 },
     );
@@ -108,6 +120,23 @@ describe("memories()", () => {
     expect([third.memories.map(({ id }) => id), third.next]).toEqual([["d4"], undefined]);
   });
 
+  it("has pages by utility from either end, without memories that have no evidence", async () => {
+    const { engine, store } = testEngine();
+    for (let i = 0; i < 25; i++) {
+      const { episode } = await engine.rank({ candidates: [{ id: `m${i}`, similarity: 1 }], topK: 1 });
+      await engine.end(episode, i === 24 ? {} : { reward: (i % 12) / 11, tier: "verified" });
+    }
+    const known = await allMemories(engine);
+    await expectOrdered(engine, known);
+    expect((await engine.memories({ order: "lowest" })).memories).toHaveLength(24);
+    expect(await engine.memories({ order: "highest", after: "m24" })).toEqual({ memories: [] });
+    expect(await engine.memories({ order: "lowest", collection: "other" })).toEqual({ memories: [] });
+    expect(await verify(engine)).toMatchObject({ ok: true });
+    // A list that is wrong is found like any other state.
+    const bands = scopesIn("default").slice(1);
+    expect((await differencesIn(store, "default", [])).filter(({ scope }) => bands.includes(scope))).toHaveLength(24);
+  });
+
   it("counts a text as new where an edit resets, and goes on where it discounts", async () => {
     for (const [onEdit, expected] of [
       ["reset", { shown: 1, successes: 0, failures: 1 }],
@@ -145,7 +174,15 @@ describe("memories()", () => {
   it("refuses what names no page, and states of another learner", async () => {
     const { engine, store } = testEngine();
     await engine.end((await engine.rank(request())).episode, { reward: true });
-    for (const options of [{ ids: ["a"], limit: 3 }, { limit: 0 }, { limit: 1_001 }, { ids: "a" }, { id: "a" }]) {
+    const wrong = [{ ids: ["a"], order: "id" }, { order: "worst" }];
+    for (const options of [
+      ...wrong,
+      { ids: ["a"], limit: 3 },
+      { limit: 0 },
+      { limit: 1_001 },
+      { ids: "a" },
+      { id: "a" },
+    ]) {
       await expect(engine.memories(options as never)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     }
     for (const options of [{ limit: 0.5 }, { after: -1 }, { before: 3 }]) {
@@ -192,6 +229,29 @@ describe("history()", () => {
     expect(await snapshot(store)).toEqual(before);
   });
 });
+
+/** The pages by utility have the memories with evidence, each once and in order, and `status` counts them. */
+async function expectOrdered(engine: Engine, known: readonly MemoryView[]): Promise<void> {
+  const withEvidence = known.filter(({ evidence }) => evidence > 0).map(({ id }) => id);
+  const counts = { memories: known.filter(({ shown }) => shown > 0).length, withEvidence: withEvidence.length };
+  const { collections } = await engine.status();
+  if (collections.length > 0) expect(collections).toMatchObject([counts]);
+  for (const order of ["lowest", "highest"] as const) {
+    const paged: MemoryView[] = [];
+    let after: string | undefined;
+    do {
+      const { memories, next }: { memories: readonly MemoryView[]; next?: string } = await engine.memories({
+        ...{ order, limit: 2 },
+        ...(after === undefined ? {} : { after }),
+      });
+      paged.push(...memories);
+      after = next;
+    } while (after !== undefined);
+    expect(paged.map(({ id }) => id).sort()).toEqual(withEvidence.toSorted());
+    const rising = paged.map(({ utility }) => (order === "lowest" ? utility : -utility));
+    expect(rising).toEqual(rising.toSorted((a, b) => a - b));
+  }
+}
 
 /** The learner's numbers, whose arithmetic is tested elsewhere. */
 function numbers(memory: { readonly utility: number; readonly evidence: number } | undefined): object {

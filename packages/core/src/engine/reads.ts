@@ -1,4 +1,4 @@
-import { type FieldRule, whole } from "../errors/field-rules.js";
+import { type FieldRule, oneOf, whole } from "../errors/field-rules.js";
 import { illegalOption } from "../errors/illegal-option.js";
 import { checkOptions, type FieldsOf } from "../errors/known-fields.js";
 import { QavrError } from "../errors/qavr-error.js";
@@ -12,47 +12,84 @@ import { assertName } from "../store/validate.js";
 import { checkCollection, checkCount, DEFAULT_NAME, namesIn } from "./check.js";
 import { viewOfExposure } from "./explain.js";
 import { labelsOf } from "./labels.js";
+import { memoriesByUtility } from "./memories-by-utility.js";
 import type { EngineParts } from "./parts.js";
 import type { HistoryOptions, MemoriesOptions, MemoryView } from "./reports.js";
 import type { Engine, HistoryEvent } from "./types.js";
 
-const MEMORIES: FieldsOf<MemoriesOptions> = { namespace: true, collection: true, ids: true, after: true, limit: true };
+const MEMORIES: FieldsOf<MemoriesOptions> = {
+  namespace: true,
+  collection: true,
+  ids: true,
+  order: true,
+  after: true,
+  limit: true,
+};
+const ORDER = oneOf("id", "lowest", "highest");
 const HISTORY: FieldsOf<HistoryOptions> = { namespace: true, after: true, limit: true };
 
 const DEFAULT_LIMIT = 100;
 const LIMIT: FieldRule = whole(1, 1_000);
 
+interface StoredMemory {
+  readonly id: string;
+  readonly record: MemoryRecord<unknown>;
+}
+
 type Writable<View> = { -readonly [Field in keyof View]: View[Field] };
 
-/** `Engine.memories`. One read of the store, and one of the labels. */
-export async function readMemories(
-  { store, states, learner, now }: EngineParts,
-  options: MemoriesOptions = {},
-): ReturnType<Engine["memories"]> {
+/** `Engine.memories`. One or two reads of the store, and one of the labels; by utility up to a few. */
+export async function readMemories(parts: EngineParts, options: MemoriesOptions = {}): ReturnType<Engine["memories"]> {
+  const { store, states, learner, now } = parts;
   checkOptions(options, "memories", MEMORIES);
-  const { namespace = DEFAULT_NAME, collection = DEFAULT_NAME, after } = options;
+  const { namespace = DEFAULT_NAME, collection = DEFAULT_NAME, order = "id", after } = options;
   assertName(namespace, "namespace");
   checkCollection(collection);
   if (after !== undefined) assertName(after, "after");
+  if (!ORDER[0](order)) throw illegalOption("order", `memories: order must be ${ORDER[1]}`, order);
   const limit = limitOf("memories", options.limit);
   const ids = options.ids && namesIn(options.ids, "ids");
-  if (ids && (after !== undefined || options.limit !== undefined)) {
-    throw new QavrError("INVALID_ARGUMENT", "memories: ids name all memories wanted. Leave out after and limit.");
+  if (ids && [options.order, after, options.limit].some((given) => given !== undefined)) {
+    throw new QavrError(
+      "INVALID_ARGUMENT",
+      "memories: ids name all memories wanted. Leave out order, after and limit.",
+    );
   }
   const stats = await states.stats(namespace);
   if (stats && stats.learner !== learner.id) throw learnerMismatch(stats.learner, learner.id);
+  const views = async (found: readonly StoredMemory[]): Promise<MemoryView[]> => {
+    const named = found.filter(({ record }) => record.labelled).map(({ id }) => id);
+    const labels = await labelsOf(store, namespace, collection, named);
+    const at = now();
+    return found.map(({ id, record }) => viewOfMemory(learner, id, record, labels.get(id), at));
+  };
+
   const scope = memoryScope(collection);
-  const found = ids
-    ? (await store.readStates(namespace, scope, ids)).map((value, i) => ({ id: ids[i] as string, value }))
-    : await store.scanStates(namespace, scope, after === undefined ? { limit } : { after, limit });
-  const records = found.map(({ id, value }) => ({ id, record: new MemoryRecord(learner.memory, value) }));
+  const recordOf = (id: string, value: Uint8Array | undefined): StoredMemory => ({
+    id,
+    record: new MemoryRecord(learner.memory, value),
+  });
+  if (ids) {
+    const found = await store.readStates(namespace, scope, ids);
+    return { memories: await views(ids.map((id, i) => recordOf(id, found[i]))) };
+  }
+  if (order !== "id") {
+    const page = await memoriesByUtility(parts, namespace, collection, { order, after, limit });
+    const { more, unread } = page;
+    const memories = await views(page.memories);
+    return {
+      memories,
+      ...(more ? { next: memories.at(-1)?.id as string } : {}),
+      ...(unread > 0 ? { unread } : {}),
+    };
+  }
+  const found = await store.scanStates(namespace, scope, after === undefined ? { limit } : { after, limit });
   // A forgotten memory leaves a record without counts.
-  const known = ids ? records : records.filter(({ record }) => record.shown > 0 || record.learned !== undefined);
-  const named = known.filter(({ record }) => record.labelled).map(({ id }) => id);
-  const labels = await labelsOf(store, namespace, collection, named);
-  const at = now();
-  const memories = known.map(({ id, record }) => viewOfMemory(learner, id, record, labels.get(id), at));
-  return ids || found.length < limit ? { memories } : { memories, next: found.at(-1)?.id as string };
+  const known = found
+    .map(({ id, value }) => recordOf(id, value))
+    .filter(({ record }) => record.shown > 0 || record.learned !== undefined);
+  const memories = await views(known);
+  return found.length < limit ? { memories } : { memories, next: found.at(-1)?.id as string };
 }
 
 /** `Engine.history`. One read of the store. */

@@ -37,10 +37,9 @@ export interface NamespaceStatus {
   readonly lift?: LiftReport;
   readonly collections: readonly {
     readonly collection: string;
+    /** Memories that were shown. */
     readonly memories: number;
     readonly withEvidence: number;
-    /** Least, lower quartile, median, upper quartile and greatest utility; empty before any evidence. */
-    readonly utilityQuartiles: readonly number[];
     /** The memories of highest utility, at most ten; of fewer than twenty the better half. */
     readonly best: readonly ExtremeMemory[];
     /** The memories of lowest utility, lowest first, at most ten; none of them is among the best. */
@@ -96,7 +95,7 @@ export interface EngineHealth {
   readonly rejected: number;
 }
 
-/** Which memories to read: those of `ids`, or a page of all of a collection. */
+/** Which memories to read: those of `ids`, or a page of a collection. */
 export interface MemoriesOptions {
   /** @default "default" */
   readonly namespace?: string | undefined;
@@ -104,6 +103,11 @@ export interface MemoriesOptions {
   readonly collection?: string | undefined;
   /** At most 10,000. */
   readonly ids?: readonly string[] | undefined;
+  /**
+   * Lowest or highest utility first, without memories that have no evidence; `id` is the store's order of all.
+   * @default "id"
+   */
+  readonly order?: "id" | "lowest" | "highest" | undefined;
   /** `next` of the page before. */
   readonly after?: string | undefined;
   /** Records per page, 1 to 1,000. Those of forgotten memories are left out of it. @default 100 */

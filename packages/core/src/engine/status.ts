@@ -1,6 +1,7 @@
 import { checkOptions } from "../errors/known-fields.js";
 import type { ContextCounts } from "../ledger/context-counts.js";
-import { memoryScope, rebuildRef, SCOPES } from "../ledger/state-keys.js";
+import type { SharedRecord } from "../ledger/shared-record.js";
+import { rebuildRef, SCOPES } from "../ledger/state-keys.js";
 import { emptyStats, type StatsRecord } from "../ledger/stats-record.js";
 import { scanAll } from "../store/scan-all.js";
 import type { Store } from "../store/store.js";
@@ -8,6 +9,7 @@ import { assertName } from "../store/validate.js";
 import { DEFAULT_NAME, ONLY_NAMESPACE } from "./check.js";
 import { labelsOf } from "./labels.js";
 import { liftOf } from "./lift.js";
+import { memoriesByUtility, type RankedMemory, type UtilityOrder } from "./memories-by-utility.js";
 import type { EngineParts } from "./parts.js";
 import type { ContextStatus, ExtremeMemory, NamespaceStatus } from "./reports.js";
 import type { Engine } from "./types.js";
@@ -19,10 +21,9 @@ const WARM_EPISODES = 100;
 /** Length of the list of sources. */
 const LISTED_SOURCES = 100;
 
-/** A learner's state of one collection. */
 interface CollectionState {
   readonly collection: string;
-  readonly state: unknown;
+  readonly shared: SharedRecord<unknown>;
 }
 
 /** The counts and extremes of a namespace. */
@@ -57,7 +58,7 @@ export async function statusOf(
     ...(stats.lastPruned === undefined ? {} : { lastPruned: stats.lastPruned }),
     taught: stats.taught,
     ...contextParts(stats.contexts ?? [], ({ context, taught }) =>
-      learner.isWarm ? known.some(({ state }) => learner.isWarm?.(state, context)) : taught >= WARM_EPISODES,
+      learner.isWarm ? known.some(({ shared }) => learner.isWarm?.(shared.state, context)) : taught >= WARM_EPISODES,
     ),
     cappedCredits: stats.capped ?? 0,
     sources: await sources(namespace),
@@ -69,7 +70,7 @@ export async function statusOf(
     const found: CollectionState[] = [];
     for await (const { id } of scanAll(store, namespace, SCOPES.shared)) {
       const shared = await states.shared(namespace, id);
-      if (shared) found.push({ collection: id, state: shared.state });
+      if (shared) found.push({ collection: id, shared });
     }
     return found;
   }
@@ -79,8 +80,9 @@ export async function statusOf(
     known: readonly CollectionState[],
   ): Promise<NamespaceStatus["collections"]> {
     const found: NamespaceStatus["collections"][number][] = [];
-    for (const { collection, state } of known) {
-      found.push({ collection, ...(await memories(namespace, collection)), learner: learner.summarize(state) });
+    for (const { collection, shared } of known) {
+      const counted = await memories(namespace, collection, shared);
+      found.push({ collection, ...counted, learner: learner.summarize(shared.state) });
     }
     return found;
   }
@@ -98,41 +100,27 @@ export async function statusOf(
   async function memories(
     namespace: string,
     collection: string,
-  ): Promise<
-    Pick<NamespaceStatus["collections"][number], "memories" | "withEvidence" | "utilityQuartiles" | "best" | "worst">
-  > {
-    const now = parts.now();
-    const known: ExtremeMemory[] = [];
-    let total = 0;
-    for await (const { id, value } of scanAll(store, namespace, memoryScope(collection))) {
-      const record = states.memory(value);
-      if (record.shown === 0) continue;
-      total += 1;
-      if (record.learned === undefined) continue;
-      const described = learner.describe(record.learned, now);
-      if (described.evidence > 0) known.push({ id, ...described });
-    }
-    known.sort((a, b) => b.utility - a.utility || (a.id < b.id ? -1 : 1));
+    { memories, bands }: Pick<SharedRecord<unknown>, "memories" | "bands">,
+  ): Promise<Pick<NamespaceStatus["collections"][number], "memories" | "withEvidence" | "best" | "worst">> {
+    const withEvidence = bands.reduce((sum, count) => sum + count, 0);
+    const page = async (order: UtilityOrder, limit: number): Promise<readonly RankedMemory[]> =>
+      (await memoriesByUtility(parts, namespace, collection, { order, limit })).memories;
+    const few = withEvidence <= 2 * EXTREMES;
     // Of few memories the better half is best and the rest is worst, so that none is both.
-    const best = known.slice(0, Math.min(EXTREMES, Math.ceil(known.length / 2)));
-    const worst = known.slice(best.length).slice(-EXTREMES).reverse();
+    const best = await page("highest", few ? Math.ceil(withEvidence / 2) : EXTREMES);
+    const worst = await page("lowest", few ? Math.floor(withEvidence / 2) : EXTREMES);
+    const ends = [...best, ...worst];
     const labels = await labelsOf(
       store,
       namespace,
       collection,
-      [...best, ...worst].map(({ id }) => id),
+      ends.map(({ id }) => id),
     );
-    const labelled = (memory: ExtremeMemory): ExtremeMemory => {
-      const label = labels.get(memory.id);
-      return label === undefined ? memory : { ...memory, label };
+    const extreme = ({ id, utility, evidence }: RankedMemory): ExtremeMemory => {
+      const label = labels.get(id);
+      return label === undefined ? { id, utility, evidence } : { id, label, utility, evidence };
     };
-    return {
-      memories: total,
-      withEvidence: known.length,
-      utilityQuartiles: quartiles(known.map(({ utility }) => utility)),
-      best: best.map(labelled),
-      worst: worst.map(labelled),
-    };
+    return { memories, withEvidence, best: best.map(extreme), worst: worst.map(extreme) };
   }
 }
 
@@ -161,10 +149,4 @@ function contextParts(
 function liftPart(counts: StatsRecord["holdout"]): Pick<NamespaceStatus, "lift"> {
   const lift = liftOf(counts);
   return lift ? { lift } : {};
-}
-
-/** Of a list that falls; the nearest values, not interpolated. */
-function quartiles(falling: readonly number[]): number[] {
-  const last = falling.length - 1;
-  return last < 0 ? [] : [1, 0.75, 0.5, 0.25, 0].map((share) => falling[Math.round(share * last)] as number);
 }

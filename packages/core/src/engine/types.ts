@@ -342,11 +342,13 @@ export interface Engine {
   status(options?: { readonly namespace?: string | undefined }): Promise<NamespaceStatus>;
 
   /**
-   * Facts about memories: those of `ids` in that order (zeros for one that was never shown), or a page of a collection in the
-   * store's order. `next` is absent after the last page.
+   * Facts about memories: those of `ids` in that order (zeros for one that was never shown), or a page of a collection. `next` is
+   * absent after the last page. `unread` is the number of memories that a page by utility left out: thousands have nearly the same.
    * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, INVALID_STATE, LEARNER_MISMATCH, and the store's codes
    */
-  memories(options?: MemoriesOptions): Promise<{ readonly memories: readonly MemoryView[]; readonly next?: string }>;
+  memories(
+    options?: MemoriesOptions,
+  ): Promise<{ readonly memories: readonly MemoryView[]; readonly next?: string; readonly unread?: number }>;
 
   /**
    * A page of the ledger, oldest first. A compacted ledger begins after its checkpoint. `next` is absent after the last page.

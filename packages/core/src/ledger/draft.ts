@@ -6,7 +6,13 @@ import { privateCopy } from "./bytes.js";
 import { decodeEpisode, type EpisodeRecord, encodeEpisode } from "./episode-record.js";
 import type { RecordedExposure } from "./events.js";
 import { MemoryRecord } from "./memory-record.js";
-import { decodeSharedRecord, encodeSharedRecord, learnerMismatch, type SharedRecord } from "./shared-record.js";
+import {
+  decodeSharedRecord,
+  emptyShared,
+  encodeSharedRecord,
+  learnerMismatch,
+  type SharedRecord,
+} from "./shared-record.js";
 import {
   collectionOf,
   episodeRef,
@@ -20,9 +26,12 @@ import {
 } from "./state-keys.js";
 import { decodeStats, emptyStats, encodeStats, type StatsRecord } from "./stats-record.js";
 import { readable } from "./unreadable.js";
+import { bandOf, bandScope } from "./utility-bands.js";
 
 /** A part of a reduction: asks for states on the way and returns a result. */
 export type Loading<Result = void> = Generator<readonly StateRef[], Result, readonly (Uint8Array | undefined)[]>;
+
+const NO_VALUE = new Uint8Array();
 
 /** The states that one entry touches, and what has become of them. What the store handed out is copied before it is changed. */
 export class Draft<Shared, Memory> {
@@ -115,7 +124,11 @@ export class Draft<Shared, Memory> {
   }
 
   shared(collection: string): SharedRecord<Shared> {
-    return this.#shared.get(collection) as SharedRecord<Shared>;
+    const known = this.#shared.get(collection);
+    if (known) return known;
+    const fresh = emptyShared(this.learner);
+    this.#shared.set(collection, fresh);
+    return fresh;
   }
 
   memory(collection: string, id: string): MemoryRecord<Memory> {
@@ -160,14 +173,38 @@ export class Draft<Shared, Memory> {
   writes(): StateWrite[] {
     for (const [id, record] of this.#keptEpisodes) this.write(episodeRef(id), encodeEpisode(record));
     for (const { ref, value } of this.#keptValues.values()) this.write(ref, value);
+    for (const [scope, records] of this.#memories) {
+      const collection = collectionOf(scope) as string;
+      for (const [id, record] of records) {
+        this.#count(collection, id, record);
+        this.write({ scope, id }, record.encode());
+      }
+    }
     for (const [collection, record] of this.#shared) {
       this.write(sharedRef(collection), encodeSharedRecord(record, this.learner.shared));
     }
-    for (const [scope, records] of this.#memories) {
-      for (const [id, record] of records) this.write({ scope, id }, record.encode());
-    }
     this.write(statsRef, encodeStats(this.stats));
     return this.#writes;
+  }
+
+  /** Counts a memory in its collection, and moves it to the band of its utility. */
+  #count(collection: string, id: string, record: MemoryRecord<Memory>): void {
+    const isShown = record.shown > 0;
+    if (isShown !== record.wasShown) this.shared(collection).memories += isShown ? 1 : -1;
+    if (record.isAsStored) return;
+    const { band: before, learned } = record;
+    const band = learned === undefined ? 0 : bandOf(this.learner.describe(learned, this.at));
+    if (band === before) return;
+    const { bands } = this.shared(collection);
+    if (before > 0) {
+      bands[before - 1] = (bands[before - 1] as number) - 1;
+      this.write({ scope: bandScope(before, collection), id }, null);
+    }
+    if (band > 0) {
+      bands[band - 1] = (bands[band - 1] as number) + 1;
+      this.write({ scope: bandScope(band, collection), id }, NO_VALUE);
+    }
+    record.band = band;
   }
 
   #place(ref: StateRef, bytes: Uint8Array | undefined): void {
@@ -181,12 +218,7 @@ export class Draft<Shared, Memory> {
         if (bytes) this.#episodes.set(ref.id, decodeEpisode(bytes));
         break;
       case SCOPES.shared:
-        this.#shared.set(
-          ref.id,
-          bytes
-            ? decodeSharedRecord(privateCopy(bytes), learner)
-            : { learner: learner.id, space: "", length: 0, state: learner.shared.empty() },
-        );
+        if (bytes) this.#shared.set(ref.id, decodeSharedRecord(privateCopy(bytes), learner));
         break;
       default:
         if (collectionOf(ref.scope) !== undefined) {

@@ -9,6 +9,7 @@ const FORGOTTEN_AT = 8;
 const LAST_SHOWN_AT = 16;
 const COUNTS_AT = 24;
 const LABELLED_AT = 52;
+const BAND_AT = 53;
 /** Offset of the place of an edit, in a header that is longer by it. */
 const EDITED_AT = 56;
 const EDITED_HEADER_BYTES = 64;
@@ -25,8 +26,8 @@ const MAX_CONFIRMED = 0xff;
  * before the memory taught), which are decoded when they are first asked for.
  *
  *     u32 content hash | u24 times shown | u8 confirmations | f64 seq of the entry that forgot it | f64 last shown, Unix ms |
- *     u32 used | u32 successes | u32 failures | u32 helpful | u32 harmful | u32 wins | u32 losses | u32 1 with a label,
- *     else 0 | learner…
+ *     u32 used | u32 successes | u32 failures | u32 helpful | u32 harmful | u32 wins | u32 losses | u8 1 with a label,
+ *     else 0 | u8 band of utility, 0 for none | u16 0 | learner…
  *
  * A memory that kept evidence through an edit has 8 more, which the sign bit of the seq announces: the f64 seq before which
  * exposures showed another text.
@@ -51,6 +52,10 @@ export class MemoryRecord<Memory> {
   losses = 0;
   /** True when a label of it is stored. */
   labelled = false;
+  /** The band of utility that lists it, 0 for none. */
+  band = 0;
+  /** True when it had been shown before this entry. */
+  readonly wasShown: boolean = false;
   /** Verified successes of episodes that showed it. */
   confirmed = 0;
   /** Place in the ledger at which it was last forgotten (or reset by an edit), 0 for never. Exposures up to it no longer reach it. */
@@ -80,7 +85,9 @@ export class MemoryRecord<Memory> {
     for (let i = 0; i < COUNTS.length; i++) {
       this[COUNTS[i] as Count] = header.getUint32(COUNTS_AT + 4 * i, true);
     }
-    this.labelled = header.getUint32(LABELLED_AT, true) === 1;
+    this.labelled = header.getUint8(LABELLED_AT) === 1;
+    this.band = header.getUint8(BAND_AT);
+    this.wasShown = this.shown > 0;
     const length = headerBytesOf(start);
     if (length === EDITED_HEADER_BYTES) this.editedAt = headerOf(start, length).getFloat64(EDITED_AT, true);
     if (start.length > length) this.#bytes = start.subarray(length);
@@ -91,6 +98,11 @@ export class MemoryRecord<Memory> {
     const bytes = this.#bytes;
     if (this.#draft === undefined && bytes) this.#read ??= readable(() => this.#codec.decode(bytes));
     return this.#draft ?? this.#read;
+  }
+
+  /** True when the learner's state is the stored one. */
+  get isAsStored(): boolean {
+    return this.#draft === undefined && this.#bytes !== undefined;
   }
 
   /** Replaces the learner's state; undefined starts cold. */
@@ -122,7 +134,8 @@ export class MemoryRecord<Memory> {
     // Minus zero has a sign bit too.
     header.setFloat64(FORGOTTEN_AT, edited ? -this.forgottenAt : this.forgottenAt, true);
     header.setFloat64(LAST_SHOWN_AT, this.lastShown, true);
-    header.setUint32(LABELLED_AT, this.labelled ? 1 : 0, true);
+    header.setUint8(LABELLED_AT, this.labelled ? 1 : 0);
+    header.setUint8(BAND_AT, this.band);
     for (let i = 0; i < COUNTS.length; i++) {
       header.setUint32(COUNTS_AT + 4 * i, this[COUNTS[i] as Count], true);
     }

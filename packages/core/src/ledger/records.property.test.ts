@@ -6,8 +6,9 @@ import { oar } from "../learners/oar/oar.js";
 import type { OarMemory, OarShared } from "../learners/oar/state.js";
 import { decodeEpisode, emptyEpisode, encodeEpisode } from "./episode-record.js";
 import { MemoryRecord } from "./memory-record.js";
-import { decodeSharedRecord, encodeSharedRecord } from "./shared-record.js";
+import { decodeSharedRecord, emptyShared, encodeSharedRecord } from "./shared-record.js";
 import { decodeStats, emptyStats, encodeStats } from "./stats-record.js";
+import { BANDS } from "./utility-bands.js";
 
 const learner = oar();
 const invalidState: unknown = expect.objectContaining({ code: "INVALID_STATE" });
@@ -146,8 +147,9 @@ describe("a collection's record", () => {
         fc.nat(70_000),
         oarShared,
         fc.nat(7),
-        (space, length, state, at) => {
-          const record = { learner: learner.id, space, length, state };
+        fc.array(fc.nat(70_000), { minLength: BANDS, maxLength: BANDS }),
+        (space, length, state, at, counts) => {
+          const record = { ...emptyShared(learner), space, length, memories: length, bands: counts, state };
           expect(decodeSharedRecord(displaced(encodeSharedRecord(record, learner.shared), at), learner)).toEqual(
             record,
           );
@@ -157,10 +159,7 @@ describe("a collection's record", () => {
   });
 
   it("is refused when another learner wrote it, and says both ways out", () => {
-    const bytes = encodeSharedRecord(
-      { learner: "oar@0", space: "", length: 0, state: learner.shared.empty() },
-      learner.shared,
-    );
+    const bytes = encodeSharedRecord({ ...emptyShared(learner), learner: "oar@0" }, learner.shared);
     expect(() => decodeSharedRecord(bytes, learner)).toThrowError(
       expect.objectContaining({
         code: "LEARNER_MISMATCH",
@@ -172,7 +171,7 @@ describe("a collection's record", () => {
 
   it("is refused when it was cut short", () => {
     const state = { ...learner.shared.empty(), mean: new Float32Array(3), baseline: new Float32Array(3) };
-    const bytes = encodeSharedRecord({ learner: learner.id, space: "host", length: 3, state }, learner.shared);
+    const bytes = encodeSharedRecord({ ...emptyShared(learner), space: "host", length: 3, state }, learner.shared);
     const start = bytes.length - 12 * 8 - 3 * 8;
     for (let length = 0; length < bytes.length; length++) {
       // Without any learner's part it is an empty state; two whole vectors fewer is a shorter space.
@@ -210,10 +209,7 @@ describe("records of a later version", () => {
     });
     const withLayout2 = (bytes: Uint8Array): Uint8Array => Uint8Array.of(2, ...bytes.subarray(1));
     const episode = encodeEpisode(emptyEpisode());
-    const shared = encodeSharedRecord(
-      { learner: learner.id, space: "", length: 0, state: learner.shared.empty() },
-      learner.shared,
-    );
+    const shared = encodeSharedRecord(emptyShared(learner), learner.shared);
     expect(() => decodeEpisode(withLayout2(episode))).toThrowError(later);
     expect(() => decodeSharedRecord(withLayout2(shared), learner)).toThrowError(later);
     expect(() => decodeStats(withLayout2(encodeStats(emptyStats("oar@1"))))).toThrowError(later);

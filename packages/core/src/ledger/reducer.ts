@@ -49,16 +49,25 @@ export function ledgerReducer<Shared, Memory>(learner: Learner<Shared, Memory>, 
         yield* foldOutcome(draft, event, event.rules && required(governance));
         break;
       case "forget":
-        yield* draft.load([statsRef, ...event.ids.map((id) => memoryRef(event.collection, id))]);
+        yield* draft.load([
+          statsRef,
+          sharedRef(event.collection),
+          ...event.ids.map((id) => memoryRef(event.collection, id)),
+        ]);
         foldForget(draft, event);
         break;
       case "revision":
-        yield* draft.load([statsRef, ...event.ids.map((id) => memoryRef(event.collection, id))]);
+        yield* draft.load([
+          statsRef,
+          sharedRef(event.collection),
+          ...event.ids.map((id) => memoryRef(event.collection, id)),
+        ]);
         foldRevision(draft, event);
         break;
       case "copy":
         yield* draft.load([
           statsRef,
+          sharedRef(event.collection),
           ...event.memories.flatMap(({ from, to }) => [
             memoryRef(event.collection, from),
             memoryRef(event.collection, to),
@@ -241,6 +250,8 @@ function foldImport<Shared, Memory>(draft: Draft<Shared, Memory>, event: ImportE
   // Bytes of another learner mean nothing to this one; a replay with that learner will read them.
   if (event.learner !== draft.learner.id) return;
   if (event.shared.length > 0) draft.replaceShared(event.collection, event.shared);
+  // Without bytes too, the collection is known from now on.
+  else draft.shared(event.collection);
   for (const { id, state } of event.memories) draft.memory(event.collection, id).learned = draft.decodeMemory(state);
   draft.stats.taught += 1;
 }

@@ -2,6 +2,7 @@ import { QavrError } from "../errors/qavr-error.js";
 import type { Learner, StateCodec } from "../learners/learner.js";
 import { aligned, ByteReader, ByteWriter } from "./bytes.js";
 import { assertLayout, readable } from "./unreadable.js";
+import { BANDS } from "./utility-bands.js";
 
 /** The record of one collection: learner and vector space of its memories' states, then the learner's own state. */
 export interface SharedRecord<Shared> {
@@ -9,7 +10,16 @@ export interface SharedRecord<Shared> {
   /** Space and given length of the first request vector; empty and 0 before one was seen. */
   space: string;
   length: number;
+  /** Memories of it that were shown. */
+  memories: number;
+  /** Memories in each band of utility, lowest first. */
+  readonly bands: number[];
   readonly state: Shared;
+}
+
+export function emptyShared<Shared>({ id, shared }: Learner<Shared>): SharedRecord<Shared> {
+  const bands = new Array<number>(BANDS).fill(0);
+  return { learner: id, space: "", length: 0, memories: 0, bands, state: shared.empty() };
 }
 
 /** First byte of the record: a change of layout, here or in the memories' records, is a new one. */
@@ -24,13 +34,24 @@ export function decodeSharedRecord<Shared>(bytes: Uint8Array, wanted: Learner<Sh
   const codec = wanted.shared;
   const space = reader.text();
   const length = reader.count();
+  const memories = reader.count();
+  const bands = Array.from({ length: BANDS }, () => reader.count());
   const rest = reader.align().rest();
-  return { learner, space, length, state: rest.length === 0 ? codec.empty() : readable(() => codec.decode(rest)) };
+  return {
+    learner,
+    space,
+    length,
+    memories,
+    bands,
+    state: rest.length === 0 ? codec.empty() : readable(() => codec.decode(rest)),
+  };
 }
 
 export function encodeSharedRecord<Shared>(record: SharedRecord<Shared>, codec: StateCodec<Shared>): Uint8Array {
-  const { learner, space, length, state } = record;
-  const head = new ByteWriter().u8(LAYOUT).text(learner).text(space).count(length).align().finish();
+  const { learner, space, length, memories, bands, state } = record;
+  const writer = new ByteWriter().u8(LAYOUT).text(learner).text(space).count(length).count(memories);
+  for (const count of bands) writer.count(count);
+  const head = writer.align().finish();
   const bytes = codec.encode(state, head.length);
   bytes.set(head);
   return bytes;

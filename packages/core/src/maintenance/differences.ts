@@ -1,4 +1,5 @@
-import { labelScope, memoryScope, SCOPES } from "../ledger/state-keys.js";
+import { labelScope, SCOPES } from "../ledger/state-keys.js";
+import { scopesIn } from "../ledger/utility-bands.js";
 import { scanAll } from "../store/scan-all.js";
 import type { StateRef, StateWrite, Store } from "../store/store.js";
 import { sameBytes } from "../store/validate.js";
@@ -16,7 +17,7 @@ export async function differencesIn(
   const byScope = Map.groupBy(states, ({ scope }) => scope);
   const scopes = new Set([...FIXED_SCOPES, ...byScope.keys()]);
   for await (const { id } of scanAll(store, namespace, SCOPES.shared)) {
-    scopes.add(memoryScope(id)).add(labelScope(id));
+    for (const scope of [labelScope(id), ...scopesIn(id)]) scopes.add(scope);
   }
   for (const scope of scopes) {
     const expected = new Map(byScope.get(scope)?.map(({ id, value }) => [id, value]));

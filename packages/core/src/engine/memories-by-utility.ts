@@ -1,0 +1,81 @@
+import type { MemoryRecord } from "../ledger/memory-record.js";
+import { memoryScope } from "../ledger/state-keys.js";
+import { bandScope } from "../ledger/utility-bands.js";
+import type { EngineParts } from "./parts.js";
+
+/** Which end comes first. */
+export type UtilityOrder = "lowest" | "highest";
+
+/** A memory with evidence, as of now. */
+export interface RankedMemory {
+  readonly id: string;
+  readonly record: MemoryRecord<unknown>;
+  readonly utility: number;
+  readonly evidence: number;
+}
+
+/** A page of a collection's memories with evidence. */
+export interface RankedPage {
+  readonly memories: readonly RankedMemory[];
+  /** True when further ones follow the last. */
+  readonly more: boolean;
+  /** Memories of the bands read that this page did not look at: a band has too many. */
+  readonly unread: number;
+}
+
+/** Records that one page reads at most. */
+const MOST_READ = 5_000;
+
+/**
+ * Memories by utility from either end, each the reverse of the other, a band at a time: exact within a band of at most {@link MOST_READ}, and across bands but for what has
+ * faded since a memory last learned.
+ *
+ * @param after id of the last memory of the page before
+ */
+export async function memoriesByUtility(
+  { store, states, learner, now }: Pick<EngineParts, "store" | "states" | "learner" | "now">,
+  namespace: string,
+  collection: string,
+  {
+    order,
+    after,
+    limit,
+  }: { readonly order: UtilityOrder; readonly after?: string | undefined; readonly limit: number },
+): Promise<RankedPage> {
+  const at = now();
+  const sign = order === "lowest" ? 1 : -1;
+  const before = (a: RankedMemory, b: RankedMemory): number =>
+    sign * (a.utility - b.utility || (a.id < b.id ? 1 : -Number(a.id > b.id)));
+  const read = async (ids: readonly string[]): Promise<RankedMemory[]> => {
+    const found = await store.readStates(namespace, memoryScope(collection), ids);
+    return ids.flatMap((id, i) => {
+      const record = found[i] && states.memory(found[i]);
+      return record?.learned === undefined ? [] : [{ id, record, ...learner.describe(record.learned, at) }];
+    });
+  };
+
+  const [last] = after === undefined ? [] : await read([after]);
+  const counts = (await states.shared(namespace, collection))?.bands ?? [];
+  // Forgotten since the page before: there is no place to go on from.
+  if (after !== undefined && !last) return { memories: [], more: false, unread: 0 };
+  const bands = counts.flatMap((count, i) => (count > 0 ? [{ band: i + 1, count }] : []));
+  if (order === "highest") bands.reverse();
+  const memories: RankedMemory[] = [];
+  let looked = 0;
+  let unread = 0;
+  for (const { band, count } of bands) {
+    if (last && sign * (band - last.record.band) < 0) continue;
+    // A band is read whole or on the next page, so that pages meet.
+    if (memories.length > limit || (memories.length > 0 && looked + count > MOST_READ)) break;
+    const listed = await store.scanStates(namespace, bandScope(band, collection), { limit: MOST_READ });
+    looked += listed.length;
+    unread += Math.max(0, count - listed.length);
+    const sorted = (await read(listed.map(({ id }) => id))).sort(before);
+    for (const memory of sorted)
+      if (!last || band !== last.record.band || before(last, memory) < 0) memories.push(memory);
+  }
+  const beyond = bands.at(-1);
+  const shown = memories.slice(0, limit);
+  const more = shown.length > 0 && (memories.length > limit || beyond?.band !== shown.at(-1)?.record.band);
+  return { memories: shown, more, unread };
+}
