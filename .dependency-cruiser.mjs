@@ -107,6 +107,7 @@ const ROOMS = {
     runs: [],
     recall: ["runs"],
     outcomes: ["runs"],
+    agents: ["runs", "recall"],
   },
 };
 

@@ -57,6 +57,7 @@ export default defineConfig({
       "@qavr/langchain/langsmith": source("packages/langchain/src/langsmith/index.ts"),
       "@qavr/langchain/reflection": source("packages/langchain/src/reflection/index.ts"),
       "@qavr/langchain": source("packages/langchain/src/index.ts"),
+      "@qavr/mastra/agents": source("packages/mastra/src/agents/index.ts"),
       "@qavr/mastra": source("packages/mastra/src/index.ts"),
       "@qavr/bench/mastra": source("packages/bench/src/mastra/index.ts"),
       "@qavr/bench": source("packages/bench/src/index.ts"),

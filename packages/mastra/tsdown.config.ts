@@ -1,4 +1,4 @@
 import { defineConfig } from "tsdown";
 import { library } from "../../tsdown.base.ts";
 
-export default defineConfig(library());
+export default defineConfig(library({ entry: { index: "src/index.ts", agents: "src/agents/index.ts" } }));

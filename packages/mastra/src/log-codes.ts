@@ -10,6 +10,9 @@ const OWN_CODES = {
     "The application's storage is remote but the ledger is a local file, so instances would learn apart.",
   QUERY_OUTSIDE_RUN:
     "A vector store that shares a memory was queried outside its runs, so nothing is learned from what it showed.",
+  LISTED_OUTSIDE_RUN:
+    "Ranked tools or skills were listed outside any run of their memory: in the host's order, and nothing is learned.",
+  SKILLS_NOT_RANKED: "This version of Mastra lists skills without their run, so they stay in its own order.",
   END_UNKNOWN: "Mastra did not give the result of a run, so its end is no evidence about its memories.",
   ENGINE_NOT_SHARED:
     "Many memories with different options are open on one ledger: where a function makes them, runs teach nothing.",

@@ -37,7 +37,7 @@ interface EngineRuns {
   readonly ignoredSources: Set<string>;
   /** Wiring warnings that were given, by logger; by engine where there is no logger. */
   readonly warned: WeakMap<object, Set<string>>;
-  /** True when vector stores share a memory on the engine, so that its runs also teach through their tools' searches. */
+  /** True when vector stores, tools or skills share a memory on the engine, so that its runs also teach about those. */
   readonly vectors: { share: boolean };
 }
 

@@ -22,9 +22,9 @@ function version(peers: string, name: string): string {
 }
 
 describe.each([
-  ["the oldest Mastra of the peer ranges", join(packageFolder, "floor")],
-  ["the newest", packageFolder],
-])("on %s", (_which, peers) => {
+  ["the oldest Mastra of the peer ranges", join(packageFolder, "floor"), { skills: "letter weather", learned: "" }],
+  ["the newest", packageFolder, { skills: "letter", learned: "letter" }],
+])("on %s", (_which, peers, { skills, learned }) => {
   let answers: Record<string, unknown>;
 
   beforeAll(async () => {
@@ -53,6 +53,10 @@ describe.each([
 
   it("a network is judged without the runs of its thread that ended before it", () => {
     expect(answers).toMatchObject({ networkOutcomes: "1 1", between: "ended 1 completed 1" });
+  });
+
+  it("tools are ranked; skills too where they are listed for a run", () => {
+    expect(answers).toMatchObject({ tools: "letter", skills, learned: { tools: "letter", skills: learned } });
   });
 
   it("runs at the same time on one request context are credited apart", () => {

@@ -96,6 +96,8 @@ describe("the used memories of a run", () => {
     const load = (tool: string, input: unknown) => used({ memories: skills, steps: [{ tool, input }] });
     expect(load("skill", { name: "pdf" })).toEqual([{ id: "pdf", by: "skill" }]);
     expect(load("load_skill", { skillName: "slides" })).toEqual([{ id: "s2", by: "skill" }]);
+    expect(load("skill", { name: "skills/office/pdf" })).toEqual([{ id: "pdf", by: "skill" }]);
+    expect(load("skill_search", { query: "pdf", skillNames: ["slides"] })).toBeUndefined();
     expect(load("read_file", { path: "/skills/slides/SKILL.md" })).toEqual([{ id: "s2", by: "skill" }]);
     expect(load("print", { name: "pdf" })).toBeUndefined();
   });

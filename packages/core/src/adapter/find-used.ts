@@ -36,8 +36,8 @@ const CODE = /```[\s\S]*?(?:```|$)|`[^`\n]*`/g;
  * memory that was followed in other words is not found, so that an unknown use is never taken for none.
  *
  * - `citation`: its handle stands in the answer in brackets, outside code, and names no other memory
- * - `skill`: it describes a tool (`name: description`, the name is its id) that was called; or a tool with "skill" in its name, or one that reads a `SKILL.md`, was
- *   called with its id or its front matter's name
+ * - `skill`: it describes a tool (`name: description`, the name is its id) that was called; or a tool with "skill" in its name that does not search, or one that reads a
+ *   `SKILL.md`, was called with its id, its front matter's name, or a path that ends in one of them
  * - `argument`: a tool call holds a value or a passage of this memory alone
  * - `quote`: the answer holds a value or a passage of this memory alone
  *
@@ -107,7 +107,8 @@ const FRONT_MATTER_NAME = /^---\s*\n(?:[^\n]*\n)*?name:[ \t]*["']?([^"'\n]+?)["'
 
 function loaded(tool: string, values: readonly string[], memories: readonly ReadMemory[]): string[] {
   const files = values.flatMap((value) => (SKILL_FILE.exec(value) ?? []) as readonly string[]);
-  const names = new Set([...files, ...(/skill/i.test(tool) ? values : [])]);
+  const loads = /skill/i.test(tool) && !/search/i.test(tool);
+  const names = new Set([...files, ...(loads ? values.flatMap((value) => [value, lastOf(value)]) : [])]);
   return memories
     .filter(
       ({ id, text = "" }) =>
@@ -116,6 +117,11 @@ function loaded(tool: string, values: readonly string[], memories: readonly Read
         names.has(FRONT_MATTER_NAME.exec(text)?.[1] ?? ""),
     )
     .map(({ id }) => id);
+}
+
+/** The last part of a path: a skill is named after its folder. */
+function lastOf(path: string): string {
+  return path.slice(path.search(/[^\\/]*$/));
 }
 
 /** A run of characters in which a value may stand, without the punctuation around it. */

@@ -19,6 +19,7 @@ export {
   sortVotes,
   type Votes,
 } from "./agent-report.js";
+export { type Described, type DescribedHit, describedSearch, placesWithin, withinBudget } from "./described.js";
 export type { ReadMemory, RunTexts, ToolStep } from "./find-used.js";
 export { toLabel } from "./label.js";
 export { createLog, type LineFields, type Log, SHARED_LOG_CODES, type SharedLogCode, warnOnce } from "./log-codes.js";

@@ -2,14 +2,13 @@ import type { DocumentInterface } from "@langchain/core/documents";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import { QavrError } from "@qavr/core";
 import { assertOptions, type OptionTable, refuseOption, whole } from "@qavr/core/adapter";
-import { dot, hashedVector } from "@qavr/core/learner";
 import { type AgentMiddleware, createMiddleware } from "langchain";
 import { z } from "zod";
 import { type MemoryHandle, partsOf } from "../memory-parts.js";
 import { QavrRetriever, type RetrieverOptions } from "../qavr-retriever.js";
 import type { Base } from "../ranking/host.js";
-import type { TextCollection } from "../ranking/text-collection.js";
 import { noteRead, retrieveForAgent } from "./agent-retrieval.js";
+import { describedCollection } from "./described-collection.js";
 import {
   type AgentState,
   assertMiddlewareOptions,
@@ -71,7 +70,7 @@ export function rankedTools(fields: RankedToolsFields): AgentMiddleware {
     collection: DEFAULTS.collection,
     ...rest,
     memory,
-    base: base ?? toolCollection(tools),
+    base: base ?? describedCollection(DEFAULTS.collection, () => tools),
     k,
     idOf: ({ id }) => id,
     fetchK: Math.max(k, Math.min(all.size, MOST)),
@@ -131,22 +130,4 @@ function namesOf(tools: readonly StructuredToolInterface[]): ReadonlySet<string>
   const twice = names.find((name, place) => names.indexOf(name) < place);
   if (twice !== undefined) refuseOption("tools", twice, "must have a name of their own each; this one comes twice");
   return new Set(names);
-}
-
-/** The tools as memories: their similarity to a request is the cosine of their words. */
-function toolCollection(tools: readonly StructuredToolInterface[]): TextCollection {
-  const known = tools.map(({ name, description }) => {
-    const text = `${name}: ${description}`;
-    return { id: name, text, vector: hashedVector(text) };
-  });
-  return {
-    name: DEFAULTS.collection,
-    async search({ text, limit = known.length }) {
-      const asked = hashedVector(text);
-      return known
-        .map(({ id, text: of, vector }) => ({ id, text: of, similarity: vector && asked ? dot(vector, asked) : 0 }))
-        .sort((a, b) => b.similarity - a.similarity)
-        .slice(0, limit);
-    },
-  };
 }

@@ -47,7 +47,7 @@ export const COLLECTION_TOP_K = 3;
 /** Default characters of a collection's texts in a prompt. */
 export const COLLECTION_BUDGET = 2_000;
 
-const COLLECTION: OptionRule = [
+export const COLLECTION: OptionRule = [
   (value) => typeof (value as Partial<MemoryCollection> | null)?.search === "function",
   "a collection with a name and a search method",
 ];

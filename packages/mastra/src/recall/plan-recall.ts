@@ -51,6 +51,7 @@ export function planRecall(
     const run = open(parts, scope, { threadId, resourceId, traceId, routes, mayContinue }, requestContext);
     if (routes) shared.later.routes(threadId, requestContext);
     const text = requestText(messages);
+    run.text = text;
     run.request = messageList.get.all.db().filter(isAsking).map(textIn).join("\n");
     const inPrompt = new Set(messageList.get.all.db().map(({ id }) => id));
     return { run, query: messageQuery(parts, settings, scope, { run, text, inPrompt }), text };
@@ -127,7 +128,7 @@ function messageTextOf({ metadata }: QueryResult): string | undefined {
 }
 
 /** The text of the user's last message; undefined when no message has text. */
-function requestText(messages: readonly MastraDBMessage[]): string | undefined {
+export function requestText(messages: readonly MastraDBMessage[]): string | undefined {
   for (let place = messages.length - 1; place >= 0; place--) {
     const message = messages[place] as MastraDBMessage;
     if (!isAsking(message)) continue;

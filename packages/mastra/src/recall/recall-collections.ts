@@ -1,5 +1,5 @@
 import { QavrError } from "@qavr/core";
-import { toLabel } from "@qavr/core/adapter";
+import { toLabel, withinBudget } from "@qavr/core/adapter";
 import type { MemoryParts } from "../memory-parts.js";
 import { type AgentRun, entriesOf } from "../runs/agent-run.js";
 import { storable } from "../runs/aliases.js";
@@ -50,7 +50,7 @@ async function recallOne(
     },
     mapOut(ranking) {
       const memories = entriesOf(ranking, collection.name, ({ index }) => (hits[index] as CollectionHit).text);
-      const fitting = withinBudget(memories, budget);
+      const fitting = withinBudget(memories, budget, lengthOf);
       if (fitting.length < memories.length) {
         session?.shown(
           ranking,
@@ -62,7 +62,7 @@ async function recallOne(
       return fitting;
     },
   });
-  return ranked ?? withinBudget(hits.slice(0, topK), budget);
+  return ranked ?? withinBudget(hits.slice(0, topK), budget, lengthOf);
 }
 
 /** Each memory once, at its first place; memories without text are left out, since they would take places and show nothing. */
@@ -81,12 +81,6 @@ function withText(found: readonly CollectionHit[]): CollectionHit[] {
   return [...hits.values()];
 }
 
-/** The memories whose texts fit, best first; shorter ones may fit behind a long one that does not. */
-function withinBudget<Memory extends BlockEntry>(memories: readonly Memory[], budget: number): Memory[] {
-  let left = budget;
-  return memories.filter(({ text = "" }) => {
-    if (text.length > left) return false;
-    left -= text.length;
-    return true;
-  });
+function lengthOf({ text = "" }: BlockEntry): number {
+  return text.length;
 }

@@ -67,6 +67,8 @@ export interface AgentRun extends RunScope {
   prompt: RecallPrompt | undefined;
   /** Ids of earlier questions that the recall left out. */
   readonly dropped: string[];
+  /** The user's request; undefined for none, and for a run that was resumed. */
+  text: string | undefined;
   /** The users' texts in this prompt, earlier turns included. */
   request: string;
   /** Its tool calls and their results, the memory's own tools aside. */
@@ -111,6 +113,7 @@ export function newRun(
     memories: [],
     rankings: [],
     prompt: undefined,
+    text: undefined,
     request: "",
     steps: [],
     dropped: [],

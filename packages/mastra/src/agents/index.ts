@@ -1,0 +1,2 @@
+export { type RankedToolsProcessorFields, rankedToolsProcessor } from "./ranked-tools-processor.js";
+export { type RankedWorkspaceFields, rankedWorkspace, type SkilledWorkspace } from "./ranked-workspace.js";

@@ -1,0 +1,101 @@
+import type { InputProcessor, ProcessInputStepArgs } from "@mastra/core/processors";
+import { QavrError } from "@qavr/core";
+import {
+  assertOptions,
+  type Described,
+  describedSearch,
+  MAX_FETCH_K,
+  type OptionTable,
+  refuseOption,
+  whole,
+} from "@qavr/core/adapter";
+import { partsOf } from "../memory-parts.js";
+import type { QavrMemory } from "../qavr-memory.js";
+import { COLLECTION, type MemoryCollection } from "../recall/collections.js";
+import { requestText } from "../recall/plan-recall.js";
+import type { AgentRun } from "../runs/agent-run.js";
+import { askingRun, rankDescribed } from "./rank-described.js";
+
+/** Fields of {@link rankedToolsProcessor}. */
+export interface RankedToolsProcessorFields {
+  /** The agent's memory. */
+  readonly memory: QavrMemory;
+  /** The tools to choose from: those of the agent, or some of them. Its other tools are always there. */
+  readonly tools: Readonly<Record<string, object>>;
+  /** The number of tools that a run gets, from 1. @default 5 */
+  readonly k?: number | undefined;
+  /**
+   * A collection with one memory for each tool, whose id is the tool's name: its similarities order the tools that nothing was learned
+   * of, and its name is theirs in the ledger. @default words that the request shares with names and descriptions, under the name `tools`
+   */
+  readonly base?: MemoryCollection | undefined;
+}
+
+const DEFAULTS = { k: 5, collection: "tools" } as const;
+
+const OPTIONS: OptionTable<RankedToolsProcessorFields> = { memory: true, tools: true, k: whole(1), base: COLLECTION };
+
+/**
+ * An input processor that gives each run of an agent the tools that helped runs like it, and no others of `tools`. It ranks them once
+ * per run, by the user's last message. A tool that was called counts as used. The run must have a thread, as for all learning.
+ *
+ * When the tools cannot be ranked, or there is no request, the run gets all of them; the former is logged as RANKING_FAILED.
+ *
+ * @throws INVALID_ARGUMENT
+ * @example
+ * new Agent({ memory, tools, inputProcessors: [rankedToolsProcessor({ memory, tools, k: 3 })] })
+ */
+export function rankedToolsProcessor(fields: RankedToolsProcessorFields): InputProcessor {
+  assertOptions(fields, OPTIONS, "The ranked tools");
+  const { memory, tools, k = DEFAULTS.k, base } = fields;
+  const parts = partsOf(memory);
+  const things = describedTools(tools);
+  const names = new Set(things.map(({ name }) => name));
+  if (parts.enabled) parts.shared.vectors.share = true;
+  const search = describedSearch();
+  const chosen = new WeakMap<AgentRun, Promise<ReadonlySet<string> | undefined>>();
+
+  const choose = async (run: AgentRun, text: string | undefined): Promise<ReadonlySet<string> | undefined> => {
+    if (text === undefined) return undefined;
+    const { threadId, resourceId } = run;
+    const limit = Math.max(k, Math.min(names.size, MAX_FETCH_K));
+    const found = base ? await base.search({ text, limit, threadId, resourceId }) : search(things, text);
+    const hits = found.filter(({ id }) => names.has(id));
+    if (hits.length === 0) {
+      throw new QavrError("INVALID_ARGUMENT", "No memory that `base` found has the name of a tool as its id.");
+    }
+    const collection = base?.name ?? DEFAULTS.collection;
+    const places = await rankDescribed(parts, run, { collection, text, hits, topK: k });
+    return places && new Set(places.map((place) => hits[place]?.id as string));
+  };
+
+  return {
+    id: "qavr-tools",
+    name: "RankedTools",
+    async processInputStep({ tools: given = {}, messages, messageList, requestContext }: ProcessInputStepArgs) {
+      try {
+        const run = parts.shared.runs.ofMessages(messageList) ?? (await askingRun(parts, requestContext));
+        if (!run) return undefined;
+        const known = chosen.get(run) ?? choose(run, requestText(messages));
+        chosen.set(run, known);
+        const shown = await known;
+        if (!shown) return undefined;
+        const kept = Object.entries(given).filter(([name]) => !names.has(name) || shown.has(name));
+        return { tools: Object.fromEntries(kept) };
+      } catch (error) {
+        parts.kit.failOpen("RANKING_FAILED", "An agent's tools could not be ranked; it got all of them.", { error });
+        return undefined;
+      }
+    },
+  };
+}
+
+/** @throws INVALID_ARGUMENT for no tools */
+function describedTools(tools: RankedToolsProcessorFields["tools"]): Described[] {
+  const given = typeof tools === "object" && tools !== null ? Object.entries(tools) : [];
+  if (given.length === 0) refuseOption("tools", tools, "must be an object of tools, as the agent takes it");
+  return given.map(([name, tool]) => {
+    const { description } = tool as { readonly description?: unknown };
+    return { name, description: typeof description === "string" ? description : "" };
+  });
+}
