@@ -4,7 +4,6 @@ export { illegalOption } from "./errors/illegal-option.js";
 export { ledgerReducer } from "./ledger/reducer.js";
 export { withOutbox } from "./resilience/with-outbox.js";
 export { ChangeLog } from "./store/change-log.js";
-export { crc32 } from "./store/crc32.js";
 export { DamageReport } from "./store/damage-report.js";
 export {
   type ChainedEntry,
@@ -49,6 +48,7 @@ export {
   type StateWrite,
   type Store,
   type StoreCapabilities,
+  type TakenKey,
 } from "./store/store.js";
 export {
   assertBatch,
@@ -62,4 +62,4 @@ export {
   sameBytes,
   withoutNegativeZero,
 } from "./store/validate.js";
-export { type OnStates, runOn, type TakenKey, WriteOverlay } from "./store/write-overlay.js";
+export { type OnStates, runOn, WriteOverlay } from "./store/write-overlay.js";

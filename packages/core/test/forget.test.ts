@@ -64,8 +64,8 @@ describe("forgetting ids", () => {
     const { episode } = await engine.rank(request());
     const other = await engine.rank(request({ namespace: "other" }));
     await forget(engine, { namespace: "default", ids: ["d0"] });
-    await expect(engine.end(episode, { reward: true, helpful: ["d0"] })).rejects.toMatchObject({ code: "NOT_SHOWN" });
-    await engine.end(episode, { reward: true });
+    await expect(engine.end(episode, { reward: true, helpful: ["d9"] })).rejects.toMatchObject({ code: "NOT_SHOWN" });
+    await engine.end(episode, { reward: true, helpful: ["d0"], used: ["m1", "d1"] });
     await engine.end(other.episode, { reward: true });
     expect(await knowledgeOf(engine, "d0")).toBeUndefined();
     expect((await exportState(engine, { namespace: "other" })).memories).toHaveLength(3);

@@ -183,6 +183,13 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
       return waitedFor(read(namespace, (connection) => sql.entries(connection, namespace, after, limit)));
     },
 
+    async findKey(namespace, key) {
+      enter(namespace);
+      assertName(key, "idempotency key");
+      const { taken } = await waitedFor(read(namespace, (connection) => sql.knownKeys(connection, namespace, [key])));
+      return taken.get(key);
+    },
+
     async head(namespace) {
       enter(namespace);
       return waitedFor(read(namespace, (connection) => sql.head(connection, namespace)));

@@ -9,7 +9,7 @@ import {
   type TakenKey,
   WriteOverlay,
 } from "@qavr/core/store";
-import { digests, type EntryAtKey, type LedgerTables, type MarkedEnd, type NamespaceRow } from "./ledger-tables.js";
+import { digests, type EntryAtKey, type LedgerTables, type NamespaceRow } from "./ledger-tables.js";
 import { onFile } from "./sqlite-errors.js";
 
 /** Reads states as they are in the file, through the cache. */
@@ -22,13 +22,34 @@ interface ChangedNamespace {
   readonly overlay: WriteOverlay;
 }
 
+/**
+ * Looks a key up, undefined for a new one. Where payloads differ, the one in the ledger may be damaged: it is checked against its digest
+ * before a retry gets a conflict.
+ */
+export function findKey(tables: LedgerTables, row: NamespaceRow, key: string): TakenKey | undefined {
+  const known = tables.knownKey(row.id, key);
+  if (known) return { seq: known.seq, hasPayload: (payload) => hasPayload(tables, row, known, payload) };
+  const compacted = row.base === 0 ? undefined : tables.compactedKey(row, key);
+  return (
+    compacted && {
+      seq: compacted.seq,
+      hasPayload: (payload) => sameBytes(compacted.payloadDigest, digests.of(payload)),
+    }
+  );
+}
+
+/** @throws STORE_CORRUPT */
+function hasPayload(tables: LedgerTables, row: NamespaceRow, known: EntryAtKey, payload: Uint8Array): boolean {
+  if (sameBytes(known.payload, payload)) return true;
+  onFile(() => tables.assertEntryAt(row, known.seq));
+  return false;
+}
+
 /** The commits of one transaction, reduced in memory first. Valid while the write lock is held. */
 export class GroupedCommits {
   readonly #tables: LedgerTables;
   readonly #load: LoadStates;
   readonly #namespaces = new Map<string, ChangedNamespace>();
-  /** New end of the namespace that was written last; undefined when nothing was. */
-  end: MarkedEnd | undefined;
 
   constructor(tables: LedgerTables, load: LoadStates) {
     this.#tables = tables;
@@ -38,7 +59,7 @@ export class GroupedCommits {
   /** Adds one commit on top of the earlier ones. @throws the reduction's error, or that of a refused write; nothing is added then. */
   add(name: string, entries: readonly LedgerEntry[], reduce: Reduce): readonly CommitReceipt[] {
     const { row, overlay } = this.#namespace(name);
-    const known = (key: string): TakenKey | undefined => row && onFile(() => this.#knownKey(row, key));
+    const known = (key: string): TakenKey | undefined => row && onFile(() => findKey(this.#tables, row, key));
     return runOn(overlay.commit(entries, reduce, known), (refs) => this.#states(name, refs));
   }
 
@@ -47,11 +68,10 @@ export class GroupedCommits {
     for (const [name, { row, overlay }] of this.#namespaces) {
       const { entries, states } = overlay;
       if (entries.length === 0) continue;
-      const end = this.#tables.append(name, row, entries);
-      this.end = end;
+      const id = this.#tables.append(name, row, entries);
       const scopeIds = new Map<string, number>();
       for (const { scope, id: state, value } of states.writes()) {
-        const scopeId = scopeIds.get(scope) ?? this.#tables.scopeId(end.id, scope);
+        const scopeId = scopeIds.get(scope) ?? this.#tables.scopeId(id, scope);
         scopeIds.set(scope, scopeId);
         this.#tables.writeState(scopeId, state, value);
       }
@@ -61,29 +81,6 @@ export class GroupedCommits {
   /** The last write of every state, by namespace. */
   *written(): Iterable<{ readonly namespace: string; readonly states: readonly StateWrite[] }> {
     for (const [namespace, { overlay }] of this.#namespaces) yield { namespace, states: [...overlay.states.writes()] };
-  }
-
-  /**
-   * Looks a key up, undefined for a new one. Where payloads differ, the one in the ledger may be damaged: it is checked against its digest
-   * before a retry gets a conflict.
-   */
-  #knownKey(row: NamespaceRow, key: string): TakenKey | undefined {
-    const known = this.#tables.knownKey(row.id, key);
-    if (known) return { seq: known.seq, hasPayload: (payload) => this.#hasPayload(row, known, payload) };
-    const compacted = row.base === 0 ? undefined : this.#tables.compactedKey(row, key);
-    return (
-      compacted && {
-        seq: compacted.seq,
-        hasPayload: (payload) => sameBytes(compacted.payloadDigest, digests.of(payload)),
-      }
-    );
-  }
-
-  /** @throws STORE_CORRUPT */
-  #hasPayload(row: NamespaceRow, known: EntryAtKey, payload: Uint8Array): boolean {
-    if (sameBytes(known.payload, payload)) return true;
-    onFile(() => this.#tables.assertEntryAt(row, known.seq));
-    return false;
   }
 
   /** Reads scope by scope. */

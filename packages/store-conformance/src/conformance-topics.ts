@@ -1,4 +1,5 @@
 import type { ConformanceTopic } from "./conformance-case.js";
+import { askingAgain } from "./spec/asking-again.js";
 import { changes } from "./spec/changes.js";
 import { close } from "./spec/close.js";
 import { commit } from "./spec/commit.js";
@@ -22,6 +23,7 @@ import { verify } from "./spec/verify.js";
 export const conformanceTopics: readonly ConformanceTopic[] = [
   commit,
   idempotency,
+  askingAgain,
   reductions,
   replay,
   reads,

@@ -44,13 +44,7 @@ export function fileStore(path: string): Store {
       for (const entry of entries) assertEntry(entry);
       const space: Namespace = spaces.get(namespace) ?? { entries: [], scopes: new Map() };
       const overlay = new WriteOverlay(space.entries.length);
-      const taken = (key: string) => {
-        const earlier = space.entries.find((entry) => entry.key === key);
-        return (
-          earlier && { seq: earlier.seq, hasPayload: (payload: Uint8Array) => sameBytes(earlier.payload, payload) }
-        );
-      };
-      const receipts = runOn(overlay.commit(entries, reduce, taken), (refs) =>
+      const receipts = runOn(overlay.commit(entries, reduce, takenIn(space)), (refs) =>
         refs.map(({ scope, id }) => space.scopes.get(scope)?.get(id)),
       );
       space.entries.push(...overlay.entries);
@@ -79,6 +73,13 @@ export function fileStore(path: string): Store {
       enter(namespace);
       assertLimit(limit);
       return (spaces.get(namespace)?.entries ?? []).slice(after, after + limit);
+    },
+
+    async findKey(namespace, key) {
+      enter(namespace);
+      assertName(key, "idempotency key");
+      const space = spaces.get(namespace);
+      return space && takenIn(space)(key);
     },
 
     async head(namespace) {
@@ -121,6 +122,13 @@ function put({ scopes }: Namespace, { scope, id, value }: StateWrite): void {
   if (value === null) states.delete(id);
   else states.set(id, value);
 }
+
+const takenIn =
+  ({ entries }: Namespace) =>
+  (key: string) => {
+    const earlier = entries.find((entry) => entry.key === key);
+    return earlier && { seq: earlier.seq, hasPayload: (payload: Uint8Array) => sameBytes(earlier.payload, payload) };
+  };
 
 function page(names: Iterable<string>, { after, limit }: ScanOptions): string[] {
   assertLimit(limit);

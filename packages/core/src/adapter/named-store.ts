@@ -136,6 +136,7 @@ export function lazyStore(identity: Pick<Store, "name" | "capabilities">, open: 
     readStates: async (...args) => (await opened()).readStates(...args),
     scanStates: async (...args) => (await opened()).scanStates(...args),
     readEntries: async (...args) => (await opened()).readEntries(...args),
+    findKey: async (...args) => (await opened()).findKey(...args),
     head: async (...args) => (await opened()).head(...args),
     namespaces: async (...args) => (await opened()).namespaces(...args),
     replaceStates: async (...args) => (await opened()).replaceStates(...args),

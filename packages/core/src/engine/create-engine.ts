@@ -180,10 +180,10 @@ export function createEngine(options: EngineOptions): Engine {
     // Tracked, since flush() must wait for what the resumed run ends with, too.
     resume: (alias, resumeOptions) => tasks.track(episodes.resume(alias, resumeOptions)),
     // Loaded by their first use: most processes rank and report only.
-    explain: async (reference, options) => (await import("./explain.js")).explain(parts, reference, options),
-    status: async (options) => (await import("./status.js")).statusOf(parts, options),
-    memories: async (options) => (await import("./reads.js")).readMemories(parts, options),
-    history: async (options) => (await import("./reads.js")).readHistory(parts, options),
+    explain: async (reference, options) => (await import("./on-first-use.js")).explain(parts, reference, options),
+    status: async (options) => (await import("./on-first-use.js")).statusOf(parts, options),
+    memories: async (options) => (await import("./on-first-use.js")).readMemories(parts, options),
+    history: async (options) => (await import("./on-first-use.js")).readHistory(parts, options),
     health: () => ({
       readCircuitOpen: reading.isOpen,
       degradedRankings: counters.degraded,

@@ -8,10 +8,10 @@ import { assertName, sameBytes } from "../store/validate.js";
 import { type CheckedOutcome, checkOutcome, DEFAULT_NAME, ONLY_NAMESPACE } from "./check.js";
 import { findEpisode, openEpisode, unknownEpisode } from "./episodes/find-episode.js";
 import type { EpisodeLifecycle } from "./episodes/lifecycle.js";
-import type { OpenEpisode } from "./episodes/open-episodes.js";
-import { resolveShown, type Shown, shownIn, shownInRecord } from "./episodes/shown.js";
+import type { OpenEpisode, Shown } from "./episodes/open-episodes.js";
+import { resolveShown, shownIn, shownInRecord } from "./episodes/shown.js";
 import type { EngineParts } from "./parts.js";
-import { toEntry } from "./recorder.js";
+import { outcomeKey, toEntry } from "./recorder.js";
 import type { EndOptions, Engine, OutcomeReceipt } from "./types.js";
 
 const DAY = 86_400_000;
@@ -25,19 +25,28 @@ export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): 
       if (!parts.enabled) return undefined;
       const checked = input === undefined ? undefined : checkOutcome(input);
       checkOptions(options, "end", END_OPTIONS);
-      const episode = openEpisode(open, options.namespace, id);
       const uncredited = exposuresIn(options.uncredited);
-      const entry = checked && openOutcomeEntry(episode, checked);
-      const earlier = episode.earlier?.exposures.length ?? 0;
-      for (const exposure of uncredited) {
-        const target = episode.exposures[exposure - earlier];
-        if (target) target.credited = false;
-      }
-      // An episode that showed nothing credits nothing. An earlier report about it is on record; then the better tier counts.
-      const outcome = earlier + episode.exposures.length > 0 || episode.recordedState ? entry : undefined;
-      const receipt = await episodes.close(episode, "ended", outcome);
+      const { namespace = open.get(id)?.namespace ?? DEFAULT_NAME } = options;
+      const ended = await accepted(namespace, id, checked, async (forgotten) => {
+        const ending = open.get(id)?.closing;
+        if (ending && checked?.idempotencyKey !== undefined) await ending.catch(() => undefined);
+        const episode = openEpisode(open, options.namespace, id);
+        const entry = checked && openOutcomeEntry(episode, checked, forgotten);
+        const earlier = episode.earlier?.exposures.length ?? 0;
+        for (const exposure of uncredited) {
+          const target = episode.exposures[exposure - earlier];
+          if (target) target.credited = false;
+        }
+        // An episode that showed nothing credits nothing. An earlier report about it is on record; then the better tier counts.
+        const outcome = earlier + episode.exposures.length > 0 || episode.recordedState ? entry : undefined;
+        const receipt = await episodes.close(episode, "ended", outcome);
+        return receipt && checked && answer(episode.namespace, checked, episode.id, receipt);
+      });
+      // Still open where the outcome had been recorded before and was refused now.
+      const left = open.find(namespace, id);
+      if (left && !left.closing) await episodes.close(left, "ended");
       await episodes.sweep();
-      return receipt && checked && answer(episode.namespace, checked, episode.id, receipt);
+      return ended;
     },
 
     async report(reference, input, options = {}) {
@@ -47,25 +56,48 @@ export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): 
       const { namespace = DEFAULT_NAME } = options;
       assertName(namespace, "namespace");
       if (!parts.enabled) return ignored(reference);
-      return findEpisode(open, namespace, reference, recorded, {
-        async open(episode) {
-          const entry = openOutcomeEntry(episode, checked);
-          open.touch(episode, parts.now());
-          const writing = recorder.record(episode, "open", entry);
-          const receipt = await episodes.keepUnsent(episode, entry, writing);
-          return answer(namespace, checked, episode.id, receipt);
-        },
-        recorded: async (found) => {
-          if (!found) throw unknownEpisode(reference, namespace);
-          assertInTime(found.id, found.record);
-          const entry = outcomeEntry(found.id, checked, shownInRecord(found.record));
-          const receipt = await recorder.commitOutcome(namespace, entry);
-          await episodes.sweep();
-          return answer(namespace, checked, found.id, receipt);
-        },
-      });
+      return accepted(namespace, reference, checked, (forgotten) =>
+        findEpisode(open, namespace, reference, recorded, {
+          async open(episode) {
+            const entry = openOutcomeEntry(episode, checked, forgotten);
+            open.touch(episode, parts.now());
+            const writing = recorder.record(episode, "open", entry);
+            const receipt = await episodes.keepUnsent(episode, entry, writing);
+            return answer(namespace, checked, episode.id, receipt);
+          },
+          recorded: async (found) => {
+            if (!found) throw unknownEpisode(reference, namespace);
+            assertInTime(found.id, found.record);
+            const entry = outcomeEntry(found.id, checked, shownInRecord(found.record), forgotten);
+            const receipt = await recorder.commitOutcome(namespace, entry);
+            await episodes.sweep();
+            return answer(namespace, checked, found.id, receipt);
+          },
+        }),
+      );
     },
   };
+
+  /** Does the work of an outcome; a refusal is looked at once more, since the outcome may be known already. */
+  async function accepted<Receipt>(
+    namespace: string,
+    reference: string,
+    outcome: CheckedOutcome | undefined,
+    work: (forgotten: readonly string[]) => Promise<Receipt>,
+  ): Promise<Receipt | OutcomeReceipt> {
+    try {
+      return await work([]);
+    } catch (error) {
+      if (!outcome) throw error;
+      return (await import("./on-first-use.js")).reconsidered(parts, {
+        namespace,
+        reference,
+        outcome,
+        error,
+        work,
+      });
+    }
+  }
 
   /** The recorded episode, after a drain of the outbox if need be. @throws STORE_UNAVAILABLE while it may still wait there */
   async function recorded(namespace: string, reference: string): ReturnType<typeof states.resolve> {
@@ -89,25 +121,33 @@ export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): 
     receipt: { readonly status: string; readonly seq: number } | undefined,
   ): Promise<OutcomeReceipt> {
     const status = receipt?.status === "duplicate" || receipt?.status === "queued" ? receipt.status : "committed";
-    if (status === "committed") await logCaps(namespace, episode, outcome);
+    if (status === "committed" && parts.governance?.rulesFor(outcome.tier).cap) {
+      await (await import("./on-first-use.js")).logCaps(parts, namespace, episode, outcome.source);
+    }
     return { status, episode, seq: receipt?.seq ?? 0 };
   }
 
   /** The outcome as an entry: the one that could not be sent before, if it says the same. */
-  function openOutcomeEntry(episode: OpenEpisode, outcome: CheckedOutcome): LedgerEntry {
-    const entry = outcomeEntry(episode.id, outcome, shownIn(episode));
+  function openOutcomeEntry(episode: OpenEpisode, outcome: CheckedOutcome, forgotten: readonly string[]): LedgerEntry {
+    const entry = outcomeEntry(episode.id, outcome, shownIn(episode), forgotten);
     const { unsentOutcome } = episode;
     const same =
       unsentOutcome && outcome.idempotencyKey === undefined && sameBytes(unsentOutcome.payload, entry.payload);
     return same ? unsentOutcome : entry;
   }
 
-  function outcomeEntry(episode: string, outcome: CheckedOutcome, shown: readonly Shown[]): LedgerEntry {
+  /** @param forgotten names that are left out: the outcome credits the others */
+  function outcomeEntry(
+    episode: string,
+    outcome: CheckedOutcome,
+    shown: readonly Shown[],
+    forgotten: readonly string[],
+  ): LedgerEntry {
     const ids = (names: readonly string[]): string[] => [
-      ...new Set(names.map((name) => resolveShown(name, shown, episode))),
+      ...new Set(names.filter((name) => !forgotten.includes(name)).map((name) => resolveShown(name, shown, episode))),
     ];
     const { idempotencyKey, used, ...said } = outcome;
-    const uses = used && plainest(used.map(({ id, by }) => ({ id: resolveShown(id, shown, episode), by })));
+    const uses = used && plainest(used.flatMap(({ id, by }) => ids([id]).map((known) => ({ id: known, by }))));
     const helpful = ids(outcome.helpful);
     const harmful = ids(outcome.harmful);
     const neutral = ids(outcome.neutral);
@@ -122,23 +162,9 @@ export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): 
     }
     const rules = parts.governance?.rulesFor(said.tier);
     return toEntry(
-      idempotencyKey === undefined ? `outcome:${episode}:${parts.createId()}` : `outcome:key:${idempotencyKey}`,
+      idempotencyKey === undefined ? `outcome:${episode}:${parts.createId()}` : outcomeKey(idempotencyKey),
       { ...said, rules, type: "outcome", episode, helpful, harmful, neutral, used: uses },
       parts.now(),
-    );
-  }
-
-  /** Logs when a source was beyond its cap. Diagnosis only: a failing read is ignored. */
-  async function logCaps(namespace: string, episode: string, { tier, source }: CheckedOutcome): Promise<void> {
-    if (!parts.governance?.rulesFor(tier).cap) return;
-    const record = await states.episode(namespace, episode).catch(() => undefined);
-    const parties = [record?.reward, ...(record?.votes ?? [])].map((part) => part?.credibility);
-    const memories = parties.findLast((known) => known?.source === source)?.capped.length ?? 0;
-    if (memories === 0) return;
-    parts.log(
-      "warn",
-      `Source ${source} has credited some memories as much as one source may: its outcome does not reach them.`,
-      { code: "SOURCE_CAPPED", namespace, episode, source, memories },
     );
   }
 

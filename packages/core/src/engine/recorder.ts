@@ -134,12 +134,20 @@ export function toEntry(key: string, event: LedgerEvent, at: number): LedgerEntr
   return { key, type: event.type, at, payload: encodeEvent(event) };
 }
 
-function assertNoConflict(receipt: QueueReceipt, entry: LedgerEntry): void {
-  if (receipt.status !== "conflict") return;
-  throw new QavrError(
+/** The ledger's key for an application's idempotency key. */
+export function outcomeKey(idempotencyKey: string): string {
+  return `outcome:key:${idempotencyKey}`;
+}
+
+function assertNoConflict({ status, seq }: QueueReceipt, { key }: LedgerEntry): void {
+  if (status === "conflict") throw conflict(key, seq);
+}
+
+export function conflict(key: string, seq: number): QavrError {
+  return new QavrError(
     "IDEMPOTENCY_CONFLICT",
-    `The idempotency key ${entry.key} was used for another outcome (entry ${receipt.seq}). Repeat the same outcome, or choose a new key for a new one.`,
-    { details: { key: entry.key, seq: receipt.seq } },
+    `The idempotency key ${key} was used for another outcome (entry ${seq}). Repeat the same outcome, or choose a new key for a new one.`,
+    { details: { key, seq } },
   );
 }
 

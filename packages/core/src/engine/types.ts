@@ -304,13 +304,15 @@ export interface Engine {
 
   /**
    * Ends an open episode, with or without an outcome; resolves after the durable commit (undefined: no outcome was given, or nothing was
-   * shown and no report had come).
+   * shown and no report had come). With an idempotency key that has an entry, the answer is the first receipt, whatever has become of the
+   * episode.
    * @throws what {@link Engine.report} throws but OUTCOME_TOO_LATE; UNKNOWN_EPISODE also for one that is recorded and not open
    */
   end(episode: string, outcome?: OutcomeInput, options?: EndOptions): Promise<OutcomeReceipt | undefined>;
 
   /**
-   * Records an outcome for an episode, open or recorded, by its id or an alias. An open one stays open.
+   * Records an outcome for an episode, open or recorded, by its id or an alias. An open one stays open. With an idempotency key that has
+   * an entry, the answer is the first receipt, whatever has become of the episode.
    * @throws UNKNOWN_EPISODE, NOT_SHOWN, INVALID_ARGUMENT, INVALID_ID, INVALID_REWARD, LIMIT_EXCEEDED, OUTCOME_TOO_LATE,
    * IDEMPOTENCY_CONFLICT, LEARNER_MISMATCH, OUTBOX_FULL, and the store's codes
    */

@@ -70,8 +70,14 @@ export async function changeShown(
     if (episode.namespace !== namespace) continue;
     for (const exposure of episode.exposures) {
       if (exposure.collection !== collection) continue;
+      const idOf = ({ candidate }: ShownItem): string => exposure.ids[candidate] as string;
       const changed = (items: readonly ShownItem[]): ShownItem[] =>
-        items.flatMap((item) => (ids.has(exposure.ids[item.candidate] as string) ? (change(item) ?? []) : item));
+        items.flatMap((item) => (ids.has(idOf(item)) ? (change(item) ?? []) : item));
+      for (const item of exposure.shown) {
+        if (ids.has(idOf(item)) && !change(item)) {
+          episode.forgotten.push({ id: idOf(item), handle: `m${item.handle}` });
+        }
+      }
       exposure.shown = changed(exposure.shown);
       exposure.dropped = changed(exposure.dropped);
     }

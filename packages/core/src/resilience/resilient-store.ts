@@ -21,6 +21,7 @@ export function withTimeouts(store: Store, options: TimeoutOptions): Store {
     readStates: (...given) => bounded(() => store.readStates(...given)),
     scanStates: (...given) => bounded(() => store.scanStates(...given)),
     readEntries: (...given) => bounded(() => store.readEntries(...given)),
+    findKey: (...given) => bounded(() => store.findKey(...given)),
     head: (...given) => bounded(() => store.head(...given)),
     namespaces: (...given) => bounded(() => store.namespaces(...given)),
     replaceStates: (...given) => store.replaceStates(...given),

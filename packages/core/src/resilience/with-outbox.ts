@@ -166,6 +166,12 @@ function createQueue(given: Outbox, host: OutboxHost): OutboxQueue {
       await drain();
     },
 
+    async find(namespace, key) {
+      if (waiting === 0) return undefined;
+      const entries = (await waitingFor(namespace)).flatMap((commit) => commit.entries);
+      return entries.find((entry) => entry.key === key);
+    },
+
     async discard(namespace) {
       await draining?.catch(() => undefined);
       const ids = (await waitingFor(namespace)).map(({ id }) => id);

@@ -1,8 +1,8 @@
 import { QavrError } from "../errors/qavr-error.js";
 import { ChangeLog } from "./change-log.js";
-import type { Checkpoint, ScannedState, ScanOptions, SequencedEntry, StateWrite, Store } from "./store.js";
+import type { Checkpoint, ScannedState, ScanOptions, SequencedEntry, StateWrite, Store, TakenKey } from "./store.js";
 import { assertBatch, assertCompaction, assertEntry, assertLimit, assertName, assertState } from "./validate.js";
-import { runOn, type TakenKey, takenBy, WriteOverlay } from "./write-overlay.js";
+import { runOn, takenBy, WriteOverlay } from "./write-overlay.js";
 
 type Scopes = Map<string, Map<string, Uint8Array>>;
 
@@ -84,6 +84,12 @@ export function memoryStore(): Store {
       const space = spaces.get(namespace);
       const start = Math.max(0, after - (space?.checkpoint?.seq ?? 0));
       return (space?.entries ?? []).slice(start, start + limit);
+    },
+
+    async findKey(namespace, key) {
+      enter(namespace);
+      assertName(key, "idempotency key");
+      return spaces.get(namespace)?.taken.get(key);
     },
 
     async head(namespace) {

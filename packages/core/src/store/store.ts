@@ -63,6 +63,13 @@ export interface CommitReceipt {
   readonly seq: number;
 }
 
+/** An idempotency key that an earlier entry has used. */
+export interface TakenKey {
+  readonly seq: number;
+  /** True when the earlier entry had this payload. */
+  hasPayload(payload: Uint8Array): boolean;
+}
+
 /** Abilities of a store beyond the contract. The conformance suite follows these, never a store's name. */
 export interface StoreCapabilities {
   /** State and ledger survive `close()` and a new handle. */
@@ -197,6 +204,9 @@ export interface Store {
     options: { readonly after?: number; readonly limit: number },
   ): Promise<readonly SequencedEntry[]>;
 
+  /** The entry that has used an idempotency key, also one that was compacted; undefined for a key that is free. Never lags. */
+  findKey(namespace: string, key: string): Promise<TakenKey | undefined>;
+
   /** The last `seq` of the namespace, 0 if it is empty. */
   head(namespace: string): Promise<number>;
 
@@ -279,6 +289,8 @@ export interface OutboxQueue {
   drain(): Promise<void>;
   /** Sends also what the store has refused: it may have been repaired since. Never rejects. */
   retry(): Promise<void>;
+  /** The waiting entry with a key. */
+  find(namespace: string, key: string): Promise<LedgerEntry | undefined>;
   /** Drops the waiting commits of a namespace. */
   discard(namespace: string): Promise<void>;
   /** Waits until no commit of a namespace waits. @throws STORE_UNAVAILABLE when the store does not take them */

@@ -1,4 +1,4 @@
-import type { CommitReceipt, LedgerEntry, Reduce, SequencedEntry, StateRef, StateWrite } from "./store.js";
+import type { CommitReceipt, LedgerEntry, Reduce, SequencedEntry, StateRef, StateWrite, TakenKey } from "./store.js";
 import { assertState, sameBytes, withoutNegativeZero } from "./validate.js";
 
 /** Work that yields the states it needs and receives them in the same order, `undefined` for a state that does not exist. */
@@ -12,13 +12,6 @@ export function runOn<Result>(
   let step = work.next();
   while (!step.done) step = work.next(read(step.value));
   return step.value;
-}
-
-/** An idempotency key that an earlier entry has used. */
-export interface TakenKey {
-  readonly seq: number;
-  /** True when the earlier entry had this payload. */
-  hasPayload(payload: Uint8Array): boolean;
 }
 
 /** State writes above a backend, or above another overlay. The last write of a state counts; `null` is a removal. */

@@ -46,6 +46,7 @@ export function ignoringCase(store: Store): Store {
     scanStates: (namespace, ...rest) => store.scanStates(under(namespace), ...rest),
     changesSince: (namespace, cursor) =>
       store.changesSince?.(under(namespace), cursor) ?? { cursor, written: undefined },
+    findKey: (namespace, key) => store.findKey(under(namespace), key),
     head: (namespace) => store.head(under(namespace)),
   };
 }

@@ -60,6 +60,7 @@ export class SimulatedDisk {
       readStates: (...given) => remote(() => backend.readStates(...given)),
       scanStates: (...given) => remote(() => backend.scanStates(...given)),
       readEntries: (...given) => remote(() => backend.readEntries(...given)),
+      findKey: (...given) => remote(() => backend.findKey(...given)),
       head: (...given) => remote(() => backend.head(...given)),
       namespaces: (...given) => remote(() => backend.namespaces(...given)),
       replaceStates: (...given) => remote(() => backend.replaceStates(...given)),

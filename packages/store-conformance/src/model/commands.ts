@@ -74,7 +74,13 @@ const commits = (events: Events) =>
       [namespace],
       async ({ reference }, candidate) => {
         const expected = await reference.commit(namespace, given, scriptedReduction);
-        expect(await pick(candidate, place).commit(namespace, given, scriptedReduction)).toEqual(expected);
+        const handle = pick(candidate, place);
+        expect(await handle.commit(namespace, given, scriptedReduction)).toEqual(expected);
+        for (const { key, payload } of given) {
+          const taken = await Promise.all([handle, reference].map((store) => store.findKey(namespace, key)));
+          const [found, sought] = taken.map((known) => [known?.seq, known?.hasPayload(payload)]);
+          expect(found).toEqual(sought);
+        }
       },
     ),
   );

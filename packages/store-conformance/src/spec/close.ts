@@ -18,6 +18,7 @@ export const close: ConformanceTopic = {
         await expectRefusal(store.readStates("n", "stats", ["count"]), "STORE_CLOSED");
         await expectRefusal(store.scanStates("n", "stats", { limit: 1 }), "STORE_CLOSED");
         await expectRefusal(store.readEntries("n", { limit: 1 }), "STORE_CLOSED");
+        await expectRefusal(store.findKey("n", "a"), "STORE_CLOSED");
         await expectRefusal(store.head("n"), "STORE_CLOSED");
         await expectRefusal(store.namespaces({ limit: 1 }), "STORE_CLOSED");
         await expectRefusal(store.replaceStates("n", 1, []), "STORE_CLOSED");

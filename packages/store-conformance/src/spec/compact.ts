@@ -87,6 +87,11 @@ export const compact: ConformanceTopic = {
           { status: "conflict", seq: 5 },
         ]);
         expect(await store.head("n")).toBe(5);
+        for (const [i, { key, payload }] of again.entries()) {
+          const found = await store.findKey("n", key);
+          expect([found?.seq, found?.hasPayload(payload)]).toEqual([i + 1, true]);
+          expect(found?.hasPayload(entry(key, { note: "another payload" }).payload)).toBe(false);
+        }
       },
     },
     {

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import type { ConformanceTopic } from "../conformance-case.js";
+import { expectRefusal } from "../fixtures/expect-refusal.js";
 import { allEntries } from "../fixtures/read-all.js";
 import { entry, linksOf, scriptedReduction } from "../fixtures/scripted-reduction.js";
 import { writing } from "../fixtures/writing.js";
@@ -97,6 +98,27 @@ export const idempotency: ConformanceTopic = {
         expect(receipts.filter(({ status }) => status === "committed")).toHaveLength(1);
         expect(receipts.every(({ seq }) => seq === 1)).toBe(true);
         expect(linksOf((await store.readStates("n", counter.scope, [counter.id]))[0])).toBe(1);
+      },
+    },
+    {
+      title: "finds the entry of a key, and tells its payload from others",
+      async run({ store }) {
+        const [a, b] = [counting("a"), counting("b", "x")];
+        expect(await store.findKey("n", "a")).toBeUndefined();
+        await store.commit("n", [a, b], scriptedReduction);
+        const found = await store.findKey("n", "b");
+        expect(found?.seq).toBe(2);
+        expect([b, counting("b", "y"), a].map(({ payload }) => found?.hasPayload(payload))).toEqual([
+          true,
+          false,
+          false,
+        ]);
+        for (const free of ["c", "B", "b "]) expect(await store.findKey("n", free)).toBeUndefined();
+        expect(await store.findKey("m", "b")).toBeUndefined();
+        expect(await store.head("n")).toBe(2);
+        await expectRefusal(store.findKey("n", ""), "INVALID_ID");
+        await store.eraseNamespace("n");
+        expect(await store.findKey("n", "b")).toBeUndefined();
       },
     },
     {

@@ -31,6 +31,15 @@ const withStaleCache = (store: Store): Partial<Store> => {
 
 /** Faults of reading, naming, reopening and sharing. */
 export const readMutants: readonly Mutant[] = [
+  mutant("finds no key after its commit", "asking again", () => ({ findKey: async () => undefined })),
+
+  mutant("finds every payload under a taken key", "idempotency", (store) => ({
+    async findKey(namespace, key) {
+      const found = await store.findKey(namespace, key);
+      return found && { seq: found.seq, hasPayload: () => true };
+    },
+  })),
+
   mutant("answers from a cache that its own commits do not clear", "reads", withStaleCache),
 
   mutant("keeps what an earlier refresh knew from its own commits", "reads", (store) => {

@@ -17,6 +17,12 @@ export interface OpenExposure
   credited: boolean;
 }
 
+/** A memory that an episode showed, by its id and its short name. */
+export interface Shown {
+  readonly id: string;
+  readonly handle: string;
+}
+
 /** A run under way. */
 export interface OpenEpisode {
   readonly id: string;
@@ -34,6 +40,8 @@ export interface OpenEpisode {
   readonly earlier: EpisodeRecord | undefined;
   /** Number of the short name of each memory shown so far, by collection and id. */
   readonly handles: Map<string, number>;
+  /** Memories that it showed and that were forgotten since. */
+  readonly forgotten: Shown[];
   /** The number that was given last; the next memory gets the one after it. */
   lastHandle: number;
   /** Entries whose commit failed: sent again first, unchanged, so that a commit that went through after all is recognised. */
@@ -110,6 +118,7 @@ export class OpenEpisodes {
       recordedState: earlier && { state: earlier.state, suspendedAs: earlier.suspendedAs },
       earlier,
       handles: new Map(),
+      forgotten: [],
       lastHandle: 0,
       unsent: [],
       unsentOutcome: undefined,

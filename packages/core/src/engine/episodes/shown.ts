@@ -1,12 +1,6 @@
 import { QavrError } from "../../errors/qavr-error.js";
 import type { EpisodeRecord } from "../../ledger/episode-record.js";
-import type { OpenEpisode } from "./open-episodes.js";
-
-/** A memory that an episode showed, by its id and its short name. */
-export interface Shown {
-  readonly id: string;
-  readonly handle: string;
-}
+import type { OpenEpisode, Shown } from "./open-episodes.js";
 
 export function shownIn(episode: OpenEpisode): Shown[] {
   return [
@@ -21,11 +15,16 @@ export function shownInRecord(record: EpisodeRecord): Shown[] {
   return record.exposures.flatMap(({ items }) => items.map(({ id, handle }) => ({ id, handle: `m${handle}` })));
 }
 
-/** A memory's id for its id or short name. An id that looks like a short name is taken as the id. @throws NOT_SHOWN */
-export function resolveShown(name: string, shown: readonly Shown[], episode: string): string {
+/** A memory's id for its id or short name; undefined for one that was not shown. An id that looks like a short name is taken as the id. */
+export function idOf(name: string, shown: readonly Shown[]): string | undefined {
   if (shown.some(({ id }) => id === name)) return name;
-  const byHandle = shown.find(({ handle }) => handle === name);
-  if (byHandle) return byHandle.id;
+  return shown.find(({ handle }) => handle === name)?.id;
+}
+
+/** @throws NOT_SHOWN */
+export function resolveShown(name: string, shown: readonly Shown[], episode: string): string {
+  const id = idOf(name, shown);
+  if (id !== undefined) return id;
   throw new QavrError(
     "NOT_SHOWN",
     `Episode ${episode} did not show a memory ${name}. Name only memories that it showed, by id or short name.`,
