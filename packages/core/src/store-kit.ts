@@ -4,6 +4,7 @@ export { illegalOption } from "./errors/illegal-option.js";
 export { ledgerReducer } from "./ledger/reducer.js";
 export { withOutbox } from "./resilience/with-outbox.js";
 export { ChangeLog } from "./store/change-log.js";
+export { crc32 } from "./store/crc32.js";
 export { DamageReport } from "./store/damage-report.js";
 export {
   type ChainedEntry,

@@ -1,10 +1,11 @@
+import { copyFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { memoryStore } from "@qavr/core";
 import { governance } from "@qavr/core/governance";
 import { sqliteStore } from "@qavr/sqlite";
 import { beforeAll, describe, expect, it } from "vitest";
 import { moveLedger } from "../src/move-ledger.js";
-import { appEngine, ledgerFile, newPath } from "./support/ledgers.js";
+import { appEngine, ledgerFile, newPath, runApp } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 
 let ledger: string;
@@ -49,6 +50,20 @@ describe("qavr ledger", () => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining("It has: docs, notes.") });
     const unknown = await qavr("ledger", "export", "-c", "nope", "-s", path);
     expect(unknown).toMatchObject({ exitCode: 4, stderr: expect.stringContaining("There is no collection nope.") });
+  });
+
+  it("repairs a ledger whose log was lost, which no other command opens", async () => {
+    const [source, path] = [newPath(), newPath()];
+    const engine = appEngine(sqliteStore(source));
+    await runApp(engine, { runs: 5 });
+    for (const suffix of ["", "-mark"]) copyFileSync(source + suffix, path + suffix);
+    await engine.close();
+    expect(await qavr("ledger", "verify", "-s", path)).toMatchObject({
+      exitCode: 6,
+      stderr: expect.stringContaining("qavr ledger repair"),
+    });
+    const repaired = await qavr("ledger", "repair", "-s", path);
+    expect(repaired).toMatchObject({ exitCode: 0, stderr: expect.stringContaining("0 entries are kept.") });
   });
 
   it("says how much was moved", async () => {

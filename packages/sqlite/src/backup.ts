@@ -15,7 +15,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { QavrError } from "@qavr/core";
 import type { LedgerCheck } from "@qavr/core/store";
 import { checkpointTables } from "./checkpoint-tables.js";
-import { createDurableFolder, leftBeside, syncFolder } from "./ledger-files.js";
+import { createDurableFolder, leftBeside, MARK, syncFolder } from "./ledger-files.js";
 import { ledgerTables } from "./ledger-tables.js";
 import { openDatabase } from "./open-database.js";
 import { toStoreError } from "./sqlite-errors.js";
@@ -56,6 +56,8 @@ export function copyLedger(db: DatabaseSync, to: string, digest?: string): Backu
     const report = withReadOnly(unfinished, (copy) => verified(copy, path));
     if (digest !== undefined && report.digest !== digest) throw changedMeanwhile(path);
     assertFree(path);
+    // Of a ledger that was moved away. It says nothing about this one.
+    rmSync(path + MARK, { force: true });
     giveName(unfinished, path);
     syncFolder(dirname(path));
     return report;
@@ -157,7 +159,7 @@ function removeInterrupted(path: string): void {
 }
 
 /** Syncs a file, since SQLite does not sync the result of VACUUM INTO. */
-function syncFile(path: string): void {
+export function syncFile(path: string): void {
   const descriptor = openSync(path, "r+");
   try {
     fsyncSync(descriptor);

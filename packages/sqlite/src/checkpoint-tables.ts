@@ -36,7 +36,6 @@ export function checkpointTables(db: DatabaseSync, ledger: LedgerTables): Checkp
   const addKey = db.prepare(
     "INSERT INTO compacted_key (namespace, key, seq, payload_digest, digest) VALUES (?, ?, ?, ?, ?)",
   );
-  const digestAt = db.prepare("SELECT digest FROM entry WHERE namespace = ? AND seq = ?");
   const dropEntries = db.prepare("DELETE FROM entry WHERE namespace = ? AND seq <= ?");
   const setBase = db.prepare("UPDATE namespace SET base = ?, base_digest = ?, checkpoint_digest = ? WHERE id = ?");
 
@@ -54,7 +53,7 @@ export function checkpointTables(db: DatabaseSync, ledger: LedgerTables): Checkp
         }
         after += page.length;
       }
-      const baseDigest = digestAt.get(id, through)?.digest as Uint8Array;
+      const baseDigest = ledger.digestAt(id, through) as Uint8Array;
       dropEntries.run(id, through);
       dropStates.run(id);
       const rows = checkpointRows(checkpoint);

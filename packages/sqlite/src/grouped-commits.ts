@@ -9,6 +9,7 @@ import {
   type TakenKey,
   WriteOverlay,
 } from "@qavr/core/store";
+import type { MarkedEnd } from "./high-water-mark.js";
 import { digests, type EntryAtKey, type LedgerTables, type NamespaceRow } from "./ledger-tables.js";
 import { onFile } from "./sqlite-errors.js";
 
@@ -50,6 +51,8 @@ export class GroupedCommits {
   readonly #tables: LedgerTables;
   readonly #load: LoadStates;
   readonly #namespaces = new Map<string, ChangedNamespace>();
+  /** New end of the namespace that was written last; undefined when nothing was. */
+  end: MarkedEnd | undefined;
 
   constructor(tables: LedgerTables, load: LoadStates) {
     this.#tables = tables;
@@ -68,10 +71,11 @@ export class GroupedCommits {
     for (const [name, { row, overlay }] of this.#namespaces) {
       const { entries, states } = overlay;
       if (entries.length === 0) continue;
-      const id = this.#tables.append(name, row, entries);
+      const end = this.#tables.append(name, row, entries);
+      this.end = end;
       const scopeIds = new Map<string, number>();
       for (const { scope, id: state, value } of states.writes()) {
-        const scopeId = scopeIds.get(scope) ?? this.#tables.scopeId(id, scope);
+        const scopeId = scopeIds.get(scope) ?? this.#tables.scopeId(end.id, scope);
         scopeIds.set(scope, scopeId);
         this.#tables.writeState(scopeId, state, value);
       }

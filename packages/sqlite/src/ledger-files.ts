@@ -4,6 +4,8 @@ import { QavrError } from "@qavr/core";
 
 /** Suffix of the write-ahead log: commits are there until they are in the file. */
 const LOG = "-wal";
+/** Suffix of the file that names the last commit. */
+export const MARK = "-mark";
 /** Files that SQLite keeps beside a database. It plays a log left behind into any file with its name. */
 const COMPANIONS = [LOG, "-shm", "-journal"];
 

@@ -15,6 +15,7 @@ import {
   type SequencedEntry,
   sameBytes,
 } from "@qavr/core/store";
+import type { MarkedEnd } from "./high-water-mark.js";
 import { OWNED } from "./schema.js";
 import { damagedEntry } from "./sqlite-errors.js";
 
@@ -62,8 +63,14 @@ export interface LedgerTables {
   assertEntryAt(namespace: NamespaceRow, seq: number): void;
   /** @throws STORE_CORRUPT */
   compactedKey(namespace: NamespaceRow, key: string): CompactedKey | undefined;
-  /** Appends entries in order after the head, adding the namespace when it is new. Returns its row id. */
-  append(namespace: string, known: NamespaceRow | undefined, entries: readonly SequencedEntry[]): number;
+  /** A namespace by its row id. */
+  namespaceAt(id: number): NamespaceRow | undefined;
+  /** Place of the last entry that is there, whatever the namespace says; 0 if there is none. */
+  lastEntry(namespaceId: number): number;
+  /** The stored digest of an entry. */
+  digestAt(namespaceId: number, seq: number): Uint8Array | undefined;
+  /** Appends entries in order after the head, adding the namespace when it is new. Returns its new end. */
+  append(namespace: string, known: NamespaceRow | undefined, entries: readonly SequencedEntry[]): MarkedEnd;
   /** Row id of a scope, which is added when it is new. */
   scopeId(namespaceId: number, scope: string): number;
   writeState(scopeId: number, id: string, value: Uint8Array | null): void;
@@ -94,6 +101,9 @@ function freeId(owner: keyof typeof OWNED): string {
 export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
   const dataVersion = db.prepare("PRAGMA data_version");
   const namespace = db.prepare(`SELECT ${NAMESPACE_COLUMNS} FROM namespace WHERE name = ?`);
+  const namespaceAt = db.prepare(`SELECT ${NAMESPACE_COLUMNS} FROM namespace WHERE id = ?`);
+  const lastEntry = db.prepare("SELECT max(seq) AS seq FROM entry WHERE namespace = ?");
+  const digestAt = db.prepare("SELECT digest FROM entry WHERE namespace = ? AND seq = ?");
   const namespaces = db.prepare("SELECT name FROM namespace WHERE name > ? ORDER BY name LIMIT ?");
   // Includes the entry before, whose digest the first one builds on.
   const entries = db.prepare(
@@ -150,6 +160,15 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
 
     namespace: rowOf,
 
+    namespaceAt(id) {
+      const row = namespaceAt.get(id);
+      return row && toNamespaceRow(row);
+    },
+
+    lastEntry: (id) => (lastEntry.get(id)?.seq as number | null) ?? 0,
+
+    digestAt: (id, seq) => digestAt.get(id, seq)?.digest as Uint8Array | undefined,
+
     namespaces: ({ after, limit }) =>
       namespaces
         .all(after === undefined ? NOTHING : nameToBytes(after), limit)
@@ -195,7 +214,7 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
       if (known) setHead.run(head, digest, known.id);
       const id = known?.id ?? (addNamespace.get(nameToBytes(name), head, digest, first)?.id as number);
       for (const row of rows) appendEntry.run(id, row.seq, row.key, row.type, row.at, row.payload, row.digest);
-      return id;
+      return { id, head, digest };
     },
 
     scopeId(namespaceId, scope) {

@@ -1,9 +1,11 @@
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { QavrError } from "@qavr/core";
+import { commitsLost, type Marked, type MarkedEnd } from "./high-water-mark.js";
 import { createDurableFolder, frozenFile, logLeftBeside, type OpenFiles, openFiles } from "./ledger-files.js";
+import { assertWholeLog } from "./log-check.js";
 import { type FileFormat, type FileKind, inspect, LEDGER, migrate } from "./schema.js";
 import { isBusy, isUnwritable, toStoreError } from "./sqlite-errors.js";
 import { allowsSharedWal, loadSqlite, type SqliteModule, sqliteVersion } from "./sqlite-module.js";
@@ -16,6 +18,8 @@ export interface OpenOptions {
   readonly format?: FileFormat;
   /** True when several connections are safe with this SQLite. @default from its version */
   readonly sharable?: boolean;
+  /** The mark beside the file. @default none is kept */
+  readonly marked?: Marked;
 }
 
 /** A connection to a file of the right format and the newest schema. */
@@ -25,6 +29,8 @@ export interface OpenedDatabase {
   readonly shared: boolean;
   /** Undefined in memory, and for reading only. */
   readonly files: OpenFiles | undefined;
+  /** True for a file that was missing or empty before. */
+  readonly isNew: boolean;
   /** For a file read without locks: checks that it is unchanged. @throws STORE_UNAVAILABLE */
   assertFrozen?(): void;
 }
@@ -45,22 +51,30 @@ const PAGE_CACHE_KIB = 8 * 1024;
  */
 export function openDatabase(
   options: ResolvedOptions,
-  { format = LEDGER, sharable }: OpenOptions = {},
+  { format = LEDGER, sharable, marked }: OpenOptions = {},
 ): OpenedDatabase {
   const sqlite = loadSqlite();
-  if (!options.inMemory) assertUsable(options);
+  const isMissing = options.inMemory || !existsSync(options.path);
+  if (!options.inMemory) {
+    assertUsable(options);
+    if (!marked?.unsynced) assertWholeLog(options.path);
+  }
   const version = sqliteVersion(sqlite);
   const shared = !options.inMemory && (sharable ?? allowsSharedWal(version));
   let db: DatabaseSync | undefined;
   try {
     db = new sqlite.DatabaseSync(options.path, { readOnly: options.readOnly });
     const connection = db;
-    retryWhileBusy(options.busyTimeout, () => prepare(connection, shared, options, format));
-    return { db, shared, files: options.inMemory || options.readOnly ? undefined : openFiles(options.path) };
+    let isNew = false;
+    retryWhileBusy(options.busyTimeout, () => {
+      // A file that was removed on purpose may begin anew; one that holds nothing any more has lost its log.
+      isNew = prepare(connection, shared, options, format, isMissing ? undefined : marked?.last);
+    });
+    return { db, shared, isNew, files: options.inMemory || options.readOnly ? undefined : openFiles(options.path) };
   } catch (error) {
     db?.close();
     const frozen = openFrozen(sqlite, options, format, error);
-    if (frozen) return { ...frozen, shared, files: undefined };
+    if (frozen) return { ...frozen, shared, isNew: false, files: undefined };
     throw isBusy(error) && !shared ? notSharable(options.path, version, error) : toStoreError(error, options.path);
   }
 }
@@ -94,16 +108,24 @@ function openFrozen(
   }
 }
 
-function prepare(db: DatabaseSync, shared: boolean, options: ResolvedOptions, format: FileFormat): void {
+/** Returns true for a new file. */
+function prepare(
+  db: DatabaseSync,
+  shared: boolean,
+  options: ResolvedOptions,
+  format: FileFormat,
+  marked: MarkedEnd | undefined,
+): boolean {
   const { path, inMemory, readOnly, synchronous, busyTimeout } = options;
   db.exec(`PRAGMA busy_timeout = ${Math.ceil(busyTimeout)}`);
   // Before the first read: later, it would lock others out only from the first write on.
   if (!shared && !inMemory) db.exec("PRAGMA locking_mode = EXCLUSIVE");
   // In one transaction, since another process may create the ledger meanwhile.
   const kind = inSnapshot(db, () => inspect(db, path, format));
+  if (kind === "new" && marked) throw commitsLost(path, marked, 0);
   if (readOnly) {
     if (kind !== "current") throw notReadable(path, kind);
-    return;
+    return false;
   }
   // FULL syncs the log at each commit; fullfsync makes that sync reach the disk on macOS and has no effect elsewhere.
   db.exec(`PRAGMA synchronous = ${synchronous}; PRAGMA fullfsync = ${synchronous === "full" ? "ON" : "OFF"}`);
@@ -112,6 +134,7 @@ function prepare(db: DatabaseSync, shared: boolean, options: ResolvedOptions, fo
   db.exec(`PRAGMA journal_size_limit = ${WAL_BYTES_KEPT}; PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
   if (!inMemory) useWriteAheadLog(db, path);
   if (kind !== "current") migrate(db, path, format);
+  return kind === "new";
 }
 
 function useWriteAheadLog(db: DatabaseSync, path: string): void {

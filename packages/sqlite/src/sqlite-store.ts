@@ -13,6 +13,8 @@ import {
 import { type BackupReport, copyLedger } from "./backup.js";
 import { checkpointTables } from "./checkpoint-tables.js";
 import { findKey, GroupedCommits } from "./grouped-commits.js";
+import { assertReaches, type HighWaterMark, openMark, readMark } from "./high-water-mark.js";
+import { logLeftBeside } from "./ledger-files.js";
 import { ledgerTables } from "./ledger-tables.js";
 import { logKeeper } from "./log-keeper.js";
 import { openDatabase, prepareTables } from "./open-database.js";
@@ -49,15 +51,34 @@ export interface SqliteStore extends Required<Omit<Store, "refresh" | "outbox">>
 export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
   const resolved = resolveSqliteOptions(options);
   const { path, readOnly, inMemory, cacheBytes } = resolved;
-  const opened = openDatabase(resolved);
+  // Before the file: commits of other processes that come meanwhile put the ledger ahead of its mark.
+  const marked = inMemory ? undefined : readMark(path);
+  const logIsEmpty = logLeftBeside(path) === undefined;
+  const opened = openDatabase(resolved, marked && { marked });
   const { db, shared, assertFrozen } = opened;
   const tables = prepareTables(db, path, () => ledgerTables(db, path));
   const checkpoints = prepareTables(db, path, () => checkpointTables(db, tables));
+  const mark = openLedgerMark();
   const log = logKeeper(opened, resolved);
   const cache = new StateCache(cacheBytes);
   const changes = new ChangeLog();
   let version = tables.dataVersion();
   let closing: Promise<void> | undefined;
+
+  /** Undefined in memory, and for reading only. @throws STORE_CORRUPT for a ledger that lacks its marked commit */
+  function openLedgerMark(): HighWaterMark | undefined {
+    try {
+      if (marked?.last && !opened.isNew) {
+        const { last } = marked;
+        inSnapshot(db, () => assertReaches(last, tables, path));
+      }
+      if (inMemory || readOnly) return undefined;
+      return openMark(path, { fresh: opened.isNew, synced: resolved.synchronous === "full", logIsEmpty });
+    } catch (error) {
+      db.close();
+      throw toStoreError(error, path);
+    }
+  }
 
   /** Drops everything cached: the file may have changed. */
   const forgetAll = (): void => {
@@ -90,10 +111,12 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
     prepare: log.look,
     begin() {
       noticeOthers();
+      mark?.begin();
       return new GroupedCommits(tables, load);
     },
     write: (group) => group.write(),
     committed(group) {
+      if (group.end) mark?.committed(group.end);
       for (const { namespace, states } of group.written()) {
         for (const { scope, id, value } of states) cache.write(namespace, scope, id, value ?? undefined);
         changes.add(namespace, states);
@@ -262,7 +285,10 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
       enterForWriting(namespace);
       await queue.alone(() => {
         const row = tables.namespace(namespace);
-        if (row) tables.deleteNamespace(row.id);
+        if (row) {
+          mark?.forget();
+          tables.deleteNamespace(row.id);
+        }
         cache.clear();
         changes.forget(namespace);
       });
@@ -274,6 +300,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
       closing ??= queue.drained().then(() => {
         log.close();
         db.close();
+        mark?.close();
       });
       return closing;
     },

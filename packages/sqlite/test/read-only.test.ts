@@ -33,7 +33,7 @@ describe("a ledger in a place that cannot be written", () => {
     expect(stderr).toBe("");
     const whole = { head: 2, damaged: 0 };
     expect(JSON.parse(stdout)).toEqual({ read: whole, restored: whole });
-    expect(readdirSync(dirname(path))).toEqual(["ledger.db"]);
+    expect(readdirSync(dirname(path))).toEqual(["ledger.db", "ledger.db-mark"]);
   });
 
   it("is not read on when somebody writes to it after all: it is read without locks", async () => {

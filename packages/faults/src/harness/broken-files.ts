@@ -1,10 +1,11 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { type Random, seededRandom } from "@qavr/bench";
+import { seededRandom } from "@qavr/bench";
 import { QavrError } from "@qavr/core";
 import { sqliteStore } from "@qavr/sqlite";
 import type { CheckResult, Harness } from "./check.js";
+import { flipOneBit } from "./flip-one-bit.js";
 import { learnLedger, verified } from "./learned-ledger.js";
 import { inFolder } from "./workspace.js";
 
@@ -35,7 +36,7 @@ export async function flipBits(flips: number): Promise<FlipTally> {
     const original = readFileSync(source);
     const { said } = await inspect(original, path);
     for (let flip = 0; flip < flips; flip++) {
-      const flipped = flipped1(original, random);
+      const flipped = flipOneBit(original, random);
       const after = await inspect(flipped, path).catch((error: unknown) => {
         if (!QavrError.isInstance(error)) throw error;
         return undefined;
@@ -48,13 +49,6 @@ export async function flipBits(flips: number): Promise<FlipTally> {
     }
   });
   return tally;
-}
-
-function flipped1(original: Buffer, random: Random): Buffer {
-  const flipped = Buffer.from(original);
-  const at = Math.floor(random() * flipped.length);
-  flipped[at] = (flipped[at] as number) ^ (1 << Math.floor(random() * 8));
-  return flipped;
 }
 
 function sqliteFinds(bytes: Uint8Array, path: string): boolean {

@@ -1,6 +1,7 @@
 import { backups } from "./backups.js";
 import { bounds } from "./bounds.js";
 import { brokenFiles } from "./broken-files.js";
+import { brokenLogs } from "./broken-logs.js";
 import { cancellations } from "./cancellations.js";
 import type { Harness } from "./check.js";
 import { clockWalks } from "./clock-walks.js";
@@ -34,6 +35,7 @@ export const HARNESSES: readonly Harness[] = [
   fullDisk,
   ioErrors,
   brokenFiles,
+  brokenLogs,
   damagedRows,
   clockWalks,
   schedules,
