@@ -9,8 +9,7 @@ import {
   type TakenKey,
   WriteOverlay,
 } from "@qavr/core/store";
-import type { MarkedEnd } from "./high-water-mark.js";
-import { digests, type EntryAtKey, type LedgerTables, type NamespaceRow } from "./ledger-tables.js";
+import { digests, type EntryAtKey, type LedgerTables, type MarkedEnd, type NamespaceRow } from "./ledger-tables.js";
 import { onFile } from "./sqlite-errors.js";
 
 /** Reads states as they are in the file, through the cache. */

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { QavrError } from "@qavr/core";
 import { crc32, sameBytes } from "@qavr/core/store";
 import { MARK, syncFolder } from "./ledger-files.js";
-import type { LedgerTables } from "./ledger-tables.js";
+import type { LedgerTables, MarkedEnd } from "./ledger-tables.js";
 import { KEEP_OR_RESTORE } from "./log-check.js";
 import { isBusy } from "./sqlite-errors.js";
 
@@ -24,14 +24,6 @@ export interface HighWaterMark {
   /** Call it under the write lock, before the COMMIT of a transaction that removes a namespace. @throws the file system's error */
   forget(): void;
   close(): void;
-}
-
-/** The end of a namespace's ledger. */
-export interface MarkedEnd {
-  /** Row id. */
-  readonly id: number;
-  readonly head: number;
-  readonly digest: Uint8Array;
 }
 
 /** Contents of the file. */

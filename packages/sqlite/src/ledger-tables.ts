@@ -15,7 +15,6 @@ import {
   type SequencedEntry,
   sameBytes,
 } from "@qavr/core/store";
-import type { MarkedEnd } from "./high-water-mark.js";
 import { OWNED } from "./schema.js";
 import { damagedEntry } from "./sqlite-errors.js";
 
@@ -35,6 +34,14 @@ export interface CompactedKey {
 /** Both ends of a namespace's ledger, and its row id. */
 export interface NamespaceRow extends LedgerEnds {
   readonly id: number;
+}
+
+/** The end of a namespace's ledger. */
+export interface MarkedEnd {
+  /** Row id. */
+  readonly id: number;
+  readonly head: number;
+  readonly digest: Uint8Array;
 }
 
 /** The digests of a ledger, by Node's own SHA-256. */
