@@ -8,16 +8,9 @@ export {
   openLessons,
   type ReadLessons,
 } from "./lessons.js";
+export type { LoadedProcedure, MatchTier, Procedure, ProcedureHit, ProcedureMemory } from "./procedures/procedure.js";
 export type { ProcedureFinding, ProcedureKind, StatedCounts } from "./procedures/procedure-file.js";
 export type { InRun, ProcedureOutcome, ProcedureQuery, ProceduresOptions } from "./procedures/procedure-options.js";
-export {
-  type LoadedProcedure,
-  type MatchTier,
-  openProcedures,
-  type Procedure,
-  type ProcedureCollection,
-  type ProcedureHit,
-  type ProcedureMemory,
-  type Procedures,
-} from "./procedures/procedures.js";
+export { openProcedures, type ProcedureCollection, type Procedures } from "./procedures/procedures.js";
+export type { WriteReport } from "./procedures/stamp.js";
 export type { LessonRow } from "./reinforcement-table.js";

@@ -1,4 +1,4 @@
-import { type Document, isMap, isScalar, parseDocument } from "yaml";
+import { type Document, isMap, isNode, isPair, isScalar, parseDocument } from "yaml";
 
 /** A Markdown text in its parts. Their sum is the text. */
 export interface FrontMatterParts {
@@ -90,13 +90,29 @@ export function withField(text: string, name: string, value: string): string | u
   });
 }
 
+/** The text without a field of the top level and the comment behind it; undefined where the front matter cannot be read. */
+export function withoutField(text: string, name: string): string | undefined {
+  return edited(text, (document, yaml) => {
+    const map = document?.contents;
+    const place = isMap(map) ? map.items.findIndex(({ key }) => isScalar(key) && key.value === name) : -1;
+    if (!isMap(map) || map.flow || place === -1) return undefined;
+    const startOf = (item: unknown): number | undefined =>
+      isPair(item) && isScalar(item.key) ? item.key.range?.[0] : undefined;
+    const start = startOf(map.items[place]);
+    const value = map.items[place]?.value;
+    const end = isNode(value) ? value.range?.[2] : undefined;
+    if (start === undefined || end === undefined) return undefined;
+    return `${yaml.slice(0, start)}${yaml.slice(end)}`;
+  });
+}
+
 /**
  * The text with these strings under `metadata`, and all other characters as they were. Undefined where the front matter cannot be read, or
  * `metadata` is no list of fields.
  */
 export function withMetadata(text: string, values: Readonly<Record<string, string>>): string | undefined {
   return Object.entries(values).reduce<string | undefined>(
-    (before, [key, value]) => before && withEntry(before, key, value),
+    (before, [key, value]) => (before === undefined ? undefined : withEntry(before, key, value)),
     text,
   );
 }

@@ -154,7 +154,15 @@ export function confidenceOf(successes: number, failures: number): number {
   return all === 0 ? NO_CONFIDENCE : Math.round((100 * successes) / all) / 100;
 }
 
-const ALLOWED = new Set(["name", "description", "license", "compatibility", "metadata", "allowed-tools"]);
+/** Fields of a SKILL.md. */
+export const SKILL_FIELDS: ReadonlySet<string> = new Set([
+  "name",
+  "description",
+  "license",
+  "compatibility",
+  "metadata",
+  "allowed-tools",
+]);
 const NAME = /^(?!.*--)[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62}[\p{L}\p{N}])?$/u;
 
 function findingsIn({ close, fields, problem }: FrontMatter, path: string): ProcedureFinding[] {
@@ -166,9 +174,9 @@ function findingsIn({ close, fields, problem }: FrontMatter, path: string): Proc
   if (problem !== undefined) return [found("FRONT_MATTER_UNREADABLE", `Problem: ${problem}.`), found("NO_DESCRIPTION")];
   const findings: ProcedureFinding[] = [];
   if (textIn(fields.get("description")) === undefined) findings.push(found("NO_DESCRIPTION"));
-  const others = [...fields.keys()].filter((field) => !ALLOWED.has(String(field)));
-  if (others.length > 0) findings.push(found("FIELD_NOT_ALLOWED", `Found: ${others.join(", ")}.`));
   if (path.endsWith("/SKILL.md")) {
+    const others = [...fields.keys()].filter((field) => !SKILL_FIELDS.has(String(field)));
+    if (others.length > 0) findings.push(found("FIELD_NOT_ALLOWED", `Found: ${others.join(", ")}.`));
     findings.push(...fieldProblems(fields, nameOf(path)).map((what) => found("FIELD_INVALID", what)));
   }
   return findings;

@@ -1,6 +1,6 @@
 import type { Engine, Logger, OutcomeTier } from "@qavr/core";
 import { OUTCOME_TIERS } from "@qavr/core";
-import { type Defined, type FieldRule, oneOf, resolveOptions, whole } from "@qavr/core/store";
+import { type Defined, type FieldRule, oneOf, resolveOptions, SWITCH, whole } from "@qavr/core/store";
 import type { LocalMemoriesOptions } from "@qavr/local";
 import { isPossibleId, type ProcedureKind } from "./procedure-file.js";
 import { type CountTokens, estimateTokens } from "./text-budget.js";
@@ -122,6 +122,14 @@ export function resolveProcedureOutcome(
   given: ProcedureOutcome,
 ): ProcedureOutcome & Defined<Pick<ProcedureOutcome, "tier">> {
   return resolveOptions("report()", given, { tier: "self-reported" as OutcomeTier }, OUTCOME);
+}
+
+/** @throws INVALID_ARGUMENT */
+export function resolveDryRun(
+  call: string,
+  given: { readonly dryRun?: boolean | undefined },
+): { readonly dryRun: boolean } {
+  return resolveOptions(call, given, { dryRun: false }, { dryRun: SWITCH });
 }
 
 /** Refuses paths before anything looks for them. @throws INVALID_ARGUMENT */

@@ -11,18 +11,21 @@ import {
 } from "@qavr/core";
 import { createLog, toLabel } from "@qavr/core/adapter";
 import { illegalOption } from "@qavr/core/store";
-import { type LocalHit, localMemories, type StoredMemory, wordsOf } from "@qavr/local";
+import { localMemories, type StoredMemory } from "@qavr/local";
 import { sqliteStore } from "@qavr/sqlite";
 import type { MarkdownLogCode } from "../log-codes.js";
 import { markdownFiles } from "../markdown-files.js";
-import { hasKeyword } from "./keywords.js";
+import { type Match, procedureMatcher } from "./matching.js";
 import {
-  confidenceOf,
-  PROCEDURE_FILES,
-  type ProcedureFinding,
-  type ProcedureKind,
-  type StatedCounts,
-} from "./procedure-file.js";
+  type LoadedProcedure,
+  type Procedure,
+  type ProcedureHit,
+  type ProcedureMemory,
+  procedureOf,
+  toProcedure,
+  UNKNOWN,
+} from "./procedure.js";
+import { PROCEDURE_FILES } from "./procedure-file.js";
 import { type Catalogued, procedureIndex } from "./procedure-index.js";
 import {
   assertId,
@@ -30,75 +33,16 @@ import {
   type ProcedureOutcome,
   type ProcedureQuery,
   type ProceduresOptions,
+  resolveDryRun,
   resolveProcedureOutcome,
   resolveProcedureQuery,
   resolveProceduresOptions,
   resolveRun,
 } from "./procedure-options.js";
-import { type ProcedureFacts, toProcedureRecord } from "./procedure-record.js";
+import { toProcedureRecord } from "./procedure-record.js";
+import { fileReplacer } from "./replace-file.js";
+import { migrated, stamped, type WriteReport, writeEach } from "./stamp.js";
 import { withinBudget } from "./text-budget.js";
-
-/** A procedure or skill, with its evidence at its present text. */
-export interface Procedure {
-  /** `procedure:deploy`, `skill:pdf`, `common-skill:pdf`: the folder, and the path below it. It stays through every edit. */
-  readonly id: string;
-  /** Id of its present version in the collection and the ledger: `procedure:deploy@1a2b3c4d5e6f`. */
-  readonly memory: string;
-  readonly kind: ProcedureKind;
-  readonly name: string;
-  /** Of the front matter; without one, the words of the file's name. */
-  readonly description: string;
-  /** From the root, with `/`. */
-  readonly path: string;
-  readonly tags: readonly string[];
-  /** Hex; changes with description and body. */
-  readonly version: string;
-  /** Flaws of its file. */
-  readonly findings: readonly ProcedureFinding[];
-  /** Counts that its file states, in either style. Not evidence. */
-  readonly stated: StatedCounts;
-  /** Times that this version was shown. */
-  readonly shown: number;
-  /** Unix ms; absent for a version that was never shown. */
-  readonly lastShown?: number;
-  /** Runs that loaded it, or are known to have used it otherwise. */
-  readonly used: number;
-  /** Runs that it served, by the report about it or, where they used it, by their outcome: the better tier counts. */
-  readonly successes: number;
-  readonly failures: number;
-  /** `round(s / (s + f), 2)`; 0.5 without outcomes. */
-  readonly confidence: number;
-  /** Expected effect of showing it, in the learner's own unit. */
-  readonly utility: number;
-}
-
-/** How a search found a procedure: by a keyword of it in the request, by other words in common, or by meaning alone. */
-export type MatchTier = "keyword" | "words" | "vector";
-
-/** A procedure that a search found. */
-export interface ProcedureHit extends Procedure {
-  /** In [0, 1]; 0.5 or more with a keyword. */
-  readonly similarity: number;
-  readonly matchedBy: MatchTier;
-  /** Its body, or the part of it that fits. */
-  readonly text: string;
-  readonly tokens: number;
-  /** True when the text ends before one of its headings. */
-  readonly truncated: boolean;
-}
-
-/** A procedure with its text. */
-export interface LoadedProcedure extends Procedure {
-  /** The body, unchanged. */
-  readonly text: string;
-  /** The episode that used it; empty where learning is disabled or failed. */
-  readonly episode: string;
-}
-
-/** A memory of the collection: one version of a procedure. */
-export interface ProcedureMemory extends LocalHit {
-  readonly matchedBy: MatchTier;
-}
 
 /** The procedures as a memory searches them. It counts none: the memory counts those that its runs show, when they end. */
 export interface ProcedureCollection {
@@ -138,36 +82,27 @@ export interface Procedures {
    * it; UNKNOWN_EPISODE and the other codes of `engine.report`
    */
   report(id: string, outcome: ProcedureOutcome): Promise<OutcomeReceipt>;
+  /**
+   * Writes counts into files, under `metadata`, and where they are missing a description and the name of a SKILL.md. All other bytes
+   * stay. A file that has changed since it was read is skipped.
+   *
+   * @param ids @default all
+   * @throws INVALID_ARGUMENT also for an unknown id and a path; the error of the file system where a file cannot be written
+   */
+  stamp(ids?: readonly string[]): Promise<WriteReport>;
+  /**
+   * Completes files as `stamp` does, without counts, and moves fields of a SKILL.md that its format does not allow under `metadata`. Each
+   * file is first copied to `.qavr/archive`. Run again, it changes nothing.
+   *
+   * @throws INVALID_ARGUMENT; the error of the file system where a file cannot be written
+   */
+  migrate(options?: { readonly dryRun?: boolean | undefined }): Promise<WriteReport>;
   /** Closes the collection, and the engine unless it was given. */
   close(): Promise<void>;
 }
 
-/** Facts of a version that was never shown. */
-const UNKNOWN: Omit<MemoryView, "id"> = {
-  ...{
-    shown: 0,
-    used: 0,
-    successes: 0,
-    failures: 0,
-    helpful: 0,
-    harmful: 0,
-    wins: 0,
-    losses: 0,
-    utility: 0,
-    evidence: 0,
-  },
-};
-
 /** Ids that one read of the ledger takes. */
 const READ_AT_ONCE = 10_000;
-
-/** A procedure that matches a request, in one of its versions. */
-interface Match {
-  readonly memory: StoredMemory;
-  readonly facts: ProcedureFacts;
-  readonly similarity: number;
-  readonly matchedBy: MatchTier;
-}
 
 /**
  * Opens the procedures and skills below a folder: the folders `procedures`, `skills` and `common_skills`. Several processes may do so
@@ -186,7 +121,11 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
   const log = createLog<MarkdownLogCode>(logger, ["PROCEDURES_NOT_COUNTED", "PROCEDURE_FILE_UNREADABLE"]);
   const collection = localMemories({ path: join(root, ".qavr/procedures.db"), name: "procedures", embed, logger });
   const engine = given ?? createEngine({ store: sqliteStore(join(root, ".qavr/ledger.db")), logger });
+  const replacer = fileReplacer(root);
+  const ready = replacer.clear();
   const index = procedureIndex(markdownFiles(root, PROCEDURE_FILES), collection, { engine, namespace: own }, log);
+
+  const matcher = procedureMatcher(index, collection, embed !== undefined);
 
   /** The ledger keeps counts; without it, texts are still found and shown. */
   const counted = async <Result>(work: () => Promise<Result>, otherwise: Result): Promise<Result> => {
@@ -222,60 +161,6 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
     const says = `${call}: no procedure has the id ${id}. list() has all of them.`;
     throw new QavrError("INVALID_ARGUMENT", says, { details: { id } });
   };
-  /** The version that an episode gets. A revision on trial shares the episodes evenly with the version in the file. */
-  const versionFor = async (memory: StoredMemory, episode: string): Promise<StoredMemory> => {
-    const { facts } = toProcedureRecord(memory);
-    const other = facts.canary ?? facts.canaryOf;
-    if (other === undefined) return memory;
-    const wantsRevision = isDrawn(episode, facts.procedure);
-    return wantsRevision === (facts.canaryOf !== undefined) ? memory : ((await collection.get(other)) ?? memory);
-  };
-
-  const matching = async (
-    text: string,
-    {
-      limit,
-      kind,
-      episode,
-    }: { readonly limit: number; readonly kind: ProcedureKind | undefined; readonly episode: string },
-  ): Promise<Match[]> => {
-    await index.sync();
-    const entries = [...index.catalogue().values()].filter(({ facts }) => kind === undefined || facts.kind === kind);
-    const trials = entries.filter(({ facts }) => facts.canary !== undefined).length;
-    const most = Math.min(1_000, limit + trials);
-    const found = new Map<string, { readonly memory: StoredMemory; readonly similarity: number }>();
-    for (const hit of await collection.search({ text, limit: most, ...(kind && { filter: { kind } }) })) {
-      const { procedure } = toProcedureRecord(hit).facts;
-      // Both versions of a trial have the place of the better match, so that the trial compares texts and not searches.
-      if (!found.has(procedure)) found.set(procedure, { memory: hit, similarity: hit.similarity });
-    }
-    const byKeyword = new Set<string>();
-    for (const { memory: id, facts, keywords } of entries) {
-      if (!hasKeyword(text, keywords)) continue;
-      byKeyword.add(facts.procedure);
-      if (found.has(facts.procedure)) continue;
-      const memory = await collection.get(id);
-      if (memory) found.set(facts.procedure, { memory, similarity: 0 });
-    }
-    const words = new Set(embed === undefined ? [] : wordsOf(text));
-    const tierOf = (id: string, memory: StoredMemory): MatchTier => {
-      if (byKeyword.has(id)) return "keyword";
-      const isByWords =
-        embed === undefined || wordsOf(`${memory.query}\n${memory.text}`).some((word) => words.has(word));
-      return isByWords ? "words" : "vector";
-    };
-    const matches = [...found].map(([id, { memory, similarity }]) => {
-      const matchedBy = tierOf(id, memory);
-      return { memory, matchedBy, similarity: (similarity + (matchedBy === "keyword" ? 1 : 0)) / 2 };
-    });
-    matches.sort((a, b) => b.similarity - a.similarity);
-    return Promise.all(
-      matches.slice(0, limit).map(async (match) => {
-        const memory = await versionFor(match.memory, episode);
-        return { ...match, memory, facts: toProcedureRecord(memory).facts };
-      }),
-    );
-  };
   const candidateOf = ({
     memory: { id, text },
     facts,
@@ -308,7 +193,7 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
     const seen = shown === undefined ? undefined : await collection.get(shown);
     if (seen && view) return { memory: seen, episode: view.episode, isNew: false };
     const episode = view?.episode ?? reference ?? engine.open({ namespace });
-    const memory = await versionFor((await collection.get(entry.memory)) as StoredMemory, episode);
+    const memory = await matcher.versionFor((await collection.get(entry.memory)) as StoredMemory, episode);
     const match = { memory, facts: toProcedureRecord(memory).facts };
     if (reference === undefined || view?.state === "open") {
       return { memory, episode: await showAlone(match, { episode, namespace }), isNew: reference === undefined };
@@ -322,7 +207,7 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
     collection: {
       name: collection.name,
       async search({ text, limit = 10 }) {
-        const found = await matching(text, { limit, kind: undefined, episode: randomUUID() });
+        const found = await matcher.match({ text, limit, kind: undefined, episode: randomUUID() });
         return found.map(({ memory, similarity, matchedBy }) => ({ ...memory, similarity, matchedBy }));
       },
     },
@@ -340,8 +225,12 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
     async search(query) {
       const { text, limit, budget, kind, episode: given, namespace = own } = resolveProcedureQuery(query);
       const episode = given ?? engine.open({ namespace });
-      const found = await matching(text, { limit, kind, episode });
-      if (found.length === 0) return { procedures: [], episode: given ?? "" };
+      const most = await engine.fetchSize({ namespace, topK: limit });
+      const found = await matcher.match({ text, limit: most, kind, episode });
+      if (found.length === 0) {
+        if (given === undefined) await engine.end(episode);
+        return { procedures: [], episode: given ?? "" };
+      }
       const candidates = found.map(candidateOf);
       const request = { namespace, collection: collection.name, text, candidates, topK: limit, episode };
       const ranking = await engine.rank(request);
@@ -390,29 +279,43 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
       return (await engine.end(episode, said, { namespace })) as OutcomeReceipt;
     },
 
+    async stamp(ids) {
+      await index.sync();
+      const all = [...index.catalogue().values()];
+      const entries = ids === undefined ? all : await Promise.all(ids.map((id) => known("stamp()", id)));
+      const counts = new Map((await withCounts(entries)).map((procedure) => [procedure.id, procedure]));
+      return writeEach(root, entries, replacer, (source, { facts }) =>
+        stamped(source, counts.get(facts.procedure) as Procedure),
+      );
+    },
+
+    async migrate(given = {}) {
+      const { dryRun } = resolveDryRun("migrate()", given);
+      await index.sync();
+      const before = (path: string, bytes: Uint8Array): Promise<unknown> =>
+        replacer.create(archivePath(path, bytes), bytes);
+      return writeEach(
+        root,
+        [...index.catalogue().values()],
+        replacer,
+        (source, { facts }) => migrated(source, facts),
+        {
+          dryRun,
+          before,
+        },
+      );
+    },
+
     async close() {
+      await ready;
       await collection.close();
       if (!given) await engine.close();
     },
   };
 }
 
-/** The id of a procedure, by its own or by that of a version. */
-function procedureOf(id: string): string {
-  return id.replace(/@[0-9a-f]{12}$/, "");
-}
-
-/** True for about half of the episodes, independently for each procedure. */
-function isDrawn(episode: string, procedure: string): boolean {
-  return (createHash("sha256").update(`${episode}\n${procedure}`).digest()[0] as number) < 128;
-}
-
-function toProcedure(memory: string, facts: ProcedureFacts, view: MemoryView): Procedure {
-  const { procedure: id, kind, name, description, path, tags, version, findings, stated } = facts;
-  const { shown, lastShown, used, wins: successes, losses: failures, utility } = view;
-  return {
-    ...{ id, memory, kind, name, description, path, tags, version, findings, stated },
-    ...{ shown, used, successes, failures, confidence: confidenceOf(successes, failures), utility },
-    ...(lastShown === undefined ? {} : { lastShown }),
-  };
+/** Place of a copy, below the root. */
+function archivePath(path: string, bytes: Uint8Array): string {
+  const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 12);
+  return `.qavr/archive/${path.replace(/\.md$/, "")}@${hash}.md`;
 }
