@@ -37,7 +37,7 @@ const PACKAGES = {
     outside: undefined,
   },
   faults: {
-    workspace: ["core", "sqlite", "local", "postgres", "postgres-server", "langchain", "bench"],
+    workspace: ["core", "sqlite", "local", "markdown", "postgres", "postgres-server", "langchain", "bench"],
     outside: undefined,
   },
 };

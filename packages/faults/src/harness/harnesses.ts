@@ -13,6 +13,7 @@ import { exactCounts } from "./exact-counts.js";
 import { kills } from "./kills.js";
 import { memoryKills } from "./memory-kills.js";
 import { powerCuts } from "./power-cuts.js";
+import { procedureKills } from "./procedure-kills.js";
 import { promotion } from "./promotion.js";
 import { revocations } from "./revocations.js";
 import { schedules } from "./schedules.js";
@@ -26,6 +27,7 @@ import { unreachableServer } from "./unreachable-server.js";
 export const HARNESSES: readonly Harness[] = [
   kills,
   memoryKills,
+  procedureKills,
   serverKills,
   serverCompactions,
   promotion,

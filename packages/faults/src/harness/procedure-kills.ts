@@ -1,0 +1,136 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { text as textOfStream } from "node:stream/consumers";
+import { type Random, seededRandom } from "@qavr/bench";
+import { openProcedures } from "@qavr/markdown";
+import type { CheckResult, Harness } from "./check.js";
+import { fixture, inFolder } from "./workspace.js";
+
+const KILLS = { quick: 8, full: 1_000 } as const;
+const OUTCOMES = { quick: 40, full: 2_500 } as const;
+const PROCESSES = 4;
+const PROCEDURES = 20;
+
+/** 300 KB, whose last line tells that nothing is missing. */
+const BODY = `# Long\n\n${"A step of the procedure, 手順.\n".repeat(9_000)}The end.\n`;
+const FILE = "procedures/long.md";
+const HEAD = "---\ndescription: Long\n# A comment.\nowner: ops\n";
+
+interface Tally {
+  kills: number;
+  stamps: number;
+  /** Files that are neither the old nor the new text. */
+  torn: number;
+  /** Files beside, after the next start. */
+  leftovers: number;
+}
+
+/** Lets a process stamp, and kills it; returns the stamps that it finished. */
+function stampUntilKilled(root: string, mode: string, delay: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [fixture("change-procedures.mjs"), root, mode], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let [stamps, errors, armed] = [0, "", false];
+    child.stdout.on("data", (data: Buffer) => {
+      stamps += data.toString().match(/stamped/g)?.length ?? 0;
+      if (!armed) setTimeout(() => child.kill("SIGKILL"), delay);
+      armed = true;
+    });
+    child.stderr.on("data", (data: Buffer) => {
+      errors += data;
+    });
+    child.on("error", reject);
+    child.on("close", (code, signal) => {
+      if (signal === "SIGKILL") resolve(stamps);
+      else reject(new Error(`The stamping process ended with ${code ?? signal}: ${errors}`));
+    });
+  });
+}
+
+function isWhole(text: string): boolean {
+  return text.startsWith(HEAD.slice(0, 4)) && text.includes("owner: ops\n") && text.endsWith(`\n---\n${BODY}`);
+}
+
+async function killRepeatedly(kills: number, mode: string, random: Random, tally: Tally): Promise<void> {
+  await inFolder(async (root) => {
+    mkdirSync(join(root, "procedures"));
+    writeFileSync(join(root, FILE), `${HEAD}---\n${BODY}`);
+    for (let kill = 0; kill < kills && tally.torn === 0; kill++) {
+      tally.stamps += await stampUntilKilled(root, mode, 60 * random());
+      tally.kills++;
+      if (!isWhole(readFileSync(join(root, FILE), "utf8"))) tally.torn++;
+      const procedures = openProcedures(root);
+      await procedures.list();
+      await procedures.close();
+      tally.leftovers += leftoversIn(join(root, ".qavr/writes")) + readdirSync(join(root, "procedures")).length - 1;
+    }
+  });
+}
+
+function leftoversIn(folder: string): number {
+  try {
+    return readdirSync(folder).length;
+  } catch {
+    return 0;
+  }
+}
+
+/** Processes that report outcomes of the same procedures at once. */
+async function reportTogether(count: number): Promise<CheckResult> {
+  return inFolder(async (root) => {
+    mkdirSync(join(root, "procedures"));
+    for (let n = 0; n < PROCEDURES; n++) writeFileSync(join(root, `procedures/p${n}.md`), `Procedure ${n}.\n`);
+    const errors = await Promise.all(
+      Array.from({ length: PROCESSES }, () => {
+        const given = [fixture("change-procedures.mjs"), root, "report", String(count), String(PROCEDURES)];
+        const child = spawn(process.execPath, given, { stdio: ["ignore", "inherit", "pipe"] });
+        return textOfStream(child.stderr);
+      }),
+    );
+    const procedures = openProcedures(root);
+    const counts = (await procedures.list()).map(({ id, successes, failures }) => ({ id, successes, failures }));
+    await procedures.close();
+    const wrong = counts.filter(({ id, successes, failures }) => {
+      const own = Array.from({ length: count }, (_, n) => n).filter((n) => id === `procedure:p${n % PROCEDURES}`);
+      const failed = own.filter((n) => n % 3 === 0).length;
+      return successes !== PROCESSES * (own.length - failed) || failures !== PROCESSES * failed;
+    });
+    return {
+      promise: "R27",
+      what: `${PROCESSES} processes that report outcomes of ${PROCEDURES} procedures at once (@qavr/markdown)`,
+      tried: `${(PROCESSES * count).toLocaleString("en")} outcomes`,
+      seen: `${wrong.length} procedures with other counts${errors.join("") === "" ? "" : "; a process failed"}`,
+      held: wrong.length === 0 && counts.length === PROCEDURES && errors.join("") === "",
+    };
+  });
+}
+
+export const procedureKills: Harness = {
+  name: "procedures",
+  async run(size): Promise<readonly CheckResult[]> {
+    const tally: Tally = { kills: 0, stamps: 0, torn: 0, leftovers: 0 };
+    await killRepeatedly(KILLS[size], "stamp", seededRandom(1), tally);
+    const mutant: Tally = { kills: 0, stamps: 0, torn: 0, leftovers: 0 };
+    await killRepeatedly(100, "torn", seededRandom(2), mutant);
+    return [
+      {
+        promise: "R27",
+        what: "SIGKILL to processes that stamp a file of 300 KB (@qavr/markdown)",
+        tried: `${tally.kills.toLocaleString("en")} kills, ${tally.stamps.toLocaleString("en")} stamps`,
+        seen: `${tally.torn} files torn, ${tally.leftovers} files beside after the next start`,
+        held: tally.torn === 0 && tally.leftovers === 0 && tally.kills === KILLS[size],
+      },
+      {
+        promise: "R25",
+        what: "mutant: stamps files in place",
+        tried: `${mutant.kills} kills`,
+        seen: `${mutant.torn} torn file seen`,
+        held: mutant.torn > 0,
+        mutant: true,
+      },
+      await reportTogether(OUTCOMES[size]),
+    ];
+  },
+};
