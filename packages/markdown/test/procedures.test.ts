@@ -160,6 +160,23 @@ describe("procedures", () => {
     expect(await procedures.get("procedure:deploy")).toBeUndefined();
   });
 
+  it("P22: lose no report of twenty at once", async () => {
+    const { procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
+    await Promise.all(
+      Array.from({ length: 20 }, (_, run) => procedures.report("procedure:deploy", { success: run % 4 !== 0 })),
+    );
+    expect(await procedures.get("procedure:deploy")).toMatchObject({ successes: 15, failures: 5, confidence: 0.75 });
+  });
+
+  it("P11: are listed as ids with descriptions, and their texts are loaded by id", async () => {
+    const { procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY, "skills/pdf/SKILL.md": PDF });
+    const { procedures: found, episode } = await procedures.search({ text: "deploy" });
+    expect(found.map(({ id, description }) => `${id}: ${description}`)).toEqual([
+      "procedure:deploy: How to deploy the shop",
+    ]);
+    expect((await procedures.load(found[0]?.id as string, { episode })).text).toContain("migrations");
+  });
+
   it("show their texts when the ledger fails", async () => {
     const lines: unknown[] = [];
     const logger = { warn: (...line: unknown[]) => lines.push(line), info() {}, error() {}, debug() {} };

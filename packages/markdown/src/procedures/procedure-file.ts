@@ -53,7 +53,7 @@ export interface ProcedureText {
 }
 
 /** Digits of a version: two of a million texts share one with a probability of 1 in 500. */
-const VERSION_DIGITS = 12;
+export const VERSION_DIGITS = 12;
 
 const FOLDERS: Readonly<Record<string, string>> = {
   procedures: "procedure",

@@ -101,7 +101,9 @@ export function procedureIndex(
     const ids = [...outdated].flatMap(({ memory, facts: { canary } }) =>
       canary === undefined ? memory : [memory, canary],
     );
-    await collection.archive(ids);
+    const now = new Set(added.map(({ id }) => id));
+    // A revision that was adopted is the version in the file now.
+    await collection.archive(ids.filter((id) => !now.has(id)));
     for (const work of carried) await work();
     const current = new Map(
       active.filter((record) => !outdated.has(record)).map(({ memory, facts }) => [memory, facts]),

@@ -2,7 +2,9 @@ import type { Engine, Logger, OutcomeTier } from "@qavr/core";
 import { OUTCOME_TIERS } from "@qavr/core";
 import { type Defined, type FieldRule, oneOf, resolveOptions, SWITCH, whole } from "@qavr/core/store";
 import type { LocalMemoriesOptions } from "@qavr/local";
+import type { Transcript } from "./distil.js";
 import { isPossibleId, type ProcedureKind } from "./procedure-file.js";
+import type { AskModel } from "./review.js";
 import { type CountTokens, estimateTokens } from "./text-budget.js";
 
 /** Place and ledger of procedures. */
@@ -130,6 +132,40 @@ export function resolveDryRun(
   given: { readonly dryRun?: boolean | undefined },
 ): { readonly dryRun: boolean } {
   return resolveOptions(call, given, { dryRun: false }, { dryRun: SWITCH });
+}
+
+const isFunction = (value: unknown): boolean => typeof value === "function";
+
+/** @throws INVALID_ARGUMENT */
+export function resolveReview(given: {
+  readonly dryRun?: boolean | undefined;
+  readonly model?: AskModel | undefined;
+}): {
+  readonly dryRun: boolean;
+  readonly model: AskModel | undefined;
+} {
+  const rules = { dryRun: SWITCH, model: [optional(isFunction), "a function"] as FieldRule };
+  const { dryRun, model } = resolveOptions("review()", given, { dryRun: false }, rules);
+  return { dryRun, model };
+}
+
+/** @throws INVALID_ARGUMENT */
+export function resolveDistil(given: {
+  readonly model: AskModel;
+  readonly since: number;
+  readonly transcript?: Transcript | undefined;
+}): { readonly model: AskModel; readonly since: number; readonly transcript: Transcript | undefined } {
+  const { model, since, transcript } = resolveOptions(
+    "distil()",
+    given,
+    {},
+    {
+      model: [isFunction, "a function"] as FieldRule,
+      since: [(value) => Number.isFinite(value), "Unix ms"] as FieldRule,
+      transcript: [optional(isFunction), "a function"] as FieldRule,
+    },
+  );
+  return { model, since, transcript };
 }
 
 /** Refuses paths before anything looks for them. @throws INVALID_ARGUMENT */

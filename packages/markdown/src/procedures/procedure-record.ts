@@ -17,8 +17,16 @@ export interface ProcedureFacts {
   readonly previous?: string;
   /** The memory of the revision that shares its requests. */
   readonly canary?: string;
-  /** Of a revision: the memory whose requests it shares. It has no file. */
+  /** Of a revision on trial: the memory whose requests it shares. It has no file. */
   readonly canaryOf?: string;
+  /** Of a revision on trial: counts when the trial began, of the version in the file and its own, and the centre of the test. */
+  readonly trial?: {
+    readonly successes: number;
+    readonly failures: number;
+    readonly ownSuccesses: number;
+    readonly ownFailures: number;
+    readonly centre: number;
+  };
 }
 
 /** A version of a procedure in the collection, which mirrors the files. */

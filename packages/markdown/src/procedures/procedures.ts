@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -15,6 +15,9 @@ import { localMemories, type StoredMemory } from "@qavr/local";
 import { sqliteStore } from "@qavr/sqlite";
 import type { MarkdownLogCode } from "../log-codes.js";
 import { markdownFiles } from "../markdown-files.js";
+import { type ArchivedCopy, archiveIn } from "./archive.js";
+import { accept, type Draft, distil, type Transcript } from "./distil.js";
+import { type Job, lastRuns, noteJob } from "./lifecycle.js";
 import { type Match, procedureMatcher } from "./matching.js";
 import {
   type LoadedProcedure,
@@ -33,14 +36,17 @@ import {
   type ProcedureOutcome,
   type ProcedureQuery,
   type ProceduresOptions,
+  resolveDistil,
   resolveDryRun,
   resolveProcedureOutcome,
   resolveProcedureQuery,
   resolveProceduresOptions,
+  resolveReview,
   resolveRun,
 } from "./procedure-options.js";
 import { toProcedureRecord } from "./procedure-record.js";
 import { fileReplacer } from "./replace-file.js";
+import { type AskModel, beginTrial, type ReviewProposal, review } from "./review.js";
 import { migrated, stamped, type WriteReport, writeEach } from "./stamp.js";
 import { withinBudget } from "./text-budget.js";
 
@@ -97,6 +103,44 @@ export interface Procedures {
    * @throws INVALID_ARGUMENT; the error of the file system where a file cannot be written
    */
   migrate(options?: { readonly dryRun?: boolean | undefined }): Promise<WriteReport>;
+  /**
+   * Puts a revised body on trial: it gets half of the episodes, by a hash of each, until `review` adopts it or takes it back. The file stays
+   * as it is until then. Returns the revision's id in the ledger.
+   *
+   * @throws INVALID_ARGUMENT for an unknown id, a path, an empty or unchanged body, and while another revision is on trial
+   */
+  revise(id: string, body: string): Promise<string>;
+  /**
+   * Proposes what the evidence speaks for, and does it unless it is a dry run. Files that go or change are kept in `.qavr/archive`. To be
+   * run every day or week, and more often while a revision is on trial.
+   *
+   * @param options.model Writes revisions; without it they are only proposed.
+   * @throws INVALID_ARGUMENT; what the model throws; the codes of `engine.memories` and `engine.history`
+   */
+  review(options?: {
+    readonly dryRun?: boolean | undefined;
+    readonly model?: AskModel | undefined;
+  }): Promise<ReviewProposal[]>;
+  /**
+   * Lets a model write down procedures from runs that went well: from their transcripts, else from the notes of their reports. Drafts wait
+   * in `.qavr/drafts`; those that are nearly the same as another or as a procedure are left out.
+   *
+   * @param options.since Unix ms; the runs from then on.
+   * @throws INVALID_MODEL_OUTPUT for an answer of another form, and nothing is written then; what the model throws
+   */
+  distil(options: {
+    readonly model: AskModel;
+    readonly since: number;
+    readonly transcript?: Transcript | undefined;
+  }): Promise<Draft[]>;
+  /** Makes a draft the file `procedures/<name>.md`. Returns its id. @throws INVALID_ARGUMENT also where that file is there */
+  accept(draft: Draft): Promise<string>;
+  /** Copies in the archive, by path. */
+  archived(): Promise<ArchivedCopy[]>;
+  /** Writes an archived copy back. @throws INVALID_ARGUMENT for one that is not in the archive, and where a file is in its place */
+  restore(copy: string): Promise<void>;
+  /** When each job ended last, Unix ms; those that never ran are left out. */
+  lastRuns(): Promise<Partial<Record<Job, number>>>;
   /** Closes the collection, and the engine unless it was given. */
   close(): Promise<void>;
 }
@@ -122,6 +166,7 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
   const collection = localMemories({ path: join(root, ".qavr/procedures.db"), name: "procedures", embed, logger });
   const engine = given ?? createEngine({ store: sqliteStore(join(root, ".qavr/ledger.db")), logger });
   const replacer = fileReplacer(root);
+  const archive = archiveIn(root, replacer);
   const ready = replacer.clear();
   const index = procedureIndex(markdownFiles(root, PROCEDURE_FILES), collection, { engine, namespace: own }, log);
 
@@ -200,6 +245,8 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
     }
     return { memory, episode, isNew: false };
   };
+
+  const parts = { root, engine, namespace: own, collection, index, replacer, archive, now: Date.now, withCounts };
 
   return {
     engine,
@@ -284,27 +331,53 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
       const all = [...index.catalogue().values()];
       const entries = ids === undefined ? all : await Promise.all(ids.map((id) => known("stamp()", id)));
       const counts = new Map((await withCounts(entries)).map((procedure) => [procedure.id, procedure]));
-      return writeEach(root, entries, replacer, (source, { facts }) =>
+      const report = await writeEach(root, entries, replacer, (source, { facts }) =>
         stamped(source, counts.get(facts.procedure) as Procedure),
       );
+      await noteJob(root, "stamp");
+      return report;
     },
 
     async migrate(given = {}) {
       const { dryRun } = resolveDryRun("migrate()", given);
       await index.sync();
-      const before = (path: string, bytes: Uint8Array): Promise<unknown> =>
-        replacer.create(archivePath(path, bytes), bytes);
-      return writeEach(
-        root,
-        [...index.catalogue().values()],
-        replacer,
-        (source, { facts }) => migrated(source, facts),
-        {
-          dryRun,
-          before,
-        },
-      );
+      const entries = [...index.catalogue().values()];
+      const newText = (source: string, { facts }: Pick<Catalogued, "facts">): string | undefined =>
+        migrated(source, facts);
+      const report = await writeEach(root, entries, replacer, newText, { dryRun, before: archive.keep });
+      if (!dryRun) await noteJob(root, "migrate");
+      return report;
     },
+
+    async revise(id, body) {
+      return beginTrial(parts, await known("revise()", id), body);
+    },
+
+    async review(given = {}) {
+      const { dryRun, model } = resolveReview(given);
+      const proposals = await review(parts, { dryRun, model });
+      if (!dryRun) await noteJob(root, "review");
+      return proposals;
+    },
+
+    async distil(given) {
+      const drafts = await distil(parts, resolveDistil(given));
+      await noteJob(root, "distil");
+      return drafts;
+    },
+
+    accept: (draft) => accept(parts, draft),
+
+    archived: () => archive.list(),
+
+    async restore(copy) {
+      const found = (await archive.list()).find((one) => one.copy === copy);
+      if (found && (await archive.restore(found))) return;
+      const says = found ? `a file is at ${found.path}; move it first.` : "no such copy; archived() has all of them.";
+      throw new QavrError("INVALID_ARGUMENT", `restore(): ${says}`, { details: { copy } });
+    },
+
+    lastRuns: () => lastRuns(root),
 
     async close() {
       await ready;
@@ -312,10 +385,4 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
       if (!given) await engine.close();
     },
   };
-}
-
-/** Place of a copy, below the root. */
-function archivePath(path: string, bytes: Uint8Array): string {
-  const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 12);
-  return `.qavr/archive/${path.replace(/\.md$/, "")}@${hash}.md`;
 }

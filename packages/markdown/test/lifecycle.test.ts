@@ -1,0 +1,254 @@
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { validate } from "skills-ref";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { Procedures } from "../src/index.js";
+import { markdown, proceduresOf } from "./support/procedures.js";
+import { write } from "./support/vault.js";
+
+const DEPLOY = markdown({ description: "Deploy the shop", owner: "ops # ours" }, "# Deploy\n\nDeploy at once.\n");
+const ID = "procedure:deploy";
+const DAY = 86_400_000;
+
+/** Reports outcomes of runs of their own, one after the other. */
+async function reports(procedures: Procedures, id: string, outcomes: readonly boolean[], notes = ""): Promise<void> {
+  for (const success of outcomes) await procedures.report(id, { success, notes });
+}
+
+const actions = async (procedures: Procedures): Promise<readonly string[]> =>
+  (await procedures.review({ dryRun: true })).map(({ id, action }) => `${action} ${id}`);
+
+afterEach(() => vi.useRealTimers());
+
+describe("review()", () => {
+  it("P24: revises what failed twice, from its runs, and leaves it as it is when the model's answer has another form", async () => {
+    const { root, procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
+    await reports(procedures, ID, [false], "The lock was held.");
+    expect(await actions(procedures)).toEqual([]);
+    await reports(procedures, ID, [true, false], "Migrations were missing.");
+    const [proposal] = await procedures.review({ dryRun: true });
+    expect(proposal).toMatchObject({
+      action: "revise",
+      done: false,
+      evidence: { file: { successes: 1, failures: 2 } },
+    });
+    expect(proposal?.evidence.runs.map(({ success, note }) => [success, note])).toEqual([
+      [false, "The lock was held."],
+      [true, "Migrations were missing."],
+      [false, "Migrations were missing."],
+    ]);
+    for (const answer of ["", "I cannot.", "<procedure>\n \n</procedure>", undefined, { text: "x" }]) {
+      expect((await procedures.review({ model: async () => answer as string }))[0]?.done).toBe(false);
+    }
+    let prompt = "";
+    const model = async (asked: string) => {
+      prompt = asked;
+      return "Here:\n<procedure>\n# Deploy\n\nWait for the lock.\n</procedure>";
+    };
+    expect((await procedures.review({ model }))[0]).toMatchObject({ action: "revise", done: true });
+    expect(prompt).toContain("- failed: The lock was held.");
+    expect(readFileSync(join(root, "procedures/deploy.md"), "utf8")).toBe(DEPLOY);
+    const texts = new Set<string>();
+    for (let i = 0; i < 20; i++) texts.add((await procedures.load(ID)).text);
+    expect([...texts].sort()).toEqual(["# Deploy\n\nDeploy at once.\n", "# Deploy\n\nWait for the lock.\n"]);
+  });
+
+  it("P24: adopts a revision that proves better: an archived copy, a new body, all else in the file as it was", async () => {
+    const { root, procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
+    await reports(procedures, ID, [false, false]);
+    const revision = await procedures.revise(ID, "# Deploy\n\nWait for the lock.\n");
+    await expect(procedures.revise(ID, "Another.\n")).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    const adopted = await until(procedures, (text) => text.includes("Wait"));
+    expect(adopted).toMatchObject({ action: "adopt", done: true });
+    expect(adopted.evidence.revision?.failures).toBe(0);
+    expect(readFileSync(join(root, "procedures/deploy.md"), "utf8")).toBe(
+      DEPLOY.replace("Deploy at once.", "Wait for the lock."),
+    );
+    const [copy] = await procedures.archived();
+    expect(readFileSync(join(root, copy?.copy as string), "utf8")).toBe(DEPLOY);
+    const now = await procedures.get(ID);
+    // Its evidence goes on where the trial ended, and the failures of the version before stay with that version.
+    expect(now).toMatchObject({ memory: revision, failures: 0 });
+    expect(now?.successes).toBeGreaterThan(0);
+    expect(await actions(procedures)).not.toContain(`revise ${ID}`);
+  });
+
+  it("P24: takes a revision back that proves worse, after a few runs, and shows it no more", async () => {
+    const { root, procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
+    await reports(procedures, ID, [true, true, false, true]);
+    await procedures.revise(ID, "Deploy blindly.\n");
+    const rolledBack = await until(procedures, (text) => !text.includes("blindly"));
+    expect(rolledBack).toMatchObject({ action: "roll back", done: true });
+    for (let i = 0; i < 10; i++) expect((await procedures.load(ID)).text).toContain("at once");
+    expect(readFileSync(join(root, "procedures/deploy.md"), "utf8")).toBe(DEPLOY);
+    expect((await procedures.search({ text: "blindly" })).procedures).toEqual([]);
+  });
+
+  it("P24: gives an episode one version in searches, loads and reports, and forgets a trial when the file is edited", async () => {
+    const { root, engine, procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
+    const revision = await procedures.revise(ID, "# Deploy\n\nWait for the lock.\n");
+    let revised = 0;
+    for (let i = 0; i < 40; i++) {
+      const { procedures: found, episode } = await procedures.search({ text: "deploy" });
+      const { memory, text } = await procedures.load(ID, { episode });
+      expect([found.length, found[0]?.memory, found[0]?.text]).toEqual([1, memory, text]);
+      await procedures.report(ID, { success: true, episode });
+      expect((await engine.explain(episode))?.votes?.map(({ id }) => id)).toEqual([memory]);
+      if (memory === revision) revised += 1;
+    }
+    expect(revised).toBeGreaterThan(4);
+    expect(revised).toBeLessThan(36);
+    const hits = await Promise.all(Array.from({ length: 20 }, () => procedures.collection.search({ text: "deploy" })));
+    expect(new Set(hits.map(([hit]) => hit?.id)).size).toBe(2);
+    write(root, "procedures/deploy.md", DEPLOY.replace("at once", "with care"));
+    for (let i = 0; i < 20; i++) expect((await procedures.load(ID)).text).toContain("with care");
+  });
+
+  it("P25: retires what keeps failing and what is not used, keeps what has proven itself, and restores", async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.parse("2026-01-01T00:00:00Z") });
+    const files = {
+      "procedures/bad.md": "Bad.\n",
+      "procedures/old.md": "Old.\n",
+      "procedures/good/deep.md": "Good.\n",
+    };
+    const { root, procedures } = proceduresOf(files);
+    await reports(procedures, "procedure:bad", [false, false, false, true, false]);
+    await reports(procedures, "procedure:good/deep", [true, true, true]);
+    await reports(procedures, "procedure:old", [true]);
+    expect(await actions(procedures)).toEqual(["retire procedure:bad"]);
+    vi.setSystemTime(Date.parse("2026-07-01T00:00:00Z"));
+    expect(await actions(procedures)).toEqual(["retire procedure:bad", "retire procedure:old"]);
+    const retired = await procedures.review();
+    expect(retired.map(({ done }) => done)).toEqual([true, true]);
+    expect((await procedures.list()).map(({ id }) => id)).toEqual(["procedure:good/deep"]);
+    expect(existsSync(join(root, "procedures/bad.md"))).toBe(false);
+    const [bad] = await procedures.archived();
+    await procedures.restore(bad?.copy as string);
+    expect(readFileSync(join(root, "procedures/bad.md"), "utf8")).toBe("Bad.\n");
+    expect(await procedures.get("procedure:bad")).toMatchObject({ successes: 1, failures: 4 });
+    await expect(procedures.restore(bad?.copy as string)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    for (const copy of ["../secret.md", ".qavr/archive/../../secret.md"]) {
+      await expect(procedures.restore(copy)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    }
+  });
+
+  it("P25: protects nothing by its past: after an edit only evidence at the new text counts", async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.parse("2026-01-01T00:00:00Z") });
+    const { root, procedures } = proceduresOf({ "procedures/a/deploy.md": DEPLOY });
+    await reports(procedures, "procedure:a/deploy", Array(20).fill(true));
+    write(root, "procedures/a/deploy.md", DEPLOY.replace("at once", "never"));
+    await reports(procedures, "procedure:a/deploy", [false, false, false]);
+    expect(await actions(procedures)).toEqual(["retire procedure:a/deploy"]);
+    vi.setSystemTime(Date.now() + 200 * DAY);
+    expect(await actions(procedures)).toEqual(["retire procedure:a/deploy"]);
+  });
+
+  it("P26: makes a proven procedure a valid skill, which begins with its evidence", async () => {
+    const { root, procedures } = proceduresOf({ "procedures/Rotate_Keys.md": "Rotate the keys.\n" });
+    await reports(procedures, "procedure:Rotate_Keys", [true, true, true, true]);
+    const before = await procedures.get("procedure:Rotate_Keys");
+    expect(await procedures.review()).toMatchObject([{ action: "promote", done: true }]);
+    const [skill] = await procedures.list();
+    expect(skill).toMatchObject({ id: "skill:rotate-keys", kind: "skill", findings: [], description: "Rotate Keys" });
+    expect(skill?.utility).toBeCloseTo(before?.utility as number, 6);
+    expect(await validate(join(root, "skills/rotate-keys"))).toEqual([]);
+    expect((await procedures.archived()).map(({ id }) => id)).toEqual(["procedure:Rotate_Keys"]);
+    expect(await procedures.review()).toEqual([]);
+  });
+
+  it("says when each job ran last", async () => {
+    const { procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
+    expect(await procedures.lastRuns()).toEqual({});
+    await procedures.review({ dryRun: true });
+    await procedures.review();
+    await procedures.migrate();
+    expect(Object.keys(await procedures.lastRuns()).sort()).toEqual(["migrate", "review"]);
+  });
+});
+
+/** Runs that succeed with some texts and fail with others, until a review decides the trial. */
+async function until(procedures: Procedures, isGood: (text: string) => boolean) {
+  for (let run = 0; run < 200; run++) {
+    const { text, episode } = await procedures.load(ID);
+    await procedures.report(ID, { success: isGood(text), episode });
+    const [verdict] = await procedures.review();
+    if (verdict) return verdict;
+  }
+  throw new Error("The trial was not decided.");
+}
+
+describe("distil()", () => {
+  const draft = (name: string, body: string) => ({ name, description: `How to ${name}`, body });
+  const answer =
+    (...procedures: readonly object[]) =>
+    async () =>
+      `\`\`\`json\n${JSON.stringify({ procedures })}\n\`\`\``;
+  const CACHE = "# Clear the cache\n\n1. Stop the workers.\n2. Delete the folder.\n3. Start the workers.\n";
+
+  it("P23: drafts procedures from successful runs alone, merges near-duplicates, and waits until one is accepted", async () => {
+    const { root, engine, procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
+    const since = Date.now();
+    await procedures.report(ID, { success: true, notes: "No reward yet." });
+    const { episode: good } = await procedures.search({ text: "deploy" });
+    await engine.report(good, { reward: true, note: "Cleared the cache first." });
+    const { episode: bad } = await procedures.search({ text: "deploy" });
+    await engine.report(bad, { reward: false, note: "Forgot the cache." });
+    let prompt = "";
+    const model = async (asked: string) => {
+      prompt = asked;
+      return answer(
+        draft("clear-cache", CACHE),
+        draft("cache-again", CACHE.replace("folder", "folders")),
+        draft("deploy-2", "# Deploy\n\nDeploy at once!\n"),
+      )();
+    };
+    const drafts = await procedures.distil({ model, since });
+    expect(drafts.map(({ name }) => name)).toEqual(["clear-cache"]);
+    expect(prompt).toContain("Cleared the cache first.");
+    expect(prompt).not.toContain("Forgot");
+    expect(existsSync(join(root, ".qavr/drafts/clear-cache.md"))).toBe(true);
+    expect(await procedures.list()).toHaveLength(1);
+    expect(await procedures.accept(drafts[0] as never)).toBe("procedure:clear-cache");
+    expect(await procedures.get("procedure:clear-cache")).toMatchObject({
+      description: "How to clear-cache",
+      findings: [],
+    });
+    expect((await procedures.load("procedure:clear-cache")).text).toBe(CACHE);
+    expect(existsSync(join(root, ".qavr/drafts/clear-cache.md"))).toBe(false);
+    await expect(procedures.accept(drafts[0] as never)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+
+  it("P23: reads transcripts where the application has them, and asks no model without a text", async () => {
+    const { engine, procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
+    const model = vi.fn(answer());
+    expect(await procedures.distil({ model, since: 0 })).toEqual([]);
+    expect(model).not.toHaveBeenCalled();
+    const { episode } = await procedures.search({ text: "deploy" });
+    await engine.report(episode, { reward: 1 });
+    await procedures.distil({ model, since: 0, transcript: (run) => `Steps of ${run} ${"x".repeat(20_000)}` });
+    expect(model.mock.calls[0]).toEqual([expect.stringContaining(`Steps of ${episode}`)]);
+    expect(String(model.mock.calls[0]).length).toBeLessThan(13_000);
+  });
+
+  it("P23: changes nothing after a malformed answer", async () => {
+    const { root, engine, procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
+    const { episode } = await procedures.search({ text: "deploy" });
+    await engine.report(episode, { reward: 1, note: "Fine." });
+    const answers = [
+      "no json",
+      "{}",
+      '{"procedures": "x"}',
+      '{"procedures": [null]}',
+      '{"procedures": [{"name": "../evil", "description": "d", "body": "b"}]}',
+      JSON.stringify({ procedures: [draft("fine", "Fine.\n"), draft("Not Fine", "b")] }),
+      JSON.stringify({ procedures: [draft("long", "x".repeat(6_001))] }),
+      undefined,
+    ];
+    for (const text of answers) {
+      const distilled = procedures.distil({ model: async () => text as string, since: 0 });
+      await expect(distilled, text).rejects.toMatchObject({ code: "INVALID_MODEL_OUTPUT" });
+    }
+    expect(globSync("{procedures,skills,.qavr/drafts}/**/*.md", { cwd: root })).toEqual(["procedures/deploy.md"]);
+    await expect(procedures.accept(draft("../evil", "b"))).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+});
