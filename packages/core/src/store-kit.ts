@@ -6,6 +6,8 @@ export { withOutbox } from "./resilience/with-outbox.js";
 export { ChangeLog } from "./store/change-log.js";
 export { crc32 } from "./store/crc32.js";
 export { DamageReport } from "./store/damage-report.js";
+export { DAMAGED_STATE } from "./store/damaged.js";
+export { assertUndamaged } from "./store/damaged-state.js";
 export {
   type ChainedEntry,
   type ChainedKey,
@@ -13,8 +15,11 @@ export {
   chainOn,
   checkpointRows,
   checkpointStates,
+  isDamagedEnd,
+  type LastEntry,
   type LedgerEnds,
   NamespaceCheck,
+  namesLastEntry,
 } from "./store/ledger-chain.js";
 export {
   type CheckpointColumns,
@@ -25,6 +30,7 @@ export {
   type Sha256,
 } from "./store/ledger-digests.js";
 export type { Outbox, QueuedCommit, WaitingCommit } from "./store/outbox.js";
+export { sealState, unsealState } from "./store/sealed-state.js";
 export { stateAddress } from "./store/state-address.js";
 export { StateCache } from "./store/state-cache.js";
 export {

@@ -1,5 +1,6 @@
 import { describeStore } from "@qavr/store-conformance";
 import { postgresStore } from "../src/index.js";
+import { damage } from "./support/damage.js";
 import { remember } from "./support/remember.js";
 import { testServer } from "./support/server.js";
 
@@ -13,6 +14,7 @@ describeStore({
       // Few partitions: every case creates its tables, and drops them.
       open: () => postgresStore({ pool: server.pool, schema, partitions: 2 }),
       remember: () => remember(server.pool, schema),
+      damage: (part) => damage(server.pool, schema, part),
       destroy: () => server.drop(schema),
     };
   },

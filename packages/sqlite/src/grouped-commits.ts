@@ -1,4 +1,5 @@
 import {
+  assertUndamaged,
   type CommitReceipt,
   type LedgerEntry,
   type Reduce,
@@ -73,10 +74,10 @@ export class GroupedCommits {
       const end = this.#tables.append(name, row, entries);
       this.end = end;
       const scopeIds = new Map<string, number>();
-      for (const { scope, id: state, value } of states.writes()) {
-        const scopeId = scopeIds.get(scope) ?? this.#tables.scopeId(end.id, scope);
-        scopeIds.set(scope, scopeId);
-        this.#tables.writeState(scopeId, state, value);
+      for (const state of states.writes()) {
+        const scopeId = scopeIds.get(state.scope) ?? this.#tables.scopeId(end.id, state.scope);
+        scopeIds.set(state.scope, scopeId);
+        this.#tables.writeState(scopeId, state);
       }
     }
   }
@@ -98,13 +99,14 @@ export class GroupedCommits {
       const found = onFile(() => this.#load(namespace, scope, ids));
       for (const [i, value] of found.entries()) values[places[i] as number] = value;
     }
+    assertUndamaged(refs, values);
     return values;
   }
 
   #namespace(name: string): ChangedNamespace {
     const known = this.#namespaces.get(name);
     if (known) return known;
-    const row = onFile(() => this.#tables.namespace(name));
+    const row = onFile(() => this.#tables.wholeNamespace(name));
     const changed: ChangedNamespace = { row, overlay: new WriteOverlay(row?.head ?? 0) };
     this.#namespaces.set(name, changed);
     return changed;

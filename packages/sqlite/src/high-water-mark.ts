@@ -134,7 +134,7 @@ export function assertReaches(marked: MarkedEnd, tables: LedgerTables, path: str
   const { id, head, digest } = marked;
   try {
     const row = tables.namespaceAt(id);
-    const last = Math.max(row?.head ?? 0, row?.base ?? 0, tables.lastEntry(id));
+    const last = Math.max(row?.head ?? 0, row?.base ?? 0, tables.lastEntry(id)?.seq ?? 0);
     const end = row && last === row.base ? row.baseDigest : tables.digestAt(id, last);
     // A ledger without its last commits is whole in itself.
     if (last < head && (!row || (end && sameBytes(end, row.digest)))) throw commitsLost(path, marked, last);

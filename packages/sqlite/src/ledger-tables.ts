@@ -6,17 +6,23 @@ import {
   type ChainedEntry,
   chainedEntries,
   chainOn,
+  isDamagedEnd,
+  type LastEntry,
   type LedgerDigests,
   type LedgerEnds,
   ledgerDigests,
+  namesLastEntry,
   nameToBytes,
   type ScannedState,
   type ScanOptions,
   type SequencedEntry,
+  type StateWrite,
   sameBytes,
+  sealState,
+  unsealState,
 } from "@qavr/core/store";
 import { OWNED } from "./schema.js";
-import { damagedEntry } from "./sqlite-errors.js";
+import { damagedEntry, damagedHead } from "./sqlite-errors.js";
 
 /** An entry that was found by its key. */
 export interface EntryAtKey {
@@ -61,6 +67,10 @@ export interface LedgerTables {
   /** A number that changes when another connection has committed; own commits leave it alone. */
   dataVersion(): number;
   namespace(name: string): NamespaceRow | undefined;
+  /** A namespace whose row names its last entry. @throws STORE_CORRUPT */
+  wholeNamespace(name: string): NamespaceRow | undefined;
+  /** Sets rows that are damaged themselves to the last entry of their namespace. */
+  mendEnds(): void;
   namespaces(options: ScanOptions): string[];
   entries(namespace: string, after: number, limit: number): SequencedEntry[];
   states(namespace: string, scope: string, ids: readonly string[]): (Uint8Array | undefined)[];
@@ -72,15 +82,14 @@ export interface LedgerTables {
   compactedKey(namespace: NamespaceRow, key: string): CompactedKey | undefined;
   /** A namespace by its row id. */
   namespaceAt(id: number): NamespaceRow | undefined;
-  /** Place of the last entry that is there, whatever the namespace says; 0 if there is none. */
-  lastEntry(namespaceId: number): number;
+  lastEntry(namespaceId: number): LastEntry | undefined;
   /** The stored digest of an entry. */
   digestAt(namespaceId: number, seq: number): Uint8Array | undefined;
   /** Appends entries in order after the head, adding the namespace when it is new. Returns its new end. */
   append(namespace: string, known: NamespaceRow | undefined, entries: readonly SequencedEntry[]): MarkedEnd;
   /** Row id of a scope, which is added when it is new. */
   scopeId(namespaceId: number, scope: string): number;
-  writeState(scopeId: number, id: string, value: Uint8Array | null): void;
+  writeState(scopeId: number, state: StateWrite): void;
   deleteStates(namespaceId: number): void;
   deleteNamespace(namespaceId: number): void;
   /** Deletes states whose scope is missing; nothing can read them. */
@@ -109,7 +118,8 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
   const dataVersion = db.prepare("PRAGMA data_version");
   const namespace = db.prepare(`SELECT ${NAMESPACE_COLUMNS} FROM namespace WHERE name = ?`);
   const namespaceAt = db.prepare(`SELECT ${NAMESPACE_COLUMNS} FROM namespace WHERE id = ?`);
-  const lastEntry = db.prepare("SELECT max(seq) AS seq FROM entry WHERE namespace = ?");
+  const allNamespaces = db.prepare(`SELECT ${NAMESPACE_COLUMNS} FROM namespace`);
+  const lastEntry = db.prepare("SELECT seq, digest FROM entry WHERE namespace = ? ORDER BY seq DESC LIMIT 1");
   const digestAt = db.prepare("SELECT digest FROM entry WHERE namespace = ? AND seq = ?");
   const namespaces = db.prepare("SELECT name FROM namespace WHERE name > ? ORDER BY name LIMIT ?");
   // Includes the entry before, whose digest the first one builds on.
@@ -145,6 +155,7 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
     db.prepare(`DELETE FROM ${where} = ?`),
   );
 
+  const lastOf = (id: number): LastEntry | undefined => lastEntry.get(id) as unknown as LastEntry | undefined;
   const corrupt = (seq: number): QavrError => damagedEntry(path, seq);
   const rowOf = (name: string): NamespaceRow | undefined => {
     const row = namespace.get(nameToBytes(name));
@@ -172,7 +183,24 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
       return row && toNamespaceRow(row);
     },
 
-    lastEntry: (id) => (lastEntry.get(id)?.seq as number | null) ?? 0,
+    lastEntry: lastOf,
+
+    wholeNamespace(name) {
+      const row = rowOf(name);
+      const last = row && lastOf(row.id);
+      if (row && !namesLastEntry(row, last)) throw damagedHead(path, row, last?.seq ?? row.base);
+      return row;
+    },
+
+    mendEnds() {
+      for (const row of allNamespaces.all().map(toNamespaceRow)) {
+        const last = lastOf(row.id);
+        if (!last || namesLastEntry(row, last) || !isDamagedEnd(row, last)) continue;
+        // The entry itself must follow from the one before it.
+        if (entriesAfter({ ...row, head: last.seq }, last.seq - 1, 1).length === 1)
+          setHead.run(last.seq, last.digest, row.id);
+      }
+    },
 
     digestAt: (id, seq) => digestAt.get(id, seq)?.digest as Uint8Array | undefined,
 
@@ -189,7 +217,8 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
     states(name, scope, ids) {
       const values = new Array<Uint8Array | undefined>(ids.length).fill(undefined);
       for (const row of states.all(JSON.stringify(ids), nameToBytes(name), nameToBytes(scope))) {
-        values[row.place as number] = row.value as Uint8Array;
+        const place = row.place as number;
+        values[place] = unsealState({ scope, id: ids[place] as string }, row.value as Uint8Array);
       }
       return values;
     },
@@ -197,7 +226,10 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
     scan: (name, scope, { after, limit }) =>
       scan
         .all(nameToBytes(name), nameToBytes(scope), after === undefined ? NOTHING : nameToBytes(after), limit)
-        .map((row) => ({ id: bytesToName(row.id as Uint8Array), value: row.value as Uint8Array })),
+        .map((row) => {
+          const id = bytesToName(row.id as Uint8Array);
+          return { id, value: unsealState({ scope, id }, row.value as Uint8Array) };
+        }),
 
     knownKey: (namespaceId, key) => knownKey.get(namespaceId, nameToBytes(key)) as EntryAtKey | undefined,
 
@@ -229,9 +261,10 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
       return (scopeId.get(namespaceId, name) ?? addScope.get(namespaceId, name))?.id as number;
     },
 
-    writeState(scope, id, value) {
-      if (value === null) removeState.run(scope, nameToBytes(id));
-      else writeState.run(scope, nameToBytes(id), value);
+    writeState(scopeId, state) {
+      const { id, value } = state;
+      if (value === null) removeState.run(scopeId, nameToBytes(id));
+      else writeState.run(scopeId, nameToBytes(id), sealState(state, value));
     },
 
     deleteStates(namespaceId) {

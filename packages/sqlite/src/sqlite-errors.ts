@@ -80,6 +80,23 @@ export function damagedEntry(path: string, seq: number): QavrError {
   });
 }
 
+/**
+ * The error for a namespace whose row does not name its last entry.
+ *
+ * @param last place of the last entry that is there
+ */
+export function damagedHead(
+  path: string,
+  { namespace, head }: { readonly namespace: string; readonly head: number },
+  last: number,
+): QavrError {
+  return new QavrError(
+    "STORE_CORRUPT",
+    `The head of namespace ${namespace} in the ledger ${path} is damaged: it names entry ${head}, and the last one is ${last}. Call repair(engine), or restore a backup.`,
+    { details: { path, namespace, head, last } },
+  );
+}
+
 /** The error for checkpoint states that do not fit their digest. */
 export function damagedCheckpoint(path: string, seq: number): QavrError {
   return new QavrError(

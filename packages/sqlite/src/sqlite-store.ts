@@ -149,7 +149,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
   /** Replaces all states of a namespace. */
   const replace = (id: number, namespace: string, states: readonly StateWrite[]): void => {
     tables.deleteStates(id);
-    for (const state of states) tables.writeState(tables.scopeId(id, state.scope), state.id, state.value);
+    for (const state of states) tables.writeState(tables.scopeId(id, state.scope), state);
     cache.clear();
     changes.forget(namespace);
   };
@@ -213,7 +213,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
 
     async head(namespace) {
       enter(namespace);
-      return reading(() => tables.namespace(namespace)?.head ?? 0);
+      return reading(() => inSnapshot(db, () => tables.wholeNamespace(namespace)?.head ?? 0));
     },
 
     async namespaces(page) {
@@ -226,7 +226,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
       enterForWriting(namespace);
       for (const state of states) assertState(state);
       return queue.alone(() => {
-        const row = tables.namespace(namespace);
+        const row = tables.wholeNamespace(namespace);
         if ((row?.head ?? 0) !== head) return false;
         if (!row) return true;
         replace(row.id, namespace, states);
@@ -241,7 +241,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
         reading(() => tables.namespace(namespace)?.base ?? 0),
       );
       return queue.alone(() => {
-        const row = tables.namespace(namespace);
+        const row = tables.wholeNamespace(namespace);
         if (!row || row.head !== compaction.head) return false;
         assertCompaction(compaction, row.base);
         checkpoints.write(row, compaction);
@@ -272,6 +272,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
       enterForWriting();
       await queue.alone(() => {
         db.exec("REINDEX");
+        tables.mendEnds();
         tables.deleteLostStates();
       });
     },

@@ -1,4 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { createEngine, type Engine, similarity } from "@qavr/core";
+import { repair, verify } from "@qavr/core/maintenance";
 import { describe, expect, it } from "vitest";
 import { sqliteStore } from "../src/index.js";
 import { counting, tally } from "./support/counting.js";
@@ -106,4 +108,116 @@ describe("a ledger whose bytes were damaged", () => {
     await expect(damaged.commit("n", [tally("new")], counting)).rejects.toMatchObject({ code: "STORE_CORRUPT" });
     await damaged.close();
   });
+});
+
+describe("a learned state whose bits have flipped", () => {
+  const candidates = Array.from({ length: 6 }, (_, i) => ({ id: `m${i}`, similarity: 0.9 - i / 50 }));
+  const logged: { code: string }[] = [];
+  const logger = { error: (_: string, fields: { code: string }) => void logged.push(fields) };
+  const engineOn = (path: string): Engine => createEngine({ store: sqliteStore(path), logger });
+  const run = async (engine: Engine, reward: boolean) => {
+    const { episode } = await engine.rank({ candidates, topK: 3 });
+    return engine.end(episode, { reward, tier: "verified" });
+  };
+  const scoresOf = async (engine: Engine): Promise<unknown> => {
+    const { items, degraded } = await engine.rank({ candidates, topK: 6, record: false });
+    return [degraded, items.map(({ id, score }) => [id, score])];
+  };
+
+  /** A ledger that has learned, with every state of some scopes damaged. */
+  async function damagedLedger(scopes: string): Promise<{ readonly path: string; readonly scores: unknown }> {
+    logged.length = 0;
+    const path = tempLedger();
+    const engine = engineOn(path);
+    for (let i = 0; i < 12; i++) await run(engine, i % 3 > 0);
+    const scores = await scoresOf(engine);
+    await engine.close();
+    tamper(
+      path,
+      `UPDATE state SET value = CAST(x'7f' || substr(value, 2) AS BLOB)
+       WHERE scope IN (SELECT id FROM scope WHERE CAST(name AS TEXT) LIKE '${scopes}')`,
+    );
+    return { path, scores };
+  }
+
+  it.each(["memory:%", "shared", "stats"])("ranks as unknown, is logged, and is built again: %s", async (scopes) => {
+    const { path, scores } = await damagedLedger(scopes);
+    const engine = engineOn(path);
+    if (scopes !== "stats") {
+      const first = await engine.rank({ candidates, topK: 6, record: false });
+      expect(first.items.map(({ id }) => id)).toEqual(candidates.map(({ id }) => id));
+    } else await run(engine, true);
+    await engine.flush();
+    expect(logged.map(({ code }) => code)).toEqual(["STATE_DAMAGED"]);
+    if (scopes !== "stats") expect(await scoresOf(engine)).toEqual(scores);
+    expect(await verify(engine)).toMatchObject({ ok: true });
+    await engine.close();
+  });
+
+  it("is not learned on: the outcome waits for the rebuild and counts once", async () => {
+    const [{ path }, twin] = [await damagedLedger("%"), tempLedger()];
+    const [engine, whole] = [engineOn(path), engineOn(twin)];
+    for (let i = 0; i < 12; i++) await run(whole, i % 3 > 0);
+    await Promise.all([run(engine, true), run(engine, false)]);
+    expect(logged.map(({ code }) => code)).toEqual(["STATE_DAMAGED"]);
+    expect(await verify(engine)).toMatchObject({ ok: true, damaged: 0 });
+    expect((await engine.status()).outcomes.verified).toBe(14);
+    await Promise.all([engine.close(), whole.close()]);
+  });
+
+  it("is left to its own learner", async () => {
+    const { path } = await damagedLedger("memory:%");
+    const engine = createEngine({ store: sqliteStore(path), logger, learner: similarity() });
+    const { episode } = await engine.rank({ candidates, topK: 3 });
+    await expect(engine.end(episode, { reward: true })).rejects.toMatchObject({ code: "LEARNER_MISMATCH" });
+    await engine.close();
+    const own = engineOn(path);
+    expect((await verify(own)).ok).toBe(false);
+    expect((await repair(own)).after.ok).toBe(true);
+    await own.close();
+  });
+});
+
+describe("the row of a namespace that does not name its last entry", () => {
+  async function damagedHead(sql: string): Promise<string> {
+    const path = tempLedger();
+    const store = sqliteStore(path);
+    for (const key of ["a", "b", "c"]) await store.commit("n", [tally(key)], counting);
+    await store.close();
+    tamper(path, sql);
+    return path;
+  }
+  const FLIPPED = [
+    "UPDATE namespace SET head = head - 32768",
+    "UPDATE namespace SET head = head + 256",
+    "UPDATE namespace SET head = 2",
+    "UPDATE namespace SET digest = CAST(x'00' || substr(digest, 2) AS BLOB)",
+  ];
+
+  it.each(FLIPPED)("appends nothing, is reported, and is repaired from the entries: %s", async (sql) => {
+    const path = await damagedHead(sql);
+    const store = sqliteStore(path);
+    const engine = createEngine({ store });
+    for (let time = 0; time < 2; time++) {
+      await expect(store.commit("n", [tally("d")], counting)).rejects.toMatchObject({
+        code: "STORE_CORRUPT",
+        details: { namespace: "n", last: 3 },
+      });
+    }
+    expect(await verify(engine)).toMatchObject({ ok: false, damaged: 1 });
+    await repair(engine);
+    expect(await store.verify()).toMatchObject({ damaged: 0, entries: 3 });
+    expect(await store.commit("n", [tally("d")], counting)).toEqual([{ status: "committed", seq: 4 }]);
+    await engine.close();
+  });
+
+  it.each(["DELETE FROM entry WHERE seq = 3", "DELETE FROM entry WHERE seq = 3; UPDATE namespace SET head = 2"])(
+    "is not repaired where entries are missing: %s",
+    async (sql) => {
+      const path = await damagedHead(sql);
+      const engine = createEngine({ store: sqliteStore(path) });
+      expect((await repair(engine)).after).toMatchObject({ ok: false, damaged: 1 });
+      await engine.close();
+    },
+  );
 });

@@ -13,9 +13,17 @@ export interface StoreBackend {
    * backup. Absent where that cannot happen.
    */
   remember?(): Promise<() => Promise<void>>;
+  /**
+   * Flips a bit in what is kept of namespace `n`, behind the store's back: in the place of its head, in the head's digest, or in the value of each
+   * state. No handle is open meanwhile. Absent where nothing lasts.
+   */
+  damage?(part: DamagedPart): void | Promise<void>;
   /** Removes the data; all handles are closed by then. */
   destroy?(): void | Promise<void>;
 }
+
+/** A part of a namespace that a case damages. */
+export type DamagedPart = "head" | "digest" | "states";
 
 /** A store that wants to prove itself. */
 export interface StoreSubject {
@@ -46,19 +54,23 @@ export interface CaseContext {
   open(): Promise<Store>;
   /** As the backend has it. Only in a case that needs `goesBack`. */
   readonly remember: StoreBackend["remember"];
+  /** As the backend has it. Only in a case that needs `damage`. */
+  readonly damage: StoreBackend["damage"];
   /** A first handle on another new backend, with the means to open more. */
   fresh(): Promise<Handles>;
   readonly model: ModelOptions;
 }
 
 /** A first handle on a new backend. */
-type Handles = Pick<CaseContext, "store" | "open" | "remember">;
+type Handles = Pick<CaseContext, "store" | "open" | "remember" | "damage">;
 
 /** Optional abilities of a store: its declared capabilities and the optional methods of the store and its backend. */
 export interface StoreAbilities extends Pick<StoreCapabilities, "durable" | "sharedBackend"> {
   readonly changesSince: boolean;
   /** The subject's backend can `remember`. */
   readonly goesBack: boolean;
+  /** The subject's backend can `damage`. */
+  readonly damage: boolean;
   readonly compact: boolean;
   readonly verify: boolean;
 }
@@ -83,13 +95,14 @@ export async function abilitiesOf(subject: StoreSubject): Promise<StoreAbilities
   let found: StoreAbilities | undefined;
   await runCase(subject, {
     title: "declares its abilities",
-    async run({ store, remember }) {
+    async run({ store, remember, damage }) {
       const { durable, sharedBackend } = store.capabilities;
       found = {
         durable,
         sharedBackend,
         changesSince: store.changesSince !== undefined,
         goesBack: remember !== undefined,
+        damage: damage !== undefined,
         compact: store.compact !== undefined,
         verify: store.verify !== undefined,
       };
@@ -113,7 +126,12 @@ export async function runCase(subject: StoreSubject, conformanceCase: Conformanc
       cleanups.unshift(() => store.close());
       return store;
     };
-    return { store: await open(), open, remember: backend.remember?.bind(backend) };
+    return {
+      store: await open(),
+      open,
+      remember: backend.remember?.bind(backend),
+      damage: backend.damage?.bind(backend),
+    };
   };
   const failures: unknown[] = [];
   try {

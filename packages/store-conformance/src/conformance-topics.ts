@@ -4,6 +4,7 @@ import { changes } from "./spec/changes.js";
 import { close } from "./spec/close.js";
 import { commit } from "./spec/commit.js";
 import { compact } from "./spec/compact.js";
+import { damage } from "./spec/damage.js";
 import { durability } from "./spec/durability.js";
 import { episodes } from "./spec/episodes.js";
 import { erase } from "./spec/erase.js";
@@ -34,6 +35,7 @@ export const conformanceTopics: readonly ConformanceTopic[] = [
   replaceStates,
   compact,
   verify,
+  damage,
   erase,
   close,
   durability,

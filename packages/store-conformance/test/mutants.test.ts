@@ -5,7 +5,15 @@ import { commitMutants } from "./mutants/commit-mutants.js";
 import { type Mutant, sharedMemoryBackend, verifying } from "./mutants/mutant.js";
 import { readMutants } from "./mutants/read-mutants.js";
 
-const mutants: readonly Mutant[] = [...commitMutants, ...readMutants];
+const mutants: readonly Mutant[] = [
+  ...commitMutants,
+  ...readMutants,
+  {
+    fault: "goes on as if nothing were damaged",
+    caughtBy: "damage",
+    createBackend: () => ({ ...sharedMemoryBackend(), damage: () => undefined }),
+  },
+];
 
 /** Titles of the cases that reject a store, of one topic or of all; cases that its abilities rule out are left out. */
 async function rejections(subject: StoreSubject, only?: string): Promise<string[]> {
@@ -81,6 +89,7 @@ describe("the conformance suite", () => {
       "keeps payloads as text",
       "normalises names",
       "cuts names at 500 units",
+      "goes on as if nothing were damaged",
     ]);
   });
 });

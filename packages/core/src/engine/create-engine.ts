@@ -3,7 +3,7 @@ import { checkSettings, type FieldRule, SWITCH, UNIT, whole } from "../errors/fi
 import { illegalOption } from "../errors/illegal-option.js";
 import { isThenable } from "../errors/is-thenable.js";
 import { assertKnownFields, checkOptions } from "../errors/known-fields.js";
-import type { QavrError } from "../errors/qavr-error.js";
+import { QavrError } from "../errors/qavr-error.js";
 import type { Learner } from "../learners/learner.js";
 import { oar } from "../learners/oar/oar.js";
 import { EDIT_POLICIES, type ShownItem } from "../ledger/events.js";
@@ -11,6 +11,7 @@ import { ledgerReducer } from "../ledger/reducer.js";
 import { CircuitBreaker } from "../resilience/circuit-breaker.js";
 import { withCircuitBreaker, within, withTimeouts } from "../resilience/resilient-store.js";
 import { platformTimer } from "../resilience/timeout.js";
+import type { DamagedState } from "../store/damaged.js";
 import type { Store } from "../store/store.js";
 import { assertName } from "../store/validate.js";
 import { checkCount, DEFAULT_NAME, isLearner, namesIn } from "./check.js";
@@ -79,7 +80,9 @@ export function createEngine(options: EngineOptions): Engine {
   const reduce = ledgerReducer(learner, governance);
   const counters: EngineCounters = { degraded: 0, lost: 0 };
   const timeouts = { timeout: settings.writeTimeout, setTimer };
-  const store = announcing(withTimeouts(options.store, timeouts), (namespace) => readAhead(namespace));
+  const heal: Heal = async (namespace, damaged) =>
+    (await import("./on-first-use.js")).healStates(parts, namespace, damaged);
+  const store = announcing(withTimeouts(options.store, timeouts), heal, (namespace) => readAhead(namespace));
   const queue = options.store.outbox?.({
     store,
     reduce,
@@ -95,7 +98,9 @@ export function createEngine(options: EngineOptions): Engine {
     now,
     onChange: (isOpen, cause) => logCircuit(log, isOpen, cause),
   });
-  const scoringStates = new StateReader(scoringReads, learner);
+  const scoringStates = new StateReader(scoringReads, learner, (namespace, damaged) => {
+    if (!closing) void tasks.track(heal(namespace, damaged));
+  });
   let closing = false;
   let ahead = 0;
   /** Best effort: it gives way to rankings, whose timeout and circuit breaker it shares, and to closing. */
@@ -114,7 +119,9 @@ export function createEngine(options: EngineOptions): Engine {
     governance,
     enabled,
     reduce,
-    states: new StateReader(store, learner),
+    states: new StateReader(store, learner, async (_, damaged) =>
+      (await import("./on-first-use.js")).refuseDamaged(damaged),
+    ),
     scoringStates,
     queue,
     open,
@@ -178,7 +185,8 @@ export function createEngine(options: EngineOptions): Engine {
     report: (reference, outcome, reportOptions) => tasks.track(outcomes.report(reference, outcome, reportOptions)),
     suspend: (episode, suspendOptions) => tasks.track(episodes.suspend(episode, suspendOptions)),
     // Tracked, since flush() must wait for what the resumed run ends with, too.
-    resume: (alias, resumeOptions) => tasks.track(episodes.resume(alias, resumeOptions)),
+    resume: (alias, resumeOptions) =>
+      tasks.track(import("./on-first-use.js").then((lazy) => lazy.resumeEpisode(parts, alias, resumeOptions))),
     // Loaded by their first use: most processes rank and report only.
     explain: async (reference, options) => (await import("./on-first-use.js")).explain(parts, reference, options),
     status: async (options) => (await import("./on-first-use.js")).statusOf(parts, options),
@@ -239,12 +247,18 @@ function checkedIds(createId: () => string): () => string {
   };
 }
 
-/** The store with a callback after each commit. */
-function announcing(store: Store, onCommitted: (namespace: string) => void): Store {
+/** Builds damaged states again; false when `damaged` names none, or that fails. */
+type Heal = (namespace: string, damaged: Partial<DamagedState>) => Promise<boolean>;
+
+/** The store with a callback after each commit. A commit that meets a damaged state is repeated once that is built again. */
+function announcing(store: Store, heal: Heal, onCommitted: (namespace: string) => void): Store {
   return {
     ...store,
     async commit(namespace, entries, reduce) {
-      const receipts = await store.commit(namespace, entries, reduce);
+      const receipts = await store.commit(namespace, entries, reduce).catch(async (error: unknown) => {
+        if (!QavrError.isInstance(error, "STORE_CORRUPT") || !(await heal(namespace, error.details))) throw error;
+        return store.commit(namespace, entries, reduce);
+      });
       onCommitted(namespace);
       return receipts;
     },

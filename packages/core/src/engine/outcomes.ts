@@ -1,12 +1,11 @@
 import { checkOptions, type FieldsOf } from "../errors/known-fields.js";
 import { printed, quoted } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
-import type { EpisodeRecord } from "../ledger/episode-record.js";
 import { plainest } from "../ledger/used.js";
 import type { LedgerEntry } from "../store/store.js";
 import { assertName, sameBytes } from "../store/validate.js";
 import { type CheckedOutcome, checkOutcome, DEFAULT_NAME, ONLY_NAMESPACE } from "./check.js";
-import { findEpisode, openEpisode, unknownEpisode } from "./episodes/find-episode.js";
+import { findEpisode, openEpisode } from "./episodes/find-episode.js";
 import type { EpisodeLifecycle } from "./episodes/lifecycle.js";
 import type { OpenEpisode, Shown } from "./episodes/open-episodes.js";
 import { resolveShown, shownIn, shownInRecord } from "./episodes/shown.js";
@@ -14,7 +13,6 @@ import type { EngineParts } from "./parts.js";
 import { outcomeKey, toEntry } from "./recorder.js";
 import type { EndOptions, Engine, OutcomeReceipt } from "./types.js";
 
-const DAY = 86_400_000;
 const END_OPTIONS: FieldsOf<EndOptions> = { namespace: true, uncredited: true };
 
 export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): Pick<Engine, "end" | "report"> {
@@ -66,8 +64,9 @@ export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): 
             return answer(namespace, checked, episode.id, receipt);
           },
           recorded: async (found) => {
-            if (!found) throw unknownEpisode(reference, namespace);
-            assertInTime(found.id, found.record);
+            if (!found || parts.now() - found.record.lastAt > parts.outcomeWindow) {
+              return (await import("./on-first-use.js")).refuseReport(parts, namespace, reference, found);
+            }
             const entry = outcomeEntry(found.id, checked, shownInRecord(found.record), forgotten);
             const receipt = await recorder.commitOutcome(namespace, entry);
             await episodes.sweep();
@@ -103,15 +102,7 @@ export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): 
   async function recorded(namespace: string, reference: string): ReturnType<typeof states.resolve> {
     const found = await states.resolve(namespace, reference);
     if (found || !queue || queue.health().queued === 0) return found;
-    await queue.drain();
-    const passedOn = await states.resolve(namespace, reference);
-    const waiting = queue.health().queued;
-    if (passedOn || waiting === 0) return passedOn;
-    throw new QavrError(
-      "STORE_UNAVAILABLE",
-      `Episode ${reference} is not in the store, but ${waiting} commits wait in the outbox and it may be among them. Repeat this when the store is back.`,
-      { details: { reference, waiting } },
-    );
+    return (await import("./on-first-use.js")).afterDraining(parts, queue, namespace, reference);
   }
 
   async function answer(
@@ -165,17 +156,6 @@ export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): 
       idempotencyKey === undefined ? `outcome:${episode}:${parts.createId()}` : outcomeKey(idempotencyKey),
       { ...said, rules, type: "outcome", episode, helpful, harmful, neutral, used: uses },
       parts.now(),
-    );
-  }
-
-  function assertInTime(episode: string, record: EpisodeRecord): void {
-    const { outcomeWindow } = parts;
-    const age = parts.now() - record.lastAt;
-    if (age <= outcomeWindow) return;
-    throw new QavrError(
-      "OUTCOME_TOO_LATE",
-      `Episode ${episode} ended ${Math.floor(age / DAY)} days ago; outcomes are accepted for ${outcomeWindow / DAY}. Raise outcomeWindow if later feedback is meant.`,
-      { details: { episode, age, window: outcomeWindow } },
     );
   }
 }

@@ -6,6 +6,7 @@ import { collectionOf, memoryScope, SCOPES, statsRef, textOfValue } from "../led
 import { decodeStats, type StatsRecord } from "../ledger/stats-record.js";
 import { readable } from "../ledger/unreadable.js";
 import { CONFIRMATIONS } from "../scoring/unverified.js";
+import { DAMAGED_STATE, type DamagedState } from "../store/damaged.js";
 import type { ReadOptions, StateRef, StateSource, Store } from "../store/store.js";
 
 /** Decoded states are kept up to about this many bytes; the namespaces that were not used for longest go first. */
@@ -23,6 +24,9 @@ const MOST_AHEAD = 200;
 
 /** A ranking may be a little behind: outcomes of other processes are no more exact than their timing. */
 const LAGGING: ReadOptions = { mayLag: true };
+
+/** Gets a damaged state. */
+export type OnDamagedState = (namespace: string, damaged: DamagedState) => unknown;
 
 /** The states behind a request's candidates. */
 export interface ScoringStates<Shared> {
@@ -69,14 +73,17 @@ interface CachedNamespace<Shared> {
 export class StateReader<Shared, Memory> {
   readonly #store: StateSource;
   readonly #learner: Learner<Shared, Memory>;
+  readonly #onDamaged: OnDamagedState;
   /** Least recently used first. */
   readonly #namespaces = new Map<string, CachedNamespace<Shared>>();
   /** Of all kept tables, in bytes. */
   #size = 0;
 
-  constructor(store: StateSource, learner: Learner<Shared, Memory>) {
+  /** @param onDamaged takes note of damaged states, which then read as missing, or throws */
+  constructor(store: StateSource, learner: Learner<Shared, Memory>, onDamaged: OnDamagedState) {
     this.#store = store;
     this.#learner = learner;
+    this.#onDamaged = onDamaged;
   }
 
   async stats(namespace: string, options?: ReadOptions): Promise<StatsRecord | undefined> {
@@ -161,7 +168,7 @@ export class StateReader<Shared, Memory> {
   }
 
   async episode(namespace: string, id: string): Promise<EpisodeRecord | undefined> {
-    const [bytes] = await this.#store.readStates(namespace, SCOPES.episode, [id]);
+    const [bytes] = await this.#states(namespace, SCOPES.episode, [id]);
     return bytes && decodeEpisode(bytes);
   }
 
@@ -169,7 +176,7 @@ export class StateReader<Shared, Memory> {
   async resolve(namespace: string, reference: string): Promise<{ id: string; record: EpisodeRecord } | undefined> {
     const direct = await this.episode(namespace, reference);
     if (direct) return { id: reference, record: direct };
-    const [alias] = await this.#store.readStates(namespace, SCOPES.alias, [reference]);
+    const [alias] = await this.#states(namespace, SCOPES.alias, [reference]);
     if (!alias) return undefined;
     const id = textOfValue(alias);
     const record = await this.episode(namespace, id);
@@ -229,7 +236,20 @@ export class StateReader<Shared, Memory> {
     ids: readonly string[],
     options?: ReadOptions,
   ): ReturnType<Store["readStates"]> {
-    return this.#store.readStates(namespace, scope, ids, { ...options, refreshed: true });
+    return this.#states(namespace, scope, ids, { ...options, refreshed: true });
+  }
+
+  async #states(
+    namespace: string,
+    scope: string,
+    ids: readonly string[],
+    options?: ReadOptions,
+  ): ReturnType<Store["readStates"]> {
+    const values = await this.#store.readStates(namespace, scope, ids, options);
+    const place = values.indexOf(DAMAGED_STATE);
+    if (place === -1) return values;
+    await this.#onDamaged(namespace, { scope, state: ids[place] as string });
+    return values.map((value) => (value === DAMAGED_STATE ? undefined : value));
   }
 
   /** The namespace's cache with everything marked that changed since it was last used. */

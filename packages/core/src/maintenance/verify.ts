@@ -96,7 +96,13 @@ async function repairNow(parts: EngineParts, only: string | undefined): Promise<
   const rebuilt: string[] = [];
   for (const { namespace } of [...differing, ...unchecked]) {
     if ((await isOfAnotherLearner(parts, namespace)) || !(await canBeFolded(parts, namespace))) continue;
-    await replayNamespace(parts, namespace, true);
+    try {
+      await replayNamespace(parts, namespace, true);
+    } catch (error) {
+      // The report says what stays damaged.
+      if (QavrError.isInstance(error, "STORE_CORRUPT")) continue;
+      throw error;
+    }
     rebuilt.push(namespace);
   }
   await parts.queue?.retry();
@@ -104,7 +110,7 @@ async function repairNow(parts: EngineParts, only: string | undefined): Promise<
 }
 
 /** True when another learner wrote the states: only that learner can check them. False where that cannot be read. */
-async function isOfAnotherLearner({ states, learner }: EngineParts, namespace: string): Promise<boolean> {
+export async function isOfAnotherLearner({ states, learner }: EngineParts, namespace: string): Promise<boolean> {
   const stats = await states.stats(namespace).catch((error: unknown) => {
     if (!QavrError.isInstance(error, "INVALID_STATE") && !QavrError.isInstance(error, "STORE_CORRUPT")) throw error;
   });

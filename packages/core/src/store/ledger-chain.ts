@@ -98,6 +98,39 @@ export class NamespaceCheck {
   }
 }
 
+/** The last entry of a namespace that is there, whatever its row says. */
+export interface LastEntry {
+  readonly seq: number;
+  readonly digest: Uint8Array;
+}
+
+/**
+ * True when a namespace's row names its last entry, by place and digest. Nothing may be appended otherwise: it would continue a chain that
+ * is not there.
+ *
+ * @param last undefined for a ledger without entries; of a compacted one the last entry after its base
+ */
+export function namesLastEntry(
+  { head, digest, base, baseDigest }: Omit<LedgerEnds, "namespace" | "checkpointDigest">,
+  last: LastEntry | undefined,
+): boolean {
+  const end = last && last.seq > base ? last : { seq: base, digest: baseDigest };
+  return end.seq === head && sameBytes(end.digest, digest);
+}
+
+/** Bytes of a digest that damage to a row may have changed; another digest differs in nearly all. */
+const DAMAGED_BYTES = 2;
+
+/**
+ * True when a row that does not name the last entry is damaged itself, so that it may be set to that entry: place or digest are right, and
+ * the digest differs in few bytes. Else entries are missing.
+ */
+export function isDamagedEnd({ head, digest }: Pick<LedgerEnds, "head" | "digest">, last: LastEntry): boolean {
+  if (digest.length !== last.digest.length) return false;
+  const differing = digest.filter((byte, place) => byte !== last.digest[place]).length;
+  return differing === 0 || (head === last.seq && differing <= DAMAGED_BYTES);
+}
+
 /** Chains entries that are appended after the one with the digest `before`. */
 export function chainOn(
   before: Uint8Array,

@@ -171,7 +171,8 @@ export interface Store {
 
   /**
    * The current bytes of `ids` in one scope, in the order given. Sees everything that was acknowledged before the call.
-   * The arrays are shared and must not be changed.
+   * The arrays are shared and must not be changed. A state whose bytes are not those that were written reads as {@link DAMAGED_STATE},
+   * also in scans, and a commit whose reduction needs it rejects with STORE_CORRUPT.
    */
   readStates(
     namespace: string,

@@ -117,6 +117,23 @@ export function damagedEntry(place: string, seq: number): QavrError {
   });
 }
 
+/**
+ * The error for a namespace whose row does not name its last entry.
+ *
+ * @param last place of the last entry that is there
+ */
+export function damagedHead(
+  place: string,
+  { namespace, head }: { readonly namespace: string; readonly head: number },
+  last: number,
+): QavrError {
+  return new QavrError(
+    "STORE_CORRUPT",
+    `The head of namespace ${namespace} of the ledger in ${place} is damaged: it names entry ${head}, and the last one is ${last}. Restore a backup.`,
+    { details: { place, namespace, head, last } },
+  );
+}
+
 /** The error for a commit without an answer. */
 export function commitUnknown(cause: unknown, place: string): QavrError {
   return new QavrError(

@@ -3,6 +3,7 @@ import {
   bytesToName,
   type ChainedEntry,
   chainedEntries,
+  namesLastEntry,
   nameToBytes,
   type ScannedState,
   type ScanOptions,
@@ -10,10 +11,12 @@ import {
   type StateRef,
   type StateWrite,
   sameBytes,
+  sealState,
   type TakenKey,
+  unsealState,
 } from "@qavr/core/store";
 import { type Connection, type Row, type Statement, statement } from "../connection/connections.js";
-import { damagedEntry } from "../connection/postgres-errors.js";
+import { damagedEntry, damagedHead } from "../connection/postgres-errors.js";
 import { onItsOwn } from "../connection/transaction.js";
 import type { ResolvedOptions } from "../postgres-options.js";
 import { chunks } from "./chunks.js";
@@ -46,6 +49,7 @@ export interface KeysRead {
 /** The SQL of the ledger, for one schema. Unless noted, a method is one statement and therefore sees one moment. */
 export interface LedgerSql {
   moment(connection: Connection, namespace: string): Promise<Moment>;
+  /** @throws STORE_CORRUPT for a namespace whose row does not name its last entry */
   head(connection: Connection, namespace: string): Promise<number>;
   namespaces(connection: Connection, options: ScanOptions): Promise<string[]>;
   /** @throws STORE_CORRUPT for an entry that does not follow from the one before it */
@@ -60,6 +64,7 @@ export interface LedgerSql {
   lockedHead(rows: readonly Row[]): NamespaceRow | undefined;
   /** Adds a missing namespace, empty. Waits for a transaction that is about to add or erase it. */
   addNamespace(connection: Connection, namespace: string): Promise<void>;
+  /** @throws STORE_CORRUPT for a namespace whose row does not name its last entry */
   knownKeys(connection: Connection, namespace: string, keys: readonly string[]): Promise<KeysRead>;
   /**
    * Writes a change in one statement. Changes nothing and returns false if the namespace is not at the moment `before` or one of the keys
@@ -102,10 +107,16 @@ const NOTHING = new Uint8Array();
 export function ledgerSql({ schema: name, place, lockTimeout }: LedgerSqlOptions): LedgerSql {
   const schema = quoted(name);
   const moment = `select revision, digest from ${schema}.namespace where id = $1`;
+  // The namespace's row beside its last entry: a row that does not name it is damaged.
+  const ends = `
+    select known.revision, known.digest, known.head, known.base, known.base_digest, last.seq as last, last.digest as last_digest
+    from ${schema}.namespace as known left join lateral (
+      select seq, digest from ${schema}.entry where namespace = $1 order by seq desc limit 1
+    ) as last on true where known.id = $1`;
   const now = "(extract(epoch from clock_timestamp()) * 1000000)::bigint";
   const sql = {
     moment: statement(moment),
-    head: statement(`select head from ${schema}.namespace where id = $1`),
+    head: statement(`${ends}`),
     // A namespace is empty until its first commit.
     namespaces: statement(`select name from ${schema}.namespace where name > $1 and head > 0 order by name limit $2`),
     // Includes the entry before, whose digest the first one builds on. At least one row, so that the head comes with its entries.
@@ -138,9 +149,9 @@ export function ledgerSql({ schema: name, place, lockTimeout }: LedgerSqlOptions
       on conflict (id) do nothing`),
     // Digests in place of payloads; a compacted entry has only the digest.
     knownKeys: statement(`
-      select now.revision, now.digest, found.key, found.seq, found.payload_digest,
+      select now.*, found.key, found.seq, found.payload_digest,
         (current_setting('synchronous_standby_names', true) <> '')::int as replicated
-      from (select) as one left join (select revision, digest, base from ${schema}.namespace where id = $1) as now on true
+      from (select) as one left join (${ends}) as now on true
       left join lateral (
         select taken.key, taken.seq,
           case when taken.seq > coalesce(now.base, 0) then substring(sha256(taken.payload) for 16) else taken.payload end as payload_digest
@@ -177,6 +188,7 @@ export function ledgerSql({ schema: name, place, lockTimeout }: LedgerSqlOptions
 
     async head(connection, namespace) {
       const [row] = await connection.rows(sql.head, [nameId(namespace)]);
+      if (row) assertNamesLast(row, namespace, place);
       return (row?.head as number | undefined) ?? 0;
     },
 
@@ -207,18 +219,24 @@ export function ledgerSql({ schema: name, place, lockTimeout }: LedgerSqlOptions
 
     async states(connection, namespace, scope, ids) {
       const rows = await connection.rows(sql.states, [nameId(namespace), nameId(scope), ids.map(toBytes)]);
-      return toStates(rows, ids.length);
+      return toStates(
+        rows,
+        ids.map((id) => ({ scope, id })),
+      );
     },
 
     async statesOf(connection, namespace, refs) {
       const addresses = [scopeIds(refs), refs.map(({ id }) => toBytes(id))];
-      return toStates(await connection.rows(sql.statesOf, [nameId(namespace), ...addresses]), refs.length);
+      return toStates(await connection.rows(sql.statesOf, [nameId(namespace), ...addresses]), refs);
     },
 
     async scan(connection, namespace, scope, { after, limit }) {
       const values = [nameId(namespace), nameId(scope), bytesAfter(after), limit];
       const rows = await connection.rows(sql.scan, values);
-      return rows.map(({ id, value }) => ({ id: bytesToName(id as Uint8Array), value: value as Uint8Array }));
+      return rows.map((row) => {
+        const id = bytesToName(row.id as Uint8Array);
+        return { id, value: unsealState({ scope, id }, row.value as Uint8Array) };
+      });
     },
 
     lockHead: (namespace) =>
@@ -233,6 +251,7 @@ export function ledgerSql({ schema: name, place, lockTimeout }: LedgerSqlOptions
 
     async knownKeys(connection, namespace, keys) {
       const rows = await connection.rows(sql.knownKeys, [nameId(namespace), keys.map(toBytes)]);
+      if (rows[0] && rows[0].head !== null) assertNamesLast(rows[0], namespace, place);
       const taken = new Map<string, TakenKey>();
       for (const { key, seq, payload_digest: digest } of rows) {
         if (key === null) continue;
@@ -333,6 +352,25 @@ const entryColumns = (entries: readonly ChainedEntry[]): unknown[] => [
   entries.map(({ digest }) => toBuffer(digest)),
 ];
 
+/** A namespace's row beside its last entry. */
+interface EndColumns {
+  readonly head: number;
+  readonly digest: Uint8Array;
+  readonly base: number;
+  readonly base_digest: Uint8Array;
+  /** Null for a ledger without entries. */
+  readonly last: number | null;
+  readonly last_digest: Uint8Array;
+}
+
+/** @throws STORE_CORRUPT for the row of a namespace that does not name its last entry */
+function assertNamesLast(row: Row, namespace: string, place: string): void {
+  const { head, digest, base, base_digest: baseDigest, last, last_digest } = row as unknown as EndColumns;
+  const entry = last === null ? undefined : { seq: last, digest: last_digest };
+  if (namesLastEntry({ head, digest, base, baseDigest }, entry)) return;
+  throw damagedHead(place, { namespace, head }, last ?? base);
+}
+
 /** Sorts states: all transactions touch rows in one order, so that they cannot deadlock. */
 function inKeyOrder(states: readonly StateWrite[]): {
   readonly kept: KeptState[];
@@ -340,7 +378,11 @@ function inKeyOrder(states: readonly StateWrite[]): {
 } {
   const scopes = scopeIds(states);
   const keyed = states
-    .map(({ id, value }, place) => ({ scope: scopes[place] as string, id: toBytes(id), value }))
+    .map((state, place) => ({
+      scope: scopes[place] as string,
+      id: toBytes(state.id),
+      value: state.value && sealState(state, state.value),
+    }))
     .sort((a, b) => (a.scope < b.scope ? -1 : a.scope > b.scope ? 1 : Buffer.compare(a.id, b.id)));
   return {
     kept: keyed.flatMap(({ scope, id, value }) => (value === null ? [] : [{ scope, id, value }])),
@@ -349,10 +391,12 @@ function inKeyOrder(states: readonly StateWrite[]): {
 }
 
 /** Rows as values, in the order of the request. */
-function toStates(rows: readonly Row[], count: number): StatesRead {
-  const values = new Array<Uint8Array | undefined>(count).fill(undefined);
+function toStates(rows: readonly Row[], refs: readonly StateRef[]): StatesRead {
+  const values = new Array<Uint8Array | undefined>(refs.length).fill(undefined);
   for (const { place, value } of rows) {
-    if (place !== null) values[(place as number) - 1] = value as Uint8Array;
+    if (place === null) continue;
+    const index = (place as number) - 1;
+    values[index] = unsealState(refs[index] as StateRef, value as Uint8Array);
   }
   return { moment: momentOf(rows), values };
 }

@@ -1,5 +1,6 @@
 import { QavrError } from "@qavr/core";
 import {
+  assertUndamaged,
   type CommitReceipt,
   chainOn,
   type LedgerEntry,
@@ -140,7 +141,11 @@ export class CommitGroup {
       while (!("error" in step) && !step.done) {
         const values = await states.load(step.value);
         if (!values) return undefined;
-        step = attempt(() => commit.next(values));
+        const refs = step.value;
+        step = attempt(() => {
+          assertUndamaged(refs, values);
+          return commit.next(values);
+        });
       }
       answers.push("error" in step ? step : { receipts: step.value as readonly CommitReceipt[] });
     }

@@ -143,8 +143,8 @@ export function writer({
 
     replaceStates: (namespace, head, replacement) =>
       alone(namespace, async (locked) => {
-        const { row, commit } = locked;
-        if ((row?.head ?? 0) !== head) return false;
+        const { connection, row, commit } = locked;
+        if ((row ? await sql.head(connection, namespace) : 0) !== head) return false;
         if (!row || head === 0) return true;
         const after = await replaceAll(locked, namespace, row, replacement);
         replaced(namespace, after, await commit());

@@ -6,3 +6,24 @@ export function tamper(path: string, sql: string): void {
   db.exec(sql);
   db.close();
 }
+
+/** Flips a bit of what is kept of namespace `n`. */
+export function damage(path: string, part: "head" | "digest" | "states"): void {
+  const flipped = (bytes: Uint8Array): Uint8Array => bytes.map((byte, place) => (place === 1 ? byte ^ 1 : byte));
+  const db = new DatabaseSync(path);
+  const row = db.prepare("SELECT id, head, digest FROM namespace WHERE name = CAST('n' AS BLOB)").get();
+  if (part === "head")
+    db.prepare("UPDATE namespace SET head = ? WHERE id = ?").run(Number(row?.head) ^ 64, row?.id as number);
+  if (part === "digest") {
+    db.prepare("UPDATE namespace SET digest = ? WHERE id = ?").run(
+      flipped(row?.digest as Uint8Array),
+      row?.id as number,
+    );
+  }
+  if (part === "states") {
+    for (const { at, value } of db.prepare("SELECT rowid AS at, value FROM state").all()) {
+      db.prepare("UPDATE state SET value = ? WHERE rowid = ?").run(flipped(value as Uint8Array), at as number);
+    }
+  }
+  db.close();
+}

@@ -4,7 +4,7 @@ import type { EpisodeRecord } from "../../ledger/episode-record.js";
 import type { OpenEpisode, OpenEpisodes } from "./open-episodes.js";
 
 /** An episode as the ledger has it. */
-interface RecordedEpisode {
+export interface RecordedEpisode {
   readonly id: string;
   readonly record: EpisodeRecord;
 }
@@ -54,13 +54,5 @@ export function openEpisode(open: OpenEpisodes, namespace: string | undefined, i
     "UNKNOWN_EPISODE",
     `Episode ${printed(id)} is not open in this process. Open a new one, or report() on it.`,
     { details: { episode: printed(id) } },
-  );
-}
-
-export function unknownEpisode(reference: string, namespace: string): QavrError {
-  return new QavrError(
-    "UNKNOWN_EPISODE",
-    `No episode ${reference} is open or recorded in namespace ${namespace}, or the run was shown no memory. Check the run id, and name the namespace it ran in.`,
-    { details: { reference, namespace } },
   );
 }

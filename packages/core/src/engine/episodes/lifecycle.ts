@@ -1,8 +1,7 @@
-import { checkFields, checkOptions } from "../../errors/known-fields.js";
+import { checkFields } from "../../errors/known-fields.js";
 import { QavrError } from "../../errors/qavr-error.js";
 import type { LedgerEntry, QueueReceipt } from "../../store/store.js";
 import { assertName } from "../../store/validate.js";
-import { DEFAULT_NAME, ONLY_NAMESPACE } from "../check.js";
 import type { EngineParts } from "../parts.js";
 import type { Engine } from "../types.js";
 import { openEpisode } from "./find-episode.js";
@@ -13,7 +12,7 @@ const SWEPT_TOGETHER = 100;
 /** Open episodes beyond the limit that may wait to be recorded; further ones are dropped. */
 const OVERFLOW = 1_000;
 
-export interface EpisodeLifecycle extends Pick<Engine, "suspend" | "resume"> {
+export interface EpisodeLifecycle extends Pick<Engine, "suspend"> {
   /** Writes the rest of an episode, then removes it from the open ones. */
   close(
     episode: OpenEpisode,
@@ -70,22 +69,6 @@ export function createEpisodeLifecycle(parts: EngineParts): EpisodeLifecycle {
       if (!parts.enabled) return;
       const episode = openEpisode(open, undefined, id);
       await this.close(episode, "suspended", undefined, alias);
-    },
-
-    async resume(alias, options = {}) {
-      assertName(alias, "alias");
-      checkOptions(options, "resume", ONLY_NAMESPACE);
-      const { namespace = DEFAULT_NAME } = options;
-      assertName(namespace, "namespace");
-      if (!parts.enabled) return undefined;
-      // With the read timeout: a retrieval waits for the answer.
-      const found = await parts.scoringStates.resolve(namespace, alias);
-      if (found?.record.state !== "suspended" || found.record.suspendedAs !== alias) return undefined;
-      // No report about it would be accepted any more.
-      if (now() - found.record.lastAt > parts.outcomeWindow) return undefined;
-      const already = open.get(found.id);
-      if (already?.namespace === namespace) return already.id;
-      return open.create(found.id, namespace, now(), found.record).id;
     },
 
     async sweep() {
