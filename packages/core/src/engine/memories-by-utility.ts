@@ -24,7 +24,7 @@ export interface RankedPage {
 }
 
 /** Records that one page reads at most. */
-const MOST_READ = 5_000;
+const MOST_READ = 10_000;
 
 /**
  * Memories by utility from either end, each the reverse of the other, a band at a time: exact within a band of at most {@link MOST_READ}, and across bands but for what has

@@ -1,11 +1,16 @@
 import { memoryScope } from "./state-keys.js";
 
 /**
- * Memories by utility, so that the best and the worst are found without reading all. Each memory with evidence lies in one of sixteen
- * bands, by its utility when it last learned: its record names the band, the band's scope lists its id, the collection's record has the
- * number of each band. The fold moves a memory when its band changes, which is rare once it has evidence.
+ * Memories by utility, so that the best and the worst are found without reading all. Each memory with evidence lies in one of 32 bands,
+ * by its utility when it last learned: its record names the band, the band's scope lists its id, the collection's record has the number
+ * of each band. The fold moves a memory when its band changes, which is rare once it has evidence.
+ *
+ * Sixteen bands for each sign, which begin at 0 and at 2^(i/2 − 6), i = 0 … 14: whatever the scale of utilities, the outermost band with
+ * members has few of them.
  */
-export const BANDS = 16;
+const EDGES = Array.from({ length: 15 }, (_, i) => 2 ** (Math.floor(i / 2) - 6) * (i % 2 === 0 ? 1 : Math.SQRT2));
+const SIDE = EDGES.length + 1;
+export const BANDS: number = 2 * SIDE;
 
 /** A band's memories: ids without a value. */
 export const bandScope = (band: number, collection: string): string => `band${band.toString(36)}:${collection}`;
@@ -17,12 +22,12 @@ export function scopesIn(collection: string): string[] {
 }
 
 /**
- * The band of a utility, 1 to 16, never falling with it. u / (1 + |u|) lies in (−1, 1) for each finite u, and is cut into equal parts.
+ * The band of a utility, 1 to 32, never falling with it.
  *
  * @param evidence 0: in no band, which is 0
  */
 export function bandOf({ utility, evidence }: { readonly utility: number; readonly evidence: number }): number {
   if (!(evidence > 0)) return 0;
-  const place = (1 + utility / (1 + Math.abs(utility))) / 2;
-  return 1 + Math.min(BANDS - 1, Math.floor(place * BANDS));
+  const above = EDGES.filter((edge) => Math.abs(utility) >= edge).length;
+  return utility < 0 ? SIDE - above : SIDE + 1 + above;
 }
