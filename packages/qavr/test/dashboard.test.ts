@@ -1,45 +1,19 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { gzipSync } from "node:zlib";
-import type { Store } from "@qavr/core";
 import { sqliteStore } from "@qavr/sqlite";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Dashboard, startDashboard } from "../src/dashboard/server.js";
-import { openStore } from "../src/open-ledger.js";
 import { startBrowser, type Watched, watchedPage } from "./support/browser.js";
+import { ASSETS, CONTENT, servers } from "./support/dashboards.js";
 import { PAYLOADS } from "./support/hostile.js";
 import { appEngine, ledgerFile, newPath, runApp } from "./support/ledgers.js";
 import { dataOf } from "./support/run.js";
 
-/** The page as it is built. */
-const ASSETS = new URL("../dist/page/", import.meta.url);
-const PAGES = ["overview", "memories", "memory", "runs", "run", "health"] as const;
-/** An element that only the page's own data brings. */
-const CONTENT: Readonly<Record<(typeof PAGES)[number], string>> = {
-  overview: "Success of judged runs",
-  memories: "Utility and exposure",
-  memory: "Latest retrievals that found it",
-  runs: "Latest runs",
-  run: "how it adds up",
-  health: "the whole ledger compared with its digests",
-};
-
 const browser = await startBrowser();
-const started: { dashboard: Dashboard; store: Store }[] = [];
-
-async function serve(path: string): Promise<string> {
-  const { store, place } = await openStore(path, "read");
-  const dashboard = await startDashboard({ store, place, port: 0, allowedHosts: [], assets: ASSETS });
-  started.push({ dashboard, store });
-  return dashboard.url;
-}
+const { serve, close } = servers();
 
 afterAll(async () => {
-  for (const { dashboard, store } of started) {
-    await dashboard.close();
-    await store.close();
-  }
+  await close();
   await browser?.close();
 });
 
@@ -59,7 +33,7 @@ if (browser) {
 
   beforeAll(async () => {
     const ledger = await ledgerFile({ runs: 150 }, { holdout: 0.3 });
-    url = await serve(ledger);
+    ({ url } = await serve(ledger));
     run = ((await dataOf("runs", "-s", ledger)) as { runs: { episode: string }[] }).runs[0]?.episode as string;
     view = await watchedPage(browser, { viewport: { width: 1180, height: 800 } });
     await view.page.goto(url);
@@ -71,68 +45,19 @@ if (browser) {
     return `${url.split("#")[0]}?page=${page}${refs[page] ?? ""}`;
   };
 
-  describe("every page of the dashboard", () => {
-    it.each(PAGES)("%s shows its data, is accessible in light and dark, and fits 320 pixels", async (name) => {
-      const { page, faults } = view;
-      await page.goto(addressOf(name));
-      await page.getByText(CONTENT[name]).first().waitFor();
-      const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-      for (const colorScheme of ["light", "dark"] as const) {
-        await page.emulateMedia({ colorScheme });
-        await page.setViewportSize({ width: colorScheme === "light" ? 1180 : 320, height: 800 });
-        await page.evaluate(axe);
-        const violations = await page.evaluate(async () => {
-          const { axe } = globalThis as unknown as {
-            axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> };
-          };
-          return (await axe.run()).violations.map(({ id, impact, nodes }) => `${impact} ${id}: ${nodes[0]?.html}`);
-        });
-        expect(
-          violations.filter((text) => /^(serious|critical)/.test(text)),
-          colorScheme,
-        ).toEqual([]);
-        expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
-      }
-      await page.emulateMedia({ colorScheme: "light" });
-      await page.setViewportSize({ width: 1180, height: 800 });
-      expect(faults).toEqual([]);
-    });
-
-    it.each(PAGES)("%s says that it is loading, and what is wrong when its report fails", async (name) => {
-      const { page, faults } = view;
-      let release = (): void => {};
-      const held = new Promise<void>((resolve) => {
-        release = resolve;
-      });
-      const error = { code: "STORE_BUSY", message: "Another process held the lock." };
-      const question = { overview: "status", health: "doctor" }[name as string] ?? name;
-      await page.route(new RegExp(`/api/${question}\\?`), async (route) => {
-        await held;
-        await route.fulfill({ status: 503, json: { error } });
-      });
-      await page.goto(addressOf(name));
-      await page.getByRole("status", { name: "Loading" }).waitFor();
-      release();
-      await page.getByRole("alert").getByText(error.message).waitFor();
-      await page.getByText("npx qavr doctor").waitFor();
-      await page.unroute(new RegExp(`/api/${question}\\?`));
-      expect(faults).toEqual([]);
-    });
-  });
-
   describe("the dashboard", () => {
     it("says what is missing on an empty ledger, with a command", async () => {
       const path = newPath();
       await appEngine(sqliteStore(path)).flush();
       const { page, faults } = await watchedPage(browser);
-      const empty = await serve(path);
+      const { url: empty } = await serve(path);
       await page.goto(empty);
       await page.getByText("No run is recorded yet").waitFor();
       await page.getByText("npx qavr demo").waitFor();
       for (const [name, text] of [
-        ["memories", "No memory was shown yet"],
+        ["memories", "No memory has evidence yet"],
         ["runs", "No run is recorded here"],
-        ["health", "Nothing found"],
+        ["health", "Too early to say"],
       ] as const) {
         await page.goto(`${empty.split("#")[0]}?page=${name}`);
         await page.getByText(text).waitFor();
@@ -143,7 +68,7 @@ if (browser) {
 
     it("tells cold from unjudged, and leads from there to the findings", async () => {
       const { page } = await watchedPage(browser);
-      await page.goto(await serve(await ledgerFile({ runs: 4 })));
+      await page.goto((await serve(await ledgerFile({ runs: 4 }))).url);
       await page
         .locator(".badge")
         .getByText(/^(cold|learning)$/)
@@ -153,7 +78,7 @@ if (browser) {
       const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
       await engine.end(episode, { reward: null });
       await engine.close();
-      await page.goto(await serve(path));
+      await page.goto((await serve(path)).url);
       await page.getByText("not learning", { exact: true }).waitFor();
       await page.getByText("What is wrong?").click();
       await page.getByRole("heading", { name: "Health" }).waitFor();
@@ -163,9 +88,10 @@ if (browser) {
     it("keeps what it shows, and says how old it is, when the server is gone", async () => {
       const path = await ledgerFile({ runs: 20 });
       const { page } = await watchedPage(browser);
-      await page.goto(await serve(path));
+      const { url: last, close } = await serve(path);
+      await page.goto(last);
       await page.getByText(CONTENT.overview).waitFor();
-      await started.at(-1)?.dashboard.close();
+      await close();
       await page.getByRole("alert").getByText("The server does not answer").waitFor();
       expect(await page.getByText(CONTENT.overview).isVisible()).toBe(true);
       await page.close();
@@ -176,7 +102,7 @@ if (browser) {
       const engine = appEngine(sqliteStore(path));
       await runApp(engine, { runs: 5 });
       const { page } = await watchedPage(browser);
-      await page.goto(await serve(path));
+      await page.goto((await serve(path)).url);
       const runs = page.locator(".tiles div").filter({ hasText: "runs" }).locator("dd").first();
       await page.waitForFunction(() => document.body.textContent?.includes("5 runs have taught"));
       await runApp(engine, { runs: 5 });
@@ -186,22 +112,10 @@ if (browser) {
       await page.close();
     });
 
-    it("says that a collection is shown in part", async () => {
-      const { page } = view;
-      await page.route(/\/api\/memories\?/, async (route) => {
-        const response = await route.fetch();
-        const { data } = (await response.json()) as { data: object };
-        await route.fulfill({ json: { data: { ...data, more: true } } });
-      });
-      await page.goto(addressOf("memories"));
-      await page.getByText("more memories than a page can hold").waitFor();
-      await page.unroute(/\/api\/memories\?/);
-    });
-
     it("asks for the address with the token where there is none, and takes the token out of the address", async () => {
       const { page } = await watchedPage(browser);
       await page.goto(url.split("#")[0] as string);
-      await page.getByText("Open the address that qavr dashboard printed").waitFor();
+      await page.getByText("Open the address that npx qavr dashboard printed").waitFor();
       await page.goto("about:blank");
       await page.goto(url);
       await page.getByText(CONTENT.overview).waitFor();
@@ -275,7 +189,7 @@ if (browser) {
         );
       }
       await engine.close();
-      const hostile = await serve(path);
+      const { url: hostile } = await serve(path);
       const { page, faults } = await watchedPage(browser);
       await page.goto(hostile);
       await page.getByText(CONTENT.overview).waitFor();

@@ -1,7 +1,7 @@
 import { EXIT } from "../exit-codes.js";
 import type { LedgerOptions } from "../open-ledger.js";
 import { type DoctorReport, doctorReport } from "../reports/doctor.js";
-import { LEAST_RUNS } from "../reports/doctor-checks.js";
+import { LEAST_RUNS } from "../reports/learning-state.js";
 import type { Style } from "../terminal/terminal.js";
 import { plural, shown } from "../terminal/text.js";
 import type { Input, Output } from "./command.js";
@@ -31,6 +31,6 @@ function textOf({ findings, fixed, runs, entries, verified, namespace }: DoctorR
     findings.length === 0 ? nothingFound : `${plural(findings.length, "finding")}${where}.`,
     ...(verified || entries === 0
       ? []
-      : [style.dim("The ledger is long: qavr ledger verify compares all of it with its digests.")]),
+      : [style.dim("The ledger is long: npx qavr ledger verify compares all of it with its digests.")]),
   ].join("\n");
 }

@@ -14,8 +14,8 @@ export async function run({ open, options, progress }: Input): Promise<Output> {
   return { data: report, text: () => textOf(report) };
 }
 
-function textOf({ rows, read }: MemoriesReport): string {
-  if (rows.length === 0) return read === 0 ? "No memory was shown yet." : "No memory has evidence yet.";
+function textOf({ rows }: MemoriesReport): string {
+  if (rows.length === 0) return "No memory has evidence yet: no run that showed one was judged.";
   return table(
     ["utility", "evidence", "shown", "success", "95 %", "votes", "memory"],
     rows.map((row) => [

@@ -7,9 +7,9 @@ import { runsReport } from "../reports/runs.js";
 import { statusReport } from "../reports/status.js";
 import { memoryReport, whyReport } from "../reports/why.js";
 
-/** Memories that one page reads: a long collection is shown in part. */
-const READ_MEMORIES = 10_000;
-const ROWS = 200;
+/** Memories that a page reads in the orders that no index has. */
+const READ_MEMORIES = 5_000;
+const ROWS = 100;
 const RUNS = 50;
 /** Answers that are kept while the ledger does not grow. */
 const CACHED = 64;
@@ -24,7 +24,13 @@ type Report = (ledger: Ledger, params: URLSearchParams) => Promise<unknown>;
 
 const REPORTS: Readonly<Record<string, Report>> = {
   status: (ledger) => statusReport(ledger),
-  memories: (ledger, params) => memoriesReport(ledger, { order: orderIn(params), limit: ROWS, most: READ_MEMORIES }),
+  memories: (ledger, params) =>
+    memoriesReport(ledger, {
+      order: orderIn(params),
+      limit: ROWS,
+      after: params.get("after") ?? undefined,
+      most: READ_MEMORIES,
+    }),
   runs: (ledger, params) => runsReport(ledger, RUNS, placeIn(params)),
   run: (ledger, params) => whyReport(ledger, params.get("ref") ?? ""),
   memory: async (ledger, params) => {
@@ -72,7 +78,7 @@ export function createApi(store: Store, place: string): Api {
   }
 }
 
-/** The engine's status, which every report asks for and which scans all memories of a namespace: read once while the ledger does not grow. */
+/** The engine's status, which every report asks for: read once while the ledger does not grow. */
 function sharedStatus({ engine, store, namespace }: Ledger): Engine["status"] {
   let known: { readonly head: number; readonly status: Promise<NamespaceStatus> } | undefined;
   return async (options) => {

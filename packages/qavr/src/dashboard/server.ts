@@ -71,7 +71,7 @@ export async function startDashboard({
     const { pathname, searchParams } = address;
     if (!pathname.startsWith("/api/")) return asset(response, pathname.slice(1) || "index.html", assets);
     if (!hasToken(request, token)) {
-      const message = "Open the address that qavr dashboard printed when it was started last.";
+      const message = "Open the address that npx qavr dashboard printed when it was started last.";
       return json(response, 401, { error: { code: "TOKEN", message } });
     }
     try {

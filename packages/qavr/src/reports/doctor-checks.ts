@@ -2,6 +2,7 @@ import type { ExposureView, HistoryEvent, MemoryView, NamespaceStatus } from "@q
 import { unreachableScores } from "@qavr/learners";
 import { percent } from "../terminal/text.js";
 import { runsIn } from "./judged-runs.js";
+import { LEAST_RUNS } from "./learning-state.js";
 
 /** A result of one check. */
 export interface Finding {
@@ -27,8 +28,6 @@ export interface Facts {
 
 type Check = (facts: Facts) => Finding | undefined;
 
-/** Runs below which a share says nothing. */
-export const LEAST_RUNS = 50;
 const LEAST_REPORTED_TWICE = 10;
 /** Runs that a context, a namespace or a memory should have. */
 const LEAST_RUNS_EACH = 3;
@@ -157,7 +156,7 @@ function sourcesDisagree({ events }: Facts): Finding | undefined {
   return {
     id: "sources-disagree",
     finding: `In ${against.length} of ${several.length} runs with several reports, one says success and another failure.`,
-    fix: "qavr runs and qavr why show who said what. Correct the judge, revoke the source, or weigh sources by trust (governance).",
+    fix: "npx qavr runs and npx qavr why show who said what. Correct the judge, revoke the source, or weigh sources by trust (governance).",
   };
 }
 
@@ -183,7 +182,7 @@ function rebuildPending({ status }: Facts): Finding | undefined {
   return {
     id: "rebuild-pending",
     finding: "A revocation was broken off before the states were built again.",
-    fix: "qavr doctor --fix",
+    fix: "npx qavr doctor --fix",
   };
 }
 

@@ -119,8 +119,8 @@ export async function examineStorage({ engine, store, namespace }: Ledger): Prom
     finding: `${damaged} entries are damaged and ${differing.length} namespaces differ from their ledger.`,
     fix:
       damaged > 0
-        ? "Restore a backup: qavr ledger restore. qavr doctor --fix mends what follows from whole entries."
-        : "qavr doctor --fix",
+        ? "Restore a backup: npx qavr ledger restore. npx qavr doctor --fix mends what follows from whole entries."
+        : "npx qavr doctor --fix",
   };
   return { entries, checkpoint, verified: true, findings: ok ? [] : [damage] };
 }
@@ -131,7 +131,7 @@ const FIXES: Partial<Record<ErrorCode, string>> = {
   STORE_DENIED: "Look at the user, the password and the rights of the login.",
   STORE_FOREIGN: "Name the ledger's own path or schema with --store.",
   STORE_CORRUPT:
-    "Move the file away with its -wal and -shm, and restore a backup: qavr ledger restore <backup> <file>. For PostgreSQL, restore the database.",
+    "Move the file away with its -wal and -shm, and restore a backup: npx qavr ledger restore <backup> <file>. For PostgreSQL, restore the database.",
   STORE_NEWER_SCHEMA: "Install the version of qavr that the application has.",
   STORE_BUSY: "Run it again. If the lock stays, look for a long transaction of another process.",
   STORE_TIMEOUT: "Run it again when the server has less to do.",
@@ -144,6 +144,6 @@ function unreadable({ code, message }: QavrError): Finding {
   return {
     id: code.toLowerCase().replaceAll("_", "-"),
     finding: message,
-    fix: FIXES[code] ?? "Look at the message, mend what it names, and run qavr doctor again.",
+    fix: FIXES[code] ?? "Look at the message, mend what it names, and run npx qavr doctor again.",
   };
 }

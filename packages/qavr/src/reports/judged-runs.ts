@@ -116,16 +116,11 @@ function withoutCandidates(event: HistoryEvent): HistoryEvent {
   return { ...event, exposures: event.exposures.map((exposure) => ({ ...exposure, items: [], notShown: [] })) };
 }
 
-/** The runs that some events of one ledger tell of. Events are in order. */
-export function runsIn(events: readonly HistoryEvent[]): Pick<RunSample, "judged" | "runs" | "rewarded"> {
+/** The reward that counts of each run that some events tell of: by run, in the order of its first outcome. Events are in order. */
+export function rewardsIn(events: readonly HistoryEvent[]): ReadonlyMap<string, Omit<JudgedRun, "heldOut">> {
   const revocations = events.flatMap((event) => (event.type === "revoke" ? [event] : []));
-  const over = new Map<string, { readonly heldOut: boolean }>();
-  const best = new Map<string, JudgedRun>();
+  const best = new Map<string, Omit<JudgedRun, "heldOut">>();
   for (const event of events) {
-    if (event.type === "exposure") {
-      const heldOut = event.exposures.some((exposure) => exposure.heldOut) || over.get(event.episode)?.heldOut === true;
-      if (event.state !== "suspended") over.set(event.episode, { heldOut });
-    }
     if (event.type !== "outcome" || event.reward === null) continue;
     const { seq, at, episode, reward, tier, source } = event;
     const revoked = revocations.some(
@@ -140,9 +135,23 @@ export function runsIn(events: readonly HistoryEvent[]): Pick<RunSample, "judged
     if (revoked) continue;
     const known = best.get(episode);
     if (known && OUTCOME_TIERS.indexOf(known.tier) < OUTCOME_TIERS.indexOf(tier)) continue;
-    best.set(episode, { episode, at: known?.at ?? at, reward, tier, heldOut: false });
+    best.set(episode, { episode, at: known?.at ?? at, reward, tier });
   }
-  const all = [...best.values()].map((run) => ({ ...run, heldOut: over.get(run.episode)?.heldOut === true }));
+  return best;
+}
+
+/** The runs that some events of one ledger tell of. Events are in order. */
+export function runsIn(events: readonly HistoryEvent[]): Pick<RunSample, "judged" | "runs" | "rewarded"> {
+  const over = new Map<string, { readonly heldOut: boolean }>();
+  for (const event of events) {
+    if (event.type !== "exposure" || event.state === "suspended") continue;
+    const heldOut = event.exposures.some((exposure) => exposure.heldOut) || over.get(event.episode)?.heldOut === true;
+    over.set(event.episode, { heldOut });
+  }
+  const all = [...rewardsIn(events).values()].map((run) => ({
+    ...run,
+    heldOut: over.get(run.episode)?.heldOut === true,
+  }));
   const judgements = all.filter(({ tier }) => JUDGEMENTS.has(tier));
   return {
     judged: judgements.length > 0 ? judgements : all,

@@ -14,6 +14,8 @@ export interface LearningState {
   readonly sentence: string;
 }
 
+/** Runs below which a share says nothing: most checks need as many. */
+export const LEAST_RUNS = 50;
 /** Runs that must have taught before learning counts as warm, where no context is named. */
 const WARM_RUNS = 100;
 
@@ -22,7 +24,7 @@ export function stateOf(status: NamespaceStatus): LearningState {
   const { episodes, taught, contexts, lift } = status;
   if (episodes.recorded === 0) return { level: "empty", sentence: "No run is recorded yet." };
   if (taught === 0) {
-    const sentence = `Not learning: ${plural(episodes.recorded, "run")} recorded, and no outcome has taught anything. Run qavr doctor.`;
+    const sentence = `Not learning: ${plural(episodes.recorded, "run")} recorded, and no outcome has taught anything. Run npx qavr doctor.`;
     return { level: "unjudged", sentence };
   }
   const measured = lift?.lift;

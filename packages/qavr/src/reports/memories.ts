@@ -1,4 +1,5 @@
 import type { MemoryView } from "@qavr/core";
+import { CommandError } from "../exit-codes.js";
 import type { Ledger } from "../open-ledger.js";
 import type { Progress } from "../terminal/terminal.js";
 import { collectionNamed } from "./collections.js";
@@ -18,10 +19,14 @@ export interface MemoriesReport {
   readonly namespace: string;
   readonly order: MemoryOrder;
   readonly rows: readonly MemoryRow[];
-  /** Memories that were read. */
-  readonly read: number;
-  /** True when the collections have more than were read. */
-  readonly more: boolean;
+  /** Memories of the collections: those with evidence in the orders `worst` and `best`. */
+  readonly of: number;
+  /** Memories from which the rows were taken, where that is not all: the orders `shown` and `unsure` of a long collection. */
+  readonly sample?: number;
+  /** Memories that the page left out, since thousands have nearly the same utility. */
+  readonly unread?: number;
+  /** Give it as `after` for the next page; absent after the last one. */
+  readonly next?: string;
 }
 
 export interface MemoriesRequest {
@@ -29,52 +34,111 @@ export interface MemoriesRequest {
   readonly limit: number;
   /** @default every collection */
   readonly collection?: string | undefined;
-  /** Memories to read at most. */
+  /** `next` of the page before, in the orders `worst` and `best`. */
+  readonly after?: string | undefined;
+  /** Memories to read at most in the other orders. */
   readonly most: number;
 }
 
-const PAGE = 1_000;
+type Collections = Awaited<ReturnType<Ledger["engine"]["status"]>>["collections"];
 
-const COMPARE: Readonly<Record<MemoryOrder, (a: MemoryRow, b: MemoryRow) => number>> = {
-  worst: (a, b) => a.utility - b.utility,
-  best: (a, b) => b.utility - a.utility,
-  shown: (a, b) => b.shown - a.shown,
-  unsure: (a, b) => width(b) - width(a) || b.shown - a.shown,
-};
+const PAGE = 1_000;
 
 /**
  * The memories of a namespace in one order. Those without evidence are in the orders `shown` and `unsure` alone.
  *
- * @throws CommandError NOT_FOUND for a collection that the namespace does not have
+ * @throws CommandError NOT_FOUND for a collection that the namespace does not have, USAGE for an `after` that no page gave
  */
 export async function memoriesReport(
   ledger: Ledger,
-  { order, limit, collection, most }: MemoriesRequest,
+  request: MemoriesRequest,
   progress?: Progress,
 ): Promise<MemoriesReport> {
   const { engine, namespace } = ledger;
   const all = (await engine.status({ namespace })).collections;
-  const collections = collection === undefined ? all : [collectionNamed(collection, all)];
+  const collections = request.collection === undefined ? all : [collectionNamed(request.collection, all)];
+  return request.order === "worst" || request.order === "best"
+    ? byUtility(ledger, request, collections)
+    : fromSample(ledger, request, collections, progress);
+}
+
+/** Reads a page of each collection, and keeps the first rows of all. */
+async function byUtility(
+  { engine, namespace }: Ledger,
+  { order, limit, after }: MemoriesRequest,
+  collections: Collections,
+): Promise<MemoriesReport> {
+  const sign = order === "worst" ? 1 : -1;
+  const last = lastRows(after);
+  const pages = await Promise.all(
+    collections.map(async ({ collection }) => {
+      const rows: MemoryRow[] = [];
+      let unread = 0;
+      let next = last.get(collection);
+      do {
+        const page = await engine.memories({
+          namespace,
+          collection,
+          order: order === "worst" ? "lowest" : "highest",
+          after: next,
+          limit: Math.min(PAGE, limit - rows.length),
+        });
+        rows.push(...page.memories.map((memory) => rowOf(memory, collection)));
+        unread += page.unread ?? 0;
+        next = page.next;
+      } while (next !== undefined && rows.length < limit);
+      return { rows, unread, more: next !== undefined };
+    }),
+  );
+  const found = pages.flatMap(({ rows }) => rows).sort((a, b) => sign * (a.utility - b.utility));
+  const rows = found.slice(0, limit);
+  for (const { collection, id } of rows) last.set(collection, id);
+  const more = found.length > rows.length || pages.some((page) => page.more);
+  const unread = pages.reduce((sum, page) => sum + page.unread, 0);
+  return {
+    namespace,
+    order,
+    rows,
+    of: collections.reduce((sum, { withEvidence }) => sum + withEvidence, 0),
+    ...(unread > 0 ? { unread } : {}),
+    ...(more ? { next: JSON.stringify([...last]) } : {}),
+  };
+}
+
+/** The last row of each collection on earlier pages. */
+function lastRows(after: string | undefined): Map<string, string> {
+  if (after === undefined) return new Map();
+  try {
+    return new Map(JSON.parse(after) as [string, string][]);
+  } catch {
+    throw new CommandError("USAGE", "after must be the next of the page before.");
+  }
+}
+
+async function fromSample(
+  { engine, namespace }: Ledger,
+  { order, limit, most }: MemoriesRequest,
+  collections: Collections,
+  progress?: Progress,
+): Promise<MemoriesReport> {
+  const of = collections.reduce((sum, { memories }) => sum + memories, 0);
   const rows: MemoryRow[] = [];
-  let read = 0;
   let more = false;
-  for (const known of collections) {
+  for (const { collection } of collections) {
     let after: string | undefined;
     do {
-      if (read >= most) {
-        more = true;
-        break;
-      }
-      const page = await engine.memories({ namespace, collection: known.collection, after, limit: PAGE });
-      read += page.memories.length;
-      for (const memory of page.memories) {
-        if (memory.evidence > 0 || order === "shown" || order === "unsure") rows.push(rowOf(memory, known.collection));
-      }
+      more = rows.length >= most;
+      if (more) break;
+      const page = await engine.memories({ namespace, collection, after, limit: PAGE });
+      rows.push(...page.memories.map((memory) => rowOf(memory, collection)));
       after = page.next;
-      progress?.(read, Math.min(most, known.memories));
+      progress?.(rows.length, Math.min(most, of));
     } while (after !== undefined);
   }
-  return { namespace, order, rows: rows.sort(COMPARE[order]).slice(0, limit), read, more };
+  const sorted = rows.sort((a, b) =>
+    order === "shown" ? b.shown - a.shown : width(b) - width(a) || b.shown - a.shown,
+  );
+  return { namespace, order, rows: sorted.slice(0, limit), of, ...(more ? { sample: rows.length } : {}) };
 }
 
 export function rowOf(memory: MemoryView, collection: string): MemoryRow {

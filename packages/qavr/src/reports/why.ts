@@ -1,6 +1,8 @@
-import type { EpisodeView, ExplainedItem, ExposureView, NotShown } from "@qavr/core";
+import type { EpisodeView, ExplainedItem, ExposureView, HistoryEvent, MemoryView, NotShown } from "@qavr/core";
 import { CommandError } from "../exit-codes.js";
 import type { Ledger } from "../open-ledger.js";
+import { type Share, wilson } from "./interval.js";
+import { rewardsIn } from "./judged-runs.js";
 import { type MemoryRow, rowOf } from "./memories.js";
 
 /** A memory as one retrieval found it. */
@@ -25,10 +27,27 @@ export type WhyReport =
       readonly memory: MemoryRow;
       /** Its latest retrievals, latest first. */
       readonly appearances: readonly Appearance[];
+      /** Its latest judged runs, oldest first. */
+      readonly history: readonly HistoryPoint[];
     };
 
-/** Entries at the end of the ledger in which retrievals of a memory are looked for. */
+/** What was known of a memory after one of its runs. */
+export interface HistoryPoint {
+  readonly episode: string;
+  /** Of the run's first outcome, Unix ms. */
+  readonly at: number;
+  /** In [0, 1]. */
+  readonly reward: number;
+  /** Judged runs so far that showed it, those before the first point included. */
+  readonly runs: number;
+  /** Their share of successes. */
+  readonly success: Share;
+}
+
+/** Entries in which retrievals of a memory are looked for: around the last one that showed it, else at the end of the ledger. */
 const LOOKED_AT = 1_000;
+/** Of those, after the last retrieval: an exposure is recorded when its run ends, and an outcome may come later. */
+const LATER = 200;
 const MOST_APPEARANCES = 10;
 
 /**
@@ -44,7 +63,7 @@ export async function whyReport(ledger: Ledger, reference: string): Promise<WhyR
   if (memory) return memory;
   throw new CommandError(
     "NOT_FOUND",
-    `No run and no memory of namespace ${namespace} is called ${reference}. qavr runs and qavr memories list them.`,
+    `No run and no memory of namespace ${namespace} is called ${reference}. npx qavr runs and npx qavr memories list them.`,
   );
 }
 
@@ -54,7 +73,13 @@ export async function memoryReport(
   reference: string,
 ): Promise<Extract<WhyReport, { readonly kind: "memory" }> | undefined> {
   const { engine, store, namespace } = ledger;
-  const after = Math.max(0, (await store.head(namespace)) - LOOKED_AT);
+  const collections = (await engine.status({ namespace })).collections.map(({ collection }) => collection);
+  let end = await store.head(namespace);
+  for (const collection of collections) {
+    const [known] = (await engine.memories({ namespace, collection, ids: [reference] })).memories;
+    if (known?.lastShown !== undefined) end = Math.min(end, LATER + (await placeAt(ledger, known.lastShown)));
+  }
+  const after = Math.max(0, end - LOOKED_AT);
   const { events } = await engine.history({ namespace, after, limit: LOOKED_AT });
   const found: (Appearance & { readonly id: string; readonly collection: string })[] = [];
   for (const event of events.toReversed()) {
@@ -64,15 +89,53 @@ export async function memoryReport(
       if (place) found.push({ ...place, episode: event.episode, collection: exposure.collection });
     }
   }
-  const collections = (await engine.status({ namespace })).collections.map(({ collection }) => collection);
   const id = found[0]?.id ?? reference;
   for (const collection of found[0] ? [found[0].collection] : collections) {
     const [memory] = (await engine.memories({ namespace, collection, ids: [id] })).memories;
     if (!memory || (memory.shown === 0 && found.length === 0)) continue;
     const appearances = found.slice(0, MOST_APPEARANCES).map(({ id: _, collection: __, ...appearance }) => appearance);
-    return { kind: "memory", namespace, memory: rowOf(memory, collection), appearances };
+    const history = historyOf(memory, collection, events);
+    return { kind: "memory", namespace, memory: rowOf(memory, collection), appearances, history };
   }
   return undefined;
+}
+
+/** The first place in the ledger that is not older than a time: found by halving, since entries are in about that order. */
+async function placeAt({ store, namespace }: Ledger, time: number): Promise<number> {
+  const [first] = await store.readEntries(namespace, { limit: 1 });
+  let low = first?.seq ?? 1;
+  let high = await store.head(namespace);
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const [entry] = await store.readEntries(namespace, { after: middle - 1, limit: 1 });
+    if (entry && entry.at < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** A memory's successes after each of its runs in these events. What came before is in its counts. */
+function historyOf(memory: MemoryView, collection: string, events: readonly HistoryEvent[]): readonly HistoryPoint[] {
+  const showed = new Set(
+    events.flatMap((event) =>
+      event.type === "exposure" &&
+      event.exposures.some(
+        (exposure) =>
+          exposure.credited && exposure.collection === collection && exposure.items.some(({ id }) => id === memory.id),
+      )
+        ? [event.episode]
+        : [],
+    ),
+  );
+  const judged = [...rewardsIn(events).values()].filter(({ episode }) => showed.has(episode));
+  const successes = judged.filter(({ reward }) => reward >= 0.5).length;
+  let good = Math.max(0, memory.successes - successes);
+  let runs = good + Math.max(0, memory.failures - (judged.length - successes));
+  return judged.map(({ episode, at, reward }) => {
+    runs += 1;
+    if (reward >= 0.5) good += 1;
+    return { episode, at, reward, runs, success: wilson(good / runs, runs) };
+  });
 }
 
 function placeOf(

@@ -15,7 +15,7 @@ const TOGETHER = 200;
 
 /**
  * Runs an application with many memories. Each has its own worth, from always harmful to always helpful; each request finds a few
- * neighbours of one place.
+ * neighbours of one place. The store stays open.
  */
 export async function fillLarge(store: Store, { memories, runs }: LargeLedger): Promise<void> {
   let ids = 0;
@@ -43,7 +43,7 @@ export async function fillLarge(store: Store, { memories, runs }: LargeLedger): 
       }),
     );
   }
-  await engine.close();
+  await engine.flush();
 }
 
 /** In [0, 1], by the last digits of the id. */

@@ -170,14 +170,25 @@ export const DATA: Readonly<Record<string, z.ZodType>> = {
           lastScore: z.number().optional(),
         }),
       ),
+      history: z.array(
+        z.strictObject({
+          episode: z.string(),
+          at: ms,
+          reward: z.number(),
+          runs: z.int(),
+          success: z.strictObject({ share, low: share, high: share }),
+        }),
+      ),
     }),
   ]),
   memories: z.strictObject({
     namespace: z.string(),
     order: z.enum(["worst", "best", "shown", "unsure"]),
     rows: z.array(memory),
-    read: z.int(),
-    more: z.boolean(),
+    of: z.int(),
+    sample: z.int().optional(),
+    unread: z.int().optional(),
+    next: z.string().optional(),
   }),
   runs: z.strictObject({
     namespace: z.string(),

@@ -8,7 +8,7 @@ export async function run({ open, args }: Input): Promise<Output> {
   if (!isSqlite(store)) {
     throw new QavrError(
       "UNSUPPORTED",
-      "Only a SQLite ledger is copied to a file. For PostgreSQL use pg_dump, or qavr ledger move.",
+      "Only a SQLite ledger is copied to a file. For PostgreSQL use pg_dump, or npx qavr ledger move.",
     );
   }
   const report = await store.backup(args[0] as string);

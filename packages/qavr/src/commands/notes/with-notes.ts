@@ -19,7 +19,7 @@ export async function withNotes<Result>(
 ): Promise<Result> {
   const { file = DEFAULT_FILE } = options as { readonly file?: string };
   if (access === "existing" && !existsSync(file)) {
-    const message = `There is no file ${file}. Name another with --file, or add a note with qavr notes add.`;
+    const message = `There is no file ${file}. Name another with --file, or add a note with npx qavr notes add.`;
     throw new CommandError("NOT_FOUND", message);
   }
   // Loaded here: @qavr/local needs a newer Node than the other commands.

@@ -81,7 +81,7 @@ function Page({
     case "overview":
       return <Overview loaded={status} />;
     case "memories":
-      return <Memories loaded={useReport<MemoriesReport>("memories", place, ["order"], head)} />;
+      return <Memories loaded={useReport<MemoriesReport>("memories", place, ["order", "after"], head)} />;
     case "memory":
       return (
         <Memory loaded={useReport<Extract<WhyReport, { readonly kind: "memory" }>>("memory", place, ["ref"], head)} />

@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { CurvePoint } from "../../reports/curve.js";
 import type { LedgerEvent } from "../../reports/judged-runs.js";
 import type { MemoryRow } from "../../reports/memories.js";
+import type { HistoryPoint } from "../../reports/why.js";
 import { count, percent, signed, time } from "../../terminal/text.js";
 
 const HEIGHT = 260;
@@ -169,6 +170,72 @@ function rangeOf(points: readonly CurvePoint[]): [number, number] {
     if (high < 1 / STEP) high++;
   }
   return [low * STEP, high * STEP];
+}
+
+const HISTORY_HEIGHT = 180;
+
+/** Success after each run as a line with its interval as a band, and each run as a mark above or below. */
+export function History({ points }: { readonly points: readonly HistoryPoint[] }): JSX.Element {
+  const [place, width] = useWidth();
+  const x = (i: number): number =>
+    LEFT + 6 + (width - LEFT - RIGHT - 12) * (points.length === 1 ? 0.5 : i / (points.length - 1));
+  const y = (share: number): number => TOP + (HISTORY_HEIGHT - TOP - BOTTOM) * (1 - share);
+  const line = (values: readonly number[], order: (i: number) => number = (i) => i): string =>
+    values.map((value, i) => `${x(order(i)).toFixed(1)},${y(value).toFixed(1)}`).join(" ");
+  const [first, last] = [points[0], points.at(-1)] as [HistoryPoint, HistoryPoint];
+  const lows = points.map(({ success }) => success.low).reverse();
+  const area = [line(points.map(({ success }) => success.high)), line(lows, (i) => points.length - 1 - i)];
+  return (
+    <div ref={place}>
+      <svg
+        class="plot"
+        height={HISTORY_HEIGHT}
+        viewBox={`0 0 ${width} ${HISTORY_HEIGHT}`}
+        role="img"
+        aria-label={`Success ${percent(last.success.share)} after ${last.runs} runs, between ${percent(last.success.low)} and ${percent(last.success.high)}`}
+      >
+        {[0, 0.5, 1].map((share) => (
+          <g key={share}>
+            <line class="grid" x1={LEFT} x2={width - RIGHT} y1={y(share)} y2={y(share)} />
+            <text x={LEFT - 8} y={y(share) + 4} text-anchor="end">
+              {percent(share)}
+            </text>
+          </g>
+        ))}
+        <polygon class="band" points={area.join(" ")} />
+        <polyline class="line" points={line(points.map(({ success }) => success.share))} />
+        {points.map(({ episode, at, reward }, i) => {
+          const title = <title>{`${time(at)}: ${reward}`}</title>;
+          return reward >= 0.5 ? (
+            <circle key={episode} class="mark good" cx={x(i)} cy={y(reward)} r={3}>
+              {title}
+            </circle>
+          ) : (
+            <rect key={episode} class="mark bad" x={x(i) - 3} y={y(reward) - 3} width={6} height={6}>
+              {title}
+            </rect>
+          );
+        })}
+        <text x={LEFT} y={HISTORY_HEIGHT - 6}>
+          {`run ${count(first.runs)}`}
+        </text>
+        <text x={width - RIGHT} y={HISTORY_HEIGHT - 6} text-anchor="end">
+          {`run ${count(last.runs)}`}
+        </text>
+      </svg>
+      <ul class="keys">
+        <li>
+          <Key class="line" />
+          success so far
+        </li>
+        <li>
+          <Key class="band" />
+          95 % interval
+        </li>
+        <li class="dim">● a success, ■ a failure</li>
+      </ul>
+    </div>
+  );
 }
 
 /** A share with its 95 % interval on a line from 0 to 1. */

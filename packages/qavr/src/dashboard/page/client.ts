@@ -44,7 +44,7 @@ async function ask<Data>(question: string, params: URLSearchParams, signal?: Abo
     if (signal?.aborted) throw error;
     throw {
       code: "OFFLINE",
-      message: "The server does not answer. Start it again with qavr dashboard.",
+      message: "The server does not answer. Start it again with npx qavr dashboard.",
     } satisfies Problem;
   }
   const body = (await response.json()) as { readonly data: Data } | { readonly error: Problem };

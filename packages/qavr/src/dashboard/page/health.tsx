@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import type { DoctorReport, StorageReport } from "../../reports/doctor.js";
 import type { Finding } from "../../reports/doctor-checks.js";
+import { LEAST_RUNS } from "../../reports/learning-state.js";
 import type { StatusReport } from "../../reports/status.js";
 import { count, percent, plural } from "../../terminal/text.js";
 import type { Loaded } from "./client.js";
@@ -17,12 +18,19 @@ export function Health({
 }): JSX.Element {
   return (
     <Report loaded={loaded}>
-      {({ findings, entries, store }) => (
+      {({ findings, entries, store, runs }) => (
         <>
           <section class="card">
             <h2>
-              {findings.length === 0 ? <span class="sound">✓ Nothing found</span> : plural(findings.length, "finding")}
+              {findings.length > 0 ? (
+                plural(findings.length, "finding")
+              ) : runs < LEAST_RUNS ? (
+                "Too early to say"
+              ) : (
+                <span class="sound">✓ Nothing found</span>
+              )}
             </h2>
+            {runs < LEAST_RUNS ? <Early runs={runs} status={status} /> : null}
             <p class="dim">
               Checks of the loop on the latest {plural(entries, "entry", "entries")}: outcomes, ids, rewards,
               similarities, exposures, contexts, sources, clock.
@@ -36,11 +44,27 @@ export function Health({
               <code>{store}</code>
             </p>
             <Storage loaded={storage} />
-            <p class="dim">The dashboard reads only. qavr doctor --fix mends what needs no decision.</p>
+            <p class="dim">
+              The dashboard reads only. <code>npx qavr doctor --fix</code> mends what needs no decision.
+            </p>
           </section>
         </>
       )}
     </Report>
+  );
+}
+
+/** What is known before most checks can say anything. */
+function Early({ runs, status }: { readonly runs: number; readonly status: Loaded<StatusReport> }): JSX.Element {
+  const { outcomes, runs: counted, memories } = status.data ?? {};
+  const reported = Object.values(outcomes ?? {}).reduce((sum, number) => sum + number, 0);
+  return (
+    <p>
+      Most checks need {LEAST_RUNS} runs; {plural(runs, "run")} so far.
+      {counted
+        ? ` Known already: ${plural(reported, "outcome")}, ${plural(counted.taught, "run")} that taught, ${plural(memories?.known ?? 0, "memory", "memories")} shown.`
+        : ""}
+    </p>
   );
 }
 
@@ -76,7 +100,7 @@ function Storage({ loaded: { data, problem } }: { readonly loaded: Loaded<Storag
         {compacted}.{" "}
         {!verified ? (
           <>
-            Too long to be compared with its digests here: <code>qavr ledger verify</code>
+            Too long to be compared with its digests here: <code>npx qavr ledger verify</code>
           </>
         ) : findings.length === 0 ? (
           <span class="sound">✓ the whole ledger compared with its digests</span>

@@ -7,13 +7,15 @@ export interface Place {
   readonly order?: string;
   /** Place in the ledger before which runs are listed. */
   readonly before?: string;
+  /** Last memories of the page before. */
+  readonly after?: string;
   /** Words that listed memories must contain. */
   readonly words?: string;
   /** `all` shows every row of a long table. */
   readonly rows?: string;
 }
 
-const NAMES: readonly (keyof Place)[] = ["page", "namespace", "ref", "order", "before", "words", "rows"];
+const NAMES: readonly (keyof Place)[] = ["page", "namespace", "ref", "order", "before", "after", "words", "rows"];
 
 export function readPlace(): Place {
   const params = new URLSearchParams(location.search);

@@ -60,27 +60,31 @@ export function Memories({ loaded }: { readonly loaded: Loaded<MemoriesReport> }
 }
 
 function Screen({ report, words }: { readonly report: MemoriesReport; readonly words: string }): JSX.Element {
-  const { rows, read, more } = report;
+  const { rows, of, sample, unread, next } = report;
   const { place } = useContext(Navigating);
-  if (read === 0) {
+  if (of === 0) {
     return (
-      <Empty title="No memory was shown yet" command="npx qavr status">
-        A memory appears here when a recorded run has been shown it.
+      <Empty title="No memory has evidence yet" command="npx qavr doctor">
+        A memory appears here when a run that was shown it has been judged.
       </Empty>
     );
   }
   const wanted = words.toLowerCase();
   const listed = rows.filter(({ id, label }) => `${label ?? ""} ${id}`.toLowerCase().includes(wanted));
-  if (rows.length === 0) return <p class="card dim">No memory has evidence yet: no run that showed one was judged.</p>;
   const first = place.rows === undefined ? listed.slice(0, FIRST_ROWS) : listed;
+  const part = rows.length < of;
   return (
     <>
-      {more ? (
+      {sample === undefined ? null : (
         <p class="note">
-          The namespace has more memories than a page can hold. This is a selection from the first {count(read)}; the
-          extremes of all are on the overview.
+          A sample: the first {count(sample)} of {count(of)} memories, by id. Worst first and best first look at all.
         </p>
-      ) : null}
+      )}
+      {unread === undefined ? null : (
+        <p class="note">
+          {count(unread)} further memories have nearly the same utility as some of these and are left out.
+        </p>
+      )}
       {listed.length > 0 ? (
         <section class="card">
           <h2>Utility and exposure</h2>
@@ -89,10 +93,13 @@ function Screen({ report, words }: { readonly report: MemoriesReport; readonly w
       ) : null}
       <section class="card">
         <h2>
-          {count(listed.length)} of {count(read)} memories
+          {count(listed.length)} of {count(of)} memories
         </h2>
         {listed.length === 0 ? (
-          <p class="dim">None contains these words.</p>
+          <p class="dim">
+            {part ? "None of this page contains these words. Look for one with " : "None contains these words."}
+            {part ? <code>npx qavr why</code> : null}
+          </p>
         ) : (
           <DataTable name="memories" columns={COLUMNS} rows={first} saved={listed} />
         )}
@@ -101,6 +108,13 @@ function Screen({ report, words }: { readonly report: MemoriesReport; readonly w
             <Link to={{ ...place, rows: "all" }}>All {listed.length} rows</Link>
           </p>
         ) : null}
+        {next === undefined ? null : (
+          <p>
+            <Link to={{ page: "memories", ...(place.order ? { order: place.order } : {}), after: next }}>
+              Next page
+            </Link>
+          </p>
+        )}
         <p class="dim">
           Success is that of the runs that showed a memory, with its 95 % interval: no proof of a cause. Utility is the
           learner's own estimate.

@@ -1,16 +1,17 @@
 import type { JSX } from "preact";
-import type { Appearance, WhyReport } from "../../reports/why.js";
-import { decimal, signed, time } from "../../terminal/text.js";
+import type { Appearance, HistoryPoint, WhyReport } from "../../reports/why.js";
+import { decimal, percent, signed, time } from "../../terminal/text.js";
+import { History } from "./charts.js";
 import type { Loaded } from "./client.js";
 import { COLUMNS } from "./memories.js";
-import { DataTable, Link, Report } from "./parts.js";
+import { DataTable, Link, Outcome, Report } from "./parts.js";
 
 type MemoryReport = Extract<WhyReport, { readonly kind: "memory" }>;
 
 export function Memory({ loaded }: { readonly loaded: Loaded<MemoryReport> }): JSX.Element {
   return (
     <Report loaded={loaded}>
-      {({ memory, appearances }) => (
+      {({ memory, appearances, history }) => (
         <>
           <section class="card">
             <h2>{memory.label ?? memory.id}</h2>
@@ -20,9 +21,13 @@ export function Memory({ loaded }: { readonly loaded: Loaded<MemoryReport> }): J
             <DataTable name="memory" columns={COLUMNS.slice(1)} rows={[memory]} />
           </section>
           <section class="card">
+            <h2>What became known of it</h2>
+            {history.length === 0 ? <p class="dim">No run that showed it was judged.</p> : <Known points={history} />}
+          </section>
+          <section class="card">
             <h2>Latest retrievals that found it</h2>
             {appearances.length === 0 ? (
-              <p class="dim">None among the latest 1,000 entries.</p>
+              <p class="dim">None among the 1,000 entries that were looked at.</p>
             ) : (
               <Appearances rows={appearances} />
             )}
@@ -30,6 +35,50 @@ export function Memory({ loaded }: { readonly loaded: Loaded<MemoryReport> }): J
         </>
       )}
     </Report>
+  );
+}
+
+function Known({ points }: { readonly points: readonly HistoryPoint[] }): JSX.Element {
+  return (
+    <>
+      <History points={points} />
+      <p class="dim">
+        Success of the runs that showed it, after each run. The interval narrows as runs come in; requests differ, so it
+        is no proof of a cause.
+      </p>
+      <details>
+        <summary>As a table</summary>
+        <DataTable
+          name="history"
+          rows={points}
+          columns={[
+            { head: "time (UTC)", cell: ({ at }) => time(at) },
+            {
+              head: "run",
+              cell: ({ episode }) => <Link to={{ page: "run", ref: episode }}>{episode.slice(0, 12)}</Link>,
+              csv: ({ episode }) => episode,
+            },
+            {
+              head: "outcome",
+              cell: ({ reward }) => <Outcome reward={reward} state="ended" />,
+              csv: ({ reward }) => reward,
+            },
+            { head: "runs so far", number: true, cell: ({ runs }) => runs },
+            {
+              head: "success",
+              number: true,
+              cell: ({ success }) => percent(success.share),
+              csv: ({ success }) => success.share,
+            },
+            {
+              head: "95 % interval",
+              number: true,
+              cell: ({ success }) => `${percent(success.low)} … ${percent(success.high)}`,
+            },
+          ]}
+        />
+      </details>
+    </>
   );
 }
 

@@ -1,0 +1,44 @@
+import { startDashboard } from "../../src/dashboard/server.js";
+import { openStore } from "../../src/open-ledger.js";
+
+/** The page as it is built. */
+export const ASSETS: URL = new URL("../../dist/page/", import.meta.url);
+
+export const PAGES = ["overview", "memories", "memory", "runs", "run", "health"] as const;
+export type PageName = (typeof PAGES)[number];
+
+/** Text that only the page's own data brings. */
+export const CONTENT: Readonly<Record<PageName, string>> = {
+  overview: "Success of judged runs",
+  memories: "Utility and exposure",
+  memory: "What became known of it",
+  runs: "Latest runs",
+  run: "how it adds up",
+  health: "the whole ledger compared with its digests",
+};
+
+interface Served {
+  /** With the token. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Dashboards on ledgers, and one call that closes all of them. */
+export function servers(): { serve(path: string): Promise<Served>; close(): Promise<void> } {
+  const started: Served[] = [];
+  return {
+    async serve(path) {
+      const { store, place } = await openStore(path, "read");
+      const dashboard = await startDashboard({ store, place, port: 0, allowedHosts: [], assets: ASSETS });
+      const close = async (): Promise<void> => {
+        await dashboard.close();
+        await store.close();
+      };
+      started.push({ url: dashboard.url, close });
+      return { url: dashboard.url, close };
+    },
+    async close() {
+      for (const server of started) await server.close();
+    },
+  };
+}
