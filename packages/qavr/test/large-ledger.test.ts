@@ -1,0 +1,131 @@
+import { existsSync } from "node:fs";
+import { memoryStore, type Store } from "@qavr/core";
+import { sqliteStore } from "@qavr/sqlite";
+import { expect, it } from "vitest";
+import { type Api, createApi } from "../src/dashboard/api.js";
+import { startBrowser } from "./support/browser.js";
+import { CONTENT, servers } from "./support/dashboards.js";
+import { fillLarge } from "./support/large-ledger.js";
+
+/** Questions of the dashboard's pages, about a memory in the middle and the first run. */
+const QUESTIONS = [
+  "status",
+  "memories",
+  "memories?order=best",
+  "memories?order=shown",
+  "memory?ref=memory-003001",
+  "runs",
+  "runs?before=501",
+  "run?ref=run-1",
+  "doctor",
+  "storage",
+];
+
+function ask(api: Api, question: string): Promise<unknown> {
+  const [name = "", params] = question.split("?");
+  return api.answer(name, new URLSearchParams(params));
+}
+
+/** A store that counts the rows of its answers. */
+function counted(store: Store): { readonly store: Store; take(): { states: number; entries: number } } {
+  let read = { states: 0, entries: 0 };
+  const rows = async <Row>(kind: keyof typeof read, answer: Promise<readonly Row[]>): Promise<readonly Row[]> => {
+    const found = await answer;
+    read[kind] += found.length;
+    return found;
+  };
+  return {
+    store: {
+      ...store,
+      readStates: (...given) => rows("states", store.readStates(...given)),
+      scanStates: (...given) => rows("states", store.scanStates(...given)),
+      readEntries: (...given) => rows("entries", store.readEntries(...given)),
+    },
+    take() {
+      const taken = read;
+      read = { states: 0, entries: 0 };
+      return taken;
+    },
+  };
+}
+
+const MEMORIES = 8_000;
+/** More than 10,000 entries: shorter ledgers are compared with their digests. */
+const RUNS = 5_100;
+/** Rows that a page reads at most, whatever the length of the ledger. */
+const MOST_STATES = 6_000;
+const MOST_ENTRIES = 7_000;
+
+it(`reads a part of ${MEMORIES} memories for each page, and pages through all of them in order`, async () => {
+  const inner = memoryStore();
+  await fillLarge(inner, { memories: MEMORIES, runs: RUNS });
+  const { store, take } = counted(inner);
+  for (const question of QUESTIONS) {
+    // A page that is opened first has nothing to build on.
+    const api = createApi(store, "memory");
+    take();
+    await ask(api, question);
+    const { states, entries } = take();
+    expect(states, question).toBeLessThan(MOST_STATES);
+    expect(entries, question).toBeLessThan(MOST_ENTRIES);
+  }
+
+  const api = createApi(store, "memory");
+  const utilities: number[] = [];
+  let next: string | undefined;
+  do {
+    const page = (await ask(api, `memories${next === undefined ? "" : `?after=${encodeURIComponent(next)}`}`)) as {
+      readonly rows: readonly { readonly utility: number }[];
+      readonly of: number;
+      readonly next?: string;
+    };
+    utilities.push(...page.rows.map(({ utility }) => utility));
+    next = utilities.length < 1_000 ? page.next : undefined;
+  } while (next !== undefined);
+  expect(utilities).toHaveLength(1_000);
+  expect(utilities).toEqual(utilities.toSorted((a, b) => a - b));
+});
+
+/**
+ * QAVR_LARGE=<file> measures 100,000 memories with a million outcomes. A missing file is filled first, which takes a quarter of an hour:
+ *
+ *     QAVR_LARGE=/tmp/large.db pnpm exec vitest run --project newest packages/qavr/test/large-ledger.test.ts
+ */
+const file = process.env.QAVR_LARGE;
+if (file !== undefined) {
+  it("answers about a large ledger", { timeout: 7_200_000 }, async () => {
+    if (!existsSync(file)) {
+      const store = sqliteStore(file);
+      await fillLarge(store, { memories: 100_000, runs: 1_000_000 });
+      await store.close();
+    }
+    for (const question of QUESTIONS) {
+      const times: number[] = [];
+      for (let round = 0; round < 20; round++) {
+        const store = sqliteStore({ path: file, readOnly: true });
+        const api = createApi(store, file);
+        const start = performance.now();
+        await ask(api, question);
+        times.push(performance.now() - start);
+        await store.close();
+      }
+      times.sort((a, b) => a - b);
+      console.log(`${question}: median ${times[10]?.toFixed(0)} ms, p95 ${times[18]?.toFixed(0)} ms`);
+    }
+    const browser = await startBrowser();
+    const { serve, close } = servers();
+    if (browser) {
+      const { url } = await serve(file);
+      const page = await browser.newPage();
+      const start = performance.now();
+      await page.goto(url);
+      const paint = await page.evaluate(
+        () => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Number.NaN,
+      );
+      await page.getByText(CONTENT.overview).waitFor();
+      console.log(`first paint ${paint.toFixed(0)} ms, overview complete ${(performance.now() - start).toFixed(0)} ms`);
+      await browser.close();
+    }
+    await close();
+  });
+}
