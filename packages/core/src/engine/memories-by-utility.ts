@@ -1,6 +1,6 @@
 import type { MemoryRecord } from "../ledger/memory-record.js";
 import { memoryScope } from "../ledger/state-keys.js";
-import { bandScope } from "../ledger/utility-bands.js";
+import { bandOf, bandScope, SLACK } from "../ledger/utility-bands.js";
 import type { EngineParts } from "./parts.js";
 
 /** Which end comes first. */
@@ -27,8 +27,8 @@ export interface RankedPage {
 const MOST_READ = 10_000;
 
 /**
- * Memories by utility from either end, each the reverse of the other, a band at a time: exact within a band of at most {@link MOST_READ}, and across bands but for what has
- * faded since a memory last learned.
+ * Memories by utility from either end, each the reverse of the other, a few bands at a time. Exact, but for what has faded since a memory
+ * last learned, and for bands that list more than {@link MOST_READ}.
  *
  * @param after id of the last memory of the page before
  */
@@ -60,22 +60,26 @@ export async function memoriesByUtility(
   if (after !== undefined && !last) return { memories: [], more: false, unread: 0 };
   const bands = counts.flatMap((count, i) => (count > 0 ? [{ band: i + 1, count }] : []));
   if (order === "highest") bands.reverse();
-  const memories: RankedMemory[] = [];
+  /** True when no memory that this band or a later one lists can come before it. */
+  const precedes = (memory: RankedMemory, band: number): boolean => sign * (band - bandOf(memory)) > SLACK;
+  let memories: RankedMemory[] = [];
+  let more = false;
   let looked = 0;
   let unread = 0;
   for (const { band, count } of bands) {
-    if (last && sign * (band - last.record.band) < 0) continue;
-    // A band is read whole or on the next page, so that pages meet.
-    if (memories.length > limit || (memories.length > 0 && looked + count > MOST_READ)) break;
+    if (last && sign * (bandOf(last) - band) > SLACK) continue;
+    const sure = memories.filter((memory) => precedes(memory, band));
+    if (sure.length > limit || (sure.length > 0 && looked + count > MOST_READ)) {
+      memories = sure;
+      more = true;
+      break;
+    }
     const listed = await store.scanStates(namespace, bandScope(band, collection), { limit: MOST_READ });
     looked += listed.length;
     unread += Math.max(0, count - listed.length);
-    const sorted = (await read(listed.map(({ id }) => id))).sort(before);
-    for (const memory of sorted)
-      if (!last || band !== last.record.band || before(last, memory) < 0) memories.push(memory);
+    const found = await read(listed.map(({ id }) => id));
+    memories.push(...found.filter((memory) => !last || before(last, memory) < 0));
   }
-  const beyond = bands.at(-1);
-  const shown = memories.slice(0, limit);
-  const more = shown.length > 0 && (memories.length > limit || beyond?.band !== shown.at(-1)?.record.band);
-  return { memories: shown, more, unread };
+  memories.sort(before);
+  return { memories: memories.slice(0, limit), more: more || memories.length > limit, unread };
 }

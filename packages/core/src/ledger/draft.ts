@@ -26,7 +26,7 @@ import {
 } from "./state-keys.js";
 import { decodeStats, emptyStats, encodeStats, type StatsRecord } from "./stats-record.js";
 import { readable } from "./unreadable.js";
-import { bandOf, bandScope } from "./utility-bands.js";
+import { bandOf, bandScope, SLACK } from "./utility-bands.js";
 
 /** A part of a reduction: asks for states on the way and returns a result. */
 export type Loading<Result = void> = Generator<readonly StateRef[], Result, readonly (Uint8Array | undefined)[]>;
@@ -187,14 +187,14 @@ export class Draft<Shared, Memory> {
     return this.#writes;
   }
 
-  /** Counts a memory in its collection, and moves it to the band of its utility. */
+  /** Counts a memory in its collection, and lists it in the band of its utility. */
   #count(collection: string, id: string, record: MemoryRecord<Memory>): void {
     const isShown = record.shown > 0;
     if (isShown !== record.wasShown) this.shared(collection).memories += isShown ? 1 : -1;
     if (record.isAsStored) return;
     const { band: before, learned } = record;
     const band = learned === undefined ? 0 : bandOf(this.learner.describe(learned, this.at));
-    if (band === before) return;
+    if (band === before || (band > 0 && before > 0 && Math.abs(band - before) <= SLACK)) return;
     const { bands } = this.shared(collection);
     if (before > 0) {
       bands[before - 1] = (bands[before - 1] as number) - 1;

@@ -2,8 +2,9 @@ import { memoryScope } from "./state-keys.js";
 
 /**
  * Memories by utility, so that the best and the worst are found without reading all. Each memory with evidence lies in one of 32 bands,
- * by its utility when it last learned: its record names the band, the band's scope lists its id, the collection's record has the number
- * of each band. The fold moves a memory when its band changes, which is rare once it has evidence.
+ * by its utility when it last learned, or beside it: its record names the band, the band's scope lists its id, the collection's record
+ * has the number of each band. The fold moves a memory when its utility is further than {@link SLACK} bands away, which is rare once it
+ * has evidence.
  *
  * Sixteen bands for each sign, which begin at 0 and at 2^(i/2 − 6), i = 0 … 14: whatever the scale of utilities, the outermost band with
  * members has few of them.
@@ -11,6 +12,8 @@ import { memoryScope } from "./state-keys.js";
 const EDGES = Array.from({ length: 15 }, (_, i) => 2 ** (Math.floor(i / 2) - 6) * (i % 2 === 0 ? 1 : Math.SQRT2));
 const SIDE = EDGES.length + 1;
 export const BANDS: number = 2 * SIDE;
+/** Bands between the one that lists a memory and the one of its utility, at most. 0 would write twice as often, 2 read twice as much. */
+export const SLACK = 1;
 
 /** A band's memories: ids without a value. */
 export const bandScope = (band: number, collection: string): string => `band${band.toString(36)}:${collection}`;
