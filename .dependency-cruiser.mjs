@@ -28,6 +28,7 @@ const PACKAGES = {
       "learners",
       "sqlite",
       "local",
+      "markdown",
       "postgres",
       "postgres-server",
       "store-conformance",

@@ -7,6 +7,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<unknown>>> = {
   adapter: () => import("./adapter/main.js"),
   mastra: () => import("./mastra/main.js"),
   local: () => import("./local/main.js"),
+  procedures: () => import("./procedures/main.js"),
   stores: () => import("./stores/main.js"),
   scale: () => import("./scale/main.js"),
 };

@@ -18,5 +18,5 @@ export { openProcedures, type ProcedureCollection, type Procedures } from "./pro
 export type { AskModel, ReviewAction, ReviewProposal } from "./procedures/review.js";
 export type { RunEvidence } from "./procedures/run-evidence.js";
 export type { WriteReport } from "./procedures/stamp.js";
-export type { Outcomes } from "./procedures/trial.js";
+export { decide as decideTrial, type Outcomes, type TrialVerdict } from "./procedures/trial.js";
 export type { LessonRow } from "./reinforcement-table.js";

@@ -1,0 +1,61 @@
+import { createEngine, memoryStore } from "@qavr/core";
+import { openProcedures } from "@qavr/markdown";
+import { cachedLsa, lsaEmbedder } from "../embedding/lsa.js";
+import { buildCorpus, fileOf, inFolder, type Request } from "./corpus.js";
+
+/** Shares of requests whose procedure was among the first three. */
+export interface MatchingResult {
+  readonly search: "words" | "words + vectors";
+  readonly seed: number;
+  readonly before: number;
+  /** After the runs, by their outcomes. */
+  readonly after: number;
+}
+
+const SHOWN = 3;
+const DIMS = 256;
+/** Texts that the embedding is fitted on. */
+const FITTED = 3_000;
+
+/** @param runs Runs that teach. @param tests Other requests, before and after them. */
+export async function measureMatching(seed: number, runs: number, tests: number): Promise<MatchingResult[]> {
+  const { procedures: known, requests } = await buildCorpus(seed);
+  const files = Object.fromEntries(known.map((one) => [`procedures/${one.name}.md`, fileOf(one)]));
+  const fitted = requests.slice(-FITTED).map(({ text }) => text);
+  const embedText = lsaEmbedder(await cachedLsa(fitted, { dims: DIMS }));
+  // A text without a known term has a vector of zeros, which no collection takes.
+  const vectorOf = (text: string): number[] => [...embedText(text), 1e-6];
+  const results: MatchingResult[] = [];
+  for (const search of ["words", "words + vectors"] as const) {
+    results.push(
+      await inFolder(files, async (root) => {
+        const engine = createEngine({ store: memoryStore() });
+        const embed = search === "words" ? undefined : async (texts: readonly string[]) => texts.map(vectorOf);
+        const procedures = openProcedures(root, { engine, embed });
+        const shown = async ({ text }: Request) => procedures.search({ text, limit: SHOWN });
+        const hits = async (asked: readonly Request[]): Promise<number> => {
+          let right = 0;
+          for (const request of asked) {
+            const found = await shown(request);
+            if (found.procedures.some(({ name }) => name === request.need)) right += 1;
+          }
+          return right / asked.length;
+        };
+        const before = await hits(requests.slice(0, tests));
+        for (const request of requests.slice(tests, tests + runs)) {
+          const { procedures: found, episode } = await shown(request);
+          if (episode === "") continue;
+          // The agent loads the right one where it sees it, else the first, and fails.
+          const right = found.find(({ name }) => name === request.need);
+          const { memory } = right ?? (found[0] as (typeof found)[number]);
+          await engine.report(episode, { reward: right !== undefined, used: [memory], tier: "verified" });
+        }
+        const after = await hits(requests.slice(tests + runs, 2 * tests + runs));
+        await procedures.close();
+        await engine.close();
+        return { search, seed, before, after };
+      }),
+    );
+  }
+  return results;
+}
