@@ -11,10 +11,11 @@ export {
 export type { ArchivedCopy } from "./procedures/archive.js";
 export type { Draft, Transcript } from "./procedures/distil.js";
 export type { Job } from "./procedures/lifecycle.js";
+export type { ProcedureCollection, Procedures } from "./procedures/opened-procedures.js";
 export type { LoadedProcedure, MatchTier, Procedure, ProcedureHit, ProcedureMemory } from "./procedures/procedure.js";
 export type { ProcedureFinding, ProcedureKind, StatedCounts } from "./procedures/procedure-file.js";
 export type { InRun, ProcedureOutcome, ProcedureQuery, ProceduresOptions } from "./procedures/procedure-options.js";
-export { openProcedures, type ProcedureCollection, type Procedures } from "./procedures/procedures.js";
+export { openProcedures } from "./procedures/procedures.js";
 export type { AskModel, ReviewAction, ReviewProposal } from "./procedures/review.js";
 export type { RunEvidence } from "./procedures/run-evidence.js";
 export type { WriteReport } from "./procedures/stamp.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { hasKeyword, keywordsOf } from "../src/procedures/keywords.js";
-import { withinBudget } from "../src/procedures/text-budget.js";
+import { fittedTexts } from "../src/procedures/text-budget.js";
 import { markdown, proceduresOf } from "./support/procedures.js";
 
 const CHATWORK = "Chatworkモニタリングの手順。新着メッセージの確認と振り分け";
@@ -149,9 +149,9 @@ describe("a budget", () => {
 
   it("P9: takes no heading in code for a place to end, and no title without text", () => {
     const text = "# Title\n\n```md\n# no heading\n```\n\n# Next\n\nmore";
-    expect(withinBudget([text], 9, (part) => Math.ceil(part.length / 4))).toMatchObject([
+    expect(fittedTexts([text], 9, (part) => Math.ceil(part.length / 4))).toMatchObject([
       { text: "# Title\n\n```md\n# no heading\n```" },
     ]);
-    expect(withinBudget([text], 5, (part) => Math.ceil(part.length / 4))).toEqual([]);
+    expect(fittedTexts([text], 5, (part) => Math.ceil(part.length / 4))).toEqual([]);
   });
 });

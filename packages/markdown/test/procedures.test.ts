@@ -177,6 +177,26 @@ describe("procedures", () => {
     expect((await procedures.load(found[0]?.id as string, { episode })).text).toContain("migrations");
   });
 
+  it("are listed by expected use, as many as fit, so that each gets its turn and those in use stay", async () => {
+    const names = ["a", "b", "c", "d", "e", "f"];
+    const { procedures } = proceduresOf(
+      Object.fromEntries(names.map((name) => [`procedures/${name}.md`, `${name}.\n`])),
+    );
+    const listed = async () => {
+      const { procedures: found, episode } = await procedures.listing({ characters: 6 });
+      for (const { id } of found) if (/[be]$/.test(id)) await procedures.load(id, { episode });
+      return found
+        .map(({ name }) => name)
+        .sort()
+        .join("");
+    };
+    const lists = [];
+    for (let i = 0; i < 8; i++) lists.push(await listed());
+    expect(lists.slice(0, 2)).toEqual(["abc", "bde"]);
+    expect(new Set(lists.slice(2).flatMap((list) => [...list]))).toEqual(new Set(names));
+    expect(lists.slice(2).every((list) => list.includes("b") && list.includes("e"))).toBe(true);
+  });
+
   it("show their texts when the ledger fails", async () => {
     const lines: unknown[] = [];
     const logger = { warn: (...line: unknown[]) => lines.push(line), info() {}, error() {}, debug() {} };

@@ -1,6 +1,8 @@
 import { createEngine, memoryStore } from "@qavr/core";
+import { openProcedures } from "@qavr/markdown";
 import { loadDataset } from "../datasets/load-dataset.js";
 import { seededRandom, shuffle } from "../random/seeded-random.js";
+import { inFolder } from "./corpus.js";
 
 /** Share of the needed skills in a listing, by runs. */
 export interface ListingResult {
@@ -30,7 +32,7 @@ export async function measureListing(seed: number, runs: number): Promise<Listin
   const skills = shuffle(all, random)
     .slice(0, SKILLS)
     .map(({ name, texts }) => ({
-      id: `skill:${name}`,
+      id: `procedure:${name}`,
       name,
       texts,
       description: texts.join(" ").slice(0, DESCRIPTION),
@@ -42,7 +44,7 @@ export async function measureListing(seed: number, runs: number): Promise<Listin
   ): Skill[] => {
     let left = CHARACTERS;
     return ordered.filter(({ name, description }) => {
-      const length = name.length + description.length + 4;
+      const length = name.length + description.length;
       if (length > left) return false;
       left -= length;
       return true;
@@ -52,28 +54,27 @@ export async function measureListing(seed: number, runs: number): Promise<Listin
     const ids = new Set(listed.map(({ id }) => id));
     return needed.filter(({ id }) => ids.has(id)).length / NEEDED;
   };
-  const engine = createEngine({ store: memoryStore() });
-  const candidates = skills.map(({ id, description }) => ({ id, similarity: 0, text: description }));
-  // The same listing for every request: a host makes it when a session begins.
-  const rank = async (record: boolean) => {
-    const ranking = await engine.rank({ collection: "skills", candidates, topK: SKILLS, record });
-    return { ranking, listed: fill(ranking.items.map(({ index }) => skills[index] as (typeof skills)[number])) };
-  };
-  const learned: { runs: number; share: number }[] = [];
-  for (let run = 0; run <= runs; run++) {
-    if (run % EVERY === 0) learned.push({ runs: run, share: shareOf((await rank(false)).listed) });
-    if (run === runs) break;
-    const { ranking, listed } = await rank(true);
-    engine.narrow(
-      ranking.episode,
-      ranking.exposure,
-      listed.map(({ id }) => id),
-    );
-    // Some skills are needed far more often than others.
-    const wanted = needed[Math.floor(NEEDED * random() ** 2)] as (typeof needed)[number];
-    const isListed = listed.some(({ id }) => id === wanted.id);
-    await engine.end(ranking.episode, { reward: isListed, used: isListed ? [wanted.id] : [], tier: "verified" });
-  }
-  await engine.close();
-  return { seed, alphabetical: shareOf(fill(skills)), learned };
+  const files = Object.fromEntries(
+    skills.map(({ name, description }) => [
+      `procedures/${name}.md`,
+      `---\ndescription: ${JSON.stringify(description)}\n---\nSteps.\n`,
+    ]),
+  );
+  return inFolder(files, async (root) => {
+    const engine = createEngine({ store: memoryStore() });
+    const procedures = openProcedures(root, { engine });
+    const learned: { runs: number; share: number }[] = [];
+    for (let run = 0; run <= runs; run++) {
+      const { procedures: listed, episode } = await procedures.listing({ characters: CHARACTERS });
+      if (run % EVERY === 0) learned.push({ runs: run, share: shareOf(listed) });
+      // Some skills are needed far more often than others.
+      const wanted = needed[Math.floor(NEEDED * random() ** 2)] as (typeof needed)[number];
+      const isListed = listed.some(({ id }) => id === wanted.id);
+      if (isListed) await procedures.load(wanted.id, { episode });
+      await engine.report(episode, { reward: isListed, tier: "verified" });
+    }
+    await procedures.close();
+    await engine.close();
+    return { seed, alphabetical: shareOf(fill(skills)), learned };
+  });
 }

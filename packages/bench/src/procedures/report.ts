@@ -125,7 +125,7 @@ ${trialTable(trials)}
 ## A listing with an end
 
 165 skills, of which 40 are ever needed, some far more often than others. A host lists names and descriptions up to 15,000 characters; the rest cannot be
-loaded. A run succeeds if its skill is listed. The order is learned from these runs alone.
+loaded. A run succeeds if its skill is listed. The listing is made before the request is known; its order (\`listing()\`) is learned from these runs alone.
 
 ${listingTable(listing)}
 

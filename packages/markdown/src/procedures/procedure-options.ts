@@ -115,6 +115,15 @@ export function resolveProcedureQuery(given: ProcedureQuery): ProcedureQuery & {
 }
 
 /** @throws INVALID_ARGUMENT */
+export function resolveListing(
+  given: { readonly characters?: number | undefined; readonly kind?: ProcedureKind | undefined } & InRun,
+): { readonly characters: number; readonly kind: ProcedureKind | undefined } & InRun {
+  const rules = { ...RUN, characters: whole(1), kind: QUERY.kind };
+  const { kind, ...rest } = resolveOptions("listing()", given, { characters: 15_000 }, rules);
+  return { ...rest, kind };
+}
+
+/** @throws INVALID_ARGUMENT */
 export function resolveRun(call: string, given: InRun): InRun {
   return resolveOptions(call, given, {}, RUN);
 }

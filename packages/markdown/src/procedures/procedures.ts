@@ -1,43 +1,28 @@
 import { randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import {
-  createEngine,
-  type Engine,
-  type EpisodeView,
-  type MemoryView,
-  type OutcomeReceipt,
-  QavrError,
-} from "@qavr/core";
-import { createLog, toLabel } from "@qavr/core/adapter";
+import { createEngine, type EpisodeView, type MemoryView, type OutcomeReceipt, QavrError } from "@qavr/core";
+import { createLog, toLabel, withinBudget } from "@qavr/core/adapter";
 import { illegalOption } from "@qavr/core/store";
 import { localMemories, type StoredMemory } from "@qavr/local";
 import { sqliteStore } from "@qavr/sqlite";
 import type { MarkdownLogCode } from "../log-codes.js";
 import { markdownFiles } from "../markdown-files.js";
-import { type ArchivedCopy, archiveIn } from "./archive.js";
-import { accept, type Draft, distil, type Transcript } from "./distil.js";
-import { type Job, lastRuns, noteJob } from "./lifecycle.js";
+import { archiveIn } from "./archive.js";
+import { accept, distil } from "./distil.js";
+import { lastRuns, noteJob } from "./lifecycle.js";
 import { type Match, procedureMatcher } from "./matching.js";
-import {
-  type LoadedProcedure,
-  type Procedure,
-  type ProcedureHit,
-  type ProcedureMemory,
-  procedureOf,
-  toProcedure,
-  UNKNOWN,
-} from "./procedure.js";
+import type { Procedures } from "./opened-procedures.js";
+import { type Procedure, procedureOf, toProcedure, UNKNOWN } from "./procedure.js";
 import { PROCEDURE_FILES } from "./procedure-file.js";
 import { type Catalogued, procedureIndex } from "./procedure-index.js";
 import {
   assertId,
   type InRun,
-  type ProcedureOutcome,
-  type ProcedureQuery,
   type ProceduresOptions,
   resolveDistil,
   resolveDryRun,
+  resolveListing,
   resolveProcedureOutcome,
   resolveProcedureQuery,
   resolveProceduresOptions,
@@ -46,104 +31,9 @@ import {
 } from "./procedure-options.js";
 import { toProcedureRecord } from "./procedure-record.js";
 import { fileReplacer } from "./replace-file.js";
-import { type AskModel, beginTrial, type ReviewProposal, review } from "./review.js";
-import { migrated, stamped, type WriteReport, writeEach } from "./stamp.js";
-import { withinBudget } from "./text-budget.js";
-
-/** The procedures as a memory searches them. It counts none: the memory counts those that its runs show, when they end. */
-export interface ProcedureCollection {
-  /** `procedures`: its name in the ledger. */
-  readonly name: string;
-  /** The best matches, best first, each procedure once. `text` is the body, `metadata` has id, name, description and path. */
-  search(query: { readonly text: string; readonly limit?: number | undefined }): Promise<ProcedureMemory[]>;
-}
-
-/**
- * Procedures and skills in Markdown files. The files are the truth, and no call but those that say so writes them. What is known of a
- * procedure is in the ledger, by id and version. Every call looks for changed files first, and rejects with the codes of the collection
- * (`STORE_…`) in `.qavr/procedures.db`.
- */
-export interface Procedures {
-  /** Outcomes of a search go to `engine.report(episode, …)`. */
-  readonly engine: Engine;
-  /** For `memory.retriever()` of `@qavr/langchain` and `qavr.collections` of `@qavr/mastra`. */
-  readonly collection: ProcedureCollection;
-  /** All, by path, without counting them. */
-  list(): Promise<Procedure[]>;
-  /** Undefined for an unknown id. Takes the id of a procedure or of a version. @throws INVALID_ARGUMENT for a path */
-  get(id: string): Promise<Procedure | undefined>;
-  /**
-   * The best matches in learned order, as far as they fit into the budget. They count as shown.
-   *
-   * @throws INVALID_ARGUMENT
-   */
-  search(query: ProcedureQuery): Promise<{ readonly procedures: readonly ProcedureHit[]; readonly episode: string }>;
-  /** A procedure with its text. It counts as used by the run. @throws INVALID_ARGUMENT also for an unknown id and a path */
-  load(id: string, run?: InRun): Promise<LoadedProcedure>;
-  /**
-   * Reports how a procedure served a run. It counts once per run and procedure, whatever else is reported: the better tier, of one tier
-   * the last word. Without an episode it is a run of its own.
-   *
-   * @throws INVALID_ARGUMENT also for an unknown id, a path, and a success that is no boolean; NOT_SHOWN for a recorded run that did not see
-   * it; UNKNOWN_EPISODE and the other codes of `engine.report`
-   */
-  report(id: string, outcome: ProcedureOutcome): Promise<OutcomeReceipt>;
-  /**
-   * Writes counts into files, under `metadata`, and where they are missing a description and the name of a SKILL.md. All other bytes
-   * stay. A file that has changed since it was read is skipped.
-   *
-   * @param ids @default all
-   * @throws INVALID_ARGUMENT also for an unknown id and a path; the error of the file system where a file cannot be written
-   */
-  stamp(ids?: readonly string[]): Promise<WriteReport>;
-  /**
-   * Completes files as `stamp` does, without counts, and moves fields of a SKILL.md that its format does not allow under `metadata`. Each
-   * file is first copied to `.qavr/archive`. Run again, it changes nothing.
-   *
-   * @throws INVALID_ARGUMENT; the error of the file system where a file cannot be written
-   */
-  migrate(options?: { readonly dryRun?: boolean | undefined }): Promise<WriteReport>;
-  /**
-   * Puts a revised body on trial: it gets half of the episodes, by a hash of each, until `review` adopts it or takes it back. The file stays
-   * as it is until then. Returns the revision's id in the ledger.
-   *
-   * @throws INVALID_ARGUMENT for an unknown id, a path, an empty or unchanged body, and while another revision is on trial
-   */
-  revise(id: string, body: string): Promise<string>;
-  /**
-   * Proposes what the evidence speaks for, and does it unless it is a dry run. Files that go or change are kept in `.qavr/archive`. To be
-   * run every day or week, and more often while a revision is on trial.
-   *
-   * @param options.model Writes revisions; without it they are only proposed.
-   * @throws INVALID_ARGUMENT; what the model throws; the codes of `engine.memories` and `engine.history`
-   */
-  review(options?: {
-    readonly dryRun?: boolean | undefined;
-    readonly model?: AskModel | undefined;
-  }): Promise<ReviewProposal[]>;
-  /**
-   * Lets a model write down procedures from runs that went well: from their transcripts, else from the notes of their reports. Drafts wait
-   * in `.qavr/drafts`; those that are nearly the same as another or as a procedure are left out.
-   *
-   * @param options.since Unix ms; the runs from then on.
-   * @throws INVALID_MODEL_OUTPUT for an answer of another form, and nothing is written then; what the model throws
-   */
-  distil(options: {
-    readonly model: AskModel;
-    readonly since: number;
-    readonly transcript?: Transcript | undefined;
-  }): Promise<Draft[]>;
-  /** Makes a draft the file `procedures/<name>.md`. Returns its id. @throws INVALID_ARGUMENT also where that file is there */
-  accept(draft: Draft): Promise<string>;
-  /** Copies in the archive, by path. */
-  archived(): Promise<ArchivedCopy[]>;
-  /** Writes an archived copy back. @throws INVALID_ARGUMENT for one that is not in the archive, and where a file is in its place */
-  restore(copy: string): Promise<void>;
-  /** When each job ended last, Unix ms; those that never ran are left out. */
-  lastRuns(): Promise<Partial<Record<Job, number>>>;
-  /** Closes the collection, and the engine unless it was given. */
-  close(): Promise<void>;
-}
+import { beginTrial, review } from "./review.js";
+import { migrated, stamped, writeEach } from "./stamp.js";
+import { fittedTexts } from "./text-budget.js";
 
 /** Ids that one read of the ledger takes. */
 const READ_AT_ONCE = 10_000;
@@ -283,7 +173,7 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
       const ranking = await engine.rank(request);
       const ranked = ranking.items.map(({ index: place }) => found[place] as Match);
       const texts = ranked.map(({ memory }) => memory.text);
-      const fitted = withinBudget(texts, budget ?? Number.POSITIVE_INFINITY, countTokens);
+      const fitted = fittedTexts(texts, budget ?? Number.POSITIVE_INFINITY, countTokens);
       await counted(async () => {
         if (ranking.episode === "") return;
         const ids = fitted.map(({ index: place }) => ranked[place]?.memory.id as string);
@@ -297,6 +187,32 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
         return { ...(counts[i] as Procedure), similarity, matchedBy, text: part, tokens, truncated };
       });
       return { procedures, episode: ranking.episode };
+    },
+
+    async listing(given = {}) {
+      const { characters, kind, episode, namespace = own } = resolveListing(given);
+      await index.sync();
+      const all = await withCounts(
+        [...index.catalogue().values()].filter(({ facts }) => kind === undefined || facts.kind === kind),
+      );
+      const byUse = all.map((procedure) => ({ procedure, use: expectedUse(procedure) })).sort((a, b) => b.use - a.use);
+      const ordered = byUse.map(({ procedure }) => procedure);
+      const procedures = withinBudget(ordered, characters, ({ name, description }) => name.length + description.length);
+      if (procedures.length === 0) return { procedures, episode: episode ?? "" };
+      const shown = await counted(async () => {
+        const candidates = procedures.map(({ memory, name }) => ({ id: memory, similarity: 0, label: toLabel(name) }));
+        const request = {
+          namespace,
+          collection: collection.name,
+          candidates,
+          topK: candidates.length,
+          keepOrder: true,
+        };
+        const ranking = await engine.rank(episode === undefined ? request : { ...request, episode });
+        if (episode === undefined && ranking.episode !== "") await engine.end(ranking.episode);
+        return ranking.episode;
+      }, "");
+      return { procedures, episode: shown };
     },
 
     async load(id, run = {}) {
@@ -385,4 +301,9 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
       if (!given) await engine.close();
     },
   };
+}
+
+/** (uses that did not fail + 1) / (times shown + 2): the mean of a Beta(1, 1) prior after them. */
+function expectedUse({ used, failures, shown }: Procedure): number {
+  return (Math.max(0, used - failures) + 1) / (shown + 2);
 }

@@ -22,7 +22,7 @@ export interface FittedText {
  * The texts that fit into a budget, in order. One that does not fit ends before a heading, where its first sections do; else it is
  * skipped, so that it keeps no shorter one out.
  */
-export function withinBudget(texts: readonly string[], budget: number, countTokens: CountTokens): FittedText[] {
+export function fittedTexts(texts: readonly string[], budget: number, countTokens: CountTokens): FittedText[] {
   let left = budget;
   return texts.flatMap((text, index): FittedText[] => {
     const whole = countTokens(text);
