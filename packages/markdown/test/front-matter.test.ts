@@ -177,7 +177,7 @@ describe("stamp()", () => {
     const report = await procedures.stamp();
     expect([report.written.length, report.skipped]).toEqual([4, []]);
     expect(readFileSync(join(root, "skills/pdf-forms/SKILL.md"), "utf8")).toMatch(
-      /^---\nname: pdf-forms\ndescription: Fill forms\nlicense: MIT\nmetadata: \{author: "a", qavr-success-count: "1", qavr-failure-count: "0", qavr-confidence: "1", qavr-last-shown: "[^"]+Z", qavr-content: "[0-9a-f]{12}"\}\n---\nBody.\n$/,
+      /^---\nname: pdf-forms\ndescription: Fill forms\nlicense: MIT\nmetadata: \{qavr-success-count: "1", qavr-failure-count: "0", qavr-confidence: "1", qavr-last-shown: "[^"]+Z", qavr-content: "[0-9a-f]{12}", author: "a"\}\n---\nBody.\n$/,
     );
     for (const path of Object.keys(skills)) expect(await validate(join(root, path, ".."))).toEqual([]);
     expect((await procedures.list()).flatMap(({ findings }) => findings)).toEqual([]);

@@ -9,9 +9,9 @@ import type { FileReplacer } from "./replace-file.js";
 export interface ArchivedCopy {
   /** Id of the procedure. */
   readonly id: string;
-  /** Where it was, from the root. */
+  /** Its place before, from the root. */
   readonly path: string;
-  /** Where the copy is, from the root. */
+  /** Place of the copy, from the root. */
   readonly copy: string;
 }
 

@@ -111,10 +111,13 @@ export function withoutField(text: string, name: string): string | undefined {
  * `metadata` is no list of fields.
  */
 export function withMetadata(text: string, values: Readonly<Record<string, string>>): string | undefined {
-  return Object.entries(values).reduce<string | undefined>(
-    (before, [key, value]) => (before === undefined ? undefined : withEntry(before, key, value)),
-    text,
-  );
+  // Each is put before the first one, so the last one begins.
+  return Object.entries(values)
+    .reverse()
+    .reduce<string | undefined>(
+      (before, [key, value]) => (before === undefined ? undefined : withEntry(before, key, value)),
+      text,
+    );
 }
 
 function withEntry(text: string, key: string, value: string): string | undefined {
@@ -131,7 +134,7 @@ function withEntry(text: string, key: string, value: string): string | undefined
     if (isScalar(known?.value) && known.value.range) return replaced(yaml, known.value.range, quotedYaml(value), eol);
     if (known) return undefined;
     const [first] = metadata.items;
-    if (metadata.flow) return inBraces(yaml, metadata.range?.[1], line, metadata.items.length > 0);
+    if (metadata.flow) return inBraces(yaml, metadata.range?.[0], line, metadata.items.length > 0);
     const start = isScalar(first?.key) ? first.key.range?.[0] : undefined;
     if (start === undefined) return undefined;
     const lineStart = yaml.lastIndexOf("\n", start - 1) + 1;
@@ -172,11 +175,9 @@ function belowKey(yaml: string, key: unknown, line: string, eol: string): string
   return `${head}  ${line}${eol}${next === -1 ? "" : yaml.slice(next + 1)}`;
 }
 
-function inBraces(yaml: string, end: number | undefined, line: string, hasOthers: boolean): string | undefined {
-  const brace = end === undefined ? -1 : yaml.lastIndexOf("}", end - 1);
-  if (brace === -1) return undefined;
-  const before = yaml.slice(0, brace).replace(/[,\s]*$/, "");
-  return `${before}${hasOthers ? ", " : ""}${line}${yaml.slice(brace)}`;
+function inBraces(yaml: string, start: number | undefined, line: string, hasOthers: boolean): string | undefined {
+  if (start === undefined || yaml[start] !== "{") return undefined;
+  return `${yaml.slice(0, start + 1)}${line}${hasOthers ? ", " : ""}${yaml.slice(start + 1)}`;
 }
 
 function isEmpty(value: unknown): boolean {

@@ -21,7 +21,7 @@ import { centreOf, decide, type Outcomes } from "./trial.js";
  */
 export type ReviewAction = "revise" | "adopt" | "roll back" | "retire" | "promote";
 
-/** A step that the evidence speaks for. */
+/** A step that follows from the evidence. */
 export interface ReviewProposal {
   readonly id: string;
   readonly action: ReviewAction;

@@ -6,7 +6,7 @@ import { parseProcedure, SKILL_FIELDS } from "./procedure-file.js";
 import type { Catalogued } from "./procedure-index.js";
 import type { FileReplacer } from "./replace-file.js";
 
-/** What was written into files, and what was not. Ids of procedures. */
+/** Ids of procedures whose files were written, and of those whose files were not. */
 export interface WriteReport {
   readonly written: readonly string[];
   /** Files that have those bytes already. */
