@@ -4,7 +4,7 @@ import { runBenchmark } from "../report/benchmark.js";
 import { installedVersions } from "../report/machine.js";
 import { withProgress } from "../terminal/progress.js";
 import { type ListingResult, measureListing } from "./listing.js";
-import { type MatchingResult, measureMatching } from "./matching.js";
+import { type MatchingResult, measureMatching, measureTwins, type TwinResult } from "./matching.js";
 import { type ProcedureResults, procedureSummary, reportPage, trialPlot } from "./report.js";
 import { measureSpeed } from "./speed.js";
 import { measureTrials } from "./trials.js";
@@ -17,15 +17,17 @@ async function measureProcedures(full: boolean): Promise<ProcedureResults> {
   const { seeds, runs, tests, trials, listed } = full ? FULL : LOOK;
   const speed = await measureSpeed();
   const matching: MatchingResult[] = [];
+  const twins: TwinResult[] = [];
   const listing: ListingResult[] = [];
   await withProgress("runs", async (onProgress) => {
     for (let seed = 1; seed <= seeds; seed++) {
       matching.push(...(await measureMatching(seed, runs, tests)));
+      twins.push(await measureTwins(seed, runs, tests));
       listing.push(await measureListing(seed, listed));
       onProgress(seed / seeds);
     }
   });
-  const results = { runs, matching, speed, trials: measureTrials(trials), listing };
+  const results = { runs, matching, twins, speed, trials: measureTrials(trials), listing };
   if (full) await writeFile(PLOT, trialPlot(results.trials));
   return results;
 }

@@ -12,6 +12,13 @@ export interface MatchingResult {
   readonly after: number;
 }
 
+/** Shares of requests whose procedure was first, where half of the procedures sound right and fail. */
+export interface TwinResult {
+  readonly seed: number;
+  readonly before: number;
+  readonly after: number;
+}
+
 const SHOWN = 3;
 const DIMS = 256;
 /** Texts that the embedding is fitted on. */
@@ -58,4 +65,44 @@ export async function measureMatching(seed: number, runs: number, tests: number)
     );
   }
   return results;
+}
+
+/**
+ * Every second need has two procedures, each with half of the examples: one that serves it, and one that fails. The others have none. The
+ * agent follows the first procedure.
+ */
+export async function measureTwins(seed: number, runs: number, tests: number): Promise<TwinResult> {
+  const { procedures: known, requests: all } = await buildCorpus(seed);
+  const needs = known.filter((_, place) => place % 2 === 0);
+  const files = Object.fromEntries(
+    needs.flatMap((one) => [
+      [`procedures/${one.name}.md`, fileOf({ ...one, examples: one.examples.slice(0, 2) })],
+      [`procedures/${one.name}-old.md`, fileOf({ ...one, examples: one.examples.slice(2) })],
+    ]),
+  );
+  const wanted = new Set(needs.map(({ name }) => name));
+  const requests = all.filter(({ need }) => wanted.has(need));
+  return inFolder(files, async (root) => {
+    const engine = createEngine({ store: memoryStore() });
+    const procedures = openProcedures(root, { engine });
+    const follow = async (request: Request, isTold: boolean): Promise<number> => {
+      const { procedures: found, episode } = await procedures.search({ text: request.text, limit: SHOWN });
+      const [first] = found;
+      if (!first) return 0;
+      const success = first.name === request.need;
+      if (isTold) await engine.report(episode, { reward: success, used: [first.memory], tier: "verified" });
+      return success ? 1 : 0;
+    };
+    const share = async (asked: readonly Request[]): Promise<number> => {
+      let right = 0;
+      for (const request of asked) right += await follow(request, false);
+      return right / asked.length;
+    };
+    const before = await share(requests.slice(0, tests));
+    for (const request of requests.slice(tests, tests + runs)) await follow(request, true);
+    const after = await share(requests.slice(tests + runs, 2 * tests + runs));
+    await procedures.close();
+    await engine.close();
+    return { seed, before, after };
+  });
 }
