@@ -85,6 +85,22 @@ if (browser) {
       await page.close();
     });
 
+    it("says on its first page which contexts are still cold", async () => {
+      const path = newPath();
+      const engine = appEngine(sqliteStore(path));
+      for (let run = 0; run < 104; run++) {
+        const context = run < 101 ? "deploy" : "review";
+        const { episode } = await engine.rank({ context, candidates: [{ id: "a", similarity: 1 }], topK: 1 });
+        await engine.end(episode, { reward: run % 2 === 0, tier: "verified" });
+      }
+      await engine.close();
+      const { page } = await watchedPage(browser);
+      await page.goto((await serve(path)).url);
+      await page.getByRole("row", { name: /^deploy .* warm$/ }).waitFor();
+      await page.getByRole("row", { name: /^review .* cold$/ }).waitFor();
+      await page.close();
+    });
+
     it("keeps what it shows, and says how old it is, when the server is gone", async () => {
       const path = await ledgerFile({ runs: 20 });
       const { page } = await watchedPage(browser);
@@ -159,7 +175,8 @@ if (browser) {
       ["Which memories hurt, and what should be removed?", ["nav >> text=Memories"], /Worst first/],
       ["Why was this ranked here?", ["nav >> text=Runs", "td a >> nth=0"], /how it adds up/],
       ["Why was that not shown?", ["nav >> text=Runs", "td a >> nth=0"], /outranked|held-out/],
-      ["Who gives rewards?", ["nav >> text=Runs"], /checker/],
+      ["Who gives rewards, and do they agree?", ["nav >> text=Health"], /agrees with better evidence/],
+      ["What happened in this run?", ["nav >> text=Runs", "td a >> nth=0"], /verified, by checker/],
       ["Is the store healthy?", ["nav >> text=Health"], /the whole ledger compared with its digests/],
       ["Is the loop closed, is somebody gaming it?", ["nav >> text=Health"], /Nothing found/],
     ])("answers in three clicks: %s", async (_, clicks, answer) => {
