@@ -3,11 +3,13 @@ import type { Lesson } from "../learners/learner.js";
 import type { Draft } from "./draft.js";
 import type { EpisodeRecord } from "./episode-record.js";
 import { evidenceOf } from "./evidence.js";
-import { useOf } from "./used.js";
+import { loadedIn, useOf } from "./used.js";
 
 /**
  * The episode as a lesson. Exposures that carry nothing are left out; memories that were forgotten since get a scratch state,
  * so that their part of the credit goes nowhere instead of to the others or to a reused id.
+ *
+ * A run's outcome is also a vote on what it loaded, skills and tools: of a long list, the others were hardly read.
  *
  * @param first true when the episode has not taught before
  */
@@ -19,6 +21,7 @@ export function lessonOf<Shared, Memory>(
   const evidence = evidenceOf(episode);
   const { lesson, votes } = evidence;
   const isUsed = useOf(episode.used);
+  const isLoaded = loadedIn(episode.used);
   const shares = creditShares(episode.exposures);
   const exposures = episode.exposures.flatMap((exposure, e) => {
     const { share, weights } = shares[e] as (typeof shares)[number];
@@ -38,7 +41,7 @@ export function lessonOf<Shared, Memory>(
             memory: reachable ? record.draft() : draft.learner.memory.empty(),
             similarity,
             weight: evidence.credits(collection, id) ? (weights[i] as number) : 0,
-            vote: evidence.voteOn(collection, id),
+            vote: lesson && isLoaded(id) ? evidence.verdictOn(collection, id, true) : evidence.voteOn(collection, id),
             used: isUsed(id),
           };
         }),
@@ -46,12 +49,13 @@ export function lessonOf<Shared, Memory>(
     ];
   });
   const capped = votes.some(({ credibility }) => credibility?.cap);
+  const isVoted = exposures.some(({ shown }) => shown.some(({ vote }) => vote !== 0));
   return {
     exposures,
     reward: lesson?.reward ?? null,
     weight: evidence.weight,
     // Votes of which a cap left nothing are no votes.
-    voted: votes.length > 0 && (!capped || exposures.some(({ shown }) => shown.some(({ vote }) => vote !== 0))),
+    voted: isVoted || (votes.length > 0 && !capped),
     at: lesson?.at ?? votes.at(-1)?.at ?? 0,
     first,
   };

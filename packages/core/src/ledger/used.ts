@@ -58,6 +58,12 @@ export function useOf(uses: Uses): (id: string) => boolean | undefined {
   return (id) => ids.has(id) || (isComplete ? false : undefined);
 }
 
+/** For each memory: true when the run loaded it as a skill, or called the tool that it is. */
+export function loadedIn(uses: Uses): (id: string) => boolean {
+  const ids = new Set(uses?.flatMap(({ id, by }) => (by === "skill" ? [id] : [])));
+  return (id) => ids.has(id);
+}
+
 /** One byte for unknown; else a list with one byte beside each id. */
 export function writeUses(writer: ByteWriter, uses: Uses): void {
   writer.u8(uses ? 1 : 0);

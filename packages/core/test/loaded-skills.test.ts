@@ -1,0 +1,32 @@
+import { createEngine, type Engine, memoryStore, type UseFinder } from "@qavr/core";
+import { replay } from "@qavr/core/maintenance";
+import { describe, expect, it } from "vitest";
+
+const BOTH = ["old", "new"].map((id) => ({ id, similarity: 0.5, text: `${id}: deploys a service` }));
+
+/** Runs that are shown both, load the first one, and succeed with the new one alone. */
+async function loading(engine: Engine, by: UseFinder): Promise<string[]> {
+  const loaded: string[] = [];
+  for (let run = 0; run < 6; run++) {
+    const { episode, items } = await engine.rank({ text: "deploy the service", candidates: BOTH, topK: 2 });
+    const id = items[0]?.id as string;
+    loaded.push(id);
+    await engine.end(episode, { reward: id === "new", used: [{ id, by }] });
+  }
+  return loaded;
+}
+
+describe("a skill that a run loaded", () => {
+  it("is judged by the run's outcome, though another was shown beside it, and no vote is counted", async () => {
+    const engine = createEngine({ store: memoryStore() });
+    expect((await loading(engine, "skill")).slice(-3)).toEqual(["new", "new", "new"]);
+    const { memories } = await engine.memories({});
+    expect(memories.every(({ helpful, harmful }) => helpful + harmful === 0)).toBe(true);
+    expect((await replay(engine)).identical).toBe(true);
+  });
+
+  it("differs from a memory that was quoted: that one shares the outcome", async () => {
+    const engine = createEngine({ store: memoryStore() });
+    expect(new Set(await loading(engine, "quote"))).toEqual(new Set(["old"]));
+  });
+});
