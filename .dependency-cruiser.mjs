@@ -108,7 +108,7 @@ const ROOMS = {
     runs: [],
     recall: ["runs"],
     outcomes: ["runs"],
-    agents: ["runs", "recall"],
+    agents: ["runs", "recall", "outcomes"],
   },
 };
 

@@ -54,6 +54,7 @@ export default defineConfig({
       "@qavr/store-conformance": source("packages/store-conformance/src/index.ts"),
       "@qavr/local": source("packages/local/src/index.ts"),
       "@qavr/markdown": source("packages/markdown/src/index.ts"),
+      "@qavr/langchain/agents": source("packages/langchain/src/agents/index.ts"),
       "@qavr/langchain/langsmith": source("packages/langchain/src/langsmith/index.ts"),
       "@qavr/langchain/reflection": source("packages/langchain/src/reflection/index.ts"),
       "@qavr/langchain": source("packages/langchain/src/index.ts"),

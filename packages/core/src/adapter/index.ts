@@ -62,6 +62,18 @@ export {
   toOutcomeInput,
   type Verdict,
 } from "./outcome.js";
+export {
+  type FoundProcedure,
+  LOAD_PROCEDURE,
+  loadProcedure,
+  type ModelTool,
+  PROCEDURE_CHARACTERS,
+  PROCEDURES_INTRODUCTION,
+  type ProcedureSource,
+  procedureLine,
+  REPORT_PROCEDURE,
+  reportProcedure,
+} from "./procedure-tools.js";
 export { excerpt, promptLine } from "./prompt-line.js";
 export { type RecentMap, recentMap } from "./recent-map.js";
 export {

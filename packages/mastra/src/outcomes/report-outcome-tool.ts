@@ -12,24 +12,28 @@ import { namespaceOf } from "../runs/run-scope.js";
 export const REPORT_TOOL_NAME = "report_memory_outcome";
 
 /**
- * The schema for the model: a Standard Schema with JSON Schema, which accepts any input. A stricter one would let Mastra refuse a wrong
- * type before {@link repairReport} could keep the rest.
+ * A schema for the model: a Standard Schema with JSON Schema, which accepts any input. A stricter one would let Mastra refuse a wrong
+ * type before the rest could be kept.
  */
-const OFFERED_SCHEMA = {
-  "~standard": {
-    version: 1,
-    vendor: "qavr",
-    validate: (received: unknown) => ({ value: asRecord(received) }),
-    // Copies, since Mastra rewrites schemas for some providers.
-    jsonSchema: { input: () => structuredClone(REPORT_SCHEMA), output: () => structuredClone(REPORT_SCHEMA) },
-  },
-} as const;
+export function offeredSchema(schema: object): object {
+  return {
+    "~standard": {
+      version: 1,
+      vendor: "qavr",
+      validate: (received: unknown) => ({ value: asRecord(received) }),
+      // Copies, since Mastra rewrites schemas for some providers.
+      jsonSchema: { input: () => structuredClone(schema), output: () => structuredClone(schema) },
+    },
+  };
+}
 
 /** A tool as Mastra takes it from a memory. */
 type MemoryTool = ReturnType<Memory["listTools"]>[string];
 
 /** The calling run and the id of the call. */
-type Caller = ToolCaller & { readonly agent?: { readonly toolCallId?: string | undefined } | undefined };
+export type ReportingCaller = ToolCaller & {
+  readonly agent?: { readonly toolCallId?: string | undefined } | undefined;
+};
 
 /** The tool with which an agent reports on its own run. Its schema is JSON Schema: no zod is needed. */
 export function createReportTool(parts: MemoryParts, options: ReportToolOptions = {}): MemoryTool {
@@ -37,9 +41,9 @@ export function createReportTool(parts: MemoryParts, options: ReportToolOptions 
   return createTool({
     id: name,
     description,
-    inputSchema: OFFERED_SCHEMA as unknown as undefined,
+    inputSchema: offeredSchema(REPORT_SCHEMA) as unknown as undefined,
     execute: async (input: unknown, calledFrom: unknown) => {
-      const caller = (calledFrom ?? {}) as Caller;
+      const caller = (calledFrom ?? {}) as ReportingCaller;
       return parts.kit.reportByAgent(() => episodesOf(parts, caller), repairReport(asRecord(input)), {
         id: caller.agent?.toolCallId,
         runId: caller.runId,
@@ -52,9 +56,9 @@ export function createReportTool(parts: MemoryParts, options: ReportToolOptions 
  * The caller's episode, by its run id and thread: a request context is not reliable, and several agents of a workflow share one run
  * id. A run that this process no longer knows must be the latest of its thread.
  */
-async function episodesOf(
+export async function episodesOf(
   { kit: { engine }, options, shared: { runs } }: MemoryParts,
-  { runId, agent, requestContext }: Caller,
+  { runId, agent, requestContext }: ReportingCaller,
 ): Promise<EpisodeOfRun[]> {
   const open = runs.ofRunId(runId, agent?.threadId);
   if (open) return hasRecordedMemories(open) ? [{ episode: open.episode, namespace: open.namespace }] : [];

@@ -1,0 +1,174 @@
+import type { DocumentInterface } from "@langchain/core/documents";
+import { SystemMessage } from "@langchain/core/messages";
+import { type DynamicStructuredTool, type ToolRunnableConfig, tool } from "@langchain/core/tools";
+import type { JsonSchema7Type } from "@langchain/core/utils/json_schema";
+import {
+  assertOptions,
+  type EpisodeOfRun,
+  LOAD_PROCEDURE,
+  loadProcedure,
+  type ModelTool,
+  type OptionTable,
+  PROCEDURE_CHARACTERS,
+  PROCEDURES_INTRODUCTION,
+  type ProcedureSource,
+  procedureLine,
+  REPORT_PROCEDURE,
+  refuseOption,
+  reportProcedure,
+  whole,
+  withinBudget,
+} from "@qavr/core/adapter";
+import { type AgentMiddleware, createMiddleware } from "langchain";
+import { z } from "zod";
+import { type MemoryHandle, type MemoryParts, partsOf } from "../memory-parts.js";
+import { QavrRetriever, type RetrieverOptions } from "../qavr-retriever.js";
+import { joinSuspended } from "../runs/run-session.js";
+import { answering, noteOwnCall } from "../tools/answering-tool.js";
+import { noteRead, retrieveForAgent } from "./agent-retrieval.js";
+import {
+  type AgentState,
+  assertMiddlewareOptions,
+  MIDDLEWARE_DEFAULTS,
+  type MiddlewareOptions,
+} from "./middleware-options.js";
+import { passedOn } from "./model-errors.js";
+
+/** Fields of {@link procedureMiddleware}. */
+export interface ProcedureMiddlewareFields
+  extends Pick<MiddlewareOptions, "name" | "query">,
+    Pick<RetrieverOptions, "namespace" | "context"> {
+  /** The object that `qavr()` returned. */
+  readonly memory: MemoryHandle;
+  /** `openProcedures(root, { engine: memory.engine })` of `@qavr/markdown`. */
+  readonly procedures: ProcedureSource;
+  /** The most procedures in a run's listing. @default 20 */
+  readonly k?: number | undefined;
+  /** The most characters of the listing's lines. @default 4,000 */
+  readonly maxCharacters?: number | undefined;
+}
+
+const DEFAULTS = { name: "qavr_procedures", k: 20, maxCharacters: PROCEDURE_CHARACTERS } as const;
+
+const STATE = z
+  .object({ lines: z.array(z.string()), retrieval: z.string() })
+  .nullable()
+  .default(null);
+type State = z.infer<typeof STATE>;
+
+/**
+ * Middleware for procedures in Markdown: each run is listed those that fit its request and helped in runs like it, by id and description,
+ * as many as fit, and gets the tools `load_procedure` and `report_procedure_outcome`. A procedure that is listed counts as shown, one
+ * that is loaded as used; the run's outcome, or the report, is a verdict on it. Track the agent as well.
+ *
+ * When procedures cannot be found the agent runs without a listing and MEMORIES_UNAVAILABLE is logged.
+ *
+ * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
+ */
+export function procedureMiddleware(fields: ProcedureMiddlewareFields): AgentMiddleware {
+  const {
+    memory,
+    procedures,
+    name = DEFAULTS.name,
+    query = MIDDLEWARE_DEFAULTS.query,
+    k = DEFAULTS.k,
+    maxCharacters = DEFAULTS.maxCharacters,
+    ...rest
+  } = fields;
+  const parts = partsOf(memory);
+  assertMiddlewareOptions({ name, query });
+  assertOptions({ k, maxCharacters, ...rest }, OPTIONS, "The procedures");
+  if (typeof procedures?.collection?.search !== "function") {
+    refuseOption("procedures", procedures, "must be what openProcedures() returned");
+  }
+  const { collection } = procedures;
+  const retriever = new QavrRetriever({
+    ...rest,
+    memory,
+    base: collection,
+    collection: collection.name,
+    k,
+    idOf: ({ id }) => id,
+  });
+  const stateKey = `_${name}`;
+  const request = {
+    retriever,
+    query,
+    choose: async (documents: readonly DocumentInterface[]) => {
+      const listed = documents.map((document) => ({
+        document,
+        line: procedureLine({ id: document.id as string, metadata: document.metadata }),
+      }));
+      return withinBudget(listed, maxCharacters, ({ line }) => line.length);
+    },
+    failed: "An agent's procedures could not be found; it went on without a listing.",
+  };
+
+  return createMiddleware({
+    name,
+    stateSchema: z.object({ [stateKey]: STATE }),
+    tools: procedureTools(parts, procedures),
+    async beforeAgent(state) {
+      const retrieved = await retrieveForAgent(parts, request, state as unknown as AgentState);
+      const listing: State = retrieved
+        ? { lines: retrieved.chosen.map(({ line }) => line), retrieval: retrieved.retrieval }
+        : null;
+      return { [stateKey]: listing };
+    },
+    async wrapModelCall(call, handler) {
+      const listing = (call.state as Record<string, unknown>)[stateKey] as State;
+      let { systemMessage } = call;
+      if (listing && listing.lines.length > 0) {
+        noteRead(parts, listing.retrieval);
+        const block = [PROCEDURES_INTRODUCTION, ...listing.lines].join("\n");
+        systemMessage = systemMessage.text === "" ? new SystemMessage(block) : systemMessage.concat(`\n\n${block}`);
+      }
+      try {
+        return await handler({ ...call, systemMessage });
+      } catch (error) {
+        throw passedOn(error);
+      }
+    },
+  });
+}
+
+const OPTIONS: OptionTable<Pick<ProcedureMiddlewareFields, "k" | "maxCharacters" | "namespace" | "context">> = {
+  k: whole(1),
+  maxCharacters: whole(1),
+  // The retriever checks these.
+  namespace: true,
+  context: true,
+};
+
+function procedureTools(parts: MemoryParts, source: ProcedureSource): DynamicStructuredTool[] {
+  const made = (
+    { name, description, schema }: ModelTool,
+    answer: (
+      source: ProcedureSource,
+      input: Readonly<Record<string, unknown>>,
+      ofRun: readonly EpisodeOfRun[],
+    ) => Promise<string>,
+  ): DynamicStructuredTool => {
+    const call = async (input: Record<string, unknown>, config: ToolRunnableConfig): Promise<string> => {
+      const root = noteOwnCall(parts, config);
+      if (root) await joinSuspended(parts, root);
+      return answer(source, input, root ? await root.session.episodes() : []);
+    };
+    const fresh = tool(call, { name, description, schema: structuredClone(schema) as unknown as JsonSchema7Type });
+    return answering(fresh as unknown as DynamicStructuredTool, repair);
+  };
+  return [made(LOAD_PROCEDURE, loadProcedure), made(REPORT_PROCEDURE, reportProcedure)];
+}
+
+/** Keeps the fields that have the right type. */
+function repair({ id, success, notes }: Record<string, unknown>): {
+  readonly input: Record<string, unknown>;
+  readonly problems: readonly string[];
+} {
+  const input = {
+    id: typeof id === "string" ? id : "",
+    ...(typeof success === "boolean" ? { success } : {}),
+    ...(typeof notes === "string" ? { notes } : {}),
+  };
+  return { input, problems: [] };
+}

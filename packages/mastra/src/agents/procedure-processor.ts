@@ -1,0 +1,129 @@
+import type { InputProcessor, ProcessInputStepArgs } from "@mastra/core/processors";
+import { createTool } from "@mastra/core/tools";
+import {
+  assertOptions,
+  type EpisodeOfRun,
+  type FoundProcedure,
+  LOAD_PROCEDURE,
+  loadProcedure,
+  type ModelTool,
+  type OptionTable,
+  PROCEDURE_CHARACTERS,
+  PROCEDURES_INTRODUCTION,
+  type ProcedureSource,
+  procedureLine,
+  REPORT_PROCEDURE,
+  refuseOption,
+  reportProcedure,
+  whole,
+  withinBudget,
+} from "@qavr/core/adapter";
+import { type MemoryParts, partsOf } from "../memory-parts.js";
+import { episodesOf, offeredSchema, type ReportingCaller } from "../outcomes/report-outcome-tool.js";
+import type { QavrMemory } from "../qavr-memory.js";
+import { requestText } from "../recall/plan-recall.js";
+import type { AgentRun } from "../runs/agent-run.js";
+import { askingRun, rankDescribed } from "./rank-described.js";
+
+/** Fields of {@link procedureProcessor}. */
+export interface ProcedureProcessorFields {
+  /** The agent's memory. */
+  readonly memory: QavrMemory;
+  /** `openProcedures(root, { engine: memory.engine })` of `@qavr/markdown`. */
+  readonly procedures: ProcedureSource;
+  /** The most procedures in a run's listing. @default 20 */
+  readonly k?: number | undefined;
+  /** The most characters of the listing's lines. @default 4,000 */
+  readonly maxCharacters?: number | undefined;
+}
+
+const DEFAULTS = { k: 20, maxCharacters: PROCEDURE_CHARACTERS } as const;
+const OPTIONS: OptionTable<ProcedureProcessorFields> = {
+  memory: true,
+  procedures: true,
+  k: whole(1),
+  maxCharacters: whole(1),
+};
+
+/** Tag of the listing's system message. */
+const TAG = "qavr-procedures";
+
+/**
+ * An input processor for procedures in Markdown: each run is listed those that fit its request and helped in runs like it, by id and
+ * description, as many as fit, and gets the tools `load_procedure` and `report_procedure_outcome`. A procedure that is listed counts as
+ * shown, one that is loaded as used; the run's outcome, or the report, is a verdict on it.
+ *
+ * Outside a run with a thread the listing has the order of the search. When procedures cannot be found, RANKING_FAILED is logged.
+ *
+ * @throws INVALID_ARGUMENT
+ */
+export function procedureProcessor(fields: ProcedureProcessorFields): InputProcessor {
+  assertOptions(fields, OPTIONS, "The procedures");
+  const { memory, procedures, k = DEFAULTS.k, maxCharacters = DEFAULTS.maxCharacters } = fields;
+  const parts = partsOf(memory);
+  if (typeof procedures?.collection?.search !== "function") {
+    refuseOption("procedures", procedures, "must be what openProcedures() returned");
+  }
+  if (parts.enabled) parts.shared.vectors.share = true;
+  const { collection } = procedures;
+  const tools = procedureTools(parts, procedures);
+  /** By run, or by the messages of one without a run. */
+  const listings = new WeakMap<object, Promise<readonly string[]>>();
+
+  const listingOf = async (run: AgentRun | undefined, text: string | undefined): Promise<readonly string[]> => {
+    if (text === undefined) return [];
+    const limit = (run && (await parts.kit.fetchSize({ namespace: run.namespace, topK: k }, run.runId))) ?? k;
+    const hits = await collection.search({ text, limit });
+    if (hits.length === 0) return [];
+    const lineAt = (place: number): string => procedureLine(hits[place] as FoundProcedure);
+    const choose = (places: readonly number[]): number[] =>
+      withinBudget(places, maxCharacters, (place) => lineAt(place).length);
+    const request = { collection: collection.name, text, hits, topK: k, choose };
+    const places = run && (await rankDescribed(parts, run, request));
+    return (places ?? choose(hits.slice(0, k).map((_, place) => place))).map(lineAt);
+  };
+
+  return {
+    id: "qavr-procedures",
+    name: "Procedures",
+    async processInputStep({ tools: given = {}, messages, messageList, requestContext }: ProcessInputStepArgs) {
+      try {
+        const run = parts.shared.runs.ofMessages(messageList) ?? (await askingRun(parts, requestContext));
+        const listing = listings.get(run ?? messageList) ?? listingOf(run, requestText(messages));
+        listings.set(run ?? messageList, listing);
+        const lines = await listing;
+        messageList.clearSystemMessages(TAG);
+        if (lines.length > 0) {
+          messageList.addSystem({ role: "system", content: [PROCEDURES_INTRODUCTION, ...lines].join("\n") }, TAG);
+        }
+      } catch (error) {
+        parts.kit.failOpen("RANKING_FAILED", "An agent's procedures could not be listed.", { error });
+      }
+      return { tools: { ...given, ...tools } };
+    },
+  };
+}
+
+function procedureTools(parts: MemoryParts, source: ProcedureSource): Record<string, unknown> {
+  const made = (
+    { name, description, schema }: ModelTool,
+    answer: (
+      source: ProcedureSource,
+      input: Readonly<Record<string, unknown>>,
+      ofRun: readonly EpisodeOfRun[],
+    ) => Promise<string>,
+  ): unknown =>
+    createTool({
+      id: name,
+      description,
+      inputSchema: offeredSchema(schema) as unknown as undefined,
+      execute: async (input: unknown, calledFrom: unknown) => {
+        const ofRun = await episodesOf(parts, (calledFrom ?? {}) as ReportingCaller).catch(() => []);
+        return answer(source, (input ?? {}) as Readonly<Record<string, unknown>>, ofRun);
+      },
+    });
+  return {
+    [LOAD_PROCEDURE.name]: made(LOAD_PROCEDURE, loadProcedure),
+    [REPORT_PROCEDURE.name]: made(REPORT_PROCEDURE, reportProcedure),
+  };
+}
