@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text as textOfStream } from "node:stream/consumers";
 import { type Random, seededRandom } from "@qavr/bench";
@@ -8,6 +8,8 @@ import type { CheckResult, Harness } from "./check.js";
 import { fixture, inFolder } from "./workspace.js";
 
 const KILLS = { quick: 8, full: 1_000 } as const;
+/** Kills as soon as a file is being written beside, so that they meet the write. */
+const WRITE_KILLS = { quick: 6, full: 250 } as const;
 const OUTCOMES = { quick: 40, full: 2_500 } as const;
 const PROCESSES = 4;
 const PROCEDURES = 20;
@@ -15,6 +17,7 @@ const PROCEDURES = 20;
 /** 300 KB, whose last line tells that nothing is missing. */
 const BODY = `# Long\n\n${"A step of the procedure, 手順.\n".repeat(9_000)}The end.\n`;
 const FILE = "procedures/long.md";
+const WRITES = ".qavr/writes";
 const HEAD = "---\ndescription: Long\n# A comment.\nowner: ops\n";
 
 interface Tally {
@@ -22,27 +25,34 @@ interface Tally {
   stamps: number;
   /** Files that are neither the old nor the new text. */
   torn: number;
+  /** Kills that left a file beside: they met the write. */
+  met: number;
   /** Files beside, after the next start. */
   leftovers: number;
 }
 
 /** Lets a process stamp, and kills it; returns the stamps that it finished. */
-function stampUntilKilled(root: string, mode: string, delay: number): Promise<number> {
+function stampUntilKilled(root: string, mode: string, delay: number, isEarly: boolean): Promise<number> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [fixture("change-procedures.mjs"), root, mode], {
       stdio: ["ignore", "pipe", "pipe"],
     });
     let [stamps, errors, armed] = [0, "", false];
-    child.stdout.on("data", (data: Buffer) => {
-      stamps += data.toString().match(/stamped/g)?.length ?? 0;
+    const arm = (): void => {
       if (!armed) setTimeout(() => child.kill("SIGKILL"), delay);
       armed = true;
+    };
+    const watching = isEarly ? watch(join(root, WRITES), arm) : undefined;
+    child.stdout.on("data", (data: Buffer) => {
+      stamps += data.toString().match(/stamped/g)?.length ?? 0;
+      if (!isEarly) arm();
     });
     child.stderr.on("data", (data: Buffer) => {
       errors += data;
     });
     child.on("error", reject);
     child.on("close", (code, signal) => {
+      watching?.close();
       if (signal === "SIGKILL") resolve(stamps);
       else reject(new Error(`The stamping process ended with ${code ?? signal}: ${errors}`));
     });
@@ -53,20 +63,28 @@ function isWhole(text: string): boolean {
   return text.startsWith(HEAD.slice(0, 4)) && text.includes("owner: ops\n") && text.endsWith(`\n---\n${BODY}`);
 }
 
-async function killRepeatedly(kills: number, mode: string, random: Random, tally: Tally): Promise<void> {
+/** @param longest Longest time from the first stamp to the kill, ms. @param isEarly Counts it from the beginning of a write instead. */
+async function killRepeatedly(
+  kills: number,
+  { mode, longest, isEarly, random }: { mode: string; longest: number; isEarly: boolean; random: Random },
+): Promise<Tally> {
+  const tally: Tally = { kills: 0, stamps: 0, torn: 0, met: 0, leftovers: 0 };
   await inFolder(async (root) => {
     mkdirSync(join(root, "procedures"));
+    mkdirSync(join(root, WRITES), { recursive: true });
     writeFileSync(join(root, FILE), `${HEAD}---\n${BODY}`);
     for (let kill = 0; kill < kills && tally.torn === 0; kill++) {
-      tally.stamps += await stampUntilKilled(root, mode, 60 * random());
+      tally.stamps += await stampUntilKilled(root, mode, longest * random(), isEarly);
       tally.kills++;
+      if (leftoversIn(join(root, WRITES)) > 0) tally.met++;
       if (!isWhole(readFileSync(join(root, FILE), "utf8"))) tally.torn++;
       const procedures = openProcedures(root);
       await procedures.list();
       await procedures.close();
-      tally.leftovers += leftoversIn(join(root, ".qavr/writes")) + readdirSync(join(root, "procedures")).length - 1;
+      tally.leftovers += leftoversIn(join(root, WRITES)) + readdirSync(join(root, "procedures")).length - 1;
     }
   });
+  return tally;
 }
 
 function leftoversIn(folder: string): number {
@@ -110,10 +128,10 @@ async function reportTogether(count: number): Promise<CheckResult> {
 export const procedureKills: Harness = {
   name: "procedures",
   async run(size): Promise<readonly CheckResult[]> {
-    const tally: Tally = { kills: 0, stamps: 0, torn: 0, leftovers: 0 };
-    await killRepeatedly(KILLS[size], "stamp", seededRandom(1), tally);
-    const mutant: Tally = { kills: 0, stamps: 0, torn: 0, leftovers: 0 };
-    await killRepeatedly(100, "torn", seededRandom(2), mutant);
+    const random = seededRandom(1);
+    const tally = await killRepeatedly(KILLS[size], { mode: "stamp", longest: 60, isEarly: false, random });
+    const writes = await killRepeatedly(WRITE_KILLS[size], { mode: "stamp", longest: 8, isEarly: true, random });
+    const mutant = await killRepeatedly(100, { mode: "torn", longest: 60, isEarly: false, random });
     return [
       {
         promise: "R27",
@@ -121,6 +139,13 @@ export const procedureKills: Harness = {
         tried: `${tally.kills.toLocaleString("en")} kills, ${tally.stamps.toLocaleString("en")} stamps`,
         seen: `${tally.torn} files torn, ${tally.leftovers} files beside after the next start`,
         held: tally.torn === 0 && tally.leftovers === 0 && tally.kills === KILLS[size],
+      },
+      {
+        promise: "R27",
+        what: "likewise, 0 to 8 ms after a write has begun",
+        tried: `${writes.kills} kills, of which ${writes.met} left a file beside`,
+        seen: `${writes.torn} files torn, ${writes.leftovers} files beside after the next start`,
+        held: writes.torn === 0 && writes.leftovers === 0 && writes.met > 0,
       },
       {
         promise: "R25",
