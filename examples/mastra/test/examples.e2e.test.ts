@@ -16,8 +16,11 @@ function shown(name: string): string | undefined {
 }
 
 describe("the example", () => {
-  it.each(["support-agent", "scorer-rewards", "suspend-resume"])("%s prints what the page shows", async (name) => {
-    const child = spawn(process.execPath, [`${folder}${name}/main.ts`], { stdio: ["ignore", "pipe", "inherit"] });
-    expect((await text(child.stdout)).trimEnd()).toBe(shown(name));
-  });
+  it.each(["support-agent", "scorer-rewards", "ranked-skills", "suspend-resume"])(
+    "%s prints what the page shows",
+    async (name) => {
+      const child = spawn(process.execPath, [`${folder}${name}/main.ts`], { stdio: ["ignore", "pipe", "inherit"] });
+      expect((await text(child.stdout)).trimEnd()).toBe(shown(name));
+    },
+  );
 });
