@@ -237,28 +237,25 @@ describe("compacting a ledger", () => {
     expect(await compactAll(world)).toMatchObject({ dropped: 20 });
   });
 
-  it("goes on when the ledger grows under it, and gives up when it never stands still", async () => {
+  it("finishes although others write before each of its transactions", async () => {
     const inner = memoryStore();
-    let grow = 0;
     const tested = testEngine({ store: inner });
     await days(tested, 0, 10);
     const writer = testEngine({ store: inner, prefix: "writer" });
+    writer.clock.now = tested.clock.now;
     const store: Store = {
       ...inner,
-      async head(namespace) {
-        if (grow-- > 0) {
-          const { episode } = await writer.engine.rank(request());
-          await writer.engine.end(episode, { reward: true });
-        }
-        return inner.head(namespace);
+      async atHead(...call) {
+        const { episode } = await writer.engine.rank(request());
+        await writer.engine.end(episode, { reward: true });
+        return inner.atHead(...call);
       },
     };
     const compactor = testEngine({ store, prefix: "compactor" });
     compactor.clock.now = tested.clock.now;
-    grow = 2;
     expect(await compactAll(compactor)).toMatchObject({ dropped: 20 });
-    grow = 1_000;
-    await expect(compactAll(compactor)).rejects.toMatchObject({ code: "STORE_BUSY" });
+    expect(await replay(compactor.engine)).toMatchObject({ identical: true, checkpoint: 20 });
+    expect(await replay(tested.engine)).toMatchObject({ identical: true, checkpoint: 20 });
   });
 
   it("refuses wrong options, and stores that cannot", async () => {

@@ -17,6 +17,7 @@ import { KnownStates } from "./reading/known-states.js";
 import { type Notifications, notifications } from "./reading/notifications.js";
 import { type ReadNamespace, stateReader } from "./reading/state-reader.js";
 import { type VerifyOptions, verifyLedger } from "./reading/verify-ledger.js";
+import { workAtHead } from "./reading/work-at-head.js";
 import { checkpointSql, type NamedRows } from "./tables/checkpoint-sql.js";
 import { digests, nameId } from "./tables/digests.js";
 import { ledgerSql } from "./tables/ledger-sql.js";
@@ -205,6 +206,17 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
       enter(namespace);
       for (const state of replacement) assertState(state);
       return writes.replaceStates(namespace, head, replacement);
+    },
+
+    async atHead(namespace, work) {
+      enter(namespace);
+      assertLimit(work.limit);
+      if (work.write) return writes.atHead(namespace, work);
+      const look = async (connection: Connection): Promise<boolean> => {
+        const ends = await checkpoints.ends(connection, namespace);
+        return (await workAtHead(connection, { ...work, sql, namespace, ends })).done;
+      };
+      return waitedFor(snapshot(namespace, look));
     },
 
     async compact(namespace, compaction) {

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import {
   type ChainedKey,
+  type Checkpoint,
   type CheckpointColumns,
-  type Compaction,
   checkpointRows,
   checkpointStates,
   nameToBytes,
@@ -17,7 +17,7 @@ export interface CheckpointTables {
   /** Keys of compacted entries. */
   keys(namespace: NamespaceRow): Iterable<ChainedKey>;
   /** Drops entries, keeping their keys, and sets the checkpoint. @throws STORE_CORRUPT for a damaged entry among them */
-  write(namespace: NamespaceRow, compaction: Compaction): void;
+  write(namespace: NamespaceRow, checkpoint: Checkpoint): void;
 }
 
 /** Entries that are dropped at once. */
@@ -44,7 +44,7 @@ export function checkpointTables(db: DatabaseSync, ledger: LedgerTables): Checkp
 
     keys: ({ id }) => keys.iterate(id) as Iterable<unknown> as Iterable<ChainedKey>,
 
-    write({ id, namespace, base }, { through, checkpoint }) {
+    write({ id, namespace, base }, { seq: through, states: kept }) {
       for (let after = base; after < through; ) {
         const page = ledger.entries(namespace, after, Math.min(PAGE, through - after));
         for (const { seq, key, payload } of page) {
@@ -56,7 +56,7 @@ export function checkpointTables(db: DatabaseSync, ledger: LedgerTables): Checkp
       const baseDigest = ledger.digestAt(id, through) as Uint8Array;
       dropEntries.run(id, through);
       dropStates.run(id);
-      const rows = checkpointRows(checkpoint);
+      const rows = checkpointRows(kept);
       for (const { place, scope, id: state, value } of rows) addState.run(id, place, scope, state, value);
       setBase.run(through, baseDigest, digests.checkpoint(through, baseDigest, rows), id);
     },

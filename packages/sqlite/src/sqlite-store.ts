@@ -7,7 +7,10 @@ import {
   assertName,
   assertState,
   ChangeLog,
+  type Revision,
+  runOn,
   StateCache,
+  type StateRef,
   type StateWrite,
 } from "@qavr/core/store";
 import { type BackupReport, copyLedger } from "./backup.js";
@@ -15,7 +18,7 @@ import { checkpointTables } from "./checkpoint-tables.js";
 import { findKey, GroupedCommits } from "./grouped-commits.js";
 import { assertReaches, type HighWaterMark, openMark, readMark } from "./high-water-mark.js";
 import { logLeftBeside } from "./ledger-files.js";
-import { ledgerTables } from "./ledger-tables.js";
+import { type LedgerTables, ledgerTables, type NamespaceRow } from "./ledger-tables.js";
 import { logKeeper } from "./log-keeper.js";
 import { openDatabase, prepareTables } from "./open-database.js";
 import { damagedCheckpoint, toStoreError } from "./sqlite-errors.js";
@@ -154,6 +157,16 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
     changes.forget(namespace);
   };
 
+  const revise = (row: NamespaceRow, namespace: string, { states, checkpoint }: Revision): void => {
+    for (const state of states) {
+      assertState(state);
+      tables.writeState(tables.scopeId(row.id, state.scope), state.id, state.value);
+      cache.write(namespace, state.scope, state.id, state.value ?? undefined);
+    }
+    changes.add(namespace, states);
+    if (checkpoint) checkpoints.write(row, checkpoint);
+  };
+
   return {
     name: "sqlite",
     capabilities: { durable: !inMemory, sharedBackend: shared },
@@ -234,6 +247,22 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
       });
     },
 
+    async atHead(namespace, { after, limit, write, work }) {
+      if (!write) enter(namespace);
+      else enterForWriting(namespace);
+      assertLimit(limit);
+      const run = (): boolean => {
+        const row = tables.namespace(namespace);
+        const [base, head] = [row?.base ?? 0, row?.head ?? 0];
+        if (head - Math.max(after, base) > limit) return false;
+        const entries = row ? tables.entries(namespace, after, limit) : [];
+        const revision = runOn(work(entries, head), (refs) => statesOf(refs, tables, namespace));
+        if (row && revision && write) revise(row, namespace, revision);
+        return true;
+      };
+      return write ? queue.alone(run) : reading(() => inSnapshot(db, run));
+    },
+
     async compact(namespace, compaction) {
       enterForWriting(namespace);
       assertCompaction(
@@ -244,7 +273,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
         const row = tables.wholeNamespace(namespace);
         if (!row || row.head !== compaction.head) return false;
         assertCompaction(compaction, row.base);
-        checkpoints.write(row, compaction);
+        checkpoints.write(row, { seq: compaction.through, states: compaction.checkpoint });
         replace(row.id, namespace, compaction.states);
         return true;
       });
@@ -306,4 +335,14 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
       return closing;
     },
   };
+}
+
+/** Reads states from the file, scope by scope. */
+function statesOf(refs: readonly StateRef[], tables: LedgerTables, namespace: string): (Uint8Array | undefined)[] {
+  const values = new Array<Uint8Array | undefined>(refs.length).fill(undefined);
+  for (const [scope, places] of Map.groupBy(refs.keys(), (place) => (refs[place] as StateRef).scope)) {
+    const ids = places.map((place) => (refs[place] as StateRef).id);
+    for (const [i, value] of tables.states(namespace, scope, ids).entries()) values[places[i] as number] = value;
+  }
+  return values;
 }

@@ -1,5 +1,6 @@
 import type { ConformanceTopic } from "./conformance-case.js";
 import { askingAgain } from "./spec/asking-again.js";
+import { atHead } from "./spec/at-head.js";
 import { changes } from "./spec/changes.js";
 import { close } from "./spec/close.js";
 import { commit } from "./spec/commit.js";
@@ -33,6 +34,7 @@ export const conformanceTopics: readonly ConformanceTopic[] = [
   namespaces,
   limits,
   replaceStates,
+  atHead,
   compact,
   verify,
   damage,

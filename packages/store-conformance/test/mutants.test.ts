@@ -84,6 +84,8 @@ describe("the conformance suite", () => {
       "begins its digests again after a compaction",
       "accepts a batch beyond the limit",
       "goes on working after it was closed",
+      "writes at the head without being asked to",
+      "takes on any number of entries at the head",
       "keeps what an earlier refresh knew from its own commits",
       "overwrites the array of a state in place",
       "keeps payloads as text",

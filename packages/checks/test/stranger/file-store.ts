@@ -104,6 +104,22 @@ export function fileStore(path: string): Store {
       return true;
     },
 
+    async atHead(namespace, { after, limit, write, work }) {
+      enter(namespace);
+      assertLimit(limit);
+      const space = spaces.get(namespace);
+      const head = space?.entries.length ?? 0;
+      if (head - after > limit) return false;
+      const revision = runOn(work(space?.entries.slice(after) ?? [], head), (refs) =>
+        refs.map(({ scope, id }) => space?.scopes.get(scope)?.get(id)),
+      );
+      if (!space || !revision || !write) return true;
+      for (const state of revision.states) assertState(state);
+      for (const state of revision.states) put(space, state);
+      save();
+      return true;
+    },
+
     async eraseNamespace(namespace) {
       enter(namespace);
       spaces.delete(namespace);

@@ -140,6 +140,7 @@ export function lazyStore(identity: Pick<Store, "name" | "capabilities">, open: 
     head: async (...args) => (await opened()).head(...args),
     namespaces: async (...args) => (await opened()).namespaces(...args),
     replaceStates: async (...args) => (await opened()).replaceStates(...args),
+    atHead: async (...args) => (await opened()).atHead(...args),
     eraseNamespace: async (...args) => (await opened()).eraseNamespace(...args),
     async close() {
       if (closed) return;

@@ -9,8 +9,8 @@ import { SCOPES, textOfValue } from "../ledger/state-keys.js";
 import { stateAddress } from "../store/state-address.js";
 import type { StateRef, StateWrite, Store } from "../store/store.js";
 import { assertName } from "../store/validate.js";
-import { differencesIn } from "./differences.js";
 import { type Fold, LedgerReplay } from "./ledger-replay.js";
+import { isSame, settle, TAIL } from "./rebuild.js";
 import type { CompactionReport } from "./reports.js";
 
 /** Which part of a ledger to drop. */
@@ -90,11 +90,12 @@ async function compactNow(parts: EngineParts, namespace: string, cutoff: number)
  * @param past Unix ms: records of episodes whose last exposure came earlier go, too; undefined: none do
  */
 async function tryOnce(
-  { store, learner }: EngineParts,
+  parts: EngineParts,
   namespace: string,
   { first, last }: { readonly first: number; readonly last: number },
   past?: number,
 ): Promise<CompactionReport | undefined> {
+  const { store, learner } = parts;
   const replay = new LedgerReplay({ store, namespace, learner });
   let taken: Taken | undefined;
   const take = (fold: Fold): void => {
@@ -108,15 +109,36 @@ async function tryOnce(
   });
   take(fold);
   const { states: checkpoint, dropped } = taken as unknown as Taken;
-  const differences = await differencesIn(store, namespace, fold.states);
-  if ((await store.head(namespace)) !== fold.entries) return undefined;
+  const differences = await settle(parts, namespace, replay, false);
   const gone = new Set(dropped.map(stateAddress));
-  const unexpected = differences.find((ref) => !gone.has(stateAddress(ref)));
+  const unexpected = differences?.find((ref) => !gone.has(stateAddress(ref)));
   // Clocks may lie: an outcome may have come to an episode that was over by the time on its entries.
-  if (unexpected && dropped.length > 0) return undefined;
+  if (!differences || (unexpected && dropped.length > 0)) return undefined;
   if (unexpected) throw notFollowing(namespace, unexpected);
-  const compaction = { head: fold.entries, through: last, checkpoint, states: fold.states };
-  if (!(await store.compact?.(namespace, compaction))) return undefined;
+  for (;;) {
+    let isCurrent = false;
+    const done = await store.atHead(namespace, {
+      after: fold.entries,
+      limit: TAIL,
+      write: true,
+      *work(entries, head) {
+        isCurrent = replay.follow(entries, head);
+        if (!isCurrent) return undefined;
+        // The last entries, too, must have left in the store what they leave in the fold.
+        const touched = fold.takeTouched();
+        const stored = yield touched;
+        isCurrent = touched.every((ref, place) => isSame(stored[place], fold.state(ref)));
+        if (!isCurrent) return undefined;
+        return {
+          states: dropped.map((ref) => ({ ...ref, value: fold.state(ref) ?? null })),
+          checkpoint: { seq: last, states: checkpoint },
+        };
+      },
+    });
+    if (done && !isCurrent) return undefined;
+    if (done) break;
+    if ((await replay.advance()) !== fold) return undefined;
+  }
   return {
     namespace,
     checkpoint: last,

@@ -4,16 +4,23 @@ import { decodeEvent } from "../ledger/event-codec.js";
 import { ledgerReducer } from "../ledger/reducer.js";
 import { rebuildRef, statsRef } from "../ledger/state-keys.js";
 import { decodeStats } from "../ledger/stats-record.js";
+import { stateAddress } from "../store/state-address.js";
 import type { Checkpoint, Reduce, SequencedEntry, StateRef, StateWrite, Store } from "../store/store.js";
 import { runOn, StateOverlay } from "../store/write-overlay.js";
 import { type Revocation, Revocations } from "./revocations.js";
 
-const PAGE = 1_000;
+/** Entries that are folded at once: some fifty milliseconds. */
+const PAGE = 100;
+
+// Bound when the module loads, so that tests with fake timers do not stop a fold.
+const afterThisTurn = setTimeout;
+const nextTurn = (): Promise<void> => new Promise((resolve) => afterThisTurn(resolve, 0));
 
 /** A fold of entries in memory, from nothing or from a checkpoint. */
 export class Fold {
   readonly #states = new StateOverlay();
   #entries: number;
+  #touched = new Map<string, StateRef>();
 
   /** @param checkpoint where it begins; undefined: at the ledger's first entry */
   constructor(checkpoint?: Checkpoint) {
@@ -39,7 +46,14 @@ export class Fold {
 
   add(entry: SequencedEntry, reduce: Reduce): void {
     this.#entries += 1;
-    runOn(this.#states.reduce(entry, reduce), (refs) => refs.map(() => undefined));
+    this.#touch(runOn(this.#states.reduce(entry, reduce), (refs) => refs.map(() => undefined)));
+  }
+
+  /** The states that entries have changed since the last call. */
+  takeTouched(): readonly StateRef[] {
+    const touched = [...this.#touched.values()];
+    this.#touched = new Map();
+    return touched;
   }
 
   /** Passes over an entry; its place stays empty. */
@@ -49,6 +63,11 @@ export class Fold {
 
   drop(ref: StateRef): void {
     this.#states.set({ ...ref, value: null });
+    this.#touch([ref]);
+  }
+
+  #touch(refs: readonly StateRef[]): void {
+    for (const { scope, id } of refs) this.#touched.set(stateAddress({ scope, id }), { scope, id });
   }
 }
 
@@ -106,22 +125,48 @@ export class LedgerReplay {
         continue;
       }
       if (await this.#learnOfRevocations(entries)) continue;
-      for (const entry of entries) {
-        if (this.#revocations.takesOut(entry)) {
-          fold.skip();
-          continue;
-        }
-        before?.(entry, fold);
-        fold.add(entry, this.#reduce);
-        // This fold has done the rebuild that the revocation asks for.
-        if (entry.type === "revoke") fold.drop(rebuildRef);
-      }
+      this.#take(fold, entries, before);
+      // Others have their turn between two pages.
+      await nextTurn();
     }
+  }
+
+  /** Folds entries that a store hands over at its head. Returns false where {@link advance} has to begin again; it does so then. */
+  follow(entries: readonly SequencedEntry[], head: number): boolean {
+    const fold = this.#fold;
+    if (!fold) return false;
+    const fresh = entries.filter(({ seq }) => seq > fold.entries);
+    const [first] = fresh;
+    // Erased, or compacted, in the meantime.
+    const isGone = head < fold.entries || (first !== undefined && first.seq !== fold.entries + 1);
+    if (isGone || fresh.some((entry) => this.#isNew(entry))) {
+      if (isGone) this.#fold = undefined;
+      return false;
+    }
+    this.#take(fold, fresh);
+    return true;
+  }
+
+  #take(fold: Fold, entries: readonly SequencedEntry[], before?: (entry: SequencedEntry, fold: Fold) => void): void {
+    for (const entry of entries) {
+      if (this.#revocations.takesOut(entry)) {
+        fold.skip();
+        continue;
+      }
+      before?.(entry, fold);
+      fold.add(entry, this.#reduce);
+      // This fold has done the rebuild that the revocation asks for.
+      if (entry.type === "revoke") fold.drop(rebuildRef);
+    }
+  }
+
+  #isNew({ type, seq }: SequencedEntry): boolean {
+    return type === "revoke" && !this.#revocations.has(seq);
   }
 
   /** Starts again when there are revocations that were not known of: they concern what is folded already. */
   async #learnOfRevocations(entries: readonly SequencedEntry[]): Promise<boolean> {
-    const isNew = ({ type, seq }: SequencedEntry): boolean => type === "revoke" && !this.#revocations.has(seq);
+    const isNew = (entry: SequencedEntry): boolean => this.#isNew(entry);
     if (!entries.some(isNew)) return false;
     const found: Revocation[] = [];
     for (let page = entries; page.length > 0; page = await this.#read((page.at(-1) as SequencedEntry).seq)) {

@@ -1,34 +1,107 @@
 import type { EngineParts } from "../engine/parts.js";
 import { QavrError } from "../errors/qavr-error.js";
+import { collectionOf, SCOPES } from "../ledger/state-keys.js";
+import { stateAddress } from "../store/state-address.js";
 import type { StateRef } from "../store/store.js";
+import { sameBytes } from "../store/validate.js";
 import { differencesIn } from "./differences.js";
 import type { Fold, LedgerReplay } from "./ledger-replay.js";
 
-/** How often a rebuild starts again because the ledger grew under it. */
-const ATTEMPTS = 5;
+/** How often a rebuild looks again for states that writers have spoilt while it mended others. */
+const ROUNDS = 5;
+/** Entries and states that are settled at once: writers wait meanwhile, some ten milliseconds. */
+export const TAIL = 100;
+const CHUNK = 500;
 
 /**
- * Folds until the ledger has not grown during one fold, compares, and replaces the stored states if asked to.
+ * Folds, compares, and writes the stored states that differ if asked to. Others may write all the time: the long parts hold no lock, and
+ * the states that differ are settled a few at a time, each few at one moment with the last entries.
  *
- * @throws STORE_BUSY when the ledger grew during each attempt, and the store's codes
+ * @throws STORE_BUSY when writers go on spoiling states, and the store's codes
  */
 export async function rebuild(
-  { store }: EngineParts,
+  parts: EngineParts,
   namespace: string,
   replay: LedgerReplay,
   write: boolean,
 ): Promise<{ readonly fold: Fold; readonly differences: readonly StateRef[] }> {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  const differences = new Map<string, StateRef>();
+  for (let round = 0; round < ROUNDS; round++) {
     const fold = await replay.advance();
-    const differences = await differencesIn(store, namespace, fold.states);
-    // The ledger grew while it was read: states and fold would differ for that alone.
-    if ((await store.head(namespace)) !== fold.entries) continue;
-    if (write && !(await store.replaceStates(namespace, fold.entries, fold.states))) continue;
-    return { fold, differences };
+    const settled = await settle(parts, namespace, replay, write);
+    if (!settled) {
+      // Compacted, erased or revoked in the meantime: the fold begins again.
+      round -= 1;
+      continue;
+    }
+    for (const ref of settled) differences.set(stateAddress(ref), ref);
+    // Entries that were folded on a wrong state before that was mended may have carried it into others.
+    if (!write || settled.length === 0) return { fold, differences: [...differences.values()] };
   }
   throw new QavrError(
     "STORE_BUSY",
-    `Namespace ${namespace} was written to during each of ${ATTEMPTS} replays. Pause its writers and call replay(engine) again; with write: true it also completes a revocation.`,
+    `States of namespace ${namespace} differed again after each of ${ROUNDS} replays. Pause its writers and call replay(engine, { write: true }) again; it also completes a revocation.`,
     { details: { namespace } },
   );
+}
+
+/**
+ * Compares the stored states with the replay's fold and returns those that differ, each at a moment of its own; undefined when the fold
+ * has to begin again.
+ *
+ * @param write mends them
+ */
+export async function settle(
+  { store }: EngineParts,
+  namespace: string,
+  replay: LedgerReplay,
+  write: boolean,
+): Promise<readonly StateRef[] | undefined> {
+  const fold = await replay.advance();
+  fold.takeTouched();
+  // Writers go on during the scan: what differs from the fold now is looked at again below.
+  const open = new Map<string, StateRef>();
+  const add = (refs: readonly StateRef[]): void => {
+    for (const ref of refs) open.set(stateAddress(ref), ref);
+  };
+  add((await differencesIn(store, namespace, fold.states)).toSorted((a, b) => urgency(a) - urgency(b)));
+  const differing: StateRef[] = [];
+  for (let isFirst = true; isFirst || open.size > 0; isFirst = false) {
+    let [checked, wrong]: [readonly StateRef[], readonly StateRef[]] = [[], []];
+    let isCurrent = false;
+    const done = await store.atHead(namespace, {
+      after: fold.entries,
+      limit: TAIL,
+      write,
+      *work(entries, head) {
+        isCurrent = replay.follow(entries, head);
+        if (!isCurrent) return undefined;
+        add(fold.takeTouched());
+        checked = [...open.values()].slice(0, CHUNK);
+        const stored = yield checked;
+        wrong = checked.filter((ref, place) => !isSame(stored[place], fold.state(ref)));
+        return write && wrong.length > 0
+          ? { states: wrong.map((ref) => ({ ...ref, value: fold.state(ref) ?? null })) }
+          : undefined;
+      },
+    });
+    if (!done) {
+      if ((await replay.advance()) !== fold) return undefined;
+      add(fold.takeTouched());
+      continue;
+    }
+    if (!isCurrent) return undefined;
+    for (const ref of checked) open.delete(stateAddress(ref));
+    differing.push(...wrong);
+  }
+  return differing;
+}
+
+/** States that rankings read come first. */
+function urgency({ scope }: StateRef): number {
+  return collectionOf(scope) !== undefined || scope === SCOPES.shared ? 0 : 1;
+}
+
+export function isSame(stored: Uint8Array | undefined, folded: Uint8Array | undefined): boolean {
+  return stored && folded ? sameBytes(stored, folded) : stored === folded;
 }

@@ -12,9 +12,9 @@ const NAMED_DIFFERENCES = 100;
 
 /**
  * Folds the ledger again and compares with the stored state, bit for bit. `write: true` replaces the stored state, also after a
- * change of learner.
+ * change of learner. Others may write meanwhile.
  *
- * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, STORE_BUSY under writes without a pause, and the store's codes
+ * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, STORE_BUSY when writers spoil states again and again, and the store's codes
  */
 export async function replay(
   engine: Engine,

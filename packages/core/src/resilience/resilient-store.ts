@@ -25,6 +25,7 @@ export function withTimeouts(store: Store, options: TimeoutOptions): Store {
     head: (...given) => bounded(() => store.head(...given)),
     namespaces: (...given) => bounded(() => store.namespaces(...given)),
     replaceStates: (...given) => store.replaceStates(...given),
+    atHead: (...given) => store.atHead(...given),
     eraseNamespace: (...given) => store.eraseNamespace(...given),
     close: () => bounded(() => store.close()),
     ...(store.refresh ? { refresh: (...given) => bounded(async () => store.refresh?.(...given)) } : {}),

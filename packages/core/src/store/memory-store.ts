@@ -114,6 +114,28 @@ export function memoryStore(): Store {
       return true;
     },
 
+    async atHead(namespace, { after, limit, write: writes, work }) {
+      enter(namespace);
+      assertLimit(limit);
+      const target = spaces.get(namespace);
+      const [base, head] = [target?.checkpoint?.seq ?? 0, headOf(target)];
+      if (head - Math.max(after, base) > limit) return false;
+      const tail = target?.entries.slice(Math.max(0, after - base)) ?? [];
+      const revision = runOn(work(tail, head), (refs) =>
+        refs.map(({ scope, id }) => target?.scopes.get(scope)?.get(id)),
+      );
+      if (!target || !revision || !writes) return true;
+      for (const state of revision.states) assertState(state);
+      for (const state of revision.states) write(target.scopes, state);
+      const { checkpoint } = revision;
+      if (checkpoint) {
+        target.entries.splice(0, checkpoint.seq - base);
+        target.checkpoint = checkpoint;
+      }
+      changes.add(namespace, revision.states);
+      return true;
+    },
+
     async compact(namespace, compaction) {
       enter(namespace);
       const target = spaces.get(namespace);

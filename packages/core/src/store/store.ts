@@ -129,6 +129,31 @@ export interface Compaction {
   readonly states: readonly StateWrite[];
 }
 
+/** Work on one moment of a namespace, for {@link Store.atHead}. */
+export interface HeadWork {
+  /** Place of the last entry that the caller knows. */
+  readonly after: number;
+  /** Most entries after it that the work takes on, 1..10,000; bounds how long writers wait. */
+  readonly limit: number;
+  /** True locks the head, and writes what the work returns. Without it the work only reads. */
+  readonly write: boolean;
+  /**
+   * Gets the entries after `after` and the head. Yields states that it needs, as a {@link Reduction} does, and returns what to write,
+   * undefined for nothing. May run more than once, each time on the current moment; the last run counts.
+   */
+  readonly work: (
+    entries: readonly SequencedEntry[],
+    head: number,
+  ) => Generator<readonly StateRef[], Revision | undefined, readonly (Uint8Array | undefined)[]>;
+}
+
+/** A change of a namespace that adds no entry. */
+export interface Revision {
+  readonly states: readonly StateWrite[];
+  /** Where the ledger begins from now on: entries up to this place are dropped, as by {@link Store.compact}. */
+  readonly checkpoint?: Checkpoint;
+}
+
 /** A part of a store's data that differs from what was written. */
 export interface LedgerDamage {
   /** Undefined when unknown. */
@@ -214,11 +239,15 @@ export interface Store {
   /** One page of the namespaces that have entries. */
   namespaces(options: ScanOptions): Promise<readonly string[]>;
 
-  /**
-   * Replaces the whole state of a namespace if its head still is `head`; otherwise changes nothing and resolves to false. Used by
-   * replay: state is a cache and may be rebuilt at any time.
-   */
+  /** Replaces the whole state of a namespace if its head still is `head`; otherwise changes nothing and resolves to false. */
   replaceStates(namespace: string, head: number, states: readonly StateWrite[]): Promise<boolean>;
+
+  /**
+   * Runs work on the states and the last entries of one moment, whatever other handles write: how maintenance finishes while others
+   * write. The states are read from the backend and not from a cache. Resolves to false, having done nothing, when more than `limit`
+   * entries follow `after`. The work must return soon, since writers wait.
+   */
+  atHead(namespace: string, work: HeadWork): Promise<boolean>;
 
   /**
    * Drops the beginning of a namespace's ledger and replaces its states if the head still is `head`; otherwise changes nothing and

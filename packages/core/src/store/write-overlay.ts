@@ -45,16 +45,17 @@ export class StateOverlay {
   }
 
   /**
-   * Reduces one entry and keeps its writes. Yields only the states that no overlay has.
+   * Reduces one entry, keeps its writes and returns them. Yields only the states that no overlay has.
    *
    * @throws the reduction's error, or the error of {@link assertState}; nothing of this entry is kept then
    */
-  *reduce(entry: SequencedEntry, reduce: Reduce): OnStates<void> {
+  *reduce(entry: SequencedEntry, reduce: Reduce): OnStates<readonly StateWrite[]> {
     const reduction = reduce(entry);
     let step = reduction.next();
     while (!step.done) step = reduction.next(yield* this.#read(step.value));
     for (const write of step.value) assertState(write);
     for (const write of step.value) this.set(write);
+    return step.value;
   }
 
   *#read(refs: readonly StateRef[]): OnStates<(Uint8Array | undefined)[]> {

@@ -1,6 +1,6 @@
 import type { QavrError } from "@qavr/core";
 
-import { type ChainedEntry, type Compaction, chainedEntries, checkpointRows, type LedgerEnds } from "@qavr/core/store";
+import { type ChainedEntry, type Checkpoint, chainedEntries, checkpointRows, type LedgerEnds } from "@qavr/core/store";
 
 import { damagedEntry } from "../connection/postgres-errors.js";
 import type { CheckpointSql } from "../tables/checkpoint-sql.js";
@@ -19,7 +19,7 @@ const PAGE = 1_000;
 export async function dropBeginning(
   { connection, timed }: LockedNamespace,
   ends: LedgerEnds,
-  { through, checkpoint }: Compaction,
+  { seq: through, states: kept }: Checkpoint,
   { sql, place }: { readonly sql: CheckpointSql; readonly place: string },
 ): Promise<void> {
   const { namespace } = ends;
@@ -33,7 +33,7 @@ export async function dropBeginning(
     await sql.dropEntries(connection, namespace, dropped);
     last = page.at(-1) as ChainedEntry;
   }
-  const states = checkpointRows(checkpoint);
+  const states = checkpointRows(kept);
   await timed(() => sql.replaceStates(connection, namespace, states));
   const checkpointDigest = digests.checkpoint(through, last.digest, states);
   await sql.setBase(connection, { ...ends, base: through, baseDigest: last.digest, checkpointDigest });

@@ -4,6 +4,7 @@ import type { Connections, Limits } from "../connection/connections.js";
 import { isConnectionLoss, isTransient, toStoreError } from "../connection/postgres-errors.js";
 import type { KnownStates } from "../reading/known-states.js";
 import type { Announcement } from "../reading/notifications.js";
+import { workAtHead } from "../reading/work-at-head.js";
 import type { CheckpointSql } from "../tables/checkpoint-sql.js";
 import type { LedgerSql, NamespaceRow } from "../tables/ledger-sql.js";
 import { ABSENT, type Moment } from "../tables/moment.js";
@@ -14,7 +15,8 @@ import { dropBeginning } from "./compact-ledger.js";
 import { namespaceQueue } from "./namespace-queue.js";
 
 /** All writes, one transaction per namespace at a time. */
-export interface Writer extends Required<Pick<Store, "commit" | "replaceStates" | "compact" | "eraseNamespace">> {
+export interface Writer
+  extends Required<Pick<Store, "commit" | "replaceStates" | "atHead" | "compact" | "eraseNamespace">> {
   /** Resolves when no write is waiting or running. */
   drained(): Promise<void>;
 }
@@ -151,6 +153,24 @@ export function writer({
         return true;
       }),
 
+    atHead: (namespace, { after, limit, work }) =>
+      alone(namespace, async (locked) => {
+        const { connection, row, commit } = locked;
+        const ends = row && { head: row.head, base: row.base };
+        const { done, revision } = await workAtHead(connection, { sql, namespace, ends, after, limit, work });
+        if (!row || !revision) return done;
+        const { checkpoint } = revision;
+        if (checkpoint && checkpoint.seq > row.base) {
+          const whole = await checkpoints.ends(connection, namespace);
+          if (whole) await dropBeginning(locked, whole, checkpoint, { sql: checkpoints, place });
+        }
+        const moment = { revision: await sql.leapTo(connection, namespace), digest: row.digest };
+        const written = lastOfEach(revision.states);
+        await sql.write(connection, namespace, { ...moment, head: row.head, entries: [], states: written });
+        replaced(namespace, moment, await commit());
+        return done;
+      }),
+
     compact(namespace, compaction) {
       let asked = false;
       return alone(namespace, async (locked) => {
@@ -165,7 +185,7 @@ export function writer({
         assertCompaction(compaction, row?.base ?? 0);
         const ends = row && (await checkpoints.ends(connection, namespace));
         if (!ends || ends.head !== head) return false;
-        await dropBeginning(locked, ends, compaction, { sql: checkpoints, place });
+        await dropBeginning(locked, ends, { seq: through, states: compaction.checkpoint }, { sql: checkpoints, place });
         const after = await replaceAll(locked, namespace, row, replacement);
         asked = true;
         replaced(namespace, after, await commit());

@@ -1,3 +1,4 @@
+import type { HeadWork } from "@qavr/core/store";
 import { expect } from "vitest";
 import type { ConformanceTopic } from "../conformance-case.js";
 import { expectRefusal } from "../fixtures/expect-refusal.js";
@@ -22,6 +23,16 @@ export const close: ConformanceTopic = {
         await expectRefusal(store.head("n"), "STORE_CLOSED");
         await expectRefusal(store.namespaces({ limit: 1 }), "STORE_CLOSED");
         await expectRefusal(store.replaceStates("n", 1, []), "STORE_CLOSED");
+        const work: HeadWork = {
+          after: 0,
+          limit: 1,
+          write: false,
+          *work() {
+            yield [];
+            return undefined;
+          },
+        };
+        await expectRefusal(store.atHead("n", work), "STORE_CLOSED");
         await expectRefusal(store.eraseNamespace("n"), "STORE_CLOSED");
       },
     },

@@ -31,6 +31,14 @@ const withStaleCache = (store: Store): Partial<Store> => {
 
 /** Faults of reading, naming, reopening and sharing. */
 export const readMutants: readonly Mutant[] = [
+  mutant("writes at the head without being asked to", "work at the head", (store) => ({
+    atHead: (namespace, given) => store.atHead(namespace, { ...given, write: true }),
+  })),
+
+  mutant("takes on any number of entries at the head", "work at the head", (store) => ({
+    atHead: (namespace, given) => store.atHead(namespace, { ...given, limit: 10_000 }),
+  })),
+
   mutant("finds no key after its commit", "asking again", () => ({ findKey: async () => undefined })),
 
   mutant("finds every payload under a taken key", "idempotency", (store) => ({
