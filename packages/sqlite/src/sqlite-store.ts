@@ -160,7 +160,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
   const revise = (row: NamespaceRow, namespace: string, { states, checkpoint }: Revision): void => {
     for (const state of states) {
       assertState(state);
-      tables.writeState(tables.scopeId(row.id, state.scope), state.id, state.value);
+      tables.writeState(tables.scopeId(row.id, state.scope), state);
       cache.write(namespace, state.scope, state.id, state.value ?? undefined);
     }
     changes.add(namespace, states);

@@ -26,8 +26,6 @@ export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): 
       const uncredited = exposuresIn(options.uncredited);
       const { namespace = open.get(id)?.namespace ?? DEFAULT_NAME } = options;
       const ended = await accepted(namespace, id, checked, async (forgotten) => {
-        const ending = open.get(id)?.closing;
-        if (ending && checked?.idempotencyKey !== undefined) await ending.catch(() => undefined);
         const episode = openEpisode(open, options.namespace, id);
         const entry = checked && openOutcomeEntry(episode, checked, forgotten);
         const earlier = episode.earlier?.exposures.length ?? 0;
@@ -88,13 +86,7 @@ export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): 
       return await work([]);
     } catch (error) {
       if (!outcome) throw error;
-      return (await import("./on-first-use.js")).reconsidered(parts, {
-        namespace,
-        reference,
-        outcome,
-        error,
-        work,
-      });
+      return (await import("./on-first-use.js")).reconsidered(parts, namespace, reference, outcome, error, work);
     }
   }
 

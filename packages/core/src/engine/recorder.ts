@@ -1,4 +1,3 @@
-import { QavrError } from "../errors/qavr-error.js";
 import { encodeEvent } from "../ledger/event-codec.js";
 import type {
   EditPolicy,
@@ -108,7 +107,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       // Another process resumes a suspended episode from the store, so it must not wait in this one's outbox.
       const receipts = await send(episode, entries, state === "suspended" ? commitAll : commitOrQueue);
       const receipt = last && receipts.at(-1);
-      if (receipt) assertNoConflict(receipt, last);
+      if (receipt) await assertNoConflict(receipt, last);
       return receipt;
     },
 
@@ -118,13 +117,13 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
     async commit(namespace, entry) {
       const [receipt] = await commitAll(namespace, [entry]);
-      assertNoConflict(receipt as CommitReceipt, entry);
+      await assertNoConflict(receipt as CommitReceipt, entry);
       return receipt as CommitReceipt;
     },
 
     async commitOutcome(namespace, entry) {
       const [receipt] = await commitOrQueue(namespace, [entry]);
-      assertNoConflict(receipt as QueueReceipt, entry);
+      await assertNoConflict(receipt as QueueReceipt, entry);
       return receipt as QueueReceipt;
     },
   };
@@ -139,16 +138,8 @@ export function outcomeKey(idempotencyKey: string): string {
   return `outcome:key:${idempotencyKey}`;
 }
 
-function assertNoConflict({ status, seq }: QueueReceipt, { key }: LedgerEntry): void {
-  if (status === "conflict") throw conflict(key, seq);
-}
-
-export function conflict(key: string, seq: number): QavrError {
-  return new QavrError(
-    "IDEMPOTENCY_CONFLICT",
-    `The idempotency key ${key} was used for another outcome (entry ${seq}). Repeat the same outcome, or choose a new key for a new one.`,
-    { details: { key, seq } },
-  );
+async function assertNoConflict({ status, seq }: QueueReceipt, { key }: LedgerEntry): Promise<void> {
+  if (status === "conflict") throw (await import("./conflict.js")).conflict(key, seq);
 }
 
 /** The exposure with at most `limit` candidates: the first ones and everything that was ranked into the list. */

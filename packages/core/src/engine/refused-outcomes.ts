@@ -7,10 +7,11 @@ import { isOutOfReach } from "../resilience/store-failure.js";
 import type { LedgerEntry, SequencedEntry, TakenKey } from "../store/store.js";
 import { takenBy } from "../store/write-overlay.js";
 import type { CheckedOutcome } from "./check.js";
+import { conflict } from "./conflict.js";
 import type { Shown } from "./episodes/open-episodes.js";
 import { idOf, shownIn, shownInRecord } from "./episodes/shown.js";
 import type { EngineParts } from "./parts.js";
-import { conflict, outcomeKey } from "./recorder.js";
+import { outcomeKey } from "./recorder.js";
 import type { OutcomeReceipt } from "./types.js";
 
 /** What is known now of the episode that an outcome names. */
@@ -23,16 +24,6 @@ interface NamedEpisode {
   readonly collections: readonly string[];
 }
 
-/** An outcome that was refused. */
-interface Refused<Receipt> {
-  readonly namespace: string;
-  readonly reference: string;
-  readonly outcome: CheckedOutcome;
-  readonly error: unknown;
-  /** The work that was refused. @param forgotten names to leave out of the outcome */
-  readonly work: (forgotten: readonly string[]) => Promise<Receipt>;
-}
-
 /** Refusals of an outcome that may have been recorded before. */
 const REFUSALS: readonly ErrorCode[] = ["UNKNOWN_EPISODE", "NOT_SHOWN", "OUTCOME_TOO_LATE", "IDEMPOTENCY_CONFLICT"];
 
@@ -42,17 +33,26 @@ const REFUSALS: readonly ErrorCode[] = ["UNKNOWN_EPISODE", "NOT_SHOWN", "OUTCOME
  *   refusal, since a commit looks up its keys itself: an outcome that is accepted needs no second look-up.
  * - Where it names memories that were forgotten since they were shown, by recording it without their names.
  *
+ * @param work the work that was refused; gets names to leave out of the outcome
  * @throws the refusal, IDEMPOTENCY_CONFLICT for another outcome under the key, and the store's codes
  */
 export async function reconsidered<Receipt>(
   parts: EngineParts,
-  { namespace, reference, outcome, error, work }: Refused<Receipt>,
+  namespace: string,
+  reference: string,
+  outcome: CheckedOutcome,
+  error: unknown,
+  work: (forgotten: readonly string[]) => Promise<Receipt>,
 ): Promise<Receipt | OutcomeReceipt> {
   if (!QavrError.isInstance(error)) throw error;
   if (!REFUSALS.includes(error.code) && !(parts.queue && isOutOfReach(error))) throw error;
+  const ending = outcome.idempotencyKey === undefined ? undefined : parts.open.find(namespace, reference)?.closing;
+  await ending?.catch(() => undefined);
   const episode = await namedEpisode(parts, namespace, reference);
   const first = await firstReceipt(parts, namespace, reference, outcome, episode);
   if (first) return first;
+  // Where that end failed, the episode is open again.
+  if (ending && error.code === "UNKNOWN_EPISODE") return work([]);
   if (error.code !== "NOT_SHOWN") throw error;
   const forgotten = await forgottenNames(parts, namespace, outcome, episode);
   if (forgotten.length === 0) throw error;

@@ -78,7 +78,7 @@ export function createEpisodeLifecycle(parts: EngineParts): EpisodeLifecycle {
     enforceLimit(limit) {
       if (open.size <= limit) return;
       // Memory stays bounded also while the store is slower than the runs, or does not answer.
-      for (const episode of open.oldest(open.size - limit - OVERFLOW)) lose(parts, episode, tooManyOpen(limit));
+      for (const episode of open.oldest(open.size - limit - OVERFLOW)) lose(parts, episode, "LIMIT_EXCEEDED");
       if (sweeping) return;
       sweeping = true;
       void parts.tasks.track(sweepAll());
@@ -86,11 +86,8 @@ export function createEpisodeLifecycle(parts: EngineParts): EpisodeLifecycle {
 
     async abandonAll() {
       const left = await abandonSome(open.all());
-      const cause = new QavrError(
-        "STORE_UNAVAILABLE",
-        "The store could not be reached for the episodes before this one either.",
-      );
-      for (const episode of left) lose(parts, episode, cause);
+      // As for those before them.
+      for (const episode of left) lose(parts, episode, "STORE_UNAVAILABLE");
     },
   };
   return lifecycle;
@@ -150,11 +147,5 @@ function lose({ open, log, counters }: EngineParts, episode: OpenEpisode, error:
     episode: episode.id,
     namespace: episode.namespace,
     reason: QavrError.isInstance(error) ? error.code : String(error),
-  });
-}
-
-function tooManyOpen(limit: number): QavrError {
-  return new QavrError("LIMIT_EXCEEDED", `More than ${limit} episodes are open, and the store cannot keep up.`, {
-    details: { limit },
   });
 }
