@@ -195,15 +195,13 @@ export class Draft<Shared, Memory> {
     const { band: before, learned } = record;
     const band = learned === undefined ? 0 : bandOf(this.learner.describe(learned, this.at));
     if (band === before || (band > 0 && before > 0 && Math.abs(band - before) <= SLACK)) return;
-    const { bands } = this.shared(collection);
-    if (before > 0) {
-      bands[before - 1] = (bands[before - 1] as number) - 1;
-      this.write({ scope: bandScope(before, collection), id }, null);
-    }
-    if (band > 0) {
-      bands[band - 1] = (bands[band - 1] as number) + 1;
-      this.write({ scope: bandScope(band, collection), id }, NO_VALUE);
-    }
+    const move = (to: number, by: 1 | -1): void => {
+      if (to === 0) return;
+      (this.shared(collection).bands[to - 1] as number) += by;
+      this.write({ scope: bandScope(to, collection), id }, by > 0 ? NO_VALUE : null);
+    };
+    move(before, -1);
+    move(band, 1);
     record.band = band;
   }
 

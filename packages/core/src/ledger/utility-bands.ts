@@ -9,8 +9,7 @@ import { memoryScope } from "./state-keys.js";
  * Sixteen bands for each sign, which begin at 0 and at 2^(i/2 − 6), i = 0 … 14: whatever the scale of utilities, the outermost band with
  * members has few of them.
  */
-const EDGES = Array.from({ length: 15 }, (_, i) => 2 ** (Math.floor(i / 2) - 6) * (i % 2 === 0 ? 1 : Math.SQRT2));
-const SIDE = EDGES.length + 1;
+const SIDE = 16;
 export const BANDS: number = 2 * SIDE;
 /** Bands between the one that lists a memory and the one of its utility, at most. 0 would write twice as often, 2 read twice as much. */
 export const SLACK = 1;
@@ -31,6 +30,8 @@ export function scopesIn(collection: string): string[] {
  */
 export function bandOf({ utility, evidence }: { readonly utility: number; readonly evidence: number }): number {
   if (!(evidence > 0)) return 0;
-  const above = EDGES.filter((edge) => Math.abs(utility) >= edge).length;
+  let above = 0;
+  // Powers of two are exact everywhere, and so is a replay.
+  while (above < SIDE - 1 && utility * utility >= 2 ** (above - 12)) above++;
   return utility < 0 ? SIDE - above : SIDE + 1 + above;
 }
