@@ -43,6 +43,42 @@ describe("a run token", () => {
     expect((await engine.status()).seq).toBe(1);
   });
 
+  it("has one form: no other last character stands for the same signature", async () => {
+    const { engine, tokens, token } = await setup();
+    const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    const others = [...alphabet].filter((character) => !token.endsWith(character));
+    for (const character of others) {
+      const changed = tokens.report(token.slice(0, -1) + character, { reward: true });
+      await expect(changed).rejects.toMatchObject({ code: "INVALID_TOKEN" });
+    }
+    expect((await engine.status()).seq).toBe(1);
+  });
+
+  it("of another version is refused, although its signature is genuine", async () => {
+    const { tokens, token } = await setup();
+    const claims = JSON.parse(Buffer.from(token.split(".")[0] as string, "base64url").toString());
+    const key = await crypto.subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+    const signed = async (content: object): Promise<string> => {
+      const body = Buffer.from(JSON.stringify(content));
+      const signature = Buffer.from(await crypto.subtle.sign("HMAC", key, body));
+      return `${body.toString("base64url")}.${signature.toString("base64url")}`;
+    };
+    await expect(tokens.report(await signed({ ...claims, v: 2 }), { reward: true })).rejects.toMatchObject({
+      code: "INVALID_TOKEN",
+      details: { reason: "version" },
+    });
+    expect(await tokens.report(await signed(claims), { reward: true })).toMatchObject({ status: "committed" });
+  });
+
+  it("can be reported on whatever the names in it are", async () => {
+    const { tokens } = await setup();
+    for (const unit of ["\u0001", "\u20ac", '"']) {
+      const name = unit.repeat(512);
+      const token = await tokens.issue({ episode: name, namespace: name, source: name });
+      await expect(tokens.report(token, { reward: true })).rejects.toMatchObject({ code: "UNKNOWN_EPISODE" });
+    }
+  });
+
   it("ends, and ends where the memories of its run end", async () => {
     const { tokens, token, clock, episode } = await setup({ ttl: 1_000 });
     await expect(tokens.report(token, { reward: true, helpful: ["d9"] })).rejects.toMatchObject({ code: "NOT_SHOWN" });

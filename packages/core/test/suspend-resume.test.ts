@@ -27,6 +27,22 @@ function slowReads(): { readonly store: Store; readonly hold: () => void; readon
 }
 
 describe("a suspended episode", () => {
+  it("is open before its last entry where it takes several, so that it is suspended once", async () => {
+    const { engine } = testEngine();
+    const episode = engine.open();
+    // More than an entry holds, in names alone.
+    const candidates = Array.from({ length: 40 }, (_, i) => ({
+      id: `${i}`.padEnd(500, "m"),
+      similarity: 0.9 - i / 100,
+    }));
+    for (let run = 0; run < 60; run++) await engine.rank(request({ episode, candidates }));
+    await engine.suspend(episode, { alias: "thread" });
+    const { events } = await engine.history();
+    const states = events.flatMap((event) => (event.type === "exposure" ? [event.state] : []));
+    expect(states.length).toBeGreaterThan(1);
+    expect(states).toEqual([...states.slice(1).map(() => "open"), "suspended"]);
+  });
+
   it("goes on in another process, and credit reaches the exposures of both", async () => {
     const store = memoryStore();
     const before = testEngine({ store, prefix: "before" }).engine;

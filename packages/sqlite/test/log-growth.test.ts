@@ -47,6 +47,15 @@ describe.runIf(SHARES_FILES)("a log that readers keep from starting anew", () =>
     for (let i = 0; statSync(`${path}-wal`).size < 36 * MIB; i++) await write(store, `k${i}`);
     expect(attempts).toBe(2);
     reader.stop();
+    // Cut in the meantime, the log is looked after as early as the first time.
+    await store.eraseNamespace("none");
+    expect(statSync(`${path}-wal`).size).toBe(0);
+    await write(store, "new");
+    const another = readerOf(path);
+    attempts = 0;
+    for (let i = 0; statSync(`${path}-wal`).size < 18 * MIB; i++) await write(store, `again ${i}`);
+    expect(attempts).toBe(1);
+    another.stop();
     await store.close();
   });
 });

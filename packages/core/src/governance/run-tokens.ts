@@ -11,8 +11,8 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** Shortest secret, bytes: what HMAC-SHA-256 can use. */
 const SECRET_BYTES = 32;
-/** Longest token, characters: everything in it is bounded by the names that it holds. */
-const MAX_TOKEN = 8_192;
+/** Longest token, characters: three names of 512 units, each unit escaped in six characters, in base64. */
+const MAX_TOKEN = 16_384;
 const DAY = 86_400_000;
 const FORMAT = 1;
 
@@ -185,7 +185,9 @@ function toBase64Url(bytes: Uint8Array): string {
 function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (!/^[\w-]+$/.test(text)) return undefined;
   try {
-    return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (unit) => unit.charCodeAt(0));
+    const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (unit) => unit.charCodeAt(0));
+    // The unused bits of the last character may be anything: only one text stands for these bytes.
+    return toBase64Url(bytes) === text ? bytes : undefined;
   } catch {
     return undefined;
   }

@@ -6,6 +6,7 @@ import { cancellations } from "./cancellations.js";
 import type { Harness } from "./check.js";
 import { clockWalks } from "./clock-walks.js";
 import { contention } from "./contention.js";
+import { damagedHeads } from "./damaged-heads.js";
 import { damagedRows } from "./damaged-rows.js";
 import { fullDisk, ioErrors } from "./disk-faults.js";
 import { embeddingChanges } from "./embedding-changes.js";
@@ -38,6 +39,7 @@ export const HARNESSES: readonly Harness[] = [
   ioErrors,
   brokenFiles,
   brokenLogs,
+  damagedHeads,
   damagedRows,
   clockWalks,
   schedules,

@@ -23,6 +23,9 @@ export interface Shown {
   readonly handle: string;
 }
 
+/** Aliases of one episode; each costs a state, and all of them are written at once. */
+const MOST_ALIASES = 1_000;
+
 /** A run under way. */
 export interface OpenEpisode {
   readonly id: string;
@@ -151,7 +154,11 @@ export class OpenEpisodes {
     return id === undefined ? undefined : this.#byId.get(id);
   }
 
+  /** @throws LIMIT_EXCEEDED before anything is added */
   addAliases(episode: OpenEpisode, aliases: readonly string[]): void {
+    if (episode.aliases.size + aliases.length > MOST_ALIASES) {
+      throw new QavrError("LIMIT_EXCEEDED", `An episode has at most ${MOST_ALIASES} aliases.`);
+    }
     for (const alias of aliases) {
       episode.aliases.add(alias);
       this.#byAlias.set(pairKey(episode.namespace, alias), episode.id);
