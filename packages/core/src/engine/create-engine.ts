@@ -57,6 +57,9 @@ export const ENGINE_DEFAULTS: ResolvedOptions = {
   writeTimeout: 10_000,
 };
 
+/** Loads what most processes never use. */
+const onFirstUse = () => import("./on-first-use.js");
+
 /** Namespaces that are read ahead at once. */
 const AHEAD_AT_ONCE = 2;
 
@@ -80,8 +83,7 @@ export function createEngine(options: EngineOptions): Engine {
   const reduce = ledgerReducer(learner, governance);
   const counters: EngineCounters = { degraded: 0, lost: 0 };
   const timeouts = { timeout: settings.writeTimeout, setTimer };
-  const heal: Heal = async (namespace, damaged) =>
-    (await import("./on-first-use.js")).healStates(parts, namespace, damaged);
+  const heal: Heal = async (namespace, damaged) => (await onFirstUse()).healStates(parts, namespace, damaged);
   const store = announcing(withTimeouts(options.store, timeouts), heal, (namespace) => readAhead(namespace));
   const queue = options.store.outbox?.({
     store,
@@ -119,9 +121,7 @@ export function createEngine(options: EngineOptions): Engine {
     governance,
     enabled,
     reduce,
-    states: new StateReader(store, learner, async (_, damaged) =>
-      (await import("./on-first-use.js")).refuseDamaged(damaged),
-    ),
+    states: new StateReader(store, learner, async (_, damaged) => (await onFirstUse()).refuseDamaged(damaged)),
     scoringStates,
     queue,
     open,
@@ -186,12 +186,12 @@ export function createEngine(options: EngineOptions): Engine {
     suspend: (episode, suspendOptions) => tasks.track(episodes.suspend(episode, suspendOptions)),
     // Tracked, since flush() must wait for what the resumed run ends with, too.
     resume: (alias, resumeOptions) =>
-      tasks.track(import("./on-first-use.js").then((lazy) => lazy.resumeEpisode(parts, alias, resumeOptions))),
+      tasks.track(onFirstUse().then((lazy) => lazy.resumeEpisode(parts, alias, resumeOptions))),
     // Loaded by their first use: most processes rank and report only.
-    explain: async (reference, options) => (await import("./on-first-use.js")).explain(parts, reference, options),
-    status: async (options) => (await import("./on-first-use.js")).statusOf(parts, options),
-    memories: async (options) => (await import("./on-first-use.js")).readMemories(parts, options),
-    history: async (options) => (await import("./on-first-use.js")).readHistory(parts, options),
+    explain: async (reference, options) => (await onFirstUse()).explain(parts, reference, options),
+    status: async (options) => (await onFirstUse()).statusOf(parts, options),
+    memories: async (options) => (await onFirstUse()).readMemories(parts, options),
+    history: async (options) => (await onFirstUse()).readHistory(parts, options),
     health: () => ({
       readCircuitOpen: reading.isOpen,
       degradedRankings: counters.degraded,
@@ -267,7 +267,7 @@ function announcing(store: Store, heal: Heal, onCommitted: (namespace: string) =
 
 function logCircuit(log: EngineParts["log"], isOpen: boolean, cause: QavrError | undefined): void {
   if (isOpen) {
-    log("warn", "The store keeps failing: rankings do without it, and it is asked again every few seconds.", {
+    log("warn", "The store keeps failing: rankings do without it, and ask it again every few seconds.", {
       code: "STORE_CIRCUIT_OPEN",
       reason: cause?.code,
     });

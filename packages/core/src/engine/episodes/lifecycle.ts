@@ -124,7 +124,7 @@ export function createEpisodeLifecycle(parts: EngineParts): EpisodeLifecycle {
     if (episode.closing || !isOpen()) return false;
     try {
       await lifecycle.close(episode, "abandoned");
-      log("debug", "An episode was never ended and is recorded as abandoned.", {
+      log("debug", "An episode never ended: it is recorded as abandoned.", {
         code: "EPISODE_ABANDONED",
         episode: episode.id,
         namespace: episode.namespace,
@@ -142,7 +142,7 @@ export function createEpisodeLifecycle(parts: EngineParts): EpisodeLifecycle {
 function lose({ open, log, counters }: EngineParts, episode: OpenEpisode, error: unknown): void {
   open.remove(episode);
   counters.lost += 1;
-  log("error", "An abandoned episode could not be recorded.", {
+  log("error", "An episode could not be recorded.", {
     code: "EPISODE_LOST",
     episode: episode.id,
     namespace: episode.namespace,

@@ -3,6 +3,7 @@ import type { EpisodeRecord } from "../../ledger/episode-record.js";
 import type { EpisodeState, RecordedExposure, ShownItem } from "../../ledger/events.js";
 import { pairKey } from "../../store/state-address.js";
 import type { LedgerEntry } from "../../store/store.js";
+import { assertBatch } from "../../store/validate.js";
 
 /** An exposure that is not durable yet: its candidates in columns, `shown` and `credited` may still change. */
 export interface OpenExposure
@@ -22,9 +23,6 @@ export interface Shown {
   readonly id: string;
   readonly handle: string;
 }
-
-/** Aliases of one episode; each costs a state, and all of them are written at once. */
-const MOST_ALIASES = 1_000;
 
 /** A run under way. */
 export interface OpenEpisode {
@@ -156,9 +154,8 @@ export class OpenEpisodes {
 
   /** @throws LIMIT_EXCEEDED before anything is added */
   addAliases(episode: OpenEpisode, aliases: readonly string[]): void {
-    if (episode.aliases.size + aliases.length > MOST_ALIASES) {
-      throw new QavrError("LIMIT_EXCEEDED", `An episode has at most ${MOST_ALIASES} aliases.`);
-    }
+    // Each costs a state, and all of them are written at once.
+    assertBatch(episode.aliases.size + aliases.length, "list of aliases");
     for (const alias of aliases) {
       episode.aliases.add(alias);
       this.#byAlias.set(pairKey(episode.namespace, alias), episode.id);
