@@ -77,6 +77,8 @@ describe("rank", () => {
       "INVALID_ARGUMENT",
       { candidates: [{ id: "a", similarity: 1, label: LONE }] },
     ],
+    ["an empty group", "INVALID_ID", { candidates: [{ id: "a", similarity: 1, group: "" }] }],
+    ["a group that is no text", "INVALID_ID", { candidates: [{ id: "a", similarity: 1, group: 7 }] }],
     ["a misspelt namespace, which would learn in another one", "INVALID_ARGUMENT", { namespce: "tenant" } as object],
   ];
 

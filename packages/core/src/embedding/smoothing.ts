@@ -3,18 +3,16 @@ import { addScaled, toUnit } from "../scoring/vectors.js";
 import { mix } from "./mix.js";
 import { textHash } from "./text-hash.js";
 
-const SMOOTHING = {
-  /** How many of the nearest memories lend their texts. Range 3..10. */
-  neighbours: 8,
-  /** Weight of their texts together, beside the request's own 1. Range 0..2. */
-  texts: 0.75,
-  /** How sharply a text's part falls with the relative similarity of its memory. Range 1..4. */
-  power: 1.5,
-  /** Weight of the ids of the memories found. Range 0.5..2.5. */
-  found: 0.75,
-  /** Candidates that count as found. */
-  candidates: 50,
-} as const;
+/** How many of the nearest memories lend their texts. Range 3..10. */
+const NEIGHBOURS = 8;
+/** Weight of their texts together, beside the request's own 1. Range 0..2. */
+const TEXTS = 0.75;
+/** How sharply a text's part falls with the relative similarity of its memory. Range 1..4. */
+const POWER = 1.5;
+/** Weight of the ids of the memories found. Range 0.5..2.5. */
+const FOUND = 0.75;
+/** Candidates that count as found. */
+const CANDIDATES = 50;
 
 /** Dimensions that a memory's id sets. */
 const DIMS_OF_ID = 8;
@@ -46,27 +44,27 @@ export function smoothed(request: Float32Array, found: Found): Float32Array {
   const relative = relativeSimilarities(found.similarities, found.topK);
   const sum = Float32Array.from(request);
   addTexts(sum, found, relative);
-  addScaled(sum, SMOOTHING.found, foundVector(found.ids, relative, sum.length));
+  addScaled(sum, FOUND, foundVector(found.ids, relative, sum.length));
   return toUnit(sum);
 }
 
 function addTexts(sum: Float32Array, { neighbour, similarities }: Found, relative: Float64Array): void {
   const near: { readonly vector: Float32Array; readonly part: number }[] = [];
   let total = 0;
-  for (let place = 0; place < similarities.length && near.length < SMOOTHING.neighbours; place++) {
+  for (let place = 0; place < similarities.length && near.length < NEIGHBOURS; place++) {
     const vector = neighbour(place);
     if (!vector) continue;
-    const part = (relative[place] as number) ** SMOOTHING.power;
+    const part = (relative[place] as number) ** POWER;
     near.push({ vector, part });
     total += part;
   }
-  if (total > 0) for (const { vector, part } of near) addScaled(sum, (SMOOTHING.texts * part) / total, vector);
+  if (total > 0) for (const { vector, part } of near) addScaled(sum, (TEXTS * part) / total, vector);
 }
 
 /** Direction of the ids of the memories found, weighted by relative similarity; a zero vector where none stands out. */
 function foundVector(ids: readonly string[], relative: Float64Array, dims: number): Float32Array {
   const vector = new Float32Array(dims);
-  for (let place = 0; place < Math.min(ids.length, SMOOTHING.candidates); place++) {
+  for (let place = 0; place < Math.min(ids.length, CANDIDATES); place++) {
     const part = relative[place] as number;
     if (part === 0) continue;
     const hash = textHash(ids[place] as string, ID_SEED);

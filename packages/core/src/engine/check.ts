@@ -76,6 +76,8 @@ export interface CheckedRequest extends RankRequest {
   /** The candidates in columns. */
   readonly ids: readonly string[];
   readonly similarities: Float64Array;
+  /** Number of each candidate's group; one without a group has a number of its own. Undefined where no candidate has one. */
+  readonly groups: Int32Array | undefined;
 }
 
 const REQUEST_FIELDS: FieldsOf<RankRequest> = {
@@ -142,7 +144,20 @@ export function checkRequest(request: RankRequest): CheckedRequest {
     keepOrder,
     ids,
     similarities,
+    groups: groupsIn(candidates),
   };
+}
+
+/** Groups in the order of their first candidates. @throws INVALID_ID or LIMIT_EXCEEDED for an illegal name */
+function groupsIn(candidates: readonly Candidate[]): Int32Array | undefined {
+  const numbers = new Map<unknown, number>();
+  const groups = Int32Array.from(candidates, (candidate) => {
+    const { group = candidate } = candidate;
+    if (group !== candidate) assertName(group, "group");
+    if (!numbers.has(group)) numbers.set(group, numbers.size);
+    return numbers.get(group) as number;
+  });
+  return candidates.some(({ group }) => group !== undefined) ? groups : undefined;
 }
 
 /**

@@ -67,7 +67,7 @@ export function createRanker(parts: EngineParts): Pick<Engine, "rank" | "fetchSi
 
   /** Adds the exposure to its episode. Synchronous: the episode cannot end meanwhile. */
   function expose(request: CheckedRequest, scored: Scored): Ranking {
-    const { namespace, collection, ids, similarities, candidates, episode: wanted } = request;
+    const { namespace, collection, ids, similarities, groups, candidates, episode: wanted } = request;
     const now = parts.now();
     // Looked up again: it may have ended while the states were read.
     const known = wanted === undefined ? undefined : openEpisode(open, namespace, wanted);
@@ -114,6 +114,7 @@ export function createRanker(parts: EngineParts): Pick<Engine, "rank" | "fetchSi
       at: now,
       ids,
       similarities,
+      groups,
       scores: scores?.unchanged === false ? scores.score : undefined,
       shown,
       dropped: [],

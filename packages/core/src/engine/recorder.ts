@@ -144,7 +144,7 @@ async function assertNoConflict({ status, seq }: QueueReceipt, { key }: LedgerEn
 
 /** The exposure with at most `limit` candidates: the first ones and everything that was ranked into the list. */
 export function recorded(open: OpenExposure, limit: number): RecordedExposure {
-  const { ids, similarities, scores, shown, dropped, ...exposure } = open;
+  const { ids, similarities, groups, scores, shown, dropped, ...exposure } = open;
   const kept = Math.min(limit, ids.length);
   const places = Array.from({ length: kept }, (_, place) => place);
   const listed = [...shown, ...dropped];
@@ -153,6 +153,7 @@ export function recorded(open: OpenExposure, limit: number): RecordedExposure {
   return {
     ...exposure,
     candidates: places.map((index) => ({ id: ids[index] as string, similarity: similarities[index] as number })),
+    groups: groups ? places.map((index) => groups[index] as number) : [],
     shown: shown.map(placed),
     dropped: dropped.map(placed),
     shifts: scores

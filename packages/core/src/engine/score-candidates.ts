@@ -61,6 +61,7 @@ export function createScorer(parts: EngineParts): (request: CheckedRequest) => P
       table,
       rows,
       similarities,
+      groups: request.groups,
       vector: usable ? vector?.unit : undefined,
       context: request.context,
       topK,

@@ -32,6 +32,11 @@ export interface Candidate {
    * past no verified memory, until three verified successes have confirmed it. Failures count in full. @default false
    */
   readonly unverified?: boolean;
+  /**
+   * What the memory is about, where the host knows: a tool, an intent, a file, a topic. Memories of one group are for the same
+   * requests. `grouped` of `@qavr/learners` learns from it; other learners ignore it. At most 512 UTF-16 units. @default none
+   */
+  readonly group?: string | undefined;
 }
 
 export interface RankRequest {

@@ -25,6 +25,7 @@ export {
 export { checkFields } from "../errors/known-fields.js";
 export { blend, rescaledNote, type UnitSimilarities, unitSimilarities } from "../scoring/blend.js";
 export { clamp, sigmoid } from "../scoring/bounds.js";
+export { groupShares } from "../scoring/group-shares.js";
 export { kept } from "../scoring/half-life.js";
 export { relativeSimilarities } from "../scoring/relative-similarity.js";
 export { mean, spread } from "../scoring/spread.js";
@@ -34,6 +35,7 @@ export { contribute, withdraw } from "./contribution.js";
 export { curvature, dualNumber, type StepNumbers, shareSurprise } from "./implicit-step.js";
 export type {
   Contribution,
+  GroupOfShown,
   Learner,
   Lesson,
   LessonExposure,

@@ -36,6 +36,8 @@ export interface ScoreRequest<Shared, Table> {
   readonly rows: Int32Array;
   /** Higher is better, any affine scale. Finite. */
   readonly similarities: Float64Array;
+  /** Number of each candidate's group; one without a group has a number of its own. Absent where no candidate has one. */
+  readonly groups?: Int32Array | undefined;
   /** Unit request vector (Float32Array, the collection's dims), undefined when the request has none in this space. */
   readonly vector: Float32Array | undefined;
   /** Kind of task; `default` when the host names none. */
@@ -91,6 +93,16 @@ export interface ShownMemory<Memory> {
   readonly vote: -1 | 0 | 1;
   /** True when the run used it, false when it did not; undefined when that is unknown. */
   readonly used: boolean | undefined;
+  /** Absent where no candidate of the exposure had a group. */
+  readonly group?: GroupOfShown | undefined;
+}
+
+/** The group of a memory that was shown. */
+export interface GroupOfShown {
+  /** Equal for memories of one group in one exposure; it says nothing beyond that. */
+  readonly number: number;
+  /** Probability, by the similarities of all candidates, that the request was about this group. */
+  readonly share: number;
 }
 
 /** One retrieval inside an episode. */
@@ -136,6 +148,8 @@ export interface Observation<Shared, Memory> {
   readonly context: string;
   /** Similarities of all recorded candidates, host order. */
   readonly similarities: Float64Array;
+  /** Number of each one's group; absent where no candidate had one. */
+  readonly groups?: Int32Array | undefined;
   /** Number of memories shown. */
   readonly shown: number;
   /** Drafts of the memories shown, each once. Decoding them takes time; call it only when they are needed. */

@@ -26,13 +26,11 @@ export interface RequestModel extends RequestBaseline, RunningSpread {
   gateDenominator: number;
 }
 
-/** Parameters that all learners over request vectors share; part of the version of each. */
-const REQUEST_MODEL = {
-  /** Least number of runs in the average of the mean request. */
-  meanWarmup: 10,
-  /** Most runs in it. Range 100..2000. */
-  meanWindow: 500,
-} as const;
+// Parameters that all learners over request vectors share; part of the version of each.
+/** Least number of runs in the average of the mean request. */
+const MEAN_WARMUP = 10;
+/** Most runs in it. Range 100..2000. */
+const MEAN_WINDOW = 500;
 
 const SCALARS = 7;
 
@@ -204,7 +202,7 @@ export function meetRequests(
 
 function moveMean(model: RequestModel, vector: Float32Array, share: number): void {
   model.steps += 1;
-  const rate = share / Math.min(model.steps + REQUEST_MODEL.meanWarmup, REQUEST_MODEL.meanWindow);
+  const rate = share / Math.min(model.steps + MEAN_WARMUP, MEAN_WINDOW);
   addScaled(model.mean, -rate, model.mean);
   addScaled(model.mean, rate, vector);
 }

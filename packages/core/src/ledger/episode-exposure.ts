@@ -1,15 +1,24 @@
 import { relevanceWeights } from "../credit/relevance.js";
+import type { GroupOfShown } from "../learners/learner.js";
+import { groupShares } from "../scoring/group-shares.js";
 import type { EpisodeExposure } from "./episode-record.js";
 import type { HoldoutDraw, RecordedExposure } from "./events.js";
 
 /** The part of an exposure that the episode's record keeps; entry `seq` holds it in full; a memory shown twice is kept once, at its best. */
 export function toEpisodeExposure(exposure: RecordedExposure, seq: number): EpisodeExposure {
-  const { collection, context, space, length, vector, credited, candidates, shown } = exposure;
-  const items = new Map<string, { readonly similarity: number; readonly handle: number }>();
+  const { collection, context, space, length, vector, credited, candidates, groups, shown } = exposure;
+  const numbers = groupsOf(exposure);
+  const shares = numbers && groupShares(similaritiesOf(exposure), numbers);
+  const groupOf = (place: number): { readonly group?: GroupOfShown } =>
+    shares ? { group: { number: groups[place] as number, share: Math.fround(shares[place] as number) } } : {};
+  const items = new Map<
+    string,
+    { readonly similarity: number; readonly handle: number; readonly group?: GroupOfShown }
+  >();
   for (const { candidate, handle } of shown) {
     const { id, similarity } = candidates[candidate] as { id: string; similarity: number };
     const known = items.get(id);
-    if (!known || similarity > known.similarity) items.set(id, { similarity, handle });
+    if (!known || similarity > known.similarity) items.set(id, { similarity, handle, ...groupOf(candidate) });
   }
   const similarities = [...items.values()].map(({ similarity }) => similarity);
   const others = candidates.filter(({ id }) => !items.has(id)).map(({ similarity }) => similarity);
@@ -31,6 +40,11 @@ export function toEpisodeExposure(exposure: RecordedExposure, seq: number): Epis
 export function drawOf(exposures: readonly RecordedExposure[]): HoldoutDraw | undefined {
   const holdout = exposures[0]?.holdout;
   return holdout && { share: holdout.share, held: holdout.held };
+}
+
+/** Number of each recorded candidate's group; undefined where none had one. */
+export function groupsOf({ groups }: Pick<RecordedExposure, "groups">): Int32Array | undefined {
+  return groups.length > 0 ? Int32Array.from(groups) : undefined;
 }
 
 /** Similarities of all recorded candidates. */

@@ -1,4 +1,4 @@
-import type { Contribution } from "../learners/learner.js";
+import type { Contribution, GroupOfShown } from "../learners/learner.js";
 import { ByteReader, ByteWriter } from "./bytes.js";
 import type { SourceCap } from "./events.js";
 import { EPISODE_STATES, type EpisodeState, type HoldoutDraw, OUTCOME_TIERS, type OutcomeTier } from "./events.js";
@@ -12,6 +12,7 @@ export interface EpisodeItem {
   readonly weight: number;
   /** Number of its short name: 1 for `m1`. */
   readonly handle: number;
+  readonly group?: GroupOfShown | undefined;
 }
 
 /** An exposure as crediting needs it; its full record stays in the ledger at `seq`. */
@@ -121,6 +122,9 @@ const HELD = 16;
 const HAS_AUDITS = 32;
 const HAS_CLAIMS = 64;
 const TAUGHT = 128;
+/** Flags of an exposure. */
+const CREDITED = 1;
+const GROUPED = 2;
 /** Beside the tier of a reward or of votes. */
 const HAS_CREDIBILITY = 0x80;
 
@@ -180,8 +184,11 @@ export function encodeEpisode(record: EpisodeRecord): Uint8Array {
         .text(exposure.space)
         .count(exposure.length)
         .bytes(exposure.vector)
-        .u8(exposure.credited ? 1 : 0)
-        .list(exposure.items, (item) => writer.text(item.id).f32(item.similarity).f32(item.weight).count(item.handle)),
+        .u8((exposure.credited ? CREDITED : 0) | (exposure.items[0]?.group ? GROUPED : 0))
+        .list(exposure.items, ({ id, similarity, weight, handle, group }) => {
+          writer.text(id).f32(similarity).f32(weight).count(handle);
+          if (group) writer.count(group.number).f32(group.share);
+        }),
     )
     .u8(partsOf(record));
   writeUses(writer, record.used);
@@ -228,23 +235,23 @@ export function decodeEpisode(bytes: Uint8Array): EpisodeRecord {
   const state = pick(EPISODE_STATES, reader.u8());
   const lastAt = reader.f64();
   const suspendedAs = reader.text();
-  const exposures = reader.list(
-    (): EpisodeExposure => ({
+  const exposures = reader.list((): EpisodeExposure => {
+    const head = {
       seq: reader.count(),
       collection: reader.text(),
       context: reader.text(),
       space: reader.text(),
       length: reader.count(),
       vector: reader.signedBytes(),
-      credited: reader.u8() === 1,
-      items: reader.list(() => ({
-        id: reader.text(),
-        similarity: reader.f32(),
-        weight: reader.f32(),
-        handle: reader.count(),
-      })),
-    }),
-  );
+    };
+    const flags = reader.u8();
+    const items = reader.list((): EpisodeItem => {
+      const id = reader.text();
+      const item = { id, similarity: reader.f32(), weight: reader.f32(), handle: reader.count() };
+      return flags & GROUPED ? { ...item, group: { number: reader.count(), share: reader.f32() } } : item;
+    });
+    return { ...head, credited: (flags & CREDITED) !== 0, items };
+  });
   const parts = reader.u8();
   const record: EpisodeRecord = { ...emptyEpisode(), state, lastAt, suspendedAs, exposures };
   record.used = readUses(reader);

@@ -32,6 +32,7 @@ const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
             { id: "a", similarity: 0.75 },
             { id: "b", similarity: -0.5 },
           ],
+          groups: [1, 0],
           shown: [
             {
               candidate: 1,
@@ -56,7 +57,7 @@ const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
         },
       ],
     },
-    "0103652d3101020572756e2d3105c3bc6ec3af06746872656164010104646f63730764656661756c7404686f7374800c01047f8000010563617640310000803e3100000040000080aa6db779420201610000403f0162000000bfac020101ac020101efbeadde04556e646f330000003f0000803e000000be000040400001000000bf",
+    "0103652d3101020572756e2d3105c3bc6ec3af06746872656164010104646f63730764656661756c7404686f7374800c01047f8000010563617640310000803e3100000040000080aa6db779420201610000403f0162000000bf020100ac020101ac020101efbeadde04556e646f330000003f0000803e000000be000040400001000000bf",
   ],
   [
     "an exposure that was held out",
@@ -81,6 +82,7 @@ const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
           holdout: { share: 0.25, held: true, differs: true },
           at: 1_767_225_600_000,
           candidates: [],
+          groups: [],
           shown: [],
           dropped: [],
           shifts: [],
@@ -90,7 +92,7 @@ const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
         },
       ],
     },
-    "0103652d31020000000104646f63730764656661756c7400000000056361764031000000000f0000803e000080aa6db779420000000000",
+    "0103652d31020000000104646f63730764656661756c7400000000056361764031000000000f0000803e000080aa6db77942000000000000",
   ],
   [
     "an outcome with reward, votes and use",

@@ -178,6 +178,7 @@ function writeExposure(writer: ByteWriter, exposure: RecordedExposure): void {
   writer
     .f64(exposure.at)
     .list(exposure.candidates, ({ id, similarity }) => writer.text(id).f32(similarity))
+    .list(exposure.groups, (group) => writer.count(group))
     .count(exposure.movable)
     .list(exposure.shown, (item) => writeItem(writer, item))
     .list(exposure.dropped, (item) => writeItem(writer, item))
@@ -232,6 +233,7 @@ function readExposure(reader: ByteReader): RecordedExposure {
     scale: has(SCALED) ? reader.f32() : 0,
     at: reader.f64(),
     candidates: reader.list(() => ({ id: reader.text(), similarity: reader.f32() })),
+    groups: reader.list(() => reader.count()),
     movable: reader.count(),
     shown: reader.list(() => readItem(reader)),
     dropped: reader.list(() => readItem(reader)),

@@ -80,6 +80,8 @@ export interface RecordedExposure {
   /** Unix ms. */
   readonly at: number;
   readonly candidates: readonly { readonly id: string; readonly similarity: number }[];
+  /** Number of each candidate's group; empty where no candidate had one. */
+  readonly groups: readonly number[];
   readonly shown: readonly ShownItem[];
   /** Ranked into the list, and dropped by a later stage. */
   readonly dropped: readonly ShownItem[];

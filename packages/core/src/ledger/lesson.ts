@@ -33,7 +33,7 @@ export function lessonOf<Shared, Memory>(
         vector: draft.vectorIn(exposure),
         context: exposure.context,
         share,
-        shown: exposure.items.map(({ id, similarity }, i) => {
+        shown: exposure.items.map(({ id, similarity, group }, i) => {
           const record = draft.memory(collection, id);
           const reachable = record.forgottenAt < exposure.seq;
           return {
@@ -43,6 +43,7 @@ export function lessonOf<Shared, Memory>(
             weight: evidence.credits(collection, id) ? (weights[i] as number) : 0,
             vote: lesson && isLoaded(id) ? evidence.verdictOn(collection, id, true) : evidence.voteOn(collection, id),
             used: isUsed(id),
+            group,
           };
         }),
       },

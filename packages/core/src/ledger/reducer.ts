@@ -2,7 +2,7 @@ import type { Learner } from "../learners/learner.js";
 import type { Reduce, Reduction, SequencedEntry } from "../store/store.js";
 import { countEpisode } from "./context-counts.js";
 import { Draft, type Loading } from "./draft.js";
-import { drawOf, similaritiesOf, toEpisodeExposure } from "./episode-exposure.js";
+import { drawOf, groupsOf, similaritiesOf, toEpisodeExposure } from "./episode-exposure.js";
 import { type Claim, type CountedReward, type Credibility, emptyEpisode } from "./episode-record.js";
 import { decodeEvent } from "./event-codec.js";
 import {
@@ -275,6 +275,7 @@ function observe<Shared, Memory>(draft: Draft<Shared, Memory>, exposure: Recorde
     shared: draft.shared(exposure.collection).state,
     context: exposure.context,
     similarities: similaritiesOf(exposure),
+    groups: groupsOf(exposure),
     shown: shown.size,
     memories: () => [...shown.values()].map((record) => record.draft()),
     at: exposure.at,

@@ -17,11 +17,14 @@ export interface PolicyChoice {
   readonly learner: ReadonlySet<string>;
 }
 
+type RecordedCandidate = RecordedExposure["candidates"][number] & { readonly place: number };
+
 /** Ranks the recorded candidates of an exposure with a learner whose states a fold holds. */
 export function rankRecorded(learner: Learner, fold: Fold, exposure: RecordedExposure): PolicyChoice {
   const { collection, context, vector, space, length, at } = exposure;
   const candidates = inHostOrder(exposure);
   const ids = candidates.map(({ id }) => id);
+  const { groups } = exposure;
   const topK = exposure.shown.length;
   const host = ids.slice(0, topK);
   const bytes = fold.state(sharedRef(collection));
@@ -44,6 +47,7 @@ export function rankRecorded(learner: Learner, fold: Fold, exposure: RecordedExp
     table,
     rows,
     similarities: Float64Array.from(candidates, ({ similarity }) => similarity),
+    groups: groups.length > 0 ? Int32Array.from(candidates, ({ place }) => groups[place] as number) : undefined,
     vector: comparable && vector.length > 0 ? dequantise(vector) : undefined,
     context,
     topK,
@@ -59,12 +63,10 @@ export function rankRecorded(learner: Learner, fold: Fold, exposure: RecordedExp
 }
 
 /** The recorded candidates as the host returned them: what was shown from beyond the recorded ones stands behind, by its rank. */
-function inHostOrder({ candidates, shown }: RecordedExposure): RecordedExposure["candidates"] {
+function inHostOrder({ candidates, shown }: RecordedExposure): readonly RecordedCandidate[] {
   const rank = new Map(shown.map(({ candidate, index }) => [candidate, index]));
-  return candidates
-    .map((candidate, place) => ({ candidate, rank: rank.get(place) ?? place }))
-    .sort((a, b) => a.rank - b.rank)
-    .map(({ candidate }) => candidate);
+  const rankOf = ({ place }: RecordedCandidate): number => rank.get(place) ?? place;
+  return candidates.map((candidate, place) => ({ ...candidate, place })).sort((a, b) => rankOf(a) - rankOf(b));
 }
 
 /** How many ids two sets share. */

@@ -54,6 +54,7 @@ const exposure: fc.Arbitrary<RecordedExposure> = fc.record({
   holdout: fc.option(fc.record({ share, held: fc.boolean(), differs: fc.boolean() }), { nil: undefined }),
   at: float64,
   candidates: fc.array(fc.record({ id: legalName, similarity: float32 }), { maxLength: 4 }),
+  groups: fc.array(count, { maxLength: 4 }),
   shown: fc.array(item, { maxLength: 3 }),
   dropped: fc.array(item, { maxLength: 2 }),
   shifts: fc.array(float32, { maxLength: 4 }),
@@ -116,6 +117,10 @@ export const ledgerEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
   }),
 );
 
+const shownFields = { id: legalName, similarity: float32, weight: float32, handle: count };
+const shown = fc.record(shownFields);
+const shownOfGroup = fc.record({ ...shownFields, group: fc.record({ number: count, share: float32 }) });
+
 const episodeExposure: fc.Arbitrary<EpisodeExposure> = fc.record({
   seq: count,
   collection: legalName,
@@ -124,7 +129,7 @@ const episodeExposure: fc.Arbitrary<EpisodeExposure> = fc.record({
   length: count,
   vector,
   credited: fc.boolean(),
-  items: fc.array(fc.record({ id: legalName, similarity: float32, weight: float32, handle: count }), { maxLength: 3 }),
+  items: fc.oneof(fc.array(shown, { maxLength: 3 }), fc.array(shownOfGroup, { maxLength: 3 })),
 });
 
 const numbers = fc.array(float64, { maxLength: 4 });

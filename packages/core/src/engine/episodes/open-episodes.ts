@@ -6,10 +6,11 @@ import type { LedgerEntry } from "../../store/store.js";
 
 /** An exposure that is not durable yet: its candidates in columns, `shown` and `credited` may still change. */
 export interface OpenExposure
-  extends Omit<RecordedExposure, "candidates" | "shown" | "dropped" | "shifts" | "credited"> {
+  extends Omit<RecordedExposure, "candidates" | "groups" | "shown" | "dropped" | "shifts" | "credited"> {
   /** All candidates in the host's order; `candidate` of a shown item is its place here. */
   readonly ids: readonly string[];
   readonly similarities: Float64Array;
+  readonly groups: Int32Array | undefined;
   /** Scores of all candidates; undefined where nothing learned took part. */
   readonly scores: Float64Array | undefined;
   shown: readonly ShownItem[];

@@ -1,4 +1,4 @@
-import { OAR } from "./parameters.js";
+import * as OAR from "./parameters.js";
 import type { OarShared } from "./state.js";
 
 /** Remaining prior variance of a memory's vector: `k = 1.3 / (1 + 0.2 I)`, I its information. */

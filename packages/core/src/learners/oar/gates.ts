@@ -1,5 +1,5 @@
 import { clamp } from "../../scoring/bounds.js";
-import { OAR } from "./parameters.js";
+import * as OAR from "./parameters.js";
 import type { OarShared } from "./state.js";
 
 /** Influence of reputations and of contexts on the order, each in [0, 1]. */

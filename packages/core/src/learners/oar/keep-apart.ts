@@ -1,6 +1,6 @@
 import { bestFirst } from "../../scoring/order.js";
 import { overlap } from "./formulas.js";
-import { OAR } from "./parameters.js";
+import * as OAR from "./parameters.js";
 import type { Sketches } from "./sketches.js";
 
 /** A list that is about to be shown. All arrays are parallel. */

@@ -7,7 +7,7 @@ import type { Contribution, Lesson, ShownMemory } from "../learner.js";
 import { expectedLogit, meetRequests } from "../request-model.js";
 import { reputationVariance, vectorVariance } from "./formulas.js";
 import { addSums, NO_SUMS, type Sums, sumsOf, takeSums } from "./gates.js";
-import { OAR } from "./parameters.js";
+import * as OAR from "./parameters.js";
 import { fadeUntil, type OarMemory, type OarShared } from "./state.js";
 
 type OarLesson = Lesson<OarShared, OarMemory>;
@@ -70,15 +70,15 @@ export function learn(lesson: OarLesson, halfLife: number): Contribution {
     all.map(({ weight }) => weight),
     all.map(({ logit, shown }) => shown.memory.reputation + logit),
     reward === null || reward > probability,
-    OAR,
+    OAR.STEP,
   );
   const directed = directions.some((direction) => direction !== undefined);
   let variance: number = OAR.biasVariance + (directed ? OAR.baselineVariance : 0);
   all.forEach((part, i) => {
     variance += (part.reputationVariance + part.vectorVariance) * (shares[i] as number) ** 2;
   });
-  const dual = reward === null ? 0 : dualNumber(whole, reward, variance, trust, OAR.runSteps, OAR);
-  const information = reward === null ? 0 : trust * curvature(probability, OAR);
+  const dual = reward === null ? 0 : dualNumber(whole, reward, variance, trust, OAR.runSteps, OAR.STEP);
+  const information = reward === null ? 0 : trust * curvature(probability, OAR.STEP);
   const judged: Sums =
     reward === null
       ? NO_SUMS
@@ -169,7 +169,7 @@ function creditOf(part: number, vote: -1 | 0 | 1, voted: boolean): number {
 function voteDual(part: Part, vote: -1 | 0 | 1, credit: number, trust: number): number {
   const variance = part.reputationVariance + part.vectorVariance;
   const logit = part.shown.memory.reputation + part.logit + variance * credit;
-  return dualNumber(logit, (1 + vote) / 2, variance, trust, OAR.voteSteps, OAR);
+  return dualNumber(logit, (1 + vote) / 2, variance, trust, OAR.voteSteps, OAR.STEP);
 }
 
 function moveBaseline(shared: OarShared, z: Float32Array | undefined, dual: number): void {

@@ -1,77 +1,81 @@
+import type { StepNumbers } from "../implicit-step.js";
+
 /**
  * The numbers of `oar@2`. They belong to the version. They were chosen on clinc150, hwu64 and sealtools with seeds above 100, and on a
  * fixed 70 % of the requests of bfcl-models and prompts-mawps. Variances are of a Gaussian prior, in logits² per unit request vector.
  */
-export const OAR = {
-  /** Share of the mean request that is subtracted from a request. Range 0.5..1. */
-  centring: 0.9,
-  /** Prior variance of the baseline's bias. Range 0.05..1. */
-  biasVariance: 0.1,
-  /** Start of the bias: a little under even odds. Logits. */
-  bias: -0.3,
-  /** Prior variance of the baseline's vector. Range 0.5..3: more explains failures by the request and fewer by its memories. */
-  baselineVariance: 1.5,
-  /** Prior variance of a memory's reputation. Range 0.03..0.3: more learns faster and harms where all memories are right. */
-  reputationVariance: 0.07,
-  /** Share of the information by which a reputation's variance falls, and the least variance: it settles but never freezes. */
-  reputationSettling: 0.5,
-  reputationFloor: 0.02,
-  /** Prior variance of a memory's vector. Range 0.5..4: more learns faster and affects other kinds of request more. */
-  memoryVariance: 1.3,
-  /** Speed at which it falls with the memory's information. Range 0..0.8. Unit: 1 / information. */
-  settling: 0.2,
-  /** Least curvature of the logistic likelihood in a step: bounds the step on runs predicted with certainty. Range 0.01..0.25. */
-  leastCurvature: 0.05,
-  /** Newton steps towards a run's dual number, and a vote's. Range 1..4. */
-  runSteps: 2,
-  voteSteps: 3,
-  /** Share of the blame for a bad surprise that is divided by suspicion and not by relevance. Range 0..0.7. */
-  suspicion: 0.5,
-  /** Logits over which suspicion falls by a factor e. Range 0.2..2. */
-  suspicionScale: 0.5,
-  /** Share of its credit that a memory without a vote keeps in a run with votes. Range 0..1. */
-  unvotedShare: 0.5,
-  /** Prior of the share of voted runs: runs without votes. Range 1..100. */
-  voteWarmup: 10,
-  /** Weight of a logit against similarity, at the reference spread. Range 1..4. Unit: similarity per logit. */
-  weight: 2.2,
-  /** Largest shift downwards and upwards, at the reference spread. Unit: similarity. */
-  penaltyCap: 1,
-  boostCap: 0.8,
-  /** Cosine of request and memory at which a boost counts in full. Range 0.3..0.7. */
-  boostCosine: 0.6,
-  /** Evidence at which half of a context's logit counts. Range 0..5: more is safer and starts more slowly. Unit: runs. */
-  contextEvidence: 2,
-  /** Prior evidence that the level of a request is 0. Range 0.1..2. Unit: well-known memories at the top of the list. */
-  levelPrior: 0.2,
-  /** Runs after which a penalty on a memory that was not shown again has fallen by a factor e. Range 1500..10000. */
-  forgiveness: 3000,
-  /** Bonus of an untried memory at the top of the list, at the reference spread. Range 0..0.4. Unit: similarity. */
-  freshBonus: 0.2,
-  /** Evidence at which half of the bonus is left. Unit: runs. */
-  freshEvidence: 5,
-  /** Share of the bonus that is dropped when every run has votes: votes test memories faster. Range 0..1. */
-  freshVoted: 0.5,
-  /** Discount of a memory without evidence beside one of equal direction, at the reference spread. Range 0..2. Unit: similarity. */
-  overlap: 1,
-  /** Evidence at which half of that is left. Unit: runs. */
-  overlapEvidence: 10,
-  /** Memories beyond those shown that may take the place of a discounted one. Range 3..20. */
-  overlapReach: 5,
-  /** Evidence that the regression of surprises remembers: new evidence replaces the oldest. Range 5..50. Unit: squared predictions. */
-  evidenceWindow: 15,
-  /** Variance of a run's surprise. */
-  surpriseVariance: 0.2,
-  /** Prior of the regression: a slope for each part, and the evidence behind it in squared predictions. */
-  reputationSlope: 0.5,
-  reputationPrior: 0.2,
-  contextSlope: 1,
-  contextPrior: 1.5,
-  /** Standard errors that are subtracted from a slope. Range 0..1. */
-  slopeErrors: 0.3,
-  /** Slope, less its errors, from which reputations count, and the slope above it at which they count in full. */
-  reputationFrom: 0.3,
-  reputationFull: 0.4,
-  /** Slope, less its errors, at which contexts count in full. */
-  contextFull: 0.3,
-} as const;
+
+/** Share of the mean request that is subtracted from a request. Range 0.5..1. */
+export const centring = 0.9;
+/** Prior variance of the baseline's bias. Range 0.05..1. */
+export const biasVariance = 0.1;
+/** Start of the bias: a little under even odds. Logits. */
+export const bias = -0.3;
+/** Prior variance of the baseline's vector. Range 0.5..3: more explains failures by the request and fewer by its memories. */
+export const baselineVariance = 1.5;
+/** Prior variance of a memory's reputation. Range 0.03..0.3: more learns faster and harms where all memories are right. */
+export const reputationVariance = 0.07;
+/** Share of the information by which a reputation's variance falls, and the least variance: it settles but never freezes. */
+export const reputationSettling = 0.5;
+export const reputationFloor = 0.02;
+/** Prior variance of a memory's vector. Range 0.5..4: more learns faster and affects other kinds of request more. */
+export const memoryVariance = 1.3;
+/** Speed at which it falls with the memory's information. Range 0..0.8. Unit: 1 / information. */
+export const settling = 0.2;
+/** Least curvature of the logistic likelihood in a step: bounds the step on runs predicted with certainty. Range 0.01..0.25. */
+export const leastCurvature = 0.05;
+/** Newton steps towards a run's dual number, and a vote's. Range 1..4. */
+export const runSteps = 2;
+export const voteSteps = 3;
+/** Share of the blame for a bad surprise that is divided by suspicion and not by relevance. Range 0..0.7. */
+export const suspicion = 0.5;
+/** Logits over which suspicion falls by a factor e. Range 0.2..2. */
+export const suspicionScale = 0.5;
+/** Share of its credit that a memory without a vote keeps in a run with votes. Range 0..1. */
+export const unvotedShare = 0.5;
+/** Prior of the share of voted runs: runs without votes. Range 1..100. */
+export const voteWarmup = 10;
+/** Weight of a logit against similarity, at the reference spread. Range 1..4. Unit: similarity per logit. */
+export const weight = 2.2;
+/** Largest shift downwards and upwards, at the reference spread. Unit: similarity. */
+export const penaltyCap = 1;
+export const boostCap = 0.8;
+/** Cosine of request and memory at which a boost counts in full. Range 0.3..0.7. */
+export const boostCosine = 0.6;
+/** Evidence at which half of a context's logit counts. Range 0..5: more is safer and starts more slowly. Unit: runs. */
+export const contextEvidence = 2;
+/** Prior evidence that the level of a request is 0. Range 0.1..2. Unit: well-known memories at the top of the list. */
+export const levelPrior = 0.2;
+/** Runs after which a penalty on a memory that was not shown again has fallen by a factor e. Range 1500..10000. */
+export const forgiveness = 3000;
+/** Bonus of an untried memory at the top of the list, at the reference spread. Range 0..0.4. Unit: similarity. */
+export const freshBonus = 0.2;
+/** Evidence at which half of the bonus is left. Unit: runs. */
+export const freshEvidence = 5;
+/** Share of the bonus that is dropped when every run has votes: votes test memories faster. Range 0..1. */
+export const freshVoted = 0.5;
+/** Discount of a memory without evidence beside one of equal direction, at the reference spread. Range 0..2. Unit: similarity. */
+export const overlap = 1;
+/** Evidence at which half of that is left. Unit: runs. */
+export const overlapEvidence = 10;
+/** Memories beyond those shown that may take the place of a discounted one. Range 3..20. */
+export const overlapReach = 5;
+/** Evidence that the regression of surprises remembers: new evidence replaces the oldest. Range 5..50. Unit: squared predictions. */
+export const evidenceWindow = 15;
+/** Variance of a run's surprise. */
+export const surpriseVariance = 0.2;
+/** Prior of the regression: a slope for each part, and the evidence behind it in squared predictions. */
+export const reputationSlope = 0.5;
+export const reputationPrior = 0.2;
+export const contextSlope = 1;
+export const contextPrior = 1.5;
+/** Standard errors that are subtracted from a slope. Range 0..1. */
+export const slopeErrors = 0.3;
+/** Slope, less its errors, from which reputations count, and the slope above it at which they count in full. */
+export const reputationFrom = 0.3;
+export const reputationFull = 0.4;
+/** Slope, less its errors, at which contexts count in full. */
+export const contextFull = 0.3;
+
+/** Numbers of an implicit step. */
+export const STEP: StepNumbers = { leastCurvature, suspicion, suspicionScale };

@@ -7,7 +7,7 @@ import { hasSpread, spreadScale } from "../running-spread.js";
 import { beyondLevel, boost, contextShare, freshness, penalty, voteRate } from "./formulas.js";
 import { gatesOf, OPEN } from "./gates.js";
 import { keepApart } from "./keep-apart.js";
-import { OAR } from "./parameters.js";
+import * as OAR from "./parameters.js";
 import { type OarShared, sharedCodec } from "./state.js";
 import type { OarTable } from "./table.js";
 

@@ -3,7 +3,7 @@ import { FINITE, finiteVector, NOT_NEGATIVE, problemOf } from "../../errors/fiel
 import { kept } from "../../scoring/half-life.js";
 import type { StateCodec } from "../learner.js";
 import { bytesBehind, dimsOf, type RequestModel, requestModelCodec, withNumbers } from "../request-model.js";
-import { OAR } from "./parameters.js";
+import * as OAR from "./parameters.js";
 
 /** State of one memory. */
 export interface OarMemory {
