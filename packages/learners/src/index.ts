@@ -2,6 +2,7 @@ export { type BetaOptions, type BetaPolicy, beta } from "./beta.js";
 export { type CavMemory, type CavShared, cav } from "./cav.js";
 export { type ContextsOptions, contexts } from "./contexts.js";
 export { type GlobalAdvantageOptions, globalAdvantage } from "./global-advantage.js";
+export { type GroupedMemory, type GroupedShared, type GroupedTable, grouped } from "./grouped/grouped.js";
 export { type JarOptions, jar } from "./jar.js";
 export type { JarSetting, JarShared } from "./jar-model.js";
 export { type JointLogisticOptions, jointLogistic } from "./joint-logistic.js";

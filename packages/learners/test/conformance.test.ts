@@ -18,6 +18,7 @@ const LEARNERS: readonly (readonly [name: string, create: () => unknown, promise
   ["jar, guard", () => learners.jar({ setting: "guard", revisits: 0 }), sequential],
   ["oar1", () => learners.oar1(), sequential],
   ["oar1, guard", () => learners.oar1({ setting: "guard" }), { ...sequential, gains: false }],
+  ["grouped", () => learners.grouped(), sequential],
   ["successRate", () => learners.successRate(), counting],
   ["reinforcement", () => learners.reinforcement(), readingOnly],
   ["timeWeighted", () => learners.timeWeighted(), readingOnly],
