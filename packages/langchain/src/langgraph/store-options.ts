@@ -3,8 +3,8 @@ import { assertRankingOptions, type RankingOptions } from "../ranking/ranking-op
 import type { StoredItem } from "./stored-item.js";
 
 /** Options without effect here: the store owns an item's id, its metadata and its vectors. */
-type Unread = "annotate" | "idKey" | "idOf" | "space";
-const UNREAD: readonly Unread[] = ["annotate", "idKey", "idOf", "space"];
+type Unread = "annotate" | "groupKey" | "idKey" | "idOf" | "space";
+const UNREAD: readonly Unread[] = ["annotate", "groupKey", "idKey", "idOf", "space"];
 
 /** How a LangGraph store is ranked. */
 export interface StoreOptions extends Omit<RankingOptions, Unread> {

@@ -47,6 +47,11 @@ export interface RankingOptions extends DocumentIdOptions {
    */
   readonly unverified?: ((document: DocumentInterface) => boolean) | undefined;
   /**
+   * Key of the metadata with each document's group: its tool, intent, file or topic, as text or a number. `grouped` of `@qavr/learners`
+   * learns from it. @default no groups
+   */
+  readonly groupKey?: string | undefined;
+  /**
    * Prefers newer documents: adds `weight · 2^(−age / halfLife)` to each similarity (`weight` 0.1 by default) before what was learned.
    * For facts that go out of date; where old ones stay right it costs places. @default none
    */
@@ -68,6 +73,7 @@ const OPTIONS: OptionTable<RankingOptions> = {
   namespace: SCOPE,
   context: SCOPE,
   unverified: FUNCTION,
+  groupKey: TEXT,
   recency: true,
   annotate: true,
   idOf: FUNCTION,

@@ -96,6 +96,12 @@ function arranged({ found, options, host, keepOrder }: RerankRequest, k: number)
   return { found, similarities, places: documents.map((_, place) => place) };
 }
 
+/** A document's group; undefined where its metadata has none. */
+function groupOf({ metadata }: DocumentInterface, { groupKey }: RankingOptions): string | undefined {
+  const group: unknown = groupKey === undefined ? undefined : metadata?.[groupKey];
+  return (typeof group === "string" && group !== "") || typeof group === "number" ? String(group) : undefined;
+}
+
 /** Translates one retrieval for the engine, and its ranking for LangChain. */
 function rankingOf(
   { shown, ids, label }: RankingParts,
@@ -118,6 +124,7 @@ function rankingOf(
         text: document.pageContent,
         label: toLabel(label?.(document)),
         unverified: options.unverified?.(document) === true,
+        group: groupOf(document, options),
       })),
       topK,
       ...(unrecorded ? { record: false, returned: unrecorded.returned } : { keepOrder }),
