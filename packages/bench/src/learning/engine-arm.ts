@@ -1,6 +1,14 @@
-import { createEngine, type Learner, memoryStore, type OutcomeInput, type RankRequest } from "@qavr/core";
+import {
+  type Candidate,
+  createEngine,
+  type Learner,
+  memoryStore,
+  type OutcomeInput,
+  type RankRequest,
+} from "@qavr/core";
 import { governance } from "@qavr/core/governance";
 import { widener } from "../embedding/widened.js";
+import { uniformAt } from "../random/seeded-random.js";
 import { type Report, reports, used, votes } from "../world/feedback.js";
 import type { Request, World } from "../world/world.js";
 import { type Arm, type Asked, FIRST_RUN, RUN_INTERVAL } from "./arm.js";
@@ -19,6 +27,8 @@ export interface EngineArmOptions {
   readonly votes?: boolean;
   /** True if the run lists the memories that it used. @default false */
   readonly used?: boolean;
+  /** Groups of the memories that the host names: their needs, or any at random. @default none */
+  readonly groups?: "needs" | "random";
   /** How far sources are believed. @default "off" */
   readonly trust?: "off" | "audited";
   /** The reports about a run that it receives. @default all of them */
@@ -35,6 +45,14 @@ function widened(vector: Float32Array): Float32Array {
   known.set(vector, wide);
   return wide;
 }
+
+/** Groups of four memories on average, whatever their needs. */
+function randomGroup({ seed, lessons }: World, id: string): number {
+  return Math.floor((uniformAt(seed, RANDOM_GROUP, Number(id.slice(1))) * lessons.length) / 4);
+}
+
+/** Place of the draw of random groups, away from those of runs. */
+const RANDOM_GROUP = 101;
 
 /** Candidates that a learner without a wish of its own chooses from. */
 const FETCHED = 50;
@@ -70,7 +88,14 @@ export function engineArm(world: World, options: EngineArmOptions): Arm {
 
   async function requestFor({ request, vector, candidates }: Asked): Promise<RankRequest> {
     const width = await engine.fetchSize({ topK, fetchK });
-    return { ...about(request, vector), candidates: candidates.slice(0, width), topK };
+    return { ...about(request, vector), candidates: candidates.slice(0, width).map(inGroup), topK };
+  }
+
+  function inGroup(candidate: Candidate): Candidate {
+    const { id } = candidate;
+    if (options.groups === "needs") return { ...candidate, group: String(world.needOf(id)) };
+    if (options.groups === "random") return { ...candidate, group: String(randomGroup(world, id)) };
+    return candidate;
   }
 
   function about(request: Request, vector: Float32Array): Pick<RankRequest, "text" | "vector" | "space"> {

@@ -34,7 +34,7 @@ function missed(comparisons: Comparisons): readonly string[] {
 /** Rows of others that know no more than the default learner and gain more. */
 function behind(comparisons: Comparisons): readonly string[] {
   const others = new Set(
-    ROWS.filter(({ name, votes }) => !votes && variantOf(name) !== DEFAULT_ROW).map(({ name }) => name),
+    ROWS.filter(({ name, knowsMore }) => !knowsMore && variantOf(name) !== DEFAULT_ROW).map(({ name }) => name),
   );
   return DATASET_NAMES.flatMap((set) =>
     (["success", "ndcg"] as const).flatMap((measure) => {

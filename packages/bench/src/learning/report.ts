@@ -286,7 +286,8 @@ The numbers do not depend on the machine. Everything takes less than half an hou
 
 - **Rows.** Learners in the engine over its memory store. \`+votes\`: the agent names memories that helped or misled. \`+hashed\`: the request vector
   is the hash of the text. \`+1536\`: embeddings turned into 1,536 dimensions. \`+verified-only\`: claims are ignored. \`${REFERENCE_ROW}-table\`: the formula's
-  reward table instead of 1 and 0. \`langchain-time-weighted\`: LangChain's \`TimeWeightedVectorStoreRetriever\`.
+  reward table instead of 1 and 0. \`grouped\`: the host names each memory's need as its group;
+  \`+random\`: groups of four at random. \`langchain-time-weighted\`: LangChain's \`TimeWeightedVectorStoreRetriever\`.
 - **Sets.** A quarter of the texts fit the embedder, a fifth is held out (35 % in nlupp-hotels and sealtools). Memories are four earlier requests per
   need; in nlupp-hotels a description and two requests, in sealtools a description. 15 % of the needs are kept out of the stream (none in sealtools).
   A stream has 3,000 runs; sealtools asks each of its 1,336 requests once.

@@ -4,6 +4,7 @@ import {
   cav,
   contexts,
   globalAdvantage,
+  grouped,
   jar,
   jointLogistic,
   jointReplay,
@@ -26,8 +27,8 @@ import { timeWeightedArm } from "./time-weighted-arm.js";
 export interface Row {
   readonly name: string;
   readonly createArm: CreateArm;
-  /** True if it receives votes on memories, which the other rows do not. */
-  readonly votes: boolean;
+  /** True if it receives votes or groups, which the other rows do not. */
+  readonly knowsMore: boolean;
   /** Costs so much that the full benchmark leaves it out of the other worlds. */
   readonly slow: boolean;
   /** The only comparison that it takes part in. @default all */
@@ -45,7 +46,7 @@ function row(name: string, learner: () => unknown, { slow, sourcesOnly, ...optio
   return {
     name,
     createArm: (world) => engineArm(world, arm),
-    votes: options.votes ?? false,
+    knowsMore: options.votes === true || options.groups !== undefined,
     slow: slow ?? false,
     sourcesOnly: sourcesOnly ?? false,
   };
@@ -103,10 +104,12 @@ export const ROWS: readonly Row[] = [
   row("oar+1536", oar, { vector: "wide", slow: true }),
   row("oar+audited", oar, { trust: "audited", sourcesOnly: true }),
   row("oar+verified-only", oar, { hears: ({ tier }) => tier === "verified", sourcesOnly: true }),
+  row("grouped", grouped, { groups: "needs", slow: true }),
+  row("grouped+random", grouped, { groups: "random", slow: true }),
   {
     name: "langchain-time-weighted",
     createArm: timeWeightedArm,
-    votes: false,
+    knowsMore: false,
     slow: false,
     only: { set: "banking77", scenario: "main" },
     sourcesOnly: false,
