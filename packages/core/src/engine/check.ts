@@ -150,14 +150,14 @@ export function checkRequest(request: RankRequest): CheckedRequest {
 
 /** Groups in the order of their first candidates. @throws INVALID_ID or LIMIT_EXCEEDED for an illegal name */
 function groupsIn(candidates: readonly Candidate[]): Int32Array | undefined {
-  const numbers = new Map<unknown, number>();
-  const groups = Int32Array.from(candidates, (candidate) => {
+  if (candidates.every(({ group }) => group === undefined)) return undefined;
+  const known: unknown[] = [];
+  return Int32Array.from(candidates, (candidate) => {
     const { group = candidate } = candidate;
     if (group !== candidate) assertName(group, "group");
-    if (!numbers.has(group)) numbers.set(group, numbers.size);
-    return numbers.get(group) as number;
+    const place = known.indexOf(group);
+    return place < 0 ? known.push(group) - 1 : place;
   });
-  return candidates.some(({ group }) => group !== undefined) ? groups : undefined;
 }
 
 /**

@@ -9,16 +9,16 @@ export function toEpisodeExposure(exposure: RecordedExposure, seq: number): Epis
   const { collection, context, space, length, vector, credited, candidates, groups, shown } = exposure;
   const numbers = groupsOf(exposure);
   const shares = numbers && groupShares(similaritiesOf(exposure), numbers);
-  const groupOf = (place: number): { readonly group?: GroupOfShown } =>
-    shares ? { group: { number: groups[place] as number, share: Math.fround(shares[place] as number) } } : {};
+  const groupOf = (place: number): GroupOfShown | undefined =>
+    shares && { number: groups[place] as number, share: shares[place] as number };
   const items = new Map<
     string,
-    { readonly similarity: number; readonly handle: number; readonly group?: GroupOfShown }
+    { readonly similarity: number; readonly handle: number; readonly group: GroupOfShown | undefined }
   >();
   for (const { candidate, handle } of shown) {
     const { id, similarity } = candidates[candidate] as { id: string; similarity: number };
     const known = items.get(id);
-    if (!known || similarity > known.similarity) items.set(id, { similarity, handle, ...groupOf(candidate) });
+    if (!known || similarity > known.similarity) items.set(id, { similarity, handle, group: groupOf(candidate) });
   }
   const similarities = [...items.values()].map(({ similarity }) => similarity);
   const others = candidates.filter(({ id }) => !items.has(id)).map(({ similarity }) => similarity);

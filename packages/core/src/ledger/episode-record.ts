@@ -187,7 +187,7 @@ export function encodeEpisode(record: EpisodeRecord): Uint8Array {
         .u8((exposure.credited ? CREDITED : 0) | (exposure.items[0]?.group ? GROUPED : 0))
         .list(exposure.items, ({ id, similarity, weight, handle, group }) => {
           writer.text(id).f32(similarity).f32(weight).count(handle);
-          if (group) writer.count(group.number).f32(group.share);
+          if (group) writer.count(group.number).f64(group.share);
         }),
     )
     .u8(partsOf(record));
@@ -248,7 +248,7 @@ export function decodeEpisode(bytes: Uint8Array): EpisodeRecord {
     const items = reader.list((): EpisodeItem => {
       const id = reader.text();
       const item = { id, similarity: reader.f32(), weight: reader.f32(), handle: reader.count() };
-      return flags & GROUPED ? { ...item, group: { number: reader.count(), share: reader.f32() } } : item;
+      return flags & GROUPED ? { ...item, group: { number: reader.count(), share: reader.f64() } } : item;
     });
     return { ...head, credited: (flags & CREDITED) !== 0, items };
   });

@@ -14,13 +14,14 @@ const SHARPNESS = 0.8;
  * @param groups number of each candidate's group, parallel to the similarities
  */
 export function groupShares(similarities: Float64Array, groups: Int32Array): Float64Array {
-  const unit = spread(similarities) || 1;
+  const rate = SHARPNESS / (spread(similarities) || 1);
   const top = Math.max(...similarities);
   const odds = new Map<number, number>();
   groups.forEach((group, i) => {
-    const own = Math.exp((SHARPNESS * ((similarities[i] as number) - top)) / unit);
+    const own = Math.exp(rate * ((similarities[i] as number) - top));
     odds.set(group, Math.max(odds.get(group) ?? 0, own));
   });
-  const all = [...odds.values()].reduce((sum, own) => sum + own, 0);
+  let all = 0;
+  for (const own of odds.values()) all += own;
   return Float64Array.from(groups, (group) => (odds.get(group) as number) / all);
 }

@@ -119,7 +119,7 @@ export const ledgerEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
 
 const shownFields = { id: legalName, similarity: float32, weight: float32, handle: count };
 const shown = fc.record(shownFields);
-const shownOfGroup = fc.record({ ...shownFields, group: fc.record({ number: count, share: float32 }) });
+const shownOfGroup = fc.record({ ...shownFields, group: fc.record({ number: count, share: float64 }) });
 
 const episodeExposure: fc.Arbitrary<EpisodeExposure> = fc.record({
   seq: count,
