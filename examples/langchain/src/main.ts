@@ -3,6 +3,7 @@ const EXAMPLES: Readonly<Record<string, () => Promise<unknown>>> = {
   "feedback-later": () => import("./feedback-later.js"),
   "langgraph-interrupt": () => import("./langgraph-interrupt.js"),
   "rag-chain": () => import("./rag-chain.js"),
+  "ranked-skills": () => import("./ranked-skills.js"),
 };
 
 const [name = ""] = process.argv.slice(2);

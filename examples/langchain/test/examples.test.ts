@@ -17,7 +17,7 @@ function rightIn(stdout: string): { before: number; after: number; of: number } 
 }
 
 describe("the examples", () => {
-  it.each(["agent-middleware", "feedback-later", "langgraph-interrupt", "rag-chain"])(
+  it.each(["agent-middleware", "feedback-later", "langgraph-interrupt", "rag-chain", "ranked-skills"])(
     "%s runs offline, in at most eighty lines, and gets everything right that it got wrong before",
     async (name) => {
       const source = readFileSync(new URL(`../src/${name}.ts`, import.meta.url), "utf8");

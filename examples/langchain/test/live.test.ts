@@ -15,7 +15,7 @@ const START = 1_767_225_600;
 interface Asked {
   readonly model: string;
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
-  readonly tools?: readonly object[];
+  readonly tools?: readonly { readonly function: { readonly name: string } }[];
 }
 
 interface Said {
@@ -85,6 +85,11 @@ function say({ messages, tools }: Asked): Said {
   if (!tools) return { content: commandIn(textOf(messages.at(-1)?.content)) };
   const answers = messages.filter(({ role }) => role === "tool").map(({ content }) => textOf(content));
   const [result] = answers;
+  if (tools.some((tool) => tool.function.name === "read_file")) {
+    if (result !== undefined) return { content: commandIn(result.split("---").at(-1) ?? "") };
+    const [, first] = /^- \*\*([a-z]+)\*\*/m.exec(textOf(messages[0]?.content)) ?? [];
+    return calling("read_file", { file_path: `/skills/${first}/SKILL.md` });
+  }
   if (result === undefined) return calling("run", { command: commandIn(textOf(messages[0]?.content)) });
   const solved = result.startsWith("ok");
   const voted = { [solved ? "helpful" : "harmful"]: ["m1"] };
@@ -97,7 +102,7 @@ function calling(name: string, given: object): Said {
 }
 
 function textOf(content: unknown): string {
-  return typeof content === "string" ? content : JSON.stringify(content);
+  return typeof content === "string" ? content : (content as { text?: string }[]).map(({ text }) => text).join("\n");
 }
 
 /** LangSmith's routes for a project and for feedback. */
@@ -125,7 +130,7 @@ function langsmith(): Promise<Service> {
 }
 
 describe("the examples with --live", () => {
-  it.each(["agent-middleware", "feedback-later", "langgraph-interrupt", "rag-chain"])(
+  it.each(["agent-middleware", "feedback-later", "langgraph-interrupt", "rag-chain", "ranked-skills"])(
     "%s asks a model over HTTP, and gets everything right in the end",
     async (name) => {
       const [model, ratings] = [await openai(), await langsmith()];

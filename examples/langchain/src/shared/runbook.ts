@@ -2,7 +2,7 @@ import { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
 import { Embeddings } from "@langchain/core/embeddings";
 
 /** Notes from earlier incidents. */
-const NOTES = {
+export const NOTES = {
   cache: "When a deploy fails, run clear-cache and deploy again.",
   permissions: "EACCES in the log: run fix-permissions on the release folder.",
   proxy: "When requests time out, run restart-proxy.",
