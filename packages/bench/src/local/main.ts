@@ -37,7 +37,7 @@ async function measureLocal(full: boolean): Promise<LocalResults> {
   try {
     const measured: SizeResult[] = [];
     for (const size of sizes) {
-      const { vectors, ...corpus } = await buildCorpus(size, requests);
+      const { vectors, ...corpus } = await buildCorpus(size, 2 * requests);
       const folder = join(root, String(size));
       await mkdir(folder);
       await writeFile(join(folder, "corpus.json"), JSON.stringify(corpus));

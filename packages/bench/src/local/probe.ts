@@ -44,14 +44,17 @@ export async function probe({ contender: name, folder, step }: Probe): Promise<P
   const filled: Filled = await (step === "open" && contender.open ? contender.open(input) : contender.fill(input));
   await filled.search(asked[0] as string);
   const ready = performance.now() - started;
+  // The first half of the requests warms the process up: its code is compiled and its caches are filled.
+  const half = asked.length / 2;
+  for (const text of asked.slice(0, half)) await filled.search(text);
   const times: number[] = [];
   let hits = 0;
-  for (const [i, text] of asked.entries()) {
+  for (const [i, text] of asked.slice(half).entries()) {
     const start = process.cpuUsage();
     const found = await filled.search(text);
     const { user, system } = process.cpuUsage(start);
     times.push((user + system) / 1_000);
-    if (found.some((place) => needs[place] === requests[i]?.need)) hits++;
+    if (found.some((place) => needs[place] === requests[half + i]?.need)) hits++;
   }
   return {
     ready,

@@ -119,7 +119,7 @@ ${whenAnIndexPays(measured)}
 - Command: \`${command}\`. Raw results: [local.json](local.json).
 - Texts: 10,000 questions of bank customers (banking77); beyond that, texts of clinc150 and hwu64 and pairs of them. Requests are 100 other
   questions. Embedding: LSA with ${DIMS} numbers, fitted on 3,000 of the texts, offline; a request's vector is known before its clock starts.
-- Each search runs in a process of its own, one after the other, and answers the same 100 requests. *p50* is the median of
+- Each search runs in a process of its own, one after the other, and answers the same 100 requests after 100 others. *p50* is the median of
   the processor's time for one, so that other work on the machine adds nothing to it; other times are of the clock.
 - *Vectors alone*: the requests have no word of the texts. Similarities of a hybrid search are the mean of both.
 - \`HNSWLib\` of LangChain: m 16, efConstruction 200, ef 64. \`MiniSearch\`, \`BM25Retriever\` and \`EnsembleRetriever\` by default.
