@@ -118,13 +118,13 @@ async function runOnce(engine: Engine, run: number, reward?: number): Promise<st
 }
 
 describe("counting what outcomes write", () => {
-  it("finds the memories, the episode, the collection and the counts, and leaves the exposure out", async () => {
+  it("finds the memories, their bands, the episode, the collection and the counts, and leaves the exposure out", async () => {
     const { store, writes } = countOutcomeWrites(memoryStore());
     const engine = createEngine({ store });
     const episode = await runOnce(engine, 0);
     expect(writes()).toEqual({ outcomes: 0, states: 0, bytes: 0 });
     await engine.report(episode, { reward: 1, tier: "verified" });
-    expect(writes()).toMatchObject({ outcomes: 1, states: 2 + 1 + 2 });
+    expect(writes()).toMatchObject({ outcomes: 1, states: 2 + 2 + 1 + 2 });
     const memories = await store.readStates("default", "memory:default", ["run0-0", "run0-1"]);
     const [record] = await store.readStates("default", "episode", [episode]);
     const bytes = [...memories, record].reduce((sum, state) => sum + (state as Uint8Array).length, 0);
@@ -166,8 +166,10 @@ describe("a history", () => {
 
   it("writes the same states and bytes again, on SQLite as in memory", async () => {
     const { counted } = await history();
-    // Five memories, the episode, the collection, the counts.
-    expect(counted).toMatchObject({ outcomes: small.counted, states: 8 * small.counted });
+    // Five memories, the episode, the collection, the counts; and the two bands of a memory that moves from one to the other.
+    expect(counted.outcomes).toBe(small.counted);
+    expect(counted.states).toBeGreaterThanOrEqual(8 * small.counted);
+    expect(counted.states).toBeLessThanOrEqual((8 + 2 * 5) * small.counted);
     expect((await history()).counted).toEqual(counted);
     const onDisk = await history(sqliteStore(":memory:"));
     expect(onDisk.counted).toEqual(counted);
