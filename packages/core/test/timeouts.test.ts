@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { memoryStore, QavrError, type Store } from "../src/index.js";
 import { type FaultyStore, faultyStore } from "./support/faulty-store.js";
 import { handTimer } from "./support/hand-timer.js";
@@ -44,6 +44,8 @@ describe("a ranking on a store that does not answer", () => {
     faults.readStates = "never";
     const resuming = engine.resume("thread");
     const refused = expect(resuming).rejects.toMatchObject({ code: "STORE_TIMEOUT" });
+    // The code of resume() loads on first use.
+    await vi.waitUntil(() => timer.pending() > 0);
     await timer.advance(50);
     await refused;
     faults.readStates = "none";
