@@ -72,6 +72,7 @@ const ROOMS = {
     learners: ["scoring", "credit", "embedding", "errors"],
     ledger: ["learners", "credit", "scoring", "embedding", "store", "errors"],
     resilience: ["store", "errors"],
+    routing: ["ledger", "embedding", "store", "errors"],
     engine: ["ledger", "learners", "credit", "scoring", "embedding", "resilience", "store", "errors"],
     governance: ["engine", "ledger", "learners", "credit", "scoring", "embedding", "store", "errors"],
     maintenance: [

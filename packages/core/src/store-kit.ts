@@ -3,6 +3,8 @@ export { between, type FieldRule, NOT_NEGATIVE, oneOf, resolveOptions, SWITCH, w
 export { illegalOption } from "./errors/illegal-option.js";
 export { ledgerReducer } from "./ledger/reducer.js";
 export { withOutbox } from "./resilience/with-outbox.js";
+export { rendezvous } from "./routing/rendezvous.js";
+export { type RoutedStoreOptions, routedStore } from "./routing/routed-store.js";
 export { ChangeLog } from "./store/change-log.js";
 export { crc32 } from "./store/crc32.js";
 export { DamageReport } from "./store/damage-report.js";
@@ -41,6 +43,7 @@ export {
   type LedgerCheck,
   type LedgerDamage,
   type LedgerEntry,
+  type NamespacePlace,
   type OutboxHost,
   type OutboxQueue,
   type QueueReceipt,
@@ -57,6 +60,7 @@ export {
   type StateWrite,
   type Store,
   type StoreCapabilities,
+  type StorePlaces,
   type TakenKey,
 } from "./store/store.js";
 export {

@@ -32,8 +32,7 @@ export interface PostgresStoreOptions {
    */
   readonly migrate?: boolean | undefined;
   /**
-   * Hash partitions of every table, by namespace, 0 to 256; used when the tables are created. 0 makes plain tables, for servers that
-   * distribute tables by themselves.
+   * Hash partitions of every table, by namespace, 0 to 256; used when the tables are created. 0 makes plain tables.
    * @default 16
    */
   readonly partitions?: number | undefined;

@@ -37,7 +37,7 @@ import { writer } from "./writing/writer.js";
  * @example
  * const store = postgresStore({ pool: new Pool({ connectionString }) });
  */
-export function postgresStore(options: string | PostgresStoreOptions): Required<Omit<Store, "outbox">> {
+export function postgresStore(options: string | PostgresStoreOptions): Required<Omit<Store, "outbox" | "places">> {
   const resolved = resolvePostgresOptions(options);
   const { place, staleness, schema } = resolved;
   const source = connections(resolved.source, resolved);

@@ -1,7 +1,6 @@
 import { createEngine, QavrError, type Store } from "@qavr/core";
 import { governance } from "@qavr/core/governance";
-import { verify } from "@qavr/core/maintenance";
-import { ledgerReducer } from "@qavr/core/store";
+import { copyLedger, verify } from "@qavr/core/maintenance";
 import { CommandError } from "./exit-codes.js";
 import { learnerOf } from "./open-ledger.js";
 import type { Progress } from "./terminal/terminal.js";
@@ -54,23 +53,11 @@ async function copyNamespace(
   namespace: string,
   progress: Progress | undefined,
 ): Promise<number> {
-  const head = await from.head(namespace);
   const learner = await learnerOf(from, namespace);
-  const reduce = ledgerReducer(learner, governance());
-  for (let after = 0; after < head; ) {
-    const page = await from.readEntries(namespace, { after, limit: PAGE });
-    if (page[0]?.seq !== after + 1) {
-      throw new QavrError(
-        "UNSUPPORTED",
-        `The ledger of namespace ${namespace} was compacted, and its beginning is gone. Copy a SQLite file with backup and restore, or move what was learned with export and import.`,
-      );
-    }
-    await to.commit(namespace, page, reduce);
-    after = page.at(-1)?.seq ?? head;
-    progress?.(after, head);
-  }
+  const head = await from.head(namespace);
+  const copied = await copyLedger({ from, to, namespace, learner, progress: (last) => progress?.(last, head) });
   const checked = await verify(createEngine({ store: to, learner, governance: governance() }), { namespace });
-  if (checked.ok) return head;
+  if (checked.ok) return copied;
   throw new QavrError(
     "STORE_FAILED",
     `The copy of namespace ${namespace} is not whole. Erase the target and move again.`,

@@ -2,6 +2,7 @@ import { copyFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { memoryStore } from "@qavr/core";
 import { governance } from "@qavr/core/governance";
+import { revoke } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import { beforeAll, describe, expect, it } from "vitest";
 import { moveLedger } from "../src/move-ledger.js";
@@ -69,6 +70,14 @@ describe("qavr ledger", () => {
   it("says how much was moved", async () => {
     const { stdout } = await qavr("ledger", "move", "-s", ledger, "--to", newPath());
     expect(stdout).toMatch(/^40 entries of 1 namespace are in /);
+  });
+
+  it("moves a ledger with a revocation, whose outcomes do not count in the copy either", async () => {
+    const path = await ledgerFile({ runs: 10 });
+    const engine = appEngine(sqliteStore(path));
+    await revoke(engine, { namespace: "default", source: "checker" });
+    await engine.close();
+    expect(await dataOf("ledger", "move", "-s", path, "--to", newPath())).toMatchObject({ namespaces: 1 });
   });
 
   it("moves nothing into a ledger that has entries", async () => {

@@ -28,7 +28,7 @@ import { verifyLedger } from "./verify-ledger.js";
 import { writeQueue } from "./write-queue.js";
 
 /** A store in one file, with all optional methods of a store and with backups. */
-export interface SqliteStore extends Required<Omit<Store, "refresh" | "outbox">> {
+export interface SqliteStore extends Required<Omit<Store, "refresh" | "outbox" | "places">> {
   /**
    * Copies the ledger as it is at this moment to a new file and verifies the copy. Other processes may go on writing. Blocks the event
    * loop: about 0.3 s for 60 MB. {@link restoreBackup} makes a ledger of it again.

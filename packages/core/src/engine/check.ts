@@ -202,7 +202,7 @@ function isMeasurable(value: number | undefined): boolean {
 function invalidSimilarity(index: number, id: string, similarity: number): QavrError {
   return new QavrError(
     "INVALID_SIMILARITY",
-    `The similarity of candidate ${index} (${id}) is ${quoted(similarity)}. Give finite numbers, higher is better; rank them by position if the store has none.`,
+    `The similarity of candidate ${index} (${id}) is ${quoted(similarity)}. Give finite numbers, higher is better.`,
     { details: { index, id, similarity: printed(similarity) } },
   );
 }

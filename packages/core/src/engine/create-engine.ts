@@ -8,7 +8,7 @@ import type { Learner } from "../learners/learner.js";
 import { oar } from "../learners/oar/oar.js";
 import { EDIT_POLICIES, type ShownItem } from "../ledger/events.js";
 import { ledgerReducer } from "../ledger/reducer.js";
-import { CircuitBreaker } from "../resilience/circuit-breaker.js";
+import { circuitBreakers } from "../resilience/circuit-breaker.js";
 import { withCircuitBreaker, within, withTimeouts } from "../resilience/resilient-store.js";
 import { platformTimer } from "../resilience/timeout.js";
 import type { DamagedState } from "../store/damaged.js";
@@ -92,11 +92,11 @@ export function createEngine(options: EngineOptions): Engine {
     now,
     log,
   });
-  const reading = new CircuitBreaker();
+  const reading = circuitBreakers(options.store);
   const scoringReads = withCircuitBreaker(options.store, {
     timeout: settings.readTimeout,
     setTimer,
-    breaker: reading,
+    breakers: reading,
     now,
     onChange: (isOpen, cause) => logCircuit(log, isOpen, cause),
   });
@@ -107,7 +107,7 @@ export function createEngine(options: EngineOptions): Engine {
   let ahead = 0;
   /** Best effort: it gives way to rankings, whose timeout and circuit breaker it shares, and to closing. */
   const readAhead = (namespace: string): void => {
-    if (closing || reading.isOpen || ahead >= AHEAD_AT_ONCE) return;
+    if (closing || reading.of(namespace).isOpen || ahead >= AHEAD_AT_ONCE) return;
     ahead += 1;
     const done = (): void => {
       ahead -= 1;
@@ -193,7 +193,7 @@ export function createEngine(options: EngineOptions): Engine {
     memories: async (options) => (await onFirstUse()).readMemories(parts, options),
     history: async (options) => (await onFirstUse()).readHistory(parts, options),
     health: () => ({
-      readCircuitOpen: reading.isOpen,
+      readCircuitOpen: reading.isOpen(),
       degradedRankings: counters.degraded,
       openEpisodes: open.size,
       lostEpisodes: counters.lost,

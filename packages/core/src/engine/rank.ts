@@ -163,7 +163,7 @@ function itemOf(index: number, place: number, { similarities }: CheckedRequest, 
 
 /** Logs, once per episode, that further retrievals of it are not credited. */
 function warnOfFullEpisode({ log }: EngineParts, { id, namespace, exposures }: OpenEpisode): void {
-  log("warn", "An episode has retrieved as much as one record holds: further retrievals are ranked and not credited.", {
+  log("warn", "An episode has retrieved as much as one record holds: more is ranked and not credited.", {
     code: "EPISODE_FULL",
     episode: id,
     namespace,

@@ -121,7 +121,7 @@ export function createScorer(parts: EngineParts): (request: CheckedRequest) => P
       warnedSpaces.add(key);
       parts.log(
         "warn",
-        `Requests come from space ${space}, but the collection learned in ${shared.space}: ranking by scalar advantage only. Name another collection, or another namespace, to learn in the new space.`,
+        `Requests come from space ${space}, but the collection learned in ${shared.space}: ranking by scalar advantage only.`,
         { code: "SPACE_CHANGED", namespace, collection, space, learnedIn: shared.space },
       );
     }

@@ -3,6 +3,7 @@ import type {
   CopyEvent,
   EpisodeState,
   ForgetEvent,
+  MoveEvent,
   OutcomeEvent,
   OutcomeTier,
   PruneEvent,
@@ -262,6 +263,7 @@ export type HistoryEvent = {
   | PruneEvent
   | { readonly type: "import"; readonly learner: string; readonly collection: string; readonly ids: readonly string[] }
   | RevokeEvent
+  | MoveEvent
 );
 
 export interface Engine {

@@ -8,6 +8,7 @@ import {
   type ForgetEvent,
   type ImportEvent,
   type LedgerEvent,
+  type MoveEvent,
   OUTCOME_TIERS,
   type OutcomeEvent,
   type PruneEvent,
@@ -76,6 +77,9 @@ export function encodeEvent(event: LedgerEvent): Uint8Array {
         .f64(event.to)
         .f64(event.fromSeq)
         .f64(event.toSeq);
+      break;
+    case "move":
+      writer.text(event.to);
   }
   return writer.finish();
 }
@@ -133,6 +137,8 @@ export function decodeEvent(type: string, payload: Uint8Array): LedgerEvent {
         fromSeq: reader.f64(),
         toSeq: reader.f64(),
       } satisfies RevokeEvent;
+    case "move":
+      return { type, to: reader.text() } satisfies MoveEvent;
     default:
       throw new QavrError("INVALID_STATE", `The ledger holds an entry of unknown type ${type}. Upgrade qavr.`, {
         details: { type },

@@ -197,6 +197,13 @@ export interface RevokeEvent {
   readonly toSeq: number;
 }
 
+/** Ledger entry `move`: the namespace's later entries are in this store of a routed store. Teaches nothing. */
+export interface MoveEvent {
+  readonly type: "move";
+  /** The store's name. */
+  readonly to: string;
+}
+
 export type LedgerEvent =
   | ExposureEvent
   | OutcomeEvent
@@ -205,4 +212,5 @@ export type LedgerEvent =
   | CopyEvent
   | PruneEvent
   | ImportEvent
-  | RevokeEvent;
+  | RevokeEvent
+  | MoveEvent;

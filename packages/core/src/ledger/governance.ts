@@ -57,8 +57,5 @@ export interface SourceStatus {
 /** @throws UNSUPPORTED for an engine without governance: its fold would differ from that of the engine that recorded the outcome */
 export function required(governance: Governance | undefined): Governance {
   if (governance) return governance;
-  throw new QavrError(
-    "UNSUPPORTED",
-    "This outcome was recorded under governance, and this engine has none. Give createEngine the option governance: governance() of @qavr/core/governance.",
-  );
+  throw new QavrError("UNSUPPORTED", "This outcome needs governance() of @qavr/core/governance in createEngine.");
 }

@@ -21,7 +21,7 @@ import { type Governance, required } from "./governance.js";
 import { countReward, noteDraw } from "./holdout-counts.js";
 import type { MemoryRecord } from "./memory-record.js";
 import { settle, takeBack } from "./settle.js";
-import { aliasRef, episodeRef, labelRef, memoryRef, rebuildRef, sharedRef, statsRef } from "./state-keys.js";
+import { aliasRef, episodeRef, labelRef, memoryRef, placeRef, rebuildRef, sharedRef, statsRef } from "./state-keys.js";
 import { countEvidence } from "./tally.js";
 import { isApplications, joinUses } from "./used.js";
 import { castVotes } from "./votes.js";
@@ -92,6 +92,10 @@ export function ledgerReducer<Shared, Memory>(learner: Learner<Shared, Memory>, 
         // States cannot be unfolded in place. This mark stays until the revocation has built them again.
         draft.stats.revocations = (draft.stats.revocations ?? 0) + 1;
         draft.write(rebuildRef, new TextEncoder().encode(String(entry.seq)));
+        break;
+      case "move":
+        yield* draft.load([statsRef]);
+        draft.keepText(placeRef, event.to);
     }
     return draft.writes();
   };

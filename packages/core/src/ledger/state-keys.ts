@@ -14,6 +14,7 @@ export const SCOPES = {
   memory: "memory:",
   label: "label:",
   revisit: "revisit",
+  place: "place",
 } as const;
 
 export const episodeRef = (episode: string): StateRef => ({ scope: SCOPES.episode, id: episode });
@@ -38,6 +39,11 @@ export const ringRef = (name: string): StateRef => ({ scope: SCOPES.revisit, id:
 export const slotRef = (name: string, slot: number): StateRef => ({ scope: SCOPES.revisit, id: `${name}:${slot}` });
 /** Present from a revocation until the states were built without what it took out. Its value is the revocation's place, as text. */
 export const rebuildRef: StateRef = { scope: SCOPES.stats, id: "rebuild" };
+/**
+ * Present from a namespace's first move on: the name of the store that has its later entries, as UTF-8. It follows from the ledger, so
+ * every copy of the ledger that is complete names the same store.
+ */
+export const placeRef: StateRef = { scope: SCOPES.place, id: "store" };
 
 export const textValue = (text: string): Uint8Array => encoder.encode(text);
 export const textOfValue = (value: Uint8Array): string => decoder.decode(value);

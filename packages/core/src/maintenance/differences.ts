@@ -5,7 +5,15 @@ import type { StateRef, StateWrite, Store } from "../store/store.js";
 import { sameBytes } from "../store/validate.js";
 
 /** Scopes that every namespace may have, whatever its collections are called. */
-const FIXED_SCOPES = [SCOPES.episode, SCOPES.alias, SCOPES.shared, SCOPES.stats, SCOPES.source, SCOPES.revisit];
+const FIXED_SCOPES = [
+  SCOPES.episode,
+  SCOPES.alias,
+  SCOPES.shared,
+  SCOPES.stats,
+  SCOPES.source,
+  SCOPES.revisit,
+  SCOPES.place,
+];
 
 /** States that are stored otherwise than expected, or not expected at all, or missing. */
 export async function differencesIn(

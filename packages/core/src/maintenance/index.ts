@@ -1,11 +1,14 @@
 export { type CompactOptions, compact } from "./compact.js";
 export { comparePolicies } from "./compare-policies.js";
+export { copyLedger, type LedgerCopy } from "./copy-ledger.js";
 export { type ForgetOptions, forget } from "./forget.js";
 export { exportState, importState, type LearnedState } from "./learned-state.js";
+export { type MoveOptions, moveNamespace } from "./move-namespace.js";
 export { PRUNE_RULES, type PrunableCollection, type PruneOptions, type PruneRule, prune, voteScore } from "./prune.js";
 export { replay } from "./replay.js";
 export type {
   CompactionReport,
+  MoveReport,
   PolicyEstimate,
   PolicyReport,
   PrunedMemory,

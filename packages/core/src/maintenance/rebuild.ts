@@ -20,7 +20,7 @@ const CHUNK = 500;
  * @throws STORE_BUSY when writers go on spoiling states, and the store's codes
  */
 export async function rebuild(
-  parts: EngineParts,
+  parts: Pick<EngineParts, "store">,
   namespace: string,
   replay: LedgerReplay,
   write: boolean,
@@ -52,7 +52,7 @@ export async function rebuild(
  * @param write mends them
  */
 export async function settle(
-  { store }: EngineParts,
+  { store }: Pick<EngineParts, "store">,
   namespace: string,
   replay: LedgerReplay,
   write: boolean,

@@ -73,6 +73,16 @@ export interface CompactionReport {
   readonly episodes: number;
 }
 
+/** Result of a move. */
+export interface MoveReport {
+  readonly namespace: string;
+  /** Store that had it, and the one that has it now. */
+  readonly from: string;
+  readonly to: string;
+  /** Place of the last entry when the move was over. */
+  readonly entries: number;
+}
+
 /** Result of comparing a ledger with its digests, and the states with the ledger. */
 export interface VerifyReport {
   /** Nothing is damaged and no state differs. */

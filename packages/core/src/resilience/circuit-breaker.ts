@@ -1,3 +1,5 @@
+import type { Store } from "../store/store.js";
+
 /** Failures in a row after which a store is left alone. */
 const MAX_FAILURES = 5;
 /** How long it is left alone at first, ms; doubles with every probe that fails … */
@@ -60,4 +62,19 @@ export class CircuitBreaker {
     this.#pause = Math.min(2 * this.#pause, LONGEST_PAUSE);
     return false;
   }
+}
+
+/** One breaker for each store behind a store, so that one that fails does not keep the others from being asked. */
+export interface CircuitBreakers {
+  of(namespace: string): CircuitBreaker;
+  /** True while one of them refuses calls. */
+  isOpen(): boolean;
+}
+
+export function circuitBreakers({ places }: Pick<Store, "places">): CircuitBreakers {
+  const breakers: Record<string, CircuitBreaker> = {};
+  return {
+    of: (namespace) => (breakers[places?.lastPlace(namespace) ?? ""] ??= new CircuitBreaker()),
+    isOpen: () => Object.values(breakers).some((breaker) => breaker.isOpen),
+  };
 }

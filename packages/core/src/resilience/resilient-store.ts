@@ -1,6 +1,6 @@
 import { QavrError } from "../errors/qavr-error.js";
 import type { StateSource, Store } from "../store/store.js";
-import type { CircuitBreaker } from "./circuit-breaker.js";
+import type { CircuitBreakers } from "./circuit-breaker.js";
 import { asStoreError, isOutOfReach } from "./store-failure.js";
 import { type TimeoutOptions, withTimeout } from "./timeout.js";
 
@@ -12,25 +12,50 @@ import { type TimeoutOptions, withTimeout } from "./timeout.js";
  * @throws STORE_TIMEOUT, and the store's own failures with a code
  */
 export function withTimeouts(store: Store, options: TimeoutOptions): Store {
-  const bounded = within(store.name, options);
-  // Method by method: neither a spread nor a prototype copies an instance of a class.
+  const { name, capabilities, places } = store;
   return {
-    name: store.name,
-    capabilities: store.capabilities,
-    commit: (...given) => bounded(() => store.commit(...given)),
-    readStates: (...given) => bounded(() => store.readStates(...given)),
-    scanStates: (...given) => bounded(() => store.scanStates(...given)),
-    readEntries: (...given) => bounded(() => store.readEntries(...given)),
-    findKey: (...given) => bounded(() => store.findKey(...given)),
-    head: (...given) => bounded(() => store.head(...given)),
-    namespaces: (...given) => bounded(() => store.namespaces(...given)),
-    replaceStates: (...given) => store.replaceStates(...given),
-    atHead: (...given) => store.atHead(...given),
-    eraseNamespace: (...given) => store.eraseNamespace(...given),
-    close: () => bounded(() => store.close()),
-    ...(store.refresh ? { refresh: (...given) => bounded(async () => store.refresh?.(...given)) } : {}),
-    ...optional(store),
-  };
+    name,
+    capabilities,
+    places,
+    ...methodsOf(store, BOUNDED, within(name, options)),
+    ...methodsOf(store, UNBOUNDED, (call) => call()),
+  } as Store;
+}
+
+const BOUNDED = [
+  "commit",
+  "readStates",
+  "scanStates",
+  "readEntries",
+  "findKey",
+  "head",
+  "namespaces",
+  "refresh",
+  "close",
+] as (keyof Store)[];
+const UNBOUNDED = [
+  "replaceStates",
+  "atHead",
+  "eraseNamespace",
+  "changesSince",
+  "compact",
+  "readCheckpoint",
+  "verify",
+  "repair",
+] as (keyof Store)[];
+
+/** The methods that a store has, each called through `around`. By name: neither a spread nor a prototype copies a class instance. */
+function methodsOf(
+  store: Store,
+  methods: readonly (keyof Store)[],
+  around: (call: () => Promise<unknown>) => unknown,
+): Partial<Store> {
+  return Object.fromEntries(
+    methods.flatMap((method) => {
+      const offered = store[method] as ((...given: unknown[]) => Promise<unknown>) | undefined;
+      return offered ? [[method, (...given: unknown[]) => around(() => Reflect.apply(offered, store, given))]] : [];
+    }),
+  );
 }
 
 /** Returns a function that waits for calls no longer than the timeout, and gives every failure a code. */
@@ -47,19 +72,8 @@ export function within(
   };
 }
 
-/** The optional methods that this store has and that need no timeout. */
-function optional(store: Store): Partial<Store> {
-  const methods = ["changesSince", "compact", "readCheckpoint", "verify", "repair"] as const;
-  return Object.fromEntries(
-    methods.flatMap((method) => {
-      const offered = store[method];
-      return offered ? [[method, (...given: never[]) => Reflect.apply(offered, store, given)]] : [];
-    }),
-  );
-}
-
 export interface CircuitBreakerOptions extends TimeoutOptions {
-  readonly breaker: CircuitBreaker;
+  readonly breakers: CircuitBreakers;
   readonly now: () => number;
   /** Called when the circuit opens, and when it closes again. */
   readonly onChange: (isOpen: boolean, cause?: QavrError) => void;
@@ -70,9 +84,9 @@ export interface CircuitBreakerOptions extends TimeoutOptions {
  * without a call.
  */
 export function withCircuitBreaker(store: Store, options: CircuitBreakerOptions): StateSource {
-  const { timeout, setTimer, breaker, now, onChange } = options;
-  const { changesSince } = optional(store);
-  const guarded = async <Result>(ask: () => Promise<Result>): Promise<Result> => {
+  const { timeout, setTimer, breakers, now, onChange } = options;
+  const guarded = async <Result>(namespace: string, ask: () => Promise<Result>): Promise<Result> => {
+    const breaker = breakers.of(namespace);
     if (!breaker.admits(now())) throw circuitOpen(store.name);
     try {
       const answer = await withTimeout(ask(), timeout, setTimer, () => timedOut(store.name, timeout));
@@ -87,24 +101,22 @@ export function withCircuitBreaker(store: Store, options: CircuitBreakerOptions)
     }
   };
   return {
-    ...(changesSince ? { changesSince } : {}),
-    ...(store.refresh ? { refresh: (...given) => guarded(async () => store.refresh?.(...given)) } : {}),
-    readStates: (...given) => guarded(() => store.readStates(...given)),
+    ...methodsOf(store, ["changesSince"], (call) => call()),
+    ...(store.refresh ? { refresh: (...given) => guarded(given[0], async () => store.refresh?.(...given)) } : {}),
+    readStates: (...given) => guarded(given[0], () => store.readStates(...given)),
   };
 }
 
 function timedOut(store: string, timeout: number): QavrError {
   return new QavrError(
     "STORE_TIMEOUT",
-    `The ${store} store did not answer within ${timeout} ms. Check that it is reachable; a call that is repeated counts once.`,
+    `The ${store} store did not answer within ${timeout} ms. A repeated call counts once.`,
     { details: { store, timeout } },
   );
 }
 
 function circuitOpen(store: string): QavrError {
-  return new QavrError(
-    "STORE_CIRCUIT_OPEN",
-    `The ${store} store has failed several times in a row and is left alone for a few seconds. It will be asked again by itself.`,
-    { details: { store } },
-  );
+  return new QavrError("STORE_CIRCUIT_OPEN", `The ${store} store keeps failing: it is asked again every few seconds.`, {
+    details: { store },
+  });
 }

@@ -1,7 +1,15 @@
 import { QavrError } from "../errors/qavr-error.js";
 import { ChangeLog } from "./change-log.js";
 import type { Checkpoint, ScannedState, ScanOptions, SequencedEntry, StateWrite, Store, TakenKey } from "./store.js";
-import { assertBatch, assertCompaction, assertEntry, assertLimit, assertName, assertState } from "./validate.js";
+import {
+  assertBatch,
+  assertCompaction,
+  assertEntry,
+  assertLimit,
+  assertName,
+  assertState,
+  compareNames,
+} from "./validate.js";
 import { runOn, takenBy, WriteOverlay } from "./write-overlay.js";
 
 type Scopes = Map<string, Map<string, Uint8Array>>;
@@ -189,6 +197,6 @@ function write(scopes: Scopes, state: StateWrite): void {
 
 function page(names: string[], { after, limit }: ScanOptions): string[] {
   assertLimit(limit);
-  names.sort();
-  return names.filter((name) => after === undefined || name > after).slice(0, limit);
+  names.sort(compareNames);
+  return names.filter((name) => after === undefined || compareNames(name, after) > 0).slice(0, limit);
 }

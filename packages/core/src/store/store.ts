@@ -97,7 +97,7 @@ export interface ReadOptions {
   readonly refreshed?: boolean;
 }
 
-/** One page of a scan. `after` is the last id of the page before; the order is the store's own but stable. */
+/** One page of a scan. `after` is the last id of the page before; the order of states is the store's own but stable. */
 export interface ScanOptions {
   readonly after?: string;
   /** At most this many, 1..10,000. */
@@ -236,7 +236,7 @@ export interface Store {
   /** The last `seq` of the namespace, 0 if it is empty. */
   head(namespace: string): Promise<number>;
 
-  /** One page of the namespaces that have entries. */
+  /** One page of the namespaces that have entries, in the order of their names' UTF-8 bytes. */
   namespaces(options: ScanOptions): Promise<readonly string[]>;
 
   /** Replaces the whole state of a namespace if its head still is `head`; otherwise changes nothing and resolves to false. */
@@ -273,8 +273,28 @@ export interface Store {
   /** Binds the outbox of `withOutbox()` to an engine. Only a store with an outbox has it. */
   outbox?(host: OutboxHost): OutboxQueue;
 
+  /** The stores behind a routed store. Only a routed store has it. */
+  readonly places?: StorePlaces;
+
   /** Releases the backend. Commits under way are finished first. Calling it twice is legal. */
   close(): Promise<void>;
+}
+
+/** The stores that the namespaces of a routed store live in, by name. */
+export interface StorePlaces {
+  readonly stores: Readonly<Record<string, Store>>;
+  /** The store in which this handle found a namespace last. No I/O. */
+  lastPlace(namespace: string): string;
+  /** Asks the stores for the place of a namespace. */
+  locate(namespace: string): Promise<NamespacePlace>;
+}
+
+/** The place of a namespace in a routed store. */
+export interface NamespacePlace {
+  /** The store that has all its entries. */
+  readonly holder: string;
+  /** The store that takes its next entries: the holder, unless a move is not finished. */
+  readonly place: string;
 }
 
 /** Hard limits that every store enforces alike, so that a ledger can move from one store to another. */

@@ -65,7 +65,7 @@ export function assertBytes(bytes: unknown, what: string): asserts bytes is Uint
   if (bytes.length > STORE_LIMITS.payloadBytes) {
     throw new QavrError(
       "LIMIT_EXCEEDED",
-      `The ${what} has ${bytes.length} bytes; at most ${STORE_LIMITS.payloadBytes} are kept. Record fewer candidates.`,
+      `The ${what} has ${bytes.length} bytes; at most ${STORE_LIMITS.payloadBytes} are kept.`,
       { details: { what, bytes: bytes.length, limit: STORE_LIMITS.payloadBytes } },
     );
   }
@@ -96,7 +96,7 @@ export function assertCompaction({ head, through, checkpoint, states }: Compacti
   if (!(Number.isInteger(through) && through > last && through <= head)) {
     throw new QavrError(
       "INVALID_ARGUMENT",
-      `A ledger of ${head} entries that begins after ${last} cannot be compacted through ${through}. Name a place in between.`,
+      `A ledger of ${head} entries after ${last} cannot be compacted through ${through}.`,
       { details: { head, through, checkpoint: last } },
     );
   }
@@ -129,6 +129,14 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** A name as the bytes that a database keeps. It must be well-formed, see {@link assertName}. */
 export function nameToBytes(name: string): Uint8Array {
   return encoder.encode(name);
+}
+
+/** The order of names by their UTF-8 bytes, which is that of their code points: negative when `a` comes first. */
+export function compareNames(a: string, b: string): number {
+  for (let i = 0; ; i++) {
+    const difference = (a.codePointAt(i) ?? -1) - (b.codePointAt(i) ?? -1);
+    if (difference !== 0 || i >= a.length) return difference;
+  }
 }
 
 /** @throws TypeError for bytes that are no UTF-8: the row is damaged. */

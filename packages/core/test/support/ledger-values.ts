@@ -96,6 +96,7 @@ export const ledgerEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
     fromSeq: count,
     toSeq: fc.oneof(count, fc.constant(Number.POSITIVE_INFINITY)),
   }),
+  fc.record({ type: fc.constant("move" as const), to: legalName }),
   fc.record({ type: fc.constantFrom("forget" as const, "prune" as const), collection: legalName, ids: names }),
   fc.record({
     type: fc.constant("revision" as const),

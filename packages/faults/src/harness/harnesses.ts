@@ -13,6 +13,7 @@ import { embeddingChanges } from "./embedding-changes.js";
 import { exactCounts } from "./exact-counts.js";
 import { kills } from "./kills.js";
 import { memoryKills } from "./memory-kills.js";
+import { namespaceMoves } from "./namespace-moves.js";
 import { powerCuts } from "./power-cuts.js";
 import { procedureKills } from "./procedure-kills.js";
 import { promotion } from "./promotion.js";
@@ -32,6 +33,7 @@ export const HARNESSES: readonly Harness[] = [
   serverKills,
   serverCompactions,
   promotion,
+  namespaceMoves,
   exactCounts,
   unreachableServer,
   powerCuts,
