@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { createEngine, type Engine, similarity } from "@qavr/core";
-import { repair, verify } from "@qavr/core/maintenance";
+import { compact, repair, replay, verify } from "@qavr/core/maintenance";
 import { describe, expect, it } from "vitest";
 import { sqliteStore } from "../src/index.js";
 import { counting, tally } from "./support/counting.js";
@@ -209,6 +209,30 @@ describe("the row of a namespace that does not name its last entry", () => {
     expect(await store.verify()).toMatchObject({ damaged: 0, entries: 3 });
     expect(await store.commit("n", [tally("d")], counting)).toEqual([{ status: "committed", seq: 4 }]);
     await engine.close();
+  });
+
+  it.each(["head = head - 5", "head = head + 4096"])("is a ledger that no fold can meet: %s", async (change) => {
+    const path = tempLedger();
+    const options = { clock: () => 1_767_225_600_000 };
+    const engine = createEngine({ store: sqliteStore(path), ...options });
+    for (let run = 0; run < 8; run++) {
+      const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 0.5 }], topK: 1 });
+      await engine.end(episode, { reward: run % 2 === 0 });
+    }
+    await engine.close();
+    tamper(path, `UPDATE namespace SET ${change}`);
+    const damaged = createEngine({ store: sqliteStore(path), ...options });
+    expect(await verify(damaged)).toMatchObject({
+      ok: false,
+      damaged: 1,
+      unchecked: [{ namespace: "default", reason: "STORE_CORRUPT" }],
+    });
+    await expect(replay(damaged)).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+    await expect(compact(damaged, { namespace: "default", olderThan: 0 })).rejects.toMatchObject({
+      code: "STORE_CORRUPT",
+    });
+    expect((await repair(damaged)).after.ok).toBe(true);
+    await damaged.close();
   });
 
   it.each(["DELETE FROM entry WHERE seq = 3", "DELETE FROM entry WHERE seq = 3; UPDATE namespace SET head = 2"])(

@@ -137,7 +137,8 @@ async function tryOnce(
     });
     if (done && !isCurrent) return undefined;
     if (done) break;
-    if ((await replay.advance()) !== fold) return undefined;
+    const { entries } = fold;
+    if ((await replay.advance()) !== fold || fold.entries === entries) return undefined;
   }
   return {
     namespace,

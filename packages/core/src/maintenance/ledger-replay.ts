@@ -112,7 +112,11 @@ export class LedgerReplay {
     return this.#revocations;
   }
 
-  /** Folds what was appended since the last call. `before` is shown each entry before it is folded; none that is left out. */
+  /**
+   * Folds what was appended since the last call. `before` is shown each entry before it is folded; none that is left out.
+   *
+   * @throws STORE_CORRUPT, and the store's codes
+   */
   async advance(before?: (entry: SequencedEntry, fold: Fold) => void): Promise<Fold> {
     for (;;) {
       const fold = this.#fold ?? (await this.#begin());
@@ -182,6 +186,8 @@ export class LedgerReplay {
 
   /** Another learner can make nothing of a checkpoint's states: it begins there and knows nothing of what came before. */
   async #begin(): Promise<Fold> {
+    // Refuses a head that does not name the last entry: a fold could never meet it.
+    await this.#store.head(this.#namespace);
     this.#checkpoint = await this.#store.readCheckpoint?.(this.#namespace);
     if (!this.#checkpoint) return new Fold();
     const { seq, states } = this.#checkpoint;

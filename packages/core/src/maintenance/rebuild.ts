@@ -7,7 +7,7 @@ import { sameBytes } from "../store/validate.js";
 import { differencesIn } from "./differences.js";
 import type { Fold, LedgerReplay } from "./ledger-replay.js";
 
-/** How often a rebuild looks again for states that writers have spoilt while it mended others. */
+/** How often a rebuild begins again because of writers: they spoilt states that it had mended, or took away the beginning. */
 const ROUNDS = 5;
 /** Entries and states that are settled at once: writers wait meanwhile, some ten milliseconds. */
 export const TAIL = 100;
@@ -29,18 +29,15 @@ export async function rebuild(
   for (let round = 0; round < ROUNDS; round++) {
     const fold = await replay.advance();
     const settled = await settle(parts, namespace, replay, write);
-    if (!settled) {
-      // Compacted, erased or revoked in the meantime: the fold begins again.
-      round -= 1;
-      continue;
-    }
+    // Compacted, erased or revoked in the meantime: the fold begins again.
+    if (!settled) continue;
     for (const ref of settled) differences.set(stateAddress(ref), ref);
     // Entries that were folded on a wrong state before that was mended may have carried it into others.
     if (!write || settled.length === 0) return { fold, differences: [...differences.values()] };
   }
   throw new QavrError(
     "STORE_BUSY",
-    `States of namespace ${namespace} differed again after each of ${ROUNDS} replays. Pause its writers and call replay(engine, { write: true }) again; it also completes a revocation.`,
+    `Namespace ${namespace} was changed during each of ${ROUNDS} replays. Pause its writers and call replay(engine, { write: true }) again; it also completes a revocation.`,
     { details: { namespace } },
   );
 }
@@ -86,7 +83,8 @@ export async function settle(
       },
     });
     if (!done) {
-      if ((await replay.advance()) !== fold) return undefined;
+      const { entries } = fold;
+      if ((await replay.advance()) !== fold || fold.entries === entries) return undefined;
       add(fold.takeTouched());
       continue;
     }
