@@ -15,6 +15,8 @@ const KILLS = { quick: 1, full: 60 } as const;
 const TIMEOUT = 40;
 const RUNS = 120;
 const NAMESPACE = "n";
+/** Most ms from the first dropped entry to the kill of a compaction without a transaction. */
+const DROPPING = 10;
 /** A younger ledger is not compacted. Unix ms */
 const LATER = 1_800_000_000_000;
 
@@ -23,11 +25,15 @@ interface Ledger {
   close(): Promise<void>;
 }
 
-/** @param piecemeal every statement is a transaction of its own */
-function open(server: PostgresServer, schema: string, piecemeal: boolean): Ledger {
+/** @param dropping is called when entries are dropped. If it is given, every statement is a transaction of its own. */
+function open(server: PostgresServer, schema: string, dropping?: () => void): Ledger {
   const pool = new Pool({ connectionString: server.url() });
   pool.on("error", () => {});
-  const store = postgresStore({ pool: piecemeal ? rewritingPool(pool, withoutTransactions) : pool, schema });
+  const piecemeal = (text: string): string => {
+    if (/^\s*update \S+\.entry /.test(text)) dropping?.();
+    return withoutTransactions(text);
+  };
+  const store = postgresStore({ pool: dropping ? rewritingPool(pool, piecemeal) : pool, schema });
   const engine = createEngine({ store, clock: () => LATER, outcomeWindow: 1 });
   return {
     engine,
@@ -77,14 +83,15 @@ interface Found {
   broken: number;
 }
 
-/** Kills the server somewhere within a compaction, lets that go on, and looks at the ledger. */
+/** Kills the server some ms after the beginning of a compaction, or of its deletions if it is piecemeal, lets that go on, and looks at the ledger. */
 async function killOnce(
   server: PostgresServer,
   { schema, after, piecemeal }: { readonly schema: string; readonly after: number; readonly piecemeal: boolean },
   found: Found,
 ): Promise<void> {
   const learned = await learn(server, schema);
-  const ledger = open(server, schema, piecemeal);
+  const dropping = Promise.withResolvers<void>();
+  const ledger = open(server, schema, piecemeal ? dropping.resolve : undefined);
   let isOver = false;
   const compaction = compactAll(ledger.engine).then(
     (refused) => {
@@ -93,6 +100,7 @@ async function killOnce(
     },
     () => undefined,
   );
+  if (piecemeal) await Promise.race([dropping.promise, compaction]);
   await pause(after);
   found.kills += 1;
   if (!isOver) found.interrupted += 1;
@@ -101,18 +109,27 @@ async function killOnce(
   const refused = await compaction;
   await ledger.close().catch(() => undefined);
   found.refused += refused ?? 0;
-  const reader = open(server, schema, false);
-  const { ok } = await verify(reader.engine);
-  const { checkpoint } = await reader.engine.status({ namespace: NAMESPACE });
-  const whole = ok && checkpoint > 0 && (await learnedText(reader.engine, NAMESPACE)) === learned;
-  if (refused === undefined || !whole) found.broken += 1;
+  const reader = open(server, schema);
+  if (refused === undefined || !(await isWhole(reader.engine, learned))) found.broken += 1;
   await reader.close();
+}
+
+/** True for a ledger that verifies, is compacted, and has learned what it had learned before. */
+async function isWhole(engine: Engine, learned: string): Promise<boolean> {
+  try {
+    const { ok } = await verify(engine);
+    const { checkpoint } = await engine.status({ namespace: NAMESPACE });
+    return ok && checkpoint > 0 && (await learnedText(engine, NAMESPACE)) === learned;
+  } catch (error) {
+    if (QavrError.isInstance(error, "STORE_CORRUPT")) return false;
+    throw error;
+  }
 }
 
 /** Duration of an undisturbed compaction, ms. */
 async function undisturbed(server: PostgresServer): Promise<number> {
   await learn(server, "whole");
-  const { engine, close } = open(server, "whole", false);
+  const { engine, close } = open(server, "whole");
   // Connected, and its schema looked at.
   await engine.status({ namespace: NAMESPACE });
   const started = performance.now();
@@ -136,7 +153,11 @@ export const serverCompactions: Harness = {
         await killOnce(server, { schema: `kill_${found.kills}`, after: after(), piecemeal: false }, found);
       }
       while (piecemeal.broken === 0 && piecemeal.kills < TIMEOUT) {
-        await killOnce(server, { schema: `mutant_${piecemeal.kills}`, after: after(), piecemeal: true }, piecemeal);
+        await killOnce(
+          server,
+          { schema: `mutant_${piecemeal.kills}`, after: DROPPING * random(), piecemeal: true },
+          piecemeal,
+        );
       }
       return [
         {
