@@ -12,12 +12,14 @@ const MIB = 1024 * 1024;
 
 /** Commits 1 MiB, and lets what follows a commit happen. */
 async function write(store: Store, key: string): Promise<void> {
-  const value = new Uint8Array(MIB).fill(key.length);
-  // biome-ignore lint/correctness/useYield: a reduction that needs to see no state yields nothing
-  await store.commit("n", [tally(key)], function* () {
-    return [{ scope: "s", id: "large", value }];
-  });
+  const payload = new Uint8Array(MIB).fill(key.length);
+  await store.commit("n", [{ ...tally(key), payload }], withoutStates);
   await afterCommit();
+}
+
+// biome-ignore lint/correctness/useYield: a reduction that needs to see no state yields nothing
+function* withoutStates() {
+  return [];
 }
 
 describe.runIf(SHARES_FILES)("a log that readers keep from starting anew", () => {
