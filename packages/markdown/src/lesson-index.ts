@@ -4,8 +4,7 @@ import { identify } from "./identities.js";
 import type { LessonFiles } from "./lesson-files.js";
 import { type FoundLesson, hashOf, type LessonRecord, toRecord } from "./lesson-record.js";
 import type { MarkdownLogCode } from "./log-codes.js";
-import { isSame } from "./markdown-files.js";
-import { allOf, isEqual } from "./mirrored-collection.js";
+import { allOf, isEqual, mirroring, type Stamps } from "./mirrored-collection.js";
 import { sectionsOf } from "./sections.js";
 
 /** Confidence of a lesson that states none. */
@@ -20,9 +19,6 @@ export interface LessonIndex {
 }
 
 export function lessonIndex(files: LessonFiles, collection: LocalMemories, log: Log<MarkdownLogCode>): LessonIndex {
-  let seen: ReadonlyMap<string, string> | undefined;
-  let last: Promise<void> = Promise.resolve();
-
   const all = async (archived: boolean): Promise<LessonRecord[]> => (await allOf(collection, archived)).map(toRecord);
   /** Undefined where the file cannot be read. */
   const read = async (path: string): Promise<readonly FoundLesson[] | undefined> => {
@@ -35,11 +31,7 @@ export function lessonIndex(files: LessonFiles, collection: LocalMemories, log: 
       return undefined;
     }
   };
-  const update = async (): Promise<void> => {
-    // Again where a file changed meanwhile: these writes may have come after those of a process that saw the newer file.
-    while (!seen || !isSame(seen, await files.stamps())) await reread();
-  };
-  const reread = async (): Promise<void> => {
+  const reread = async (seen: Stamps | undefined): Promise<Stamps> => {
     // Records come before files: another process writes its records after its file, so a record without a lesson is truly gone.
     const active = await all(false);
     const gone = await all(true);
@@ -63,15 +55,11 @@ export function lessonIndex(files: LessonFiles, collection: LocalMemories, log: 
       }),
     );
     await collection.archive(open.map(({ id }) => id).filter((id) => !kept.has(id)));
-    seen = stamps;
+    return stamps;
   };
 
   return {
-    sync() {
-      // One after the other: each call sees the files as they are when it begins, or later.
-      last = last.catch(() => {}).then(update);
-      return last;
-    },
+    sync: mirroring(files, reread),
     async lessons() {
       return (await all(false)).sort(
         ({ facts: a }, { facts: b }) => Number(a.path > b.path) - Number(a.path < b.path) || a.place - b.place,

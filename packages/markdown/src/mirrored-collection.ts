@@ -1,4 +1,5 @@
 import type { LocalMemories, StoredMemory } from "@qavr/local";
+import { isSame, type MarkdownFiles } from "./markdown-files.js";
 
 /** All memories of a collection, or all that are archived. */
 export async function allOf(collection: LocalMemories, archived: boolean): Promise<StoredMemory[]> {
@@ -16,4 +17,27 @@ export async function allOf(collection: LocalMemories, archived: boolean): Promi
 export function isEqual(a: object, b: object): boolean {
   const sorted = (value: object): string => JSON.stringify(Object.entries(value).sort(([x], [y]) => (x < y ? -1 : 1)));
   return sorted(a) === sorted(b);
+}
+
+/** Stamps of files, by path. */
+export type Stamps = ReadonlyMap<string, string>;
+
+/**
+ * Keeps a collection in step with its files, by `reread`: it reads the files whose stamps differ from `seen` and returns the stamps that
+ * it went by. Calls run one after the other: each sees the files as they are when it begins, or later.
+ */
+export function mirroring(
+  files: Pick<MarkdownFiles, "stamps">,
+  reread: (seen: Stamps | undefined) => Promise<Stamps>,
+): () => Promise<void> {
+  let seen: Stamps | undefined;
+  let last: Promise<void> = Promise.resolve();
+  const update = async (): Promise<void> => {
+    // Again where a file changed meanwhile: these writes may have come after those of a process that saw the newer file.
+    while (!seen || !isSame(seen, await files.stamps())) seen = await reread(seen);
+  };
+  return () => {
+    last = last.catch(() => {}).then(update);
+    return last;
+  };
 }

@@ -40,6 +40,14 @@ export function describedSearch(): (things: readonly Described[], request: strin
   };
 }
 
+/** Characters of a listing of skills. */
+export const SKILL_CHARACTERS = 15_000;
+
+/** Characters of a skill in a listing. */
+export function sizeOfSkill({ name, description, path }: Described & { readonly path: string }): number {
+  return name.length + description.length + path.length;
+}
+
 /** Number of entries of mean size that fit into a budget: at least 1, at most all. */
 export function placesWithin(sizes: readonly number[], budget: number): number {
   const mean = sizes.reduce((sum, size) => sum + size, 0) / sizes.length;

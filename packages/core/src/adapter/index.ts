@@ -19,7 +19,15 @@ export {
   sortVotes,
   type Votes,
 } from "./agent-report.js";
-export { type Described, type DescribedHit, describedSearch, placesWithin, withinBudget } from "./described.js";
+export {
+  type Described,
+  type DescribedHit,
+  describedSearch,
+  placesWithin,
+  SKILL_CHARACTERS,
+  sizeOfSkill,
+  withinBudget,
+} from "./described.js";
 export type { ReadMemory, RunTexts, ToolStep } from "./find-used.js";
 export { toLabel } from "./label.js";
 export { createLog, type LineFields, type Log, SHARED_LOG_CODES, type SharedLogCode, warnOnce } from "./log-codes.js";
@@ -63,16 +71,14 @@ export {
   type Verdict,
 } from "./outcome.js";
 export {
+  assertProcedures,
   type FoundProcedure,
-  LOAD_PROCEDURE,
-  loadProcedure,
-  type ModelTool,
   PROCEDURE_CHARACTERS,
-  PROCEDURES_INTRODUCTION,
+  PROCEDURE_TOOLS,
   type ProcedureSource,
+  type ProcedureTool,
   procedureLine,
-  REPORT_PROCEDURE,
-  reportProcedure,
+  procedureListing,
 } from "./procedure-tools.js";
 export { excerpt, promptLine } from "./prompt-line.js";
 export { type RecentMap, recentMap } from "./recent-map.js";

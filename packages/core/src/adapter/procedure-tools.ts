@@ -1,5 +1,6 @@
 import { QavrError } from "../errors/qavr-error.js";
 import type { EpisodeOfRun } from "./agent-report.js";
+import { refuseOption } from "./options.js";
 import { promptLine } from "./prompt-line.js";
 
 /** Procedures, as `openProcedures()` of `@qavr/markdown` gives them with the memory's engine. */
@@ -31,24 +32,32 @@ interface RunOfProcedure {
 /** Characters of a listing's lines. */
 export const PROCEDURE_CHARACTERS = 4_000;
 
-/** A tool as a model is told of it; `schema` is JSON Schema. */
-export interface ModelTool {
-  readonly name: string;
-  readonly description: string;
-  readonly schema: object;
-}
-
 const ID = { type: "string", description: "Id of the procedure, as listed." } as const;
 
-/** The tool that gives a model the text of a procedure: names and JSON Schema. */
-export const LOAD_PROCEDURE: ModelTool = {
+/** A tool of procedures: its text for a model, and its answer to a model's input. */
+export interface ProcedureTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema. */
+  readonly schema: object;
+  /** @param ofRun The run's episodes. @returns A sentence for the model, also about what was wrong. */
+  answer(
+    source: ProcedureSource,
+    input: Readonly<Record<string, unknown>>,
+    ofRun: readonly EpisodeOfRun[],
+  ): Promise<string>;
+}
+
+/** Gives a model the text of a procedure. */
+const LOAD: ProcedureTool = {
   name: "load_procedure",
   description: "Get the steps of a procedure from the list. Load it before you follow it.",
   schema: { type: "object", properties: { id: ID }, required: ["id"] },
+  answer: (source, { id }, ofRun) => answering(async () => (await source.load(String(id), ofRun[0])).text),
 };
 
-/** The tool with which a model reports on one procedure: names and JSON Schema. */
-export const REPORT_PROCEDURE: ModelTool = {
+/** Records a model's report on one procedure, tier `self-reported`. Without a success nothing is recorded. */
+const REPORT: ProcedureTool = {
   name: "report_procedure_outcome",
   description:
     "Report whether a procedure served the task, once its result is known. Each procedure is reported by itself.",
@@ -61,12 +70,35 @@ export const REPORT_PROCEDURE: ModelTool = {
     },
     required: ["id"],
   },
+  async answer(source, { id, success, notes }, ofRun) {
+    if (typeof success !== "boolean")
+      return "Nothing was recorded: success must be true or false. Report when it is known.";
+    return answering(async () => {
+      const note = typeof notes === "string" ? { notes: notes.slice(0, MAX_NOTES).toWellFormed() } : {};
+      await source.report(String(id), { ...ofRun[0], success, ...note });
+      return "Recorded.";
+    });
+  },
 };
 
-/** The sentence above a listing. */
-export const PROCEDURES_INTRODUCTION: string =
-  `Procedures that may fit this task, best first. Load one with ${LOAD_PROCEDURE.name} before you follow it, and report with ` +
-  `${REPORT_PROCEDURE.name} whether it worked.`;
+/** The tools of procedures, with names and JSON Schema. */
+export const PROCEDURE_TOOLS: readonly ProcedureTool[] = [LOAD, REPORT];
+
+const INTRODUCTION =
+  `Procedures that may fit this task, best first. Load one with ${LOAD.name} before you follow it, and report with ` +
+  `${REPORT.name} whether it worked.`;
+
+/** A listing for a prompt, from the lines of its procedures. */
+export function procedureListing(lines: readonly string[]): string {
+  return [INTRODUCTION, ...lines].join("\n");
+}
+
+/** @throws INVALID_ARGUMENT unless it is what `openProcedures()` returned */
+export function assertProcedures(procedures: ProcedureSource | undefined): void {
+  if (typeof procedures?.collection?.search !== "function") {
+    refuseOption("procedures", procedures, "must be what openProcedures() returned");
+  }
+}
 
 /** A procedure's line in a listing: `- procedure:deploy: ships a service`. */
 export function procedureLine({ id, metadata = {} }: Pick<FoundProcedure, "id" | "metadata">): string {
@@ -75,35 +107,6 @@ export function procedureLine({ id, metadata = {} }: Pick<FoundProcedure, "id" |
     readonly description?: string;
   };
   return promptLine(undefined, `${procedure}: ${description}`);
-}
-
-/** Loads a procedure for a model and returns its text, or a sentence about what was wrong. @param ofRun The run's episodes. */
-export async function loadProcedure(
-  source: ProcedureSource,
-  { id }: Readonly<Record<string, unknown>>,
-  ofRun: readonly EpisodeOfRun[],
-): Promise<string> {
-  return answering(async () => (await source.load(String(id), ofRun[0])).text);
-}
-
-/**
- * Records a model's report on one procedure, tier `self-reported`, and returns a sentence for the model. Without a success nothing is
- * recorded.
- *
- * @param ofRun The run's episodes.
- */
-export async function reportProcedure(
-  source: ProcedureSource,
-  { id, success, notes }: Readonly<Record<string, unknown>>,
-  ofRun: readonly EpisodeOfRun[],
-): Promise<string> {
-  if (typeof success !== "boolean")
-    return "Nothing was recorded: success must be true or false. Report when it is known.";
-  return answering(async () => {
-    const note = typeof notes === "string" ? { notes: notes.slice(0, MAX_NOTES).toWellFormed() } : {};
-    await source.report(String(id), { ...ofRun[0], success, ...note });
-    return "Recorded.";
-  });
 }
 
 const MAX_NOTES = 2_000;

@@ -4,18 +4,14 @@ import { type DynamicStructuredTool, type ToolRunnableConfig, tool } from "@lang
 import type { JsonSchema7Type } from "@langchain/core/utils/json_schema";
 import {
   assertOptions,
-  type EpisodeOfRun,
-  LOAD_PROCEDURE,
-  loadProcedure,
-  type ModelTool,
+  assertProcedures,
   type OptionTable,
   PROCEDURE_CHARACTERS,
-  PROCEDURES_INTRODUCTION,
+  PROCEDURE_TOOLS,
   type ProcedureSource,
+  type ProcedureTool,
   procedureLine,
-  REPORT_PROCEDURE,
-  refuseOption,
-  reportProcedure,
+  procedureListing,
   whole,
   withinBudget,
 } from "@qavr/core/adapter";
@@ -78,9 +74,7 @@ export function procedureMiddleware(fields: ProcedureMiddlewareFields): AgentMid
   const parts = partsOf(memory);
   assertMiddlewareOptions({ name, query });
   assertOptions({ k, maxCharacters, ...rest }, OPTIONS, "The procedures");
-  if (typeof procedures?.collection?.search !== "function") {
-    refuseOption("procedures", procedures, "must be what openProcedures() returned");
-  }
+  assertProcedures(procedures);
   const { collection } = procedures;
   const retriever = new QavrRetriever({
     ...rest,
@@ -107,7 +101,7 @@ export function procedureMiddleware(fields: ProcedureMiddlewareFields): AgentMid
   return createMiddleware({
     name,
     stateSchema: z.object({ [stateKey]: STATE }),
-    tools: procedureTools(parts, procedures),
+    tools: PROCEDURE_TOOLS.map((given) => procedureTool(parts, procedures, given)),
     async beforeAgent(state) {
       const retrieved = await retrieveForAgent(parts, request, state as unknown as AgentState);
       const listing: State = retrieved
@@ -120,7 +114,7 @@ export function procedureMiddleware(fields: ProcedureMiddlewareFields): AgentMid
       let { systemMessage } = call;
       if (listing && listing.lines.length > 0) {
         noteRead(parts, listing.retrieval);
-        const block = [PROCEDURES_INTRODUCTION, ...listing.lines].join("\n");
+        const block = procedureListing(listing.lines);
         systemMessage = systemMessage.text === "" ? new SystemMessage(block) : systemMessage.concat(`\n\n${block}`);
       }
       try {
@@ -140,24 +134,18 @@ const OPTIONS: OptionTable<Pick<ProcedureMiddlewareFields, "k" | "maxCharacters"
   context: true,
 };
 
-function procedureTools(parts: MemoryParts, source: ProcedureSource): DynamicStructuredTool[] {
-  const made = (
-    { name, description, schema }: ModelTool,
-    answer: (
-      source: ProcedureSource,
-      input: Readonly<Record<string, unknown>>,
-      ofRun: readonly EpisodeOfRun[],
-    ) => Promise<string>,
-  ): DynamicStructuredTool => {
-    const call = async (input: Record<string, unknown>, config: ToolRunnableConfig): Promise<string> => {
-      const root = noteOwnCall(parts, config);
-      if (root) await joinSuspended(parts, root);
-      return answer(source, input, root ? await root.session.episodes() : []);
-    };
-    const fresh = tool(call, { name, description, schema: structuredClone(schema) as unknown as JsonSchema7Type });
-    return answering(fresh as unknown as DynamicStructuredTool, repair);
+function procedureTool(
+  parts: MemoryParts,
+  source: ProcedureSource,
+  { name, description, schema, answer }: ProcedureTool,
+): DynamicStructuredTool {
+  const call = async (input: Record<string, unknown>, config: ToolRunnableConfig): Promise<string> => {
+    const root = noteOwnCall(parts, config);
+    if (root) await joinSuspended(parts, root);
+    return answer(source, input, root ? await root.session.episodes() : []);
   };
-  return [made(LOAD_PROCEDURE, loadProcedure), made(REPORT_PROCEDURE, reportProcedure)];
+  const fresh = tool(call, { name, description, schema: structuredClone(schema) as unknown as JsonSchema7Type });
+  return answering(fresh as unknown as DynamicStructuredTool, repair);
 }
 
 /** Keeps the fields that have the right type. */

@@ -1,10 +1,18 @@
-import { assertOptions, type OptionTable, placesWithin, whole, withinBudget } from "@qavr/core/adapter";
+import {
+  assertOptions,
+  type OptionTable,
+  placesWithin,
+  SKILL_CHARACTERS,
+  sizeOfSkill,
+  whole,
+  withinBudget,
+} from "@qavr/core/adapter";
 import { type AgentMiddleware, createMiddleware } from "langchain";
 import { z } from "zod";
 import { type MemoryHandle, partsOf } from "../memory-parts.js";
 import { QavrRetriever, type RetrieverOptions } from "../qavr-retriever.js";
 import { noteRead, retrieveForAgent } from "./agent-retrieval.js";
-import { describedCollection } from "./described-collection.js";
+import { describedCollections } from "./described-collections.js";
 import {
   type AgentState,
   assertMiddlewareOptions,
@@ -22,7 +30,7 @@ export interface RankedSkillsFields
   readonly maxCharacters?: number | undefined;
 }
 
-const DEFAULTS = { name: "qavr_skills", collection: "skills", maxCharacters: 15_000 } as const;
+const DEFAULTS = { name: "qavr_skills", collection: "skills", maxCharacters: SKILL_CHARACTERS } as const;
 
 /** A skill in the state key `skillsMetadata` of deepagents. */
 interface Skill {
@@ -70,16 +78,16 @@ export function rankedSkills(fields: RankedSkillsFields): AgentMiddleware {
   assertMiddlewareOptions({ name, query });
   assertOptions({ maxCharacters, collection, ...rest }, OPTIONS, "The ranked skills");
   const stateKey = `_${name}`;
+  const asCollection = describedCollections(collection);
   // Wrong options are refused now, not in the first run.
   retrieverOf([], 1);
 
   function retrieverOf(skills: readonly Skill[], k: number): QavrRetriever {
-    const base = describedCollection(collection, () => skills);
     return new QavrRetriever({
       collection,
       ...rest,
       memory,
-      base,
+      base: asCollection(skills),
       k,
       fetchK: widthFor(skills, k),
       idOf: ({ id }) => id,
@@ -104,7 +112,7 @@ export function rankedSkills(fields: RankedSkillsFields): AgentMiddleware {
         return undefined;
       }
       const byName = new Map(skills.map((skill) => [skill.name, skill]));
-      const places = placesWithin(skills.map(sizeOf), maxCharacters);
+      const places = placesWithin(skills.map(sizeOfSkill), maxCharacters);
       const retrieved = await retrieveForAgent(
         parts,
         {
@@ -115,7 +123,7 @@ export function rankedSkills(fields: RankedSkillsFields): AgentMiddleware {
               const skill = byName.get(document.id as string);
               return skill ? [{ document, skill }] : [];
             });
-            return withinBudget(found, maxCharacters, ({ skill }) => sizeOf(skill));
+            return withinBudget(found, maxCharacters, ({ skill }) => sizeOfSkill(skill));
           },
           failed: "An agent's skills could not be ranked; all were listed.",
         },
@@ -142,10 +150,6 @@ const OPTIONS: OptionTable<Omit<RankedSkillsFields, "memory" | "name" | "query">
 
 function widthFor(skills: readonly Skill[], k: number): number {
   return Math.max(k, Math.min(skills.length, MOST));
-}
-
-function sizeOf({ name, description, path }: Skill): number {
-  return name.length + description.length + path.length;
 }
 
 function read(state: object, stateKey: string): { readonly ranked: State; readonly skills: readonly Skill[] } {

@@ -8,7 +8,7 @@ import { type MemoryHandle, partsOf } from "../memory-parts.js";
 import { QavrRetriever, type RetrieverOptions } from "../qavr-retriever.js";
 import type { Base } from "../ranking/host.js";
 import { noteRead, retrieveForAgent } from "./agent-retrieval.js";
-import { describedCollection } from "./described-collection.js";
+import { describedCollections } from "./described-collections.js";
 import {
   type AgentState,
   assertMiddlewareOptions,
@@ -70,7 +70,7 @@ export function rankedTools(fields: RankedToolsFields): AgentMiddleware {
     collection: DEFAULTS.collection,
     ...rest,
     memory,
-    base: base ?? describedCollection(DEFAULTS.collection, () => tools),
+    base: base ?? describedCollections(DEFAULTS.collection)(tools),
     k,
     idOf: ({ id }) => id,
     fetchK: Math.max(k, Math.min(all.size, MOST)),

@@ -3,8 +3,8 @@ import type { Log } from "@qavr/core/adapter";
 import { copyLearned, revise } from "@qavr/core/maintenance";
 import type { LocalMemories, NewMemory } from "@qavr/local";
 import type { MarkdownLogCode } from "../log-codes.js";
-import { isSame, type MarkdownFiles } from "../markdown-files.js";
-import { allOf, isEqual } from "../mirrored-collection.js";
+import type { MarkdownFiles } from "../markdown-files.js";
+import { allOf, isEqual, mirroring, type Stamps } from "../mirrored-collection.js";
 import { keywordsOf } from "./keywords.js";
 import { type ProcedureText, parseProcedure } from "./procedure-file.js";
 import {
@@ -37,9 +37,7 @@ export function procedureIndex(
   { engine, namespace }: { readonly engine: Engine; readonly namespace: string },
   log: Log<MarkdownLogCode>,
 ): ProcedureIndex {
-  let seen: ReadonlyMap<string, string> | undefined;
   let known: ReadonlyMap<string, Catalogued> = new Map();
-  let last: Promise<void> = Promise.resolve();
 
   const read = async (path: string): Promise<ProcedureText | undefined> => {
     try {
@@ -66,10 +64,7 @@ export function procedureIndex(
       });
     }
   };
-  const update = async (): Promise<void> => {
-    while (!seen || !isSame(seen, await files.stamps())) await reread();
-  };
-  const reread = async (): Promise<void> => {
+  const reread = async (seen: Stamps | undefined): Promise<Stamps> => {
     // Records come before files: another process writes its records after its file, so a record without a file is truly gone.
     const all = (await allOf(collection, false)).map(toProcedureRecord);
     const active = all.filter(({ facts: { canaryOf } }) => canaryOf === undefined);
@@ -110,15 +105,11 @@ export function procedureIndex(
     );
     for (const { id = "", metadata } of added) current.set(id, metadata as unknown as ProcedureFacts);
     known = catalogueOf(current);
-    seen = stamps;
+    return stamps;
   };
 
   return {
-    sync() {
-      // One after the other: each call sees the files as they are when it begins, or later.
-      last = last.catch(() => {}).then(update);
-      return last;
-    },
+    sync: mirroring(files, reread),
     catalogue: () => known,
   };
 }

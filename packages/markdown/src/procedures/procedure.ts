@@ -67,18 +67,16 @@ export interface ProcedureMemory extends LocalHit {
 
 /** Facts of a version that was never shown. */
 export const UNKNOWN: Omit<MemoryView, "id"> = {
-  ...{
-    shown: 0,
-    used: 0,
-    successes: 0,
-    failures: 0,
-    helpful: 0,
-    harmful: 0,
-    wins: 0,
-    losses: 0,
-    utility: 0,
-    evidence: 0,
-  },
+  shown: 0,
+  used: 0,
+  successes: 0,
+  failures: 0,
+  helpful: 0,
+  harmful: 0,
+  wins: 0,
+  losses: 0,
+  utility: 0,
+  evidence: 0,
 };
 
 export function toProcedure(memory: string, facts: ProcedureFacts, view: MemoryView): Procedure {

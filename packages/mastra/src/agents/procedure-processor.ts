@@ -2,19 +2,15 @@ import type { InputProcessor, ProcessInputStepArgs } from "@mastra/core/processo
 import { createTool } from "@mastra/core/tools";
 import {
   assertOptions,
-  type EpisodeOfRun,
+  assertProcedures,
   type FoundProcedure,
-  LOAD_PROCEDURE,
-  loadProcedure,
-  type ModelTool,
   type OptionTable,
   PROCEDURE_CHARACTERS,
-  PROCEDURES_INTRODUCTION,
+  PROCEDURE_TOOLS,
   type ProcedureSource,
+  type ProcedureTool,
   procedureLine,
-  REPORT_PROCEDURE,
-  refuseOption,
-  reportProcedure,
+  procedureListing,
   whole,
   withinBudget,
 } from "@qavr/core/adapter";
@@ -61,12 +57,12 @@ export function procedureProcessor(fields: ProcedureProcessorFields): InputProce
   assertOptions(fields, OPTIONS, "The procedures");
   const { memory, procedures, k = DEFAULTS.k, maxCharacters = DEFAULTS.maxCharacters } = fields;
   const parts = partsOf(memory);
-  if (typeof procedures?.collection?.search !== "function") {
-    refuseOption("procedures", procedures, "must be what openProcedures() returned");
-  }
+  assertProcedures(procedures);
   if (parts.enabled) parts.shared.vectors.share = true;
   const { collection } = procedures;
-  const tools = procedureTools(parts, procedures);
+  const tools = Object.fromEntries(
+    PROCEDURE_TOOLS.map((given) => [given.name, procedureTool(parts, procedures, given)]),
+  );
   /** By run, or by the messages of one without a run. */
   const listings = new WeakMap<object, Promise<readonly string[]>>();
 
@@ -94,7 +90,7 @@ export function procedureProcessor(fields: ProcedureProcessorFields): InputProce
         const lines = await listing;
         messageList.clearSystemMessages(TAG);
         if (lines.length > 0) {
-          messageList.addSystem({ role: "system", content: [PROCEDURES_INTRODUCTION, ...lines].join("\n") }, TAG);
+          messageList.addSystem({ role: "system", content: procedureListing(lines) }, TAG);
         }
       } catch (error) {
         parts.kit.failOpen("RANKING_FAILED", "An agent's procedures could not be listed.", { error });
@@ -104,26 +100,18 @@ export function procedureProcessor(fields: ProcedureProcessorFields): InputProce
   };
 }
 
-function procedureTools(parts: MemoryParts, source: ProcedureSource): Record<string, unknown> {
-  const made = (
-    { name, description, schema }: ModelTool,
-    answer: (
-      source: ProcedureSource,
-      input: Readonly<Record<string, unknown>>,
-      ofRun: readonly EpisodeOfRun[],
-    ) => Promise<string>,
-  ): unknown =>
-    createTool({
-      id: name,
-      description,
-      inputSchema: offeredSchema(schema) as unknown as undefined,
-      execute: async (input: unknown, calledFrom: unknown) => {
-        const ofRun = await episodesOf(parts, (calledFrom ?? {}) as ReportingCaller).catch(() => []);
-        return answer(source, (input ?? {}) as Readonly<Record<string, unknown>>, ofRun);
-      },
-    });
-  return {
-    [LOAD_PROCEDURE.name]: made(LOAD_PROCEDURE, loadProcedure),
-    [REPORT_PROCEDURE.name]: made(REPORT_PROCEDURE, reportProcedure),
-  };
+function procedureTool(
+  parts: MemoryParts,
+  source: ProcedureSource,
+  { name, description, schema, answer }: ProcedureTool,
+): unknown {
+  return createTool({
+    id: name,
+    description,
+    inputSchema: offeredSchema(schema) as unknown as undefined,
+    execute: async (input: unknown, calledFrom: unknown) => {
+      const ofRun = await episodesOf(parts, (calledFrom ?? {}) as ReportingCaller).catch(() => []);
+      return answer(source, (input ?? {}) as Readonly<Record<string, unknown>>, ofRun);
+    },
+  });
 }

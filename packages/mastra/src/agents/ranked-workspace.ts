@@ -6,6 +6,8 @@ import {
   type OptionTable,
   placesWithin,
   refuseOption,
+  SKILL_CHARACTERS,
+  sizeOfSkill,
   whole,
   withinBudget,
   withMembers,
@@ -30,7 +32,7 @@ export interface RankedWorkspaceFields<Workspace extends SkilledWorkspace = Skil
   readonly maxCharacters?: number | undefined;
 }
 
-const DEFAULTS = { maxCharacters: 15_000, collection: "skills" } as const;
+const DEFAULTS = { maxCharacters: SKILL_CHARACTERS, collection: "skills" } as const;
 /** Mastra's default number of results of a search for skills. */
 const FOUND = 5;
 
@@ -82,9 +84,9 @@ export function rankedWorkspace<Workspace extends SkilledWorkspace>(
     const hits = similar(all, text ?? "");
     const byName = new Map(all.map((skill) => [skill.name, skill]));
     const skillAt = (place: number): SkillMetadata => byName.get(hits[place]?.id as string) as SkillMetadata;
-    const topK = placesWithin(all.map(sizeOf), maxCharacters);
+    const topK = placesWithin(all.map(sizeOfSkill), maxCharacters);
     const choose = (places: readonly number[]): number[] =>
-      withinBudget(places, maxCharacters, (place) => sizeOf(skillAt(place)));
+      withinBudget(places, maxCharacters, (place) => sizeOfSkill(skillAt(place)));
     const { collection } = DEFAULTS;
     const places = await rankDescribed(parts, run, { collection, text, hits, topK, choose });
     return places?.map(skillAt);
@@ -157,8 +159,4 @@ export function rankedWorkspace<Workspace extends SkilledWorkspace>(
   };
 
   return withMembers(workspace, { skills: scoped(skills, undefined) }) as Workspace;
-}
-
-function sizeOf({ name, description, path }: SkillMetadata): number {
-  return name.length + description.length + path.length;
 }
