@@ -3,7 +3,7 @@ import { type Learner, memoryStore, type OutcomeInput, qValue, type Store } from
 import type { RevokeOptions } from "../src/maintenance/index.js";
 import { exportState, replay, revoke } from "../src/maintenance/index.js";
 
-import { DAY, ids, MINUTE, request, START, snapshot, testEngine } from "./support/test-engine.js";
+import { DAY, evidenceIn, ids, MINUTE, request, START, snapshot, testEngine } from "./support/test-engine.js";
 
 type Engine = ReturnType<typeof testEngine>["engine"];
 
@@ -151,6 +151,111 @@ describe("revoking a range", () => {
   });
 });
 
+describe("rankings while the states are built again", () => {
+  /** A store whose ledger cannot be folded while it is `broken`: everything before the rebuild still works. */
+  function unfoldable(inner: Store = memoryStore()): {
+    readonly store: Store;
+    broken: boolean;
+    before(): Promise<void>;
+  } {
+    const told = {
+      broken: false,
+      before: async (): Promise<void> => {},
+      store: {
+        ...inner,
+        async commit(...call: Parameters<Store["commit"]>) {
+          if (call[1][0]?.type === "revoke") await told.before();
+          return inner.commit(...call);
+        },
+        async readCheckpoint(namespace: string) {
+          if (told.broken) throw new Error("killed");
+          return inner.readCheckpoint?.(namespace);
+        },
+      } as Store,
+    };
+    return told;
+  }
+  const preview = request({ record: false });
+  const alone = ids({ items: preview.candidates.slice(0, 3) });
+
+  it("know nothing of the memories that the revoked outcomes have taught, in other processes too", async () => {
+    const folding = unfoldable();
+    const told = testEngine({ store: folding.store });
+    const other = testEngine({ store: folding.store, prefix: "other" });
+    const last = [...preview.candidates].reverse();
+    for (let run = 0; run < 10; run++) {
+      const { episode } = await told.engine.rank(
+        request({ candidates: last, keepOrder: true, aliases: [`liar ${run}`] }),
+      );
+      await told.engine.end(episode, { reward: true, source: "liar" });
+    }
+    const { episode } = await told.engine.rank(request({ candidates: [{ id: "bystander", similarity: 0.9 }] }));
+    await told.engine.end(episode, { reward: true, source: "honest" });
+    expect(ids(await other.engine.rank(preview))).not.toEqual(alone);
+    const { bystander: known = 0 } = await evidenceIn(other.engine);
+    const bystander = { bystander: known };
+    folding.broken = true;
+    await expect(revoke(told.engine, { namespace: "default", source: "liar" })).rejects.toThrow("killed");
+    for (const { engine } of [told, other]) {
+      expect(ids(await engine.rank(preview))).toEqual(alone);
+      expect((await engine.rank(preview)).items.map((item) => item.evidence)).toEqual([0, 0, 0]);
+      expect(await evidenceIn(engine)).toEqual(bystander);
+      expect(await engine.status()).toMatchObject({ rebuildPending: true });
+    }
+
+    // They learn meanwhile, as unknown memories do; a correction of an outcome that they no longer know does not reach them.
+    await other.engine.report("liar 0", { reward: false, tier: "verified" });
+    expect(await evidenceIn(other.engine)).toEqual(bystander);
+    folding.broken = false;
+    expect(await replay(other.engine, { write: true })).toMatchObject({ identical: false, written: true });
+    expect(await replay(told.engine)).toMatchObject({ identical: true });
+    expect(await told.engine.status()).toMatchObject({ rebuildPending: false, outcomes: { user: 1, verified: 1 } });
+    expect(await evidenceIn(told.engine)).toMatchObject({ d9: expect.any(Number), ...bystander });
+  });
+
+  it("know nothing of what is taught between the search for the memories and the revocation", async () => {
+    const folding = unfoldable();
+    const told = testEngine({ store: folding.store });
+    const other = testEngine({ store: folding.store, prefix: "other" });
+    await past(told, "liar", 1);
+    const again = await other.engine.rank(request({ candidates: [{ id: "later", similarity: 0.9 }] }));
+    folding.before = async () => {
+      await other.engine.end(again.episode, { reward: true, source: "liar" });
+      expect(await evidenceIn(other.engine)).toHaveProperty("later");
+    };
+    folding.broken = true;
+    await expect(revoke(told.engine, { namespace: "default", source: "liar" })).rejects.toThrow("killed");
+    expect(await evidenceIn(other.engine)).toEqual({});
+  });
+
+  it("know nothing of more memories than are made unknown at once", async () => {
+    const folding = unfoldable();
+    const told = testEngine({ store: folding.store });
+    for (let run = 0; run < 12; run++) {
+      const many = Array.from({ length: 100 }, (_, i) => ({ id: `${run}/${i}`, similarity: 0.9 - i / 1_000 }));
+      const { episode } = await told.engine.rank(request({ candidates: many, topK: 100 }));
+      await told.engine.end(episode, { reward: true, source: "liar" });
+    }
+    folding.broken = true;
+    await expect(revoke(told.engine, { namespace: "default", source: "liar" })).rejects.toThrow("killed");
+    expect(await evidenceIn(told.engine)).toEqual({});
+    folding.broken = false;
+    await replay(told.engine, { write: true });
+    expect(await replay(told.engine)).toMatchObject({ identical: true });
+  });
+
+  it("still know what an earlier revocation has left", async () => {
+    const folding = unfoldable();
+    const told = testEngine({ store: folding.store });
+    await past(told, "liar", 3);
+    await revoke(told.engine, { namespace: "default", source: "liar" });
+    const known = await evidenceIn(told.engine);
+    folding.broken = true;
+    await expect(revoke(told.engine, { namespace: "default", source: "liar" })).rejects.toThrow("killed");
+    expect(await evidenceIn(told.engine)).toEqual(known);
+  });
+});
+
 describe("a dry run", () => {
   it("says what would change and changes nothing, in ledger or state", async () => {
     const told = testEngine();
@@ -219,8 +324,8 @@ describe("a revocation", () => {
     await past(told, "liar", 3);
     const report = await revoke(told.engine, { namespace: "default", source: "liar" });
     expect(report).toMatchObject({ outcomes: 3 });
-    // Nine entries and the revocation, each read once; those of the writer come with the lock.
-    expect(read).toBe(10);
+    // Nine entries to find the memories; they and the revocation to fold. Those of the writer come with the lock.
+    expect(read).toBe(19);
     expect(await told.engine.status()).toMatchObject({ outcomes: { user: 2 }, rebuildPending: false });
     expect(await replay(told.engine)).toMatchObject({ identical: true });
   });

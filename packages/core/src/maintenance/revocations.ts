@@ -52,7 +52,8 @@ export class Revocations {
   }
 }
 
-function covers(event: RevokeEvent, { at, seq }: SequencedEntry, source: string): boolean {
+/** True when a revocation describes this outcome, whichever of the two came first. */
+export function covers(event: RevokeEvent, { at, seq }: Pick<SequencedEntry, "at" | "seq">, source: string): boolean {
   return (
     (event.source === undefined || event.source === source) &&
     event.from <= at &&

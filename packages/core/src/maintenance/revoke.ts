@@ -7,8 +7,10 @@ import { QavrError } from "../errors/qavr-error.js";
 import type { RevokeEvent } from "../ledger/events.js";
 import { learnerMismatch } from "../ledger/shared-record.js";
 import { collectionOf } from "../ledger/state-keys.js";
+import type { CommitReceipt } from "../store/store.js";
 import { assertName } from "../store/validate.js";
 import { LedgerReplay } from "./ledger-replay.js";
+import { quarantine, quarantining, TOGETHER, TouchedMemories } from "./quarantine.js";
 import { rebuild } from "./rebuild.js";
 import type { RevocationReport } from "./reports.js";
 
@@ -34,7 +36,8 @@ const OPTIONS: FieldsOf<RevokeOptions> = { namespace: true, ...CONDITIONS, dryRu
 
 /**
  * Takes outcomes out of learning for good: records which, and builds the states again without them, as if they had never been
- * given. The ledger keeps them. Later outcomes count, also those of the same source.
+ * given. Until a memory that they have taught is built again, it ranks as unknown. The ledger keeps the outcomes. Later outcomes
+ * count, also those of the same source.
  *
  * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, LEARNER_MISMATCH, STORE_BUSY (then it is recorded, and
  * `replay(engine, { write: true })` completes it), and the store's codes
@@ -52,15 +55,11 @@ async function revokeNow(
   event: RevokeEvent,
   dryRun: boolean,
 ): Promise<RevocationReport> {
-  const { store, states, learner, recorder, log } = parts;
+  const { store, states, learner, log } = parts;
   const stats = await states.stats(namespace);
   if (!stats) return { namespace, checkpoint: 0, outcomes: 0, episodes: 0, memories: 0, seq: 0, dryRun };
   if (stats.learner !== learner.id) throw learnerMismatch(stats.learner, learner.id);
-  const record = async (): Promise<number> => {
-    const entry = toEntry(`revoke:${parts.createId()}`, event, parts.now());
-    return (await recorder.commit(namespace, entry)).seq;
-  };
-  const seq = dryRun ? Number.POSITIVE_INFINITY : await record();
+  const seq = dryRun ? Number.POSITIVE_INFINITY : await record(parts, namespace, event);
   const replay = new LedgerReplay({ store, namespace, learner, planned: { event, seq } });
   const { differences } = await rebuild(parts, namespace, replay, !dryRun);
   const revoked = replay.revocations.revokedBy(seq);
@@ -78,6 +77,19 @@ async function revokeNow(
     seq,
   });
   return { ...report, seq, dryRun };
+}
+
+/** Records a revocation. The memories that its outcomes have taught are unknown to rankings from then on until they are rebuilt. */
+async function record(parts: EngineParts, namespace: string, event: RevokeEvent): Promise<number> {
+  const { store, reduce } = parts;
+  const touched = new TouchedMemories(parts, namespace, event);
+  const memories = await touched.upTo(await store.head(namespace));
+  const entry = toEntry(`revoke:${parts.createId()}`, event, parts.now());
+  const [{ seq }] = (await store.commit(namespace, [entry], quarantining(reduce, memories.slice(0, TOGETHER)))) as [
+    CommitReceipt,
+  ];
+  await quarantine(parts, namespace, [...memories.slice(TOGETHER), ...(await touched.upTo(seq - 1))]);
+  return seq;
 }
 
 /** @throws INVALID_ARGUMENT without a condition, for one that is undefined or unknown, or for an empty range; INVALID_ID, LIMIT_EXCEEDED */
