@@ -1,8 +1,10 @@
-import { lstat, mkdir, open } from "node:fs/promises";
-import { join } from "node:path";
+import { constants } from "node:fs";
+import { lstat, open } from "node:fs/promises";
+import { join, posix } from "node:path";
 import { QavrError } from "@qavr/core";
 import { escapePath } from "tinyglobby";
 import { type MarkdownFiles, markdownFiles } from "./markdown-files.js";
+import { inMadeFolder, WRITE } from "./own-folders.js";
 
 /** Files of lessons below a folder. */
 export interface LessonFiles extends MarkdownFiles {
@@ -30,10 +32,11 @@ export function lessonFiles(root: string, name: string): LessonFiles {
 
     async append(path, text) {
       try {
-        await mkdir(join(root, path, ".."), { recursive: true });
-        await using file = await open(join(root, path), "a");
-        await file.appendFile(text);
-        await file.sync();
+        await inMadeFolder(root, posix.dirname(path), async (folder) => {
+          await using file = await open(join(folder, posix.basename(path)), WRITE | constants.O_APPEND);
+          await file.appendFile(text);
+          await file.sync();
+        });
       } catch (cause) {
         const says = `The lesson could not be written to ${path}. Check the permissions of the folder and the space on the disk.`;
         throw new QavrError("STORE_UNWRITABLE", says, { details: { path }, cause });

@@ -66,7 +66,10 @@ describe("ids", () => {
       vi.spyOn(fs.promises, "lstat"),
       vi.spyOn(fs.promises, "open"),
     ];
-    const touched = (): number => disk.reduce((sum, spy) => sum + spy.mock.calls.length, 0);
+    // Opening clears the folder of writes meanwhile.
+    const isOpening = (path: unknown): boolean => /\.qavr|writes/.test(String(path));
+    const touched = (): number =>
+      disk.flatMap(({ mock }) => mock.calls.map(([path]) => path)).filter((path) => !isOpening(path)).length;
     syncBuiltinESMExports();
     onTestFinished(() => {
       vi.restoreAllMocks();

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import { glob } from "tinyglobby";
+import { atPlace, readPlain, readPlainFile } from "../own-folders.js";
 import { idOf } from "./procedure-file.js";
 import type { FileReplacer } from "./replace-file.js";
 
@@ -40,10 +40,13 @@ export function archiveIn(root: string, replacer: FileReplacer): Archive {
     keep,
     async take(path, bytes) {
       await keep(path, bytes);
-      const now = await readFile(join(root, path)).catch(() => undefined);
-      if (!now || !Buffer.from(bytes).equals(now)) return false;
-      await rm(join(root, path));
-      return true;
+      const taken = await atPlace(root, path, async (place) => {
+        const now = await readPlain(place).catch(() => undefined);
+        if (!now?.equals(bytes)) return false;
+        await rm(place);
+        return true;
+      });
+      return taken ?? false;
     },
     async list() {
       const copies = await glob(`${FOLDER}/**/*.md`, { cwd: root, dot: true, followSymbolicLinks: false });
@@ -54,7 +57,8 @@ export function archiveIn(root: string, replacer: FileReplacer): Archive {
       });
     },
     async restore({ path, copy }) {
-      return replacer.create(path, await readFile(join(root, copy)));
+      const bytes = await readPlainFile(root, copy);
+      return bytes !== undefined && replacer.create(path, bytes);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import { QavrError } from "@qavr/core";
 import { nearIdenticalTo } from "@qavr/core/adapter";
+import { atPlace } from "../own-folders.js";
 import { withField } from "./front-matter.js";
 import type { LifecycleParts } from "./lifecycle.js";
 import type { AskModel } from "./review.js";
@@ -71,7 +71,7 @@ export async function accept({ root, replacer }: LifecycleParts, draft: Draft): 
   if (!(await replacer.create(path, Buffer.from(toFile(draft))))) {
     throw new QavrError("INVALID_ARGUMENT", `accept(): ${path} is there already. Give the draft another name.`);
   }
-  await rm(join(root, `.qavr/drafts/${draft.name}.md`), { force: true });
+  await atPlace(root, `.qavr/drafts/${draft.name}.md`, (place) => rm(place, { force: true }));
   return `procedure:${draft.name}`;
 }
 

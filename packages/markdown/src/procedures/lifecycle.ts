@@ -1,7 +1,9 @@
-import { mkdir, stat, writeFile } from "node:fs/promises";
+import { constants } from "node:fs";
+import { stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Engine } from "@qavr/core";
 import type { LocalMemories } from "@qavr/local";
+import { inMadeFolder, WRITE } from "../own-folders.js";
 import type { Archive } from "./archive.js";
 import type { Procedure } from "./procedure.js";
 import type { Catalogued, ProcedureIndex } from "./procedure-index.js";
@@ -26,8 +28,8 @@ export type Job = (typeof JOBS)[number];
 
 /** Notes that a job has ended. */
 export async function noteJob(root: string, job: Job): Promise<void> {
-  await mkdir(join(root, ".qavr/jobs"), { recursive: true });
-  await writeFile(join(root, ".qavr/jobs", job), "");
+  const flag = WRITE | constants.O_TRUNC;
+  await inMadeFolder(root, ".qavr/jobs", (folder) => writeFile(join(folder, job), "", { flag }));
 }
 
 /** When each job ended last, Unix ms; those that never ran are left out. */

@@ -61,14 +61,15 @@ export interface Procedures {
    * stay. A file that has changed since it was read is skipped.
    *
    * @param ids @default all
-   * @throws INVALID_ARGUMENT also for an unknown id and a path; the error of the file system where a file cannot be written
+   * @throws INVALID_ARGUMENT also for an unknown id and a path; STORE_UNWRITABLE where a link is in the place of a folder to write to; the error of
+   * the file system where a file cannot be written
    */
   stamp(ids?: readonly string[]): Promise<WriteReport>;
   /**
    * Completes files as `stamp` does, without counts, and moves fields of a SKILL.md that its format does not allow under `metadata`. Each
    * file is first copied to `.qavr/archive`. Run again, it changes nothing.
    *
-   * @throws INVALID_ARGUMENT; the error of the file system where a file cannot be written
+   * @throws INVALID_ARGUMENT; STORE_UNWRITABLE and errors of the file system as `stamp` does
    */
   migrate(options?: { readonly dryRun?: boolean | undefined }): Promise<WriteReport>;
   /**
@@ -83,7 +84,8 @@ export interface Procedures {
    * run every day or week, and more often while a revision is on trial.
    *
    * @param options.model Writes revisions; without it they are only proposed.
-   * @throws INVALID_ARGUMENT; what the model throws; the codes of `engine.memories` and `engine.history`
+   * @throws INVALID_ARGUMENT; STORE_UNWRITABLE and errors of the file system as `stamp` does; what the model throws; the codes of `engine.memories`
+   * and `engine.history`
    */
   review(options?: {
     readonly dryRun?: boolean | undefined;
@@ -101,7 +103,7 @@ export interface Procedures {
     readonly since: number;
     readonly transcript?: Transcript | undefined;
   }): Promise<Draft[]>;
-  /** Makes a draft the file `procedures/<name>.md`. Returns its id. @throws INVALID_ARGUMENT also where that file is there */
+  /** Makes a draft the file `procedures/<name>.md`. Returns its id. @throws INVALID_ARGUMENT also where that file is there; STORE_UNWRITABLE */
   accept(draft: Draft): Promise<string>;
   /** Copies in the archive, by path. */
   archived(): Promise<ArchivedCopy[]>;

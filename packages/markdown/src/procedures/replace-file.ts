@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { chmod, lstat, mkdir, open, readdir, readFile, realpath, rename, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { lstat, open, readdir, rename, rm } from "node:fs/promises";
+import { posix } from "node:path";
+import { atPlace, inFolder, inMadeFolder, readPlain } from "../own-folders.js";
 
 /** Folder of files that are being written, below the root. */
 const WRITES = ".qavr/writes";
@@ -15,75 +16,65 @@ export interface FileReplacer {
    * the last look and the rename loses its text; that takes microseconds.
    */
   replace(path: string, expected: Uint8Array, bytes: Uint8Array): Promise<boolean>;
-  /** Writes a new file, with its folders. Returns false where one is there. */
+  /** Writes a new file, with its folders. Returns false where one is there. @throws STORE_UNWRITABLE where a link leads there */
   create(path: string, bytes: Uint8Array): Promise<boolean>;
   /** Removes what processes left that ended while they wrote. */
   clear(): Promise<void>;
 }
 
 export function fileReplacer(root: string): FileReplacer {
-  const folder = join(root, WRITES);
-
-  /** Writes a file beside and gives it its name if `isExpected` still holds. */
+  /** Writes a file beside and gives it its name, if `modeAt` finds a mode for its place before and after. */
   const put = async (
-    path: string,
+    place: string,
     bytes: Uint8Array,
-    mode: number,
-    isExpected: () => Promise<boolean>,
+    modeAt: (place: string) => Promise<number | undefined>,
   ): Promise<boolean> => {
-    await mkdir(folder, { recursive: true });
-    const target = join(root, path);
-    const beside = join(folder, `${process.pid}-${randomUUID()}`);
-    try {
-      {
-        await using file = await open(beside, "wx", mode);
-        await file.writeFile(bytes);
-        await file.sync();
+    const mode = await modeAt(place);
+    if (mode === undefined) return false;
+    return inMadeFolder(root, WRITES, async (writes) => {
+      const beside = posix.join(writes, `${process.pid}-${randomUUID()}`);
+      try {
+        {
+          await using file = await open(beside, "wx", mode);
+          await file.writeFile(bytes);
+          await file.chmod(mode);
+          await file.sync();
+        }
+        if ((await modeAt(place)) === undefined) return false;
+        await rename(beside, place);
+        await syncFolder(posix.dirname(place));
+        return true;
+      } finally {
+        await rm(beside, { force: true });
       }
-      await chmod(beside, mode);
-      if (!(await isExpected())) return false;
-      await rename(beside, target);
-      await syncFolder(dirname(target));
-      return true;
-    } finally {
-      await rm(beside, { force: true });
-    }
+    });
   };
 
   return {
     async replace(path, expected, bytes) {
-      const isExpected = async (): Promise<boolean> => {
-        if (!(await isPlain(root, path))) return false;
-        return Buffer.from(expected).equals(await readFile(join(root, path)));
+      const modeAt = async (place: string): Promise<number | undefined> => {
+        const now = await readPlain(place).catch(() => undefined);
+        return now?.equals(expected) ? (await lstat(place)).mode & 0o777 : undefined;
       };
-      if (!(await isExpected())) return false;
-      const { mode } = await lstat(join(root, path));
-      return put(path, bytes, mode & 0o777, isExpected);
+      return (await atPlace(root, path, (place) => put(place, bytes, modeAt))) ?? false;
     },
 
     async create(path, bytes) {
-      await mkdir(dirname(join(root, path)), { recursive: true });
-      const isMissing = async (): Promise<boolean> => !(await lstat(join(root, path)).catch(() => undefined));
-      return (await isMissing()) && put(path, bytes, 0o644, isMissing);
+      const modeAt = async (place: string): Promise<number | undefined> =>
+        (await lstat(place).catch(() => undefined)) ? undefined : 0o644;
+      return inMadeFolder(root, posix.dirname(path), (folder) =>
+        put(posix.join(folder, posix.basename(path)), bytes, modeAt),
+      );
     },
 
     async clear() {
-      const names = await readdir(folder).catch(() => []);
-      for (const name of names) {
-        if (!isRunning(Number(name.split("-")[0]))) await rm(join(folder, name), { force: true });
-      }
+      await inFolder(root, WRITES, async (writes) => {
+        for (const name of await readdir(writes)) {
+          if (!isRunning(Number(name.split("-")[0]))) await rm(posix.join(writes, name), { force: true });
+        }
+      });
     },
   };
-}
-
-/** True for a plain file that no symbolic link leads to. */
-async function isPlain(root: string, path: string): Promise<boolean> {
-  try {
-    const [top, folder] = await Promise.all([realpath(root), realpath(dirname(join(root, path)))]);
-    return join(top, dirname(path)) === folder && (await lstat(join(root, path))).isFile();
-  } catch {
-    return false;
-  }
 }
 
 async function syncFolder(path: string): Promise<void> {

@@ -1,8 +1,7 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { QavrError } from "@qavr/core";
 import type { Metadata } from "@qavr/local";
 import { hashOf } from "../lesson-record.js";
+import { readPlainFile } from "../own-folders.js";
 import { splitFrontMatter } from "./front-matter.js";
 import type { LifecycleParts } from "./lifecycle.js";
 import type { Procedure } from "./procedure.js";
@@ -223,7 +222,7 @@ async function carryOut(
     await beginTrial(parts, entry, body);
     return true;
   }
-  const bytes = await readFile(join(root, path)).catch(() => undefined);
+  const bytes = await readPlainFile(root, path).catch(() => undefined);
   const source = bytes?.toString("utf8");
   // Changed since the review looked at it.
   if (!bytes || source === undefined || parseProcedure(path, source).version !== version) return false;

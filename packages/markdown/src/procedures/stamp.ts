@@ -1,5 +1,4 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readPlainFile } from "../own-folders.js";
 import { readFrontMatter, withField, withMetadata, withoutField } from "./front-matter.js";
 import type { Procedure } from "./procedure.js";
 import { parseProcedure, SKILL_FIELDS } from "./procedure-file.js";
@@ -31,7 +30,7 @@ export async function writeEach(
   const skipped: { id: string; reason: string }[] = [];
   for (const entry of entries) {
     const { procedure: id, path, version } = entry.facts;
-    const bytes = await readFile(join(root, path)).catch(() => undefined);
+    const bytes = await readPlainFile(root, path).catch(() => undefined);
     const source = bytes?.toString("utf8");
     const skip = (reason: string): unknown => skipped.push({ id, reason });
     if (!bytes || source === undefined || parseProcedure(path, source).version !== version) skip(CHANGED);

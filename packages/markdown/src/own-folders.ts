@@ -1,0 +1,89 @@
+import { constants, existsSync } from "node:fs";
+import { lstat, mkdir, open } from "node:fs/promises";
+import { posix } from "node:path";
+import { QavrError } from "@qavr/core";
+
+/** Where it exists, an open folder is reached by its handle, whatever has taken the place of its name. */
+const HANDLES = "/proc/self/fd";
+const HAS_HANDLES = existsSync(HANDLES);
+
+// Windows has none of these flags but the first.
+const NO_LINK = constants.O_NOFOLLOW ?? 0;
+const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | NO_LINK;
+/** A pipe is opened without a wait for its writer, so that it can be refused. */
+const READ = constants.O_RDONLY | NO_LINK | (constants.O_NONBLOCK ?? 0);
+
+/** Flags that write a file, made if missing, and refuse a link in its place. */
+export const WRITE: number = constants.O_WRONLY | constants.O_CREAT | NO_LINK;
+
+/** Work with a file or in a folder; its path leads through no symbolic link below the root. */
+type Work<Result> = (path: string) => Promise<Result>;
+
+/**
+ * Works in a folder below a root. On Linux its path keeps leading there when a link takes the place of a folder meanwhile; elsewhere
+ * links are only looked for before.
+ *
+ * @param path From the root, with `/`; "." for the root, which may be a link itself.
+ * @returns undefined where no folder is there, or a link on the way
+ */
+export async function inFolder<Result>(root: string, path: string, work: Work<Result>): Promise<Result | undefined> {
+  return (await walk(root, path, work, async () => {}))?.[0];
+}
+
+/** As {@link inFolder}; makes the folders that are missing. @throws STORE_UNWRITABLE where something else is in their place */
+export async function inMadeFolder<Result>(root: string, path: string, work: Work<Result>): Promise<Result> {
+  const done = await walk(root, path, work, async (folder) => {
+    await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+    });
+  });
+  if (done) return done[0];
+  const says = `A file or a symbolic link is in the place of the folder ${path}, so nothing can be written there. Put a folder in its place.`;
+  throw new QavrError("STORE_UNWRITABLE", says, { details: { path } });
+}
+
+async function walk<Result>(
+  folder: string,
+  path: string,
+  work: Work<Result>,
+  prepare: (folder: string) => Promise<void>,
+): Promise<readonly [Result] | undefined> {
+  const [name = ".", ...rest] = path.split("/");
+  if (name === ".") return [await work(folder)];
+  const next = posix.join(folder, name);
+  await prepare(next);
+  const below = rest.join("/") || ".";
+  if (!HAS_HANDLES) {
+    const is = await lstat(next).catch(noneThere);
+    return is?.isDirectory() ? walk(next, below, work, prepare) : undefined;
+  }
+  await using handle = await open(next, FOLDER).catch(noneThere);
+  return handle && (await walk(`${HANDLES}/${handle.fd}`, below, work, prepare));
+}
+
+/**
+ * Works with the place of a file below a root, as {@link inFolder} does.
+ *
+ * @returns undefined where its folder is missing, or a link on the way
+ */
+export function atPlace<Result>(root: string, path: string, work: Work<Result>): Promise<Result | undefined> {
+  return inFolder(root, posix.dirname(path), (folder) => work(posix.join(folder, posix.basename(path))));
+}
+
+/** The bytes of a plain file below a root; undefined if there is none. @throws ELOOP for a link, INVALID_ARGUMENT for what else is no plain file */
+export async function readPlainFile(root: string, path: string): Promise<Buffer | undefined> {
+  return atPlace(root, path, readPlain);
+}
+
+/** The same for a place that {@link atPlace} gave. */
+export async function readPlain(place: string): Promise<Buffer | undefined> {
+  await using file = await open(place, READ).catch(noneThere);
+  if (!file) return undefined;
+  if ((await file.stat()).isFile()) return await file.readFile();
+  throw new QavrError("INVALID_ARGUMENT", "A file of Markdown is no plain file. Put a plain file in its place.");
+}
+
+/** For a missing file. @throws errors other than those of a missing file, and of a file or link in the place of a folder */
+export function noneThere(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;
+}
