@@ -22,9 +22,11 @@ const PACKAGES = {
     workspace: ["core", "learners", "sqlite", "postgres", "local"],
     outside: ["commander", "pg", "preact", "node:"],
   },
+  lab: { workspace: ["core"], outside: ["ml-matrix", "node:"] },
   bench: {
     workspace: [
       "core",
+      "lab",
       "learners",
       "sqlite",
       "local",
@@ -38,7 +40,7 @@ const PACKAGES = {
     outside: undefined,
   },
   faults: {
-    workspace: ["core", "sqlite", "local", "markdown", "postgres", "postgres-server", "langchain", "bench"],
+    workspace: ["core", "sqlite", "local", "markdown", "postgres", "postgres-server", "langchain", "lab"],
     outside: undefined,
   },
 };

@@ -5,7 +5,6 @@ import { library } from "../../tsdown.base.ts";
 export default defineConfig({
   ...library({
     entry: [
-      "src/index.ts",
       "src/main.ts",
       "src/mastra/index.ts",
       "src/learning/worker.ts",

@@ -1,4 +1,4 @@
-import type { Dataset } from "@qavr/bench";
+import type { Dataset } from "@qavr/lab";
 import { oneLine, readAnswer } from "./prompt.js";
 
 /** A finished run, as far as the checker looks at it. */

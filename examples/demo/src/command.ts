@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { startProgress, UsageError } from "@qavr/bench";
+import { startProgress, UsageError } from "@qavr/lab";
 import { type DemoPlace, runDemo } from "./demo.js";
 import { createFrame } from "./frame.js";
 import { HELP, parseOptions } from "./options.js";

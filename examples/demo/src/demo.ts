@@ -1,6 +1,6 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { installedVersions, loadCorpus, type Progress } from "@qavr/bench";
+import { installedVersions, loadCorpus, type Progress } from "@qavr/lab";
 import { ARM_NAMES, FETCHED } from "./arms.js";
 import { createCurve } from "./curve.js";
 import { explanation } from "./explanation.js";
@@ -110,7 +110,7 @@ export async function runDemo(
 
 /** Installed versions of the parts of this run. */
 function versions(): string {
-  const { node, SQLite, ...packages } = installedVersions("@langchain/core", "@langchain/classic");
+  const { node, SQLite, ...packages } = installedVersions(import.meta.url, "@langchain/core", "@langchain/classic");
   const named = Object.entries(packages).map(([name, version]) => `${name} ${version}`);
   return [`Node ${node}`, `SQLite ${SQLite}`, ...named].join(", ");
 }

@@ -1,4 +1,4 @@
-import type { Quality, World } from "@qavr/bench";
+import type { Quality, World } from "@qavr/lab";
 import type { Arm, RankedLesson } from "./arms.js";
 import type { HeldOutSet } from "./held-out.js";
 

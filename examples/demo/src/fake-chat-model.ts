@@ -1,6 +1,6 @@
 import { type BaseChatModelParams, SimpleChatModel } from "@langchain/core/language_models/chat_models";
 import type { BaseMessage } from "@langchain/core/messages";
-import { type Dataset, uniformAt, type World } from "@qavr/bench";
+import { type Dataset, uniformAt, type World } from "@qavr/lab";
 import { formatAnswer, oneLine, readPrompt } from "./prompt.js";
 
 /** Places of the model's independent draws. */

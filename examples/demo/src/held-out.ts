@@ -1,5 +1,5 @@
 import type { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
-import { type Embed, type Judgement, judge, meanJudgement, type Request, type World } from "@qavr/bench";
+import { type Embed, type Judgement, judge, meanJudgement, type Request, type World } from "@qavr/lab";
 import { type Arm, FETCHED, type HeldOutRequest } from "./arms.js";
 
 /** Requests without learning, each with the store's candidates; the store does not change, so they are fetched once. */

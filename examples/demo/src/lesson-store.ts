@@ -1,7 +1,7 @@
 import { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
 import { Document } from "@langchain/core/documents";
 import type { EmbeddingsInterface } from "@langchain/core/embeddings";
-import type { LessonText } from "@qavr/bench";
+import type { LessonText } from "@qavr/lab";
 
 /**
  * The lessons in LangChain's own vector store, which compares all of them exactly. A document carries its id and its text and nothing

@@ -1,5 +1,5 @@
 import { Embeddings } from "@langchain/core/embeddings";
-import type { Embed } from "@qavr/bench";
+import type { Embed } from "@qavr/lab";
 
 /** The bench's LSA vectors as a LangChain embedding model: offline, deterministic, 256 floats of unit length per text. */
 export class LsaEmbeddings extends Embeddings {

@@ -1,4 +1,4 @@
-import { parseFlags, UsageError } from "@qavr/bench";
+import { parseFlags, UsageError } from "@qavr/lab";
 
 /** Options of the command line. */
 export interface DemoOptions {

@@ -1,4 +1,4 @@
-import { linePlot } from "@qavr/bench";
+import { linePlot } from "@qavr/lab";
 import type { ArmName } from "./arms.js";
 import type { SummaryRow } from "./summary.js";
 

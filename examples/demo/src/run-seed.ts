@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type Corpus, createWorld, type Judgement, type World } from "@qavr/bench";
+import { type Corpus, createWorld, type Judgement, type World } from "@qavr/lab";
 import { type ArmName, createArms } from "./arms.js";
 import { labelChecker } from "./checker.js";
 import { type Example, findExample } from "./example.js";

@@ -1,4 +1,4 @@
-import { type Interval, interval, pairedInterval } from "@qavr/bench";
+import { type Interval, interval, pairedInterval } from "@qavr/lab";
 import type { ArmName } from "./arms.js";
 import type { ArmStanding, Checkpoint, SeedResult } from "./run-seed.js";
 

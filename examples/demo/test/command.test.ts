@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { PassThrough } from "node:stream";
-import { startProgress } from "@qavr/bench";
+import { startProgress } from "@qavr/lab";
 import { describe, expect, it } from "vitest";
 import { runCommand } from "../src/command.js";
 

@@ -7,7 +7,7 @@ import {
   splitDataset,
   type Truth,
   type World,
-} from "@qavr/bench";
+} from "@qavr/lab";
 import { beforeAll, describe, expect, it } from "vitest";
 import { labelChecker } from "../src/checker.js";
 import { FakeChatModel } from "../src/fake-chat-model.js";

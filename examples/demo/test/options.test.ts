@@ -1,4 +1,4 @@
-import { UsageError } from "@qavr/bench";
+import { UsageError } from "@qavr/lab";
 import { describe, expect, it } from "vitest";
 import { parseOptions } from "../src/options.js";
 

@@ -1,4 +1,4 @@
-import { runCommand, UsageError } from "./terminal/command-line.js";
+import { runCommand, UsageError } from "@qavr/lab";
 
 const BENCHMARKS: Readonly<Record<string, () => Promise<unknown>>> = {
   learning: () => import("./learning/main.js"),

@@ -1,11 +1,20 @@
+import {
+  createWorld,
+  DATASETS,
+  loadDataset,
+  type Request,
+  reports,
+  type Scenario,
+  type Split,
+  splitDataset,
+  USED_RATES,
+  used,
+  VOTE_RATES,
+  votes,
+  type World,
+} from "@qavr/lab";
 import { beforeAll, describe, expect, it } from "vitest";
-import { DATASETS } from "../src/datasets/catalogue.js";
-import { loadDataset } from "../src/datasets/load-dataset.js";
 import { SCENARIOS } from "../src/learning/scenarios.js";
-import { reports, USED_RATES, used, VOTE_RATES, votes } from "../src/world/feedback.js";
-import type { Scenario } from "../src/world/scenario.js";
-import { type Split, splitDataset } from "../src/world/split.js";
-import { createWorld, type Request, type World } from "../src/world/world.js";
 
 let split: Split;
 let world: World;

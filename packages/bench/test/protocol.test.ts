@@ -1,5 +1,6 @@
 import { createEngine, type Learner, memoryStore, oar } from "@qavr/core";
 import { HASHED_DIMS, type Lesson } from "@qavr/core/learner";
+import { createWorld, loadCorpus, reports, type Split, type World } from "@qavr/lab";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { CreateArm } from "../src/learning/arm.js";
 import { type EngineArmOptions, engineArm } from "../src/learning/engine-arm.js";
@@ -8,10 +9,6 @@ import { DEFAULT_ROW, ROWS, type Row } from "../src/learning/rows.js";
 import { runJob } from "../src/learning/run-job.js";
 import { timeWeightedArm } from "../src/learning/time-weighted-arm.js";
 import { type Retrieval, retrieve } from "../src/retrieval/retrieval.js";
-import { loadCorpus } from "../src/world/corpus.js";
-import { reports } from "../src/world/feedback.js";
-import type { Split } from "../src/world/split.js";
-import { createWorld, type World } from "../src/world/world.js";
 
 let split: Split;
 let retrieval: Retrieval;

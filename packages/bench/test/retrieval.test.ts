@@ -1,7 +1,7 @@
+import { loadCorpus } from "@qavr/lab";
 import { describe, expect, it } from "vitest";
 import { bm25 } from "../src/retrieval/bm25.js";
 import { DEPTH, retrieve } from "../src/retrieval/retrieval.js";
-import { loadCorpus } from "../src/world/corpus.js";
 
 describe("BM25", () => {
   it("is the published formula", () => {

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { createEngine, type Store } from "@qavr/core";
 import { replay, verify } from "@qavr/core/maintenance";
+import { seededRandom } from "@qavr/lab";
 import { postgresStore } from "@qavr/postgres";
 import { type PostgresServer, startServer } from "@qavr/postgres-server";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { seededRandom } from "../src/random/seeded-random.js";
 import { reportOf } from "../src/report/benchmark.js";
 import { fillTenants } from "../src/scale/fill.js";
 import { FULL, measureScale, type ScalePlan, type ScaleResults } from "../src/scale/measure.js";

@@ -1,11 +1,16 @@
+import {
+  createWorld,
+  DATASETS,
+  type DatasetName,
+  judge,
+  loadDataset,
+  type Split,
+  splitDataset,
+  type World,
+} from "@qavr/lab";
 import { beforeAll, describe, expect, it } from "vitest";
-import { DATASETS, type DatasetName } from "../src/datasets/catalogue.js";
-import { loadDataset } from "../src/datasets/load-dataset.js";
 import { worldOf } from "../src/learning/run-job.js";
 import { SCENARIOS } from "../src/learning/scenarios.js";
-import { judge } from "../src/world/judgement.js";
-import { type Split, splitDataset } from "../src/world/split.js";
-import { createWorld, type World } from "../src/world/world.js";
 
 const splitOf = async (name: DatasetName): Promise<Split> => splitDataset(await loadDataset(name), DATASETS[name]);
 

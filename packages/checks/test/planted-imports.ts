@@ -57,6 +57,12 @@ export const violations: readonly Planted[] = [
     source: 'import "yargs";',
   },
   {
+    what: "the parts of experiments importing an adapter",
+    rule: "lab-to-other-package",
+    file: "packages/lab/src/a.ts",
+    source: 'import "@qavr/langchain";',
+  },
+  {
     what: "a store importing an adapter",
     rule: "sqlite-to-other-package",
     file: "packages/sqlite/src/a.ts",
@@ -287,7 +293,7 @@ export const legal: Readonly<Record<string, string>> = {
   "packages/langchain/src/ranking/legal.ts": 'import "../runs/legal.js"; import "../legal.js";',
   "packages/langchain/src/runs/legal.ts": 'import "../legal.js";',
   "packages/langchain/test/legal.test.ts": 'import "@qavr/sqlite"; import "@qavr/store-conformance";',
-  "examples/demo/src/legal.ts": 'import "@qavr/langchain"; import "@qavr/bench";',
+  "examples/demo/src/legal.ts": 'import "@qavr/langchain"; import "@qavr/lab";',
 };
 
 /** Files that the others import, by path. */

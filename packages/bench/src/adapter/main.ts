@@ -1,11 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { installedVersions, withProgress } from "@qavr/lab";
 import { runBenchmark } from "../report/benchmark.js";
-import { installedVersions } from "../report/machine.js";
 import { resultLines } from "../report/speed-tables.js";
 import { LOOK, type MeasureOptions, measureInterleaved } from "../speed/measure.js";
-import { withProgress } from "../terminal/progress.js";
 import { createContenders } from "./contenders.js";
 import { buildDocumentIndex } from "./document-index.js";
 import { handlerParts } from "./handler-parts.js";
@@ -19,7 +18,8 @@ const TURNS_DELAYED = { look: 8, full: 50 } as const;
 await runBenchmark<AdapterResults>({
   name: "adapter",
   help: "A look takes a minute, --full eight.",
-  versions: () => installedVersions("@langchain/core", "@langchain/classic", "@langchain/community", "hnswlib-node"),
+  versions: () =>
+    installedVersions(import.meta.url, "@langchain/core", "@langchain/classic", "@langchain/community", "hnswlib-node"),
   async measure(full) {
     const calls = modelCalls();
     const index = await buildDocumentIndex(calls);

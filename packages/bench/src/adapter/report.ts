@@ -1,6 +1,5 @@
+import { machineText, markdownTable, rounded } from "@qavr/lab";
 import type { Report } from "../report/benchmark.js";
-import { machineText } from "../report/machine.js";
-import { markdownTable, rounded } from "../report/markdown-table.js";
 import { measurementTable, missedLine, misses, resultTable } from "../report/speed-tables.js";
 import type { Measurement } from "../speed/measure.js";
 import type { SpeedResult } from "../speed/targets.js";

@@ -1,6 +1,6 @@
+import { pairedInterval } from "@qavr/lab";
 import { type Measurement, ratio } from "../speed/measure.js";
 import type { SpeedResult } from "../speed/targets.js";
-import { pairedInterval } from "../statistics/interval.js";
 import { CONTENDERS, MARKS } from "./contenders.js";
 import { HANDLER_PARTS } from "./handler-parts.js";
 

@@ -1,5 +1,5 @@
 import type { Candidate } from "@qavr/core";
-import type { Request, World } from "../world/world.js";
+import type { Request, World } from "@qavr/lab";
 
 /** A request with what the host finds for it. */
 export interface Asked {

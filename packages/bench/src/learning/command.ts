@@ -1,8 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { UsageError } from "../terminal/command-line.js";
-import { startProgress } from "../terminal/progress.js";
+import { startProgress, UsageError } from "@qavr/lab";
 import { runJobs } from "../threads/run-jobs.js";
 import { type Comparisons, compare } from "./comparison.js";
 import { guard } from "./guard.js";

@@ -1,5 +1,4 @@
-import type { DatasetName } from "../datasets/catalogue.js";
-import { type Interval, interval, mean, pairedInterval } from "../statistics/interval.js";
+import { type DatasetName, type Interval, interval, mean, pairedInterval } from "@qavr/lab";
 import type { Checkpoint, JobResult, Results } from "./results.js";
 import { BASELINE_ROW } from "./rows.js";
 import type { ScenarioName } from "./scenarios.js";

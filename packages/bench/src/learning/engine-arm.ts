@@ -7,10 +7,7 @@ import {
   type RankRequest,
 } from "@qavr/core";
 import { governance } from "@qavr/core/governance";
-import { widener } from "../embedding/widened.js";
-import { uniformAt } from "../random/seeded-random.js";
-import { type Report, reports, used, votes } from "../world/feedback.js";
-import type { Request, World } from "../world/world.js";
+import { type Report, type Request, reports, uniformAt, used, votes, type World, widener } from "@qavr/lab";
 import { type Arm, type Asked, FIRST_RUN, RUN_INTERVAL } from "./arm.js";
 
 /** Setup of an engine for a comparison, and the reports that it receives. */

@@ -1,4 +1,4 @@
-import { signed } from "../report/markdown-table.js";
+import { signed } from "@qavr/lab";
 import type { Comparisons } from "./comparison.js";
 import { STRESS_SET } from "./plan.js";
 import { DEFAULT_ROW, REFERENCE_ROW } from "./rows.js";

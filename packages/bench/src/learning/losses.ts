@@ -1,5 +1,4 @@
-import { DATASET_NAMES } from "../datasets/catalogue.js";
-import { gainText, signed } from "../report/markdown-table.js";
+import { DATASET_NAMES, gainText, signed } from "@qavr/lab";
 import type { Comparison, Comparisons } from "./comparison.js";
 import { DEFAULT_ROW, ROWS, variantOf } from "./rows.js";
 import { SCENARIOS } from "./scenarios.js";

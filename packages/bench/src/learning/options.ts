@@ -1,5 +1,4 @@
-import { DATASET_NAMES, type DatasetName } from "../datasets/catalogue.js";
-import { parseFlags, UsageError } from "../terminal/command-line.js";
+import { DATASET_NAMES, type DatasetName, parseFlags, UsageError } from "@qavr/lab";
 import { ROWS } from "./rows.js";
 import { SCENARIO_NAMES, type ScenarioName } from "./scenarios.js";
 

@@ -1,7 +1,6 @@
 import { createEngine, memoryStore } from "@qavr/core";
+import { loadDataset, seededRandom, shuffle, uniformAt } from "@qavr/lab";
 import { type LocalMemories, localMemories } from "@qavr/local";
-import { loadDataset } from "../datasets/load-dataset.js";
-import { seededRandom, shuffle, uniformAt } from "../random/seeded-random.js";
 
 /** Held-out success over one collection of own memories. */
 export interface OwnMemoriesResult {

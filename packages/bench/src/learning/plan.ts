@@ -1,4 +1,4 @@
-import { DATASET_NAMES, type DatasetName } from "../datasets/catalogue.js";
+import { DATASET_NAMES, type DatasetName } from "@qavr/lab";
 import type { Job } from "./results.js";
 import { BASELINE_ROW, DEFAULT_ROW, REFERENCE_ROW, ROWS, type Row } from "./rows.js";
 import { SCENARIO_NAMES, SCENARIOS, type ScenarioKind, type ScenarioName } from "./scenarios.js";

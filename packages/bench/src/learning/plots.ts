@@ -1,7 +1,4 @@
-import { DATASETS } from "../datasets/catalogue.js";
-import { type HeatMap, heatMap } from "../plot/heat-map.js";
-import { linePlot, type PlotSeries } from "../plot/line-plot.js";
-import { plain } from "../report/markdown-table.js";
+import { DATASETS, type HeatMap, heatMap, linePlot, type PlotSeries, plain } from "@qavr/lab";
 import type { Comparison, Comparisons } from "./comparison.js";
 import { STRESS_SET } from "./plan.js";
 import { BASELINE_ROW, DEFAULT_ROW, REFERENCE_ROW } from "./rows.js";

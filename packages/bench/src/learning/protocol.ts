@@ -1,7 +1,5 @@
+import { type Judgement, judge, type LessonText, meanJudgement, type Request, type World } from "@qavr/lab";
 import type { Retrieval } from "../retrieval/retrieval.js";
-import { type Judgement, judge, meanJudgement } from "../world/judgement.js";
-import type { LessonText } from "../world/split.js";
-import type { Request, World } from "../world/world.js";
 import type { Arm, Asked, CreateArm } from "./arm.js";
 import type { Checkpoint, JobResult } from "./results.js";
 

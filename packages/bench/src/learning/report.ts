@@ -1,7 +1,16 @@
-import { DATASET_NAMES, DATASETS, type DatasetName } from "../datasets/catalogue.js";
-import { gainText, markdownTable, plain, signed, valueText } from "../report/markdown-table.js";
-import { interval, pairedInterval } from "../statistics/interval.js";
-import { VOTE_RATES } from "../world/feedback.js";
+import {
+  DATASET_NAMES,
+  DATASETS,
+  type DatasetName,
+  gainText,
+  interval,
+  markdownTable,
+  pairedInterval,
+  plain,
+  signed,
+  VOTE_RATES,
+  valueText,
+} from "@qavr/lab";
 import type { Comparison, Comparisons, Measure } from "./comparison.js";
 import { losses } from "./losses.js";
 import { OWN_MEMORIES } from "./own-memories.js";
@@ -301,5 +310,5 @@ The numbers do not depend on the machine. Everything takes less than half an hou
 
 ## Data
 
-${bullets(DATASET_NAMES.map((set) => `[${set}](../../packages/bench/data/${set}/README.md): ${DATASETS[set].about}`))}`;
+${bullets(DATASET_NAMES.map((set) => `[${set}](../../packages/lab/data/${set}/README.md): ${DATASETS[set].about}`))}`;
 }

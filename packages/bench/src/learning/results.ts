@@ -1,5 +1,4 @@
-import type { DatasetName } from "../datasets/catalogue.js";
-import type { Judgement } from "../world/judgement.js";
+import type { DatasetName, Judgement } from "@qavr/lab";
 import type { OwnMemoriesResult } from "./own-memories.js";
 import type { ScenarioName } from "./scenarios.js";
 

@@ -1,4 +1,5 @@
 import { type Learner, oar, qValue, similarity } from "@qavr/core";
+import type { DatasetName } from "@qavr/lab";
 import {
   beta,
   cav,
@@ -17,8 +18,6 @@ import {
   successRate,
   timeWeighted,
 } from "@qavr/learners";
-
-import type { DatasetName } from "../datasets/catalogue.js";
 import type { CreateArm } from "./arm.js";
 import { type EngineArmOptions, engineArm } from "./engine-arm.js";
 import { timeWeightedArm } from "./time-weighted-arm.js";

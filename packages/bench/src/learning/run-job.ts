@@ -1,8 +1,5 @@
-import { DATASETS, type DatasetName } from "../datasets/catalogue.js";
+import { createWorld, DATASETS, type DatasetName, loadCorpus, type Split, type World } from "@qavr/lab";
 import { type Retrieval, retrieve } from "../retrieval/retrieval.js";
-import { loadCorpus } from "../world/corpus.js";
-import type { Split } from "../world/split.js";
-import { createWorld, type World } from "../world/world.js";
 import { runTrial } from "./protocol.js";
 import type { Job, JobResult } from "./results.js";
 import { ROWS, type Row } from "./rows.js";

@@ -1,4 +1,4 @@
-import type { Scenario, Sources } from "../world/scenario.js";
+import type { Scenario, Sources } from "@qavr/lab";
 
 export type ScenarioName =
   | "main"

@@ -1,4 +1,4 @@
-import { gainText, markdownTable, signed, valueText } from "../report/markdown-table.js";
+import { gainText, markdownTable, signed, valueText } from "@qavr/lab";
 import type { Comparison, Comparisons } from "./comparison.js";
 import { BASELINE_ROW } from "./rows.js";
 

@@ -1,5 +1,4 @@
-import { DATASET_NAMES, DATASETS, type DatasetName } from "../datasets/catalogue.js";
-import { mean } from "../statistics/interval.js";
+import { DATASET_NAMES, DATASETS, type DatasetName, mean } from "@qavr/lab";
 import type { Comparison, Comparisons, Measure } from "./comparison.js";
 import { BASELINE_ROW, DEFAULT_ROW, REFERENCE_ROW, ROWS, variantOf } from "./rows.js";
 import { SCENARIOS, type ScenarioName } from "./scenarios.js";

@@ -3,7 +3,7 @@ import { TimeWeightedVectorStoreRetriever } from "@langchain/classic/retrievers/
 import { type Document, Document as LangChainDocument } from "@langchain/core/documents";
 import { FakeEmbeddings } from "@langchain/core/utils/testing";
 import { VectorStore } from "@langchain/core/vectorstores";
-import type { World } from "../world/world.js";
+import type { World } from "@qavr/lab";
 import { type Arm, type Asked, FIRST_RUN, RUN_INTERVAL } from "./arm.js";
 
 /** Candidates that the retriever may choose from; as many as every other row. */

@@ -1,6 +1,4 @@
-import { loadDataset } from "../datasets/load-dataset.js";
-import { cachedLsa, lsaEmbedder } from "../embedding/lsa.js";
-import { seededRandom, shuffle } from "../random/seeded-random.js";
+import { cachedLsa, loadDataset, lsaEmbedder, seededRandom, shuffle } from "@qavr/lab";
 
 /** Texts, requests and their vectors for one size. */
 export interface Corpus {

@@ -5,9 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { installedVersions, withProgress } from "@qavr/lab";
 import { runBenchmark } from "../report/benchmark.js";
-import { installedVersions } from "../report/machine.js";
-import { withProgress } from "../terminal/progress.js";
 import { CONTENDERS, HNSW } from "./contenders.js";
 import { buildCorpus } from "./corpus.js";
 import type { Probe, Probed } from "./probe.js";
@@ -62,7 +61,7 @@ await runBenchmark({
   name: "local",
   help: "A look takes two minutes; --full half an hour and 4 GB of memory.",
   versions: () => ({
-    ...installedVersions(...(HAS_HNSW ? ["hnswlib-node"] : [])),
+    ...installedVersions(import.meta.url, ...(HAS_HNSW ? ["hnswlib-node"] : [])),
     minisearch: versionOf("minisearch"),
   }),
   measure: measureLocal,

@@ -1,7 +1,7 @@
 // Fills one search with a corpus, opens it and asks it, in a process of its own; prints what that took.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { median } from "../statistics/interval.js";
+import { median } from "@qavr/lab";
 import { CONTENDERS, type Filled, type Input } from "./contenders.js";
 import type { Corpus } from "./corpus.js";
 

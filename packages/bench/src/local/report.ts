@@ -1,6 +1,5 @@
+import { machineText, markdownTable, plain, rounded, whole } from "@qavr/lab";
 import type { Report } from "../report/benchmark.js";
-import { machineText } from "../report/machine.js";
-import { markdownTable, plain, rounded, whole } from "../report/markdown-table.js";
 import { ENSEMBLE, HNSW, HYBRID, RETURNED, SCAN, WORDS } from "./contenders.js";
 import { DIMS } from "./corpus.js";
 import type { Probed } from "./probe.js";

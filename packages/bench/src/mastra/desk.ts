@@ -1,4 +1,4 @@
-import { seededRandom, shuffle, uniformAt } from "../random/seeded-random.js";
+import { seededRandom, shuffle, uniformAt } from "@qavr/lab";
 
 /** One kind of trouble that a support desk hears of again and again. */
 interface Trouble {

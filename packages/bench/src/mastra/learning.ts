@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { memoryStore } from "@qavr/core";
+import { type Interval, mean, pairedInterval } from "@qavr/lab";
 import type { LearningOptions } from "@qavr/mastra";
-import { type Interval, mean, pairedInterval } from "../statistics/interval.js";
 import { createDesk, type Outdated, type Wording } from "./desk.js";
 import { createDeskAgent, type Wiring } from "./desk-agent.js";
 

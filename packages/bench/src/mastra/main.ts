@@ -1,6 +1,5 @@
+import { installedVersions, withProgress } from "@qavr/lab";
 import { runBenchmark } from "../report/benchmark.js";
-import { installedVersions } from "../report/machine.js";
-import { withProgress } from "../terminal/progress.js";
 import { measureLearning } from "./learning.js";
 import { measureOverhead } from "./overhead.js";
 import { comparisons } from "./plans.js";
@@ -9,7 +8,7 @@ import { mastraResults, reportLines, reportPage } from "./report.js";
 await runBenchmark({
   name: "mastra",
   help: "Whole agent runs: their success, and their time. A look takes a few seconds, --full some minutes.",
-  versions: () => installedVersions("@mastra/core", "@mastra/memory", "@mastra/libsql"),
+  versions: () => installedVersions(import.meta.url, "@mastra/core", "@mastra/memory", "@mastra/libsql"),
   async measure(full) {
     const learning = [];
     for (const comparison of comparisons(full)) {

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { memoryStore } from "@qavr/core";
+import { median } from "@qavr/lab";
 import type { LearningOptions } from "@qavr/mastra";
 import { type Measured, type Measurement, type MeasureOptions, measureInterleaved } from "../speed/measure.js";
-import { median } from "../statistics/interval.js";
 import { createDesk, type Desk } from "./desk.js";
 import { createDeskAgent, type DeskAgent } from "./desk-agent.js";
 

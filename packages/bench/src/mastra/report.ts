@@ -1,8 +1,6 @@
+import { type Interval, machineText, ratioText, signed } from "@qavr/lab";
 import type { Report } from "../report/benchmark.js";
-import { machineText } from "../report/machine.js";
-import { ratioText, signed } from "../report/markdown-table.js";
 import { ratio } from "../speed/measure.js";
-import type { Interval } from "../statistics/interval.js";
 import { EMBEDDING_DIMS } from "./hashed-embedder.js";
 import type { LearningResult } from "./learning.js";
 import { ANSWER_WORDS, ARMS, type Overhead } from "./overhead.js";

@@ -1,8 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadDataset } from "../datasets/load-dataset.js";
-import { seededRandom, shuffle } from "../random/seeded-random.js";
+import { loadDataset, seededRandom, shuffle } from "@qavr/lab";
 
 /** A request, and the name of the procedure that it needs. */
 export interface Request {

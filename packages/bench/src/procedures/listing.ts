@@ -1,7 +1,6 @@
 import { createEngine, memoryStore } from "@qavr/core";
+import { loadDataset, seededRandom, shuffle } from "@qavr/lab";
 import { openProcedures } from "@qavr/markdown";
-import { loadDataset } from "../datasets/load-dataset.js";
-import { seededRandom, shuffle } from "../random/seeded-random.js";
 import { inFolder } from "./corpus.js";
 
 /** Share of the needed skills in a listing, by runs. */

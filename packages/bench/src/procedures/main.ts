@@ -1,8 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { installedVersions, withProgress } from "@qavr/lab";
 import { runBenchmark } from "../report/benchmark.js";
-import { installedVersions } from "../report/machine.js";
-import { withProgress } from "../terminal/progress.js";
 import { type ListingResult, measureListing } from "./listing.js";
 import { type MatchingResult, measureMatching, measureTwins, type TwinResult } from "./matching.js";
 import { type ProcedureResults, procedureSummary, reportPage, trialPlot } from "./report.js";
@@ -35,7 +34,7 @@ async function measureProcedures(full: boolean): Promise<ProcedureResults> {
 await runBenchmark({
   name: "procedures",
   help: "A look takes a minute; --full some minutes.",
-  versions: () => installedVersions(),
+  versions: () => installedVersions(import.meta.url),
   measure: measureProcedures,
   summary: procedureSummary,
   page: reportPage,

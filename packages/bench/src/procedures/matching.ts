@@ -1,6 +1,6 @@
 import { createEngine, memoryStore } from "@qavr/core";
+import { cachedLsa, lsaEmbedder } from "@qavr/lab";
 import { openProcedures } from "@qavr/markdown";
-import { cachedLsa, lsaEmbedder } from "../embedding/lsa.js";
 import { buildCorpus, fileOf, inFolder, type Request } from "./corpus.js";
 
 /** Shares of requests whose procedure was among the first three. */

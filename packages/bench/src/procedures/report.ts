@@ -1,8 +1,5 @@
-import { linePlot } from "../plot/line-plot.js";
+import { linePlot, machineText, markdownTable, mean, plain, rounded, signed, whole } from "@qavr/lab";
 import type { Report } from "../report/benchmark.js";
-import { machineText } from "../report/machine.js";
-import { markdownTable, plain, rounded, signed, whole } from "../report/markdown-table.js";
-import { mean } from "../statistics/interval.js";
 import type { ListingResult } from "./listing.js";
 import type { MatchingResult, TwinResult } from "./matching.js";
 import type { SpeedResult } from "./speed.js";

@@ -2,8 +2,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createEngine, memoryStore } from "@qavr/core";
+import { median } from "@qavr/lab";
 import { openProcedures } from "@qavr/markdown";
-import { median } from "../statistics/interval.js";
 import { buildCorpus, fileOf, inFolder } from "./corpus.js";
 
 /** Times in ms. */

@@ -1,6 +1,5 @@
+import { median, seededRandom } from "@qavr/lab";
 import { decideTrial, type TrialVerdict } from "@qavr/markdown";
-import { seededRandom } from "../random/seeded-random.js";
-import { median } from "../statistics/interval.js";
 
 /** Trials of a revision in one world. */
 export interface TrialResult {

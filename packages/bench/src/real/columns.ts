@@ -1,5 +1,4 @@
-import { normal, seededRandom, shuffle, uniformAt } from "../random/seeded-random.js";
-import { mean } from "../statistics/interval.js";
+import { mean, normal, seededRandom, shuffle, uniformAt } from "@qavr/lab";
 import { loadRealSet, type RealCandidate, type RealRequest, type RealSetName } from "./real-sets.js";
 
 /**

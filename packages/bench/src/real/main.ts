@@ -1,6 +1,5 @@
+import { installedVersions, withProgress } from "@qavr/lab";
 import { runBenchmark } from "../report/benchmark.js";
-import { installedVersions } from "../report/machine.js";
-import { withProgress } from "../terminal/progress.js";
 import { runJobs } from "../threads/run-jobs.js";
 import { COLUMNS } from "./columns.js";
 import { REAL_SETS, type RealSetName } from "./real-sets.js";
@@ -13,7 +12,7 @@ const LOOK_ROWS = ["similarity", "beta-mean", "contexts", "oar"];
 await runBenchmark({
   name: "real",
   help: "Learners on outcomes that really happened. A look takes a minute, --full ten on two cores.",
-  versions: () => installedVersions(),
+  versions: () => installedVersions(import.meta.url),
   async measure(full) {
     const seeds = full ? [1, 2, 3, 4, 5] : [1];
     const rows = full ? Object.keys(REAL_ROWS) : LOOK_ROWS;

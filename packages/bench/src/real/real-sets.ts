@@ -1,4 +1,4 @@
-import { checkedRows } from "../datasets/checked-rows.js";
+import { checkedRows } from "@qavr/lab";
 
 export type RealSetName = "bfcl-models" | "prompts-mawps" | "prompts-gsm8k" | "gorilla-docs" | "feedbackqa";
 

@@ -1,5 +1,4 @@
-import type { Embed } from "../embedding/lsa.js";
-import { mean } from "../statistics/interval.js";
+import { type Embed, mean } from "@qavr/lab";
 import { type HostedRequest, type Replay, ratesOf } from "./columns.js";
 import type { RealRequest } from "./real-sets.js";
 import type { Success } from "./trial.js";

@@ -1,7 +1,5 @@
+import { gainText, type Interval, machineText, markdownTable, mean, pairedInterval, plain, signed } from "@qavr/lab";
 import type { Report } from "../report/benchmark.js";
-import { machineText } from "../report/machine.js";
-import { gainText, markdownTable, plain, signed } from "../report/markdown-table.js";
-import { type Interval, mean, pairedInterval } from "../statistics/interval.js";
 import { COLUMNS } from "./columns.js";
 import { REAL_SETS } from "./real-sets.js";
 import type { Success } from "./trial.js";

@@ -1,8 +1,6 @@
 import { createEngine, memoryStore, type RankRequest } from "@qavr/core";
-import type { Embed } from "../embedding/lsa.js";
+import { type Embed, mean, uniformAt } from "@qavr/lab";
 import { FIRST_RUN, RUN_INTERVAL } from "../learning/arm.js";
-import { uniformAt } from "../random/seeded-random.js";
-import { mean } from "../statistics/interval.js";
 import type { HostedRequest, Replay } from "./columns.js";
 import { learnerOf } from "./rows.js";
 

@@ -1,4 +1,4 @@
-import { cachedLsa, type Embed, lsaEmbedder } from "../embedding/lsa.js";
+import { cachedLsa, type Embed, lsaEmbedder } from "@qavr/lab";
 import { COLUMNS, type Column, replayOf } from "./columns.js";
 import { loadRealSet, type RealSetName } from "./real-sets.js";
 import { type Reference, referencesOf } from "./references.js";

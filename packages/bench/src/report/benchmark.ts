@@ -1,8 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseFlags, runCommand } from "../terminal/command-line.js";
-import { type Machine, machine } from "./machine.js";
+import { type Machine, machine, parseFlags, runCommand } from "@qavr/lab";
 
 const DOCS = fileURLToPath(new URL("../../../../docs/benchmarks/", import.meta.url));
 

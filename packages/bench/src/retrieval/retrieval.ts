@@ -1,7 +1,4 @@
-import { CACHE_FOLDER, keptOnDisk } from "../cache/kept-on-disk.js";
-import { FIT_VERSION } from "../embedding/lsa.js";
-import type { Corpus } from "../world/corpus.js";
-import type { LessonText } from "../world/split.js";
+import { CACHE_FOLDER, type Corpus, FIT_VERSION, keptOnDisk, type LessonText } from "@qavr/lab";
 import { SIMILARITIES, type SimilarityName, similarities } from "./similarity.js";
 
 /** A host's answer to one request. */

@@ -1,5 +1,4 @@
-import type { Embed } from "../embedding/lsa.js";
-import type { LessonText } from "../world/split.js";
+import type { Embed, LessonText } from "@qavr/lab";
 import { bm25 } from "./bm25.js";
 
 /** How a host without learning finds memories: by vectors, by words, or by the mean of both. */

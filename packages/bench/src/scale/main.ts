@@ -1,6 +1,5 @@
+import { installedVersions, withProgress } from "@qavr/lab";
 import { runBenchmark } from "../report/benchmark.js";
-import { installedVersions } from "../report/machine.js";
-import { withProgress } from "../terminal/progress.js";
 import { FULL, LOOK, measureScale } from "./measure.js";
 import { comparedTable, reportPage } from "./report.js";
 
@@ -8,7 +7,7 @@ await runBenchmark({
   name: "scale",
   help: `A look takes two minutes and 5,000 tenants; --full a quarter of an hour, 100,000 tenants and 5 GB of disk.
 It starts two PostgreSQL servers and removes them. Linux only.`,
-  versions: () => installedVersions("pg"),
+  versions: () => installedVersions(import.meta.url, "pg"),
   measure: (full) => withProgress("scale", (onProgress) => measureScale(full ? FULL : LOOK, { onProgress })),
   summary: comparedTable,
   page: reportPage,

@@ -1,6 +1,5 @@
 import type { Engine } from "@qavr/core";
-import { seededRandom, shuffle } from "../random/seeded-random.js";
-import { mean, median } from "../statistics/interval.js";
+import { mean, median, seededRandom, shuffle } from "@qavr/lab";
 import { memoryId } from "../stores/outcome-workload.js";
 import { type DiskBytes, diskBytes, totalBytes } from "./disk.js";
 import { fillTenants } from "./fill.js";

@@ -1,4 +1,4 @@
-import { median } from "../statistics/interval.js";
+import { median } from "@qavr/lab";
 import type { Cost, ScaleResults } from "./measure.js";
 import { TENANT } from "./tenants.js";
 

@@ -1,6 +1,5 @@
+import { machineText, markdownTable, plain, rounded, whole } from "@qavr/lab";
 import type { Report } from "../report/benchmark.js";
-import { machineText } from "../report/machine.js";
-import { markdownTable, plain, rounded, whole } from "../report/markdown-table.js";
 import type { ScaleResults } from "./measure.js";
 import { type Compared, cachedShare, compare, isWithin, ratioOf, TOLERANCE } from "./model.js";
 import { SETTINGS } from "./plant.js";

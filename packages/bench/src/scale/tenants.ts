@@ -1,5 +1,5 @@
 import type { Engine, RankRequest } from "@qavr/core";
-import { type Random, seededRandom, shuffle } from "../random/seeded-random.js";
+import { type Random, seededRandom, shuffle } from "@qavr/lab";
 import { embeddingLikeVectors } from "../speed/embedding-like-vectors.js";
 import { memoryId } from "../stores/outcome-workload.js";
 

@@ -1,4 +1,4 @@
-import type { Random } from "../random/seeded-random.js";
+import type { Random } from "@qavr/lab";
 
 /**
  * Shares of traffic by rank, `p_i = i^−s / Σ_j j^−s`: few namespaces get most of it, as tenants, words and pages do.

@@ -1,4 +1,4 @@
-import { normal, seededRandom } from "../random/seeded-random.js";
+import { normal, seededRandom } from "@qavr/lab";
 
 /** Vectors shaped as real embeddings are: few directions carry most of the variance, and topics form clusters. */
 const SHAPE = {

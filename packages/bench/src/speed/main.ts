@@ -2,11 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { memoryStore } from "@qavr/core";
+import { installedVersions, withProgress } from "@qavr/lab";
 import { sqliteStore } from "@qavr/sqlite";
 import { runBenchmark } from "../report/benchmark.js";
-import { installedVersions } from "../report/machine.js";
 import { resultLines } from "../report/speed-tables.js";
-import { withProgress } from "../terminal/progress.js";
 import { LOOK, type Measured, type Measurement, measureInterleaved } from "./measure.js";
 import { reportPage, type SpeedResults } from "./report.js";
 import { PARTS, speedResults } from "./targets.js";
@@ -100,7 +99,7 @@ async function measureSpeed(full: boolean): Promise<SpeedResults> {
 await runBenchmark({
   name: "speed",
   help: "A look takes half a minute, --full two.",
-  versions: () => installedVersions("hnswlib-node"),
+  versions: () => installedVersions(import.meta.url, "hnswlib-node"),
   measure: measureSpeed,
   summary: ({ results }) => resultLines(results).join("\n"),
   page: reportPage,

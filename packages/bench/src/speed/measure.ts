@@ -1,5 +1,4 @@
-import { seededRandom, shuffle } from "../random/seeded-random.js";
-import { type Interval, interval, median } from "../statistics/interval.js";
+import { type Interval, interval, median, seededRandom, shuffle } from "@qavr/lab";
 
 /** Something to time: `prepare` and `finish` happen outside the clock. */
 export interface Measured<Input = unknown> {

@@ -1,5 +1,5 @@
+import { machineText } from "@qavr/lab";
 import type { Report } from "../report/benchmark.js";
-import { machineText } from "../report/machine.js";
 import { measurementTable, missedLine, resultTable } from "../report/speed-tables.js";
 import type { Measurement } from "./measure.js";
 import type { SpeedResult } from "./targets.js";

@@ -1,4 +1,4 @@
-import type { Interval } from "../statistics/interval.js";
+import type { Interval } from "@qavr/lab";
 import { type Measurement, ratio } from "./measure.js";
 
 /** One line of the result: a cost, what it is compared with, and what was demanded. */

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
+import { seededRandom } from "@qavr/lab";
 import type { Client } from "pg";
-import { seededRandom } from "../random/seeded-random.js";
 import { noise, OUTCOME_BYTES } from "./outcome-workload.js";
 
 /** Rows of as many bytes as an outcome writes, without any question asked before: the least a database can do to keep them. */

@@ -1,5 +1,5 @@
 import { createEngine, type Engine, type Store } from "@qavr/core";
-import { seededRandom } from "../random/seeded-random.js";
+import { seededRandom } from "@qavr/lab";
 import { type SearchRequest, searchRequest } from "../speed/search-request.js";
 import { INDEX, type VectorIndex, type VectorIndexShape } from "../speed/vector-index.js";
 import { type CountingStore, countOutcomeWrites, type OutcomeWrites } from "./outcome-writes.js";

@@ -2,14 +2,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { memoryStore, type Store } from "@qavr/core";
+import { installedVersions, withProgress } from "@qavr/lab";
 import { postgresStore } from "@qavr/postgres";
 import { serverVersion, startServer } from "@qavr/postgres-server";
 import { sqliteStore } from "@qavr/sqlite";
 import { Client } from "pg";
 import { runBenchmark } from "../report/benchmark.js";
-import { installedVersions } from "../report/machine.js";
 import { type Measured, type Measurement, measureInterleaved } from "../speed/measure.js";
-import { withProgress } from "../terminal/progress.js";
 import { type EngineOutcome, measureEngineOutcomes } from "./engine-outcome.js";
 import { type KnownReads, measureKnownReads } from "./known.js";
 import { fillMemories, READ_MEMORIES, READ_NAMESPACE, readPart } from "./reading.js";
@@ -169,7 +168,7 @@ await runBenchmark({
   name: "stores",
   help: `A look takes 100,000 memories and short rounds; --full a million memories, ten minutes and 5 GB of disk.
 It starts two PostgreSQL servers and removes them.`,
-  versions: async () => ({ ...installedVersions("pg"), PostgreSQL: await serverVersion() }),
+  versions: async () => ({ ...installedVersions(import.meta.url, "pg"), PostgreSQL: await serverVersion() }),
   measure: measureStores,
   summary: ({ throughput, engine, reads, known, sizes }) =>
     [throughputTable(throughput), engineTable(engine), readTable(reads), knownTable(known), sizeTable(sizes)].join(

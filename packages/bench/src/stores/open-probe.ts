@@ -1,8 +1,8 @@
 // Opens a store, reads fifty states once and then a hundred times fifty others, and prints what that took.
 import type { Store } from "@qavr/core";
+import { seededRandom } from "@qavr/lab";
 import { postgresStore } from "@qavr/postgres";
 import { sqliteStore } from "@qavr/sqlite";
-import { seededRandom } from "../random/seeded-random.js";
 import { distinct, MEMORY_SCOPE, memoryId } from "./outcome-workload.js";
 import { READ_STATES } from "./reading.js";
 

@@ -1,5 +1,5 @@
 import type { LedgerEntry, Reduce, SequencedEntry, StateRef } from "@qavr/core/store";
-import { type Random, seededRandom } from "../random/seeded-random.js";
+import { type Random, seededRandom } from "@qavr/lab";
 
 /** Bytes that one outcome reads and writes: the default learner with requests of 256 values. */
 export const OUTCOME = {

@@ -1,6 +1,6 @@
 import type { Store } from "@qavr/core";
 import type { ReadOptions } from "@qavr/core/store";
-import { type Random, seededRandom } from "../random/seeded-random.js";
+import { type Random, seededRandom } from "@qavr/lab";
 import type { Measured } from "../speed/measure.js";
 import { distinct, MEMORY_SCOPE, memoryId, noise, OUTCOME } from "./outcome-workload.js";
 

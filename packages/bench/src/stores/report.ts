@@ -1,6 +1,5 @@
+import { machineText, markdownTable, plain, ratioText, whole } from "@qavr/lab";
 import type { Report } from "../report/benchmark.js";
-import { machineText } from "../report/machine.js";
-import { markdownTable, plain, ratioText, whole } from "../report/markdown-table.js";
 import { type Measurement, ratio } from "../speed/measure.js";
 import type { EngineOutcome } from "./engine-outcome.js";
 import { KNOWN, type KnownReads } from "./known.js";

@@ -1,4 +1,4 @@
-import { type Interval, interval, median } from "../statistics/interval.js";
+import { type Interval, interval, median } from "@qavr/lab";
 
 /** A way of recording outcomes. */
 export interface ThroughputCase {

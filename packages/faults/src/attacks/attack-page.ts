@@ -1,4 +1,4 @@
-import { markdownTable, plain } from "@qavr/bench";
+import { markdownTable, plain } from "@qavr/lab";
 import type { AttackResult, AttackSize } from "./attacks.js";
 import { LAYERS } from "./world.js";
 

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { parseFlags, plain, runCommand, UsageError } from "@qavr/bench";
+import { parseFlags, plain, runCommand, UsageError } from "@qavr/lab";
 import { type AttackReport, type AttackRow, attackCell, attackPage, attackTable } from "./attack-page.js";
 import { ATTACKS, type AttackResult, FULL, QUICK } from "./attacks.js";
 import { MANIPULATED_STREAM, RECOVERY_AFTER_MANIPULATION } from "./manipulated-stream.js";

@@ -1,5 +1,5 @@
-import { seededRandom } from "@qavr/bench";
 import { createEngine, memoryStore } from "@qavr/core";
+import { seededRandom } from "@qavr/lab";
 import type { Attack, AttackResult, AttackSize } from "./attacks.js";
 import type { Layer } from "./world.js";
 

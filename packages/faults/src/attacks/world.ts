@@ -1,4 +1,3 @@
-import { normal, type Random, seededRandom } from "@qavr/bench";
 import {
   type Candidate,
   createEngine,
@@ -8,6 +7,7 @@ import {
   type RankRequest,
 } from "@qavr/core";
 import { governance } from "@qavr/core/governance";
+import { normal, type Random, seededRandom } from "@qavr/lab";
 
 const DAY = 86_400_000;
 const START = 1_767_225_600_000;

@@ -1,8 +1,8 @@
 import { copyFileSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { seededRandom } from "@qavr/bench";
 import { createEngine, QavrError } from "@qavr/core";
+import { seededRandom } from "@qavr/lab";
 import { sqliteStore } from "@qavr/sqlite";
 import type { CheckResult, Harness } from "./check.js";
 import { flipOneBit } from "./flip-one-bit.js";

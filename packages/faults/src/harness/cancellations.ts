@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { Document } from "@langchain/core/documents";
 import { BaseRetriever } from "@langchain/core/retrievers";
 import { RunnableLambda } from "@langchain/core/runnables";
-import { seededRandom } from "@qavr/bench";
 import { replay, verify } from "@qavr/core/maintenance";
+import { seededRandom } from "@qavr/lab";
 import { type Qavr, qavr } from "@qavr/langchain";
 
 import { sqliteStore } from "@qavr/sqlite";

@@ -1,7 +1,7 @@
-import { seededRandom } from "@qavr/bench";
 import { createEngine, type Learner, memoryStore, oar } from "@qavr/core";
 import { governance } from "@qavr/core/governance";
 import { compact, replay, verify } from "@qavr/core/maintenance";
+import { seededRandom } from "@qavr/lab";
 import type { CheckResult, Harness } from "./check.js";
 
 const WALKS = { quick: 30, full: 1_000 } as const;

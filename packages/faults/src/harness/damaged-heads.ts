@@ -1,10 +1,10 @@
 import { copyFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { seededRandom } from "@qavr/bench";
 import { createEngine, type Engine, QavrError } from "@qavr/core";
 import { repair, verify } from "@qavr/core/maintenance";
 import { bytesToName, sealState } from "@qavr/core/store";
+import { seededRandom } from "@qavr/lab";
 import { sqliteStore } from "@qavr/sqlite";
 import type { CheckResult, Harness } from "./check.js";
 import { flipOneBit } from "./flip-one-bit.js";

@@ -1,5 +1,5 @@
-import { type Random, seededRandom } from "@qavr/bench";
 import { QavrError } from "@qavr/core";
+import { type Random, seededRandom } from "@qavr/lab";
 import { postgresStore } from "@qavr/postgres";
 import { startServer } from "@qavr/postgres-server";
 import { type Client, Pool } from "pg";

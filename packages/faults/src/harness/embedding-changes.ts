@@ -1,6 +1,6 @@
-import { seededRandom } from "@qavr/bench";
 import { createEngine, type Engine, memoryStore, QavrError, type Ranking } from "@qavr/core";
 import { exportState } from "@qavr/core/maintenance";
+import { seededRandom } from "@qavr/lab";
 import type { CheckResult, Harness } from "./check.js";
 
 const CHANGES = { quick: 60, full: 1_000 } as const;

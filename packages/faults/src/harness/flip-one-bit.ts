@@ -1,4 +1,4 @@
-import type { Random } from "@qavr/bench";
+import type { Random } from "@qavr/lab";
 
 /** A copy of `bytes` with one random bit flipped. */
 export function flipOneBit(bytes: Uint8Array, random: Random): Buffer {

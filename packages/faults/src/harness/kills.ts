@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { type Random, seededRandom } from "@qavr/bench";
 import { createEngine } from "@qavr/core";
 import { verify } from "@qavr/core/maintenance";
+import { type Random, seededRandom } from "@qavr/lab";
 import { sqliteStore } from "@qavr/sqlite";
 import type { CheckResult, Harness } from "./check.js";
 import { type Recorded, recordInProcess } from "./recording-process.js";

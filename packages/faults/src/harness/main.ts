@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { installedVersions, machine, parseFlags, runCommand, UsageError } from "@qavr/bench";
+import { installedVersions, machine, parseFlags, runCommand, UsageError } from "@qavr/lab";
 import { serverVersion } from "@qavr/postgres-server";
 import { simulate } from "../simulation/simulate.js";
 import type { CheckResult, Harness, Size } from "./check.js";
@@ -89,7 +89,7 @@ async function amongEarlier(report: HarnessReport): Promise<readonly HarnessRepo
 }
 
 async function write(reports: readonly HarnessReport[]): Promise<void> {
-  const versions = { ...installedVersions(), PostgreSQL: await serverVersion() };
+  const versions = { ...installedVersions(import.meta.url), PostgreSQL: await serverVersion() };
   const report: Report = { command: "pnpm faults", machine: machine(), versions, reports };
   await writeFile(`${DOCS}reliability.json`, `${JSON.stringify(report, undefined, 2)}\n`);
   await writeFile(`${DOCS}reliability.md`, reportPage(report));

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { text as textOfStream } from "node:stream/consumers";
-import { type Random, seededRandom } from "@qavr/bench";
+import { type Random, seededRandom } from "@qavr/lab";
 import { localMemories } from "@qavr/local";
 import type { CheckResult, Harness } from "./check.js";
 import { after, type ExpectedMemory, embedText, idOf } from "./memory-steps.js";

@@ -1,9 +1,9 @@
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { type Random, seededRandom } from "@qavr/bench";
 import { createEngine } from "@qavr/core";
 import { verify } from "@qavr/core/maintenance";
+import { type Random, seededRandom } from "@qavr/lab";
 import { sqliteStore } from "@qavr/sqlite";
 import type { CheckResult, Harness } from "./check.js";
 import { type Recorded, recordInProcess } from "./recording-process.js";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text as textOfStream } from "node:stream/consumers";
-import { type Random, seededRandom } from "@qavr/bench";
+import { type Random, seededRandom } from "@qavr/lab";
 import { openProcedures } from "@qavr/markdown";
 import type { CheckResult, Harness } from "./check.js";
 import { fixture, inFolder } from "./workspace.js";

@@ -1,4 +1,4 @@
-import { type Machine, markdownTable } from "@qavr/bench";
+import { type Machine, markdownTable } from "@qavr/lab";
 import type { CheckResult } from "./check.js";
 
 /** Results of one harness. */

@@ -1,7 +1,7 @@
-import { seededRandom } from "@qavr/bench";
 import { createEngine, type Engine, memoryStore, type OutcomeInput } from "@qavr/core";
 import { governance } from "@qavr/core/governance";
 import { replay, revoke } from "@qavr/core/maintenance";
+import { seededRandom } from "@qavr/lab";
 import type { CheckResult, Harness } from "./check.js";
 import { learnedText } from "./learned-text.js";
 

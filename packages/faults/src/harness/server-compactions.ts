@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { seededRandom } from "@qavr/bench";
 import { createEngine, type Engine, QavrError } from "@qavr/core";
 import { compact, verify } from "@qavr/core/maintenance";
+import { seededRandom } from "@qavr/lab";
 import { postgresStore } from "@qavr/postgres";
 import { type PostgresServer, startServer } from "@qavr/postgres-server";
 import { Pool } from "pg";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { type Random, seededRandom, shuffle } from "@qavr/bench";
 import { createEngine, type Engine, memoryStore, QavrError, type Store } from "@qavr/core";
 import { forget } from "@qavr/core/maintenance";
+import { type Random, seededRandom, shuffle } from "@qavr/lab";
 import { sqliteStore } from "@qavr/sqlite";
 import type { CheckResult, Harness } from "./check.js";
 import { learnedText } from "./learned-text.js";

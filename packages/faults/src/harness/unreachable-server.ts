@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { seededRandom } from "@qavr/bench";
 import { createEngine, type Store } from "@qavr/core";
 import { withOutbox } from "@qavr/core/store";
+import { seededRandom } from "@qavr/lab";
 import { postgresStore } from "@qavr/postgres";
 import { cuttingProxy, type PostgresServer, startServer } from "@qavr/postgres-server";
 import { sqliteOutbox } from "@qavr/sqlite";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { type Random, seededRandom } from "@qavr/bench";
 import { createEngine, type Engine, QavrError } from "@qavr/core";
 import { replay } from "@qavr/core/maintenance";
 import { withOutbox } from "@qavr/core/store";
+import { type Random, seededRandom } from "@qavr/lab";
 import { type Mutant, SimulatedDisk, type Weather } from "./simulated-disk.js";
 import { VirtualTime } from "./virtual-time.js";
 

@@ -1,6 +1,6 @@
-import type { Random } from "@qavr/bench";
 import { memoryStore, QavrError, type Store } from "@qavr/core";
 import type { CommitReceipt, Outbox, WaitingCommit } from "@qavr/core/store";
+import type { Random } from "@qavr/lab";
 import type { VirtualTime } from "./virtual-time.js";
 
 /** A deliberate fault of the parts that the simulation is about, which it must find. */

@@ -19,9 +19,13 @@ export function machine(): Machine {
   };
 }
 
-/** Versions of Node, its SQLite and npm packages of this workspace. */
-export function installedVersions(...packages: readonly string[]): Readonly<Record<string, string>> {
-  const load = createRequire(import.meta.url);
+/**
+ * Versions of Node, its SQLite and npm packages.
+ *
+ * @param importer address of the module that the packages are resolved from: `import.meta.url`
+ */
+export function installedVersions(importer: string, ...packages: readonly string[]): Readonly<Record<string, string>> {
+  const load = createRequire(importer);
   const versions = packages.map((name) => [name, (load(`${name}/package.json`) as { version: string }).version]);
   return {
     node: process.versions.node,
