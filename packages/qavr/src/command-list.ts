@@ -47,14 +47,14 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "status",
     summary: "is it learning, does it help, how sure: one screen",
-    examples: ["qavr status", "qavr status --store postgres://localhost/app --namespace support"],
+    examples: ["npx qavr status", "npx qavr status --store postgres://localhost/app --namespace support"],
     load: () => import("./commands/status.js"),
   },
   {
     name: "doctor",
     summary: "what keeps it from learning: is the loop closed, is the ledger whole (writes with --fix)",
     options: [new Option("--fix", "mend indexes and states, and complete a revocation that was broken off")],
-    examples: ["qavr doctor", "qavr doctor --json || echo 'the loop is open'"],
+    examples: ["npx qavr doctor", "npx qavr doctor --json || echo 'the loop is open'"],
     load: () => import("./commands/doctor.js"),
   },
   {
@@ -69,14 +69,14 @@ export const COMMANDS: readonly CommandEntry[] = [
         "names besides localhost under which it is opened, such as a dev container's",
       ),
     ],
-    examples: ["qavr dashboard", "qavr dashboard --port 8080 --store postgres://localhost/app"],
+    examples: ["npx qavr dashboard", "npx qavr dashboard --port 8080 --store postgres://localhost/app"],
     load: () => import("./commands/dashboard.js"),
   },
   {
     name: "why",
     summary: "why a run got its memories, or where a memory was ranked and why it was not shown",
     args: "<run-or-memory>",
-    examples: ["qavr why 4f1c2d6e-8a53-4a0e-9a57-0d6b2a4f7d11", 'qavr why "reset-password" --json'],
+    examples: ["npx qavr why 4f1c2d6e-8a53-4a0e-9a57-0d6b2a4f7d11", 'npx qavr why "reset-password" --json'],
     load: () => import("./commands/why.js"),
   },
   {
@@ -88,7 +88,7 @@ export const COMMANDS: readonly CommandEntry[] = [
       new Option("-c, --collection <name>", "only this collection"),
       limit(),
     ],
-    examples: ["qavr memories --worst", "qavr memories --order shown --limit 100 --json"],
+    examples: ["npx qavr memories --worst", "npx qavr memories --order shown --limit 100 --json"],
     load: () => import("./commands/memories.js"),
   },
   {
@@ -98,7 +98,7 @@ export const COMMANDS: readonly CommandEntry[] = [
       limit(),
       new Option("-b, --before <place>", "only runs before this place in the ledger").argParser(whole(1)),
     ],
-    examples: ["qavr runs", "qavr runs --limit 100 --json"],
+    examples: ["npx qavr runs", "npx qavr runs --limit 100 --json"],
     load: () => import("./commands/runs.js"),
   },
   {
@@ -110,7 +110,7 @@ export const COMMANDS: readonly CommandEntry[] = [
         "name of a learner, such as similarity, qValue, successRate",
       ).makeOptionMandatory(),
     ],
-    examples: ["qavr eval --learner similarity", "qavr eval --learner successRate --namespace support"],
+    examples: ["npx qavr eval --learner similarity", "npx qavr eval --learner successRate --namespace support"],
     load: () => import("./commands/eval.js"),
   },
   {
@@ -125,7 +125,7 @@ export const COMMANDS: readonly CommandEntry[] = [
       new Option("--dry-run", "only say what would change"),
       new Option("--yes", "take them out for good"),
     ],
-    examples: ["qavr revoke --source thumbs --dry-run", "qavr revoke --source thumbs --from 2026-05-01 --yes"],
+    examples: ["npx qavr revoke --source thumbs --dry-run", "npx qavr revoke --source thumbs --from 2026-05-01 --yes"],
     load: () => import("./commands/revoke.js"),
   },
   {
@@ -133,7 +133,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: "let it learn on a made-up support desk, in a temporary ledger, and show the result",
     options: [new Option("--runs <number>", "runs to learn from").default(600).argParser(whole(20))],
     opensLedger: false,
-    examples: ["qavr demo", "qavr demo --runs 200 --json"],
+    examples: ["npx qavr demo", "npx qavr demo --runs 200 --json"],
     load: () => import("./commands/demo.js"),
   },
   {
@@ -143,8 +143,8 @@ export const COMMANDS: readonly CommandEntry[] = [
     options: [file(), new Option("--id <id>", "id of the note; one that is known is replaced")],
     opensLedger: false,
     examples: [
-      'qavr notes add "On EACCES, fix the permissions."',
-      'qavr notes add --id deploy "Clear the cache first."',
+      'npx qavr notes add "On EACCES, fix the permissions."',
+      'npx qavr notes add --id deploy "Clear the cache first."',
     ],
     load: () => import("./commands/notes/add.js"),
   },
@@ -154,7 +154,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     args: "<words...>",
     options: [file(), limit()],
     opensLedger: false,
-    examples: ["qavr notes search deploy fails", "qavr notes search EACCES --limit 3 --json"],
+    examples: ["npx qavr notes search deploy fails", "npx qavr notes search EACCES --limit 3 --json"],
     load: () => import("./commands/notes/search.js"),
   },
   {
@@ -165,19 +165,19 @@ export const COMMANDS: readonly CommandEntry[] = [
       new Option("--dry-run", "only say what would be archived"),
       new Option("--yes", "archive them; nothing is deleted"),
     ],
-    examples: ["qavr notes prune --dry-run", "qavr notes prune --yes --file team.db"],
+    examples: ["npx qavr notes prune --dry-run", "npx qavr notes prune --yes --file team.db"],
     load: () => import("./commands/notes/prune.js"),
   },
   {
     name: "ledger verify",
     summary: "read everything and compare it with its digests",
-    examples: ["qavr ledger verify", "qavr ledger verify --store backup.db --json"],
+    examples: ["npx qavr ledger verify", "npx qavr ledger verify --store backup.db --json"],
     load: () => import("./commands/ledger/verify.js"),
   },
   {
     name: "ledger repair",
     summary: "build indexes and states again from the ledger (writes)",
-    examples: ["qavr ledger repair", "qavr ledger repair --store postgres://localhost/app"],
+    examples: ["npx qavr ledger repair", "npx qavr ledger repair --store postgres://localhost/app"],
     load: () => import("./commands/ledger/repair.js"),
   },
   {
@@ -187,14 +187,17 @@ export const COMMANDS: readonly CommandEntry[] = [
       new Option("--older-than <days>", "age of the entries that go").default(30).argParser(whole(0)),
       new Option("--yes", "drop them for good"),
     ],
-    examples: ["qavr ledger compact --older-than 90 --yes", "qavr ledger compact --namespace support --yes"],
+    examples: ["npx qavr ledger compact --older-than 90 --yes", "npx qavr ledger compact --namespace support --yes"],
     load: () => import("./commands/ledger/compact.js"),
   },
   {
     name: "ledger backup",
     summary: "copy a SQLite ledger to a new file and verify the copy; applications may go on writing",
     args: "<file>",
-    examples: ["qavr ledger backup backup.db", "qavr ledger backup /backups/monday.db --store app/.qavr/ledger.db"],
+    examples: [
+      "npx qavr ledger backup backup.db",
+      "npx qavr ledger backup /backups/monday.db --store app/.qavr/ledger.db",
+    ],
     load: () => import("./commands/ledger/backup.js"),
   },
   {
@@ -202,7 +205,10 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: "make a ledger of a backup, at a new path (writes)",
     args: "<backup> <file>",
     opensLedger: false,
-    examples: ["qavr ledger restore backup.db .qavr/ledger.db", "qavr ledger restore backup.db restored.db --json"],
+    examples: [
+      "npx qavr ledger restore backup.db .qavr/ledger.db",
+      "npx qavr ledger restore backup.db restored.db --json",
+    ],
     load: () => import("./commands/ledger/restore.js"),
   },
   {
@@ -210,8 +216,8 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: "copy a ledger to an empty place, SQLite or PostgreSQL, and verify it there (writes there)",
     options: [new Option("--to <place>", "path or postgres:// URL").makeOptionMandatory()],
     examples: [
-      "qavr ledger move --to postgres://localhost/app",
-      "qavr ledger move --store postgres://localhost/app --to ledger.db",
+      "npx qavr ledger move --to postgres://localhost/app",
+      "npx qavr ledger move --store postgres://localhost/app --to ledger.db",
     ],
     load: () => import("./commands/ledger/move.js"),
   },
@@ -220,8 +226,8 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: "print what was learned of a collection, for another namespace or ledger",
     options: [new Option("-c, --collection <name>", "which collection (default: the only one)")],
     examples: [
-      "qavr ledger export > learned.json",
-      "qavr ledger export --collection docs --namespace support > learned.json",
+      "npx qavr ledger export > learned.json",
+      "npx qavr ledger export --collection docs --namespace support > learned.json",
     ],
     load: () => import("./commands/ledger/export.js"),
   },
@@ -229,7 +235,10 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: "ledger import",
     summary: "take over what another ledger has learned (writes)",
     args: "<file>",
-    examples: ["qavr ledger import learned.json", "qavr ledger import learned.json --store new.db --namespace support"],
+    examples: [
+      "npx qavr ledger import learned.json",
+      "npx qavr ledger import learned.json --store new.db --namespace support",
+    ],
     load: () => import("./commands/ledger/import.js"),
   },
 ];

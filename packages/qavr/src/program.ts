@@ -43,9 +43,9 @@ function createProgram({ stdout, stderr }: Streams, action: Action): Command {
     .description(DESCRIPTION)
     .version(versionOf(), "-V, --version")
     .exitOverride()
-    .showHelpAfterError("(qavr --help lists the commands)")
+    .showHelpAfterError("(npx qavr --help lists the commands)")
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
-    .addHelpText("after", "\nExamples:\n  qavr status\n  qavr why 4f1c… --store postgres://localhost/app");
+    .addHelpText("after", "\nExamples:\n  npx qavr status\n  npx qavr why 4f1c… --store postgres://localhost/app");
   const parents = new Map<string, Command>([["", program]]);
   for (const [name, summary] of Object.entries(GROUPS)) {
     parents.set(name, program.command(name).description(summary).copyInheritedSettings(program));

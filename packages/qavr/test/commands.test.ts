@@ -22,7 +22,8 @@ describe("every command", () => {
     expect(exitCode).toBe(0);
     const [, examples = ""] = stdout.split("Examples:\n");
     expect(examples.trim().split("\n")).toHaveLength(2);
-    for (const example of examples.trim().split("\n")) expect(example.trim()).toMatch(new RegExp(`^qavr ${name}\\b`));
+    for (const example of examples.trim().split("\n"))
+      expect(example.trim()).toMatch(new RegExp(`^npx qavr ${name}\\b`));
   });
 
   it("prints JSON that the schema describes", async () => {

@@ -31,6 +31,6 @@ export function textOf({
     ),
     ...unchecked.map(({ namespace, reason }) => `unknown  ${shown(namespace)}: ${reason}`),
     ...(digest === undefined ? [] : [`digest   ${digest}`]),
-    ...(differing.length > 0 ? ["qavr ledger repair builds the states again from the ledger."] : []),
+    ...(differing.length > 0 ? ["npx qavr ledger repair builds the states again from the ledger."] : []),
   ].join("\n");
 }
