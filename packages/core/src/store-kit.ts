@@ -38,7 +38,6 @@ export { StateCache } from "./store/state-cache.js";
 export {
   type Checkpoint,
   type CommitReceipt,
-  type Compaction,
   type HeadWork,
   type LedgerCheck,
   type LedgerDamage,
@@ -60,12 +59,12 @@ export {
   type StateWrite,
   type Store,
   type StoreCapabilities,
+  type StoredState,
   type StorePlaces,
   type TakenKey,
 } from "./store/store.js";
 export {
   assertBatch,
-  assertCompaction,
   assertEntry,
   assertLimit,
   assertName,

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { governance } from "../src/governance/index.js";
 import { memoryStore, qValue, type Store, similarity } from "../src/index.js";
 import { compact, comparePolicies, exportState, repair, replay, revoke } from "../src/maintenance/index.js";
-
 import { DAY, request, snapshot, testEngine } from "./support/test-engine.js";
+import { writeStates } from "./support/write-states.js";
 
 type World = ReturnType<typeof testEngine>;
 
@@ -228,8 +228,7 @@ describe("compacting a ledger", () => {
   it("refuses to drop the ledger of states that do not follow from it", async () => {
     const world = testEngine();
     await days(world, 0, 10);
-    const head = await world.store.head("default");
-    await world.store.replaceStates("default", head, []);
+    await writeStates(world.store, "default", [{ scope: "memory:default", id: "d0", value: null }]);
     const compacting = compactAll(world);
     await expect(compacting).rejects.toMatchObject({ code: "INVALID_STATE" });
     expect(await world.store.readEntries("default", { limit: 100 })).toHaveLength(20);
@@ -258,6 +257,29 @@ describe("compacting a ledger", () => {
     expect(await replay(tested.engine)).toMatchObject({ identical: true, checkpoint: 20 });
   });
 
+  it("keeps what another compaction has done meanwhile, also one that drops more", async () => {
+    const inner = memoryStore();
+    const tested = testEngine({ store: inner });
+    await days(tested, 0, 10);
+    let isFirst = true;
+    const store: Store = {
+      ...inner,
+      async atHead(...call) {
+        if (call[1].write && isFirst) {
+          isFirst = false;
+          await compactAll(tested);
+        }
+        return inner.atHead(...call);
+      },
+    };
+    const slow = testEngine({ store, prefix: "slow" });
+    slow.clock.now = tested.clock.now;
+    await compact(slow.engine, { namespace: "default", olderThan: 5 * DAY });
+    expect(isFirst).toBe(false);
+    expect(await inner.readEntries("default", { limit: 100 })).toEqual([]);
+    expect(await replay(tested.engine)).toMatchObject({ identical: true, checkpoint: 20 });
+  });
+
   it("refuses wrong options, and stores that cannot", async () => {
     const { engine } = testEngine();
     for (const olderThan of [-1, Number.NaN, "1"]) {
@@ -265,7 +287,7 @@ describe("compacting a ledger", () => {
         code: "INVALID_ARGUMENT",
       });
     }
-    const { compact: _, ...plain } = memoryStore();
+    const { readCheckpoint: _, ...plain } = memoryStore();
     await expect(compact(testEngine({ store: plain }).engine, { namespace: "default" })).rejects.toMatchObject({
       code: "UNSUPPORTED",
     });

@@ -4,6 +4,7 @@ import { scopesIn } from "../src/ledger/utility-bands.js";
 import { compact, exportState, forget, replay } from "../src/maintenance/index.js";
 import type { HeadWork, StateWrite } from "../src/store-kit.js";
 import { ids, request, snapshot, testEngine } from "./support/test-engine.js";
+import { writeStates } from "./support/write-states.js";
 
 describe("an engine with another learner than the stored state's", () => {
   it("ranks in the host's order, says why, and neither reads nor adds to what it cannot understand", async () => {
@@ -88,7 +89,6 @@ describe("replay", () => {
     const store = memoryStore();
     const { engine } = testEngine({ store });
     for (let run = 0; run < 5; run++) await engine.end((await engine.rank(request())).episode, { reward: false });
-    const head = await store.head("default");
     const all = [];
     for (const scope of ["episode", "alias", "shared", "stats", ...scopesIn("default")]) {
       for (const state of await store.scanStates("default", scope, { limit: 1_000 })) all.push({ scope, ...state });
@@ -96,12 +96,11 @@ describe("replay", () => {
     const memory = all.find(({ scope, id }) => scope === "memory:default" && id === "d0") as (typeof all)[number];
     const flipped = Uint8Array.from(memory.value);
     flipped[20] = (flipped[20] as number) ^ 1;
-    const damaged = [
-      ...all.filter(({ scope, id }) => scope !== "memory:default" || (id !== "d0" && id !== "d1")),
+    await writeStates(store, "default", [
       { ...memory, value: flipped },
+      { ...memory, id: "d1", value: null },
       { scope: "alias", id: "ghost", value: Uint8Array.of(1) },
-    ];
-    expect(await store.replaceStates("default", head, damaged)).toBe(true);
+    ]);
     const found = await replay(engine);
     expect(found.identical).toBe(false);
     expect([...found.differences].sort()).toEqual(["alias/ghost", "memory:default/d0", "memory:default/d1"]);

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { type Learner, memoryStore, type OutcomeInput, qValue, type Store } from "../src/index.js";
 import type { RevokeOptions } from "../src/maintenance/index.js";
 import { exportState, replay, revoke } from "../src/maintenance/index.js";
-
 import { DAY, evidenceIn, ids, MINUTE, request, START, snapshot, testEngine } from "./support/test-engine.js";
+import { writeStates } from "./support/write-states.js";
 
 type Engine = ReturnType<typeof testEngine>["engine"];
 
@@ -336,7 +336,7 @@ describe("a revocation", () => {
       const done = await inner.atHead(namespace, given);
       const states = (await inner.scanStates(namespace, "memory:default", { limit: 10 })).map(({ id }) => id);
       const wrong = states.map((id) => ({ scope: "memory:default", id, value: Uint8Array.of(states.length) }));
-      await inner.replaceStates(namespace, await inner.head(namespace), wrong);
+      await writeStates(inner, namespace, wrong);
       return done;
     };
     const told = testEngine({ store: { ...inner, atHead: spoil } });

@@ -1,8 +1,9 @@
 import { describe, expect, it, vi } from "vitest";
 import { memoryStore, type Store } from "../src/index.js";
-import { compact, moveNamespace, revoke, verify } from "../src/maintenance/index.js";
+import { compact, moveNamespace, replay, revoke, verify } from "../src/maintenance/index.js";
 import { rendezvous, routedStore } from "../src/store-kit.js";
 import { ids, request, START, snapshot, type TestEngine, testEngine } from "./support/test-engine.js";
+import { writeStates } from "./support/write-states.js";
 
 const NAMESPACE = "default";
 const NAMES = ["north", "south", "west"] as const;
@@ -136,11 +137,12 @@ describe("a namespace that moves", () => {
     const tested = engineOn(open());
     await learn(tested, 3);
     await move(tested, "south");
-    await tested.store.replaceStates(NAMESPACE, 7, []);
-    await tested.store.compact?.(NAMESPACE, { head: 7, through: 7, checkpoint: [], states: [] });
+    await writeStates(tested.store, NAMESPACE, [{ scope: "memory:default", id: "m0", value: Uint8Array.of(1) }]);
+    expect(await replay(tested.engine, { namespace: NAMESPACE, write: true })).toMatchObject({ written: true });
+    tested.clock.now = START + 1;
+    expect(await compact(tested.engine, { namespace: NAMESPACE, olderThan: 0 })).toMatchObject({ checkpoint: 7 });
     expect(await open().head(NAMESPACE)).toBe(7);
     expect(await headIn(stores.south)).toBe(7);
-    expect((await stores.south.readCheckpoint?.(NAMESPACE))?.states).toHaveLength(1);
   });
 });
 
@@ -252,12 +254,12 @@ describe("routedStore", () => {
   it("is as weak as the weakest of its stores", () => {
     const { stores } = places();
     const strong: Store = { ...memoryStore(), capabilities: { durable: true, sharedBackend: true, staleness: 20 } };
-    const { compact: _compact, changesSince: _changes, ...plain } = memoryStore();
+    const { readCheckpoint: _checkpoint, changesSince: _changes, ...plain } = memoryStore();
     const by = (): string => "a";
     expect(routedStore({ stores: { a: strong }, by }).capabilities).toEqual(strong.capabilities);
     const mixed = routedStore({ stores: { a: strong, b: plain, ...stores }, by });
     expect(mixed.capabilities).toEqual({ durable: false, sharedBackend: false, staleness: 20 });
-    expect([mixed.compact, mixed.changesSince, mixed.verify]).toEqual([undefined, undefined, undefined]);
+    expect([mixed.readCheckpoint, mixed.changesSince, mixed.verify]).toEqual([undefined, undefined, undefined]);
   });
 });
 

@@ -3,6 +3,7 @@ import { memoryStore, type Store, similarity } from "../src/index.js";
 import { repair, verify } from "../src/maintenance/index.js";
 import { faultyStore } from "./support/faulty-store.js";
 import { request, testEngine } from "./support/test-engine.js";
+import { writeStates } from "./support/write-states.js";
 
 async function taught(store: Store, namespaces: readonly string[]): Promise<ReturnType<typeof testEngine>> {
   const world = testEngine({ store });
@@ -31,7 +32,7 @@ describe("verifying", () => {
   it("names states that do not follow from the ledger, and repairing builds them again", async () => {
     const store = memoryStore();
     const world = await taught(store, ["a", "b", "c"]);
-    await store.replaceStates("b", 2, [{ scope: "memory:default", id: "d0", value: Uint8Array.of(1, 2, 3) }]);
+    await writeStates(store, "b", [{ scope: "memory:default", id: "d0", value: Uint8Array.of(1, 2, 3) }]);
     const report = await verify(world.engine);
     expect(report).toMatchObject({ ok: false, differing: [{ namespace: "b" }], unchecked: [] });
     expect(report.differing[0]?.states).toContain("memory:default/d0");

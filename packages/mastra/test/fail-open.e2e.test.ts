@@ -31,7 +31,6 @@ function brokenStore(): Store {
     readEntries: down,
     head: down,
     namespaces: down,
-    replaceStates: down,
     eraseNamespace: down,
   } as unknown as Store;
 }

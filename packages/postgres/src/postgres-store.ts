@@ -1,14 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { QavrError, type Store } from "@qavr/core";
-import {
-  assertBatch,
-  assertEntry,
-  assertLimit,
-  assertName,
-  assertState,
-  type Checkpoint,
-  checkpointStates,
-} from "@qavr/core/store";
+import { assertBatch, assertEntry, assertLimit, assertName, type Checkpoint, checkpointStates } from "@qavr/core/store";
 import { type Connection, type Connections, connections, usualSilence } from "./connection/connections.js";
 import { damagedCheckpoint, isConnectionLoss, toStoreError } from "./connection/postgres-errors.js";
 import { inTransaction, limits } from "./connection/transaction.js";
@@ -202,12 +194,6 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
       return waitedFor(readFrom(source, "*", (connection) => sql.namespaces(connection, page)));
     },
 
-    async replaceStates(namespace, head, replacement) {
-      enter(namespace);
-      for (const state of replacement) assertState(state);
-      return writes.replaceStates(namespace, head, replacement);
-    },
-
     async atHead(namespace, work) {
       enter(namespace);
       assertLimit(work.limit);
@@ -217,11 +203,6 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
         return (await workAtHead(connection, { ...work, sql, namespace, ends })).done;
       };
       return waitedFor(snapshot(namespace, look));
-    },
-
-    async compact(namespace, compaction) {
-      enter(namespace);
-      return writes.compact(namespace, compaction);
     },
 
     async readCheckpoint(namespace) {

@@ -1,5 +1,6 @@
 import type { Store } from "@qavr/core";
 import { type CuttingProxy, cuttingProxy } from "@qavr/postgres-server";
+import { writeStates } from "@qavr/store-conformance";
 import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PostgresStoreOptions, postgresStore } from "../src/index.js";
@@ -15,8 +16,6 @@ const server = await testServer();
 /** Last statement of a commit, with the lock and without it. Prepared statements are known by their names only. */
 const COMMIT = "commit";
 const LOCKLESS = "with moved as";
-
-const COMPACTION = { head: 1, through: 1, checkpoint: [], states: [] };
 
 describe("a commit whose connection is cut", () => {
   let proxy: CuttingProxy;
@@ -105,8 +104,8 @@ describe("a commit whose connection is cut", () => {
   });
 
   it.each([
-    ["replaces", "update", async (store: Store) => store.replaceStates("n", 1, [])],
-    ["compacts", "update", async (store: Store) => store.compact?.("n", COMPACTION)],
+    ["writes states of", "update", async (store: Store) => writeStates(store, "n", [])],
+    ["compacts", "update", async (store: Store) => writeStates(store, "n", [], { seq: 1, states: [] })],
     ["erases", "commit", async (store: Store) => store.eraseNamespace("n")],
   ])("is not kept waiting by a process that stops while it %s the namespace", async (_, before, work) => {
     const schema = server.schema();

@@ -2,10 +2,11 @@ import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { createEngine, type Store } from "@qavr/core";
 import { cuttingProxy } from "@qavr/postgres-server";
+import { writeStates } from "@qavr/store-conformance";
 import { Client, Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { postgresStore } from "../src/index.js";
-import { countIn, counting, tally } from "./support/counting.js";
+import { countIn, counting, NO_COUNT, tally } from "./support/counting.js";
 import { heldPool } from "./support/held-pool.js";
 import { interceptedPool } from "./support/intercepted-pool.js";
 import { testServer } from "./support/server.js";
@@ -141,7 +142,7 @@ describe("stores that listen to each other", () => {
     await countIn(store);
     await listening(2);
     await heard(store, () => other.commit("n", [tally("b")], counting), 2);
-    await heard(store, () => other.replaceStates("n", 2, []), 0);
+    await heard(store, () => writeStates(other, "n", [NO_COUNT]), 0);
     await heard(store, () => other.eraseNamespace("n"), 0);
     for (const each of [store, other]) await each.close();
   });
@@ -158,10 +159,9 @@ describe("stores that listen to each other", () => {
       proxy.cut("commit\0", "answered");
       return act();
     };
-    const compaction = { head: 1, through: 1, checkpoint: [], states: [] };
     await heard(
       store,
-      cut(() => other.compact("n", compaction)),
+      cut(() => writeStates(other, "n", [NO_COUNT], { seq: 1, states: [] })),
       0,
     );
     await heard(

@@ -1,28 +1,24 @@
 import { createEngine, type Engine } from "@qavr/core";
 import { compact, exportState, repair, verify } from "@qavr/core/maintenance";
 import { cuttingProxy } from "@qavr/postgres-server";
+import { writeStates } from "@qavr/store-conformance";
 import { describe, expect, it } from "vitest";
 import { postgresStore } from "../src/index.js";
-import { countIn, counting, tally } from "./support/counting.js";
+import { countIn, counting, NO_COUNT, tally } from "./support/counting.js";
 import { refusalOf } from "./support/refusal.js";
 import { testServer } from "./support/server.js";
 
 const server = await testServer();
 const { pool } = server;
 
-const compaction = {
-  head: 5,
-  through: 2,
-  checkpoint: [{ scope: "stats", id: "count", value: Uint8Array.of(50) }],
-  states: [],
-};
+const checkpoint = { seq: 2, states: [{ ...NO_COUNT, value: Uint8Array.of(50) }] };
 
 /** A schema whose ledger of five entries, two of them compacted away, was changed behind the store's back. */
 async function tampered(change: (schema: string) => string): Promise<string> {
   const schema = server.schema();
   const store = postgresStore({ pool, schema, partitions: 2 });
   for (let i = 0; i < 5; i++) await store.commit("n", [tally(`k${i}`)], counting);
-  await store.compact("n", compaction);
+  await writeStates(store, "n", [NO_COUNT], checkpoint);
   await pool.query(change(`"${schema}"`));
   await store.close();
   return schema;
@@ -102,7 +98,9 @@ describe("verify of a PostgreSQL ledger", () => {
       expect(await refusalOf(store.readEntries("n", { after, limit: 10 }))).toMatchObject({ code: "STORE_CORRUPT" });
     }
     expect(await refusalOf(store.readCheckpoint("n"))).toMatchObject({ code: "STORE_CORRUPT" });
-    expect(await refusalOf(store.compact("n", { ...compaction, through: 5 }))).toMatchObject({ code: "STORE_CORRUPT" });
+    expect(await refusalOf(writeStates(store, "n", [], { seq: 5, states: [] }))).toMatchObject({
+      code: "STORE_CORRUPT",
+    });
     expect(await countIn(store)).toBe(0);
     await store.close();
   });
@@ -154,9 +152,9 @@ describe("compaction of a PostgreSQL ledger", () => {
     for (let i = 0; i < 5; i++) await store.commit("n", [tally(`k${i}`)], counting);
     // The message that is nothing else: "read committed" begins the transaction.
     proxy.cut("commit\0", moment);
-    expect(await store.compact("n", compaction)).toBe(true);
+    expect(await writeStates(store, "n", [NO_COUNT], checkpoint)).toBe(true);
     expect(proxy.cuts).toBe(1);
-    expect(await store.readCheckpoint("n")).toEqual({ seq: 2, states: compaction.checkpoint });
+    expect(await store.readCheckpoint("n")).toEqual(checkpoint);
     expect(await store.verify()).toMatchObject({ damaged: 0, entries: 3 });
     await store.close();
     await proxy.close();
@@ -170,7 +168,7 @@ describe("compaction of a PostgreSQL ledger", () => {
     for (let i = 0; i < 5; i++) await store.commit("n", [tally(`k${i}`)], counting);
     expect(await countIn(store, "n", { mayLag: true })).toBe(5);
     proxy.cut("commit\0", "answered");
-    expect(await store.compact("n", compaction)).toBe(true);
+    expect(await writeStates(store, "n", [NO_COUNT], checkpoint)).toBe(true);
     expect(await countIn(store, "n", { mayLag: true })).toBe(0);
     await store.close();
     await proxy.close();
@@ -181,7 +179,7 @@ describe("compaction of a PostgreSQL ledger", () => {
     const [one, other] = [postgresStore({ pool, schema }), postgresStore({ pool, schema })];
     for (let i = 0; i < 5; i++) await one.commit("n", [tally(`k${i}`)], counting);
     expect(await countIn(other)).toBe(5);
-    await other.compact("n", compaction);
+    await writeStates(other, "n", [NO_COUNT], checkpoint);
     expect(await countIn(one)).toBe(0);
     expect(await one.commit("n", [tally("k1"), tally("k5")], counting)).toEqual([
       { status: "duplicate", seq: 2 },
@@ -237,8 +235,8 @@ describe("an engine on PostgreSQL", () => {
     const store = postgresStore({ connectionString, schema, migrate: false });
     expect(await store.verify()).toEqual(await postgresStore({ pool, schema }).verify());
     const head = await store.head("default");
-    const everything = { head, through: head, checkpoint: [], states: [] };
-    expect(await refusalOf(store.compact("default", everything))).toMatchObject({ code: "STORE_DENIED" });
+    const everything = writeStates(store, "default", [], { seq: head, states: [] });
+    expect(await refusalOf(everything)).toMatchObject({ code: "STORE_DENIED" });
     expect(await store.readCheckpoint("default")).toBeUndefined();
     await store.close();
     await owner.close();

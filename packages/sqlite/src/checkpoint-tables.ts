@@ -6,14 +6,14 @@ import {
   checkpointRows,
   checkpointStates,
   nameToBytes,
-  type StateWrite,
+  type StoredState,
 } from "@qavr/core/store";
 import { digests, type LedgerTables, type NamespaceRow } from "./ledger-tables.js";
 
 /** The SQL of checkpoints and of the keys of compacted entries. None of the methods opens a transaction. */
 export interface CheckpointTables {
   /** States at the base, undefined when they are damaged. */
-  states(namespace: NamespaceRow): readonly StateWrite[] | undefined;
+  states(namespace: NamespaceRow): readonly StoredState[] | undefined;
   /** Keys of compacted entries. */
   keys(namespace: NamespaceRow): Iterable<ChainedKey>;
   /** Drops entries, keeping their keys, and sets the checkpoint. @throws STORE_CORRUPT for a damaged entry among them */

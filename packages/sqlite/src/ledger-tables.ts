@@ -90,7 +90,6 @@ export interface LedgerTables {
   /** Row id of a scope, which is added when it is new. */
   scopeId(namespaceId: number, scope: string): number;
   writeState(scopeId: number, state: StateWrite): void;
-  deleteStates(namespaceId: number): void;
   deleteNamespace(namespaceId: number): void;
   /** Deletes states whose scope is missing; nothing can read them. */
   deleteLostStates(): void;
@@ -265,10 +264,6 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
       const { id, value } = state;
       if (value === null) removeState.run(scopeId, nameToBytes(id));
       else writeState.run(scopeId, nameToBytes(id), sealState(state, value));
-    },
-
-    deleteStates(namespaceId) {
-      deleteStates.run(namespaceId);
     },
 
     deleteLostStates() {

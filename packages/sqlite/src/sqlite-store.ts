@@ -1,7 +1,6 @@
 import { QavrError, type Store } from "@qavr/core";
 import {
   assertBatch,
-  assertCompaction,
   assertEntry,
   assertLimit,
   assertName,
@@ -11,7 +10,6 @@ import {
   runOn,
   StateCache,
   type StateRef,
-  type StateWrite,
 } from "@qavr/core/store";
 import { type BackupReport, copyLedger } from "./backup.js";
 import { checkpointTables } from "./checkpoint-tables.js";
@@ -149,14 +147,6 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
     }
   };
 
-  /** Replaces all states of a namespace. */
-  const replace = (id: number, namespace: string, states: readonly StateWrite[]): void => {
-    tables.deleteStates(id);
-    for (const state of states) tables.writeState(tables.scopeId(id, state.scope), state);
-    cache.clear();
-    changes.forget(namespace);
-  };
-
   const revise = (row: NamespaceRow, namespace: string, { states, checkpoint }: Revision): void => {
     for (const state of states) {
       assertState(state);
@@ -164,7 +154,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
       cache.write(namespace, state.scope, state.id, state.value ?? undefined);
     }
     changes.add(namespace, states);
-    if (checkpoint) checkpoints.write(row, checkpoint);
+    if (checkpoint && checkpoint.seq > row.base) checkpoints.write(row, checkpoint);
   };
 
   return {
@@ -235,24 +225,12 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
       return reading(() => tables.namespaces(page));
     },
 
-    async replaceStates(namespace, head, states) {
-      enterForWriting(namespace);
-      for (const state of states) assertState(state);
-      return queue.alone(() => {
-        const row = tables.wholeNamespace(namespace);
-        if ((row?.head ?? 0) !== head) return false;
-        if (!row) return true;
-        replace(row.id, namespace, states);
-        return true;
-      });
-    },
-
     async atHead(namespace, { after, limit, write, work }) {
       if (!write) enter(namespace);
       else enterForWriting(namespace);
       assertLimit(limit);
       const run = (): boolean => {
-        const row = tables.namespace(namespace);
+        const row = tables.wholeNamespace(namespace);
         const [base, head] = [row?.base ?? 0, row?.head ?? 0];
         if (head - Math.max(after, base) > limit) return false;
         const entries = row ? tables.entries(namespace, after, limit) : [];
@@ -261,22 +239,6 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
         return true;
       };
       return write ? queue.alone(run) : reading(() => inSnapshot(db, run));
-    },
-
-    async compact(namespace, compaction) {
-      enterForWriting(namespace);
-      assertCompaction(
-        compaction,
-        reading(() => tables.namespace(namespace)?.base ?? 0),
-      );
-      return queue.alone(() => {
-        const row = tables.wholeNamespace(namespace);
-        if (!row || row.head !== compaction.head) return false;
-        assertCompaction(compaction, row.base);
-        checkpoints.write(row, { seq: compaction.through, states: compaction.checkpoint });
-        replace(row.id, namespace, compaction.states);
-        return true;
-      });
     },
 
     async readCheckpoint(namespace) {

@@ -1,4 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
+import { writeStates } from "@qavr/store-conformance";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { sqliteStore } from "../src/index.js";
 import { countIn, counting, tally } from "./support/counting.js";
@@ -22,7 +23,7 @@ describe.runIf(SHARES_FILES)("a write while another connection holds the lock", 
     const lock = lockOf(path);
     const settled = await Promise.allSettled([
       store.commit("n", [tally("b")], counting),
-      store.replaceStates("n", 1, []),
+      writeStates(store, "n", []),
       store.eraseNamespace("n"),
     ]);
     for (const outcome of settled) {

@@ -1,7 +1,8 @@
 import { QavrError, type Store } from "@qavr/core";
+import { writeStates } from "@qavr/store-conformance";
 import { describe, expect, it } from "vitest";
 import { sqliteStore } from "../src/index.js";
-import { countIn, counting, tally } from "./support/counting.js";
+import { countIn, counting, NO_COUNT, tally } from "./support/counting.js";
 import { diskError, interceptSqlite } from "./support/fault-injection.js";
 import { tempLedger } from "./support/temp-folder.js";
 
@@ -10,7 +11,7 @@ const writes: readonly { readonly title: string; run(store: Store): Promise<unkn
   { title: "commit a", run: (store) => store.commit("n", [tally("a"), tally("b")], counting) },
   { title: "commit again", run: (store) => store.commit("n", [tally("b"), tally("c")], counting) },
   { title: "commit elsewhere", run: (store) => store.commit("m", [tally("a")], counting) },
-  { title: "replace", run: (store) => store.replaceStates("old", 1, []) },
+  { title: "write at the head", run: (store) => writeStates(store, "old", [NO_COUNT]) },
   { title: "erase", run: (store) => store.eraseNamespace("older") },
 ];
 

@@ -1,6 +1,7 @@
+import { writeStates } from "@qavr/store-conformance";
 import { describe, expect, it } from "vitest";
 import { sqliteStore } from "../src/index.js";
-import { countIn, counting, tally } from "./support/counting.js";
+import { countIn, counting, NO_COUNT, tally } from "./support/counting.js";
 import { tempLedger } from "./support/temp-folder.js";
 import { walCommits } from "./support/wal-commits.js";
 
@@ -61,14 +62,14 @@ describe("commits", () => {
 
   it("and other writes of one tick happen in the order they were asked for", async () => {
     const store = sqliteStore(tempLedger());
-    const [, replaced, second, , third] = await Promise.all([
+    const [, wrote, second, , third] = await Promise.all([
       store.commit("n", [tally("a")], counting),
-      store.replaceStates("n", 1, []),
+      writeStates(store, "n", [NO_COUNT]),
       store.commit("n", [tally("b")], counting),
       store.eraseNamespace("n"),
       store.commit("n", [tally("a")], counting),
     ]);
-    expect(replaced).toBe(true);
+    expect(wrote).toBe(true);
     expect(second).toEqual([{ status: "committed", seq: 2 }]);
     expect(third).toEqual([{ status: "committed", seq: 1 }]);
     expect(await countIn(store)).toBe(1);

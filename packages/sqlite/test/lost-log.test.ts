@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import type { Store } from "@qavr/core";
+import { writeStates } from "@qavr/store-conformance";
 import { describe, expect, it } from "vitest";
 import { repairLedger, restoreBackup, type SqliteStoreOptions, sqliteStore } from "../src/index.js";
 import { runChild } from "./support/child.js";
@@ -219,7 +220,7 @@ describe("no false alarm is raised", () => {
     await reopened((store) => store.commit("other", [tally("a")], counting));
     await reopened(async (store) => {
       await store.commit("n", [tally("a"), tally("b"), tally("c")], counting);
-      await store.compact?.("n", { head: 3, through: 3, checkpoint: [], states: [] });
+      await writeStates(store, "n", [], { seq: 3, states: [] });
     });
     await reopened((store) => store.verify?.() as Promise<unknown>);
     const db = new DatabaseSync(path);

@@ -2,9 +2,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createEngine, QavrError } from "@qavr/core";
 import { repair, replay, verify } from "@qavr/core/maintenance";
 import type { StateWrite } from "@qavr/core/store";
+import { writeStates } from "@qavr/store-conformance";
 import { describe, expect, it } from "vitest";
 import { sqliteStore } from "../src/index.js";
-import { countIn, counting, tally } from "./support/counting.js";
+import { countIn, counting, NO_COUNT, tally } from "./support/counting.js";
 import { learnedLedger } from "./support/learned-ledger.js";
 import { tamper } from "./support/tamper.js";
 import { tempLedger } from "./support/temp-folder.js";
@@ -14,12 +15,8 @@ async function tampered(sql: string, states: readonly StateWrite[] = []): Promis
   const path = tempLedger();
   const store = sqliteStore(path);
   for (let i = 0; i < 5; i++) await store.commit("n", [tally(`k${i}`)], counting);
-  await store.compact("n", {
-    head: 5,
-    through: 2,
-    checkpoint: [{ scope: "stats", id: "count", value: Uint8Array.of(50) }],
-    states,
-  });
+  const checkpoint = { seq: 2, states: [{ ...NO_COUNT, value: Uint8Array.of(50) }] };
+  await writeStates(store, "n", [NO_COUNT, ...states], checkpoint);
   await store.close();
   tamper(path, sql);
   return path;

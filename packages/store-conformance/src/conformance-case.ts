@@ -103,7 +103,7 @@ export async function abilitiesOf(subject: StoreSubject): Promise<StoreAbilities
         changesSince: store.changesSince !== undefined,
         goesBack: remember !== undefined,
         damage: damage !== undefined,
-        compact: store.compact !== undefined,
+        compact: store.readCheckpoint !== undefined,
         verify: store.verify !== undefined,
       };
     },

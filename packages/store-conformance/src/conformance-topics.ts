@@ -16,7 +16,6 @@ import { model } from "./spec/model.js";
 import { namespaces } from "./spec/namespaces.js";
 import { reads } from "./spec/reads.js";
 import { reductions } from "./spec/reductions.js";
-import { replaceStates } from "./spec/replace-states.js";
 import { replay } from "./spec/replay.js";
 import { sharedBackend } from "./spec/shared-backend.js";
 import { verify } from "./spec/verify.js";
@@ -33,7 +32,6 @@ export const conformanceTopics: readonly ConformanceTopic[] = [
   episodes,
   namespaces,
   limits,
-  replaceStates,
   atHead,
   compact,
   verify,

@@ -12,3 +12,4 @@ export {
 } from "./conformance-case.js";
 export { conformanceTopics } from "./conformance-topics.js";
 export { type DescribeStoreOptions, describeStore } from "./describe-store.js";
+export { writeStates } from "./fixtures/write-states.js";

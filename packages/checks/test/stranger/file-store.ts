@@ -18,7 +18,7 @@ import {
 
 interface Namespace {
   entries: SequencedEntry[];
-  scopes: Map<string, Map<string, Uint8Array>>;
+  readonly scopes: Map<string, Map<string, Uint8Array>>;
 }
 
 /** Everything in one file, which every commit writes anew: for one process and small ledgers. */
@@ -90,18 +90,6 @@ export function fileStore(path: string): Store {
     async namespaces(options) {
       enter();
       return page(spaces.keys(), options);
-    },
-
-    async replaceStates(namespace, head, states) {
-      enter(namespace);
-      for (const state of states) assertState(state);
-      const space = spaces.get(namespace);
-      if ((space?.entries.length ?? 0) !== head) return false;
-      if (!space) return true;
-      space.scopes = new Map();
-      for (const state of states) put(space, state);
-      save();
-      return true;
     },
 
     async atHead(namespace, { after, limit, write, work }) {

@@ -1,4 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { createEngine } from "../engine/create-engine.js";
+import { compact } from "../maintenance/compact.js";
+import { replay } from "../maintenance/replay.js";
 import { memoryStore } from "../store/memory-store.js";
 import { lazyStore } from "./named-store.js";
 
@@ -23,5 +26,18 @@ describe("a store that is opened by its first use", () => {
     expect(closed).toBe(1);
     expect(await asked).toBe(0);
     await expect(store.head("default")).rejects.toMatchObject({ code: "STORE_CLOSED" });
+  });
+
+  it("has the checkpoint of a compacted ledger, so that maintenance begins there", async () => {
+    const inner = memoryStore();
+    const { name, capabilities } = inner;
+    const store = lazyStore({ name, capabilities }, async () => inner);
+    const engine = createEngine({ store });
+    for (let run = 0; run < 2; run++) {
+      const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 0.5 }], topK: 1 });
+      await engine.end(episode, { reward: true });
+    }
+    expect(await compact(engine, { namespace: "default", olderThan: 0 })).toMatchObject({ checkpoint: 4 });
+    expect(await replay(engine)).toMatchObject({ identical: true, checkpoint: 4 });
   });
 });

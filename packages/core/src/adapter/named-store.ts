@@ -139,8 +139,8 @@ export function lazyStore(identity: Pick<Store, "name" | "capabilities">, open: 
     findKey: async (...args) => (await opened()).findKey(...args),
     head: async (...args) => (await opened()).head(...args),
     namespaces: async (...args) => (await opened()).namespaces(...args),
-    replaceStates: async (...args) => (await opened()).replaceStates(...args),
     atHead: async (...args) => (await opened()).atHead(...args),
+    readCheckpoint: async (...args) => (await opened()).readCheckpoint?.(...args),
     eraseNamespace: async (...args) => (await opened()).eraseNamespace(...args),
     async close() {
       if (closed) return;

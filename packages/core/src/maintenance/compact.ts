@@ -7,7 +7,7 @@ import { decodeEpisode } from "../ledger/episode-record.js";
 import { learnerMismatch } from "../ledger/shared-record.js";
 import { SCOPES, textOfValue } from "../ledger/state-keys.js";
 import { stateAddress } from "../store/state-address.js";
-import type { StateRef, StateWrite, Store } from "../store/store.js";
+import type { StateRef, Store, StoredState } from "../store/store.js";
 import { assertName } from "../store/validate.js";
 import { type Fold, LedgerReplay } from "./ledger-replay.js";
 import { isSame, settle, TAIL } from "./rebuild.js";
@@ -31,7 +31,7 @@ const ATTEMPTS = 5;
 /** A fold as it was at the place up to which entries go. */
 interface Taken {
   readonly fold: Fold;
-  readonly states: readonly StateWrite[];
+  readonly states: readonly StoredState[];
   /** States of episodes that are over, which went at that place. */
   readonly dropped: readonly StateRef[];
 }
@@ -56,7 +56,7 @@ export async function compact(engine: Engine, options: CompactOptions): Promise<
       details: { olderThan: printed(olderThan) },
     });
   }
-  if (!store.compact) {
+  if (!store.readCheckpoint) {
     throw new QavrError("UNSUPPORTED", `The ${store.name} store cannot compact a ledger. Use one that can.`, {
       details: { store: store.name },
     });

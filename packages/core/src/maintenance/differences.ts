@@ -1,7 +1,7 @@
 import { labelScope, SCOPES } from "../ledger/state-keys.js";
 import { scopesIn } from "../ledger/utility-bands.js";
 import { scanAll } from "../store/scan-all.js";
-import type { StateRef, StateWrite, Store } from "../store/store.js";
+import type { StateRef, Store, StoredState } from "../store/store.js";
 import { sameBytes } from "../store/validate.js";
 
 /** Scopes that every namespace may have, whatever its collections are called. */
@@ -19,7 +19,7 @@ const FIXED_SCOPES = [
 export async function differencesIn(
   store: Store,
   namespace: string,
-  states: readonly StateWrite[],
+  states: readonly StoredState[],
 ): Promise<StateRef[]> {
   const differences: StateRef[] = [];
   const byScope = Map.groupBy(states, ({ scope }) => scope);

@@ -5,7 +5,7 @@ import { ledgerReducer } from "../ledger/reducer.js";
 import { rebuildRef, statsRef } from "../ledger/state-keys.js";
 import { decodeStats } from "../ledger/stats-record.js";
 import { stateAddress } from "../store/state-address.js";
-import type { Checkpoint, Reduce, SequencedEntry, StateRef, StateWrite, Store } from "../store/store.js";
+import type { Checkpoint, Reduce, SequencedEntry, StateRef, Store, StoredState } from "../store/store.js";
 import { runOn, StateOverlay } from "../store/write-overlay.js";
 import { type Revocation, Revocations } from "./revocations.js";
 
@@ -34,10 +34,8 @@ export class Fold {
   }
 
   /** Every state, in no particular order. */
-  get states(): readonly (StateWrite & { readonly value: Uint8Array })[] {
-    return [...this.#states.writes()].filter(
-      (state): state is StateWrite & { readonly value: Uint8Array } => state.value !== null,
-    );
+  get states(): readonly StoredState[] {
+    return [...this.#states.writes()].filter((state): state is StoredState => state.value !== null);
   }
 
   state(ref: StateRef): Uint8Array | undefined {
@@ -192,7 +190,7 @@ export class LedgerReplay {
     if (!this.#checkpoint) return new Fold();
     const { seq, states } = this.#checkpoint;
     const stats = states.find(({ scope, id }) => scope === statsRef.scope && id === statsRef.id)?.value;
-    const isReadable = stats !== undefined && stats !== null && decodeStats(stats).learner === this.#learner.id;
+    const isReadable = stats !== undefined && decodeStats(stats).learner === this.#learner.id;
     return new Fold({ seq, states: isReadable ? states : [] });
   }
 

@@ -33,16 +33,7 @@ const BOUNDED = [
   "refresh",
   "close",
 ] as (keyof Store)[];
-const UNBOUNDED = [
-  "replaceStates",
-  "atHead",
-  "eraseNamespace",
-  "changesSince",
-  "compact",
-  "readCheckpoint",
-  "verify",
-  "repair",
-] as (keyof Store)[];
+const UNBOUNDED = ["atHead", "eraseNamespace", "changesSince", "readCheckpoint", "verify", "repair"] as (keyof Store)[];
 
 /** The methods that a store has, each called through `around`. By name: neither a spread nor a prototype copies a class instance. */
 function methodsOf(

@@ -7,7 +7,6 @@ import type {
   NamespacePlace,
   ReadOptions,
   StateChanges,
-  StateWrite,
   Store,
   StoreCapabilities,
   StorePlaces,
@@ -118,12 +117,12 @@ export function routedStore(options: RoutedStoreOptions): Store & { readonly pla
   /** Reads where a namespace lives. The place is asked for after the answer, which then was the whole truth when it was given. */
   const reading = async <Result>(
     namespace: string,
-    read: (store: Store, name: string) => Promise<Result>,
+    read: (store: Store) => Promise<Result>,
     check?: ReadOptions,
   ): Promise<Result> => {
     for (;;) {
       const name = lastPlace(namespace);
-      const result = await read(storeOf(name), name);
+      const result = await read(storeOf(name));
       if ((await placeIn(name, namespace, check)) === name) return result;
       await follow(namespace);
     }
@@ -145,21 +144,6 @@ export function routedStore(options: RoutedStoreOptions): Store & { readonly pla
       await follow(namespace);
     }
   };
-
-  /** Replaces states at a head. A move changes the head, so that a store that was left refuses; the place stays among the states. */
-  const replacing = async (
-    namespace: string,
-    replace: (store: Store, withPlace: (states: readonly StateWrite[]) => readonly StateWrite[]) => Promise<boolean>,
-  ): Promise<boolean> =>
-    reading(namespace, async (store, name) => {
-      const [value] = await store.readStates(namespace, placeRef.scope, [placeRef.id]);
-      if (value && textOfValue(value) !== name) return false;
-      return replace(store, (states) =>
-        value && !states.some(({ scope, id }) => scope === placeRef.scope && id === placeRef.id)
-          ? [...states, { ...placeRef, value }]
-          : states,
-      );
-    });
 
   const verifyOne = (namespace: string): Promise<LedgerCheck> =>
     reading(namespace, (store) => (store.verify as (namespace: string) => Promise<LedgerCheck>)(namespace));
@@ -207,13 +191,6 @@ export function routedStore(options: RoutedStoreOptions): Store & { readonly pla
     return { ...changes, cursor: first + changes.cursor };
   };
 
-  const compact: NonNullable<Store["compact"]> = (namespace, compaction) =>
-    replacing(namespace, async (store, withPlace) => {
-      const { checkpoint, states } = compaction;
-      const kept = { ...compaction, checkpoint: withPlace(checkpoint), states: withPlace(states) };
-      return (await store.compact?.(namespace, kept)) === true;
-    });
-
   const readCheckpoint: NonNullable<Store["readCheckpoint"]> = (namespace) =>
     reading(namespace, async (store) => store.readCheckpoint?.(namespace));
 
@@ -224,7 +201,7 @@ export function routedStore(options: RoutedStoreOptions): Store & { readonly pla
   const has = (method: keyof Store): boolean => all.every((store) => store[method] !== undefined);
   const optional: Partial<Store> = {
     ...(has("changesSince") ? { changesSince } : {}),
-    ...(has("compact") ? { compact, readCheckpoint } : {}),
+    ...(has("readCheckpoint") ? { readCheckpoint } : {}),
     ...(has("verify") ? { verify: (namespace) => (namespace === undefined ? verifyAll() : verifyOne(namespace)) } : {}),
     ...(has("repair") ? { repair } : {}),
   };
@@ -267,9 +244,6 @@ export function routedStore(options: RoutedStoreOptions): Store & { readonly pla
       assertLimit(limit);
       return listed(all, after, limit);
     },
-
-    replaceStates: (namespace, head, states) =>
-      replacing(namespace, (store, withPlace) => store.replaceStates(namespace, head, withPlace(states))),
 
     async eraseNamespace(namespace) {
       const home = homeOf(namespace);

@@ -89,7 +89,6 @@ describe("entries for readers", () => {
 describe("a checkpoint", () => {
   const states = checkpointRows([
     { scope: "s", id: "a", value: Uint8Array.of(1) },
-    { scope: "s", id: "gone", value: null },
     { scope: "s", id: "b", value: Uint8Array.of(2) },
   ]);
   const baseDigest = rows[1]?.digest as Uint8Array;

@@ -1,6 +1,6 @@
 import type { QavrError } from "../errors/qavr-error.js";
 import type { CheckpointColumns, DroppedColumns, EntryColumns, LedgerDigests } from "./ledger-digests.js";
-import type { LedgerDamage, SequencedEntry, StateWrite } from "./store.js";
+import type { LedgerDamage, SequencedEntry, StoredState } from "./store.js";
 import { bytesToName, nameToBytes, sameBytes } from "./validate.js";
 
 /** Both ends of a namespace's ledger, as its store keeps them. */
@@ -80,7 +80,7 @@ export class NamespaceCheck {
    *
    * @param states as {@link checkpointStates} returns them
    */
-  checkpoint(states: readonly StateWrite[] | undefined): readonly LedgerDamage[] {
+  checkpoint(states: readonly StoredState[] | undefined): readonly LedgerDamage[] {
     const { namespace, base } = this.#ends;
     const damage: LedgerDamage[] = [];
     if (!states) damage.push({ namespace, seq: base, problem: "the states of the checkpoint do not fit their digest" });
@@ -171,10 +171,13 @@ export function chainedEntries(
 }
 
 /** The rows of a checkpoint's states, in their places. */
-export function checkpointRows(states: readonly StateWrite[]): readonly CheckpointColumns[] {
-  return states
-    .filter((state): state is StateWrite & { readonly value: Uint8Array } => state.value !== null)
-    .map(({ scope, id, value }, place) => ({ place, scope: nameToBytes(scope), id: nameToBytes(id), value }));
+export function checkpointRows(states: readonly StoredState[]): readonly CheckpointColumns[] {
+  return states.map(({ scope, id, value }, place) => ({
+    place,
+    scope: nameToBytes(scope),
+    id: nameToBytes(id),
+    value,
+  }));
 }
 
 /** The states of a checkpoint from its rows; undefined when they do not fit their digest, none for a whole ledger. */
@@ -182,7 +185,7 @@ export function checkpointStates(
   rows: readonly CheckpointColumns[],
   { base, baseDigest, checkpointDigest }: LedgerEnds,
   digests: LedgerDigests,
-): readonly StateWrite[] | undefined {
+): readonly StoredState[] | undefined {
   if (base === 0) return [];
   if (!sameBytes(digests.checkpoint(base, baseDigest, rows), checkpointDigest)) return undefined;
   return rows.map(({ scope, id, value }) => ({ scope: bytesToName(scope), id: bytesToName(id), value }));

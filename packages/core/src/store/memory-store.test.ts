@@ -75,16 +75,6 @@ describe("memoryStore", () => {
     await expect(store.namespaces({ limit: 0.5 })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 
-  it("replaces a whole state only at the head it was computed for", async () => {
-    const store = memoryStore();
-    await store.commit("n", [entry("a")], append);
-    const fresh = [{ scope: "s", id: "new", value: Uint8Array.of(7) }];
-    expect(await store.replaceStates("n", 0, fresh)).toBe(false);
-    expect([await read(store), await read(store, "new")]).toEqual([Uint8Array.of(1), undefined]);
-    expect(await store.replaceStates("n", 1, fresh)).toBe(true);
-    expect([await read(store), await read(store, "new")]).toEqual([undefined, Uint8Array.of(7)]);
-  });
-
   it("erases a namespace and starts it again at 1", async () => {
     const store = memoryStore();
     await store.commit("n", [entry("a")], append);
@@ -108,7 +98,6 @@ describe("memoryStore", () => {
     await expect(store.readEntries("n", { limit: 1 })).rejects.toMatchObject(closed);
     await expect(store.head("n")).rejects.toMatchObject(closed);
     await expect(store.namespaces({ limit: 1 })).rejects.toMatchObject(closed);
-    await expect(store.replaceStates("n", 0, [])).rejects.toMatchObject(closed);
     await expect(store.eraseNamespace("n")).rejects.toMatchObject(closed);
   });
 });

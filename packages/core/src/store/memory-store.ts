@@ -1,15 +1,7 @@
 import { QavrError } from "../errors/qavr-error.js";
 import { ChangeLog } from "./change-log.js";
 import type { Checkpoint, ScannedState, ScanOptions, SequencedEntry, StateWrite, Store, TakenKey } from "./store.js";
-import {
-  assertBatch,
-  assertCompaction,
-  assertEntry,
-  assertLimit,
-  assertName,
-  assertState,
-  compareNames,
-} from "./validate.js";
+import { assertBatch, assertEntry, assertLimit, assertName, assertState, compareNames } from "./validate.js";
 import { runOn, takenBy, WriteOverlay } from "./write-overlay.js";
 
 type Scopes = Map<string, Map<string, Uint8Array>>;
@@ -19,7 +11,7 @@ interface Space {
   readonly entries: SequencedEntry[];
   /** Keys of all entries, also of compacted ones. */
   readonly taken: Map<string, TakenKey>;
-  scopes: Scopes;
+  readonly scopes: Scopes;
   checkpoint: Checkpoint | undefined;
 }
 
@@ -110,18 +102,6 @@ export function memoryStore(): Store {
       return page([...spaces.keys()], options);
     },
 
-    async replaceStates(namespace, head, states) {
-      enter(namespace);
-      for (const state of states) assertState(state);
-      const target = spaces.get(namespace);
-      if (headOf(target) !== head) return false;
-      if (target) {
-        target.scopes = scopesOf(states);
-        changes.forget(namespace);
-      }
-      return true;
-    },
-
     async atHead(namespace, { after, limit, write: writes, work }) {
       enter(namespace);
       assertLimit(limit);
@@ -136,24 +116,11 @@ export function memoryStore(): Store {
       for (const state of revision.states) assertState(state);
       for (const state of revision.states) write(target.scopes, state);
       const { checkpoint } = revision;
-      if (checkpoint) {
+      if (checkpoint && checkpoint.seq > base) {
         target.entries.splice(0, checkpoint.seq - base);
         target.checkpoint = checkpoint;
       }
       changes.add(namespace, revision.states);
-      return true;
-    },
-
-    async compact(namespace, compaction) {
-      enter(namespace);
-      const target = spaces.get(namespace);
-      assertCompaction(compaction, target?.checkpoint?.seq ?? 0);
-      const { head, through, checkpoint, states } = compaction;
-      if (!target || headOf(target) !== head) return false;
-      target.entries.splice(0, through - (target.checkpoint?.seq ?? 0));
-      target.checkpoint = { seq: through, states: checkpoint.filter(({ value }) => value !== null) };
-      target.scopes = scopesOf(states);
-      changes.forget(namespace);
       return true;
     },
 
@@ -177,12 +144,6 @@ export function memoryStore(): Store {
 
 function headOf(space: Space | undefined): number {
   return space ? (space.checkpoint?.seq ?? 0) + space.entries.length : 0;
-}
-
-function scopesOf(states: readonly StateWrite[]): Scopes {
-  const scopes: Scopes = new Map();
-  for (const state of states) write(scopes, state);
-  return scopes;
 }
 
 function write(scopes: Scopes, state: StateWrite): void {

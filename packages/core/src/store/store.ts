@@ -18,6 +18,11 @@ export interface StateChanges {
   readonly written: readonly StateRef[] | undefined;
 }
 
+/** A state with its bytes. */
+export interface StoredState extends StateRef {
+  readonly value: Uint8Array;
+}
+
 /** A new value for one state; `null` removes it. The store keeps the array: the writer must not change it afterwards. */
 export interface StateWrite extends StateRef {
   readonly value: Uint8Array | null;
@@ -114,19 +119,7 @@ export interface ScannedState {
 export interface Checkpoint {
   /** Place of the last compacted entry. */
   readonly seq: number;
-  readonly states: readonly StateWrite[];
-}
-
-/** The new contents of a namespace when the beginning of its ledger is dropped. */
-export interface Compaction {
-  /** The head that it was computed at. */
-  readonly head: number;
-  /** Last entry to drop: above the last checkpoint, at most the head. */
-  readonly through: number;
-  /** The states as they were at `through`. */
-  readonly checkpoint: readonly StateWrite[];
-  /** The states as of the head. */
-  readonly states: readonly StateWrite[];
+  readonly states: readonly StoredState[];
 }
 
 /** Work on one moment of a namespace, for {@link Store.atHead}. */
@@ -150,7 +143,10 @@ export interface HeadWork {
 /** A change of a namespace that adds no entry. */
 export interface Revision {
   readonly states: readonly StateWrite[];
-  /** Where the ledger begins from now on: entries up to this place are dropped, as by {@link Store.compact}. */
+  /**
+   * The new beginning of the ledger, at most the head: entries up to its place are dropped. Their keys stay taken, for ever, and answer as
+   * before. A place that was dropped already changes nothing. Only for stores with {@link Store.readCheckpoint}.
+   */
   readonly checkpoint?: Checkpoint;
 }
 
@@ -239,9 +235,6 @@ export interface Store {
   /** One page of the namespaces that have entries, in the order of their names' UTF-8 bytes. */
   namespaces(options: ScanOptions): Promise<readonly string[]>;
 
-  /** Replaces the whole state of a namespace if its head still is `head`; otherwise changes nothing and resolves to false. */
-  replaceStates(namespace: string, head: number, states: readonly StateWrite[]): Promise<boolean>;
-
   /**
    * Runs work on the states and the last entries of one moment, whatever other handles write: how maintenance finishes while others
    * write. The states are read from the backend and not from a cache. Resolves to false, having done nothing, when more than `limit`
@@ -249,13 +242,7 @@ export interface Store {
    */
   atHead(namespace: string, work: HeadWork): Promise<boolean>;
 
-  /**
-   * Drops the beginning of a namespace's ledger and replaces its states if the head still is `head`; otherwise changes nothing and
-   * resolves to false. Keys of dropped entries stay taken, for ever, and answer as before. Optional.
-   */
-  compact?(namespace: string, compaction: Compaction): Promise<boolean>;
-
-  /** The checkpoint that a namespace's ledger begins with, undefined for a whole ledger. Exists when {@link Store.compact} does. */
+  /** The checkpoint that a namespace's ledger begins with, undefined for a whole ledger. Optional: a store without it cannot compact. */
   readCheckpoint?(namespace: string): Promise<Checkpoint | undefined>;
 
   /**

@@ -1,5 +1,5 @@
 import { QavrError } from "../errors/qavr-error.js";
-import { type Compaction, type LedgerEntry, STORE_LIMITS, type StateWrite } from "./store.js";
+import { type LedgerEntry, STORE_LIMITS, type StateWrite } from "./store.js";
 
 /**
  * Refuses a name that stores could confuse with another: empty, too long, or with lone surrogates (which have no UTF-8 form,
@@ -86,22 +86,6 @@ export function assertBatch(size: number, what: string): void {
       details: { what, size, limit: STORE_LIMITS.batch },
     });
   }
-}
-
-/**
- * @param last place of the last compacted entry
- * @throws INVALID_ARGUMENT for a place that lies outside the ledger, INVALID_ID, LIMIT_EXCEEDED
- */
-export function assertCompaction({ head, through, checkpoint, states }: Compaction, last: number): void {
-  if (!(Number.isInteger(through) && through > last && through <= head)) {
-    throw new QavrError(
-      "INVALID_ARGUMENT",
-      `A ledger of ${head} entries after ${last} cannot be compacted through ${through}.`,
-      { details: { head, through, checkpoint: last } },
-    );
-  }
-  for (const state of checkpoint) assertState(state);
-  for (const state of states) assertState(state);
 }
 
 /** Byte equality. */

@@ -63,7 +63,6 @@ export class SimulatedDisk {
       findKey: (...given) => remote(() => backend.findKey(...given)),
       head: (...given) => remote(() => backend.head(...given)),
       namespaces: (...given) => remote(() => backend.namespaces(...given)),
-      replaceStates: (...given) => remote(() => backend.replaceStates(...given)),
       atHead: (...given) => remote(() => backend.atHead(...given)),
       eraseNamespace: (...given) => remote(() => backend.eraseNamespace(...given)),
       close: async () => undefined,

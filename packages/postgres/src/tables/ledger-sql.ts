@@ -83,7 +83,6 @@ export interface LedgerSql {
    * that is greater.
    */
   leapTo(connection: Connection, namespace: string): Promise<number>;
-  deleteStates(connection: Connection, namespace: string): Promise<void>;
   /** Several statements. */
   deleteNamespace(connection: Connection, namespace: string): Promise<void>;
 }
@@ -294,10 +293,6 @@ export function ledgerSql({ schema: name, place, lockTimeout }: LedgerSqlOptions
     async leapTo(connection, namespace) {
       const [row] = await connection.rows(sql.leapTo, [nameId(namespace)]);
       return row?.revision as number;
-    },
-
-    async deleteStates(connection, namespace) {
-      await connection.rows(sql.deleteStates, [nameId(namespace)]);
     },
 
     async deleteNamespace(connection, namespace) {

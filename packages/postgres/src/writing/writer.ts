@@ -1,13 +1,13 @@
 import type { Store } from "@qavr/core";
-import { assertCompaction, type CommitReceipt, type StateWrite, stateAddress } from "@qavr/core/store";
+import { type CommitReceipt, type StateWrite, stateAddress } from "@qavr/core/store";
 import type { Connections, Limits } from "../connection/connections.js";
 import { isConnectionLoss, isTransient, toStoreError } from "../connection/postgres-errors.js";
 import type { KnownStates } from "../reading/known-states.js";
 import type { Announcement } from "../reading/notifications.js";
 import { workAtHead } from "../reading/work-at-head.js";
 import type { CheckpointSql } from "../tables/checkpoint-sql.js";
-import type { LedgerSql, NamespaceRow } from "../tables/ledger-sql.js";
-import { ABSENT, type Moment } from "../tables/moment.js";
+import type { LedgerSql } from "../tables/ledger-sql.js";
+import { ABSENT } from "../tables/moment.js";
 import { type LockedNamespace, type LockingOptions, withLockedNamespace } from "../tables/namespace-transaction.js";
 import type { ServerFacts } from "../tables/schema.js";
 import { type CommitCall, CommitGroup, type GroupCommit } from "./commit-group.js";
@@ -15,8 +15,7 @@ import { dropBeginning } from "./compact-ledger.js";
 import { namespaceQueue } from "./namespace-queue.js";
 
 /** All writes, one transaction per namespace at a time. */
-export interface Writer
-  extends Required<Pick<Store, "commit" | "replaceStates" | "atHead" | "compact" | "eraseNamespace">> {
+export interface Writer extends Pick<Store, "commit" | "atHead" | "eraseNamespace"> {
   /** Resolves when no write is waiting or running. */
   drained(): Promise<void>;
 }
@@ -118,44 +117,16 @@ export function writer({
       queue.add(namespace, { alone: true, work, resolve: resolve as (result: unknown) => void, reject });
     });
 
-  /** Replaces all states of a namespace in an open transaction. Returns the new moment. */
-  const replaceAll = async (
-    { connection, timed }: LockedNamespace,
-    namespace: string,
-    row: NamespaceRow,
-    replacement: readonly StateWrite[],
-  ): Promise<Moment> => {
-    await timed(() => sql.deleteStates(connection, namespace));
-    const after = { revision: await sql.leapTo(connection, namespace), digest: row.digest };
-    await sql.write(connection, namespace, { ...after, head: row.head, entries: [], states: lastOfEach(replacement) });
-    return after;
-  };
-
-  /** Notes that all states of a namespace were replaced, and announces it. */
-  const replaced = (namespace: string, after: Moment, askedAt: number): void => {
-    states.replaced(namespace, after, { askedAt, answeredAt: performance.now() });
-    announce({ namespace, revision: after.revision });
-  };
-
   return {
     commit: (namespace, entries, reduce) =>
       new Promise<readonly CommitReceipt[]>((resolve, reject) => {
         queue.add(namespace, { alone: false, entries, reduce, resolve, reject });
       }),
 
-    replaceStates: (namespace, head, replacement) =>
-      alone(namespace, async (locked) => {
-        const { connection, row, commit } = locked;
-        if ((row ? await sql.head(connection, namespace) : 0) !== head) return false;
-        if (!row || head === 0) return true;
-        const after = await replaceAll(locked, namespace, row, replacement);
-        replaced(namespace, after, await commit());
-        return true;
-      }),
-
     atHead: (namespace, { after, limit, work }) =>
       alone(namespace, async (locked) => {
         const { connection, row, commit } = locked;
+        if (row) await sql.head(connection, namespace);
         const ends = row && { head: row.head, base: row.base };
         const { done, revision } = await workAtHead(connection, { sql, namespace, ends, after, limit, work });
         if (!row || !revision) return done;
@@ -167,31 +138,11 @@ export function writer({
         const moment = { revision: await sql.leapTo(connection, namespace), digest: row.digest };
         const written = lastOfEach(revision.states);
         await sql.write(connection, namespace, { ...moment, head: row.head, entries: [], states: written });
-        replaced(namespace, moment, await commit());
+        const askedAt = await commit();
+        states.replaced(namespace, moment, { askedAt, answeredAt: performance.now() });
+        announce({ namespace, revision: moment.revision });
         return done;
       }),
-
-    compact(namespace, compaction) {
-      let asked = false;
-      return alone(namespace, async (locked) => {
-        const { connection, row, commit } = locked;
-        const { head, through, states: replacement } = compaction;
-        // A try without an answer had been kept.
-        if (asked && row?.base === through) {
-          await sql.confirm(connection, namespace);
-          replaced(namespace, row, await commit());
-          return true;
-        }
-        assertCompaction(compaction, row?.base ?? 0);
-        const ends = row && (await checkpoints.ends(connection, namespace));
-        if (!ends || ends.head !== head) return false;
-        await dropBeginning(locked, ends, { seq: through, states: compaction.checkpoint }, { sql: checkpoints, place });
-        const after = await replaceAll(locked, namespace, row, replacement);
-        asked = true;
-        replaced(namespace, after, await commit());
-        return true;
-      });
-    },
 
     eraseNamespace(namespace) {
       let asked = false;

@@ -30,7 +30,7 @@ interface Change extends Pick<ConformanceCase, "needs"> {
 
 const forgetShown = ({ engine }: Asking): Promise<void> => forget(engine, { namespace: "default", ids: ["d0", "d1"] });
 const compactAll = async ({ store, engine }: Asking): Promise<unknown> =>
-  store.compact && compact(engine, { namespace: "default", olderThan: 0 });
+  store.readCheckpoint && compact(engine, { namespace: "default", olderThan: 0 });
 
 async function reopen(asking: Asking, { open }: CaseContext): Promise<void> {
   await asking.engine.close();

@@ -3,8 +3,9 @@ import { expect } from "vitest";
 import type { ConformanceTopic } from "../conformance-case.js";
 import { expectRefusal } from "../fixtures/expect-refusal.js";
 import { allEntries, allStates } from "../fixtures/read-all.js";
-import { entry, scriptedReduction } from "../fixtures/scripted-reduction.js";
+import { entry, link, scriptedReduction } from "../fixtures/scripted-reduction.js";
 import { StateMirror } from "../fixtures/state-mirror.js";
+import { writeStates } from "../fixtures/write-states.js";
 
 const ref = (id: string, scope = "s"): StateRef => ({ scope, id });
 const three = ["a", "b", "c"].map((key) => entry(key, { link: [ref("m")] }));
@@ -82,6 +83,20 @@ export const atHead: ConformanceTopic = {
       },
     },
     {
+      title: "writes the last value of a state that it returns twice, and lets later commits build on it",
+      async run({ store }) {
+        await store.commit("n", three, scriptedReduction);
+        const value = link(undefined, { seq: 7, payload: new Uint8Array() });
+        const twice = [null, Uint8Array.of(1), value].map((value) => ({ ...ref("m"), value }));
+        const removed = [Uint8Array.of(1), null].map((value) => ({ ...ref("gone"), value }));
+        expect(await writeStates(store, "n", [...twice, ...removed])).toBe(true);
+        expect(await allStates(store, "n", "s")).toEqual(new Map([["m", value]]));
+        await store.commit("n", [entry("d", { link: [ref("m")] })], scriptedReduction);
+        const [last] = await store.readEntries("n", { after: 3, limit: 1 });
+        expect(await store.readStates("n", "s", ["m"])).toEqual([last && link(value, last)]);
+      },
+    },
+    {
       title: "changes nothing without being asked to write",
       async run({ store }) {
         await store.commit("n", three, scriptedReduction);
@@ -122,25 +137,6 @@ export const atHead: ConformanceTopic = {
         expect(await allStates(store, "n", "s")).toEqual(before);
         expect(await allStates(store, "n", "t")).toEqual(new Map());
         await expectRefusal(store.atHead("n", noting({ after: 0, write: false, limit: 0 })), "INVALID_ARGUMENT");
-      },
-    },
-    {
-      title: "drops the beginning of the ledger where it says so",
-      needs: "compact",
-      async run({ store }) {
-        await store.commit("n", three, scriptedReduction);
-        const checkpoint = { seq: 2, states: [{ ...ref("m"), value: Uint8Array.of(9) }] };
-        const work = noting({ after: 3, write: true }, { ...REVISION, checkpoint });
-        expect(await store.atHead("n", work)).toBe(true);
-        expect((await store.readEntries("n", { limit: 10 })).map(({ seq }) => seq)).toEqual([3]);
-        expect(await store.readCheckpoint?.("n")).toEqual(checkpoint);
-        expect(await store.commit("n", three.slice(0, 1), scriptedReduction)).toEqual([
-          { status: "duplicate", seq: 1 },
-        ]);
-        expect(await store.readStates("n", "s", ["m"])).toEqual([Uint8Array.of(1)]);
-        const behind = noting({ after: 0, write: false, limit: 1 });
-        expect(await store.atHead("n", behind)).toBe(true);
-        expect(behind.got.slice(0, 2)).toEqual([["c"], 3]);
       },
     },
     {

@@ -1,8 +1,8 @@
-import type { HeadWork } from "@qavr/core/store";
 import { expect } from "vitest";
 import type { ConformanceTopic } from "../conformance-case.js";
 import { expectRefusal } from "../fixtures/expect-refusal.js";
 import { entry, linksOf, scriptedReduction } from "../fixtures/scripted-reduction.js";
+import { writeStates } from "../fixtures/write-states.js";
 
 const counter = { scope: "stats", id: "count" };
 const counting = (key: string): ReturnType<typeof entry> => entry(key, { link: [counter] });
@@ -22,17 +22,7 @@ export const close: ConformanceTopic = {
         await expectRefusal(store.findKey("n", "a"), "STORE_CLOSED");
         await expectRefusal(store.head("n"), "STORE_CLOSED");
         await expectRefusal(store.namespaces({ limit: 1 }), "STORE_CLOSED");
-        await expectRefusal(store.replaceStates("n", 1, []), "STORE_CLOSED");
-        const work: HeadWork = {
-          after: 0,
-          limit: 1,
-          write: false,
-          *work() {
-            yield [];
-            return undefined;
-          },
-        };
-        await expectRefusal(store.atHead("n", work), "STORE_CLOSED");
+        await expectRefusal(writeStates(store, "n", []), "STORE_CLOSED");
         await expectRefusal(store.eraseNamespace("n"), "STORE_CLOSED");
       },
     },

@@ -2,6 +2,7 @@ import { DAMAGED_STATE } from "@qavr/core/store";
 import { expect } from "vitest";
 import type { ConformanceTopic } from "../conformance-case.js";
 import { entry, linksOf, scriptedReduction } from "../fixtures/scripted-reduction.js";
+import { writeStates } from "../fixtures/write-states.js";
 
 const links = [{ scope: "s", id: "a" }];
 
@@ -25,7 +26,7 @@ export const damage: ConformanceTopic = {
             await expect(commit("n"), part).rejects.toMatchObject({ code: "STORE_CORRUPT" });
           }
           await expect(damaged.head("n"), part).rejects.toMatchObject({ code: "STORE_CORRUPT" });
-          await expect(damaged.replaceStates("n", 2, []), part).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+          await expect(writeStates(damaged, "n", []), part).rejects.toMatchObject({ code: "STORE_CORRUPT" });
           expect(await commit("whole")).toMatchObject([{ status: "committed" }]);
           await damaged.close();
           await damage?.(part);
@@ -54,7 +55,7 @@ export const damage: ConformanceTopic = {
         const beside = damaged.commit("n", [entry("3", { link: [{ scope: "s", id: "b" }] })], scriptedReduction);
         await expect(onTop).rejects.toMatchObject({ code: "STORE_CORRUPT", details: { scope: "s", state: "a" } });
         expect(await beside).toEqual([{ status: "committed", seq: 2 }]);
-        await damaged.replaceStates("n", 2, [{ scope: "s", id: "a", value: kept as Uint8Array }]);
+        await writeStates(damaged, "n", [{ scope: "s", id: "a", value: kept as Uint8Array }]);
         await damaged.commit("n", [entry("2", { link: links })], scriptedReduction);
         expect(linksOf((await damaged.readStates("n", "s", ["a"]))[0])).toBe(2);
       },

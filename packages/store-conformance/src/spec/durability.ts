@@ -4,6 +4,7 @@ import type { ConformanceTopic } from "../conformance-case.js";
 import { plainFold } from "../fixtures/plain-fold.js";
 import { allEntries, allNamespaces, allStates } from "../fixtures/read-all.js";
 import { entry, scriptedReduction } from "../fixtures/scripted-reduction.js";
+import { writeStates } from "../fixtures/write-states.js";
 
 const ref = (id: string): { scope: string; id: string } => ({ scope: "s", id });
 
@@ -62,7 +63,11 @@ export const durability: ConformanceTopic = {
           await store.commit(namespace, [entry("a", { link: [ref("m"), ref("l")] })], scriptedReduction);
         }
         await store.commit("removed", [entry("b", { remove: [ref("m")] })], scriptedReduction);
-        await store.replaceStates("replaced", 1, [{ ...ref("m"), value: Uint8Array.of(5) }]);
+        const states = [
+          { ...ref("m"), value: Uint8Array.of(5) },
+          { ...ref("l"), value: null },
+        ];
+        await writeStates(store, "replaced", states);
         await store.eraseNamespace("erased");
         const before = await snapshot(store);
         await store.close();

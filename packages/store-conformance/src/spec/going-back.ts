@@ -5,6 +5,7 @@ import { plainFold } from "../fixtures/plain-fold.js";
 import { allEntries, allStates } from "../fixtures/read-all.js";
 import { entry, scriptedReduction } from "../fixtures/scripted-reduction.js";
 import { StateMirror } from "../fixtures/state-mirror.js";
+import { writeStates } from "../fixtures/write-states.js";
 
 const COUNT = { scope: "s", id: "count" };
 /** The note makes what it writes its own. */
@@ -82,14 +83,14 @@ export const goingBack: ConformanceTopic = {
       },
     },
     {
-      title: "has handles that know nothing of states that were replaced in a lost history",
+      title: "has handles that know nothing of states that were written at the head in a lost history",
       needs: "goesBack",
       async run(context) {
         const { store, other, goBack } = await twoHandles(context);
-        await store.replaceStates("n", 2, [{ ...COUNT, value: Uint8Array.of(1) }]);
+        await writeStates(store, "n", [{ ...COUNT, value: Uint8Array.of(1) }]);
         await store.readStates("n", "s", ["count"]);
         await goBack();
-        await other.replaceStates("n", 2, [{ ...COUNT, value: Uint8Array.of(2) }]);
+        await writeStates(other, "n", [{ ...COUNT, value: Uint8Array.of(2) }]);
         expect(await store.readStates("n", "s", ["count"])).toEqual([Uint8Array.of(2)]);
       },
     },

@@ -45,7 +45,6 @@ export const limits: ConformanceTopic = {
           "LIMIT_EXCEEDED",
         );
         await expectRefusal(store.commit("n", [entry("a")], writing(state)), "LIMIT_EXCEEDED");
-        await expectRefusal(store.replaceStates("n", 0, [state]), "LIMIT_EXCEEDED");
         expect(await store.head("n")).toBe(0);
         expect(await store.namespaces({ limit: 10 })).toEqual([]);
         expect(await store.readStates("n", "s", ["m"])).toEqual([undefined]);

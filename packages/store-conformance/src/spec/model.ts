@@ -17,7 +17,7 @@ export const model: ConformanceTopic = {
           return { model: { reference: memoryStore() }, real: { handles, mirrors: new Map(), open } };
         };
         const sequences = scriptPools.chain((pool) =>
-          fc.commands(commandArbitraries({ durable, compact: store.compact !== undefined }, pool), {
+          fc.commands(commandArbitraries({ durable, compact: store.readCheckpoint !== undefined }, pool), {
             maxCommands: 25,
             size: "max",
           }),

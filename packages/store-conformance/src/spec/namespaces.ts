@@ -4,6 +4,7 @@ import { expectRefusal } from "../fixtures/expect-refusal.js";
 import { HOSTILE_NAMES, REFUSED_NAMES } from "../fixtures/hostile-names.js";
 import { allEntries, allNamespaces, allStates } from "../fixtures/read-all.js";
 import { entry } from "../fixtures/scripted-reduction.js";
+import { writeStates } from "../fixtures/write-states.js";
 import { writing } from "../fixtures/writing.js";
 
 /** Bytes that say which name they belong to. */
@@ -43,7 +44,7 @@ export const namespaces: ConformanceTopic = {
           () => store.scanStates(none, "s", { limit: 1 }),
           () => store.readEntries(none, { limit: 1 }),
           () => store.head(none),
-          () => store.replaceStates(none, 0, []),
+          () => writeStates(store, none, []),
           () => store.eraseNamespace(none),
         ]) {
           await expectRefusal(call(), "INVALID_ID");
@@ -114,8 +115,7 @@ export const namespaces: ConformanceTopic = {
           await expectRefusal(store.scanStates("n", name, { limit: 1 }), code);
           await expectRefusal(store.readEntries(name, { limit: 1 }), code);
           await expectRefusal(store.head(name), code);
-          await expectRefusal(store.replaceStates(name, 0, []), code);
-          await expectRefusal(store.replaceStates("n", 0, [{ scope: "s", id: name, value: null }]), code);
+          await expectRefusal(writeStates(store, name, []), code);
           await expectRefusal(store.eraseNamespace(name), code);
         }
         expect(await store.namespaces({ limit: 10 })).toEqual([]);

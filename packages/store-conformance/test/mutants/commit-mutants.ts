@@ -1,5 +1,6 @@
-import type { Reduction, StateWrite } from "@qavr/core/store";
-import { address, type Mutant, mutant, verifying, withWrites } from "./mutant.js";
+import type { Reduction } from "@qavr/core/store";
+import { writing } from "../../src/fixtures/writing.js";
+import { address, type Mutant, mutant, verifying, withRevision, withWrites } from "./mutant.js";
 
 /** Faults of writing: keys, order, reductions, atomicity. */
 export const commitMutants: readonly Mutant[] = [
@@ -150,49 +151,26 @@ export const commitMutants: readonly Mutant[] = [
       }),
   })),
 
-  mutant("replaces states although the head has moved", "replaceStates", (store) => ({
-    replaceStates: async (namespace, _head, states) =>
-      store.replaceStates(namespace, await store.head(namespace), states),
+  mutant("writes the first value of a state that work at the head returns twice", "work at the head", (store) => ({
+    atHead: (namespace, given) =>
+      store.atHead(
+        namespace,
+        withRevision(given, (revision) => ({ ...revision, states: revision.states.toReversed() })),
+      ),
   })),
 
-  mutant("adds to the state where it should replace it", "replaceStates", (store) => {
-    const scopes = new Set<string>();
-    return {
-      commit: (namespace, entries, reduce) =>
-        store.commit(
-          namespace,
-          entries,
-          withWrites(reduce, (writes) => {
-            for (const { scope } of writes) scopes.add(scope);
-            return writes;
-          }),
-        ),
-      async replaceStates(namespace, head, states) {
-        const kept: StateWrite[] = [];
-        for (const scope of scopes) {
-          for (const { id, value } of await store.scanStates(namespace, scope, { limit: 10_000 })) {
-            kept.push({ scope, id, value });
-          }
-        }
-        return store.replaceStates(namespace, head, [...kept, ...states]);
-      },
-    };
-  }),
-
-  mutant("compacts although the head has moved", "compact", (store) => ({
-    compact: async (namespace, compaction) =>
-      store.compact?.(namespace, { ...compaction, head: await store.head(namespace) }) ?? false,
-  })),
-
-  mutant("forgets the keys of entries that it compacts away", "compact", (store) => {
+  mutant("forgets the keys of entries that it compacts away", "checkpoints", (store) => {
     const dropped = new Set<string>();
     let calls = 0;
     return {
-      async compact(namespace, compaction) {
-        for (const { key, seq } of await store.readEntries(namespace, { limit: 10_000 })) {
-          if (seq <= compaction.through) dropped.add(address(namespace, key));
-        }
-        return store.compact?.(namespace, compaction) ?? false;
+      async atHead(namespace, given) {
+        const entries = await store.readEntries(namespace, { limit: 10_000 });
+        const noting = withRevision(given, (revision) => {
+          const through = revision.checkpoint?.seq ?? 0;
+          for (const { key, seq } of entries) if (seq <= through) dropped.add(address(namespace, key));
+          return revision;
+        });
+        return store.atHead(namespace, noting);
       },
       commit: (namespace, entries, reduce) =>
         store.commit(
@@ -205,7 +183,7 @@ export const commitMutants: readonly Mutant[] = [
     };
   }),
 
-  mutant("begins to count again after a compaction", "compact", (store) => ({
+  mutant("begins to count again after a compaction", "checkpoints", (store) => ({
     async head(namespace) {
       return (await store.readEntries(namespace, { limit: 10_000 })).length;
     },
@@ -226,7 +204,9 @@ export const commitMutants: readonly Mutant[] = [
 
   mutant("erases the state of a namespace but keeps its ledger", "eraseNamespace", (store) => ({
     async eraseNamespace(namespace) {
-      await store.replaceStates(namespace, await store.head(namespace), []);
+      const entries = await store.readEntries(namespace, { limit: 10_000 });
+      await store.eraseNamespace(namespace);
+      await store.commit(namespace, entries, writing());
     },
   })),
 

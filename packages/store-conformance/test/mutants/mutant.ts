@@ -3,10 +3,12 @@ import { memoryStore, QavrError, type Store } from "@qavr/core";
 import {
   DamageReport,
   type EntryColumns,
+  type HeadWork,
   ledgerDigests,
   nameToBytes,
   type Reduce,
   type Reduction,
+  type Revision,
   type StateChanges,
   type StateWrite,
 } from "@qavr/core/store";
@@ -57,10 +59,8 @@ export function sharedMemoryBackend(
   const backend: Store = {
     ...current,
     commit: noting((store) => store.commit),
-    replaceStates: noting((store) => store.replaceStates),
     atHead: noting((store) => store.atHead),
     eraseNamespace: noting((store) => store.eraseNamespace),
-    compact: noting((store) => store.compact as NonNullable<Store["compact"]>),
     readStates: (...given) => current.readStates(...given),
     scanStates: (...given) => current.scanStates(...given),
     readEntries: (...given) => current.readEntries(...given),
@@ -103,10 +103,8 @@ export function sharedMemoryBackend(
         findKey: guard(backend.findKey),
         head: guard(backend.head),
         namespaces: guard(backend.namespaces),
-        replaceStates: guard(backend.replaceStates),
         atHead: guard(backend.atHead),
         eraseNamespace: guard(backend.eraseNamespace),
-        compact: guard(backend.compact as NonNullable<Store["compact"]>),
         readCheckpoint: guard(backend.readCheckpoint as NonNullable<Store["readCheckpoint"]>),
         changesSince: (namespace, cursor) => changesOf(backend, namespace, cursor),
         async close() {
@@ -132,6 +130,17 @@ export function withWrites(reduce: Reduce, change: (writes: readonly StateWrite[
   };
 }
 
+/** The work with what it returns passed through `change`. */
+export function withRevision(given: HeadWork, change: (revision: Revision) => Revision): HeadWork {
+  return {
+    ...given,
+    *work(entries, head) {
+      const revision = yield* given.work(entries, head);
+      return revision && change(revision);
+    },
+  };
+}
+
 /** Address of a state, for the mutants' own maps. */
 export const address = (scope: string, id: string): string => JSON.stringify([scope, id]);
 
@@ -147,23 +156,28 @@ interface Digesting {
 export function verifying(
   store: Store,
   { columns = (entry) => entry, first = digests.first }: Partial<Digesting> = {},
-): Pick<Required<Store>, "compact" | "eraseNamespace" | "verify"> {
+): Pick<Required<Store>, "atHead" | "eraseNamespace" | "verify"> {
   /** Digests of the last entries that were compacted away. */
   const bases = new Map<string, Uint8Array>();
-  const chain = async (namespace: string, through = Number.POSITIVE_INFINITY): Promise<Uint8Array> => {
+  /** Digests by the places of their entries. */
+  const chain = async (namespace: string): Promise<readonly Uint8Array[]> => {
+    const chained: Uint8Array[] = [];
     let digest = bases.get(namespace) ?? first(namespace);
     for (const { key, type, ...entry } of await store.readEntries(namespace, { limit: 10_000 })) {
-      if (entry.seq > through) break;
       digest = digests.entry(digest, columns({ ...entry, key: nameToBytes(key), type: nameToBytes(type) }));
+      chained[entry.seq] = digest;
     }
-    return digest;
+    return chained;
   };
   return {
-    async compact(namespace, compaction) {
-      const base = await chain(namespace, compaction.through);
-      const isDone = (await store.compact?.(namespace, compaction)) ?? false;
-      if (isDone) bases.set(namespace, base);
-      return isDone;
+    async atHead(namespace, given) {
+      const chained = await chain(namespace);
+      const noting = withRevision(given, (revision) => {
+        const base = chained[revision.checkpoint?.seq ?? 0];
+        if (base) bases.set(namespace, base);
+        return revision;
+      });
+      return store.atHead(namespace, noting);
     },
     async eraseNamespace(namespace) {
       bases.delete(namespace);
@@ -173,7 +187,7 @@ export function verifying(
       const report = new DamageReport();
       for (const namespace of await store.namespaces({ limit: 10_000 })) {
         if (only !== undefined && namespace !== only) continue;
-        report.addNamespace(await chain(namespace));
+        report.addNamespace((await chain(namespace)).at(-1) ?? bases.get(namespace) ?? first(namespace));
         report.entries += (await store.readEntries(namespace, { limit: 10_000 })).length;
       }
       return report.result(digests, only);

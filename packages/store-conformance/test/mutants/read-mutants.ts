@@ -139,17 +139,17 @@ export const readMutants: readonly Mutant[] = [
     };
   }),
 
-  mutant("does not say that states were replaced", "changesSince", (store) => {
-    let replaced = false;
+  mutant("does not say that work at the head wrote states", "changesSince", (store) => {
+    let wrote = false;
     return {
-      replaceStates(namespace, head, states) {
-        replaced = true;
-        return store.replaceStates(namespace, head, states);
+      atHead(namespace, given) {
+        wrote = true;
+        return store.atHead(namespace, given);
       },
       changesSince(namespace, cursor) {
         const changes = changesOf(store, namespace, cursor);
-        if (!replaced) return changes;
-        replaced = false;
+        if (!wrote) return changes;
+        wrote = false;
         return { ...changes, written: [] };
       },
     };
@@ -302,10 +302,10 @@ export const readMutants: readonly Mutant[] = [
             own.add(namespace, written);
             return receipts;
           },
-          async replaceStates(namespace, head, states) {
-            const replaced = await backend.replaceStates(namespace, head, states);
+          async atHead(namespace, given) {
+            const done = await backend.atHead(namespace, given);
             own.forget(namespace);
-            return replaced;
+            return done;
           },
           async eraseNamespace(namespace) {
             await backend.eraseNamespace(namespace);
