@@ -18,6 +18,7 @@ import {
   refuseOption,
   SCOPE,
   type ScopeOption,
+  TEXT,
 } from "@qavr/core/adapter";
 import { type FeedbackReward, isScoreRewards, type ScoreRewards } from "./outcomes/score-rewards.js";
 import { assertCollections, type CollectionOptions, MESSAGES } from "./recall/collections.js";
@@ -280,6 +281,11 @@ function refuseMisplaced(options: LearningOptions, table: Readonly<Record<string
 export interface VectorFields extends Pick<SemanticRecallOptions, "fetchK"> {
   /** Name of the body of memories that the ids belong to. @default the name of the index that is asked */
   readonly collection?: string | undefined;
+  /**
+   * Key of the metadata with each result's group: its tool, intent, file or topic, as text or a number. `grouped` of `@qavr/learners`
+   * learns from it. @default no groups
+   */
+  readonly groupKey?: string | undefined;
   /** True adds `qavr: { episode, handle }` to each result's metadata, for reports without the results themselves. @default false */
   readonly annotate?: boolean | undefined;
 }
@@ -289,6 +295,7 @@ const VECTOR_OPTIONS: OptionTable<VectorFields & EngineFields & { readonly memor
   fetchK: RECALL_OPTIONS.fetchK,
   memory: true,
   collection: NAME,
+  groupKey: TEXT,
   annotate: true,
 };
 

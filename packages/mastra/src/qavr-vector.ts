@@ -73,7 +73,7 @@ export function qavrVector<Vector extends MastraVector>(
   if (typeof vector?.query !== "function")
     refuseOption("qavr.vector", vector, "must be a vector store with a query method");
   assertVectorOptions(options);
-  const { memory, collection, annotate = false, fetchK, ...engineOptions } = options;
+  const { memory, collection, groupKey, annotate = false, fetchK, ...engineOptions } = options;
   const parts =
     memory === undefined
       ? createParts({ ...engineOptions, semanticRecall: { fetchK } })
@@ -88,7 +88,7 @@ export function qavrVector<Vector extends MastraVector>(
     proxyVector(vector, async (params, ask) => {
       // The memory ranks its own queries.
       if (!enabled || recallScopes.getStore()) return ask(params);
-      const plan = await planQuery(parts, from, collection ?? params.indexName);
+      const plan = await planQuery(parts, from, { collection: collection ?? params.indexName, groupKey });
       if (!plan) return ask(params);
       const results = await rankedQuery(plan, ask, params);
       const ranking = plan.rankings.at(-1)?.ranking;
@@ -157,12 +157,12 @@ function sharedParts(
 async function planQuery(
   parts: MemoryParts,
   from: RequestContext | ToolCaller | undefined,
-  collection: string,
+  reading: Pick<QueryPlan, "collection" | "groupKey">,
 ): Promise<QueryPlan | undefined> {
   try {
     const caller = await callingRun(parts, from);
     const scope = scopeOfCaller(parts, caller);
-    return scope && queryPlan(parts, caller.run, scope, collection);
+    return scope && queryPlan(parts, caller.run, scope, reading);
   } catch (error) {
     parts.kit.failOpen("RANKING_FAILED", "A query could not be ranked.", { error });
     return undefined;
@@ -181,14 +181,14 @@ function queryPlan(
   { kit, options }: MemoryParts,
   run: AgentRun | undefined,
   { namespace, context }: RunScope,
-  collection: string,
+  reading: Pick<QueryPlan, "collection" | "groupKey">,
 ): QueryPlan {
   return {
     kit,
     scope: { namespace, context },
     run,
     record: run === undefined || run.session !== undefined,
-    collection,
+    ...reading,
     fetchK: options.semanticRecall?.fetchK,
     recency: undefined,
     label: options.label,

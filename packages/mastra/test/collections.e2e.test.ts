@@ -1,12 +1,12 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Learner, memoryStore, similarity } from "@qavr/core";
+import { createEngine, type Learner, memoryStore, similarity } from "@qavr/core";
 import { localMemories } from "@qavr/local";
 import { openLessons } from "@qavr/markdown";
 import type { CollectionHit, CollectionQuery, LearningOptions, MemoryCollection } from "@qavr/mastra";
 import { QavrMemory } from "@qavr/mastra";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { bench, latest, scriptedAgent, USER } from "./support/bench.js";
 import { listener } from "./support/listener.js";
 import { promptText, type Script } from "./support/scripted-model.js";
@@ -47,6 +47,21 @@ describe("a collection of memories", () => {
       collection: "lessons",
       items: [{ id: "cache", label: "lessons cache" }, { id: "permissions" }],
     });
+  });
+
+  it("may say the group of each memory", async () => {
+    const engine = createEngine({ store: memoryStore() });
+    const rank = vi.spyOn(engine, "rank");
+    const search = (): CollectionHit[] => [
+      { id: "cache", text: TEXTS.cache, similarity: 0.9, group: "deploy" },
+      { id: "tea", text: "Three minutes.", similarity: 0.8 },
+    ];
+    const { memory } = bench({ engine, store: undefined, collections: [{ collection: { name: "lessons", search } }] });
+    await scriptedAgent(memory, [{ text: "ok" }]).generate("the deploy fails", {
+      memory: { thread: "task", resource: USER },
+    });
+    const asked = rank.mock.calls.find(([{ collection }]) => collection === "lessons");
+    expect(asked?.[0].candidates.map(({ group }) => group)).toEqual(["deploy", undefined]);
   });
 
   it("may be a collection of @qavr/local as it is, and learns under its name", async () => {

@@ -3,7 +3,7 @@ import type { LibSQLVector } from "@mastra/libsql";
 import { createVectorQueryTool } from "@mastra/rag";
 import { createEngine, memoryStore } from "@qavr/core";
 import { type QavrVector, qavrVector } from "@qavr/mastra";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { bench, latest, scriptedAgent, USER } from "./support/bench.js";
 import { libsql } from "./support/stores.js";
 import { DIMENSION, wordEmbedder, wordVector } from "./support/word-embedder.js";
@@ -133,6 +133,21 @@ describe("a wrapped vector store", () => {
       exposures: [{ collection: INDEX, items: [{ id: "cache" }] }],
     });
     expect((await documents.query(query))[0]?.id).toBe("permissions");
+  });
+
+  it("reads each result's group from its metadata", async () => {
+    await vector.upsert({
+      indexName: INDEX,
+      ids: ["rollout", "leaf"],
+      vectors: ["deploy fails again", "tea fails"].map(wordVector),
+      metadata: [{ tool: "deploy" }, { tool: 7 }],
+    });
+    const engine = createEngine({ store: memoryStore() });
+    const rank = vi.spyOn(engine, "rank");
+    await qavrVector(vector, { engine, groupKey: "tool" }).query({ ...query, topK: 5 });
+    const [{ candidates }] = rank.mock.calls[0] as Parameters<typeof engine.rank>;
+    const groups = Object.fromEntries(candidates.map(({ id, group }) => [id, group]));
+    expect(groups).toMatchObject({ rollout: "deploy", leaf: "7", cache: undefined });
   });
 
   it("does not rank what a memory around it ranks", async () => {

@@ -29,7 +29,7 @@ export {
   withinBudget,
 } from "./described.js";
 export type { ReadMemory, RunTexts, ToolStep } from "./find-used.js";
-export { toLabel } from "./label.js";
+export { groupIn, toLabel } from "./label.js";
 export { createLog, type LineFields, type Log, SHARED_LOG_CODES, type SharedLogCode, warnOnce } from "./log-codes.js";
 export {
   DEFAULT_STORE_PATH,

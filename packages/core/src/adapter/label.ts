@@ -2,6 +2,12 @@ import { MAX_LABEL } from "../engine/check.js";
 import { isThenable } from "../errors/is-thenable.js";
 import { QavrError } from "../errors/qavr-error.js";
 
+/** A group from a memory's metadata: text that is not empty, or a number; undefined for anything else. @param key undefined: no groups */
+export function groupIn(metadata: object | undefined, key: string | undefined): string | undefined {
+  const group = key === undefined ? undefined : (metadata as Readonly<Record<string, unknown>> | undefined)?.[key];
+  return (typeof group === "string" && group !== "") || typeof group === "number" ? String(group) : undefined;
+}
+
 /**
  * The answer of an application's `label` function as a label of the engine: one line of at most 80 characters, longer ones cut.
  *

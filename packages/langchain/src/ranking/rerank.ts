@@ -1,7 +1,7 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import type { Ranking } from "@qavr/core";
-import { byRank, type RunRanking, type RunScope, toLabel, withRecency } from "@qavr/core/adapter";
+import { byRank, groupIn, type RunRanking, type RunScope, toLabel, withRecency } from "@qavr/core/adapter";
 import { documentId } from "../document-ids.js";
 import type { MemoryParts } from "../memory-parts.js";
 import { isOver, type RunSite } from "../runs/find-run.js";
@@ -96,12 +96,6 @@ function arranged({ found, options, host, keepOrder }: RerankRequest, k: number)
   return { found, similarities, places: documents.map((_, place) => place) };
 }
 
-/** A document's group; undefined where its metadata has none. */
-function groupOf({ metadata }: DocumentInterface, { groupKey }: RankingOptions): string | undefined {
-  const group: unknown = groupKey === undefined ? undefined : metadata?.[groupKey];
-  return (typeof group === "string" && group !== "") || typeof group === "number" ? String(group) : undefined;
-}
-
 /** Translates one retrieval for the engine, and its ranking for LangChain. */
 function rankingOf(
   { shown, ids, label }: RankingParts,
@@ -124,7 +118,7 @@ function rankingOf(
         text: document.pageContent,
         label: toLabel(label?.(document)),
         unverified: options.unverified?.(document) === true,
-        group: groupOf(document, options),
+        group: groupIn(document.metadata, options.groupKey),
       })),
       topK,
       ...(unrecorded ? { record: false, returned: unrecorded.returned } : { keepOrder }),

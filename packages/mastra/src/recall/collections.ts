@@ -21,6 +21,8 @@ export interface CollectionHit {
   readonly text: string;
   /** Higher is better, finite, on the same scale in every search. */
   readonly similarity: number;
+  /** Its tool, intent, file or topic. `grouped` of `@qavr/learners` learns from it. @default no group */
+  readonly group?: string | undefined;
 }
 
 /** A body of memories that are not messages: lessons, claims, procedures. */

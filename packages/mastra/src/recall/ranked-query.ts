@@ -1,6 +1,6 @@
 import type { QueryResult, QueryVectorParams } from "@mastra/core/vector";
 import type { Ranking } from "@qavr/core";
-import { byRank, RECENT_FROM, type Recency, type RunScope, toLabel, withRecency } from "@qavr/core/adapter";
+import { byRank, groupIn, RECENT_FROM, type Recency, type RunScope, toLabel, withRecency } from "@qavr/core/adapter";
 import type { LearningOptions } from "../learning-options.js";
 import type { MemoryParts } from "../memory-parts.js";
 import { type AgentRun, entriesOf } from "../runs/agent-run.js";
@@ -21,6 +21,8 @@ export interface QueryPlan {
   /** Prefers newer memories. */
   readonly recency: Recency | undefined;
   readonly label: LearningOptions["label"];
+  /** Key of the metadata with a result's group. @default no groups */
+  readonly groupKey?: string | undefined;
   /** Name of the embedding model, for the name of its vector space. */
   readonly model: string | undefined;
   /** The rankings that followed from this plan. */
@@ -145,7 +147,8 @@ function rankCandidates(
       const candidates = results.map((result, place) => {
         const [id, text] = [ids[place] as string, plan.textOf(result)];
         const label = toLabel(plan.label?.({ collection, id, text, metadata: result.metadata }));
-        const candidate = { id, similarity: similarities[place] as number, label };
+        const group = groupIn(result.metadata, plan.groupKey);
+        const candidate = { id, similarity: similarities[place] as number, label, group };
         return text === undefined ? candidate : { ...candidate, text };
       });
       const space = queryVector && { vector: queryVector, space: `${model}/${queryVector.length}` };
