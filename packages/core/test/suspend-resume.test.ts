@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { memoryStore, type Store } from "../src/index.js";
-import { replay } from "../src/maintenance/index.js";
-import { DAY, evidenceIn, request, testEngine } from "./support/test-engine.js";
+import { type Learner, memoryStore, type OutcomeReceipt, qValue, type Store } from "../src/index.js";
+import { compact, replay } from "../src/maintenance/index.js";
+import { withOutbox } from "../src/store-kit.js";
+import { memoryOutbox } from "./support/memory-outbox.js";
+import { DAY, evidenceIn, request, type TestEngine, testEngine } from "./support/test-engine.js";
 import { turn } from "./support/turn.js";
 
 /** A memory store whose reads wait while they are held. */
@@ -208,25 +210,6 @@ describe("a suspended episode", () => {
     await ending;
   });
 
-  it("that two processes resume at once keeps what both showed", async () => {
-    const store = memoryStore();
-    const opener = testEngine({ store, prefix: "opener" }).engine;
-    const { episode } = await opener.rank(request({ topK: 1 }));
-    await opener.suspend(episode, { alias: "thread" });
-    const [left, right] = [testEngine({ store, prefix: "left" }).engine, testEngine({ store, prefix: "right" }).engine];
-    for (const [engine, id] of [
-      [left, "l"],
-      [right, "r"],
-    ] as const) {
-      expect(await engine.resume("thread")).toBe(episode);
-      await engine.rank(request({ episode, topK: 1, candidates: [{ id, similarity: 1 }] }));
-    }
-    await left.end(episode, { reward: true });
-    await right.end(episode, { reward: true });
-    expect(Object.keys(await evidenceIn(right)).sort()).toEqual(["d0", "l", "r"]);
-    expect(await replay(right)).toMatchObject({ identical: true });
-  });
-
   it("takes credit, and narrowing, by the number that each exposure has in the whole episode", async () => {
     const { engine } = testEngine();
     const { episode } = await engine.rank(request({ topK: 1 }));
@@ -300,5 +283,98 @@ describe("a suspended episode", () => {
     await engine.suspend(episode, { alias: "thread" });
     now = 1_001;
     expect(await engine.resume("thread")).toBeUndefined();
+  });
+});
+
+describe("an episode that two processes have resumed", () => {
+  /** An episode with one exposure that waits, resumed by two processes. */
+  async function resumedTwice(wrap: (store: Store) => Store = (store) => store) {
+    const store = memoryStore();
+    const before = testEngine({ store, prefix: "before" }).engine;
+    const { episode } = await before.rank(request({ topK: 1 }));
+    await before.suspend(episode, { alias: "thread" });
+    const [first, second] = ["first", "second"].map((prefix) => testEngine({ store: wrap(store), prefix })) as [
+      TestEngine,
+      TestEngine,
+    ];
+    for (const { engine } of [first, second]) expect(await engine.resume("thread")).toBe(episode);
+    const only = { candidates: [{ id: "only the second", similarity: 1 }] };
+    await second.engine.rank(request({ episode, topK: 1, ...only }));
+    return { store, episode, first, second };
+  }
+
+  it("belongs to the first that ends it: the second is refused, and what it alone showed is not credited", async () => {
+    const { episode, first, second } = await resumedTwice();
+    await first.engine.end(episode, { reward: true });
+    await expect(second.engine.end(episode, { reward: false })).rejects.toMatchObject({
+      code: "UNKNOWN_EPISODE",
+      message: expect.stringContaining("another process"),
+      details: { episode },
+    });
+    expect(await evidenceIn(first.engine)).toEqual({ d0: 1 });
+    expect(await second.engine.explain(episode)).toMatchObject({ state: "ended", outcome: { reward: 1 } });
+    expect((await second.engine.status()).episodes).toEqual({ open: 0, recorded: 1, suspended: 0, abandoned: 0 });
+
+    // Its outcome can be added as one of any reporter.
+    await second.engine.report(episode, { reward: false, tier: "verified" });
+    expect(await second.engine.explain(episode)).toMatchObject({ outcome: { reward: 0, tier: "verified" } });
+    expect(await replay(first.engine)).toMatchObject({ identical: true });
+  });
+
+  it("answers the second with the first receipt where both give the same outcome under one key", async () => {
+    const { episode, first, second } = await resumedTwice();
+    const outcome = { reward: true, idempotencyKey: "run" };
+    const { seq } = (await first.engine.end(episode, outcome)) as OutcomeReceipt;
+    expect(await second.engine.end(episode, outcome)).toEqual({ status: "duplicate", episode, seq });
+    expect(await evidenceIn(first.engine)).toEqual({ d0: 1 });
+  });
+
+  it("belongs to the first that records something, also a report, another suspension or an outcome in an outbox", async () => {
+    const reported = await resumedTwice();
+    await reported.second.engine.report(reported.episode, { reward: true });
+    await expect(reported.first.engine.suspend(reported.episode, { alias: "later" })).rejects.toMatchObject({
+      code: "UNKNOWN_EPISODE",
+    });
+
+    const suspended = await resumedTwice();
+    await suspended.second.engine.suspend(suspended.episode, { alias: "later" });
+    await expect(suspended.first.engine.report(suspended.episode, { reward: true })).rejects.toMatchObject({
+      code: "UNKNOWN_EPISODE",
+    });
+    expect(await suspended.first.engine.resume("later")).toBe(suspended.episode);
+    await suspended.first.engine.end(suspended.episode, { reward: true });
+    expect(await evidenceIn(suspended.first.engine)).toEqual({ d0: 0.5, "only the second": 0.5 });
+
+    const queued = await resumedTwice((store) => withOutbox(store, memoryOutbox()));
+    await queued.first.engine.end(queued.episode, { reward: true });
+    await expect(queued.second.engine.end(queued.episode)).rejects.toMatchObject({ code: "UNKNOWN_EPISODE" });
+  });
+
+  it("does not become abandoned because the second never ends it", async () => {
+    const { episode, first, second } = await resumedTwice();
+    await first.engine.end(episode, { reward: true });
+    second.clock.now += 2 * DAY;
+    const { episode: other } = await second.engine.rank(request());
+    await second.engine.end(other);
+    expect((await second.engine.status()).episodes).toEqual({ open: 0, recorded: 2, suspended: 0, abandoned: 0 });
+    expect(second.logs).toEqual([]);
+  });
+
+  it("is folded again by another learner, which cannot read how it began", async () => {
+    const { store, engine, clock } = testEngine();
+    const { episode } = await engine.rank(request({ topK: 1 }));
+    await engine.suspend(episode, { alias: "thread" });
+    clock.now += DAY;
+    const later = testEngine({ store, prefix: "later" });
+    later.clock.now = clock.now;
+    await later.engine.resume("thread");
+    for (const id of ["second", "third"]) {
+      await later.engine.rank(request({ episode, topK: 1, candidates: [{ id, similarity: 1 }] }));
+      await later.engine.report(episode, { reward: true });
+    }
+    expect(await compact(later.engine, { namespace: "default", olderThan: 1 })).toMatchObject({ dropped: 1 });
+    const other = testEngine({ store, prefix: "other", learner: qValue() as Learner }).engine;
+    expect(await replay(other, { write: true })).toMatchObject({ written: true });
+    expect(await replay(other)).toMatchObject({ identical: true });
   });
 });

@@ -80,7 +80,7 @@ export function createEngine(options: EngineOptions): Engine {
   const createId = checkedIds(options.createId ?? (() => crypto.randomUUID()));
   const log = safeLog(options);
   const tasks = createTaskTracker();
-  const reduce = ledgerReducer(learner, governance);
+  const reduce = ledgerReducer(learner, governance, true);
   const counters: EngineCounters = { degraded: 0, lost: 0 };
   const timeouts = { timeout: settings.writeTimeout, setTimer };
   const heal: Heal = async (namespace, damaged) => (await onFirstUse()).healStates(parts, namespace, damaged);

@@ -61,7 +61,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     return [
       // The episode is not over before the last of them.
       ...toEntries({ ...event, exposures: exposures.slice(0, half), state: "open", suspendedAs: undefined }),
-      ...toEntries({ ...event, exposures: exposures.slice(half), aliases: [] }),
+      ...toEntries({ ...event, exposures: exposures.slice(half), aliases: [], continues: 0 }),
     ];
   };
 
@@ -93,6 +93,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
           state,
           aliases,
           suspendedAs,
+          continues: episode.earlier ? durable : 0,
           onEdit,
           exposures: exposures.map((exposure) => recorded(exposure, recordedCandidates)),
         };

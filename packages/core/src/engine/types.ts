@@ -336,7 +336,8 @@ export interface Engine {
   suspend(episode: string, options: { readonly alias: string }): Promise<void>;
 
   /**
-   * Reopens the suspended episode of an alias; undefined if there is none, or if it accepts no outcome any more.
+   * Reopens the suspended episode of an alias; undefined if there is none, or if it accepts no outcome any more. Where several processes
+   * resume it, it belongs to the first that records something of it: `end`, `report` and `suspend` reject with UNKNOWN_EPISODE in the others.
    * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, and the store's codes: it waits no longer than a ranking does
    */
   resume(alias: string, options?: { readonly namespace?: string | undefined }): Promise<string | undefined>;

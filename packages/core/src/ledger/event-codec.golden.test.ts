@@ -14,6 +14,7 @@ const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
       state: "suspended",
       aliases: ["run-1", "ünï"],
       suspendedAs: "thread",
+      continues: 3,
       onEdit: "discount",
       exposures: [
         {
@@ -57,7 +58,7 @@ const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
         },
       ],
     },
-    "0103652d3101020572756e2d3105c3bc6ec3af06746872656164010104646f63730764656661756c7404686f7374800c01047f8000010563617640310000803e3100000040000080aa6db779420201610000403f0162000000bf020100ac020101ac020101efbeadde04556e646f330000003f0000803e000000be000040400001000000bf",
+    "0103652d3101020572756e2d3105c3bc6ec3af0674687265616403010104646f63730764656661756c7404686f7374800c01047f8000010563617640310000803e3100000040000080aa6db779420201610000403f0162000000bf020100ac020101ac020101efbeadde04556e646f330000003f0000803e000000be000040400001000000bf",
   ],
   [
     "an exposure that was held out",
@@ -67,6 +68,7 @@ const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
       state: "ended",
       aliases: [],
       suspendedAs: undefined,
+      continues: 0,
       onEdit: "keep",
       exposures: [
         {
@@ -92,7 +94,7 @@ const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
         },
       ],
     },
-    "0103652d31020000000104646f63730764656661756c7400000000056361764031000000000f0000803e000080aa6db77942000000000000",
+    "0103652d3102000000000104646f63730764656661756c7400000000056361764031000000000f0000803e000080aa6db77942000000000000",
   ],
   [
     "an outcome with reward, votes and use",

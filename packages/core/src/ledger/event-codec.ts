@@ -152,6 +152,7 @@ function writeExposureEvent(writer: ByteWriter, event: ExposureEvent): void {
     .u8(EPISODE_STATES.indexOf(event.state))
     .list(event.aliases, (alias) => writer.text(alias))
     .text(event.suspendedAs ?? "")
+    .count(event.continues)
     .u8(EDIT_POLICIES.indexOf(event.onEdit))
     .list(event.exposures, (exposure) => writeExposure(writer, exposure));
 }
@@ -163,6 +164,7 @@ function readExposureEvent(reader: ByteReader): ExposureEvent {
     state: pick(EPISODE_STATES, reader.u8()),
     aliases: reader.list(() => reader.text()),
     suspendedAs: reader.text() || undefined,
+    continues: reader.count(),
     onEdit: pick(EDIT_POLICIES, reader.u8()),
     exposures: reader.list(() => readExposure(reader)),
   };

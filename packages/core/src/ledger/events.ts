@@ -103,6 +103,11 @@ export interface ExposureEvent {
   readonly aliases: readonly string[];
   /** Under which name a suspended episode waits. */
   readonly suspendedAs: string | undefined;
+  /**
+   * Of a resumed episode, the number of exposures before these; 0 for others. The ledger has another number where a second process has
+   * resumed the episode, too, and was first to record something.
+   */
+  readonly continues: number;
   readonly onEdit: EditPolicy;
   readonly exposures: readonly RecordedExposure[];
 }

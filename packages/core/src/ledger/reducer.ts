@@ -1,9 +1,16 @@
+import { QavrError } from "../errors/qavr-error.js";
 import type { Learner } from "../learners/learner.js";
 import type { Reduce, Reduction, SequencedEntry } from "../store/store.js";
 import { countEpisode } from "./context-counts.js";
 import { Draft, type Loading } from "./draft.js";
 import { drawOf, groupsOf, similaritiesOf, toEpisodeExposure } from "./episode-exposure.js";
-import { type Claim, type CountedReward, type Credibility, emptyEpisode } from "./episode-record.js";
+import {
+  type Claim,
+  type CountedReward,
+  type Credibility,
+  type EpisodeRecord,
+  emptyEpisode,
+} from "./episode-record.js";
 import { decodeEvent } from "./event-codec.js";
 import {
   type CopyEvent,
@@ -32,16 +39,23 @@ const KEPT_AFTER_EDIT: Readonly<Record<EditPolicy, number>> = { keep: 1, discoun
 /**
  * The fold: what each ledger entry does to the state. The only place that knows it; live commits and replay run this code.
  *
+ * @param isLive refuses what a process records of an episode that another process has continued; a replay has nothing to refuse
+ *
  * An episode's effect on the learner's states is a function of all its credited exposures and of the best outcome known. When
  * either changes, the recorded contribution is taken back and a new one is added.
  */
-export function ledgerReducer<Shared, Memory>(learner: Learner<Shared, Memory>, governance?: Governance): Reduce {
+export function ledgerReducer<Shared, Memory>(
+  learner: Learner<Shared, Memory>,
+  governance?: Governance,
+  isLive?: boolean,
+): Reduce {
   return function* reduce(entry: SequencedEntry): Reduction {
     const event = decodeEvent(entry.type, entry.payload);
     const draft = new Draft(learner, entry);
     switch (event.type) {
       case "exposure":
         yield* draft.load([statsRef, episodeRef(event.episode)]);
+        if (isLive) assertOwned(draft.episode(event.episode), event);
         yield* foldExposures(draft, event, governance);
         break;
       case "outcome":
@@ -99,6 +113,16 @@ export function ledgerReducer<Shared, Memory>(learner: Learner<Shared, Memory>, 
     }
     return draft.writes();
   };
+}
+
+/** A resumed episode belongs to the process that records something of it first. @throws UNKNOWN_EPISODE for any other */
+function assertOwned(known: EpisodeRecord | undefined, { episode, continues }: ExposureEvent): void {
+  if (!known || continues === 0 || (known.state !== "ended" && known.exposures.length === continues)) return;
+  throw new QavrError(
+    "UNKNOWN_EPISODE",
+    `Episode ${episode} is continued by another process. Open a new one, or report() on it.`,
+    { details: { episode } },
+  );
 }
 
 function* foldExposures<Shared, Memory>(

@@ -71,6 +71,7 @@ export const ledgerEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
     state: fc.constantFrom(...EPISODE_STATES),
     aliases: names,
     suspendedAs: fc.option(legalName, { nil: undefined }),
+    continues: count,
     onEdit: fc.constantFrom(...EDIT_POLICIES),
     exposures: fc.array(exposure, { maxLength: 3 }),
   }),

@@ -57,6 +57,8 @@ export function createEpisodeLifecycle(parts: EngineParts): EpisodeLifecycle {
         if (outcome && episode.unsentOutcome === outcome) episode.unsentOutcome = undefined;
         return receipt;
       } catch (error) {
+        // Another process owns it.
+        if (QavrError.isInstance(error, "UNKNOWN_EPISODE")) open.remove(episode);
         if (outcome && !QavrError.isInstance(error, "IDEMPOTENCY_CONFLICT")) episode.unsentOutcome = outcome;
         throw error;
       }
