@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { memoryStore, type Store, similarity } from "../src/index.js";
-import { repair, verify } from "../src/maintenance/index.js";
+import { type Engine, memoryStore, type Store, similarity } from "../src/index.js";
+import { compact, comparePolicies, type Progress, repair, replay, revoke, verify } from "../src/maintenance/index.js";
 import { faultyStore } from "./support/faulty-store.js";
 import { request, testEngine } from "./support/test-engine.js";
 import { writeStates } from "./support/write-states.js";
@@ -87,5 +87,51 @@ describe("maintenance", () => {
 
   it("refuses an object that createEngine() did not make", async () => {
     await expect(verify({} as never)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+});
+
+describe("the progress of long work", () => {
+  const long = async (): Promise<ReturnType<typeof testEngine>> => {
+    const world = testEngine();
+    for (let run = 0; run < 120; run++) {
+      const { episode } = await world.engine.rank(request());
+      await world.engine.end(episode, { reward: true, source: "liar" });
+    }
+    world.clock.now += 1_000;
+    return world;
+  };
+  const namespace = "default";
+
+  it.each<readonly [string, (engine: Engine, progress: Progress) => Promise<unknown>, number]>([
+    ["verify", (engine, progress) => verify(engine, { progress }), 240],
+    ["repair", (engine, progress) => repair(engine, { progress }), 240],
+    ["replay", (engine, progress) => replay(engine, { write: true, progress }), 240],
+    ["revoke", (engine, progress) => revoke(engine, { namespace, source: "liar", progress }), 241],
+    ["compact", (engine, progress) => compact(engine, { namespace, olderThan: 0, progress }), 240],
+    ["comparePolicies", (engine, progress) => comparePolicies(engine, { learner: similarity(), progress }), 240],
+  ])("%s", async (_, work, total) => {
+    const { engine } = await long();
+    const calls: (readonly [number, number])[] = [];
+    await work(engine, (...call) => void calls.push(call));
+    expect(calls.slice(0, 3)).toEqual([
+      [100, total],
+      [200, total],
+      [total, total],
+    ]);
+    await expect(work(engine, "yes" as unknown as Progress)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+
+  it("of several namespaces is that of all, and after a compaction that of what is left", async () => {
+    const world = await taught(memoryStore(), ["a", "b"]);
+    const { episode } = await world.engine.rank(request({ namespace: "b" }));
+    world.clock.now += 1_000;
+    await compact(world.engine, { namespace: "b", olderThan: 1 });
+    await world.engine.end(episode, { reward: true });
+    const calls: (readonly [number, number])[] = [];
+    await verify(world.engine, { progress: (...call) => void calls.push(call) });
+    expect(calls).toEqual([
+      [2, 2],
+      [4, 4],
+    ]);
   });
 });

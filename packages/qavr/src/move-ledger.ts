@@ -1,9 +1,8 @@
 import { createEngine, QavrError, type Store } from "@qavr/core";
 import { governance } from "@qavr/core/governance";
-import { copyLedger, verify } from "@qavr/core/maintenance";
+import { copyLedger, type Progress, verify } from "@qavr/core/maintenance";
 import { CommandError } from "./exit-codes.js";
 import { learnerOf } from "./open-ledger.js";
-import type { Progress } from "./terminal/terminal.js";
 
 export interface MoveReport {
   readonly namespaces: number;
@@ -54,8 +53,7 @@ async function copyNamespace(
   progress: Progress | undefined,
 ): Promise<number> {
   const learner = await learnerOf(from, namespace);
-  const head = await from.head(namespace);
-  const copied = await copyLedger({ from, to, namespace, learner, progress: (last) => progress?.(last, head) });
+  const copied = await copyLedger({ from, to, namespace, learner, progress });
   const checked = await verify(createEngine({ store: to, learner, governance: governance() }), { namespace });
   if (checked.ok) return copied;
   throw new QavrError(

@@ -4,9 +4,9 @@ import { memoryStore } from "@qavr/core";
 import { governance } from "@qavr/core/governance";
 import { revoke } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { moveLedger } from "../src/move-ledger.js";
-import { appEngine, ledgerFile, newPath, runApp } from "./support/ledgers.js";
+import { appEngine, ledgerFile, newPath, runApp, START } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 
 let ledger: string;
@@ -65,6 +65,21 @@ describe("qavr ledger", () => {
     });
     const repaired = await qavr("ledger", "repair", "-s", path);
     expect(repaired).toMatchObject({ exitCode: 0, stderr: expect.stringContaining("0 entries are kept.") });
+  });
+
+  it.each([
+    ["ledger verify", "checking entries"],
+    ["ledger repair", "checking entries"],
+    ["ledger compact --older-than 1 --yes", "checking entries"],
+    ["revoke --source nobody --dry-run", "building states"],
+    ["eval --learner similarity", "comparing entries"],
+  ])("shows the progress of %s on standard error when it takes long", async (command, label) => {
+    let now = 0;
+    vi.spyOn(performance, "now").mockImplementation(() => (now += 1_000));
+    vi.useFakeTimers({ toFake: ["Date"], now: START + 2 * 86_400_000 });
+    onTestFinished(() => void vi.restoreAllMocks().useRealTimers());
+    const { stderr } = await qavr(...command.split(" "), "-s", await ledgerFile({ runs: 20 }));
+    expect(stderr).toContain(`${label}: 100 %`);
   });
 
   it("says how much was moved", async () => {

@@ -10,6 +10,7 @@ import { stateAddress } from "../store/state-address.js";
 import type { StateRef, Store, StoredState } from "../store/store.js";
 import { assertName } from "../store/validate.js";
 import { type Fold, LedgerReplay } from "./ledger-replay.js";
+import { checkProgress, type Progress } from "./progress.js";
 import { isSame, settle, TAIL } from "./rebuild.js";
 import type { CompactionReport } from "./reports.js";
 
@@ -21,12 +22,15 @@ export interface CompactOptions {
    * @default the engine's outcomeWindow, 30 days
    */
   readonly olderThan?: number | undefined;
+  readonly progress?: Progress | undefined;
 }
 
-const OPTIONS: FieldsOf<CompactOptions> = { namespace: true, olderThan: true };
+const OPTIONS: FieldsOf<CompactOptions> = { namespace: true, olderThan: true, progress: true };
 const PAGE = 1_000;
 /** How often a compaction starts again because the ledger grew under it. */
 const ATTEMPTS = 5;
+
+type CompactionParts = EngineParts & Pick<CompactOptions, "progress">;
 
 /** A fold as it was at the place up to which entries go. */
 interface Taken {
@@ -49,8 +53,9 @@ export async function compact(engine: Engine, options: CompactOptions): Promise<
   const { store, outcomeWindow } = parts;
   // A misspelt age would drop what the default age says, for good.
   checkFields(options, "What to compact", "compact has no option", OPTIONS);
-  const { namespace, olderThan = outcomeWindow } = options;
+  const { namespace, olderThan = outcomeWindow, progress } = options;
   assertName(namespace, "namespace");
+  checkProgress(progress);
   if (!(typeof olderThan === "number" && olderThan >= 0)) {
     throw new QavrError("INVALID_ARGUMENT", `olderThan must be at least 0 ms. Received ${quoted(olderThan)}.`, {
       details: { olderThan: printed(olderThan) },
@@ -61,11 +66,11 @@ export async function compact(engine: Engine, options: CompactOptions): Promise<
       details: { store: store.name },
     });
   }
-  return parts.tasks.track(compactNow(parts, namespace, parts.now() - olderThan));
+  return parts.tasks.track(compactNow({ ...parts, progress }, namespace, parts.now() - olderThan));
 }
 
 /** @param cutoff Unix ms: older entries go */
-async function compactNow(parts: EngineParts, namespace: string, cutoff: number): Promise<CompactionReport> {
+async function compactNow(parts: CompactionParts, namespace: string, cutoff: number): Promise<CompactionReport> {
   const { store, states, learner, outcomeWindow, log } = parts;
   const place = await lastBefore(store, namespace, cutoff);
   const stats = place && (await states.stats(namespace));
@@ -90,13 +95,13 @@ async function compactNow(parts: EngineParts, namespace: string, cutoff: number)
  * @param past Unix ms: records of episodes whose last exposure came earlier go, too; undefined: none do
  */
 async function tryOnce(
-  parts: EngineParts,
+  parts: CompactionParts,
   namespace: string,
   { first, last }: { readonly first: number; readonly last: number },
   past?: number,
 ): Promise<CompactionReport | undefined> {
-  const { store, learner } = parts;
-  const replay = new LedgerReplay({ store, namespace, learner });
+  const { store, learner, progress } = parts;
+  const replay = new LedgerReplay({ store, namespace, learner, progress });
   let taken: Taken | undefined;
   const take = (fold: Fold): void => {
     if (taken?.fold === fold) return;

@@ -13,6 +13,7 @@ import type { SequencedEntry } from "../store/store.js";
 import { assertName } from "../store/validate.js";
 import { type Fold, LedgerReplay } from "./ledger-replay.js";
 import { overlap, rankRecorded, sameSet } from "./policy-ranking.js";
+import { checkProgress, type Progress } from "./progress.js";
 import type { PolicyEstimate, PolicyReport } from "./reports.js";
 
 /** Effective sample below which there is no estimate. */
@@ -38,20 +39,26 @@ interface EpisodeComparison {
  */
 export async function comparePolicies(
   engine: Engine,
-  options: { readonly learner: Learner; readonly namespace?: string | undefined },
+  options: {
+    readonly learner: Learner;
+    readonly namespace?: string | undefined;
+    readonly progress?: Progress | undefined;
+  },
 ): Promise<PolicyReport> {
   const { store } = partsOf(engine);
   checkFields(options, "The options of comparePolicies", "comparePolicies has no option", {
     learner: true,
     namespace: true,
+    progress: true,
   });
-  const { learner, namespace = DEFAULT_NAME } = options;
+  const { learner, namespace = DEFAULT_NAME, progress } = options;
   assertName(namespace, "namespace");
+  checkProgress(progress);
   if (!isLearner(learner)) {
     throw new QavrError("INVALID_ARGUMENT", "comparePolicies: learner must be a Learner, such as oar() or qValue().");
   }
   const comparison = new PolicyComparison(learner);
-  const replay = new LedgerReplay({ store, namespace, learner });
+  const replay = new LedgerReplay({ store, namespace, learner, progress });
   const fold = await replay.advance((entry, current) => comparison.see(entry, current));
   const { checkpoint } = replay;
   return { namespace, learner: learner.id, checkpoint, entries: fold.entries, ...comparison.report(fold) };

@@ -6,6 +6,7 @@ import { rebuildRef } from "../ledger/state-keys.js";
 import type { Reduce, Reduction, SequencedEntry, Store } from "../store/store.js";
 import { sameBytes } from "../store/validate.js";
 import { LedgerReplay } from "./ledger-replay.js";
+import type { Progress } from "./progress.js";
 import { rebuild } from "./rebuild.js";
 
 /** Entries that are copied at once. */
@@ -17,8 +18,7 @@ export interface LedgerCopy {
   readonly namespace: string;
   /** The one that wrote the states. */
   readonly learner: Learner;
-  /** Called after each page with the place of its last entry. */
-  readonly progress?: ((copied: number) => void) | undefined;
+  readonly progress?: Progress | undefined;
 }
 
 /**
@@ -59,7 +59,7 @@ async function copyEntries(
     const other = page.findIndex((entry, i) => !isSame(entry, copied[i]));
     if (other !== -1) throw differs(namespace, last + other + 1);
     last = page.at(-1)?.seq ?? last;
-    progress?.(last);
+    progress?.(last, Math.max(head, last));
     if (page.length < PAGE) return last;
   }
 }

@@ -4,6 +4,7 @@ export { copyLedger, type LedgerCopy } from "./copy-ledger.js";
 export { type ForgetOptions, forget } from "./forget.js";
 export { exportState, importState, type LearnedState } from "./learned-state.js";
 export { type MoveOptions, moveNamespace } from "./move-namespace.js";
+export type { Progress } from "./progress.js";
 export { PRUNE_RULES, type PrunableCollection, type PruneOptions, type PruneRule, prune, voteScore } from "./prune.js";
 export { replay } from "./replay.js";
 export type {

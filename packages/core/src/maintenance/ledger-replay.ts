@@ -7,6 +7,7 @@ import { decodeStats } from "../ledger/stats-record.js";
 import { stateAddress } from "../store/state-address.js";
 import type { Checkpoint, Reduce, SequencedEntry, StateRef, Store, StoredState } from "../store/store.js";
 import { runOn, StateOverlay } from "../store/write-overlay.js";
+import type { Progress } from "./progress.js";
 import { type Revocation, Revocations } from "./revocations.js";
 
 /** Entries that are folded at once: some fifty milliseconds. */
@@ -76,6 +77,7 @@ export interface LedgerReplayOptions {
   readonly learner: Learner;
   /** Treated as if it stood at the end of the ledger. */
   readonly planned?: Revocation;
+  readonly progress?: Progress | undefined;
 }
 
 /**
@@ -87,13 +89,17 @@ export class LedgerReplay {
   readonly #namespace: string;
   readonly #learner: Learner;
   readonly #reduce: Reduce;
+  readonly #progress: Progress | undefined;
+  /** When the fold began. */
+  #head = 0;
   readonly #revocations = new Revocations();
   #checkpoint: Checkpoint | undefined;
   /** Undefined before the beginning of the ledger is known, and when it has to be folded again. */
   #fold: Fold | undefined;
 
-  constructor({ store, namespace, learner, planned }: LedgerReplayOptions) {
+  constructor({ store, namespace, learner, planned, progress }: LedgerReplayOptions) {
     this.#store = store;
+    this.#progress = progress;
     this.#namespace = namespace;
     this.#learner = learner;
     // The rules of governance are part of each entry, so its options do not matter here.
@@ -128,6 +134,7 @@ export class LedgerReplay {
       }
       if (await this.#learnOfRevocations(entries)) continue;
       this.#take(fold, entries, before);
+      this.#progress?.(fold.entries - this.checkpoint, Math.max(this.#head, fold.entries) - this.checkpoint);
       // Others have their turn between two pages.
       await nextTurn();
     }
@@ -185,7 +192,7 @@ export class LedgerReplay {
   /** Another learner can make nothing of a checkpoint's states: it begins there and knows nothing of what came before. */
   async #begin(): Promise<Fold> {
     // Refuses a head that does not name the last entry: a fold could never meet it.
-    await this.#store.head(this.#namespace);
+    this.#head = await this.#store.head(this.#namespace);
     this.#checkpoint = await this.#store.readCheckpoint?.(this.#namespace);
     if (!this.#checkpoint) return new Fold();
     const { seq, states } = this.#checkpoint;

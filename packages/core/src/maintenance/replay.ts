@@ -4,6 +4,7 @@ import type { Engine } from "../engine/types.js";
 import { checkOptions, checkSwitch } from "../errors/known-fields.js";
 import { assertName } from "../store/validate.js";
 import { LedgerReplay } from "./ledger-replay.js";
+import { checkProgress, type Progress } from "./progress.js";
 import { rebuild } from "./rebuild.js";
 import type { ReplayReport } from "./reports.js";
 
@@ -18,19 +19,29 @@ const NAMED_DIFFERENCES = 100;
  */
 export async function replay(
   engine: Engine,
-  options: { readonly namespace?: string | undefined; readonly write?: boolean | undefined } = {},
+  options: {
+    readonly namespace?: string | undefined;
+    readonly write?: boolean | undefined;
+    readonly progress?: Progress | undefined;
+  } = {},
 ): Promise<ReplayReport> {
   const parts = partsOf(engine);
-  checkOptions(options, "replay", { namespace: true, write: true });
-  const { namespace = DEFAULT_NAME, write = false } = options;
+  checkOptions(options, "replay", { namespace: true, write: true, progress: true });
+  const { namespace = DEFAULT_NAME, write = false, progress } = options;
   assertName(namespace, "namespace");
   checkSwitch(write, "write");
-  return replayNamespace(parts, namespace, write);
+  checkProgress(progress);
+  return replayNamespace(parts, namespace, write, progress);
 }
 
-export async function replayNamespace(parts: EngineParts, namespace: string, write: boolean): Promise<ReplayReport> {
-  const ledger = new LedgerReplay({ store: parts.store, namespace, learner: parts.learner });
-  const { fold, differences } = await rebuild(parts, namespace, ledger, write);
+export async function replayNamespace(
+  { store, learner }: EngineParts,
+  namespace: string,
+  write: boolean,
+  progress?: Progress,
+): Promise<ReplayReport> {
+  const ledger = new LedgerReplay({ store, namespace, learner, progress });
+  const { fold, differences } = await rebuild({ store }, namespace, ledger, write);
   return {
     namespace,
     checkpoint: ledger.checkpoint,

@@ -10,6 +10,7 @@ import { collectionOf } from "../ledger/state-keys.js";
 import type { CommitReceipt } from "../store/store.js";
 import { assertName } from "../store/validate.js";
 import { LedgerReplay } from "./ledger-replay.js";
+import { checkProgress, type Progress } from "./progress.js";
 import { quarantine, quarantining, TOGETHER, TouchedMemories } from "./quarantine.js";
 import { rebuild } from "./rebuild.js";
 import type { RevocationReport } from "./reports.js";
@@ -29,10 +30,11 @@ export interface RevokeOptions {
   readonly toSeq?: number;
   /** Only says what would change. @default false */
   readonly dryRun?: boolean | undefined;
+  readonly progress?: Progress | undefined;
 }
 
 const CONDITIONS = { source: true, from: true, to: true, fromSeq: true, toSeq: true } as const;
-const OPTIONS: FieldsOf<RevokeOptions> = { namespace: true, ...CONDITIONS, dryRun: true };
+const OPTIONS: FieldsOf<RevokeOptions> = { namespace: true, ...CONDITIONS, dryRun: true, progress: true };
 
 /**
  * Takes outcomes out of learning for good: records which, and builds the states again without them, as if they had never been
@@ -46,21 +48,20 @@ export async function revoke(engine: Engine, options: RevokeOptions): Promise<Re
   const parts = partsOf(engine);
   const event = checkRevocation(options);
   assertName(options.namespace, "namespace");
-  return parts.tasks.track(revokeNow(parts, options.namespace, event, options.dryRun ?? false));
+  return parts.tasks.track(revokeNow(parts, event, options));
 }
 
 async function revokeNow(
   parts: EngineParts,
-  namespace: string,
   event: RevokeEvent,
-  dryRun: boolean,
+  { namespace, dryRun = false, progress }: RevokeOptions,
 ): Promise<RevocationReport> {
   const { store, states, learner, log } = parts;
   const stats = await states.stats(namespace);
   if (!stats) return { namespace, checkpoint: 0, outcomes: 0, episodes: 0, memories: 0, seq: 0, dryRun };
   if (stats.learner !== learner.id) throw learnerMismatch(stats.learner, learner.id);
   const seq = dryRun ? Number.POSITIVE_INFINITY : await record(parts, namespace, event);
-  const replay = new LedgerReplay({ store, namespace, learner, planned: { event, seq } });
+  const replay = new LedgerReplay({ store, namespace, learner, planned: { event, seq }, progress });
   const { differences } = await rebuild(parts, namespace, replay, !dryRun);
   const revoked = replay.revocations.revokedBy(seq);
   const report = {
@@ -96,7 +97,7 @@ async function record(parts: EngineParts, namespace: string, event: RevokeEvent)
 function checkRevocation(options: RevokeOptions): RevokeEvent {
   checkFields(options, "What to revoke", "revoke has no option", OPTIONS);
   assertConditionsGiven(options, "revoke", Object.keys(CONDITIONS));
-  const { source, from, to, fromSeq, toSeq, dryRun } = options;
+  const { source, from, to, fromSeq, toSeq, dryRun, progress } = options;
   if ([source, from, to, fromSeq, toSeq].every((condition) => condition === undefined)) {
     throw new QavrError(
       "INVALID_ARGUMENT",
@@ -104,6 +105,7 @@ function checkRevocation(options: RevokeOptions): RevokeEvent {
     );
   }
   checkSwitch(dryRun, "dryRun");
+  checkProgress(progress);
   if (source !== undefined) assertName(source, "source");
   checkRange("from", from, "to", to, "a time in Unix ms", Number.isFinite);
   checkRange("fromSeq", fromSeq, "toSeq", toSeq, "a place in the ledger, a whole number of at least 1", isPlace);

@@ -6,6 +6,7 @@ import { asStoreError, isOutOfReach } from "../resilience/store-failure.js";
 import type { LedgerCheck } from "../store/store.js";
 import { assertName } from "../store/validate.js";
 import { LedgerReplay } from "./ledger-replay.js";
+import { checkProgress, type Progress } from "./progress.js";
 import { replayNamespace } from "./replay.js";
 import type { RepairReport, VerifyReport } from "./reports.js";
 
@@ -16,6 +17,7 @@ const PAGE = 1_000;
 interface Options {
   /** @default every namespace */
   readonly namespace?: string | undefined;
+  readonly progress?: Progress | undefined;
 }
 
 /**
@@ -26,8 +28,8 @@ interface Options {
  */
 export async function verify(engine: Engine, options: Options = {}): Promise<VerifyReport> {
   const parts = partsOf(engine);
-  checkNamespace("verify", options);
-  return verifyNow(parts, options.namespace);
+  check("verify", options);
+  return verifyNow(parts, options);
 }
 
 /**
@@ -38,16 +40,17 @@ export async function verify(engine: Engine, options: Options = {}): Promise<Ver
  */
 export async function repair(engine: Engine, options: Options = {}): Promise<RepairReport> {
   const parts = partsOf(engine);
-  checkNamespace("repair", options);
-  return parts.tasks.track(repairNow(parts, options.namespace));
+  check("repair", options);
+  return parts.tasks.track(repairNow(parts, options));
 }
 
-function checkNamespace(call: string, options: Options): void {
-  checkOptions(options, call, { namespace: true });
+function check(call: string, options: Options): void {
+  checkOptions(options, call, { namespace: true, progress: true });
+  checkProgress(options.progress);
   if (options.namespace !== undefined) assertName(options.namespace, "namespace");
 }
 
-async function verifyNow(parts: EngineParts, namespace: string | undefined): Promise<VerifyReport> {
+async function verifyNow(parts: EngineParts, { namespace, progress }: Options): Promise<VerifyReport> {
   const { store, log } = parts;
   const ledger = await store.verify?.(namespace);
   const names = await namespacesOf(parts, namespace, ledger);
@@ -60,7 +63,10 @@ async function verifyNow(parts: EngineParts, namespace: string | undefined): Pro
         unchecked.push({ namespace: name, reason: "LEARNER_MISMATCH" });
         continue;
       }
-      const replayed = await replayNamespace(parts, name, false);
+      const before = entries;
+      const replayed = await replayNamespace(parts, name, false, (done, total) =>
+        progress?.(before + done, Math.max(ledger?.entries ?? 0, before + total)),
+      );
       entries += replayed.entries - replayed.checkpoint;
       if (!replayed.identical) differing.push({ namespace: name, states: replayed.differences });
     } catch (error) {
@@ -89,15 +95,15 @@ async function verifyNow(parts: EngineParts, namespace: string | undefined): Pro
   return report;
 }
 
-async function repairNow(parts: EngineParts, only: string | undefined): Promise<RepairReport> {
+async function repairNow(parts: EngineParts, options: Options): Promise<RepairReport> {
   const { store } = parts;
   await store.repair?.();
-  const { differing, unchecked } = await verifyNow(parts, only);
+  const { differing, unchecked } = await verifyNow(parts, options);
   const rebuilt: string[] = [];
   for (const { namespace } of [...differing, ...unchecked]) {
     if ((await isOfAnotherLearner(parts, namespace)) || !(await canBeFolded(parts, namespace))) continue;
     try {
-      await replayNamespace(parts, namespace, true);
+      await replayNamespace(parts, namespace, true, options.progress);
     } catch (error) {
       // The report says what stays damaged.
       if (QavrError.isInstance(error, "STORE_CORRUPT")) continue;
@@ -106,7 +112,7 @@ async function repairNow(parts: EngineParts, only: string | undefined): Promise<
     rebuilt.push(namespace);
   }
   await parts.queue?.retry();
-  return { rebuilt, after: await verifyNow(parts, only) };
+  return { rebuilt, after: await verifyNow(parts, options) };
 }
 
 /** True when another learner wrote the states: only that learner can check them. False where that cannot be read. */

@@ -1,5 +1,6 @@
+import type { Progress } from "@qavr/core/maintenance";
 import type { Access, Ledger } from "../open-ledger.js";
-import type { Progress, Style } from "../terminal/terminal.js";
+import type { Style } from "../terminal/terminal.js";
 
 /** Input of a command. */
 export interface Input {

@@ -5,7 +5,7 @@ import type { Style } from "../terminal/terminal.js";
 import { count, percent, points } from "../terminal/text.js";
 import type { Input, Output } from "./command.js";
 
-export async function run({ open, options }: Input): Promise<Output> {
+export async function run({ open, options, progress }: Input): Promise<Output> {
   const name = options.learner as string;
   // Learners' ids and the benchmarks write kernel-prototypes, functions kernelPrototypes.
   const key = name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
@@ -15,7 +15,7 @@ export async function run({ open, options }: Input): Promise<Output> {
     throw new CommandError("NOT_FOUND", `There is no learner ${name}. There are: ${Object.keys(learners).join(", ")}.`);
   }
   const { engine, namespace } = await open();
-  const report = await comparePolicies(engine, { learner, namespace });
+  const report = await comparePolicies(engine, { learner, namespace, progress: progress("comparing entries") });
   return { data: report, text: (style) => textOf(report, style) };
 }
 

@@ -4,7 +4,7 @@ import { readRuns } from "../reports/judged-runs.js";
 import { plural, shown } from "../terminal/text.js";
 import type { Input, Output } from "./command.js";
 
-export async function run({ open, options }: Input): Promise<Output> {
+export async function run({ open, options, progress }: Input): Promise<Output> {
   const { source, from, to, fromSeq, toSeq, dryRun = false, yes = false } = options;
   if (dryRun === yes) {
     throw new CommandError(
@@ -19,6 +19,7 @@ export async function run({ open, options }: Input): Promise<Output> {
     namespace,
     ...Object.fromEntries(conditions),
     dryRun: dryRun === true,
+    progress: progress("building states"),
   } as RevokeOptions);
   const { outcomes, episodes, memories } = report;
   if (outcomes === 0 && source !== undefined) {

@@ -1,5 +1,5 @@
 import { createEngine, type Store } from "@qavr/core";
-import type { Progress } from "../terminal/terminal.js";
+import type { Progress } from "@qavr/core/maintenance";
 import { nextRequest } from "./support-desk.js";
 
 const MINUTE = 60_000;

@@ -1,6 +1,6 @@
 import { type HistoryEvent, OUTCOME_TIERS, type OutcomeTier } from "@qavr/core";
+import type { Progress } from "@qavr/core/maintenance";
 import type { Ledger } from "../open-ledger.js";
-import type { Progress } from "../terminal/terminal.js";
 
 /** A run with the reward that counts: that of its best tier, the later one of equal tiers. */
 export interface JudgedRun {

@@ -1,7 +1,7 @@
 import type { MemoryView } from "@qavr/core";
+import type { Progress } from "@qavr/core/maintenance";
 import { CommandError } from "../exit-codes.js";
 import type { Ledger } from "../open-ledger.js";
-import type { Progress } from "../terminal/terminal.js";
 import { collectionNamed } from "./collections.js";
 import { type Share, wilson } from "./interval.js";
 

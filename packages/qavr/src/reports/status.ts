@@ -1,6 +1,6 @@
 import type { ContextStatus, ExtremeMemory, LiftReport, NamespaceStatus } from "@qavr/core";
+import type { Progress } from "@qavr/core/maintenance";
 import type { Ledger } from "../open-ledger.js";
-import type { Progress } from "../terminal/terminal.js";
 import { type CurvePoint, curveOf } from "./curve.js";
 import { JUDGEMENTS, type LedgerEvent, type Reporter, readRuns } from "./judged-runs.js";
 import { type LearningState, stateOf } from "./learning-state.js";

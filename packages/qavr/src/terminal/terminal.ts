@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import type { Progress } from "@qavr/core/maintenance";
 
 /** The streams that a command writes to. */
 export interface Streams {
@@ -23,9 +24,6 @@ export function createStyle(stream: NodeJS.WritableStream, colour: boolean): Sty
       plain ? text : styleText(format, text, { stream: stream as NodeJS.WriteStream });
   return { bold: paint("bold"), dim: paint("dim"), good: paint("green"), bad: paint("red") };
 }
-
-/** Says how far a longer piece of work is. */
-export type Progress = (done: number, total: number) => void;
 
 const REPEAT_MS = 250;
 const LATEST_START_MS = 500;

@@ -5,14 +5,18 @@ import type { Input, Output } from "../command.js";
 
 const DAY = 86_400_000;
 
-export async function run({ open, options }: Input): Promise<Output> {
+export async function run({ open, options, progress }: Input): Promise<Output> {
   const { olderThan, yes } = options as { readonly olderThan: number; readonly yes?: boolean };
   if (yes !== true) {
     const message = `Entries older than ${olderThan} days go for good, and can be neither revoked nor compared then. Make a backup, and give --yes.`;
     throw new CommandError("USAGE", message);
   }
   const { engine, namespace } = await open("write");
-  const report = await compact(engine, { namespace, olderThan: olderThan * DAY });
+  const report = await compact(engine, {
+    namespace,
+    olderThan: olderThan * DAY,
+    progress: progress("checking entries"),
+  });
   return {
     data: report,
     text: () =>

@@ -8,7 +8,7 @@ import { textOf } from "./verify.js";
 
 export async function run(input: Input): Promise<Output> {
   const { engine } = await opened(input);
-  const report = await repair(engine);
+  const report = await repair(engine, { progress: input.progress("checking entries") });
   return {
     data: report,
     text: () => `States of ${plural(report.rebuilt.length, "namespace")} were built again.\n${textOf(report.after)}`,

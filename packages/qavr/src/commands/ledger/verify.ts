@@ -3,9 +3,9 @@ import { EXIT } from "../../exit-codes.js";
 import { plural, shown } from "../../terminal/text.js";
 import type { Input, Output } from "../command.js";
 
-export async function run({ open }: Input): Promise<Output> {
+export async function run({ open, progress }: Input): Promise<Output> {
   const { engine } = await open();
-  const report = await verify(engine);
+  const report = await verify(engine, { progress: progress("checking entries") });
   return { data: report, text: () => textOf(report), ...(report.ok ? {} : { exitCode: EXIT.problems }) };
 }
 
