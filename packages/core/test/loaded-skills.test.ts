@@ -1,4 +1,5 @@
 import { createEngine, type Engine, memoryStore, type UseFinder } from "@qavr/core";
+import { checkLoop, readLoop } from "@qavr/core/adapter";
 import { replay } from "@qavr/core/maintenance";
 import { describe, expect, it } from "vitest";
 
@@ -17,6 +18,17 @@ async function loading(engine: Engine, by: UseFinder): Promise<string[]> {
 }
 
 describe("a skill that a run loaded", () => {
+  it.each([
+    ["no choice is missed among those that runs load", "skill", []],
+    ["a choice is missed among memories that runs quote", "quote", ["NOTHING_TO_CHOOSE_FROM"]],
+  ] as const)("where all are shown: %s", async (_, by, codes) => {
+    const engine = createEngine({ store: memoryStore() });
+    for (let run = 0; run < 9; run++) await loading(engine, by);
+    const head = (await engine.history({ limit: 1_000 })).events.length;
+    const found = checkLoop(await readLoop(engine, "default", head)).map(({ code }) => code);
+    expect(found.filter((code) => code === "NOTHING_TO_CHOOSE_FROM")).toEqual(codes);
+  });
+
   it("is judged by the run's outcome, though another was shown beside it, and no vote is counted", async () => {
     const engine = createEngine({ store: memoryStore() });
     expect((await loading(engine, "skill")).slice(-3)).toEqual(["new", "new", "new"]);

@@ -1,4 +1,4 @@
-import { checkLoop, LOOP_RUNS, readLoop, UNJUDGED_RUNS } from "../engine/check-loop.js";
+import { checkLoop, LOOP_RUNS, loadedCollections, readLoop, UNJUDGED_RUNS } from "../engine/check-loop.js";
 import { partsOf } from "../engine/parts.js";
 import type { Engine, Ranking, RankRequest } from "../engine/types.js";
 import type { SharedLogCode } from "./log-codes.js";
@@ -21,8 +21,8 @@ const MESSAGES = {
 interface Counts {
   readonly warned: Set<string>;
   rankings: number;
-  /** Rankings with evidence before the first one with more candidates than places. */
-  narrow: number;
+  /** Rankings with evidence before the first one with more candidates than places, by collection. */
+  readonly narrow: Map<string, number>;
   /** True once there was such a ranking. */
   hadChoice: boolean;
   /** True once the runs of a namespace were looked at as a whole. */
@@ -43,7 +43,13 @@ export function watchLearning<Code extends string>(
   engine: Engine,
   warn: (code: Code | SharedLogCode, message: string) => void,
 ): LearningWatch<Code> {
-  const counts = KNOWN.get(engine) ?? { warned: new Set(), rankings: 0, narrow: 0, hadChoice: false, checked: false };
+  const counts = KNOWN.get(engine) ?? {
+    warned: new Set(),
+    rankings: 0,
+    narrow: new Map(),
+    hadChoice: false,
+    checked: false,
+  };
   KNOWN.set(engine, counts);
 
   const watch: LearningWatch<Code> = {
@@ -53,17 +59,24 @@ export function watchLearning<Code extends string>(
       warn(code, message);
     },
 
-    async ranked({ namespace, candidates, topK }, { episode, order }) {
+    async ranked({ namespace, collection = "default", candidates, topK }, { episode, order }) {
       // Unrecorded rankings teach nothing by intent.
       if (episode === "") return;
       // Without evidence the host is asked for no more than is shown.
       counts.hadChoice ||= candidates.length > topK;
-      if (order === "learned" && !counts.hadChoice) counts.narrow += 1;
-      if (counts.narrow === NARROW_RANKINGS) say("NOTHING_TO_CHOOSE_FROM");
+      if (order === "learned" && !counts.hadChoice) {
+        const narrow = (counts.narrow.get(collection) ?? 0) + 1;
+        counts.narrow.set(collection, narrow);
+        // Diagnosis only: failing reads are ignored, here and below.
+        if (narrow === NARROW_RANKINGS) await checkLoads(namespace, collection).catch(() => {});
+      }
       if (counts.checked || counts.rankings++ % RANKINGS_PER_LOOK !== 0) return;
-      // Diagnosis only: a failing read is ignored.
       await look(namespace).catch(() => {});
     },
+  };
+  const checkLoads = async (namespace: string, collection: string): Promise<void> => {
+    const { events } = await readLoop(engine, namespace, await partsOf(engine).store.head(namespace));
+    if (!loadedCollections(events).has(collection)) say("NOTHING_TO_CHOOSE_FROM");
   };
   const look = async (namespace: string): Promise<void> => {
     const { states, store } = partsOf(engine);

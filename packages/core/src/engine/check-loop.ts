@@ -102,7 +102,8 @@ export function checkLoop({ events, memories }: LoopSample): LoopFinding[] {
       `In ${tied} of the latest ${retrievals.length} retrievals all candidates were equally similar.`,
     );
   }
-  const learned = retrievals.filter(({ order }) => order === "learned");
+  const isLoaded = loadedCollections(events);
+  const learned = retrievals.filter(({ order, collection }) => order === "learned" && !isLoaded.has(collection));
   if (learned.length >= LEARNED_RETRIEVALS && learned.every(({ notShown }) => notShown.length === 0)) {
     say(
       "NOTHING_TO_CHOOSE_FROM",
@@ -110,6 +111,17 @@ export function checkLoop({ events, memories }: LoopSample): LoopFinding[] {
     );
   }
   return found;
+}
+
+/**
+ * The collections whose memories the runs load, such as skills and tools. A run's outcome is a vote on what it loaded, so these are told apart
+ * although all are shown.
+ */
+export function loadedCollections(events: readonly HistoryEvent[]): ReadonlySet<string> {
+  const uses = events.flatMap((event) => (event.type === "outcome" ? (event.used ?? []) : []));
+  const ids = new Set(uses.flatMap(({ id, by }) => (by === "skill" ? [id] : [])));
+  const shown = exposuresIn(events).filter(({ items }) => items.some(({ id }) => ids.has(id)));
+  return new Set(shown.map(({ collection }) => collection));
 }
 
 function exposuresIn(events: readonly HistoryEvent[]): ExposureView[] {
