@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AIMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import { createDeepAgent, FilesystemBackend } from "deepagents";
 import { createMiddleware } from "langchain";
@@ -26,6 +26,9 @@ function folderOf(skills: Readonly<Record<string, string>>): string {
 const TWENTY = Object.fromEntries(
   Array.from({ length: 20 }, (_, i) => [`skill-${String(i).padStart(2, "0")}`, "does it"]),
 );
+/** The skills that a prompt lists. */
+const namesIn = (prompt: string): string[] =>
+  [...prompt.matchAll(/^- \*\*([\w-]+)\*\*: /gm)].map(([, name]) => name as string);
 const ask = (content: string) => ({ messages: [{ role: "user" as const, content }] });
 
 interface Invocable {
@@ -37,16 +40,21 @@ function agentWith(
   memory: Qavr,
   root: string,
   right: string,
-  { fields = {}, checkpointer }: { fields?: Omit<RankedSkillsFields, "memory">; checkpointer?: MemorySaver } = {},
+  {
+    fields = {},
+    checkpointer,
+    reads = true,
+  }: { fields?: Omit<RankedSkillsFields, "memory">; checkpointer?: MemorySaver; reads?: boolean } = {},
 ) {
   const listed: string[][] = [];
   const read: string[] = [];
   const model = createMiddleware({
     name: "model",
     wrapModelCall: async ({ systemMessage, messages }) => {
-      const names = [...systemMessage.text.matchAll(/^- \*\*([\w-]+)\*\*: /gm)].map(([, name]) => name as string);
+      const names = namesIn(systemMessage.text);
       listed.push(names);
       const last = messages.at(-1);
+      if (!reads) return new AIMessage("done");
       if (last?.type === "tool") {
         read.push(last.text);
         return new AIMessage("done");
@@ -93,6 +101,19 @@ describe("a deep agent with ranked skills", () => {
     expect(listed.at(-2)).toEqual(listed.at(-1));
   });
 
+  it.each([
+    ["nothing where all its skills fit and runs read one, since those runs are verdicts on it", true, []],
+    ["that there is nothing to choose from where all fit and none is read", false, ["NOTHING_TO_CHOOSE_FROM"]],
+  ])("is told %s", async (_, reads, codes) => {
+    const { memory, lines } = await bench({ evaluate: () => true });
+    const { agent } = agentWith(memory, folderOf({ post: "sends a letter", weather: "the forecast" }), "post", {
+      reads,
+    });
+    for (let run = 0; run < 15; run++) await agent.invoke(ask("please help"));
+    await memory.flush();
+    expect(lines.filter(({ level }) => level === "warn").map(({ code }) => code)).toEqual(codes);
+  });
+
   it("keeps all its skills over the turns of a thread, and takes up those that the host loads anew", async () => {
     const { memory } = await bench();
     const root = folderOf({ weather: "the forecast of the day", post: "sends a letter by mail" });
@@ -128,6 +149,69 @@ describe("a deep agent with ranked skills", () => {
     for (const { agent } of agents) await agent.invoke(ask("please help"));
     for (const { listed } of agents) expect(listed[0]).toEqual(Object.keys(TWENTY));
     expect(lines.filter(({ level }) => level === "warn").map(({ code }) => code)).toEqual(["MEMORIES_UNAVAILABLE"]);
+  });
+
+  it("is listed other skills than its subagents, whose reading counts as use in the same run", async () => {
+    const { memory } = await bench();
+    const root = folderOf({ plan: "makes a plan", ...TWENTY });
+    const listed: Record<string, string[][]> = { main: [], helper: [] };
+    const backend = new FilesystemBackend({ rootDir: root, virtualMode: true });
+    const playing = (agent: "main" | "helper", play: (names: string[], messages: BaseMessage[]) => AIMessage) =>
+      createMiddleware({
+        name: "model",
+        wrapModelCall: async ({ systemMessage, messages }) => {
+          const names = namesIn(systemMessage.text);
+          listed[agent]?.push(names);
+          return play(names, messages);
+        },
+      });
+    const call = (name: string, args: object) => ({ name, args: { ...args }, id: crypto.randomUUID() });
+    // The second one takes the place of the subagent that deepagents adds.
+    const subagents = ["helper", "general-purpose"];
+    const help = (subagent_type: string) => call("task", { subagent_type, description: "please help" });
+    const main = playing("main", (_, messages) => {
+      const results = messages.filter(({ type }) => type === "tool").map(({ text }) => text);
+      if (results.length === 0) return new AIMessage({ content: "", tool_calls: subagents.map(help) });
+      if (results.includes("no skill fits")) throw new Error("no skill fits");
+      return new AIMessage("done");
+    });
+    const helper = playing("helper", (names, messages) => {
+      if (messages.at(-1)?.type === "tool") return new AIMessage("helped");
+      if (!names.includes("skill-17")) return new AIMessage("no skill fits");
+      return new AIMessage({
+        content: "",
+        tool_calls: [call("read_file", { file_path: "/skills/skill-17/SKILL.md" })],
+      });
+    });
+    mkdirSync(join(root, "planning"));
+    renameSync(join(root, "skills", "plan"), join(root, "planning", "plan"));
+    const agent = memory.track(
+      createDeepAgent({
+        model: recording(),
+        backend,
+        skills: ["/planning/"],
+        middleware: [rankedSkills({ memory }), main],
+        subagents: subagents.map((name) => ({
+          name,
+          description: "Helps.",
+          systemPrompt: "Help.",
+          skills: ["/skills/"],
+          middleware: [rankedSkills({ memory, maxCharacters: 230 }), helper],
+        })),
+      }),
+    ) as unknown as Invocable;
+    let failures = 0;
+    for (let run = 0; run < 20; run++) await agent.invoke(ask("please help")).catch(() => failures++);
+    expect(failures).toBeLessThanOrEqual(10);
+    expect(listed.main?.every((names) => names.join() === "plan")).toBe(true);
+    expect(listed.helper?.every((names) => names.length === 5)).toBe(true);
+    const { memories } = await memory.memories({ collection: "skills" });
+    expect(memories.find(({ id }) => id === "skill-17")).toMatchObject({
+      used: 20 - failures,
+      successes: 20 - failures,
+    });
+    expect(memories.find(({ id }) => id === "plan")).toMatchObject({ shown: 20, used: 0 });
+    expect(await nothingOpen(memory)).toBe(true);
   });
 
   it.each([
