@@ -179,7 +179,7 @@ export const DESIGNS: readonly Design[] = [
         "P18",
         "paths that leave the folder are refused",
         "works",
-        "Calls take ids; an id that is a path is refused before the disk is asked.",
+        "Calls take ids; an id that is a path is refused before the disk is asked. A link that takes the place of a file or folder is not followed.",
       ),
       line(
         "P19",

@@ -108,7 +108,7 @@ describe.runIf(process.platform === "linux")(
       ["file", file],
       ["folder", folder],
       ["folder of the folder", top],
-    ])("S13: leads no read to a %s outside", async (_, swap) => {
+    ])("P18: leads no read to a %s outside", async (_, swap) => {
       const results = await atEachMoment(swap, async (root) => {
         const files = markdownFiles(root, PROCEDURE_FILES);
         const [path = PATH] = (await files.stamps()).keys();
@@ -125,7 +125,7 @@ describe.runIf(process.platform === "linux")(
       ["folder of the folder", top],
       ["folder of writes", writes],
       ["folder of this library", own],
-    ])("S13: leads no write to a %s outside", async (_, swap) => {
+    ])("P18: leads no write to a %s outside", async (_, swap) => {
       const replaced = await atEachMoment(swap, (root) =>
         fileReplacer(root).replace(PATH, INSIDE, Buffer.from("New.\n")),
       );
@@ -144,7 +144,7 @@ describe.runIf(process.platform === "linux")(
       expect(cleared.length).toBeGreaterThan(1);
     });
 
-    it("S13: makes no read wait for a pipe", async () => {
+    it("P18: makes no read wait for a pipe", async () => {
       const results = await atEachMoment(
         (root) => {
           const pipe = join(root, PATH);
