@@ -280,3 +280,22 @@ describe("what is no object or no list at all", () => {
     }
   });
 });
+
+describe("the aliases of an episode", () => {
+  it("are at most ten thousand, refused before any work, and the episode goes on", async () => {
+    const { engine } = testEngine();
+    const names = Array.from({ length: 200_000 }, (_, i) => `alias ${i}`);
+    const refusal = expect.objectContaining({ code: "LIMIT_EXCEEDED" });
+    expect(() => engine.open({ aliases: names })).toThrow(refusal);
+    await expect(engine.rank(request({ aliases: names }))).rejects.toEqual(refusal);
+    expect(engine.health()).toMatchObject({ openEpisodes: 0 });
+
+    const { episode } = await engine.rank(request({ aliases: names.slice(0, 9_990) }));
+    expect(() => engine.alias(episode, names.slice(9_990, 10_001))).toThrow(refusal);
+    await expect(engine.rank(request({ episode, aliases: names.slice(9_990, 10_001) }))).rejects.toEqual(refusal);
+    engine.alias(episode, names.slice(9_990, 10_000));
+    await engine.end(episode, { reward: true });
+    expect(await engine.report("alias 9999", { reward: false, tier: "verified" })).toMatchObject({ episode });
+    expect(await engine.explain(episode)).toMatchObject({ exposures: [{}] });
+  });
+});

@@ -6,7 +6,7 @@ import { QavrError } from "../errors/qavr-error.js";
 import type { Learner } from "../learners/learner.js";
 import { OUTCOME_TIERS, type OutcomeEvent } from "../ledger/events.js";
 import { USE_FINDERS, type UsedMemory } from "../ledger/used.js";
-import { assertName } from "../store/validate.js";
+import { assertBatch, assertName } from "../store/validate.js";
 import type { Candidate, OutcomeInput, RankRequest } from "./types.js";
 
 /** The namespace and collection when the caller names none. */
@@ -43,6 +43,12 @@ export function namesIn(names: unknown, what: string): readonly string[] {
   const copy: unknown[] = [...names];
   for (const name of copy) assertName(name, `name in ${what}`);
   return copy as string[];
+}
+
+/** @throws as {@link namesIn}, LIMIT_EXCEEDED */
+export function aliasesIn(names: unknown): readonly string[] {
+  if (Array.isArray(names)) assertBatch(names.length, "list of aliases");
+  return namesIn(names, "aliases");
 }
 
 /** Copies a list of used memories. A bare name is known from the application. @throws as {@link namesIn}, INVALID_ARGUMENT for another finder */
@@ -138,7 +144,7 @@ export function checkRequest(request: RankRequest): CheckedRequest {
     candidates,
     topK,
     episode,
-    aliases: namesIn(aliases, "aliases"),
+    aliases: aliasesIn(aliases),
     record,
     returned,
     keepOrder,

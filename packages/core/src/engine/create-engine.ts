@@ -14,7 +14,7 @@ import { platformTimer } from "../resilience/timeout.js";
 import type { DamagedState } from "../store/damaged.js";
 import type { Store } from "../store/store.js";
 import { assertName } from "../store/validate.js";
-import { checkCount, DEFAULT_NAME, isLearner, namesIn } from "./check.js";
+import { aliasesIn, checkCount, DEFAULT_NAME, isLearner, namesIn } from "./check.js";
 import { openEpisode } from "./episodes/find-episode.js";
 import { createEpisodeLifecycle } from "./episodes/lifecycle.js";
 import { OpenEpisodes } from "./episodes/open-episodes.js";
@@ -152,7 +152,7 @@ export function createEngine(options: EngineOptions): Engine {
       checkOptions(openOptions, "open", { namespace: true, aliases: true, lastHandle: true });
       const { namespace = DEFAULT_NAME, lastHandle = 0 } = openOptions;
       assertName(namespace, "namespace");
-      const aliases = namesIn(openOptions.aliases === undefined ? [] : openOptions.aliases, "aliases");
+      const aliases = aliasesIn(openOptions.aliases === undefined ? [] : openOptions.aliases);
       checkCount(lastHandle, "lastHandle");
       if (!enabled) return "";
       const episode = open.create(createId(), namespace, now());
@@ -163,7 +163,7 @@ export function createEngine(options: EngineOptions): Engine {
     },
 
     alias(id, aliases) {
-      const names = namesIn(aliases, "aliases");
+      const names = aliasesIn(aliases);
       if (enabled) open.addAliases(openEpisode(open, undefined, id), names);
     },
 

@@ -3,6 +3,7 @@ import type { EpisodeRecord } from "../../ledger/episode-record.js";
 import type { EpisodeState, RecordedExposure, ShownItem } from "../../ledger/events.js";
 import { pairKey } from "../../store/state-address.js";
 import type { LedgerEntry } from "../../store/store.js";
+import { assertBatch } from "../../store/validate.js";
 
 /** An exposure that is not durable yet: its candidates in columns, `shown` and `credited` may still change. */
 export interface OpenExposure
@@ -152,7 +153,10 @@ export class OpenEpisodes {
     return id === undefined ? undefined : this.#byId.get(id);
   }
 
+  /** @throws LIMIT_EXCEEDED before anything is added */
   addAliases(episode: OpenEpisode, aliases: readonly string[]): void {
+    // Each is a state, and all of them are written at once.
+    assertBatch(episode.aliases.size + aliases.length, "list of aliases");
     for (const alias of aliases) {
       episode.aliases.add(alias);
       this.#byAlias.set(pairKey(episode.namespace, alias), episode.id);
