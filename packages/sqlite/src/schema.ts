@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { QavrError } from "@qavr/core";
+import { loadSqlite } from "./sqlite-module.js";
 import { rollBack } from "./transaction.js";
 
 /** "qavr" in ASCII. */
@@ -97,7 +98,8 @@ export type FileKind = "new" | "current" | "older";
 /**
  * Judges an open database without changing it. Several statements: call it inside a transaction.
  *
- * @throws STORE_FOREIGN for another application's database, STORE_NEWER_SCHEMA for a file of a newer version of this package
+ * @throws STORE_FOREIGN for another application's database, STORE_NEWER_SCHEMA for a file of a newer version of this package,
+ * STORE_CORRUPT where its tables are not those of its schema
  */
 export function inspect(db: DatabaseSync, path: string, format: FileFormat = LEDGER): FileKind {
   const { what, migrations } = format;
@@ -119,7 +121,42 @@ export function inspect(db: DatabaseSync, path: string, format: FileFormat = LED
       { details: { path, schema: version, known: migrations.length } },
     );
   }
+  const changed = changedObject(db, migrations.slice(0, version));
+  if (changed !== undefined || version === 0) {
+    throw new QavrError(
+      "STORE_CORRUPT",
+      `The ${what} ${path} was changed by something else than @qavr/sqlite: ${changed ?? "its schema version"} is not as it was created. Undo that, or restore a backup.`,
+      { details: { path, changed: changed ?? "user_version" } },
+    );
+  }
   return version === migrations.length ? "current" : "older";
+}
+
+/**
+ * The first table, column list or index that is missing or other than `steps` create it, or a trigger that they do not create: it could
+ * drop what is written. Undefined for none. Further tables, indexes and views do no harm.
+ */
+function changedObject(db: DatabaseSync, steps: readonly string[]): string | undefined {
+  const model = new (loadSqlite().DatabaseSync)(":memory:");
+  try {
+    for (const step of steps) model.exec(step);
+    const [expected, found] = [objectsIn(model), objectsIn(db)];
+    for (const [object, sql] of expected) if (found.get(object) !== sql) return object;
+    return [...found.keys()].find((object) => object.startsWith("trigger ") && !expected.has(object));
+  } finally {
+    model.close();
+  }
+}
+
+/** The SQL of each object by kind and name, without SQLite's own ones. */
+function objectsIn(db: DatabaseSync): Map<string, string> {
+  const rows = db
+    .prepare(
+      `SELECT type || ' ' || name AS object, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+       AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')`,
+    )
+    .all();
+  return new Map(rows.map(({ object, sql }) => [String(object), String(sql).replaceAll(/\s+/g, " ")]));
 }
 
 /**

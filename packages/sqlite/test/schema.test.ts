@@ -1,8 +1,15 @@
 import { DatabaseSync } from "node:sqlite";
+import type { Reduce } from "@qavr/core/store";
 import { describe, expect, it } from "vitest";
+import { sqliteStore } from "../src/index.js";
 import { APPLICATION_ID, type FileFormat, inspect, LEDGER, migrate } from "../src/schema.js";
 import { refusalOf } from "./support/refusal.js";
 import { tempLedger } from "./support/temp-folder.js";
+
+// biome-ignore lint/correctness/useYield: a reduction that needs to see nothing
+const NOTHING: Reduce = function* () {
+  return [];
+};
 
 const steps = ["CREATE TABLE one (a)", "CREATE TABLE two (a)", "ALTER TABLE one ADD COLUMN b"];
 
@@ -23,6 +30,47 @@ const header = (db: DatabaseSync): unknown[] => [
   db.prepare("PRAGMA application_id").get()?.application_id,
   db.prepare("PRAGMA user_version").get()?.user_version,
 ];
+
+describe("opening a ledger whose tables something else has changed", () => {
+  const made = async (sql: string): Promise<string> => {
+    const path = tempLedger();
+    const store = sqliteStore(path);
+    await store.commit("n", [{ key: "k", type: "t", at: 1, payload: Uint8Array.of(1) }], NOTHING);
+    await store.close();
+    const db = new DatabaseSync(path);
+    db.exec(sql);
+    db.close();
+    return path;
+  };
+
+  it.each([
+    ["a missing column", "ALTER TABLE entry DROP COLUMN payload", "table entry"],
+    ["a column more", "ALTER TABLE state ADD COLUMN seen INTEGER", "table state"],
+    ["a missing table", "DROP TABLE compacted_key", "table compacted_key"],
+    [
+      "a trigger that drops entries",
+      "CREATE TRIGGER t BEFORE INSERT ON entry BEGIN SELECT RAISE(IGNORE); END",
+      "trigger t",
+    ],
+    ["its version set back", "PRAGMA user_version = 0", "user_version"],
+  ])("refuses %s", async (_, sql, changed) => {
+    const path = await made(sql);
+    for (const readOnly of [false, true]) {
+      expect(refusalOf(() => sqliteStore({ path, readOnly }))).toMatchObject({
+        code: "STORE_CORRUPT",
+        message: expect.stringContaining("restore a backup"),
+        details: { path, changed },
+      });
+    }
+  });
+
+  it("leaves alone what does no harm", async () => {
+    const path = await made("ANALYZE; CREATE TABLE mine (a); CREATE INDEX entry_at ON entry (at); VACUUM");
+    const store = sqliteStore(path);
+    expect(await store.head("n")).toBe(1);
+    await store.close();
+  });
+});
 
 describe("migrate", () => {
   it("brings a new file to the newest schema and marks it as a ledger", () => {
