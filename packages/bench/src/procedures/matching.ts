@@ -54,8 +54,8 @@ export async function measureMatching(seed: number, runs: number, tests: number)
           if (episode === "") continue;
           // The agent loads the right one where it sees it, else the first, and fails.
           const right = found.find(({ name }) => name === request.need);
-          const { memory } = right ?? (found[0] as (typeof found)[number]);
-          await engine.report(episode, { reward: right !== undefined, used: [memory], tier: "verified" });
+          await procedures.load((right ?? (found[0] as (typeof found)[number])).id, { episode });
+          await engine.report(episode, { reward: right !== undefined, tier: "verified" });
         }
         const after = await hits(requests.slice(tests + runs, 2 * tests + runs));
         await procedures.close();
@@ -90,7 +90,10 @@ export async function measureTwins(seed: number, runs: number, tests: number): P
       const [first] = found;
       if (!first) return 0;
       const success = first.name === request.need;
-      if (isTold) await engine.report(episode, { reward: success, used: [first.memory], tier: "verified" });
+      if (isTold) {
+        await procedures.load(first.id, { episode });
+        await engine.report(episode, { reward: success, tier: "verified" });
+      }
       return success ? 1 : 0;
     };
     const share = async (asked: readonly Request[]): Promise<number> => {
