@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { loadDataset, seededRandom, shuffle } from "@qavr/lab";
 
 /** A request, and the name of the procedure that it needs. */
@@ -47,8 +47,10 @@ export async function inFolder<Result>(
 ): Promise<Result> {
   const root = await mkdtemp(join(tmpdir(), "qavr-bench-procedures-"));
   try {
-    await mkdir(join(root, "procedures"), { recursive: true });
-    for (const [path, text] of Object.entries(files)) await writeFile(join(root, path), text);
+    for (const [path, text] of Object.entries(files)) {
+      await mkdir(join(root, dirname(path)), { recursive: true });
+      await writeFile(join(root, path), text);
+    }
     return await work(root);
   } finally {
     await rm(root, { recursive: true, force: true });

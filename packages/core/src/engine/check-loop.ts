@@ -114,8 +114,8 @@ export function checkLoop({ events, memories }: LoopSample): LoopFinding[] {
 }
 
 /**
- * The collections whose memories the runs load, such as skills and tools. A run's outcome is a vote on what it loaded, so these are told apart
- * although all are shown.
+ * The collections whose memories the runs load, such as skills and tools. A run's outcome is a vote on each memory that it loaded, so learning
+ * tells these apart although all are shown.
  */
 export function loadedCollections(events: readonly HistoryEvent[]): ReadonlySet<string> {
   const uses = events.flatMap((event) => (event.type === "outcome" ? (event.used ?? []) : []));
