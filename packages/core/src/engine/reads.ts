@@ -5,7 +5,6 @@ import { QavrError } from "../errors/qavr-error.js";
 import type { Learner } from "../learners/learner.js";
 import { decodeEvent } from "../ledger/event-codec.js";
 import { MemoryRecord } from "../ledger/memory-record.js";
-import { learnerMismatch } from "../ledger/shared-record.js";
 import { memoryScope } from "../ledger/state-keys.js";
 import type { SequencedEntry } from "../store/store.js";
 import { assertName } from "../store/validate.js";
@@ -55,8 +54,7 @@ export async function readMemories(parts: EngineParts, options: MemoriesOptions 
       "memories: ids name all memories wanted. Leave out order, after and limit.",
     );
   }
-  const stats = await states.stats(namespace);
-  if (stats && stats.learner !== learner.id) throw learnerMismatch(stats.learner, learner.id);
+  await states.ownStats(namespace);
   const views = async (found: readonly StoredMemory[]): Promise<MemoryView[]> => {
     const named = found.filter(({ record }) => record.labelled).map(({ id }) => id);
     const labels = await labelsOf(store, namespace, collection, named);

@@ -1,7 +1,7 @@
 import type { Learner, MemoryTable } from "../learners/learner.js";
 import { decodeEpisode, type EpisodeRecord } from "../ledger/episode-record.js";
 import { confirmationsIn, contentHashIn, learnedBytes, MemoryRecord } from "../ledger/memory-record.js";
-import { decodeSharedRecord, type SharedRecord } from "../ledger/shared-record.js";
+import { decodeSharedRecord, learnerMismatch, type SharedRecord } from "../ledger/shared-record.js";
 import { collectionOf, memoryScope, SCOPES, statsRef, textOfValue } from "../ledger/state-keys.js";
 import { decodeStats, type StatsRecord } from "../ledger/stats-record.js";
 import { readable } from "../ledger/unreadable.js";
@@ -96,6 +96,13 @@ export class StateReader<Shared, Memory> {
       cache.stats = stats;
       if (stats && stats.taught > 0) cache.taught = true;
     }
+    return stats;
+  }
+
+  /** The same. @throws LEARNER_MISMATCH where another learner wrote the states */
+  async ownStats(namespace: string): Promise<StatsRecord | undefined> {
+    const stats = await this.stats(namespace);
+    if (stats && stats.learner !== this.#learner.id) throw learnerMismatch(stats.learner, this.#learner.id);
     return stats;
   }
 

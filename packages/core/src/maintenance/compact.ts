@@ -1,10 +1,10 @@
 import { type EngineParts, partsOf } from "../engine/parts.js";
+import { checkpointOf } from "../engine/status.js";
 import type { Engine } from "../engine/types.js";
 import { checkFields, type FieldsOf } from "../errors/known-fields.js";
 import { printed, quoted } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { decodeEpisode } from "../ledger/episode-record.js";
-import { learnerMismatch } from "../ledger/shared-record.js";
 import { SCOPES, textOfValue } from "../ledger/state-keys.js";
 import { stateAddress } from "../store/state-address.js";
 import type { StateRef, Store, StoredState } from "../store/store.js";
@@ -71,10 +71,9 @@ export async function compact(engine: Engine, options: CompactOptions): Promise<
 
 /** @param cutoff Unix ms: older entries go */
 async function compactNow(parts: CompactionParts, namespace: string, cutoff: number): Promise<CompactionReport> {
-  const { store, states, learner, outcomeWindow, log } = parts;
+  const { store, states, outcomeWindow, log } = parts;
   const place = await lastBefore(store, namespace, cutoff);
-  const stats = place && (await states.stats(namespace));
-  if (stats && stats.learner !== learner.id) throw learnerMismatch(stats.learner, learner.id);
+  if (place) await states.ownStats(namespace);
   for (let attempt = 0; place && attempt < ATTEMPTS; attempt++) {
     const report =
       (await tryOnce(parts, namespace, place, cutoff - outcomeWindow)) ?? (await tryOnce(parts, namespace, place));
@@ -83,10 +82,8 @@ async function compactNow(parts: CompactionParts, namespace: string, cutoff: num
     return report;
   }
   if (place) throw busy(namespace);
-  const [first] = await store.readEntries(namespace, { limit: 1 });
-  const head = await store.head(namespace);
-  const checkpoint = first ? first.seq - 1 : head;
-  return { namespace, checkpoint, dropped: 0, entries: head - checkpoint, episodes: 0 };
+  const checkpoint = await checkpointOf(store, namespace);
+  return { namespace, checkpoint, dropped: 0, entries: (await store.head(namespace)) - checkpoint, episodes: 0 };
 }
 
 /**

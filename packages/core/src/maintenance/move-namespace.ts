@@ -4,7 +4,6 @@ import { illegalOption } from "../errors/illegal-option.js";
 import { checkFields, type FieldsOf } from "../errors/known-fields.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { encodeEvent } from "../ledger/event-codec.js";
-import { learnerMismatch } from "../ledger/shared-record.js";
 import type { Store } from "../store/store.js";
 import { assertName } from "../store/validate.js";
 import { copyLedger } from "./copy-ledger.js";
@@ -70,8 +69,7 @@ async function moveNow(
       log("info", "A namespace lives in another store now.", { code: "NAMESPACE_MOVED", ...report });
       return report;
     }
-    const stats = await states.stats(namespace);
-    if (stats && stats.learner !== learner.id) throw learnerMismatch(stats.learner, learner.id);
+    await states.ownStats(namespace);
     await copyTo(to, holder);
     const move = { type: "move", to } as const;
     const entry = { key: `move:${createId()}`, type: move.type, at: now(), payload: encodeEvent(move) };

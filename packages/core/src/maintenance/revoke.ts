@@ -5,7 +5,6 @@ import { illegalOption } from "../errors/illegal-option.js";
 import { assertConditionsGiven, checkFields, checkSwitch, type FieldsOf } from "../errors/known-fields.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { RevokeEvent } from "../ledger/events.js";
-import { learnerMismatch } from "../ledger/shared-record.js";
 import { collectionOf } from "../ledger/state-keys.js";
 import type { CommitReceipt } from "../store/store.js";
 import { assertName } from "../store/validate.js";
@@ -57,9 +56,8 @@ async function revokeNow(
   { namespace, dryRun = false, progress }: RevokeOptions,
 ): Promise<RevocationReport> {
   const { store, states, learner, log } = parts;
-  const stats = await states.stats(namespace);
+  const stats = await states.ownStats(namespace);
   if (!stats) return { namespace, checkpoint: 0, outcomes: 0, episodes: 0, memories: 0, seq: 0, dryRun };
-  if (stats.learner !== learner.id) throw learnerMismatch(stats.learner, learner.id);
   const seq = dryRun ? Number.POSITIVE_INFINITY : await record(parts, namespace, event);
   const replay = new LedgerReplay({ store, namespace, learner, planned: { event, seq }, progress });
   const { differences } = await rebuild(parts, namespace, replay, !dryRun);
