@@ -5,7 +5,7 @@ export { type ForgetOptions, forget } from "./forget.js";
 export { exportState, importState, type LearnedState } from "./learned-state.js";
 export { type MoveOptions, moveNamespace } from "./move-namespace.js";
 export type { Progress } from "./progress.js";
-export { PRUNE_RULES, type PrunableCollection, type PruneOptions, type PruneRule, prune, voteScore } from "./prune.js";
+export { type PrunableCollection, type PruneOptions, type PruneRule, prune, voteScore } from "./prune.js";
 export { replay } from "./replay.js";
 export type {
   CompactionReport,

@@ -32,7 +32,7 @@ export interface PruneRule {
 }
 
 export interface PruneOptions {
-  /** A memory that meets one of them is archived. @default {@link PRUNE_RULES} */
+  /** A memory that meets one of them is archived. @default −8; after 90 unused days −5; after 180 −3 */
   readonly rules?: readonly PruneRule[] | undefined;
   /** The namespace whose votes count. @default the collection's */
   readonly namespace?: string | undefined;
@@ -40,8 +40,7 @@ export interface PruneOptions {
   readonly dryRun?: boolean | undefined;
 }
 
-/** The rules by default: −8, after 90 unused days −5, after 180 unused days −3. */
-export const PRUNE_RULES: readonly PruneRule[] = [
+const DEFAULT_RULES: readonly PruneRule[] = [
   { score: -8 },
   { score: -5, unusedDays: 90 },
   { score: -3, unusedDays: 180 },
@@ -82,7 +81,7 @@ export async function prune(
 ): Promise<PruneReport> {
   const parts = partsOf(engine);
   checkFields(options, "The options of prune", "prune has no option", OPTIONS);
-  const { rules = PRUNE_RULES, namespace = collection.namespace ?? DEFAULT_NAME, dryRun = false } = options;
+  const { rules = DEFAULT_RULES, namespace = collection.namespace ?? DEFAULT_NAME, dryRun = false } = options;
   assertRules(rules);
   assertName(namespace, "namespace");
   checkCollection(collection.name);
