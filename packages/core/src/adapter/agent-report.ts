@@ -1,7 +1,5 @@
+import { MAX_NOTE } from "../engine/check.js";
 import type { Engine, EpisodeView } from "../engine/types.js";
-
-/** Longest note that the engine accepts; a model's longer one is cut. */
-const MAX_NOTE = 2_000;
 
 /** A model's report about its own run. */
 export interface ReportedOutcome {
@@ -47,6 +45,11 @@ export interface RepairedReport {
   readonly problems: readonly string[];
 }
 
+/** A model's note as the engine accepts it. */
+export function cutNote(note: string): string {
+  return note.slice(0, MAX_NOTE).toWellFormed();
+}
+
 /** Keeps the fields that have the right type; a single handle counts as a list of one. */
 export function repairReport(received: Readonly<Record<string, unknown>>): RepairedReport {
   const { success, helpful, harmful, note } = received;
@@ -62,7 +65,7 @@ export function repairReport(received: Readonly<Record<string, unknown>>): Repai
     if (Array.isArray(list) && list.every((name) => typeof name === "string")) input[field] = list;
     else problems.push(`Ignored ${field}: it must be a list of handles.`);
   }
-  if (typeof note === "string") input.note = note.slice(0, MAX_NOTE).toWellFormed();
+  if (typeof note === "string") input.note = cutNote(note);
   return { input, problems };
 }
 

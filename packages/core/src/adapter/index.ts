@@ -9,6 +9,7 @@ export { RECENT_FROM, type Recency, withRecency } from "../scoring/recency.js";
 export { assertName } from "../store/validate.js";
 export {
   bareHandle,
+  cutNote,
   type EpisodeOfRun,
   REPORT_DESCRIPTION,
   REPORT_SCHEMA,

@@ -1,5 +1,5 @@
 import { QavrError } from "../errors/qavr-error.js";
-import type { EpisodeOfRun } from "./agent-report.js";
+import { cutNote, type EpisodeOfRun } from "./agent-report.js";
 import { refuseOption } from "./options.js";
 import { promptLine } from "./prompt-line.js";
 
@@ -74,7 +74,7 @@ const REPORT: ProcedureTool = {
     if (typeof success !== "boolean")
       return "Nothing was recorded: success must be true or false. Report when it is known.";
     return answering(async () => {
-      const note = typeof notes === "string" ? { notes: notes.slice(0, MAX_NOTES).toWellFormed() } : {};
+      const note = typeof notes === "string" ? { notes: cutNote(notes) } : {};
       await source.report(String(id), { ...ofRun[0], success, ...note });
       return "Recorded.";
     });
@@ -108,8 +108,6 @@ export function procedureLine({ id, metadata = {} }: Pick<FoundProcedure, "id" |
   };
   return promptLine(undefined, `${procedure}: ${description}`);
 }
-
-const MAX_NOTES = 2_000;
 
 /** A model gets refusals as an answer: its run goes on. */
 async function answering(work: () => Promise<string>): Promise<string> {

@@ -26,7 +26,7 @@ const MAX_KEY = 500;
 /** Longest label of a memory, UTF-16 units. */
 export const MAX_LABEL = 80;
 /** Longest note, UTF-16 units. */
-const MAX_NOTE = 2_000;
+export const MAX_NOTE = 2_000;
 /** Weight of an outcome of which only the end of the run is known. */
 const COMPLETED_WEIGHT = 0.3;
 
@@ -278,13 +278,7 @@ export function checkOutcome(outcome: OutcomeInput): CheckedOutcome {
     idempotencyKey,
   } = outcome;
   if (!OUTCOME_TIERS.includes(tier)) {
-    throw new QavrError(
-      "INVALID_ARGUMENT",
-      `An outcome's tier is one of ${OUTCOME_TIERS.join(", ")}. Received ${quoted(tier)}.`,
-      {
-        details: { tier: printed(tier) },
-      },
-    );
+    throw illegalOption("tier", `An outcome's tier is one of ${OUTCOME_TIERS.join(", ")}`, tier);
   }
   const reward = typeof outcome.reward === "boolean" ? Number(outcome.reward) : (outcome.reward ?? null);
   if (reward !== null && !(typeof reward === "number" && reward >= 0 && reward <= 1)) {

@@ -1,8 +1,8 @@
 import { type EngineParts, partsOf } from "../engine/parts.js";
 import { checkpointOf } from "../engine/status.js";
 import type { Engine } from "../engine/types.js";
+import { illegalOption } from "../errors/illegal-option.js";
 import { checkFields, type FieldsOf } from "../errors/known-fields.js";
-import { printed, quoted } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { decodeEpisode } from "../ledger/episode-record.js";
 import { SCOPES, textOfValue } from "../ledger/state-keys.js";
@@ -57,9 +57,7 @@ export async function compact(engine: Engine, options: CompactOptions): Promise<
   assertName(namespace, "namespace");
   checkProgress(progress);
   if (!(typeof olderThan === "number" && olderThan >= 0)) {
-    throw new QavrError("INVALID_ARGUMENT", `olderThan must be at least 0 ms. Received ${quoted(olderThan)}.`, {
-      details: { olderThan: printed(olderThan) },
-    });
+    throw illegalOption("olderThan", "olderThan must be at least 0 ms", olderThan);
   }
   if (!store.readCheckpoint) {
     throw new QavrError("UNSUPPORTED", `The ${store.name} store cannot compact a ledger. Use one that can.`, {

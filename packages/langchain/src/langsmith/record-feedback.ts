@@ -1,12 +1,10 @@
 import { type OutcomeInput, type OutcomeReceipt, type OutcomeTier, QavrError } from "@qavr/core";
+import { cutNote } from "@qavr/core/adapter";
 import { storableId } from "../document-ids.js";
 import { type MemoryParts, ownNamespace } from "../memory-parts.js";
 import { SCOPE_KEYS } from "../runs/run-scope.js";
 import type { LangSmithFeedback } from "./feedback.js";
 import { type FeedbackReading, readFeedback } from "./feedback-reading.js";
-
-/** Longest note that the ledger takes, UTF-16 units. */
-const MAX_NOTE = 2_000;
 
 /** Types of a feedback's source that are checkers and not people. */
 const EVALUATORS: ReadonlySet<unknown> = new Set(["model", "auto_eval"]);
@@ -95,7 +93,7 @@ function outcomeOf(feedback: LangSmithFeedback, { keys, tier, source }: Feedback
   return (
     read && {
       source: source ? source(feedback) : storableId(`langsmith:${key}`),
-      ...(comment ? { note: comment.slice(0, MAX_NOTE).toWellFormed() } : {}),
+      ...(comment ? { note: cutNote(comment) } : {}),
       ...read,
       idempotencyKey: `langsmith:${id}${modified_at === created_at ? "" : `@${modified_at}`}`,
     }
