@@ -125,15 +125,15 @@ ${isHeld ? "Every target is met in this run" : "**Missed in this run: false adop
 
 ## Matching
 
-150 procedures of clinc150, each with its name and four requests; other requests are asked. ${whole(runs)} runs teach: the agent loads the right procedure
-where it is among the three, and succeeds; else the first, and fails. As in a host, a load counts as used, and the outcome is a vote on the procedure loaded.
+150 procedures of clinc150, each with its name and four requests; the runs make other requests. ${whole(runs)} runs teach: the agent loads the right procedure
+if it is among the three, and succeeds; else it loads the first, and fails. As in a host, a load counts as used, and the outcome is a vote on the procedure loaded.
 
 ${matchingTable(matching)}
 
 Learning changes hit@3 by ${signed(changeOf(matching))} here. No procedure misleads, so there is little to gain: a procedure that succeeded rises for requests of other
-needs, too, and its failures there take only a part of that back. Where nothing misleads, open procedures with an engine whose learner is \`similarity()\`; counts and reviews stay.
+needs, too, and its failures there take only a part of that back. If no procedure of yours misleads, give the engine the learner \`similarity()\`; counts and reviews stay.
 
-Where half of them mislead: every second need has two procedures, one that serves it and one that sounds right and fails. The agent follows the first.
+Next, half of the needs have a misleading procedure: one procedure serves the need, the other sounds right and fails. The agent follows the first one listed.
 
 ${twinTable(twins)}
 

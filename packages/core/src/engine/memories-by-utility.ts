@@ -19,7 +19,7 @@ export interface RankedPage {
   readonly memories: readonly RankedMemory[];
   /** True when further ones follow the last. */
   readonly more: boolean;
-  /** Memories of the bands read that this page did not look at: a band has too many. */
+  /** Memories that this page did not look at, since their bands list too many. */
   readonly unread: number;
 }
 
@@ -27,8 +27,8 @@ export interface RankedPage {
 const MOST_READ = 10_000;
 
 /**
- * Memories by utility from either end, each the reverse of the other, a few bands at a time. Exact, but for what has faded since a memory
- * last learned, and for bands that list more than {@link MOST_READ}.
+ * A page of memories in the order of their utilities, from either end; one order is the reverse of the other. Reads a few bands. Inexact
+ * in two cases: utilities fade after the last outcome while their bands stay, and a band may list more than {@link MOST_READ} memories.
  *
  * @param after id of the last memory of the page before
  */
@@ -56,7 +56,7 @@ export async function memoriesByUtility(
 
   const [last] = after === undefined ? [] : await read([after]);
   const counts = (await states.shared(namespace, collection))?.bands ?? [];
-  // Forgotten since the page before: there is no place to go on from.
+  // The last memory was forgotten after the page before, so the next page has no beginning.
   if (after !== undefined && !last) return { memories: [], more: false, unread: 0 };
   const bands = counts.flatMap((count, i) => (count > 0 ? [{ band: i + 1, count }] : []));
   if (order === "highest") bands.reverse();

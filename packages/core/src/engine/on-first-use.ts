@@ -1,4 +1,4 @@
-/** What most processes never use. One module, since bundlers split what several ones share. */
+/** Parts that most processes never use, loaded by their first use. One module: bundlers split code that several modules share. */
 export { healStates, refuseDamaged } from "../heal-states.js";
 export { afterDraining } from "./after-draining.js";
 export { resumeEpisode } from "./episodes/resume.js";

@@ -14,7 +14,7 @@ import type { EngineParts } from "./parts.js";
 import { outcomeKey } from "./recorder.js";
 import type { OutcomeReceipt } from "./types.js";
 
-/** What is known now of the episode that an outcome names. */
+/** Present knowledge of an episode that an outcome names. */
 interface NamedEpisode {
   /** Undefined where a compaction has dropped its record. */
   readonly id: string | undefined;
@@ -29,9 +29,9 @@ const REFUSALS: readonly ErrorCode[] = ["UNKNOWN_EPISODE", "NOT_SHOWN", "OUTCOME
 
 /**
  * Answers an outcome that was refused, if it may have an answer after all:
- * - Where its idempotency key has an entry, with the first receipt, whatever has become of its episode since. Looked up after the
- *   refusal, since a commit looks up its keys itself: an outcome that is accepted needs no second look-up.
- * - Where it names memories that were forgotten since they were shown, by recording it without their names.
+ * - Its idempotency key has an entry: the answer is the first receipt, in any state of the episode. The key is looked up after the
+ *   refusal only, since a commit looks up its keys itself.
+ * - It names memories that were forgotten after they were shown: it is recorded without their names.
  *
  * @param work the work that was refused; gets names to leave out of the outcome
  * @throws the refusal, IDEMPOTENCY_CONFLICT for another outcome under the key, and the store's codes
@@ -51,7 +51,7 @@ export async function reconsidered<Receipt>(
   const episode = await namedEpisode(parts, namespace, reference);
   const first = await firstReceipt(parts, namespace, reference, outcome, episode);
   if (first) return first;
-  // Where that end failed, the episode is open again.
+  // The episode is open again if that end failed.
   if (ending && error.code === "UNKNOWN_EPISODE") return work([]);
   if (error.code !== "NOT_SHOWN") throw error;
   const forgotten = await forgottenNames(parts, namespace, outcome, episode);

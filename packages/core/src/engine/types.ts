@@ -34,7 +34,7 @@ export interface Candidate {
    */
   readonly unverified?: boolean;
   /**
-   * What the memory is about, where the host knows: a tool, an intent, a file, a topic. Memories of one group are for the same
+   * The subject of the memory, if the host knows it: a tool, an intent, a file, a topic. Memories of one group are for the same
    * requests. `grouped` of `@qavr/learners` learns from it; other learners ignore it. At most 512 UTF-16 units. @default none
    */
   readonly group?: string | undefined;
@@ -107,9 +107,9 @@ export interface Ranking {
   readonly learner: string;
   /** How far the learner trusts itself, 0..1. */
   readonly gate: number;
-  /** `host`: the host's order stands. `learned`: evidence moved or could have moved it. */
+  /** `host`: the host's order. `learned`: evidence moved or could have moved it. */
   readonly order: "host" | "learned";
-  /** True when the episode is held out (`EngineOptions.holdout`): the host's order stands to measure what learning is worth. */
+  /** True when the episode is held out (`EngineOptions.holdout`): shown in the host's order, to measure the worth of learning. */
   readonly heldOut?: boolean;
   /** Origin of the request vector. */
   readonly vectorSource: "host" | "hashed" | "none";

@@ -62,7 +62,7 @@ export function rankRecorded(learner: Learner, fold: Fold, exposure: RecordedExp
   };
 }
 
-/** The recorded candidates as the host returned them: what was shown from beyond the recorded ones stands behind, by its rank. */
+/** The recorded candidates in the host's order. Memories shown from beyond `recordedCandidates` come last, by their rank. */
 function inHostOrder({ candidates, shown }: RecordedExposure): readonly RecordedCandidate[] {
   const rank = new Map(shown.map(({ candidate, index }) => [candidate, index]));
   const rankOf = ({ place }: RecordedCandidate): number => rank.get(place) ?? place;

@@ -21,7 +21,7 @@ const NAMESPACES: readonly string[] = PLACES.map((place) => {
   for (let n = 0; ; n++) if (home(`tenant:${n}`) === place) return `tenant:${n}`;
 });
 
-/** What a mutant makes of the stores of a writer. */
+/** A mutant's change of a writer's stores. */
 type Wrap = (store: Store) => Store;
 
 /** Two SQLite files and a PostgreSQL server. */
