@@ -129,6 +129,26 @@ describe("opening a PostgreSQL store", () => {
     for (const each of [store, newer]) await each.close();
   });
 
+  it.each([0, 2])(
+    "refuses one that lacks a column or a table, or has a column of another type (%i partitions)",
+    async (partitions) => {
+      for (const [sql, changed] of [
+        ["alter table entry drop column payload", "entry.payload"],
+        ["alter table entry alter column at type numeric", "entry.at"],
+        ["drop table checkpoint_state", "checkpoint_state.namespace"],
+      ] as const) {
+        const schema = server.schema();
+        const store = postgresStore({ pool, schema, partitions });
+        await store.commit("n", [tally("a")], counting);
+        await pool.query(sql.replace("table ", `table ${schema}.`));
+        await pool.query(`alter table ${schema}.state add column mine int`);
+        const refused = postgresStore({ pool, schema });
+        expect(await refusalOf(refused.head("n"))).toMatchObject({ code: "STORE_CORRUPT", details: { changed } });
+        for (const each of [store, refused]) await each.close();
+      }
+    },
+  );
+
   it("creates nothing when it may not, and finds what somebody else has created", async () => {
     const schema = server.schema();
     const store = postgresStore({ pool, schema, migrate: false });

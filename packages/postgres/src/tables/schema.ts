@@ -40,40 +40,21 @@ export const MIGRATIONS: readonly Migration[] = [
     create table ${schema}.ledger (version integer not null);
     insert into ${schema}.ledger values (0);
     create table ${schema}.namespace (
-      id                uuid   not null primary key,
-      name              bytea  not null,
-      head              bigint not null,
-      revision          bigint not null,
-      digest            bytea  not null,
-      base              bigint not null default 0,
-      base_digest       bytea  not null,
-      checkpoint_digest bytea  not null default ''
+      ${columns("namespace")},
+      primary key (id)
     ) ${by("id", partitions)} ${plain("namespace", partitions)};
     create index namespace_name on ${schema}.namespace (name);
     create table ${schema}.entry (
-      namespace uuid   not null,
-      seq       bigint not null,
-      key       bytea  not null,
-      type      bytea  not null,
-      at        double precision not null,
-      payload   bytea  not null,
-      digest    bytea  not null,
+      ${columns("entry")},
       primary key (namespace, seq),
       unique (namespace, key)
     ) ${by("namespace", partitions)} ${plain("entry", partitions)};
     create table ${schema}.state (
-      namespace uuid  not null,
-      scope     uuid  not null,
-      id        bytea not null,
-      value     bytea not null,
+      ${columns("state")},
       primary key (namespace, scope, id)
     ) ${by("namespace", partitions)} ${plain("state", partitions)};
     create table ${schema}.checkpoint_state (
-      namespace uuid    not null,
-      place     integer not null,
-      scope     bytea   not null,
-      id        bytea   not null,
-      value     bytea   not null,
+      ${columns("checkpoint_state")},
       primary key (namespace, place)
     ) ${by("namespace", partitions)};
     alter table ${schema}.entry alter column payload set storage external;
@@ -84,7 +65,45 @@ export const MIGRATIONS: readonly Migration[] = [
   `,
 ];
 
-const TABLES = ["namespace", "entry", "state", "checkpoint_state"] as const;
+/** Columns by table, with type and default. None may be null. */
+const COLUMNS = {
+  namespace: {
+    id: "uuid",
+    name: "bytea",
+    head: "bigint",
+    revision: "bigint",
+    digest: "bytea",
+    base: "bigint default 0",
+    base_digest: "bytea",
+    checkpoint_digest: "bytea default ''",
+  },
+  entry: {
+    namespace: "uuid",
+    seq: "bigint",
+    key: "bytea",
+    type: "bytea",
+    at: "double precision",
+    payload: "bytea",
+    digest: "bytea",
+  },
+  state: { namespace: "uuid", scope: "uuid", id: "bytea", value: "bytea" },
+  checkpoint_state: { namespace: "uuid", place: "integer", scope: "bytea", id: "bytea", value: "bytea" },
+} as const;
+const TABLES = Object.keys(COLUMNS) as readonly (keyof typeof COLUMNS)[];
+
+function columns(table: keyof typeof COLUMNS): string {
+  return Object.entries(COLUMNS[table])
+    .map(([name, type]) => `${name} ${type} not null`)
+    .join(", ");
+}
+
+/** The first column that is missing or of another type than it was created with, as `table.column`. Further columns do no harm. */
+function changedColumn(found: readonly Readonly<Record<string, unknown>>[]): string | undefined {
+  const types = new Map(found.map(({ name, column, type }) => [`${name}.${column}`, type]));
+  return Object.entries(COLUMNS)
+    .flatMap(([table, named]) => Object.entries(named).map(([name, type]) => [`${table}.${name}`, type] as const))
+    .find(([column, type]) => types.get(column) !== type.split(" default ")[0])?.[0];
+}
 
 function by(column: string, partitions: number): string {
   return partitions === 0 ? "" : `partition by hash (${column})`;
@@ -194,11 +213,13 @@ async function layoutOf(connection: Connection, schema: string): Promise<Layout>
  * from a session's cache that is older than the lock.
  *
  * @param known the newest version
- * @throws STORE_FOREIGN, STORE_NEWER_SCHEMA
+ * @throws STORE_FOREIGN, STORE_NEWER_SCHEMA, STORE_CORRUPT where a table or column is not as it was created
  */
 async function inspect(connection: Connection, { schema, place }: ResolvedOptions, known: number): Promise<number> {
   const tables = await connection.script(
-    `select relname::text as name from pg_catalog.pg_class join pg_catalog.pg_namespace on pg_namespace.oid = relnamespace
+    `select relname::text as name, attname::text as column, pg_catalog.format_type(atttypid, atttypmod) as type
+     from pg_catalog.pg_class join pg_catalog.pg_namespace on pg_namespace.oid = relnamespace
+     left join pg_catalog.pg_attribute on attrelid = pg_class.oid and attnum > 0 and not attisdropped
      where nspname = ${quotedText(schema)} and relname in ('ledger', ${TABLES.map((table) => `'${table}'`).join(", ")})`,
   );
   if (tables.length === 0) return 0;
@@ -215,6 +236,14 @@ async function inspect(connection: Connection, { schema, place }: ResolvedOption
       "STORE_NEWER_SCHEMA",
       `The ledger in ${place} has schema ${version}; this version of @qavr/postgres knows schemas up to ${known}. Upgrade @qavr/postgres.`,
       { details: { place, schema: version, known } },
+    );
+  }
+  const changed = version === known ? changedColumn(tables) : undefined;
+  if (changed !== undefined) {
+    throw new QavrError(
+      "STORE_CORRUPT",
+      `The ledger in ${place} was changed by something else than @qavr/postgres: column ${changed} is not as it was created. Undo that, or restore a backup.`,
+      { details: { place, changed } },
     );
   }
   return version;
