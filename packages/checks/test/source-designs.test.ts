@@ -7,9 +7,6 @@ import { DESIGNS, SOURCE_DESIGNS, sourceDesignsPage, testsByCode } from "../src/
 const tests = testsByCode();
 const lines = DESIGNS.flatMap((design) => design.lines);
 
-/** Requirements about the repository itself, which no test of the code can show. */
-const ABOUT_THE_REPOSITORY = ["L12"];
-
 describe("the requirements of the source designs", () => {
   it("are counted through, and each test names one that exists", () => {
     const series = (letter: string, length: number): string[] => Array.from({ length }, (_, i) => `${letter}${i + 1}`);
@@ -24,9 +21,18 @@ describe("the requirements of the source designs", () => {
       if (state !== "works") expect(note === "" && state !== "not built").toBe(false);
       if (state === "not built") expect(tests.get(code), "it has a test, so it is built").toBeUndefined();
       const needsTest = code.startsWith("R") || state === "works" || state === "partly";
-      if (needsTest && !ABOUT_THE_REPOSITORY.includes(code)) expect(tests.get(code) ?? []).not.toEqual([]);
+      if (needsTest) expect(tests.get(code) ?? []).not.toEqual([]);
     },
   );
+
+  it("L12: the package of lessons has them in its readme, and its changelog will name them", () => {
+    expect(readFileSync(repositoryFile("packages/markdown/README.md"), "utf8")).toMatch(
+      /^const lessons = openLessons\(/m,
+    );
+    const changes = readFileSync(repositoryFile(".changeset/first-release-markdown.md"), "utf8");
+    expect(changes).toContain('"@qavr/markdown": minor');
+    expect(changes).toMatch(/lessons/i);
+  });
 
   it("P21: continuous integration fails where tests cover less than 80 % of the sources", async () => {
     expect(readFileSync(repositoryFile(".ci/run"), "utf8")).toMatch(/^export CI=true /m);
