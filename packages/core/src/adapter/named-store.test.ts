@@ -32,7 +32,8 @@ describe("a store that is opened by its first use", () => {
     const inner = memoryStore();
     const { name, capabilities } = inner;
     const store = lazyStore({ name, capabilities }, async () => inner);
-    const engine = createEngine({ store });
+    let now = 0;
+    const engine = createEngine({ store, clock: () => ++now });
     for (let run = 0; run < 2; run++) {
       const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 0.5 }], topK: 1 });
       await engine.end(episode, { reward: true });
