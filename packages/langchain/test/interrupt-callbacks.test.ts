@@ -50,6 +50,19 @@ describe("an interrupt, as the handler hears of it,", () => {
     expect(await memory.explain(RUN_ID)).toMatchObject({ state });
   });
 
+  it("is not continued by a run on its thread that had retrieved before it", async () => {
+    const { memory, retriever } = await shownOn(ON_THREAD);
+    const { handler } = memory;
+    handler.handleChainStart({}, {}, NEXT_RUN_ID, undefined, [], ON_THREAD);
+    await retriever.invoke(QUESTION, { callbacks: childOf(memory, NEXT_RUN_ID) });
+    handler.handleChainStart({}, {}, NODE_ID, NEXT_RUN_ID);
+    await handler.handleChainError(seenInterrupt(), NODE_ID);
+    await handler.handleChainEnd({}, NEXT_RUN_ID);
+    await handler.handleChainEnd({}, RUN_ID);
+    expect(await memory.explain(RUN_ID)).toMatchObject({ state: "ended" });
+    expect(await memory.explain(NEXT_RUN_ID)).toMatchObject({ state: "suspended" });
+  });
+
   it("that was announced waits for a resume, also when its error is seen after that", async () => {
     const { memory } = await shownOn(ON_THREAD);
     const { handler } = memory;

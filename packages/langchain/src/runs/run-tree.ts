@@ -153,8 +153,6 @@ export function createRunTree({ ttl, maxRoots, clock, sessionOf }: RunTreeOption
         closed.set(run.id, closed.get(run.parent) ?? []);
         return undefined;
       }
-      // Applications that choose run ids may use one again.
-      closed.delete(run.id);
       const root = parent?.root ?? rootOf(run, now, sessionOf);
       if (!parent) {
         roots.set(root.id, root);
