@@ -1,13 +1,14 @@
-import { writeFileSync } from "node:fs";
+import { copyFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { FakeEmbeddings } from "@langchain/core/utils/testing";
 import type { Learner, LogFields } from "@qavr/core";
 import { score10 } from "@qavr/learners";
+import { sqliteStore } from "@qavr/sqlite";
 import { describe, expect, it } from "vitest";
 import type { DoctorReport } from "../src/reports/doctor.js";
 import { rankCorrelation } from "../src/reports/doctor-checks.js";
 import { type App, judge, runLangChainApp } from "./support/langchain-app.js";
-import { ledgerFile, newPath, START, unjudgedLedger } from "./support/ledgers.js";
+import { appEngine, ledgerFile, newPath, runApp, START, unjudgedLedger } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 
 const examined = async (path: string, ...flags: string[]): Promise<DoctorReport> =>
@@ -149,6 +150,29 @@ describe("qavr doctor", () => {
     expect(idsOf(await examined(garbage))).toEqual(["store-corrupt"]);
     const { exitCode, stdout } = await qavr("doctor", "-s", garbage);
     expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: expect.stringMatching(/fix: Move the file away/) });
+  });
+
+  it.each([
+    ["the log of a killed process is gone", /lacks commits that were durable, at least the last 40 entries/],
+    ["a head names another entry", /names entry 41, and the last one is 40/],
+  ])("says what is missing and which command repairs it where %s", async (what, missing) => {
+    const path = what.startsWith("the log") ? newPath() : await ledgerFile({ runs: 20 });
+    if (what.startsWith("the log")) {
+      const source = newPath();
+      const engine = appEngine(sqliteStore(source));
+      await runApp(engine, { runs: 20 });
+      for (const suffix of ["", "-mark"]) copyFileSync(source + suffix, path + suffix);
+      await engine.close();
+    } else {
+      const db = new DatabaseSync(path);
+      db.exec("UPDATE namespace SET head = head + 1");
+      db.close();
+    }
+    const { exitCode, stdout } = await qavr("doctor", "-s", path);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: expect.stringMatching(missing) });
+    expect(stdout).toContain("fix: npx qavr ledger repair");
+    expect(await qavr("ledger", "repair", "-s", path)).toMatchObject({ exitCode: 0 });
+    expect(idsOf(await examined(path))).not.toContain("store-corrupt");
   });
 
   it("says what to do where there is no ledger yet, with exit code 6", async () => {

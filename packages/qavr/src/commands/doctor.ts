@@ -6,8 +6,8 @@ import type { Style } from "../terminal/terminal.js";
 import { plural, shown } from "../terminal/text.js";
 import type { Input, Output } from "./command.js";
 
-export async function run({ options }: Input): Promise<Output> {
-  const report = await doctorReport(options as LedgerOptions, options.fix === true);
+export async function run({ options, progress }: Input): Promise<Output> {
+  const report = await doctorReport(options as LedgerOptions, options.fix === true, Date.now(), progress("mending"));
   return {
     data: report,
     text: (style) => textOf(report, style),

@@ -1,6 +1,6 @@
 import { type ErrorCode, QavrError } from "@qavr/core";
 import { checkLoop, readLoop } from "@qavr/core/adapter";
-import { repair, verify } from "@qavr/core/maintenance";
+import { type Progress, repair, verify } from "@qavr/core/maintenance";
 import { EXIT, exitCodeOf } from "../exit-codes.js";
 import { type Ledger, type LedgerOptions, openLedger } from "../open-ledger.js";
 import { CHECKS, type Finding } from "./doctor-checks.js";
@@ -44,9 +44,10 @@ export async function doctorReport(
   options: LedgerOptions,
   fix: boolean,
   now: number = Date.now(),
+  progress?: Progress,
 ): Promise<DoctorReport> {
   try {
-    return await doctorOn(options, fix, now);
+    return await doctorOn(options, fix, now, progress);
   } catch (error) {
     // A ledger that cannot be read is a finding like others; a wrong option is not.
     if (!QavrError.isInstance(error) || exitCodeOf(error) < EXIT.conflict) throw error;
@@ -54,7 +55,12 @@ export async function doctorReport(
   }
 }
 
-async function doctorOn(options: LedgerOptions, fix: boolean, now: number): Promise<DoctorReport> {
+async function doctorOn(
+  options: LedgerOptions,
+  fix: boolean,
+  now: number,
+  progress: Progress | undefined,
+): Promise<DoctorReport> {
   const ledger = await openLedger(options, "read");
   try {
     const report = await examine(ledger, now);
@@ -62,7 +68,7 @@ async function doctorOn(options: LedgerOptions, fix: boolean, now: number): Prom
     if (!fix || mendable.length === 0) return report;
     const writing = await openLedger({ ...options, namespace: ledger.namespace }, "write");
     try {
-      await repair(writing.engine);
+      await repair(writing.engine, { progress });
     } finally {
       await writing.close();
     }
@@ -139,11 +145,19 @@ const FIXES: Partial<Record<ErrorCode, string>> = {
     "Learn the ledger again in the application: replay(engine, { write: true }) of @qavr/core/maintenance.",
 };
 
+/** For a log or a head of a file that is damaged or lost. */
+const REPAIR =
+  "npx qavr ledger repair keeps what is whole and gives up what the message calls lost; those outcomes may be reported again. To have all of it, restore a backup: npx qavr ledger restore <backup> <file>.";
+
 /** A ledger that cannot be read, as a finding. */
-function unreadable({ code, message }: QavrError): Finding {
+function unreadable({ code, message, details }: QavrError): Finding {
   return {
     id: code.toLowerCase().replaceAll("_", "-"),
     finding: message,
-    fix: FIXES[code] ?? "Look at the message, mend what it names, and run npx qavr doctor again.",
+    fix:
+      code === "STORE_CORRUPT" &&
+      (details.lost !== undefined || (details.path !== undefined && details.last !== undefined))
+        ? REPAIR
+        : (FIXES[code] ?? "Look at the message, mend what it names, and run npx qavr doctor again."),
   };
 }

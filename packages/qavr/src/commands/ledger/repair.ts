@@ -1,7 +1,7 @@
 import { QavrError } from "@qavr/core";
 import { repair } from "@qavr/core/maintenance";
 import { EXIT } from "../../exit-codes.js";
-import type { Ledger } from "../../open-ledger.js";
+import { type Ledger, openStore } from "../../open-ledger.js";
 import { plural } from "../../terminal/text.js";
 import type { Input, Output } from "../command.js";
 import { textOf } from "./verify.js";
@@ -16,16 +16,30 @@ export async function run(input: Input): Promise<Output> {
   };
 }
 
-/** Opens the ledger, after giving up the commits that its damaged or lost log held. */
-async function opened({ open, note }: Input): Promise<Ledger> {
+/** Opens the ledger, after giving up the commits that its damaged or lost log held, and after mending a damaged head. */
+async function opened({ open, note, options }: Input): Promise<Ledger> {
   try {
     return await open("write");
   } catch (error) {
-    if (!QavrError.isInstance(error, "STORE_CORRUPT") || error.details.lost === undefined) throw error;
+    if (!QavrError.isInstance(error, "STORE_CORRUPT")) throw error;
+    const { lost, last, path } = error.details;
+    if (lost === undefined && last === undefined) throw error;
     note(error.message);
-    const { repairLedger } = await import("@qavr/sqlite");
-    const { entries, log } = await repairLedger(error.details.path as string);
-    note(`${plural(entries, "entry is", "entries are")} kept.${log ? ` The damaged log is in ${log.keptAs}.` : ""}`);
+    if (lost === undefined) await mendHeads(options.store as string | undefined);
+    else {
+      const { repairLedger } = await import("@qavr/sqlite");
+      const { entries, log } = await repairLedger(path as string);
+      note(`${plural(entries, "entry is", "entries are")} kept.${log ? ` The damaged log is in ${log.keptAs}.` : ""}`);
+    }
     return open("write");
+  }
+}
+
+async function mendHeads(named: string | undefined): Promise<void> {
+  const { store } = await openStore(named, "write");
+  try {
+    await store.repair?.();
+  } finally {
+    await store.close();
   }
 }
