@@ -15,7 +15,6 @@ export {
   type ChainedKey,
   chainedEntries,
   chainOn,
-  checkpointRows,
   checkpointStates,
   isDamagedEnd,
   type LastEntry,
@@ -29,7 +28,9 @@ export {
   type EntryColumns,
   type LedgerDigests,
   ledgerDigests,
+  NO_DIGESTS,
   type Sha256,
+  withDigest,
 } from "./store/ledger-digests.js";
 export type { Outbox, QueuedCommit, WaitingCommit } from "./store/outbox.js";
 export { sealState, unsealState } from "./store/sealed-state.js";
@@ -37,6 +38,7 @@ export { stateAddress } from "./store/state-address.js";
 export { StateCache } from "./store/state-cache.js";
 export {
   type Checkpoint,
+  type CheckpointChange,
   type CommitReceipt,
   type HeadWork,
   type LedgerCheck,

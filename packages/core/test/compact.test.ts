@@ -280,6 +280,76 @@ describe("compacting a ledger", () => {
     expect(await replay(tested.engine)).toMatchObject({ identical: true, checkpoint: 20 });
   });
 
+  it("drops a few entries at a time, and between two steps the ledger verifies and says what it said before", async () => {
+    const inner = memoryStore();
+    const tested = testEngine({ store: inner });
+    await days(tested, 0, 300);
+    const before = await learnedIn(tested);
+    const steps: { readonly dropped: number; readonly written: number; readonly identical: boolean }[] = [];
+    let base = 0;
+    const store: Store = {
+      ...inner,
+      async atHead(namespace, given) {
+        let written = 0;
+        const done = await inner.atHead(namespace, {
+          ...given,
+          *work(entries, head) {
+            const revision = yield* given.work(entries, head);
+            written = (revision?.states.length ?? 0) + (revision?.checkpoint?.states.length ?? 0);
+            return revision;
+          },
+        });
+        const { checkpoint, identical } = await replay(tested.engine);
+        if (written > 0) steps.push({ dropped: checkpoint - base, written, identical });
+        base = checkpoint;
+        return done;
+      },
+    };
+    const compactor = testEngine({ store, prefix: "compactor", outcomeWindow: 10 * DAY });
+    compactor.clock.now = tested.clock.now;
+    expect(await compact(compactor.engine, { namespace: "default", olderThan: 20 * DAY })).toMatchObject({
+      dropped: 558,
+      episodes: 269,
+    });
+    expect(steps.length).toBeGreaterThan(5);
+    for (const step of steps) expect(step).toMatchObject({ identical: true });
+    expect(Math.max(...steps.map(({ dropped }) => dropped))).toBeLessThanOrEqual(100);
+    expect(Math.max(...steps.map(({ written }) => written))).toBeLessThanOrEqual(1_000);
+    expect(await learnedIn(tested)).toEqual(before);
+  });
+
+  it("goes on where one that was cut short had come to", async () => {
+    const inner = memoryStore();
+    const [plain, tested] = [testEngine(), testEngine({ store: inner })];
+    for (const world of [plain, tested]) await days(world, 0, 150);
+    let steps = 0;
+    const store: Store = {
+      ...inner,
+      async atHead(namespace, given) {
+        if (given.write && ++steps === 2) throw new Error("killed");
+        return inner.atHead(namespace, given);
+      },
+    };
+    const killed = testEngine({ store, prefix: "killed" });
+    killed.clock.now = tested.clock.now;
+    await expect(compact(killed.engine, { namespace: "default", olderThan: 0 })).rejects.toThrow("killed");
+    expect(await replay(tested.engine)).toMatchObject({ identical: true, checkpoint: 100 });
+    expect(await compactAll(tested)).toMatchObject({ checkpoint: 300, dropped: 200 });
+    expect(await learnedIn(tested)).toEqual(await learnedIn(plain));
+    expect(await replay(tested.engine)).toMatchObject({ identical: true, checkpoint: 300 });
+  });
+
+  it("takes nothing into its checkpoint of what another learner had learned before", async () => {
+    const world = testEngine();
+    await days(world, 0, 80);
+    await compact(world.engine, { namespace: "default", olderThan: 10 * DAY });
+    const changed = testEngine({ store: world.store, learner: similarity(), prefix: "changed" });
+    await replay(changed.engine, { write: true });
+    changed.clock.now = world.clock.now + 1;
+    expect(await compactAll(changed)).toMatchObject({ checkpoint: 160 });
+    expect(await replay(changed.engine)).toMatchObject({ identical: true, checkpoint: 160 });
+  });
+
   it("refuses wrong options, and stores that cannot", async () => {
     const { engine } = testEngine();
     for (const olderThan of [-1, Number.NaN, "1"]) {

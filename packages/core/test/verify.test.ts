@@ -113,6 +113,8 @@ describe("the progress of long work", () => {
     const { engine } = await long();
     const calls: (readonly [number, number])[] = [];
     await work(engine, (...call) => void calls.push(call));
+    // A revocation looks for its outcomes first.
+    if (total === 241) expect(calls.shift()).toEqual([240, 240]);
     expect(calls.slice(0, 3)).toEqual([
       [100, total],
       [200, total],

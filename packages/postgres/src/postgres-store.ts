@@ -217,13 +217,13 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
       return waitedFor(snapshot(namespace, readCheckpoint));
     },
 
-    async verify(namespace) {
+    async verify(namespace, progress) {
       enter(...(namespace === undefined ? [] : [namespace]));
       const namespaces = (after: string | undefined, limit: number): Promise<readonly NamedRows[]> =>
         readFrom(source, "*", (connection) => checkpoints.namespaces(connection, after, limit), { lasting: true });
       const kept: VerifyOptions["kept"] = (table, after, limit) =>
         readFrom(source, "*", (connection) => checkpoints.kept(connection, table, after, limit), { lasting: true });
-      return waitedFor(verifyLedger({ sql: checkpoints, place, namespaces, kept, snapshot }, namespace));
+      return waitedFor(verifyLedger({ sql: checkpoints, place, namespaces, kept, snapshot, progress }, namespace));
     },
 
     async repair() {

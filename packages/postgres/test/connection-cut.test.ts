@@ -103,8 +103,9 @@ describe("a commit whose connection is cut", () => {
     for (const each of [store, other]) await each.close();
   });
 
+  const OTHER = { scope: "stats", id: "other", value: Uint8Array.of(1) };
   it.each([
-    ["writes states of", "update", async (store: Store) => writeStates(store, "n", [])],
+    ["writes states of", "update", async (store: Store) => writeStates(store, "n", [OTHER])],
     ["compacts", "update", async (store: Store) => writeStates(store, "n", [], { seq: 1, states: [] })],
     ["erases", "commit", async (store: Store) => store.eraseNamespace("n")],
   ])("is not kept waiting by a process that stops while it %s the namespace", async (_, before, work) => {

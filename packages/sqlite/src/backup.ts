@@ -96,7 +96,7 @@ function withReadOnly<Result>(file: string, work: (db: DatabaseSync) => Result):
 function verified(db: DatabaseSync, path: string): BackupReport {
   try {
     const checkpoints = checkpointTables(db, ledgerTables(db, path));
-    const check = inSnapshot(db, () => verifyLedger(db, checkpoints));
+    const check = inSnapshot(db, () => verifyLedger(db, checkpoints, {}));
     if (check.damaged === 0) return { ...check, path };
     throw new QavrError(
       "STORE_CORRUPT",

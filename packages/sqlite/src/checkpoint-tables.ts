@@ -1,12 +1,13 @@
 import type { DatabaseSync } from "node:sqlite";
 import {
   type ChainedKey,
-  type Checkpoint,
+  type CheckpointChange,
   type CheckpointColumns,
-  checkpointRows,
   checkpointStates,
+  NO_DIGESTS,
   nameToBytes,
   type StoredState,
+  withDigest,
 } from "@qavr/core/store";
 import { digests, type LedgerTables, type NamespaceRow } from "./ledger-tables.js";
 
@@ -16,8 +17,8 @@ export interface CheckpointTables {
   states(namespace: NamespaceRow): readonly StoredState[] | undefined;
   /** Keys of compacted entries. */
   keys(namespace: NamespaceRow): Iterable<ChainedKey>;
-  /** Drops entries, keeping their keys, and sets the checkpoint. @throws STORE_CORRUPT for a damaged entry among them */
-  write(namespace: NamespaceRow, checkpoint: Checkpoint): void;
+  /** Drops entries, keeping their keys, and changes the checkpoint. @throws STORE_CORRUPT for a damaged entry among them */
+  write(namespace: NamespaceRow, change: CheckpointChange): void;
 }
 
 /** Entries that are dropped at once. */
@@ -25,11 +26,12 @@ const PAGE = 1_000;
 
 /** Prepares every statement. @throws SQLite's error if a table is missing */
 export function checkpointTables(db: DatabaseSync, ledger: LedgerTables): CheckpointTables {
-  const states = db.prepare("SELECT place, scope, id, value FROM checkpoint_state WHERE namespace = ? ORDER BY place");
-  const addState = db.prepare(
-    "INSERT INTO checkpoint_state (namespace, place, scope, id, value) VALUES (?, ?, ?, ?, ?)",
+  const states = db.prepare("SELECT scope, id, value FROM checkpoint_state WHERE namespace = ?");
+  const state = db.prepare("SELECT value FROM checkpoint_state WHERE namespace = ? AND scope = ? AND id = ?");
+  const setState = db.prepare(
+    "INSERT INTO checkpoint_state (namespace, scope, id, value) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
   );
-  const dropStates = db.prepare("DELETE FROM checkpoint_state WHERE namespace = ?");
+  const dropState = db.prepare("DELETE FROM checkpoint_state WHERE namespace = ? AND scope = ? AND id = ?");
   const keys = db.prepare(
     "SELECT seq, key, payload_digest AS payloadDigest, digest FROM compacted_key WHERE namespace = ?",
   );
@@ -44,7 +46,7 @@ export function checkpointTables(db: DatabaseSync, ledger: LedgerTables): Checkp
 
     keys: ({ id }) => keys.iterate(id) as Iterable<unknown> as Iterable<ChainedKey>,
 
-    write({ id, namespace, base }, { seq: through, states: kept }) {
+    write({ id, namespace, base, baseDigest, checkpointDigest }, { seq: through, states: changed }) {
       for (let after = base; after < through; ) {
         const page = ledger.entries(namespace, after, Math.min(PAGE, through - after));
         for (const { seq, key, payload } of page) {
@@ -53,12 +55,20 @@ export function checkpointTables(db: DatabaseSync, ledger: LedgerTables): Checkp
         }
         after += page.length;
       }
-      const baseDigest = ledger.digestAt(id, through) as Uint8Array;
+      const throughDigest = through > base ? ledger.digestAt(id, through) : baseDigest;
       dropEntries.run(id, through);
-      dropStates.run(id);
-      const rows = checkpointRows(kept);
-      for (const { place, scope, id: state, value } of rows) addState.run(id, place, scope, state, value);
-      setBase.run(through, baseDigest, digests.checkpoint(through, baseDigest, rows), id);
+      let sum = base === 0 ? NO_DIGESTS : checkpointDigest;
+      for (const { scope, id: name, value } of changed) {
+        const [scopeBytes, nameBytes] = [nameToBytes(scope), nameToBytes(name)];
+        const digestOf = (kept: Uint8Array): Uint8Array =>
+          digests.kept(namespace, { scope: scopeBytes, id: nameBytes, value: kept });
+        const before = state.get(id, scopeBytes, nameBytes);
+        if (before) sum = withDigest(sum, digestOf(before.value as Uint8Array));
+        if (value) sum = withDigest(sum, digestOf(value));
+        if (value) setState.run(id, scopeBytes, nameBytes, value);
+        else dropState.run(id, scopeBytes, nameBytes);
+      }
+      setBase.run(through, throughDigest as Uint8Array, sum, id);
     },
   };
 }

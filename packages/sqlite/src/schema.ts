@@ -67,11 +67,10 @@ export const LEDGER: FileFormat = {
 
     CREATE TABLE checkpoint_state (
       namespace INTEGER NOT NULL,
-      place     INTEGER NOT NULL,
       scope     BLOB    NOT NULL,
       id        BLOB    NOT NULL,
       value     BLOB    NOT NULL,
-      PRIMARY KEY (namespace, place)
+      PRIMARY KEY (namespace, scope, id)
     ) STRICT;
 
     CREATE TABLE compacted_key (

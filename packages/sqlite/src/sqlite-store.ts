@@ -148,13 +148,14 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
   };
 
   const revise = (row: NamespaceRow, namespace: string, { states, checkpoint }: Revision): void => {
+    for (const state of [...states, ...(checkpoint?.states ?? [])]) assertState(state);
+    if (checkpoint && checkpoint.seq < row.base) return;
     for (const state of states) {
-      assertState(state);
       tables.writeState(tables.scopeId(row.id, state.scope), state);
       cache.write(namespace, state.scope, state.id, state.value ?? undefined);
     }
     changes.add(namespace, states);
-    if (checkpoint && checkpoint.seq > row.base) checkpoints.write(row, checkpoint);
+    if (checkpoint) checkpoints.write(row, checkpoint);
   };
 
   return {
@@ -254,9 +255,9 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
       );
     },
 
-    async verify(namespace) {
+    async verify(namespace, progress) {
       enter(...(namespace === undefined ? [] : [namespace]));
-      return reading(() => inSnapshot(db, () => verifyLedger(db, checkpoints, namespace)));
+      return reading(() => inSnapshot(db, () => verifyLedger(db, checkpoints, { only: namespace, progress })));
     },
 
     async repair() {

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import type { Store } from "@qavr/core";
 import {
   type ChainedEntry,
   DamageReport,
@@ -13,14 +14,25 @@ import { OWNED } from "./schema.js";
 
 /** Most problems that SQLite lists. */
 const NAMED = 100;
+/** Entries between two calls of `progress`. */
+const PAGE = 1_000;
+
+interface VerifyOptions {
+  /** The namespace to check; undefined: all of them, and the file. */
+  readonly only?: string | undefined;
+  /** As of a store's `verify`. */
+  readonly progress?: Parameters<Required<Store>["verify"]>[1];
+}
 
 /**
  * Reads a whole ledger, or one namespace of it, and checks everything against its digests. Call it inside a transaction. Of the states
  * it checks their pages and indexes only; whether they follow from the entries needs a fold.
- *
- * @param only the namespace to check; undefined: all of them, and the file
  */
-export function verifyLedger(db: DatabaseSync, checkpoints: CheckpointTables, only?: string): LedgerCheck {
+export function verifyLedger(
+  db: DatabaseSync,
+  checkpoints: CheckpointTables,
+  { only, progress }: VerifyOptions,
+): LedgerCheck {
   const report = new DamageReport();
   if (only === undefined) {
     report.attempt(() => report.add(...fileProblems(db)));
@@ -34,7 +46,7 @@ export function verifyLedger(db: DatabaseSync, checkpoints: CheckpointTables, on
   report.attempt(() => {
     for (const row of rows.all(...(only === undefined ? [] : [nameToBytes(only)]))) {
       report.addNamespace(row.digest as Uint8Array);
-      report.attempt(() => checkNamespace(db, checkpoints, toNamespaceRow(row), report));
+      report.attempt(() => checkNamespace(db, checkpoints, toNamespaceRow(row), report, progress));
     }
   });
   return report.result(digests, only);
@@ -66,15 +78,18 @@ function checkNamespace(
   checkpoints: CheckpointTables,
   row: NamespaceRow,
   report: DamageReport,
+  progress: VerifyOptions["progress"],
 ): void {
   const entries = db.prepare(
     "SELECT seq, key, type, at, payload, digest FROM entry WHERE namespace = ? AND seq > ? ORDER BY seq",
   );
   const check = new NamespaceCheck(row, digests);
+  const total = report.entries + row.head - row.base;
   report.attempt(() => {
     try {
       for (const entry of entries.iterate(row.id, row.base) as Iterable<unknown> as Iterable<ChainedEntry>) {
         if (!check.entry(entry)) break;
+        if (check.entries % PAGE === 0) progress?.(report.entries + check.entries, total);
       }
       report.add(...check.chain());
     } finally {

@@ -7,7 +7,7 @@ import { QavrError } from "../errors/qavr-error.js";
 import { decodeEpisode } from "../ledger/episode-record.js";
 import { SCOPES, textOfValue } from "../ledger/state-keys.js";
 import { stateAddress } from "../store/state-address.js";
-import type { StateRef, Store, StoredState } from "../store/store.js";
+import type { Revision, StateRef, Store } from "../store/store.js";
 import { assertName } from "../store/validate.js";
 import { type Fold, LedgerReplay } from "./ledger-replay.js";
 import { checkProgress, type Progress } from "./progress.js";
@@ -27,23 +27,18 @@ export interface CompactOptions {
 
 const OPTIONS: FieldsOf<CompactOptions> = { namespace: true, olderThan: true, progress: true };
 const PAGE = 1_000;
-/** How often a compaction starts again because the ledger grew under it. */
+/** States of past episodes that are dropped at once. */
+const TOGETHER = 500;
+/** How often a compaction starts again because of what happened to the ledger meanwhile. */
 const ATTEMPTS = 5;
 
 type CompactionParts = EngineParts & Pick<CompactOptions, "progress">;
 
-/** A fold as it was at the place up to which entries go. */
-interface Taken {
-  readonly fold: Fold;
-  readonly states: readonly StoredState[];
-  /** States of episodes that are over, which went at that place. */
-  readonly dropped: readonly StateRef[];
-}
-
 /**
  * Drops the beginning of a namespace's ledger and keeps the states that it led to as a checkpoint; what was learned stays bit for
  * bit. Replay, revocation and evaluation reach back to the checkpoint from then on. Records of episodes that accept no outcome any
- * more go, too.
+ * more go, too. A few entries go at a time, so that writers never wait long; a compaction that was cut short has dropped some of
+ * them, and the next one goes on.
  *
  * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, LEARNER_MISMATCH, INVALID_STATE when the states do not follow from the ledger,
  * STORE_BUSY, UNSUPPORTED, and the store's codes
@@ -85,7 +80,8 @@ async function compactNow(parts: CompactionParts, namespace: string, cutoff: num
 }
 
 /**
- * Returns undefined when the ledger grew meanwhile, or when a later entry names an episode that should have been over.
+ * Returns undefined when the ledger was compacted, erased or revoked from meanwhile, or when a later entry names an episode that should
+ * have been over.
  *
  * @param past Unix ms: records of episodes whose last exposure came earlier go, too; undefined: none do
  */
@@ -97,24 +93,55 @@ async function tryOnce(
 ): Promise<CompactionReport | undefined> {
   const { store, learner, progress } = parts;
   const replay = new LedgerReplay({ store, namespace, learner, progress });
-  let taken: Taken | undefined;
-  const take = (fold: Fold): void => {
-    if (taken?.fold === fold) return;
+  /** The fold, and the states of episodes that were over at the place up to which entries go. */
+  let taken: { readonly fold: Fold; readonly dropped: readonly StateRef[] } | undefined;
+  const take = (fold: Fold): readonly StateRef[] => {
+    if (taken?.fold === fold) return taken.dropped;
     const dropped = past === undefined ? [] : statesOfPast(fold, past);
     for (const ref of dropped) fold.drop(ref);
-    taken = { fold, states: fold.states, dropped };
+    taken = { fold, dropped };
+    return dropped;
   };
   const fold = await replay.advance((entry, current) => {
     if (entry.seq > last) take(current);
   });
-  take(fold);
-  const { states: checkpoint, dropped } = taken as unknown as Taken;
+  const dropped = take(fold);
+  // First of all everything is checked: what is dropped cannot be folded again.
   const differences = await settle(parts, namespace, replay, false);
   const gone = new Set(dropped.map(stateAddress));
   const unexpected = differences?.find((ref) => !gone.has(stateAddress(ref)));
   // Clocks may lie: an outcome may have come to an episode that was over by the time on its entries.
-  if (!differences || (unexpected && dropped.length > 0)) return undefined;
+  if (!differences || (unexpected && dropped.length > 0) || (await replay.advance()) !== fold) return undefined;
   if (unexpected) throw notFollowing(namespace, unexpected);
+  for await (const checkpoint of replay.beginnings(last)) {
+    if (!(await writeAtHead(store, namespace, replay, fold, () => ({ states: [], checkpoint })))) return undefined;
+  }
+  for (let start = 0; start < dropped.length; start += TOGETHER) {
+    const some = dropped.slice(start, start + TOGETHER);
+    const isWritten = await writeAtHead(store, namespace, replay, fold, () => ({
+      states: some.map((ref) => ({ ...ref, value: fold.state(ref) ?? null })),
+      checkpoint: { seq: last, states: some.map((ref) => ({ ...ref, value: null })) },
+    }));
+    if (!isWritten) return undefined;
+  }
+  return {
+    namespace,
+    checkpoint: last,
+    dropped: last - first + 1,
+    entries: fold.entries - last,
+    episodes: dropped.filter(({ scope }) => scope === SCOPES.episode).length,
+  };
+}
+
+/** Writes at the head while the stored states follow from the fold. Returns false, having written nothing, when they do not any more. */
+async function writeAtHead(
+  store: Store,
+  namespace: string,
+  replay: LedgerReplay,
+  fold: Fold,
+  revise: () => Revision,
+): Promise<boolean> {
+  const touched = new Map<string, StateRef>();
   for (;;) {
     let isCurrent = false;
     const done = await store.atHead(namespace, {
@@ -125,28 +152,17 @@ async function tryOnce(
         isCurrent = replay.follow(entries, head);
         if (!isCurrent) return undefined;
         // The last entries, too, must have left in the store what they leave in the fold.
-        const touched = fold.takeTouched();
-        const stored = yield touched;
-        isCurrent = touched.every((ref, place) => isSame(stored[place], fold.state(ref)));
-        if (!isCurrent) return undefined;
-        return {
-          states: dropped.map((ref) => ({ ...ref, value: fold.state(ref) ?? null })),
-          checkpoint: { seq: last, states: checkpoint },
-        };
+        for (const ref of fold.takeTouched()) touched.set(stateAddress(ref), ref);
+        const refs = [...touched.values()];
+        const stored = yield refs;
+        isCurrent = refs.every((ref, place) => isSame(stored[place], fold.state(ref)));
+        return isCurrent ? revise() : undefined;
       },
     });
-    if (done && !isCurrent) return undefined;
-    if (done) break;
+    if (done) return isCurrent;
     const { entries } = fold;
-    if ((await replay.advance()) !== fold || fold.entries === entries) return undefined;
+    if ((await replay.advance()) !== fold || fold.entries === entries) return false;
   }
-  return {
-    namespace,
-    checkpoint: last,
-    dropped: last - first + 1,
-    entries: fold.entries - last,
-    episodes: dropped.filter(({ scope }) => scope === SCOPES.episode).length,
-  };
 }
 
 /** Returns the places of the first entry and of the last one older than `cutoff`; undefined when there is none to drop. */

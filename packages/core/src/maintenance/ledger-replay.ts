@@ -5,7 +5,15 @@ import { ledgerReducer } from "../ledger/reducer.js";
 import { rebuildRef, statsRef } from "../ledger/state-keys.js";
 import { decodeStats } from "../ledger/stats-record.js";
 import { stateAddress } from "../store/state-address.js";
-import type { Checkpoint, Reduce, SequencedEntry, StateRef, Store, StoredState } from "../store/store.js";
+import type {
+  Checkpoint,
+  CheckpointChange,
+  Reduce,
+  SequencedEntry,
+  StateRef,
+  Store,
+  StoredState,
+} from "../store/store.js";
 import { runOn, StateOverlay } from "../store/write-overlay.js";
 import type { Progress } from "./progress.js";
 import { type Revocation, Revocations } from "./revocations.js";
@@ -156,6 +164,27 @@ export class LedgerReplay {
     return true;
   }
 
+  /**
+   * Folds the beginning again, up to a place, without what is known to be revoked by now. Yields the later beginnings of the ledger on the
+   * way, each as a change of the one before; ends early where another compaction has come further.
+   */
+  async *beginnings(through: number): AsyncGenerator<CheckpointChange> {
+    const { seq, states } = this.#checkpoint ?? { seq: 0, states: [] };
+    const fold = this.#foldFrom(this.#checkpoint);
+    if (fold.states.length < states.length) yield* removals(seq, states);
+    while (fold.entries < through) {
+      const entries = await this.#read(fold.entries, Math.min(PAGE, through - fold.entries));
+      if (entries[0]?.seq !== fold.entries + 1) return;
+      this.#take(fold, entries);
+      yield {
+        seq: fold.entries,
+        states: fold.takeTouched().map((ref) => ({ ...ref, value: fold.state(ref) ?? null })),
+      };
+      this.#progress?.(fold.entries - seq, through - seq);
+      await nextTurn();
+    }
+  }
+
   #take(fold: Fold, entries: readonly SequencedEntry[], before?: (entry: SequencedEntry, fold: Fold) => void): void {
     for (const entry of entries) {
       if (this.#revocations.takesOut(entry)) {
@@ -194,14 +223,28 @@ export class LedgerReplay {
     // Refuses a head that does not name the last entry: a fold could never meet it.
     this.#head = await this.#store.head(this.#namespace);
     this.#checkpoint = await this.#store.readCheckpoint?.(this.#namespace);
-    if (!this.#checkpoint) return new Fold();
-    const { seq, states } = this.#checkpoint;
-    const stats = states.find(({ scope, id }) => scope === statsRef.scope && id === statsRef.id)?.value;
+    return this.#foldFrom(this.#checkpoint);
+  }
+
+  #foldFrom(checkpoint: Checkpoint | undefined): Fold {
+    if (!checkpoint) return new Fold();
+    const { seq, states } = checkpoint;
+    const stats = states.find(isStats)?.value;
     const isReadable = stats !== undefined && decodeStats(stats).learner === this.#learner.id;
     return new Fold({ seq, states: isReadable ? states : [] });
   }
 
-  async #read(after: number): Promise<readonly SequencedEntry[]> {
-    return this.#store.readEntries(this.#namespace, { after, limit: PAGE });
+  async #read(after: number, limit: number = PAGE): Promise<readonly SequencedEntry[]> {
+    return this.#store.readEntries(this.#namespace, { after, limit });
+  }
+}
+
+const isStats = ({ scope, id }: StateRef): boolean => scope === statsRef.scope && id === statsRef.id;
+
+/** Removes a checkpoint's states, a few at a time. The counts go first: without them no learner reads the others. */
+function* removals(seq: number, states: readonly StoredState[]): Generator<CheckpointChange> {
+  const ordered = states.toSorted((a, b) => Number(isStats(b)) - Number(isStats(a)));
+  for (let start = 0; start < ordered.length; start += PAGE) {
+    yield { seq, states: ordered.slice(start, start + PAGE).map(({ scope, id }) => ({ scope, id, value: null })) };
   }
 }

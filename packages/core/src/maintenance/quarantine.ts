@@ -8,6 +8,7 @@ import { DAMAGED_STATE } from "../store/damaged.js";
 import { stateAddress } from "../store/state-address.js";
 import type { Reduce, SequencedEntry, StateRef } from "../store/store.js";
 import { type OnStates, StateOverlay } from "../store/write-overlay.js";
+import type { Progress } from "./progress.js";
 import { covers } from "./revocations.js";
 
 /** Memories that are quarantined at once: writers wait meanwhile, some ten milliseconds. */
@@ -33,8 +34,8 @@ export class TouchedMemories {
   }
 
   /** The memories that entries up to `through` name and that no earlier call has returned. */
-  async upTo(through: number): Promise<readonly StateRef[]> {
-    const episodes = [...(await this.#episodesUpTo(through))];
+  async upTo(through: number, progress?: Progress): Promise<readonly StateRef[]> {
+    const episodes = [...(await this.#episodesUpTo(through, progress))];
     const found: StateRef[] = [];
     for (let start = 0; start < episodes.length; start += PAGE) {
       const ids = episodes.slice(start, start + PAGE);
@@ -55,7 +56,7 @@ export class TouchedMemories {
   }
 
   /** The episodes that entries up to `through` give revoked outcomes to, and those known that they show more memories in. */
-  async #episodesUpTo(through: number): Promise<ReadonlySet<string>> {
+  async #episodesUpTo(through: number, progress: Progress | undefined): Promise<ReadonlySet<string>> {
     const shownMore: string[] = [];
     let revoked: { readonly episode: string; readonly source: string; readonly seq: number; readonly at: number }[] =
       [];
@@ -75,6 +76,7 @@ export class TouchedMemories {
         // An earlier revocation has taken out what it covers.
         if (event.type === "revoke") revoked = revoked.filter((outcome) => !covers(event, outcome, outcome.source));
       }
+      progress?.(this.#last, through);
     }
     for (const { episode } of revoked) this.#episodes.add(episode);
     return new Set([...shownMore, ...revoked.map(({ episode }) => episode)]);

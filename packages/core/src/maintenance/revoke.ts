@@ -58,7 +58,7 @@ async function revokeNow(
   const { store, states, learner, log } = parts;
   const stats = await states.ownStats(namespace);
   if (!stats) return { namespace, checkpoint: 0, outcomes: 0, episodes: 0, memories: 0, seq: 0, dryRun };
-  const seq = dryRun ? Number.POSITIVE_INFINITY : await record(parts, namespace, event);
+  const seq = dryRun ? Number.POSITIVE_INFINITY : await record(parts, namespace, event, progress);
   const replay = new LedgerReplay({ store, namespace, learner, planned: { event, seq }, progress });
   const { differences } = await rebuild(parts, namespace, replay, !dryRun);
   const revoked = replay.revocations.revokedBy(seq);
@@ -79,10 +79,15 @@ async function revokeNow(
 }
 
 /** Records a revocation. The memories that its outcomes have taught are unknown to rankings from then on until they are rebuilt. */
-async function record(parts: EngineParts, namespace: string, event: RevokeEvent): Promise<number> {
+async function record(
+  parts: EngineParts,
+  namespace: string,
+  event: RevokeEvent,
+  progress: Progress | undefined,
+): Promise<number> {
   const { store, reduce } = parts;
   const touched = new TouchedMemories(parts, namespace, event);
-  const memories = await touched.upTo(await store.head(namespace));
+  const memories = await touched.upTo(await store.head(namespace), progress);
   const entry = toEntry(`revoke:${parts.createId()}`, event, parts.now());
   const [{ seq }] = (await store.commit(namespace, [entry], quarantining(reduce, memories.slice(0, TOGETHER)))) as [
     CommitReceipt,

@@ -21,7 +21,7 @@ interface Options {
 }
 
 /**
- * Reads a namespace's ledger, or every one, compares each entry with its digest (where the store keeps them) and folds it again to
+ * Reads a namespace's ledger, or every one, compares each entry with its digest (where the store keeps them) and then folds it again to
  * compare the states with it. Reads only. Damage is part of the report and not a rejection.
  *
  * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, and the codes of a store that cannot be reached
@@ -52,7 +52,7 @@ function check(call: string, options: Options): void {
 
 async function verifyNow(parts: EngineParts, { namespace, progress }: Options): Promise<VerifyReport> {
   const { store, log } = parts;
-  const ledger = await store.verify?.(namespace);
+  const ledger = await store.verify?.(namespace, progress);
   const names = await namespacesOf(parts, namespace, ledger);
   const differing: { namespace: string; states: readonly string[] }[] = [];
   const unchecked: { namespace: string; reason: string }[] = [];

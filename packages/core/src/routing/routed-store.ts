@@ -145,17 +145,18 @@ export function routedStore(options: RoutedStoreOptions): Store & { readonly pla
     }
   };
 
-  const verifyOne = (namespace: string): Promise<LedgerCheck> =>
-    reading(namespace, (store) => (store.verify as (namespace: string) => Promise<LedgerCheck>)(namespace));
+  type Verify = NonNullable<Store["verify"]>;
+  const verifyOne = (namespace: string, progress?: Parameters<Verify>[1]): Promise<LedgerCheck> =>
+    reading(namespace, (store) => (store.verify as Verify)(namespace, progress));
 
   /** Checks every store, and adds up the namespaces that can be read. */
-  const verifyAll = async (): Promise<LedgerCheck> => {
+  const verifyAll = async (progress?: Parameters<Verify>[1]): Promise<LedgerCheck> => {
     const damage: LedgerDamage[] = [];
     let damaged = 0;
     const reached: Store[] = [];
     for (const [name, store] of Object.entries(stores)) {
       try {
-        const check = await (store.verify as () => Promise<LedgerCheck>)();
+        const check = await (store.verify as Verify)(undefined, progress);
         damaged += check.damaged;
         damage.push(...check.damage.map((one) => ({ ...one, problem: `store ${name}: ${one.problem}` })));
         reached.push(store);
@@ -202,7 +203,12 @@ export function routedStore(options: RoutedStoreOptions): Store & { readonly pla
   const optional: Partial<Store> = {
     ...(has("changesSince") ? { changesSince } : {}),
     ...(has("readCheckpoint") ? { readCheckpoint } : {}),
-    ...(has("verify") ? { verify: (namespace) => (namespace === undefined ? verifyAll() : verifyOne(namespace)) } : {}),
+    ...(has("verify")
+      ? {
+          verify: (namespace, progress) =>
+            namespace === undefined ? verifyAll(progress) : verifyOne(namespace, progress),
+        }
+      : {}),
     ...(has("repair") ? { repair } : {}),
   };
 

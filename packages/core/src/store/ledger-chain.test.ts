@@ -5,13 +5,13 @@ import {
   type ChainedEntry,
   chainedEntries,
   chainOn,
-  checkpointRows,
   checkpointStates,
   type LedgerEnds,
   NamespaceCheck,
 } from "./ledger-chain.js";
-import { ledgerDigests } from "./ledger-digests.js";
+import { ledgerDigests, NO_DIGESTS, withDigest } from "./ledger-digests.js";
 import type { SequencedEntry } from "./store.js";
+import { nameToBytes } from "./validate.js";
 
 const digests = ledgerDigests((bytes) => createHash("sha256").update(bytes).digest());
 const entries = Array.from(
@@ -87,16 +87,17 @@ describe("entries for readers", () => {
 });
 
 describe("a checkpoint", () => {
-  const states = checkpointRows([
-    { scope: "s", id: "a", value: Uint8Array.of(1) },
-    { scope: "s", id: "b", value: Uint8Array.of(2) },
-  ]);
+  const states = ["a", "b"].map((id, i) => ({
+    scope: nameToBytes("s"),
+    id: nameToBytes(id),
+    value: Uint8Array.of(i),
+  }));
   const baseDigest = rows[1]?.digest as Uint8Array;
   const ends: LedgerEnds = {
     ...whole,
     base: 2,
     baseDigest,
-    checkpointDigest: digests.checkpoint(2, baseDigest, states),
+    checkpointDigest: states.reduce((sum, state) => withDigest(sum, digests.kept("n", state)), NO_DIGESTS),
   };
   const keys = rows.slice(0, 2).map(({ seq, key, payload }) => {
     const row = { seq, key, payloadDigest: digests.of(payload) };
@@ -108,8 +109,10 @@ describe("a checkpoint", () => {
     return check.checkpoint(checkpointStates(from, ends, digests)).map(({ problem }) => problem);
   };
 
-  it("gives its states back without removed ones", () => {
+  it("gives its states back, in any order", () => {
     expect(checkpointStates(states, ends, digests)?.map(({ id }) => id)).toEqual(["a", "b"]);
+    expect(checkpointStates(states.toReversed(), ends, digests)?.map(({ id }) => id)).toEqual(["b", "a"]);
+    expect(checkpointStates(states, { ...ends, namespace: "m" }, digests)).toBeUndefined();
     expect(checkpointStates([], whole, digests)).toEqual([]);
   });
 

@@ -1,5 +1,12 @@
 import type { QavrError } from "../errors/qavr-error.js";
-import type { CheckpointColumns, DroppedColumns, EntryColumns, LedgerDigests } from "./ledger-digests.js";
+import {
+  type CheckpointColumns,
+  type DroppedColumns,
+  type EntryColumns,
+  type LedgerDigests,
+  NO_DIGESTS,
+  withDigest,
+} from "./ledger-digests.js";
 import type { LedgerDamage, SequencedEntry, StoredState } from "./store.js";
 import { bytesToName, nameToBytes, sameBytes } from "./validate.js";
 
@@ -12,7 +19,7 @@ export interface LedgerEnds {
   /** Place of the last compacted entry, 0 for a whole ledger; the chain continues from there. */
   readonly base: number;
   readonly baseDigest: Uint8Array;
-  /** Digest of the states at the base. */
+  /** Sum of the digests of the states at the base; without meaning for a whole ledger. */
   readonly checkpointDigest: Uint8Array;
 }
 
@@ -170,23 +177,14 @@ export function chainedEntries(
   return found;
 }
 
-/** The rows of a checkpoint's states, in their places. */
-export function checkpointRows(states: readonly StoredState[]): readonly CheckpointColumns[] {
-  return states.map(({ scope, id, value }, place) => ({
-    place,
-    scope: nameToBytes(scope),
-    id: nameToBytes(id),
-    value,
-  }));
-}
-
 /** The states of a checkpoint from its rows; undefined when they do not fit their digest, none for a whole ledger. */
 export function checkpointStates(
   rows: readonly CheckpointColumns[],
-  { base, baseDigest, checkpointDigest }: LedgerEnds,
+  { namespace, base, checkpointDigest }: LedgerEnds,
   digests: LedgerDigests,
 ): readonly StoredState[] | undefined {
   if (base === 0) return [];
-  if (!sameBytes(digests.checkpoint(base, baseDigest, rows), checkpointDigest)) return undefined;
+  const sum = rows.reduce((digest, row) => withDigest(digest, digests.kept(namespace, row)), NO_DIGESTS);
+  if (!sameBytes(sum, checkpointDigest)) return undefined;
   return rows.map(({ scope, id, value }) => ({ scope: bytesToName(scope), id: bytesToName(id), value }));
 }

@@ -2,6 +2,8 @@ import { nameToBytes } from "./validate.js";
 
 /** Bytes of a digest: the first half of a SHA-256. */
 const DIGEST_BYTES = 16;
+/** Sum of no digests. */
+export const NO_DIGESTS: Uint8Array = new Uint8Array(DIGEST_BYTES);
 /** Two numbers and two lengths. */
 const NUMBERS_BYTES = 24;
 /** Memory reused for entries of the usual size; new memory for each would cost as much as its hash. */
@@ -22,9 +24,8 @@ export interface EntryColumns {
   readonly payload: Uint8Array;
 }
 
-/** One state of a checkpoint in its place, names as bytes. */
+/** One state of a checkpoint, names as bytes. */
 export interface CheckpointColumns {
-  readonly place: number;
   readonly scope: Uint8Array;
   readonly id: Uint8Array;
   readonly value: Uint8Array;
@@ -63,13 +64,8 @@ export interface LedgerDigests {
   entry(before: Uint8Array, columns: EntryColumns): Uint8Array;
   /** Digest of a compacted entry's key, chained to its namespace alone: that of an entry without type and time. */
   dropped(namespace: string, columns: DroppedColumns): Uint8Array;
-  /**
-   * Digest of a checkpoint's states, chained from the last dropped entry: they belong to this place of this ledger.
-   *
-   * @param base place of the last dropped entry
-   * @param baseDigest its digest
-   */
-  checkpoint(base: number, baseDigest: Uint8Array, states: Iterable<CheckpointColumns>): Uint8Array;
+  /** Digest of one state of a checkpoint, chained to its namespace alone. That of the checkpoint is the sum of all ({@link withDigest}). */
+  kept(namespace: string, state: CheckpointColumns): Uint8Array;
   /** Digest of several namespaces, from the digests of their last entries in the order of their names. */
   all(namespaces: readonly Uint8Array[]): Uint8Array;
 }
@@ -101,15 +97,18 @@ export function ledgerDigests(sha256: Sha256): LedgerDigests {
     entry,
     dropped: (namespace, { seq, key, payloadDigest }) =>
       entry(first(namespace), { seq, key, type: NOTHING, at: 0, payload: payloadDigest }),
-    checkpoint(base, baseDigest, states) {
-      let digest = baseDigest;
-      for (const { place, scope, id, value } of states) {
-        digest = entry(digest, { seq: place, key: id, type: scope, at: base, payload: value });
-      }
-      return digest;
-    },
+    kept: (namespace, { scope, id, value }) =>
+      entry(first(namespace), { seq: 0, key: id, type: scope, at: 0, payload: value }),
     all: (namespaces) => of(joined(namespaces)),
   };
+}
+
+/**
+ * Adds a digest to a sum of digests, or takes it out again: each byte exclusive-or the other. A sum depends on no order, so that a change
+ * of some states costs no reading of the others.
+ */
+export function withDigest(sum: Uint8Array, digest: Uint8Array): Uint8Array {
+  return sum.map((byte, place) => byte ^ (digest[place] as number));
 }
 
 /** Memory as bytes and as numbers. */

@@ -1,6 +1,6 @@
 import { QavrError } from "../errors/qavr-error.js";
 import { ChangeLog } from "./change-log.js";
-import type { Checkpoint, ScannedState, ScanOptions, SequencedEntry, StateWrite, Store, TakenKey } from "./store.js";
+import type { ScannedState, ScanOptions, SequencedEntry, StateWrite, Store, TakenKey } from "./store.js";
 import { assertBatch, assertEntry, assertLimit, assertName, assertState, compareNames } from "./validate.js";
 import { runOn, takenBy, WriteOverlay } from "./write-overlay.js";
 
@@ -12,7 +12,9 @@ interface Space {
   /** Keys of all entries, also of compacted ones. */
   readonly taken: Map<string, TakenKey>;
   readonly scopes: Scopes;
-  checkpoint: Checkpoint | undefined;
+  /** Place of the last entry that was dropped, and the states there. */
+  base: number;
+  readonly kept: Scopes;
 }
 
 /**
@@ -41,7 +43,8 @@ export function memoryStore(): Store {
         entries: [],
         taken: new Map(),
         scopes: new Map(),
-        checkpoint: undefined,
+        base: 0,
+        kept: new Map(),
       };
       const overlay = new WriteOverlay(headOf(target));
       const receipts = runOn(
@@ -82,7 +85,7 @@ export function memoryStore(): Store {
       enter(namespace);
       assertLimit(limit);
       const space = spaces.get(namespace);
-      const start = Math.max(0, after - (space?.checkpoint?.seq ?? 0));
+      const start = Math.max(0, after - (space?.base ?? 0));
       return (space?.entries ?? []).slice(start, start + limit);
     },
 
@@ -106,27 +109,30 @@ export function memoryStore(): Store {
       enter(namespace);
       assertLimit(limit);
       const target = spaces.get(namespace);
-      const [base, head] = [target?.checkpoint?.seq ?? 0, headOf(target)];
+      const [base, head] = [target?.base ?? 0, headOf(target)];
       if (head - Math.max(after, base) > limit) return false;
       const tail = target?.entries.slice(Math.max(0, after - base)) ?? [];
       const revision = runOn(work(tail, head), (refs) =>
         refs.map(({ scope, id }) => target?.scopes.get(scope)?.get(id)),
       );
       if (!target || !revision || !writes) return true;
-      for (const state of revision.states) assertState(state);
+      const { checkpoint = { seq: base, states: [] } } = revision;
+      for (const state of [...revision.states, ...checkpoint.states]) assertState(state);
+      if (checkpoint.seq < base) return true;
       for (const state of revision.states) write(target.scopes, state);
-      const { checkpoint } = revision;
-      if (checkpoint && checkpoint.seq > base) {
-        target.entries.splice(0, checkpoint.seq - base);
-        target.checkpoint = checkpoint;
-      }
+      for (const state of checkpoint.states) write(target.kept, state);
+      target.entries.splice(0, checkpoint.seq - base);
+      target.base = checkpoint.seq;
       changes.add(namespace, revision.states);
       return true;
     },
 
     async readCheckpoint(namespace) {
       enter(namespace);
-      return spaces.get(namespace)?.checkpoint;
+      const space = spaces.get(namespace);
+      if (!space?.base) return undefined;
+      const states = [...space.kept].flatMap(([scope, kept]) => [...kept].map(([id, value]) => ({ scope, id, value })));
+      return { seq: space.base, states };
     },
 
     async eraseNamespace(namespace) {
@@ -143,7 +149,7 @@ export function memoryStore(): Store {
 }
 
 function headOf(space: Space | undefined): number {
-  return space ? (space.checkpoint?.seq ?? 0) + space.entries.length : 0;
+  return space ? space.base + space.entries.length : 0;
 }
 
 function write(scopes: Scopes, state: StateWrite): void {

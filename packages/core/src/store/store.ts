@@ -140,14 +140,23 @@ export interface HeadWork {
   ) => Generator<readonly StateRef[], Revision | undefined, readonly (Uint8Array | undefined)[]>;
 }
 
+/** A later beginning of a ledger, as a change of its checkpoint. */
+export interface CheckpointChange {
+  /** Place of the last entry to be dropped. ≥ 1 */
+  readonly seq: number;
+  /** The states of the checkpoint that change; before the first one it has none. */
+  readonly states: readonly StateWrite[];
+}
+
 /** A change of a namespace that adds no entry. */
 export interface Revision {
   readonly states: readonly StateWrite[];
   /**
    * The new beginning of the ledger, at most the head: entries up to its place are dropped. Their keys stay taken, for ever, and answer as
-   * before. A place that was dropped already changes nothing. Only for stores with {@link Store.readCheckpoint}.
+   * before. At the place of the present checkpoint only its states change; a revision before that place changes nothing at all. Only for
+   * stores with {@link Store.readCheckpoint}.
    */
-  readonly checkpoint?: Checkpoint;
+  readonly checkpoint?: CheckpointChange;
 }
 
 /** A part of a store's data that differs from what was written. */
@@ -248,8 +257,10 @@ export interface Store {
   /**
    * Reads everything and checks each entry against its digest, which covers its place and all entries before it. Damage does not
    * reject the call. Optional; {@link ledgerDigests} and {@link NamespaceCheck} do most of it.
+   *
+   * @param progress called now and then with the number of entries checked, and of those up to the end of the namespace being checked
    */
-  verify?(namespace?: string): Promise<LedgerCheck>;
+  verify?(namespace?: string, progress?: (done: number, total: number) => void): Promise<LedgerCheck>;
 
   /** Rebuilds data derived from entries and states, such as indexes. Optional. */
   repair?(): Promise<void>;

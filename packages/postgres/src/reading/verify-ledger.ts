@@ -1,3 +1,4 @@
+import type { Store } from "@qavr/core";
 import { checkpointStates, DamageReport, type LedgerCheck, type LedgerDamage, NamespaceCheck } from "@qavr/core/store";
 import type { Connection } from "../connection/connections.js";
 import { toStoreError } from "../connection/postgres-errors.js";
@@ -24,6 +25,8 @@ export interface VerifyOptions {
   kept(table: KeptTable, after: string | undefined, limit: number): Promise<readonly KeptRows[]>;
   /** Runs reads of one namespace, all on one moment. */
   snapshot<Result>(namespace: string, read: (connection: Connection) => Promise<Result>): Promise<Result>;
+  /** As of a store's `verify`. */
+  readonly progress: Parameters<Required<Store>["verify"]>[1];
 }
 
 /**
@@ -34,7 +37,7 @@ export interface VerifyOptions {
  * @throws errors of the server, except damage
  */
 export async function verifyLedger(options: VerifyOptions, only?: string): Promise<LedgerCheck> {
-  const { sql, place, snapshot } = options;
+  const { sql, place, snapshot, progress } = options;
   const report = new DamageReport();
   const named = only === undefined ? allNamespaces(options) : [{ id: nameId(only), name: only }];
   for await (const { id, name } of named) {
@@ -43,7 +46,10 @@ export async function verifyLedger(options: VerifyOptions, only?: string): Promi
       continue;
     }
     try {
-      const checked = await snapshot(name, (connection) => checkNamespace(connection, name, sql));
+      const before = report.entries;
+      const checked = await snapshot(name, (connection) =>
+        checkNamespace(connection, name, sql, (done, total) => progress?.(before + done, before + total)),
+      );
       if (!checked) continue;
       report.addNamespace(checked.digest);
       report.entries += checked.entries;
@@ -102,6 +108,7 @@ async function checkNamespace(
   connection: Connection,
   namespace: string,
   sql: CheckpointSql,
+  progress: (done: number, total: number) => void,
 ): Promise<CheckedNamespace | undefined> {
   const ends = await sql.ends(connection, namespace);
   if (!ends) return undefined;
@@ -113,6 +120,7 @@ async function checkNamespace(
       if (row.seq > ends.base) check.entry(row);
       else check.key({ ...row, payloadDigest: row.payload });
     }
+    progress(check.entries, ends.head - ends.base);
     isOver = page.length < PAGE;
     last = page.at(-1)?.seq ?? last;
   }

@@ -4,7 +4,11 @@ import {
   type CheckpointColumns,
   type DroppedColumns,
   type LedgerEnds,
+  NO_DIGESTS,
   nameToBytes,
+  type StateWrite,
+  stateAddress,
+  withDigest,
 } from "@qavr/core/store";
 import { type Connection, type Row, type Statement, statement } from "../connection/connections.js";
 import { chunks } from "./chunks.js";
@@ -46,8 +50,8 @@ export interface CheckpointSql {
   states(connection: Connection, namespace: string): Promise<readonly CheckpointColumns[]>;
   /** Drops entries except for their keys and the digests of their payloads. */
   dropEntries(connection: Connection, namespace: string, entries: readonly DroppedColumns[]): Promise<void>;
-  /** Several statements. */
-  replaceStates(connection: Connection, namespace: string, states: readonly CheckpointColumns[]): Promise<void>;
+  /** Changes states of a checkpoint, each at most once. Returns the sum of its digests afterwards. Several statements. */
+  changeStates(connection: Connection, ends: LedgerEnds, states: readonly StateWrite[]): Promise<Uint8Array>;
   setBase(connection: Connection, ends: LedgerEnds): Promise<void>;
 }
 
@@ -69,17 +73,18 @@ export function checkpointSql(schemaName: string): CheckpointSql {
       select seq, key, type, at, payload, digest from ${schema}.entry
       where namespace = $1 and seq > $2 order by seq limit $3`),
     states: statement(`
-      select place, scope, id, value from ${schema}.checkpoint_state
-      where namespace = $1 and place > $2 order by place limit ${STATES_PAGE}`),
+      select address::text as address, scope, id, value from ${schema}.checkpoint_state
+      where namespace = $1 and address > $2 order by checkpoint_state.address limit ${STATES_PAGE}`),
     // The row of a key stays in the table, so that one index has all keys.
     dropEntries: statement(`
       update ${schema}.entry set type = '', at = 0, payload = gone.payload, digest = gone.digest
       from unnest($2::bigint[], $3::bytea[], $4::bytea[]) as gone (seq, payload, digest)
       where entry.namespace = $1 and entry.seq = gone.seq`),
-    deleteStates: statement(`delete from ${schema}.checkpoint_state where namespace = $1`),
+    dropStates: statement(`
+      delete from ${schema}.checkpoint_state where namespace = $1 and address = any($2::uuid[]) returning scope, id, value`),
     addStates: statement(`
-      insert into ${schema}.checkpoint_state (namespace, place, scope, id, value)
-      select $1, * from unnest($2::integer[], $3::bytea[], $4::bytea[], $5::bytea[])`),
+      insert into ${schema}.checkpoint_state (namespace, address, scope, id, value)
+      select $1, * from unnest($2::uuid[], $3::bytea[], $4::bytea[], $5::bytea[])`),
     setBase: statement(`
       update ${schema}.namespace set base = $2, base_digest = $3, checkpoint_digest = $4 where id = $1`),
   } satisfies Record<string, Statement>;
@@ -126,10 +131,15 @@ export function checkpointSql(schemaName: string): CheckpointSql {
 
     async states(connection, namespace) {
       const found: CheckpointColumns[] = [];
+      let after = NO_ID;
       for (let isOver = false; !isOver; ) {
-        const after = found.at(-1)?.place ?? -1;
         const rows: readonly unknown[] = await connection.rows(sql.states, [nameId(namespace), after]);
-        found.push(...(rows as readonly CheckpointColumns[]));
+        const addressed = rows as readonly (CheckpointColumns & { readonly address: string })[];
+        // A row under the address of another state is none of this checkpoint's.
+        found.push(
+          ...addressed.filter(({ address, scope, id }) => address === addressOf(bytesToName(scope), bytesToName(id))),
+        );
+        after = addressed.at(-1)?.address ?? after;
         isOver = rows.length < STATES_PAGE;
       }
       return found;
@@ -144,18 +154,30 @@ export function checkpointSql(schemaName: string): CheckpointSql {
       ]);
     },
 
-    async replaceStates(connection, namespace, states) {
+    async changeStates(connection, { namespace, base, checkpointDigest }, states) {
       const id = nameId(namespace);
-      await connection.rows(sql.deleteStates, [id]);
-      for (const some of chunks(states, ({ value }) => value.length)) {
+      let sum = base === 0 ? NO_DIGESTS : checkpointDigest;
+      for (const some of chunks(states, ({ value }) => value?.length ?? 0)) {
+        const addresses = some.map((state) => addressOf(state.scope, state.id));
+        const dropped: readonly unknown[] = await connection.rows(sql.dropStates, [id, addresses]);
+        const kept = some.flatMap((state) => {
+          const { scope, id: name, value } = state;
+          return value
+            ? [{ address: addressOf(scope, name), scope: nameToBytes(scope), id: nameToBytes(name), value }]
+            : [];
+        });
+        for (const state of [...(dropped as readonly CheckpointColumns[]), ...kept]) {
+          sum = withDigest(sum, digests.kept(namespace, state));
+        }
         await connection.rows(sql.addStates, [
           id,
-          some.map(({ place }) => place),
-          some.map((state) => Buffer.from(state.scope)),
-          some.map((state) => Buffer.from(state.id)),
-          some.map((state) => Buffer.from(state.value)),
+          kept.map(({ address }) => address),
+          kept.map(({ scope }) => Buffer.from(scope)),
+          kept.map((state) => Buffer.from(state.id)),
+          kept.map(({ value }) => Buffer.from(value)),
         ]);
       }
+      return sum;
     },
 
     async setBase(connection, { namespace, base, baseDigest, checkpointDigest }) {
@@ -163,6 +185,11 @@ export function checkpointSql(schemaName: string): CheckpointSql {
       await connection.rows(sql.setBase, [nameId(namespace), ...values]);
     },
   };
+}
+
+/** Key of a state of a checkpoint: a hash, since scope and id together may be too long for an index. */
+function addressOf(scope: string, id: string): string {
+  return nameId(stateAddress({ scope, id }));
 }
 
 function toEnds({ name, head, digest, base, base_digest, checkpoint_digest }: Row): LedgerEnds {

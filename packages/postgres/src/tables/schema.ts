@@ -55,7 +55,7 @@ export const MIGRATIONS: readonly Migration[] = [
     ) ${by("namespace", partitions)} ${plain("state", partitions)};
     create table ${schema}.checkpoint_state (
       ${columns("checkpoint_state")},
-      primary key (namespace, place)
+      primary key (namespace, address)
     ) ${by("namespace", partitions)};
     alter table ${schema}.entry alter column payload set storage external;
     alter table ${schema}.state alter column value set storage external;
@@ -87,7 +87,7 @@ const COLUMNS = {
     digest: "bytea",
   },
   state: { namespace: "uuid", scope: "uuid", id: "bytea", value: "bytea" },
-  checkpoint_state: { namespace: "uuid", place: "integer", scope: "bytea", id: "bytea", value: "bytea" },
+  checkpoint_state: { namespace: "uuid", address: "uuid", scope: "bytea", id: "bytea", value: "bytea" },
 } as const;
 const TABLES = Object.keys(COLUMNS) as readonly (keyof typeof COLUMNS)[];
 

@@ -1,25 +1,24 @@
 import type { QavrError } from "@qavr/core";
-
-import { type ChainedEntry, type Checkpoint, chainedEntries, checkpointRows, type LedgerEnds } from "@qavr/core/store";
-
+import { type ChainedEntry, type CheckpointChange, chainedEntries, type LedgerEnds } from "@qavr/core/store";
+import type { Connection } from "../connection/connections.js";
 import { damagedEntry } from "../connection/postgres-errors.js";
 import type { CheckpointSql } from "../tables/checkpoint-sql.js";
 import { digests } from "../tables/digests.js";
-import type { LockedNamespace } from "../tables/namespace-transaction.js";
 
 /** Entries dropped at once. */
 const PAGE = 1_000;
 
 /**
- * Drops the beginning of a ledger, keeping its keys, and sets the checkpoint. Requires the lock of the namespace; the caller replaces the
+ * Drops the beginning of a ledger, keeping its keys, and changes the checkpoint. Requires the lock of the namespace; the caller writes the
  * states at the head.
  *
+ * @param change its states each at most once
  * @throws STORE_CORRUPT for a damaged entry among the dropped ones
  */
 export async function dropBeginning(
-  { connection, timed }: LockedNamespace,
+  connection: Connection,
   ends: LedgerEnds,
-  { seq: through, states: kept }: Checkpoint,
+  { seq: through, states }: CheckpointChange,
   { sql, place }: { readonly sql: CheckpointSql; readonly place: string },
 ): Promise<void> {
   const { namespace } = ends;
@@ -33,8 +32,6 @@ export async function dropBeginning(
     await sql.dropEntries(connection, namespace, dropped);
     last = page.at(-1) as ChainedEntry;
   }
-  const states = checkpointRows(kept);
-  await timed(() => sql.replaceStates(connection, namespace, states));
-  const checkpointDigest = digests.checkpoint(through, last.digest, states);
+  const checkpointDigest = await sql.changeStates(connection, ends, states);
   await sql.setBase(connection, { ...ends, base: through, baseDigest: last.digest, checkpointDigest });
 }

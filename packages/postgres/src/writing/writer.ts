@@ -1,5 +1,5 @@
 import type { Store } from "@qavr/core";
-import { type CommitReceipt, type StateWrite, stateAddress } from "@qavr/core/store";
+import { type CommitReceipt, type LedgerEnds, type StateWrite, stateAddress } from "@qavr/core/store";
 import type { Connections, Limits } from "../connection/connections.js";
 import { isConnectionLoss, isTransient, toStoreError } from "../connection/postgres-errors.js";
 import type { KnownStates } from "../reading/known-states.js";
@@ -124,19 +124,24 @@ export function writer({
       }),
 
     atHead: (namespace, { after, limit, work }) =>
-      alone(namespace, async (locked) => {
-        const { connection, row, commit } = locked;
+      alone(namespace, async ({ connection, row, commit }) => {
         if (row) await sql.head(connection, namespace);
         const ends = row && { head: row.head, base: row.base };
         const { done, revision } = await workAtHead(connection, { sql, namespace, ends, after, limit, work });
-        if (!row || !revision) return done;
-        const { checkpoint } = revision;
-        if (checkpoint && checkpoint.seq > row.base) {
-          const whole = await checkpoints.ends(connection, namespace);
-          if (whole) await dropBeginning(locked, whole, checkpoint, { sql: checkpoints, place });
+        const { checkpoint } = revision ?? {};
+        if (!row || !revision || (checkpoint && checkpoint.seq < row.base)) return done;
+        if (checkpoint) {
+          const whole = (await checkpoints.ends(connection, namespace)) as LedgerEnds;
+          const change = { ...checkpoint, states: lastOfEach(checkpoint.states) };
+          await dropBeginning(connection, whole, change, { sql: checkpoints, place });
+        }
+        const written = lastOfEach(revision.states);
+        if (written.length === 0) {
+          // Readers and other writers see the same states as before.
+          await commit();
+          return done;
         }
         const moment = { revision: await sql.leapTo(connection, namespace), digest: row.digest };
-        const written = lastOfEach(revision.states);
         await sql.write(connection, namespace, { ...moment, head: row.head, entries: [], states: written });
         const askedAt = await commit();
         states.replaced(namespace, moment, { askedAt, answeredAt: performance.now() });

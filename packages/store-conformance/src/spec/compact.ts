@@ -101,16 +101,46 @@ export const compact: ConformanceTopic = {
       },
     },
     {
+      title: "are changed state by state, at a later place or at their own",
+      needs: "compact",
+      async run({ store }) {
+        await five(store);
+        await writeStates(store, "n", [], { seq: 2, states: [state("a", 1), state("b", 2), state("c", 3)] });
+        const steps = [
+          { seq: 4, states: [state("b", 4), { ...ref("c"), value: null }], left: [state("a", 1), state("b", 4)] },
+          { seq: 4, states: [{ ...ref("a"), value: null }, state("d", 5)], left: [state("b", 4), state("d", 5)] },
+          { seq: 4, states: [state("d", 6), state("d", 7)], left: [state("b", 4), state("d", 7)] },
+          {
+            seq: 5,
+            states: [
+              { ...ref("b"), value: null },
+              { ...ref("d"), value: null },
+            ],
+            left: [],
+          },
+        ];
+        for (const { left, ...change } of steps) {
+          expect(await writeStates(store, "n", [], change)).toBe(true);
+          const found = await store.readCheckpoint?.("n");
+          expect([found?.seq, new Set(found?.states)]).toEqual([change.seq, new Set(left)]);
+          if (store.verify) expect(await store.verify("n")).toMatchObject({ damaged: 0 });
+        }
+        expect(await store.readEntries("n", { limit: 10 })).toEqual([]);
+      },
+    },
+    {
       title: "change nothing where entries up to their place were dropped before",
       needs: "compact",
       async run({ store }) {
         await five(store);
         await writeStates(store, "n", [], upTo(3));
         const left = await store.readEntries("n", { limit: 10 });
-        for (const seq of [0, 2, 3]) {
-          expect(await writeStates(store, "n", [], { seq, states: [state("other", 1)] })).toBe(true);
+        const states = await allStates(store, "n", "s");
+        for (const seq of [0, 2]) {
+          expect(await writeStates(store, "n", [state("new", 9)], { seq, states: [state("other", 1)] })).toBe(true);
           expect(await store.readCheckpoint?.("n")).toEqual(upTo(3));
           expect(await store.readEntries("n", { limit: 10 })).toEqual(left);
+          expect(await allStates(store, "n", "s")).toEqual(states);
         }
         expect(await writeStates(store, "never seen", [], upTo(3))).toBe(true);
         expect(await store.namespaces({ limit: 10 })).toEqual(["n"]);

@@ -183,6 +183,30 @@ export const commitMutants: readonly Mutant[] = [
     };
   }),
 
+  mutant("keeps the states of a checkpoint that a later one removes", "checkpoints", (store) => ({
+    atHead: (namespace, given) =>
+      store.atHead(
+        namespace,
+        withRevision(given, ({ checkpoint, ...revision }) =>
+          checkpoint
+            ? { ...revision, checkpoint: { ...checkpoint, states: checkpoint.states.filter(({ value }) => value) } }
+            : revision,
+        ),
+      ),
+  })),
+
+  mutant("writes the states of a revision whose checkpoint is out of date", "checkpoints", (store) => ({
+    async atHead(namespace, given) {
+      const base = (await store.readCheckpoint?.(namespace))?.seq ?? 0;
+      return store.atHead(
+        namespace,
+        withRevision(given, (revision) =>
+          revision.checkpoint && revision.checkpoint.seq < base ? { states: revision.states } : revision,
+        ),
+      );
+    },
+  })),
+
   mutant("begins to count again after a compaction", "checkpoints", (store) => ({
     async head(namespace) {
       return (await store.readEntries(namespace, { limit: 10_000 })).length;
