@@ -10,6 +10,7 @@ export default defineConfig({
         "src/harness/memory-steps.ts",
         "src/harness/mutant-stores.ts",
         "src/harness/rewriting-pool.ts",
+        "src/harness/steady-runs.ts",
         "src/harness/tallies.ts",
       ],
     ],

@@ -22,5 +22,6 @@ export interface Harness {
   readonly alone?: boolean;
   /** Why it cannot run on this machine; undefined when it can. */
   obstacle?(): string | undefined;
-  run(size: Size): Promise<readonly CheckResult[]>;
+  /** @param isLong also what takes hours, where a harness has such a part */
+  run(size: Size, isLong?: boolean): Promise<readonly CheckResult[]>;
 }

@@ -12,6 +12,7 @@ import { fullDisk, ioErrors } from "./disk-faults.js";
 import { embeddingChanges } from "./embedding-changes.js";
 import { exactCounts } from "./exact-counts.js";
 import { kills } from "./kills.js";
+import { liveMaintenance } from "./live-maintenance.js";
 import { memoryKills } from "./memory-kills.js";
 import { namespaceMoves } from "./namespace-moves.js";
 import { powerCuts } from "./power-cuts.js";
@@ -51,6 +52,7 @@ export const HARNESSES: readonly Harness[] = [
   cancellations,
   embeddingChanges,
   revocations,
+  liveMaintenance,
   bounds,
   soak,
 ];

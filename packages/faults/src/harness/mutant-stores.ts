@@ -28,6 +28,25 @@ export function forgettingKeys(inner: Store): Store {
   };
 }
 
+/** A store whose maintenance sees none of the entries that came since it looked last. */
+export function losingTheTail(inner: Store): Store {
+  return {
+    ...inner,
+    atHead: (namespace, given) =>
+      inner.atHead(namespace, {
+        ...given,
+        *work(_, head) {
+          return yield* given.work([], Math.min(head, given.after));
+        },
+      }),
+  };
+}
+
+/** A store whose maintenance never comes so close to its writers that it may finish. */
+export function neverCatchingUp(inner: Store): Store {
+  return { ...inner, atHead: async () => false };
+}
+
 /** From here on, every statement of this process's SQLite is a transaction of its own. */
 export function withoutSqliteTransactions(): void {
   const { exec } = DatabaseSync.prototype;

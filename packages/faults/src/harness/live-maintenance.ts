@@ -1,0 +1,327 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { setTimeout as pause } from "node:timers/promises";
+import { createEngine, type Engine, type Store } from "@qavr/core";
+import { compact, replay, revoke, verify } from "@qavr/core/maintenance";
+import { postgresStore } from "@qavr/postgres";
+import { startServer } from "@qavr/postgres-server";
+import { sqliteStore } from "@qavr/sqlite";
+import type { CheckResult, Harness } from "./check.js";
+import { losingTheTail, neverCatchingUp } from "./mutant-stores.js";
+import { endSteadyRun, REVOKED, rankSteadyRun } from "./steady-runs.js";
+import { fixture, inFolder } from "./workspace.js";
+
+const OUTCOMES = { quick: 100, full: 4_000 } as const;
+const LONG = 100_000;
+const WRITERS = 2;
+/** How long the writers write alone, for comparison, ms. */
+const ALONE = { quick: 200, full: 5_000 } as const;
+/** Work that takes longer than this many times its quiet time, and longer than a minute, is given up. */
+const PATIENCE = 30;
+const LEAST_PATIENCE = 60_000;
+/** Patience with the mutant that never finishes, ms. */
+const IMPATIENT = { quick: 1_000, full: 10_000 } as const;
+/** Replays with a fault. */
+const MUTATED = 20;
+const TOGETHER = 50;
+const NAMESPACE = "default";
+/** Longer ago than outcomes are accepted, so that a compaction drops all of it. ms */
+const AGO = 90 * 86_400_000;
+
+/** Places of ledgers of one kind. */
+interface Kind {
+  readonly name: string;
+  /** Makes two ledgers of the same outcomes. */
+  fill(outcomes: number): Promise<readonly [quiet: Place, live: Place]>;
+}
+
+interface Place {
+  /** Path or URL, and schema, for a writer. */
+  readonly location: string;
+  readonly schema: string;
+  open(): Store;
+}
+
+/** Result of maintenance. */
+interface Report {
+  /** What is wrong with it; undefined for nothing. */
+  readonly problem?: string | undefined;
+  /** Outcomes that do not count any more. */
+  readonly revoked?: number;
+}
+
+type Work = (engine: Engine, outcomes: number) => Promise<Report>;
+
+const unless = (isRight: boolean, problem: string): Report => (isRight ? {} : { problem });
+
+const WORK: Readonly<Record<string, Work>> = {
+  verify: async (engine) => unless((await verify(engine, { namespace: NAMESPACE })).ok, "does not verify"),
+  replay: async (engine) =>
+    unless((await replay(engine, { write: true })).identical, "states did not follow from the ledger"),
+  revoke: async (engine, outcomes) => {
+    const { outcomes: revoked } = await revoke(engine, { namespace: NAMESPACE, source: REVOKED });
+    return { ...unless(revoked >= outcomes / 5, `${revoked} outcomes revoked`), revoked };
+  },
+  compact: async (engine, outcomes) => {
+    const { dropped } = await compact(engine, { namespace: NAMESPACE });
+    return unless(dropped === 2 * outcomes, `${dropped} entries dropped`);
+  },
+};
+
+/** One piece of maintenance; times are Unix ms. */
+interface Done extends Report {
+  readonly name: string;
+  readonly from: number;
+  readonly to: number;
+  /** Length of the ledger at its end: writers make it longer. */
+  readonly entries: number;
+}
+
+const now = (): number => performance.timeOrigin + performance.now();
+
+/** Does some work, one piece after the other, until a piece goes wrong or takes too long. */
+async function maintain(
+  store: Store,
+  outcomes: number,
+  work: Readonly<Record<string, Work>>,
+  patienceWith: (name: string) => number,
+): Promise<readonly Done[]> {
+  const engine = createEngine({ store, writeTimeout: 120_000 });
+  const done: Done[] = [];
+  for (const [name, run] of Object.entries(work)) {
+    const from = now();
+    const patience = patienceWith(name);
+    const over = new AbortController();
+    const working = run(engine, outcomes).catch((error: unknown): Report => ({ problem: String(error) }));
+    const late: Report = { problem: `not finished after ${Math.round(patience / 1_000)} s` };
+    const lateness = pause(patience, late, { signal: over.signal }).catch(() => late);
+    const report = await Promise.race([working, lateness]);
+    over.abort();
+    const to = now();
+    done.push({ name, from, to, entries: await store.head(NAMESPACE), ...report });
+    if (report.problem === undefined) continue;
+    // What is late goes on until its next read is refused.
+    await store.close();
+    await working;
+    break;
+  }
+  await engine.close();
+  return done;
+}
+
+/** What writers were told. */
+interface Written {
+  readonly began: readonly number[];
+  readonly spent: readonly number[];
+  readonly places: readonly number[];
+  readonly refused: readonly string[];
+}
+
+/** Two processes that write until they are told to stop. */
+class ForeignWriters {
+  readonly #children: readonly ChildProcess[];
+  readonly #outputs: readonly Promise<string>[];
+
+  constructor({ location, schema }: Place) {
+    this.#children = Array.from({ length: WRITERS }, (_, writer) =>
+      spawn(process.execPath, [fixture("write-without-pause.mjs"), location, schema, `w${writer}`], {
+        stdio: ["pipe", "pipe", "inherit"],
+      }),
+    );
+    this.#outputs = this.#children.map(({ stdout }) => text(stdout as NonNullable<typeof stdout>));
+  }
+
+  /** Resolves when each has written. */
+  async writing(): Promise<void> {
+    await Promise.all(
+      this.#children.map((child) => new Promise((resolve) => child.stdout?.once("data", resolve).once("end", resolve))),
+    );
+  }
+
+  async stop(): Promise<Written> {
+    for (const { stdin } of this.#children) stdin?.end();
+    const outputs = (await Promise.all(this.#outputs)).map(
+      (said) => JSON.parse(said.replace("writing\n", "")) as Written,
+    );
+    return {
+      began: outputs.flatMap(({ began }) => began),
+      spent: outputs.flatMap(({ spent }) => spent),
+      places: outputs.flatMap(({ places }) => places),
+      refused: outputs.flatMap(({ refused }) => refused),
+    };
+  }
+}
+
+/** Facts about a ledger after maintenance beside writers that are wrong. */
+async function wrongFacts(
+  { open }: Place,
+  outcomes: number,
+  { places, refused }: Written,
+  done: readonly Done[],
+): Promise<readonly string[]> {
+  const store = open();
+  const engine = createEngine({ store });
+  const wrong = refused.length === 0 ? [] : [`${refused.length} outcomes refused: ${[...new Set(refused)].join(", ")}`];
+  const found = new Set<number>();
+  for (let last = 0; ; ) {
+    const page = await store.readEntries(NAMESPACE, { after: last, limit: 10_000 });
+    for (const { seq, type, at } of page) if (type === "outcome" && at > Date.now() - AGO / 2) found.add(seq);
+    if (page.length === 0) break;
+    last = page.at(-1)?.seq ?? last;
+  }
+  const lost = places.filter((seq) => !found.has(seq)).length;
+  if (lost > 0) wrong.push(`${lost} outcomes lost`);
+  if (new Set(places).size < places.length || found.size !== places.length)
+    wrong.push(`${found.size} outcomes of ${places.length} in the ledger`);
+  const { user } = (await engine.status({ namespace: NAMESPACE })).outcomes;
+  const expected = outcomes + places.length - done.reduce((sum, { revoked = 0 }) => sum + revoked, 0);
+  if (user !== expected) wrong.push(`${user} outcomes counted of ${expected}`);
+  if (!(await verify(engine)).ok) wrong.push("the ledger does not verify");
+  await engine.close();
+  return wrong;
+}
+
+/** Records outcomes of long ago. */
+async function seed(store: Store, outcomes: number): Promise<void> {
+  let clock = Date.now() - AGO;
+  const engine = createEngine({ store, clock: () => (clock += 1) });
+  for (let run = 0; run < outcomes; run += TOGETHER) {
+    await Promise.all(
+      Array.from({ length: Math.min(TOGETHER, outcomes - run) }, async (_, i) =>
+        endSteadyRun(engine, await rankSteadyRun(engine, "seed", run + i), run + i),
+      ),
+    );
+  }
+  await engine.close();
+}
+
+const sqlite = (folder: string): Kind => ({
+  name: "SQLite",
+  async fill(outcomes) {
+    const place = (name: string): Place => {
+      const location = join(folder, `${name}-${outcomes}.db`);
+      return { location, schema: "", open: () => sqliteStore({ path: location, busyTimeout: 60_000 }) };
+    };
+    const [quiet, live] = [place("quiet"), place("live")];
+    await seed(quiet.open(), outcomes);
+    copyFileSync(quiet.location, live.location);
+    return [quiet, live];
+  },
+});
+
+const postgres = (url: string): Kind => ({
+  name: "PostgreSQL",
+  async fill(outcomes) {
+    const place = (name: string): Place => {
+      const schema = `${name}_${outcomes}`;
+      return {
+        location: url,
+        schema,
+        open: () => postgresStore({ connectionString: url, schema, lockTimeout: 60_000 }),
+      };
+    };
+    const both = [place("quiet"), place("live")] as const;
+    for (const { open } of both) await seed(open(), outcomes);
+    return both;
+  },
+});
+
+/** 99th percentile of the calls that began in a span, ms; 0 for none. */
+function p99({ began, spent }: Written, from: number, to: number): number {
+  const within = spent
+    .filter((_, i) => (began[i] as number) >= from && (began[i] as number) <= to)
+    .sort((a, b) => a - b);
+  return within[Math.min(within.length - 1, Math.floor(0.99 * within.length))] ?? 0;
+}
+
+const perEntry = ({ from, to, entries }: Done): number => (to - from) / entries;
+const ratio = (value: number, floor: number): string => (floor > 0 ? `${(value / floor).toFixed(1)} ×` : "–");
+
+/** Maintenance of a ledger of so many outcomes, quiet and then beside writers. */
+async function beside(kind: Kind, outcomes: number, alone: number): Promise<CheckResult> {
+  const [quiet, live] = await kind.fill(outcomes);
+  const before = await maintain(quiet.open(), outcomes, WORK, () => LEAST_PATIENCE * PATIENCE);
+  const quietly = (name: string): Done => before.find((one) => one.name === name) as Done;
+  const writers = new ForeignWriters(live);
+  await writers.writing();
+  const started = now();
+  await pause(alone);
+  const meanwhile = now();
+  const done = await maintain(live.open(), outcomes, WORK, (name) =>
+    Math.max(LEAST_PATIENCE, PATIENCE * (quietly(name).to - quietly(name).from)),
+  );
+  const written = await writers.stop();
+  const wrong = [
+    ...[...before, ...done].flatMap(({ name, problem }) => (problem === undefined ? [] : [`${name}: ${problem}`])),
+    ...(await wrongFacts(live, outcomes, written, done)),
+  ];
+  const usual = p99(written, started, meanwhile);
+  const said = done.map((one) => {
+    const { name, from, to } = one;
+    const delay = p99(written, from, to);
+    const times = ratio(perEntry(one), perEntry(quietly(name)));
+    return `${name} ${times} (p99 ${delay.toFixed(0)} ms, ${ratio(delay, usual)})`;
+  });
+  return {
+    promise: "R28",
+    what: `verify, replay, revoke and compact while two processes write without a pause; times per entry and delays of writes ÷ quiet ones (${kind.name})`,
+    tried: `${outcomes.toLocaleString("en")} outcomes, ${written.places.length.toLocaleString("en")} more meanwhile`,
+    seen: `${said.join("; ")}; ${wrong.length === 0 ? "0 lost, none counted otherwise than once" : wrong.join("; ")}`,
+    held: wrong.length === 0 && done.length === Object.keys(WORK).length && written.places.length > 0,
+  };
+}
+
+/** Replays beside writers, with a fault: what is found. */
+async function mutated(
+  kind: Kind,
+  outcomes: number,
+  patience: number,
+  fault: (store: Store) => Store,
+): Promise<string> {
+  const [, live] = await kind.fill(outcomes);
+  const writers = new ForeignWriters(live);
+  await writers.writing();
+  const replays = Array.from({ length: MUTATED }, (_, i) => [`replay ${i + 1}`, WORK.replay as Work]);
+  const done = await maintain(fault(live.open()), outcomes, Object.fromEntries(replays), () => patience);
+  const written = await writers.stop();
+  const [first] = done.flatMap(({ name, problem }) => (problem === undefined ? [] : [`${name}: ${problem}`]));
+  return [...(first === undefined ? [] : [first]), ...(await wrongFacts(live, outcomes, written, done))].join("; ");
+}
+
+export const liveMaintenance: Harness = {
+  name: "live maintenance",
+  async run(size, isLong = false): Promise<readonly CheckResult[]> {
+    const server = size === "full" ? await startServer() : undefined;
+    try {
+      return await inFolder(async (folder) => {
+        const results: CheckResult[] = [];
+        const kinds = [sqlite(folder), ...(server ? [postgres(server.url())] : [])];
+        for (const outcomes of [OUTCOMES[size], ...(isLong ? [LONG] : [])]) {
+          for (const kind of kinds) results.push(await beside(kind, outcomes, ALONE[size]));
+        }
+        const mutants = {
+          "loses what is written during its work": losingTheTail,
+          "never catches up with the writers": neverCatchingUp,
+        };
+        for (const [what, fault] of Object.entries(mutants)) {
+          await inFolder(async (own) => {
+            const found = await mutated(sqlite(own), OUTCOMES.quick, IMPATIENT[size], fault);
+            results.push({
+              promise: "R25",
+              what: `mutant: maintenance that ${what}`,
+              tried: `${OUTCOMES.quick} outcomes, two writers`,
+              seen: found || "nothing",
+              held: found !== "",
+              mutant: true,
+            });
+          });
+        }
+        return results;
+      });
+    } finally {
+      await server?.stop();
+    }
+  },
+};
