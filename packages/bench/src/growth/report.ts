@@ -1,0 +1,105 @@
+import { linePlot, machineText, markdownTable, type PlotSeries, plain, whole } from "@qavr/lab";
+import type { Report } from "../report/benchmark.js";
+import { type GrowthPoint, type GrowthResults, RUN } from "./measure.js";
+
+const MB = 1e6;
+
+export function growthTable({ points }: Pick<GrowthResults, "points">): string {
+  const every = Math.max(1, Math.floor(points.length / 10));
+  return markdownTable(
+    ["outcomes", "resident MB", "reachable MB", "ledger MB", "bytes per outcome", "outcomes/s"],
+    points
+      .filter((_, place) => (place + 1) % every === 0)
+      .map(({ outcomes, rss, heap, disk, perSecond }) => [
+        whole(outcomes),
+        whole(rss / MB),
+        whole(heap / MB),
+        whole(disk / MB),
+        whole(disk / outcomes),
+        whole(perSecond),
+      ]),
+  );
+}
+
+function partsTable({ parts }: GrowthResults): string {
+  const sorted = Object.entries(parts).toSorted(([, a], [, b]) => b - a);
+  return markdownTable(
+    ["table or index", "bytes per outcome"],
+    sorted.filter(([, bytes]) => bytes >= 1).map(([name, bytes]) => [`\`${name}\``, whole(bytes)]),
+  );
+}
+
+export function besideTable({ beside }: Pick<GrowthResults, "beside">): string {
+  return markdownTable(
+    ["recorded", "bytes per outcome", "compacted"],
+    beside.map(({ name, bytes, compacted }) => [name, whole(bytes), whole(compacted)]),
+  );
+}
+
+/** The plots of a run, complete SVG documents by file name. */
+export function growthPlots({ points, plan }: GrowthResults): Readonly<Record<string, string>> {
+  const series = (name: string, of: (point: GrowthPoint) => number): PlotSeries => ({
+    name,
+    points: points.map((point) => ({ x: point.outcomes, y: Math.round(of(point)) })),
+  });
+  const plot = (title: string, yLabel: string, ...lines: readonly PlotSeries[]): string =>
+    linePlot({
+      title,
+      subtitle: `one process, one SQLite ledger, ${whole(plan.memories)} memories`,
+      xLabel: "outcomes recorded",
+      yLabel,
+      series: lines,
+    });
+  return {
+    "growth-memory.svg": plot(
+      "Memory of a process that records",
+      "MB",
+      series("reachable", ({ heap }) => heap / MB),
+      series("resident", ({ rss }) => rss / MB),
+    ),
+    "growth-disk.svg": plot(
+      "Size of its ledger",
+      "bytes per outcome",
+      series("ledger and log", ({ disk, outcomes }) => disk / outcomes),
+    ),
+  };
+}
+
+export function reportPage(report: Report<GrowthResults>): string {
+  const { command, date, hardware, versions, plan, points, open, firstRanking, beside } = report;
+  const last = points.at(-1) as GrowthPoint;
+  const half = points[Math.floor(points.length / 2) - 1] ?? last;
+  return `# Growth
+
+${whole(plan.outcomes)} outcomes of ${whole(plan.memories)} memories in one process and one SQLite ledger, by \`${command}\`. Raw results: [growth.json](growth.json).
+
+At half time the process had ${whole(half.rss / MB)} MB resident, at the end ${whole(last.rss / MB)}. The ledger took ${whole(last.disk / last.outcomes)} bytes per outcome (${whole(half.disk / half.outcomes)} at half
+time). Opened again, it took ${plain(open, 0)} ms, and ${plain(firstRanking, 0)} ms to the end of the first ranking.
+
+![Memory of a process that records](growth-memory.svg)
+
+![Size of its ledger](growth-disk.svg)
+
+${growthTable(report)}
+
+## Where the bytes are
+
+${partsTable(report)}
+
+## What makes it smaller
+
+Each by ${whole(plan.beside)} outcomes of a hundred memories, so that hardly any of it is states:
+
+${besideTable(report)}
+
+- \`recordedCandidates\` bounds the candidates of a run that are recorded; explanations and evaluation see no others.
+- A compaction keeps states and idempotency keys. Here everything is older than the window of outcomes, and the file was vacuumed.
+- Bytes follow the request's vector, which an outcome keeps three times: ${whole(Math.max(...beside.map(({ bytes }) => bytes)))} bytes for the largest.
+
+## How
+
+- A run: a ranking of ${RUN.candidates} candidates, ${RUN.shown} shown, a request of ${RUN.dims} numbers, the outcome by one of ${RUN.sources} sources; ${RUN.together} runs at a time, in memory that is
+  collected before each measurement.
+- Machine: ${machineText(hardware, versions)}; ${date}.
+`;
+}
