@@ -207,11 +207,23 @@ function writeItem(writer: ByteWriter, item: ShownItem): ByteWriter {
 }
 
 function readItem(reader: ByteReader): ShownItem {
-  const place = { candidate: reader.count(), index: reader.count(), rank: reader.count(), handle: reader.count() };
-  const head = { ...place, contentHash: reader.u32(), label: reader.text() };
+  const item = {
+    candidate: reader.count(),
+    index: reader.count(),
+    rank: reader.count(),
+    handle: reader.count(),
+    contentHash: reader.u32(),
+    label: reader.text(),
+    learned: 0,
+    bonus: 0,
+    overlap: 0,
+    unverified: 0,
+    utility: 0,
+    evidence: 0,
+  };
   const bits = knownFlags(reader.u8(), (1 << TERMS.length) - 1);
-  const terms = TERMS.map((term, i) => [term, bits & (1 << i) ? reader.f32() : 0]);
-  return { ...head, ...(Object.fromEntries(terms) as Record<(typeof TERMS)[number], number>) };
+  for (let i = 0; i < TERMS.length; i++) if (bits & (1 << i)) item[TERMS[i] as (typeof TERMS)[number]] = reader.f32();
+  return item;
 }
 
 function flagsOf({ credited, holdout, reordered, scale }: RecordedExposure): number {
