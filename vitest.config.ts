@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";
 import { configDefaults, defineConfig, type TestProjectConfiguration } from "vitest/config";
+import { hasCitus } from "./packages/postgres-server/src/has-citus.ts";
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -21,10 +22,13 @@ function dependenciesOf(folder: string): Plugin {
   };
 }
 
-/** Tests of benchmarks that search in hnswlib-node. It is compiled on installation, so it is missing where no compiler exists. */
-const UNAVAILABLE = existsSync(source("packages/bench/node_modules/hnswlib-node"))
-  ? []
-  : ["packages/bench/test/{adapter,speed,stores}.test.ts"];
+const UNAVAILABLE = [
+  // Benchmarks that search in hnswlib-node. It is compiled on installation, so it is missing where no compiler exists.
+  ...(existsSync(source("packages/bench/node_modules/hnswlib-node"))
+    ? []
+    : ["packages/bench/test/{adapter,speed,stores}.test.ts"]),
+  ...(hasCitus() ? [] : ["packages/postgres/test/shards*.test.ts"]),
+];
 
 /** Each of these files has a process of its own: Mastra keeps state in module variables. */
 const ISOLATED = ["packages/mastra/test/**/*.test.ts", "examples/{mastra,studio}/test/**/*.test.ts"];

@@ -1,11 +1,17 @@
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { hasCitus } from "./packages/postgres-server/src/has-citus.ts";
 
 /** The temporary folder of this run's tests. */
 let folder: string;
 
 export function setup(): void {
+  if (!hasCitus()) {
+    process.stdout.write(
+      "Citus was not found, so tests of shards do not run. QAVR_CITUS_BIN names the folder of its programs.\n",
+    );
+  }
   folder = mkdtempSync(join(tmpdir(), "qavr-tests-"));
   // PostgreSQL servers run as another user when tests run as root.
   chmodSync(folder, 0o755);

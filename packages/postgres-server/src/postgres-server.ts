@@ -37,6 +37,16 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
+/** The programs of a server, and the data that it begins with. */
+export interface Installation {
+  readonly binaries: Binaries;
+  readonly user: ServerUser;
+  /** Of the database cluster that servers start on copies of. */
+  readonly template: string;
+  /** How clients of this machine prove who they are. */
+  readonly auth: "scram-sha-256" | "trust";
+}
+
 const SUPERUSER = { user: "postgres", password: "only for tests" };
 /** A crashed server's sessions take a moment to notice; until then its memory is in use and another start is refused. */
 const START_ATTEMPTS = 100;
@@ -48,26 +58,37 @@ const START_PAUSE = 100;
  * @throws Error with the server's log when it does not start
  */
 export async function startServer({ settings = {} }: ServerOptions = {}): Promise<PostgresServer> {
-  return serve(settings, async (data, binaries, user) => {
-    const template = await madeOnce(`data-${await serverVersion()}-${user.uid ?? "own"}`, (fresh) =>
-      initialise(binaries, user, fresh),
+  const user = serverUser();
+  const binaries = await serverBinaries(user);
+  return startFrom({ binaries, user, template: `data-${await serverVersion()}`, auth: "scram-sha-256" }, settings);
+}
+
+/** As {@link startServer}, from another installation. */
+export async function startFrom(
+  installation: Installation,
+  settings: Readonly<Record<string, string>>,
+): Promise<PostgresServer> {
+  const { template, user } = installation;
+  return serve(installation, settings, async (data) => {
+    await copyData(
+      await madeOnce(`${template}-${user.uid ?? "own"}`, (fresh) => initialise(installation, fresh)),
+      data,
     );
-    await copyData(template, data);
   });
 }
 
 async function serve(
+  installation: Installation,
   settings: Readonly<Record<string, string>>,
-  fill: (data: string, binaries: Binaries, user: ServerUser) => Promise<void>,
+  fill: (data: string) => Promise<void>,
 ): Promise<PostgresServer> {
-  const user = serverUser();
-  const binaries = await serverBinaries(user);
+  const { binaries, user } = installation;
   const folder = mkdtempSync(join(tmpdir(), "qavr-postgres-"));
   if (user.uid !== undefined) chownSync(folder, user.uid, user.gid as number);
   const data = join(folder, "data");
   const guard = guardAgainstOrphans(folder, data);
   try {
-    await fill(data, binaries, user);
+    await fill(data);
     const port = await freePort();
     const flags = Object.entries({ listen_addresses: "localhost", unix_socket_directories: folder, ...settings });
     const start = (): Promise<ChildProcess> =>
@@ -95,7 +116,7 @@ async function serve(
       async startReplica({ through = port } = {}) {
         const primary = `host=localhost port=${through} user=${SUPERUSER.user} password='${SUPERUSER.password}'`;
         await end("SIGINT");
-        const replica = await serve({ ...settings, primary_conninfo: primary }, async (copy) => {
+        const replica = await serve(installation, { ...settings, primary_conninfo: primary }, async (copy) => {
           await copyData(data, copy);
           writeFileSync(join(copy, "standby.signal"), "");
           running = await start();
@@ -133,12 +154,12 @@ function guardAgainstOrphans(folder: string, data: string): ChildProcess {
 }
 
 /** A new database cluster, which takes a second or two of the processor: servers start on copies of one. */
-async function initialise(binaries: Binaries, user: ServerUser, data: string): Promise<void> {
+async function initialise({ binaries, user, auth }: Installation, data: string): Promise<void> {
   const passwordFile = `${data}-password`;
   writeFileSync(passwordFile, SUPERUSER.password, { mode: 0o644 });
   mkdirSync(data);
   if (user.uid !== undefined) chownSync(data, user.uid, user.gid as number);
-  const flags = ["--encoding=UTF8", "--locale=C", "--auth-local=trust", "--auth-host=scram-sha-256", "--no-sync"];
+  const flags = ["--encoding=UTF8", "--locale=C", "--auth-local=trust", `--auth-host=${auth}`, "--no-sync"];
   const names = [`--username=${SUPERUSER.user}`, `--pwfile=${passwordFile}`, `--pgdata=${data}`];
   const program = spawn(binaries.initdb, [...flags, ...names], { ...user, stdio: ["ignore", "ignore", "pipe"] });
   const log = collect(program);
