@@ -7,16 +7,20 @@ import {
   SWITCH,
   whole,
 } from "@qavr/core/store";
-import type { PgPool } from "./connection/pg-pool.js";
+import { type PgPool, serversOf } from "./connection/pg-pool.js";
 
 /** Place of the ledger and use of its server. Either `pool` or `connectionString`. */
 export interface PostgresStoreOptions {
   /** A pool of `pg` that the application owns; the store never ends it. */
   readonly pool?: PgPool | undefined;
-  /** `postgres://` URL. The store opens a pool of its own at its first use, and ends it when it is closed. */
+  /**
+   * `postgres://` URL. The store opens a pool of its own at its first use, and ends it when it is closed. A URL may name several nodes of
+   * a Citus cluster, as `postgres://coordinator:5432,worker:5432/qavr`: calls go to all of them in turn, and past those that are away.
+   * Tables are created at the first one, and notifications go through it.
+   */
   readonly connectionString?: string | undefined;
   /**
-   * Connections of the store's own pool, 1 to 1,000; listening takes one more. Leave it unless requests wait for connections.
+   * Connections of the store's own pool, to each node, 1 to 1,000; listening takes one more. Leave it unless requests wait for connections.
    * @default 10
    */
   readonly maxConnections?: number | undefined;
@@ -36,6 +40,12 @@ export interface PostgresStoreOptions {
    * @default 16
    */
   readonly partitions?: number | undefined;
+  /**
+   * Shards of every table, by namespace, 0 to 1,024; used when the tables are created, on the coordinator of a Citus cluster. Rows of one
+   * namespace are on one node. Tables with shards have no partitions. Leave it at 0 while one server holds the data and the connections.
+   * @default 0
+   */
+  readonly shards?: number | undefined;
   /**
    * Creates the tables with row-level security; existing tables are not changed. A statement then sees only the rows of the namespace
    * that its transaction names. Costs two round trips per read. Superusers are not restricted.
@@ -88,6 +98,7 @@ export const POSTGRES_DEFAULTS: Defined<
   schema: "qavr",
   migrate: true,
   partitions: 16,
+  shards: 0,
   rowLevelSecurity: false,
   writers: 4,
   lockTimeout: 5_000,
@@ -111,6 +122,7 @@ const RULES: Readonly<Record<keyof PostgresStoreOptions, FieldRule>> = {
   schema: [isName, `a name of 1 to ${MAX_SCHEMA_BYTES} bytes`],
   migrate: SWITCH,
   partitions: whole(0, 256),
+  shards: whole(0, 1_024),
   rowLevelSecurity: SWITCH,
   writers: whole(1, 1_000),
   lockTimeout: MILLISECONDS,
@@ -175,8 +187,8 @@ function isName(schema: unknown): boolean {
 function placeOf(source: PgPool | string, schema: string): string {
   if (typeof source !== "string") return `schema ${schema} of the given pool`;
   try {
-    const { host, pathname } = new URL(source);
-    return `schema ${schema} at ${host}${pathname}`;
+    const urls = serversOf(source).map((url) => new URL(url));
+    return `schema ${schema} at ${urls.map(({ host }) => host).join(",")}${urls[0]?.pathname}`;
   } catch {
     return `schema ${schema}`;
   }

@@ -13,7 +13,7 @@ import { SOON } from "./support/soon.js";
 
 const server = await testServer();
 
-/** Last statement of a commit, with the lock and without it. Prepared statements are known by their names only. */
+/** Last statement of a commit, with the lock, and the one that writes. Prepared statements are known by their names only. */
 const COMMIT = "commit";
 const LOCKLESS = "with moved as";
 
@@ -68,6 +68,43 @@ describe("a commit whose connection is cut", () => {
     },
   );
 
+  it.each([COMMIT, LOCKLESS])(
+    "by an error that leaves open whether it was kept is looked up: %s",
+    async (statement) => {
+      let isArmed = false;
+      let refused = 0;
+      let isDown = false;
+      let isDownNext = false;
+      const pool = interceptedPool(server.pool, async ({ text }, send) => {
+        if (isDown) throw Object.assign(new Error("connection to the remote node failed"), { code: "08006" });
+        const answer = await send();
+        if (!isArmed || !text.startsWith(statement)) return answer;
+        isArmed = false;
+        refused += 1;
+        isDown = isDownNext;
+        throw Object.assign(new Error("could not commit transaction for shard 1"), { code: "XX000" });
+      });
+      const store = postgresStore({ pool, schema: server.schema() });
+      await store.head("n");
+      if (statement === LOCKLESS) await store.commit("n", [tally("0")], counting);
+      const seq = (await store.head("n")) + 1;
+      isArmed = true;
+      expect(await store.commit("n", [tally("a")], counting)).toEqual([{ status: "committed", seq }]);
+      expect([refused, await countIn(store)]).toEqual([1, seq]);
+      // Until the process knows itself to be alone again.
+      const between = statement === LOCKLESS ? ["c", "d"] : [];
+      for (const key of between) await store.commit("n", [tally(key)], counting);
+      isArmed = true;
+      isDownNext = true;
+      await expect(store.commit("n", [tally("b")], counting)).rejects.toMatchObject({ code: "STORE_COMMIT_UNKNOWN" });
+      isDown = false;
+      expect(await store.commit("n", [tally("b")], counting)).toEqual([
+        { status: "duplicate", seq: seq + 1 + between.length },
+      ]);
+      await store.close();
+    },
+  );
+
   it("says that its result is unknown when the server cannot be asked, and repeating it counts it once", async () => {
     const store = open(server.schema());
     await store.commit("n", [tally("a")], counting);
@@ -105,7 +142,7 @@ describe("a commit whose connection is cut", () => {
 
   const OTHER = { scope: "stats", id: "other", value: Uint8Array.of(1) };
   it.each([
-    ["writes states of", "update", async (store: Store) => writeStates(store, "n", [OTHER])],
+    ["writes states of", LOCKLESS, async (store: Store) => writeStates(store, "n", [OTHER])],
     ["compacts", "update", async (store: Store) => writeStates(store, "n", [], { seq: 1, states: [] })],
     ["erases", "commit", async (store: Store) => store.eraseNamespace("n")],
   ])("is not kept waiting by a process that stops while it %s the namespace", async (_, before, work) => {

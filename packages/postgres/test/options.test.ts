@@ -18,6 +18,7 @@ describe("postgresStore", () => {
     ["part of a writer", { pool, writers: 1.5 }],
     ["a negative number of partitions", { pool, partitions: -1 }],
     ["too many partitions", { pool, partitions: 257 }],
+    ["part of a shard", { pool, shards: 0.5 }],
     ["no connection", { connectionString, maxConnections: 0 }],
     ["no time for a statement", { pool, statementTimeout: 0 }],
     ["an endless wait for a lock", { pool, lockTimeout: Number.POSITIVE_INFINITY }],

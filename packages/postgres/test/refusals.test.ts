@@ -40,6 +40,15 @@ describe("a PostgreSQL store tells by code", () => {
     await store.close();
   });
 
+  it("that nothing listens at any of several addresses", async () => {
+    const store = postgresStore("postgres://app:secret@localhost:1,localhost:2/qavr");
+    const refusal = await refusalOf(store.head("n"));
+    const details = { place: "schema qavr at localhost:1,localhost:2/qavr" };
+    expect(refusal).toMatchObject({ code: "STORE_UNAVAILABLE", details });
+    expect(refusal.message).not.toContain("secret");
+    await store.close();
+  });
+
   it("that the password is wrong", async () => {
     const store = postgresStore(server.url({ password: "wrong" }));
     expect(await refusalOf(store.head("n"))).toMatchObject({ code: "STORE_DENIED", details: { sqlState: "28P01" } });

@@ -4,6 +4,7 @@ import { postgresStore } from "../src/index.js";
 import { resolvePostgresOptions } from "../src/postgres-options.js";
 import { MIGRATIONS, type Migration, prepareSchema } from "../src/tables/schema.js";
 import { countIn, counting, tally } from "./support/counting.js";
+import { interceptedPool } from "./support/intercepted-pool.js";
 import { refusalOf } from "./support/refusal.js";
 import { testServer } from "./support/server.js";
 
@@ -189,6 +190,26 @@ describe("opening a PostgreSQL store", () => {
     expect(await tablesOf(schema)).toEqual(["state_7"]);
     await pool.query(`drop table ${schema}.state_7`);
     expect(await store.head("n")).toBe(0);
+    await store.close();
+  });
+
+  it("creates the tables once more when the server gave that up to break a deadlock", async () => {
+    let deadlocks = 2;
+    const broken = interceptedPool(pool, async ({ text }, send) => {
+      if (text.startsWith("create") && deadlocks-- > 0) throw Object.assign(new Error("deadlock"), { code: "40P01" });
+      return send();
+    });
+    const store = postgresStore({ pool: broken, schema: server.schema(), partitions: 0 });
+    expect(await store.head("n")).toBe(0);
+    expect(deadlocks).toBeLessThan(0);
+    await store.close();
+  });
+
+  it("says that a server without Citus cannot have shards", async () => {
+    const schema = server.schema();
+    const store = postgresStore({ pool, schema, shards: 2 });
+    expect(await refusalOf(store.head("n"))).toMatchObject({ code: "UNSUPPORTED" });
+    expect(await tablesOf(schema)).toEqual([]);
     await store.close();
   });
 

@@ -42,6 +42,8 @@ export interface Usage {
   readonly timeout?: number;
   /** True for work that closing the store does not wait for. @default false */
   readonly lasting?: boolean;
+  /** True for the first of several servers. @default false */
+  readonly first?: boolean;
 }
 
 /** A source of connections. */
@@ -96,9 +98,9 @@ export function connections(source: PgPool | string, options: ResolvedOptions): 
   let givenUp = false;
 
   /** @param onlyNew destroys connections that were used before */
-  const take = async (onlyNew: boolean): Promise<PgClient> => {
+  const take = async (onlyNew: boolean, first?: boolean): Promise<PgClient> => {
     for (;;) {
-      const client = await pool.connect();
+      const client = await (own ? own.connect(first) : pool.connect());
       if (!onlyNew || !known.has(client)) {
         known.add(client);
         return client;
@@ -169,11 +171,11 @@ export function connections(source: PgPool | string, options: ResolvedOptions): 
     async use(work, usage = {}) {
       if (usage.lasting && givenUp) throw closed(options.place);
       try {
-        return await useOne(await take(false), work, usage);
+        return await useOne(await take(false, usage.first), work, usage);
       } catch (error) {
         if (!isOutdatedSession(error)) throw error;
         // The server did nothing for a refused session. Other connections of the pool may be as old as this one.
-        return useOne(await take(true), work, usage);
+        return useOne(await take(true, usage.first), work, usage);
       }
     },
 

@@ -1,10 +1,12 @@
 import { QavrError } from "@qavr/core";
 import type { ResolvedOptions } from "../postgres-options.js";
-import type { PgClient, PgPool } from "./pg-pool.js";
-import { isRefusedParameter } from "./postgres-errors.js";
+import { type PgClient, type PgPool, serversOf } from "./pg-pool.js";
+import { isConnectionLoss, isRefusedParameter } from "./postgres-errors.js";
 
 /** The store's own pool, opened by its first use. */
 export interface OwnPool extends PgPool {
+  /** @param first true for the first of several servers. @default false */
+  connect(first?: boolean): Promise<PgClient>;
   /**
    * True when sessions begin with the store's limits for statements. Poolers refuse them, since clients share a session; statements there
    * need a transaction to be limited.
@@ -16,7 +18,49 @@ export interface OwnPool extends PgPool {
 /** `Pool` of `pg`. */
 type Pool = PgPool & { end(): Promise<void> };
 
+/** Pause before a server that could not be reached is asked again, while there are others, ms. */
+const REST = 1_000;
+
+/** A pool of each server that the URL names. Connections go to the servers in turn, and past those that cannot be reached. */
 export function ownPool(connectionString: string, options: ResolvedOptions): OwnPool {
+  const pools = serversOf(connectionString).map((url) => poolOf(url, options));
+  const [first, ...others] = pools as [OwnPool, ...OwnPool[]];
+  if (others.length === 0) return first;
+  const restsUntil = new Map<OwnPool, number>();
+  const isResting = (pool: OwnPool): boolean => (restsUntil.get(pool) ?? 0) > performance.now();
+  // Processes that start together begin with different servers.
+  let turn = Math.floor(Math.random() * pools.length);
+
+  return {
+    get limitsSessions() {
+      return pools.every((pool) => pool.limitsSessions);
+    },
+
+    async connect(onlyFirst = false) {
+      if (onlyFirst) return first.connect();
+      turn = (turn + 1) % pools.length;
+      const inTurn = [...pools.slice(turn), ...pools.slice(0, turn)];
+      const resting = inTurn.filter(isResting);
+      let failure: unknown;
+      for (const pool of [...inTurn.filter((each) => !resting.includes(each)), ...resting]) {
+        try {
+          return await pool.connect();
+        } catch (error) {
+          if (!isConnectionLoss(error)) throw error;
+          restsUntil.set(pool, performance.now() + REST);
+          failure = error;
+        }
+      }
+      throw failure;
+    },
+
+    async end() {
+      for (const pool of pools) await pool.end();
+    },
+  };
+}
+
+function poolOf(connectionString: string, options: ResolvedOptions): OwnPool {
   let limitsSessions = true;
   let opening: Promise<Pool> | undefined;
   const opened = (): Promise<Pool> => {

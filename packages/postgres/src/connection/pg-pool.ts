@@ -32,3 +32,9 @@ export interface PgQuery {
 export interface PgResult {
   readonly rows: readonly Readonly<Record<string, unknown>>[];
 }
+
+/** The servers of a URL, each as a URL of its own: `postgres://a:5432,b:5433/db` names two. */
+export function serversOf(connectionString: string): string[] {
+  const [, before, hosts, after] = /^([^:]+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/.exec(connectionString) ?? [];
+  return hosts?.includes(",") ? hosts.split(",").map((host) => `${before}${host}${after}`) : [connectionString];
+}

@@ -68,6 +68,14 @@ export function isConnectionLoss(error: unknown): boolean {
 }
 
 /**
+ * True when a refused commit may have been kept. The coordinator of a cluster has no code of its own for a node that it loses during a
+ * commit.
+ */
+export function isInDoubt(error: unknown): boolean {
+  return isConnectionLoss(error) || sqlState(error) === "XX000";
+}
+
+/**
  * True when a new connection may succeed although this one answers: it leads to a read-only server, as after a failover, or its session
  * lost its prepared statements.
  */
@@ -85,6 +93,12 @@ export function isRefusedParameter(error: unknown): boolean {
 export function isTransient(error: unknown): boolean {
   const state = sqlState(error);
   return state === "40001" || state === "40P01";
+}
+
+/** True for an error that no correct statement gets: the tables may be others than when the store was opened. */
+export function isUnexpected(error: unknown): boolean {
+  const code = QavrError.isInstance(error) ? error.code : codeOf(error);
+  return code === "STORE_FAILED" || code === "STORE_CORRUPT";
 }
 
 /** An error of `pg` as a QavrError. A QavrError is returned unchanged. */
@@ -132,6 +146,13 @@ export function damagedHead(
     `The head of namespace ${namespace} of the ledger in ${place} is damaged: it names entry ${head}, and the last one is ${last}. Restore a backup.`,
     { details: { place, namespace, head, last } },
   );
+}
+
+/** The error for tables that were distributed, or brought back, after the store was opened. */
+export function layoutChanged(place: string): QavrError {
+  return new QavrError("STORE_FAILED", `The tables of the ledger in ${place} were changed. Open the store again.`, {
+    details: { place },
+  });
 }
 
 /** The error for a commit without an answer. */

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { type Connections, statement } from "../connection/connections.js";
+import { type Connection, type Connections, statement } from "../connection/connections.js";
 import { quoted } from "../tables/sql-text.js";
 import type { KnownStates } from "./known-states.js";
 
@@ -21,6 +21,8 @@ const MAX_WAITING = 1_000;
 /** Pause before listening again after the connection was lost, in ms. */
 const RECONNECT = 1_000;
 
+/** Notifications do not leave their server. */
+const ON_ONE_SERVER = { first: true };
 const NOTIFY = statement("select pg_notify($1, payload) from unnest($2::text[]) as payload");
 
 /**
@@ -47,7 +49,8 @@ export function notifications(source: Connections, schema: string, states: Known
   const send = async (): Promise<void> => {
     while (waiting.length > 0 && !stopped) {
       const payloads = waiting.splice(0);
-      await source.use((connection) => connection.rows(NOTIFY, [channel, payloads])).catch(() => {});
+      const notify = (connection: Connection) => connection.rows(NOTIFY, [channel, payloads]);
+      await source.use(notify, ON_ONE_SERVER).catch(() => {});
     }
     sending = undefined;
   };
@@ -63,7 +66,7 @@ export function notifications(source: Connections, schema: string, states: Known
         await connection.script(`listen ${quoted(channel)}`);
         if (!stopped) await over;
         await connection.script(`unlisten ${quoted(channel)}`);
-      });
+      }, ON_ONE_SERVER);
       await ended.catch(() => {});
       if (!stopped) {
         await new Promise<void>((resolve) => {

@@ -7,6 +7,7 @@ import {
   KEPT_TABLES,
   type KeptRows,
   type KeptTable,
+  type NamedPage,
   type NamedRows,
 } from "../tables/checkpoint-sql.js";
 import { digests, nameId } from "../tables/digests.js";
@@ -20,7 +21,7 @@ export interface VerifyOptions {
   /** For messages. */
   readonly place: string;
   /** One page of the namespaces, in the order of their names. */
-  namespaces(after: string | undefined, limit: number): Promise<readonly NamedRows[]>;
+  namespaces(after: string | undefined, limit: number): Promise<NamedPage>;
   /** One page of the namespace ids of a table, in order. */
   kept(table: KeptTable, after: string | undefined, limit: number): Promise<readonly KeptRows[]>;
   /** Runs reads of one namespace, all on one moment. */
@@ -39,7 +40,8 @@ export interface VerifyOptions {
 export async function verifyLedger(options: VerifyOptions, only?: string): Promise<LedgerCheck> {
   const { sql, place, snapshot, progress } = options;
   const report = new DamageReport();
-  const named = only === undefined ? allNamespaces(options) : [{ id: nameId(only), name: only }];
+  const missing = new Set<string>();
+  const named = only === undefined ? allNamespaces(options, missing) : [{ id: nameId(only), name: only }];
   for await (const { id, name } of named) {
     if (id !== nameId(name)) {
       report.add({ namespace: name, problem: "the name is not the one that its rows are kept under" });
@@ -60,7 +62,9 @@ export async function verifyLedger(options: VerifyOptions, only?: string): Promi
       report.addError(error);
     }
   }
-  if (only === undefined) {
+  for (const node of missing)
+    report.add({ problem: `the namespaces on ${node} could not be read: it does not answer` });
+  if (only === undefined && missing.size === 0) {
     for (const table of KEPT_TABLES) {
       for await (const { id, isListed } of allKept(options, table)) {
         if (!isListed)
@@ -71,8 +75,14 @@ export async function verifyLedger(options: VerifyOptions, only?: string): Promi
   return report.result(digests, only);
 }
 
-async function* allNamespaces({ namespaces }: VerifyOptions): AsyncIterable<NamedRows> {
-  yield* allPages(namespaces, ({ name }) => name);
+/** @param missing collects the nodes that do not answer */
+async function* allNamespaces({ namespaces }: VerifyOptions, missing: Set<string>): AsyncIterable<NamedRows> {
+  const listed = async (after: string | undefined, limit: number): Promise<readonly NamedRows[]> => {
+    const page = await namespaces(after, limit);
+    for (const node of page.missing) missing.add(node);
+    return page.rows;
+  };
+  yield* allPages(listed, ({ name }) => name);
 }
 
 async function* allKept({ kept }: VerifyOptions, table: KeptTable): AsyncIterable<KeptRows> {

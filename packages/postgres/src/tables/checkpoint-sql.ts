@@ -13,13 +13,20 @@ import {
 import { type Connection, type Row, type Statement, statement } from "../connection/connections.js";
 import { chunks } from "./chunks.js";
 import { digests, nameId } from "./digests.js";
-import { quoted } from "./sql-text.js";
+import { quoted, quotedText } from "./sql-text.js";
 
 /** A listed namespace. */
 export interface NamedRows {
   /** Key of its rows. */
   readonly id: string;
   readonly name: string;
+}
+
+/** A page of the namespaces that can be listed. */
+export interface NamedPage {
+  readonly rows: readonly NamedRows[];
+  /** Nodes of a cluster that do not answer; their namespaces are not listed. */
+  readonly missing: readonly string[];
 }
 
 /** The tables whose rows belong to a namespace. */
@@ -35,9 +42,16 @@ export interface KeptRows {
 /** The SQL of checks, of checkpoints and of compacted entries, for one schema. Pages are in order. */
 export interface CheckpointSql {
   namespaces(connection: Connection, after: string | undefined, limit: number): Promise<readonly NamedRows[]>;
-  /** Namespace ids of a table, in order; none where row-level security hides the rows. */
+  /** Like `namespaces`, on the nodes of a cluster that answer. */
+  reachable(connection: Connection, after: string | undefined, limit: number): Promise<NamedPage>;
+  /**
+   * Namespace ids of a table, in order; none where row-level security hides the rows.
+   *
+   * @param sharded true for tables that are distributed over the nodes of a cluster
+   */
   kept(
     connection: Connection,
+    sharded: boolean,
     table: KeptTable,
     after: string | undefined,
     limit: number,
@@ -67,6 +81,15 @@ export function checkpointSql(schemaName: string): CheckpointSql {
     // A namespace is empty until its first commit.
     namespaces: statement(`
       select id::text as id, name from ${schema}.namespace where name > $1 and head > 0 order by name limit $2`),
+    reachable: statement(`
+      select nodename || ':' || nodeport as node, success::int as answered, result
+      from run_command_on_shards(
+        ${quotedText(`${schema}.namespace`)},
+        format(
+          'select coalesce(json_agg(json_build_array(id, encode(name, ''base64''))), ''[]'')
+           from (select id, name from %%s where name > %L and head > 0 order by name limit %s) as page',
+          $1::bytea, $2::integer)
+      ) join pg_catalog.pg_dist_shard_placement using (shardid)`),
     ends: statement(`
       select name, head, digest, base, base_digest, checkpoint_digest from ${schema}.namespace where id = $1`),
     entries: statement(`
@@ -108,15 +131,41 @@ export function checkpointSql(schemaName: string): CheckpointSql {
     ]),
   ) as Record<KeptTable, Statement>;
 
+  // A cluster does not run that: each shard groups its own rows, and sends one page of them.
+  const keptOnShards = Object.fromEntries(
+    KEPT_TABLES.map((table) => [
+      table,
+      statement(`
+        select kept.namespace::text as id, count(listed.id) as listed
+        from (
+          select namespace from ${schema}.${table} where namespace > $1 group by namespace order by namespace limit $2
+        ) as kept left join ${schema}.namespace as listed on listed.id = kept.namespace and listed.head > 0
+        group by kept.namespace order by kept.namespace`),
+    ]),
+  ) as Record<KeptTable, Statement>;
+
   return {
-    async kept(connection, table, after, limit) {
-      const rows = await connection.rows(kept[table], [after ?? NO_ID, limit]);
+    async kept(connection, sharded, table, after, limit) {
+      const rows = await connection.rows((sharded ? keptOnShards : kept)[table], [after ?? NO_ID, limit]);
       return rows.map(({ id, listed }) => ({ id: id as string, isListed: listed === 1 }));
     },
 
     async namespaces(connection, after, limit) {
       const rows = await connection.rows(sql.namespaces, [Buffer.from(nameToBytes(after ?? "")), limit]);
       return rows.map(({ id, name }) => ({ id: id as string, name: bytesToName(name as Uint8Array) }));
+    },
+
+    async reachable(connection, after, limit) {
+      const answers = await connection.rows(sql.reachable, [Buffer.from(nameToBytes(after ?? "")), limit]);
+      const missing = answers.filter(({ answered }) => answered !== 1).map(({ node }) => node as string);
+      const rows = answers
+        .filter(({ answered }) => answered === 1)
+        .flatMap(({ result }) => JSON.parse(result as string) as [string, string][])
+        .map(([id, name]) => ({ id, bytes: Buffer.from(name, "base64") }))
+        .sort((a, b) => Buffer.compare(a.bytes, b.bytes))
+        .slice(0, limit)
+        .map(({ id, bytes }) => ({ id, name: bytesToName(bytes) }));
+      return { rows, missing: [...new Set(missing)].sort() };
     },
 
     async ends(connection, namespace) {

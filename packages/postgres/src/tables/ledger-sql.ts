@@ -17,11 +17,11 @@ import {
 } from "@qavr/core/store";
 import { type Connection, type Row, type Statement, statement } from "../connection/connections.js";
 import { damagedEntry, damagedHead } from "../connection/postgres-errors.js";
-import { onItsOwn } from "../connection/transaction.js";
 import type { ResolvedOptions } from "../postgres-options.js";
 import { chunks } from "./chunks.js";
 import { digests, nameId } from "./digests.js";
 import { ABSENT, type Moment } from "./moment.js";
+import { isSharded, writeOnShard } from "./shards.js";
 import { oneByOne, quoted, writeIfAt } from "./sql-text.js";
 
 /** The row of a namespace. */
@@ -44,6 +44,8 @@ export interface KeysRead {
   readonly taken: ReadonlyMap<string, TakenKey>;
   /** Commits may have to wait for replicas. */
   readonly isReplicated: boolean;
+  /** The tables are distributed over the nodes of a cluster. */
+  readonly isSharded: boolean;
 }
 
 /** The SQL of the ledger, for one schema. Unless noted, a method is one statement and therefore sees one moment. */
@@ -61,23 +63,23 @@ export interface LedgerSql {
   /** Statement that locks the namespace's head until the transaction ends, and selects it. */
   lockHead(namespace: string): string;
   /** Reads the result of {@link lockHead}; undefined: the namespace does not exist, and nothing is locked. */
-  lockedHead(rows: readonly Row[]): NamespaceRow | undefined;
+  lockedHead(rows: readonly Row[]): (NamespaceRow & Pick<KeysRead, "isSharded">) | undefined;
   /** Adds a missing namespace, empty. Waits for a transaction that is about to add or erase it. */
   addNamespace(connection: Connection, namespace: string): Promise<void>;
   /** @throws STORE_CORRUPT for a namespace whose row does not name its last entry */
   knownKeys(connection: Connection, namespace: string, keys: readonly string[]): Promise<KeysRead>;
   /**
-   * Writes a change in one statement. Changes nothing and returns false if the namespace is not at the moment `before` or one of the keys
-   * is taken. Only for a change that {@link fitsOneStatement}.
+   * Writes a change, in one statement if it {@link fitsOneStatement}; a larger one requires the lock. Returns false if the namespace is not
+   * at the moment `before` or one of the keys is taken; then nothing must be committed. Without a change, writes the namespace's row as it
+   * is.
    */
-  writeIfAt(connection: Connection, namespace: string, before: Moment, change: NamespaceChange): Promise<boolean>;
-  /**
-   * Writes a row unchanged, so that there is something to commit; its acknowledgement covers all earlier commits. Needed when a
-   * connection was lost while a commit waited for a replica: the commit may then be on one machine only.
-   */
-  confirm(connection: Connection, namespace: string): Promise<void>;
-  /** Writes a large change in pieces, in several statements. Requires the lock. */
-  write(connection: Connection, namespace: string, change: NamespaceChange): Promise<void>;
+  writeIfAt(
+    connection: Connection,
+    namespace: string,
+    before: NamespaceRow,
+    change: NamespaceChange | undefined,
+    options: Pick<KeysRead, "isSharded">,
+  ): Promise<boolean>;
   /**
    * A revision that is unique across histories, for a change that keeps the digest: the time in microseconds, or the next revision if
    * that is greater.
@@ -149,7 +151,8 @@ export function ledgerSql({ schema: name, place, lockTimeout }: LedgerSqlOptions
     // Digests in place of payloads; a compacted entry has only the digest.
     knownKeys: statement(`
       select now.*, found.key, found.seq, found.payload_digest,
-        (current_setting('synchronous_standby_names', true) <> '')::int as replicated
+        (current_setting('synchronous_standby_names', true) <> '')::int as replicated,
+        (${isSharded(schema)})::int as sharded
       from (select) as one left join (${ends}) as now on true
       left join lateral (
         select taken.key, taken.seq,
@@ -159,18 +162,7 @@ export function ledgerSql({ schema: name, place, lockTimeout }: LedgerSqlOptions
       ) as found on true`),
     writeIfAt: statement(writeIfAt(schema, false, lockTimeout)),
     writeAndRemoveIfAt: statement(writeIfAt(schema, true, lockTimeout)),
-    confirm: statement(`update ${schema}.namespace set head = head where id = $1 and ${onItsOwn(lockTimeout)}`),
-    setHead: statement(`update ${schema}.namespace set head = $2, revision = $3, digest = $4 where id = $1`),
-    appendEntries: statement(`
-      insert into ${schema}.entry (namespace, seq, key, type, at, payload, digest)
-      select $1, * from unnest($2::bigint[], $3::bytea[], $4::bytea[], $5::double precision[], $6::bytea[], $7::bytea[])`),
-    writeStates: statement(`
-      insert into ${schema}.state (namespace, scope, id, value)
-      select $1, * from unnest($2::uuid[], $3::bytea[], $4::bytea[])
-      on conflict (namespace, scope, id) do update set value = excluded.value`),
-    removeStates: statement(`
-      delete from ${schema}.state using unnest($2::uuid[], $3::bytea[]) as gone (scope, id)
-      where state.namespace = $1 and state.scope = gone.scope and state.id = gone.id`),
+    writeOnShard: statement(writeOnShard(schema, lockTimeout)),
     leapTo: statement(`select greatest(revision + 1, ${now}) as revision from ${schema}.namespace where id = $1`),
     deleteStates: statement(`delete from ${schema}.state where namespace = $1`),
     deleteCheckpoint: statement(`delete from ${schema}.checkpoint_state where namespace = $1`),
@@ -239,9 +231,14 @@ export function ledgerSql({ schema: name, place, lockTimeout }: LedgerSqlOptions
     },
 
     lockHead: (namespace) =>
-      `select head, revision, digest, base from ${schema}.namespace where id = '${nameId(namespace)}' for update`,
+      `select head, revision, digest, base, (${isSharded(schema)})::int as sharded
+       from ${schema}.namespace where id = '${nameId(namespace)}' for update`,
 
-    lockedHead: ([row]) => row as NamespaceRow | undefined,
+    lockedHead([row]) {
+      if (!row) return undefined;
+      const { sharded, ...head } = row;
+      return { ...(head as unknown as NamespaceRow), isSharded: sharded === 1 };
+    },
 
     async addNamespace(connection, namespace) {
       const first = toBuffer(digests.first(namespace));
@@ -257,37 +254,28 @@ export function ledgerSql({ schema: name, place, lockTimeout }: LedgerSqlOptions
         const hasPayload = (payload: Uint8Array): boolean => sameBytes(digest as Uint8Array, digests.of(payload));
         taken.set(bytesToName(key as Uint8Array), { seq: seq as number, hasPayload });
       }
-      return { moment: momentOf(rows), taken, isReplicated: rows[0]?.replicated === 1 };
+      return {
+        moment: momentOf(rows),
+        taken,
+        isReplicated: rows[0]?.replicated === 1,
+        isSharded: rows[0]?.sharded === 1,
+      };
     },
 
-    async writeIfAt(connection, namespace, before, { head, revision, digest, entries, states }) {
-      const { kept, removed } = inKeyOrder(states);
-      const moved = [nameId(namespace), before.revision, toBuffer(before.digest), head, revision, toBuffer(digest)];
-      const values = [...moved, ...entryColumns(entries), ...stateColumns(kept)];
-      const rows =
-        removed.length === 0
-          ? await connection.rows(sql.writeIfAt, values)
-          : await connection.rows(sql.writeAndRemoveIfAt, [...values, ...addressColumns(removed)]);
-      return rows.length === 1;
-    },
-
-    async confirm(connection, namespace) {
-      await connection.rows(sql.confirm, [nameId(namespace)]);
-    },
-
-    async write(connection, namespace, { head, revision, digest, entries, states }) {
-      const id = nameId(namespace);
-      for (const some of chunks(entries, ({ payload }) => payload.length)) {
-        await connection.rows(sql.appendEntries, [id, ...entryColumns(some)]);
+    async writeIfAt(connection, namespace, before, change, { isSharded }) {
+      for (const { head, revision, digest, entries, states } of pieces(before, change)) {
+        const { kept, removed } = inKeyOrder(states);
+        const moved = [nameId(namespace), before.revision, toBuffer(before.digest), head, revision, toBuffer(digest)];
+        const values = [...moved, ...entryColumns(entries), ...stateColumns(kept)];
+        const removing = [...values, ...addressColumns(removed)];
+        const rows = isSharded
+          ? (await connection.rows(sql.writeOnShard, removing)).filter(({ kept }) => kept === "t")
+          : removed.length === 0
+            ? await connection.rows(sql.writeIfAt, values)
+            : await connection.rows(sql.writeAndRemoveIfAt, removing);
+        if (rows.length === 0) return false;
       }
-      const { kept, removed } = inKeyOrder(states);
-      for (const some of chunks(kept, ({ value }) => value.length)) {
-        await connection.rows(sql.writeStates, [id, ...stateColumns(some)]);
-      }
-      for (const some of chunks(removed, () => 0)) {
-        await connection.rows(sql.removeStates, [id, ...addressColumns(some)]);
-      }
-      await connection.rows(sql.setHead, [id, head, revision, toBuffer(digest)]);
+      return true;
     },
 
     async leapTo(connection, namespace) {
@@ -308,6 +296,19 @@ export function ledgerSql({ schema: name, place, lockTimeout }: LedgerSqlOptions
 export function fitsOneStatement({ entries, states }: NamespaceChange): boolean {
   const sizes = [...entries.map(({ payload }) => payload.length), ...states.map(({ value }) => value?.length ?? 0)];
   return [...chunks(sizes, (size) => size)].length <= 1;
+}
+
+/** The changes that make up a change: all but the last one leave the namespace's row as it is. */
+function pieces({ head, revision, digest }: NamespaceRow, change: NamespaceChange | undefined): NamespaceChange[] {
+  const unchanged = { head, revision, digest, entries: [], states: [] };
+  if (!change) return [unchanged];
+  if (fitsOneStatement(change)) return [change];
+  const parts: NamespaceChange[] = [
+    ...[...chunks(change.entries, ({ payload }) => payload.length)].map((entries) => ({ ...unchanged, entries })),
+    ...[...chunks(change.states, ({ value }) => value?.length ?? 0)].map((states) => ({ ...unchanged, states })),
+  ];
+  const last = parts.pop() ?? unchanged;
+  return [...parts, { ...change, entries: last.entries, states: last.states }];
 }
 
 /** Both ends of the ledger of a namespace, null without a namespace. */

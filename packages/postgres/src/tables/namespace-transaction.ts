@@ -1,15 +1,26 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type Connection, type Connections, type Limits, usualSilence } from "../connection/connections.js";
-import { commitUnknown, isConnectionLoss, isTransient, toStoreError } from "../connection/postgres-errors.js";
+import { type Connection, type Connections, type Limits, type Row, usualSilence } from "../connection/connections.js";
+import {
+  commitUnknown,
+  isConnectionLoss,
+  isInDoubt,
+  isTransient,
+  layoutChanged,
+  toStoreError,
+} from "../connection/postgres-errors.js";
 import { DURABLY, inTransaction, LONG_STATEMENT, limits, statementLimit } from "../connection/transaction.js";
 import { nameId } from "./digests.js";
 import type { LedgerSql, NamespaceRow } from "./ledger-sql.js";
+import type { ServerFacts } from "./schema.js";
+import { enterShard } from "./shards.js";
+import { quoted } from "./sql-text.js";
 
 /** A transaction that holds the lock of one namespace's head. */
 export interface LockedNamespace {
   readonly connection: Connection;
   /** Row of the namespace, undefined when it does not exist; then nothing is locked. */
   readonly row: NamespaceRow | undefined;
+  readonly isSharded: boolean;
   /** Adds a missing namespace, empty, and locks it. */
   create(): Promise<NamespaceRow>;
   /**
@@ -21,12 +32,12 @@ export interface LockedNamespace {
 }
 
 /** Options of locking. */
-export interface LockingOptions extends Limits {
+export interface LockingOptions extends Limits, ServerFacts {
   readonly source: Connections;
   readonly sql: LedgerSql;
   /** For messages. */
   readonly place: string;
-  readonly rowLevelSecurity: boolean;
+  readonly schema: string;
   /** True for work that closing does not wait for. @default false */
   readonly lasting?: boolean;
 }
@@ -45,24 +56,39 @@ const RETRY_FOR = 3_000;
  * @throws STORE_COMMIT_UNKNOWN when this cannot be found out, the errors of `work`, and errors of the server
  */
 export async function withLockedNamespace<Result>(
-  { source, sql, place, rowLevelSecurity, lasting = false, ...limited }: LockingOptions,
+  { source, sql, place, rowLevelSecurity, sharded, schema, lasting = false, ...limited }: LockingOptions,
   namespace: string,
   work: (locked: LockedNamespace) => Promise<Result>,
   maybeKept = false,
 ): Promise<Result> {
-  const begin = `${beginning(limited)}${rowLevelSecurity ? nameScope(nameId(namespace)) : ""}`;
+  const enter = (longest?: number): string =>
+    sharded ? enterShard(quoted(schema), nameId(namespace), limited, longest) : "";
+  const begin = `${beginning(limited)}${rowLevelSecurity ? nameScope(nameId(namespace)) : ""}${enter()}`;
   let unknown = maybeKept;
   let giveUpAt = Number.POSITIVE_INFINITY;
   for (let attempt = 0; ; attempt++) {
     let committing = false;
     try {
+      const locked = (rows: readonly Row[]): NamespaceRow | undefined => {
+        const row = sql.lockedHead(rows);
+        if (row && row.isSharded !== sharded) throw layoutChanged(place);
+        return row;
+      };
       const tryOnce = (connection: Connection): Promise<Result> =>
         inTransaction(connection, `${begin}${sql.lockHead(namespace)}`, (rows, commit) =>
           work({
             connection,
-            row: sql.lockedHead(rows),
-            create: () => createLocked(connection, sql, namespace),
-            timed: (statements) => timed(connection, limited, statements),
+            row: locked(rows),
+            isSharded: sharded,
+            async create() {
+              for (;;) {
+                await sql.addNamespace(connection, namespace);
+                const row = locked(await connection.script(sql.lockHead(namespace)));
+                // Another process may have erased it in between.
+                if (row) return row;
+              }
+            },
+            timed: (statements) => timed(connection, limited, enter, statements),
             async commit() {
               const askedAt = performance.now();
               committing = true;
@@ -74,11 +100,11 @@ export async function withLockedNamespace<Result>(
         );
       return await source.use(tryOnce, { lasting });
     } catch (error) {
-      const lost = isConnectionLoss(error);
-      unknown ||= committing && lost;
+      const doubtful = committing && isInDoubt(error);
+      unknown ||= doubtful;
       giveUpAt = Math.min(giveUpAt, performance.now() + RETRY_FOR);
       const wait = performance.now() < giveUpAt ? PAUSES[attempt] : undefined;
-      if (wait !== undefined && (lost || isTransient(error))) {
+      if (wait !== undefined && (doubtful || isConnectionLoss(error) || isTransient(error))) {
         // A random pause, so that several clients do not retry together.
         await pause(wait * (0.5 + Math.random()));
         continue;
@@ -93,27 +119,23 @@ function beginning(limited: Limits): string {
   return `begin isolation level read committed; ${limits(limited)} select where ${DURABLY};`;
 }
 
-async function timed(connection: Connection, limited: Limits, work: () => Promise<void>): Promise<void> {
-  await connection.script(statementLimit(LONG_STATEMENT));
+async function timed(
+  connection: Connection,
+  limited: Limits,
+  enter: (longest?: number) => string,
+  work: () => Promise<void>,
+): Promise<void> {
+  await connection.script(`${statementLimit(LONG_STATEMENT)} ${enter(LONG_STATEMENT)}`);
   connection.allowSilence(LONG_STATEMENT);
   try {
     await work();
   } finally {
     connection.allowSilence(usualSilence(limited));
   }
-  await connection.script(statementLimit(limited.statementTimeout));
+  await connection.script(`${statementLimit(limited.statementTimeout)} ${enter()}`);
 }
 
 /** Statement that names the transaction's namespace for row-level security; `*` shows all names. */
 export function nameScope(id: string): string {
   return `select set_config('qavr.namespace', '${id}', true);`;
-}
-
-/** Adds and locks a namespace; repeats if another process erased it in between. */
-async function createLocked(connection: Connection, sql: LedgerSql, namespace: string): Promise<NamespaceRow> {
-  for (;;) {
-    await sql.addNamespace(connection, namespace);
-    const row = sql.lockedHead(await connection.script(sql.lockHead(namespace)));
-    if (row) return row;
-  }
 }

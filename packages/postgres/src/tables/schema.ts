@@ -1,27 +1,37 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { QavrError } from "@qavr/core";
+import { illegalOption } from "@qavr/core/store";
 import type { Connection, Connections, Limits } from "../connection/connections.js";
+import { isTransient } from "../connection/postgres-errors.js";
 import { inTransaction, LONG_STATEMENT, limits } from "../connection/transaction.js";
 import type { ResolvedOptions } from "../postgres-options.js";
+import { distribute, gather, IN_SEQUENCE, isSharded, lockTables } from "./shards.js";
 import { quoted, quotedText } from "./sql-text.js";
 
 /** "qavr" in ASCII: first key of the advisory lock for migrations. */
 const LOCK = 0x71617672;
 /** Timeout of creating the tables, some hundreds of them with many partitions. ms */
 const CREATION_TIMEOUT = 60_000;
+/** Pauses before a change of the schema that the server gave up, to break a deadlock, is tried again, in ms. */
+const PAUSES = [100, 200, 400, 800];
 
 /** Facts about the server that the store needs. */
 export interface ServerFacts {
   /** The tables were created with row-level security. */
   readonly rowLevelSecurity: boolean;
+  /** The tables are distributed over the nodes of a cluster. */
+  readonly sharded: boolean;
 }
 
 /** Layout of the tables: as configured when they are created, as found afterwards. */
-interface Layout extends ServerFacts {
+interface Layout extends Pick<ServerFacts, "rowLevelSecurity"> {
   readonly partitions: number;
 }
 
 /** Values that a migration may depend on. */
 interface MigrationContext extends Layout {
+  /** Of tables that are created now. */
+  readonly shards: number;
   /** Quoted. */
   readonly schema: string;
 }
@@ -36,7 +46,7 @@ export type Migration = (context: MigrationContext) => string;
  * the last entry that was compacted away.
  */
 export const MIGRATIONS: readonly Migration[] = [
-  ({ schema, partitions, rowLevelSecurity }) => `
+  ({ schema, partitions, rowLevelSecurity, shards }) => `
     create table ${schema}.ledger (version integer not null);
     insert into ${schema}.ledger values (0);
     create table ${schema}.namespace (
@@ -62,6 +72,7 @@ export const MIGRATIONS: readonly Migration[] = [
     alter table ${schema}.checkpoint_state alter column value set storage external;
     ${TABLES.map((table) => parts(schema, table, partitions)).join("")}
     ${rowLevelSecurity ? TABLES.map((table) => policy(schema, table, partitions)).join("\n") : ""}
+    ${shards > 0 ? distribute(schema, shards) : ""}
   `,
 ];
 
@@ -166,9 +177,30 @@ export async function prepareSchema(
     if (!options.migrate) throw notThere(options.place);
     // Migrating a large ledger takes long. Other processes wait for it no longer than for any other lock.
     const timeout = version === 0 ? CREATION_TIMEOUT : LONG_STATEMENT;
-    await source.use((connection) => migrate(connection, options, steps, timeout), { timeout, lasting: true });
+    await changeSchema(source, timeout, (connection) => migrate(connection, options, steps, timeout));
   }
   return source.use((connection) => layoutOf(connection, options.schema));
+}
+
+/**
+ * Runs `work` at the server that creates tables, again where the server gave it up.
+ *
+ * @param timeout of each of its statements, ms
+ */
+async function changeSchema(
+  source: Connections,
+  timeout: number,
+  work: (connection: Connection) => Promise<void>,
+): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await source.use(work, { timeout, lasting: true, first: true });
+    } catch (error) {
+      const wait = PAUSES[attempt];
+      if (wait === undefined || !isTransient(error)) throw error;
+      await pause(wait * (0.5 + Math.random()));
+    }
+  }
 }
 
 /** @param timeout of each of its statements, ms */
@@ -178,34 +210,88 @@ async function migrate(
   steps: readonly Migration[],
   timeout: number,
 ): Promise<void> {
-  const lock = `begin isolation level read committed; ${limits(options, timeout)}
-    select pg_advisory_xact_lock(${LOCK}, hashtext(${quotedText(options.schema)}))`;
-  await inTransaction(connection, lock, async (_, commit) => {
+  await inTransaction(connection, beginning(options, timeout), async (_, commit) => {
     // Another process may have migrated before this one got the lock.
     const version = await inspect(connection, options, steps.length);
     if (version === steps.length) return;
     const schema = quoted(options.schema);
     if (version === 0) {
+      if (options.shards > 0) await assertCoordinator(connection, options.place);
       const found = await connection.script(
         `select 1 from pg_catalog.pg_namespace where nspname = ${quotedText(options.schema)}`,
       );
       // "if not exists" would need the right to create a schema even where it exists.
       if (found.length === 0) await connection.script(`create schema ${schema}`);
     }
+    const { shards } = options;
     const layout = version === 0 ? options : await layoutOf(connection, options.schema);
-    for (const step of steps.slice(version)) await connection.script(step({ ...layout, schema }));
+    // A cluster splits tables by itself.
+    const partitions = version === 0 && shards > 0 ? 0 : layout.partitions;
+    for (const step of steps.slice(version)) await connection.script(step({ ...layout, schema, partitions, shards }));
     await connection.script(`update ${schema}.ledger set version = ${steps.length}`);
     await commit();
   });
 }
 
-async function layoutOf(connection: Connection, schema: string): Promise<Layout> {
+/**
+ * Distributes the tables of a ledger over the nodes of a cluster or, with 0 shards, brings them back to its coordinator. One transaction,
+ * which reads and writes wait for; a store that is open goes on with the tables as they are then.
+ *
+ * @throws INVALID_ARGUMENT where that is so already, and as {@link prepareSchema}
+ */
+export async function redistribute(source: Connections, options: ResolvedOptions): Promise<void> {
+  const { schema, place, shards } = options;
+  const work = (connection: Connection): Promise<void> =>
+    inTransaction(connection, beginning({ ...options, shards: 1 }, LONG_STATEMENT), async (_, commit) => {
+      if ((await inspect(connection, options, MIGRATIONS.length)) !== MIGRATIONS.length) throw notThere(place);
+      await assertCoordinator(connection, place);
+      const { sharded } = await layoutOf(connection, schema);
+      if (sharded === shards > 0) {
+        throw illegalOption(
+          "shards",
+          `The ledger in ${place} ${sharded ? "has shards" : "has no shards"} already.`,
+          shards,
+        );
+      }
+      // Locks that are taken table by table would wait for commits that wait for them.
+      await connection.script(lockTables(quoted(schema)));
+      await connection.script(shards > 0 ? distribute(quoted(schema), shards) : gather(quoted(schema)));
+      await commit();
+    });
+  await changeSchema(source, LONG_STATEMENT, work);
+}
+
+/** @throws UNSUPPORTED for a server that cannot distribute tables */
+async function assertCoordinator(connection: Connection, place: string): Promise<void> {
+  const refuse = (reason: string): never => {
+    throw new QavrError("UNSUPPORTED", `The ledger in ${place} cannot have shards: ${reason}`, { details: { place } });
+  };
+  const found = await connection.script("select 1 from pg_catalog.pg_extension where extname = 'citus'");
+  if (found.length === 0) refuse("the database has no extension citus. Create it, or leave shards out.");
+  const [node] = await connection.script("select groupid from pg_catalog.pg_dist_local_group");
+  if (node?.groupid !== 0)
+    refuse("this server is a worker. Open the store once at the coordinator, which creates the tables.");
+}
+
+/** Statements that begin the change of a schema: one process at a time. */
+function beginning(options: ResolvedOptions, timeout: number): string {
+  // Distributing tables locks the cluster's list of them, so two schemas would wait for each other.
+  const cluster = options.shards > 0 ? `${IN_SEQUENCE} select pg_advisory_xact_lock(${LOCK}, 0);` : "";
+  return `begin isolation level read committed; ${limits(options, timeout)} ${cluster}
+    select pg_advisory_xact_lock(${LOCK}, hashtext(${quotedText(options.schema)}))`;
+}
+
+async function layoutOf(connection: Connection, schema: string): Promise<Layout & ServerFacts> {
   const [table] = await connection.script(
-    `select relrowsecurity::int as secured, (select count(*)::int from pg_catalog.pg_inherits where inhparent = pg_class.oid) as parts
+    `select relrowsecurity::int as secured, (${isSharded(quoted(schema))})::int as sharded, (select count(*)::int from pg_catalog.pg_inherits where inhparent = pg_class.oid) as parts
      from pg_catalog.pg_class join pg_catalog.pg_namespace on pg_namespace.oid = relnamespace
      where nspname = ${quotedText(schema)} and relname = 'entry'`,
   );
-  return { partitions: (table?.parts as number | undefined) ?? 0, rowLevelSecurity: table?.secured === 1 };
+  return {
+    partitions: (table?.parts as number | undefined) ?? 0,
+    rowLevelSecurity: table?.secured === 1,
+    sharded: table?.sharded === 1,
+  };
 }
 
 /**

@@ -9,7 +9,7 @@ import {
   WriteOverlay,
 } from "@qavr/core/store";
 import type { Connection } from "../connection/connections.js";
-import { isConnectionLoss } from "../connection/postgres-errors.js";
+import { isInDoubt } from "../connection/postgres-errors.js";
 import type { KnownStates, OwnCommit } from "../reading/known-states.js";
 import { attempt, StatesAtMoment } from "../reading/states-at-moment.js";
 import { digests } from "../tables/digests.js";
@@ -77,17 +77,17 @@ export class CommitGroup {
     if (!reduced) return undefined;
     const { answers, change } = reduced;
     if (!change) {
-      if (mustConfirm(found)) await this.#sql.confirm(connection, this.#namespace);
-      return { answers, written: undefined };
+      const isConfirmed = !mustConfirm(found) || (await this.#write(connection, row, undefined, found));
+      return isConfirmed ? { answers, written: undefined } : undefined;
     }
     if (!fitsOneStatement(change)) return undefined;
     const askedAt = performance.now();
     try {
-      const isKept = await this.#sql.writeIfAt(connection, this.#namespace, row, change);
+      const isKept = await this.#write(connection, row, change, found);
       return isKept ? { answers, written: ownCommit(row, change, askedAt, true) } : undefined;
     } catch (error) {
-      // A refused commit was not kept.
-      if (isConnectionLoss(error)) this.#tried = answers;
+      // Other refused commits were not kept.
+      if (isInDoubt(error)) this.#tried = answers;
       throw error;
     }
   }
@@ -107,16 +107,24 @@ export class CommitGroup {
     const { change } = reduced;
     if (!change) {
       if (mustConfirm(keys)) {
-        await this.#sql.confirm(connection, this.#namespace);
+        await this.#write(connection, row, undefined, keys);
         await commit();
       }
       return { answers, written: undefined };
     }
-    if (!fitsOneStatement(change)) await this.#sql.write(connection, this.#namespace, change);
-    else if (!(await this.#sql.writeIfAt(connection, this.#namespace, row, change))) throw movedOn();
+    if (!(await this.#write(connection, row, change, keys))) throw movedOn();
     this.#tried = answers;
     const askedAt = await commit();
     return { answers, written: ownCommit(row, change, askedAt, undisturbed) };
+  }
+
+  #write(
+    connection: Connection,
+    row: NamespaceRow,
+    change: NamespaceChange | undefined,
+    found: KeysRead,
+  ): Promise<boolean> {
+    return this.#sql.writeIfAt(connection, this.#namespace, row, change, found);
   }
 
   #keys(): string[] {
@@ -162,13 +170,16 @@ export class CommitGroup {
   }
 }
 
-/** True when replicas may lack the entries found, so that the answer must wait for them as a commit does. */
+/**
+ * True when replicas may lack the entries found: their commit may have lost its connection while it waited for one. The namespace's row is
+ * then written as it is, so that there is something to commit; its acknowledgement covers all earlier commits.
+ */
 function mustConfirm({ taken, isReplicated }: KeysRead): boolean {
   return isReplicated && taken.size > 0;
 }
 
 /** The error when another writer ignored the lock. */
-function movedOn(): QavrError {
+export function movedOn(): QavrError {
   return new QavrError("STORE_FAILED", "The namespace moved on although its head is locked. Nothing was kept.");
 }
 

@@ -1,7 +1,7 @@
 import type { Store } from "@qavr/core";
 import { type CommitReceipt, type LedgerEnds, type StateWrite, stateAddress } from "@qavr/core/store";
 import type { Connections, Limits } from "../connection/connections.js";
-import { isConnectionLoss, isTransient, toStoreError } from "../connection/postgres-errors.js";
+import { isInDoubt, isTransient, isUnexpected, toStoreError } from "../connection/postgres-errors.js";
 import type { KnownStates } from "../reading/known-states.js";
 import type { Announcement } from "../reading/notifications.js";
 import { workAtHead } from "../reading/work-at-head.js";
@@ -10,7 +10,7 @@ import type { LedgerSql } from "../tables/ledger-sql.js";
 import { ABSENT } from "../tables/moment.js";
 import { type LockedNamespace, type LockingOptions, withLockedNamespace } from "../tables/namespace-transaction.js";
 import type { ServerFacts } from "../tables/schema.js";
-import { type CommitCall, CommitGroup, type GroupCommit } from "./commit-group.js";
+import { type CommitCall, CommitGroup, type GroupCommit, movedOn } from "./commit-group.js";
 import { dropBeginning } from "./compact-ledger.js";
 import { namespaceQueue } from "./namespace-queue.js";
 
@@ -26,8 +26,10 @@ interface WriterOptions extends Limits {
   readonly checkpoints: CheckpointSql;
   readonly states: KnownStates;
   readonly place: string;
+  readonly schema: string;
   readonly writers: number;
-  prepared(): Promise<ServerFacts>;
+  /** @param options.again true to look at the tables once more */
+  prepared(options?: { readonly again: boolean }): Promise<ServerFacts>;
   announce(announcement: Announcement): void;
 }
 
@@ -61,12 +63,22 @@ export function writer({
   // Work on a whole namespace may take long; only writers of that namespace should wait for it.
   const lanes = { together: writers, alone: Math.ceil(writers / 2) };
   const queue = namespaceQueue<WaitingCommit | WaitingWork>(lanes, async (namespace, calls) => {
-    try {
-      const { rowLevelSecurity } = await prepared();
-      const locking: LockingOptions = { ...options, rowLevelSecurity, source, sql };
+    const run = async (facts: ServerFacts): Promise<void> => {
+      const locking: LockingOptions = { ...options, ...facts, source, sql };
       const [first] = calls;
       if (first?.alone) first.resolve(await withLockedNamespace({ ...locking, lasting: true }, namespace, first.work));
       else await commitTogether(locking, namespace, calls as readonly WaitingCommit[]);
+    };
+    try {
+      const facts = await prepared();
+      try {
+        await run(facts);
+      } catch (error) {
+        if (!isUnexpected(error)) throw error;
+        const now = await prepared({ again: true });
+        if (now.sharded === facts.sharded) throw error;
+        await run(now);
+      }
     } catch (error) {
       // A failed commit may still have been kept.
       states.forget(namespace);
@@ -106,7 +118,7 @@ export function writer({
         const done = await source.use((connection) => group.runAlone(connection));
         if (done) return done;
       } catch (error) {
-        if (!isConnectionLoss(error) && !isTransient(error)) throw error;
+        if (!isInDoubt(error) && !isTransient(error)) throw error;
       }
     }
     return withLockedNamespace(locking, namespace, (locked) => group.run(locked), group.isInDoubt);
@@ -142,7 +154,8 @@ export function writer({
           return done;
         }
         const moment = { revision: await sql.leapTo(connection, namespace), digest: row.digest };
-        await sql.write(connection, namespace, { ...moment, head: row.head, entries: [], states: written });
+        const change = { ...moment, head: row.head, entries: [], states: written };
+        if (!(await sql.writeIfAt(connection, namespace, row, change, locked))) throw movedOn();
         const askedAt = await commit();
         states.replaced(namespace, moment, { askedAt, answeredAt: performance.now() });
         announce({ namespace, revision: moment.revision });

@@ -11,5 +11,8 @@ export async function remember(pool: Pool, schema: string): Promise<() => Promis
     (table) => `delete from ${schema}.${table}; insert into ${schema}.${table} table ${copy}.${table};`,
   );
   await pool.query(`create schema ${copy}; ${copying.join(" ")}`);
-  return async () => void (await pool.query(`${restoring.join(" ")} drop schema ${copy} cascade`));
+  return async () => {
+    await pool.query(restoring.join(" "));
+    await pool.query(`drop schema ${copy} cascade`);
+  };
 }

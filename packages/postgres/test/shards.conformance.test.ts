@@ -1,0 +1,33 @@
+import { DEFAULT_MODEL, describeStore } from "@qavr/store-conformance";
+import type { Pool } from "pg";
+import { postgresStore } from "../src/index.js";
+import { testCluster } from "./support/cluster.js";
+import { damage } from "./support/damage.js";
+import { remember } from "./support/remember.js";
+
+const { pool, workerPools, ledger, empty } = await testCluster();
+/** Ledgers without a case: creating distributed tables takes longer than most cases. */
+const idle: string[] = [];
+let handles = 0;
+
+for (const [name, pools] of [
+  ["by the coordinator", [pool]],
+  ["each handle by another worker", workerPools],
+] as const) {
+  describeStore({
+    name: `shards, ${name}`,
+    model: { ...DEFAULT_MODEL, runs: 10 },
+    async createBackend() {
+      const schema = idle.pop() ?? (await ledger());
+      return {
+        open: () => postgresStore({ pool: pools[handles++ % pools.length] as Pool, schema }),
+        remember: () => remember(pool, schema),
+        damage: (part) => damage(pool, schema, part),
+        async destroy() {
+          await empty(schema);
+          idle.push(schema);
+        },
+      };
+    },
+  });
+}
