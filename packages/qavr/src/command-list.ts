@@ -222,6 +222,16 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/ledger/move.js"),
   },
   {
+    name: "ledger shards",
+    summary: "distribute a PostgreSQL ledger over a Citus cluster, or bring it back with 0 shards (writes)",
+    args: "<number>",
+    examples: [
+      "npx qavr ledger shards 32 --store postgres://coordinator/app",
+      "npx qavr ledger shards 0 --store postgres://coordinator/app",
+    ],
+    load: () => import("./commands/ledger/shards.js"),
+  },
+  {
     name: "ledger export",
     summary: "print what was learned of a collection, for another namespace or ledger",
     options: [new Option("-c, --collection <name>", "which collection (default: the only one)")],

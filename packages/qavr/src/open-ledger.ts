@@ -89,17 +89,26 @@ export async function openStore(
 
 /** The server itself refuses writes on such a connection. */
 function withReadOnlyTransactions(location: string): string {
-  const url = new URL(location);
-  const options = url.searchParams.get("options");
-  url.searchParams.set("options", `${options ? `${options} ` : ""}-c default_transaction_read_only=on`);
-  return url.href;
+  return edited(location, (url) => {
+    const options = url.searchParams.get("options");
+    url.searchParams.set("options", `${options ? `${options} ` : ""}-c default_transaction_read_only=on`);
+  });
 }
 
 function withoutPassword(location: string): string {
-  const url = new URL(location);
-  url.password = "";
-  url.search = "";
-  return url.href;
+  return edited(location, (url) => {
+    url.password = "";
+    url.search = "";
+  });
+}
+
+/** A changed URL. It may name several servers, which `URL` does not allow. */
+function edited(location: string, change: (url: URL) => void): string {
+  const hosts = /^[^:]+:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(location)?.[1] ?? "";
+  const one = hosts.includes(",") ? "several.servers" : hosts;
+  const url = new URL(location.replace(hosts, one));
+  change(url);
+  return url.href.replace(one, hosts);
 }
 
 async function chosen(store: Store, namespaces: readonly string[], named: string | undefined): Promise<string> {

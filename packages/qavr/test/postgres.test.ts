@@ -43,6 +43,12 @@ describe("a ledger in PostgreSQL", () => {
     await engine.close();
   });
 
+  it("cannot have shards on a server that is no cluster", async () => {
+    const { exitCode, stdout } = await qavr("ledger", "shards", "4", "-s", server.url(), "--json");
+    expect(exitCode).not.toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: "UNSUPPORTED" } });
+  });
+
   it("is named without the password", async () => {
     const { stdout } = await qavr("status", "-s", server.url(), "--json");
     expect(stdout).toContain("postgres://");

@@ -277,6 +277,7 @@ export const DATA: Readonly<Record<string, z.ZodType>> = {
     from: z.string(),
     to: z.string(),
   }),
+  "ledger shards": z.strictObject({ shards: z.int() }),
   "ledger export": z.strictObject({
     schema: z.literal(1),
     learner: z.string(),
