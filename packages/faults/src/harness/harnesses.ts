@@ -5,6 +5,7 @@ import { brokenLogs } from "./broken-logs.js";
 import { cancellations } from "./cancellations.js";
 import type { Harness } from "./check.js";
 import { clockWalks } from "./clock-walks.js";
+import { clusterKills } from "./cluster-kills.js";
 import { contention } from "./contention.js";
 import { damagedHeads } from "./damaged-heads.js";
 import { damagedRows } from "./damaged-rows.js";
@@ -34,6 +35,7 @@ export const HARNESSES: readonly Harness[] = [
   serverKills,
   serverCompactions,
   promotion,
+  clusterKills,
   namespaceMoves,
   exactCounts,
   unreachableServer,

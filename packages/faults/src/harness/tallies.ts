@@ -40,12 +40,12 @@ export interface TallySum {
 }
 
 /** Reads a whole ledger of tallies, adds it up again and holds its states against that. */
-export async function addUp(store: Store): Promise<TallySum> {
+export async function addUp(store: Store, namespace: string = NAMESPACE): Promise<TallySum> {
   const places = new Map<string, number>();
   const expected = new Map<string, number>();
   let [entries, gaps, last] = [0, 0, 0];
   for (;;) {
-    const page = await store.readEntries(NAMESPACE, { after: last, limit: 10_000 });
+    const page = await store.readEntries(namespace, { after: last, limit: 10_000 });
     for (const { key, seq } of page) {
       if (seq !== last + 1) gaps += 1;
       last = seq;
@@ -55,9 +55,9 @@ export async function addUp(store: Store): Promise<TallySum> {
     entries += page.length;
     if (page.length === 0) break;
   }
-  const [total] = await store.readStates(NAMESPACE, COUNT.scope, [COUNT.id]);
+  const [total] = await store.readStates(namespace, COUNT.scope, [COUNT.id]);
   const found = new Map(
-    (await store.scanStates(NAMESPACE, SCOPE, { limit: 1_000 })).map(({ id, value }) => [id, numberIn(value)]),
+    (await store.scanStates(namespace, SCOPE, { limit: 1_000 })).map(({ id, value }) => [id, numberIn(value)]),
   );
   const ids = new Set([...expected.keys(), ...found.keys()]);
   const wrong = [...ids].filter((id) => expected.get(id) !== found.get(id)).length;

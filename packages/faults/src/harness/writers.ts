@@ -16,13 +16,20 @@ export class Writers {
   readonly acknowledged: Map<string, number> = new Map();
   /** Calls that were refused with a code that tells a caller to repeat them, and repeated. */
   refused = 0;
+  /** Longest time that a call was repeated until it was acknowledged, ms. Callers may set it back. */
+  longestWait = 0;
+  readonly namespace: string;
   readonly #store: Store;
   readonly #writers: Promise<void>[];
   #isOver = false;
 
-  constructor(store: Store) {
+  constructor(
+    store: Store,
+    { namespace = NAMESPACE, writers = WRITERS }: { readonly namespace?: string; readonly writers?: number } = {},
+  ) {
     this.#store = store;
-    this.#writers = Array.from({ length: WRITERS }, (_, writer) => this.#write(writer));
+    this.namespace = namespace;
+    this.#writers = Array.from({ length: writers }, (_, writer) => this.#write(writer));
   }
 
   /** Resolves when so many more are acknowledged. @throws when that takes longer than a minute */
@@ -44,7 +51,9 @@ export class Writers {
   async #write(writer: number): Promise<void> {
     for (let n = 0; !this.#isOver; n++) {
       const key = `w${writer}-${n}`;
+      const started = performance.now();
       this.acknowledged.set(key, (await this.#untilAnswered(key)).seq);
+      this.longestWait = Math.max(this.longestWait, performance.now() - started);
     }
   }
 
@@ -52,7 +61,7 @@ export class Writers {
   async #untilAnswered(key: string): Promise<CommitReceipt> {
     for (;;) {
       try {
-        const [receipt] = await this.#store.commit(NAMESPACE, [tally(key)], counting);
+        const [receipt] = await this.#store.commit(this.namespace, [tally(key)], counting);
         return receipt as CommitReceipt;
       } catch (error) {
         if (!(QavrError.isInstance(error) && REPEATED.includes(error.code))) throw error;
@@ -73,8 +82,8 @@ export interface Survival {
   readonly doubled: number;
 }
 
-export async function survivalOf({ acknowledged, refused }: Writers, store: Store): Promise<Survival> {
-  const { places, entries, gaps, wrong } = await addUp(store);
+export async function survivalOf({ acknowledged, refused, namespace }: Writers, store: Store): Promise<Survival> {
+  const { places, entries, gaps, wrong } = await addUp(store, namespace);
   const lost = [...acknowledged].filter(([key, seq]) => places.get(key) !== seq).length;
   return { acknowledged: acknowledged.size, refused, lost, doubled: entries - places.size + gaps + wrong };
 }
