@@ -10,6 +10,13 @@ const TIMEOUT = 60_000;
 /** Codes for a server that goes away; the caller repeats the call. */
 export const REPEATED: readonly string[] = ["STORE_UNAVAILABLE", "STORE_COMMIT_UNKNOWN"];
 
+interface WritersOptions {
+  readonly namespace?: string;
+  readonly writers?: number;
+  /** Codes of refused calls that are repeated. */
+  readonly repeated?: readonly string[];
+}
+
 /** Outcomes that writers have been told are safe, while their server comes and goes. */
 export class Writers {
   /** Place by key. */
@@ -20,14 +27,13 @@ export class Writers {
   longestWait = 0;
   readonly namespace: string;
   readonly #store: Store;
+  readonly #repeated: readonly string[];
   readonly #writers: Promise<void>[];
   #isOver = false;
 
-  constructor(
-    store: Store,
-    { namespace = NAMESPACE, writers = WRITERS }: { readonly namespace?: string; readonly writers?: number } = {},
-  ) {
+  constructor(store: Store, { namespace = NAMESPACE, writers = WRITERS, repeated = REPEATED }: WritersOptions = {}) {
     this.#store = store;
+    this.#repeated = repeated;
     this.namespace = namespace;
     this.#writers = Array.from({ length: writers }, (_, writer) => this.#write(writer));
   }
@@ -64,7 +70,7 @@ export class Writers {
         const [receipt] = await this.#store.commit(this.namespace, [tally(key)], counting);
         return receipt as CommitReceipt;
       } catch (error) {
-        if (!(QavrError.isInstance(error) && REPEATED.includes(error.code))) throw error;
+        if (!(QavrError.isInstance(error) && this.#repeated.includes(error.code))) throw error;
         this.refused += 1;
         await pause(20);
       }
