@@ -136,7 +136,7 @@ export function writer({
       }),
 
     atHead: (namespace, { after, limit, work }) =>
-      alone(namespace, async ({ connection, row, commit }) => {
+      alone(namespace, async ({ connection, row, isSharded, commit }) => {
         if (row) await sql.head(connection, namespace);
         const ends = row && { head: row.head, base: row.base };
         const { done, revision } = await workAtHead(connection, { sql, namespace, ends, after, limit, work });
@@ -155,7 +155,7 @@ export function writer({
         }
         const moment = { revision: await sql.leapTo(connection, namespace), digest: row.digest };
         const change = { ...moment, head: row.head, entries: [], states: written };
-        if (!(await sql.writeIfAt(connection, namespace, row, change, locked))) throw movedOn();
+        if (!(await sql.writeIfAt(connection, namespace, row, change, { isSharded }))) throw movedOn();
         const askedAt = await commit();
         states.replaced(namespace, moment, { askedAt, answeredAt: performance.now() });
         announce({ namespace, revision: moment.revision });
