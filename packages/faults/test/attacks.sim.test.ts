@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ATTACKS, type Attack, QUICK } from "../src/attacks/attacks.js";
 import { MANIPULATED_STREAM, RECOVERY_AFTER_MANIPULATION, recovery } from "../src/attacks/manipulated-stream.js";
-import { LAYERS, type Layer } from "../src/attacks/world.js";
+import { AttackedWorld, BEST, LAYERS, type Layer } from "../src/attacks/world.js";
 
 const layer = (name: string): Layer => LAYERS.find((one) => one.name === name) as Layer;
 const attack = (id: string): Attack => ATTACKS.find((one) => one.id === id) as Attack;
@@ -24,6 +24,28 @@ describe("an attacked application", () => {
   it("is bought by a crowd of made-up sources in spite of caps, and not in spite of trust", async () => {
     expect(await attack("S4").run(layer("caps"), QUICK, 1)).toMatchObject({ held: false });
     expect(await attack("S4").run(layer("trust"), QUICK, 1)).toMatchObject({ held: true });
+  });
+});
+
+describe("ten accounts that were honest in five verified runs each", () => {
+  it("bring the best memory from the first place to the eighteenth of twenty with 200 votes, in spite of every layer", async () => {
+    const world = new AttackedWorld(layer("all three"), 1);
+    await world.live(1_500);
+    const before = await world.rank(BEST);
+    for (let run = 0; run < 50; run++) {
+      const episode = await world.show(BEST);
+      await world.engine.end(episode, { reward: true, source: `patient ${run % 10}` });
+      await world.engine.report(episode, { reward: true, tier: "verified", source: "checker" });
+    }
+    for (let vote = 0; vote < 200; vote++) {
+      await world.engine.end(await world.show(BEST), {
+        reward: false,
+        source: `patient ${vote % 10}`,
+        harmful: ["m1"],
+      });
+    }
+    expect(before.place).toBeCloseTo(1, 6);
+    expect((await world.rank(BEST)).place).toBeGreaterThanOrEqual(18);
   });
 });
 
