@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Engine, memoryStore, type Store } from "../src/index.js";
+import { decodeEvent } from "../src/ledger/event-codec.js";
 import { replay } from "../src/maintenance/index.js";
 import { slowStore } from "./support/faulty-store.js";
 import { DAY, MINUTE, request, testEngine } from "./support/test-engine.js";
@@ -236,7 +237,8 @@ describe("close", () => {
     const inner = memoryStore();
     let refused: string | undefined;
     const commit: Store["commit"] = async (namespace, entries, reduce) => {
-      if (entries.some(({ key }) => key.startsWith(`exposure:${refused}:`))) throw new Error("refused");
+      const events = entries.map(({ type, payload }) => decodeEvent(type, payload));
+      if (events.some((event) => event.type === "exposure" && event.episode === refused)) throw new Error("refused");
       return inner.commit(namespace, entries, reduce);
     };
     const { engine } = testEngine({ store: { ...inner, commit, close: async () => undefined } });
