@@ -105,6 +105,27 @@ describe("a commit whose connection is cut", () => {
     },
   );
 
+  it.each([
+    ["XX000", "postmaster was shut down, exiting", true, "committed"],
+    ["08006", "connection to the remote node db@worker:5432 failed: Connection refused", false, "STORE_UNAVAILABLE"],
+  ])("is tried again where that may help: %s %s", async (code, message, isRepeated, expected) => {
+    let tried = 0;
+    let isArmed = false;
+    const pool = interceptedPool(server.pool, async ({ text }, send) => {
+      if (isArmed && text.includes("for update") && ++tried === 1) throw Object.assign(new Error(message), { code });
+      return send();
+    });
+    const store = postgresStore({ pool, schema: server.schema() });
+    await store.head("n");
+    isArmed = true;
+    const answer = store.commit("n", [tally("a")], counting).then(
+      ([receipt]) => receipt?.status,
+      (error) => error.code,
+    );
+    expect([await answer, tried > 1]).toEqual([expected, isRepeated]);
+    await store.close();
+  });
+
   it("says that its result is unknown when the server cannot be asked, and repeating it counts it once", async () => {
     const store = open(server.schema());
     await store.commit("n", [tally("a")], counting);

@@ -15,7 +15,7 @@ const SILENCE = 100;
 type Replication = "synchronous" | "asynchronous";
 
 /** Has commits wait for the replica, if that is asked for, and waits until it follows. */
-async function follow(primary: PostgresServer, replication: Replication): Promise<void> {
+export async function follow(primary: PostgresServer, replication: Replication): Promise<void> {
   await onServer(primary.url(), async (client) => {
     if (replication === "synchronous") {
       await client.query("alter system set synchronous_standby_names = '*'");

@@ -28,9 +28,13 @@ const UNREACHABLE = new Set([
   ...["EHOSTUNREACH", "ENETUNREACH", "ENOENT"],
 ]);
 
-/** Messages of `pg`, without a code, about a connection that is lost, was never made or does not answer. */
+/** Messages without a code of their own about a connection that is lost, was never made or does not answer: of `pg`, and of a cluster's node. */
 const LOST =
-  /connection terminated|connection ended|connection error and is not queryable|client was closed|timeout exceeded when trying to connect|server closed the connection|query read timeout|connection is closed/i;
+  /postmaster was shut down|connection terminated|connection ended|connection error and is not queryable|client was closed|timeout exceeded when trying to connect|server closed the connection|query read timeout|connection is closed/i;
+
+/** Messages of a cluster's node about another node that it could not connect to; the statement was not sent. */
+const NODE_AWAY =
+  /connection to the remote node[^]*(connection refused|no route to host|unreachable|timeout expired|could not translate)|could not establish any connections to the node/i;
 
 const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
   STORE_UNAVAILABLE: "Check the address, that the server runs, and how many connections it allows.",
@@ -54,17 +58,21 @@ function sqlState(error: unknown): string | undefined {
 /** The code for an error of `pg`, undefined for other errors. */
 function codeOf(error: unknown): ErrorCode | undefined {
   const state = sqlState(error);
-  if (state) return CODES[state] ?? CODES[state.slice(0, 3)] ?? CODES[state.slice(0, 2)] ?? "STORE_FAILED";
+  const isLost = error instanceof Error && LOST.test(error.message);
+  if (state && !(state === "XX000" && isLost))
+    return CODES[state] ?? CODES[state.slice(0, 3)] ?? CODES[state.slice(0, 2)] ?? "STORE_FAILED";
   if (!(error instanceof Error)) return undefined;
   const { code } = error as { code?: unknown };
-  return (typeof code === "string" && UNREACHABLE.has(code)) || LOST.test(error.message)
-    ? "STORE_UNAVAILABLE"
-    : undefined;
+  return (typeof code === "string" && UNREACHABLE.has(code)) || isLost ? "STORE_UNAVAILABLE" : undefined;
 }
 
-/** True when the connection is lost or useless, so that another one may succeed. */
+/**
+ * True when the connection is lost or useless, so that another one may succeed. A node that is away is so for all connections: calls for
+ * its namespaces fail at once, since those of other namespaces wait for them.
+ */
 export function isConnectionLoss(error: unknown): boolean {
-  return !QavrError.isInstance(error) && codeOf(error) === "STORE_UNAVAILABLE" && sqlState(error) !== "3D000";
+  if (QavrError.isInstance(error) || codeOf(error) !== "STORE_UNAVAILABLE" || sqlState(error) === "3D000") return false;
+  return !NODE_AWAY.test((error as Error).message);
 }
 
 /**
