@@ -34,7 +34,7 @@ const LOST =
 
 /** Messages of a cluster's node about another node that it could not connect to; the statement was not sent. */
 const NODE_AWAY =
-  /connection to the remote node[^]*(connection refused|no route to host|unreachable|timeout expired|could not translate)|could not establish any connections to the node/i;
+  /connection to the remote node.*(connection refused|no route to host|unreachable|timeout expired|could not translate)|could not establish any connections to the node/is;
 
 const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
   STORE_UNAVAILABLE: "Check the address, that the server runs, and how many connections it allows.",
