@@ -16,7 +16,7 @@ for (const [name, pools] of [
 ] as const) {
   describeStore({
     name: `shards, ${name}`,
-    model: { ...DEFAULT_MODEL, runs: 10 },
+    model: { ...DEFAULT_MODEL, runs: 4 },
     async createBackend() {
       const schema = idle.pop() ?? (await ledger());
       return {

@@ -7,6 +7,7 @@ import { nameId } from "../src/tables/digests.js";
 import { testCluster } from "./support/cluster.js";
 import { countIn, counting, tally } from "./support/counting.js";
 import { refusalOf } from "./support/refusal.js";
+import { SOON } from "./support/soon.js";
 
 const cluster = await testCluster();
 const { pool, coordinator, workers } = cluster;
@@ -154,6 +155,21 @@ describe("a ledger on shards", () => {
       expect(await store.verify()).toMatchObject({ damaged: 0, namespaces: 2, entries: 2 * (i + 1) });
       await store.close();
     }
+  });
+
+  it("is current at every node, and by notifications where its URL names them all", async () => {
+    const schema = await cluster.ledger();
+    const open = () => postgresStore({ connectionString: cluster.url, schema, staleness: 600_000, listen: true });
+    const [store, other] = [open(), open()];
+    await store.commit("n", [tally("a")], counting);
+    expect(await countIn(other, "n", { mayLag: true })).toBe(1);
+    const listeners = "select 1 from pg_stat_activity where application_name = 'qavr' and query like 'listen %'";
+    await expect.poll(async () => (await pool.query(listeners)).rowCount, SOON).toBe(2);
+    await store.commit("n", [tally("b")], counting);
+    expect(await countIn(other)).toBe(2);
+    await store.commit("n", [tally("c")], counting);
+    await expect.poll(() => countIn(other, "n", { mayLag: true }), SOON).toBe(3);
+    for (const each of [store, other]) await each.close();
   });
 
   it("is created by several processes at once, in one schema and in several", async () => {

@@ -49,6 +49,12 @@ describe("a ledger in PostgreSQL", () => {
     expect(JSON.parse(stdout)).toMatchObject({ error: { code: "UNSUPPORTED" } });
   });
 
+  it("may be named by several servers, without the password", async () => {
+    const { store, place } = await openStore("postgres://a:secret@one:5432,two:5433/app?sslmode=require", "read");
+    expect(place).toBe("postgres://a@one:5432,two:5433/app");
+    await store.close();
+  });
+
   it("is named without the password", async () => {
     const { stdout } = await qavr("status", "-s", server.url(), "--json");
     expect(stdout).toContain("postgres://");

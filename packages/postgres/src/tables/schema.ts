@@ -243,8 +243,8 @@ export async function redistribute(source: Connections, options: ResolvedOptions
   const { schema, place, shards } = options;
   const work = (connection: Connection): Promise<void> =>
     inTransaction(connection, beginning({ ...options, shards: 1 }, LONG_STATEMENT), async (_, commit) => {
-      if ((await inspect(connection, options, MIGRATIONS.length)) !== MIGRATIONS.length) throw notThere(place);
       await assertCoordinator(connection, place);
+      if ((await inspect(connection, options, MIGRATIONS.length)) !== MIGRATIONS.length) throw notThere(place);
       const { sharded } = await layoutOf(connection, schema);
       if (sharded === shards > 0) {
         throw illegalOption(
