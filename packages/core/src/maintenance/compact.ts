@@ -216,7 +216,7 @@ function notFollowing(namespace: string, { scope, id }: StateRef): QavrError {
 function busy(namespace: string): QavrError {
   return new QavrError(
     "STORE_BUSY",
-    `Namespace ${namespace} was written to during each of ${ATTEMPTS} compactions. Pause its writers and call compact(engine, …) again.`,
+    `Namespace ${namespace} was compacted, revoked from or erased during each of ${ATTEMPTS} compactions. Call compact(engine, …) again.`,
     { details: { namespace } },
   );
 }
