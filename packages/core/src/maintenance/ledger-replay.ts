@@ -29,7 +29,7 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => void afterThisTur
 export class Fold {
   readonly #states = new StateOverlay();
   #entries: number;
-  /** Undefined until someone asks: the whole ledger would touch everything. */
+  /** Undefined before the first call of `takeTouched`: a whole ledger touches every state. */
   #touched: Map<string, StateRef> | undefined;
 
   /** @param checkpoint where it begins; undefined: at the ledger's first entry */

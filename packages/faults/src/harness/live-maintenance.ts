@@ -46,7 +46,7 @@ interface Place {
 
 /** Result of maintenance. */
 interface Report {
-  /** What is wrong with it; undefined for nothing. */
+  /** Its first wrong fact; undefined for none. */
   readonly problem?: string | undefined;
   /** Outcomes that do not count any more. */
   readonly revoked?: number;
@@ -102,7 +102,7 @@ async function maintain(
     const to = now();
     done.push({ name, from, to, entries: await store.head(NAMESPACE), ...report });
     if (report.problem === undefined) continue;
-    // What is late goes on until its next read is refused.
+    // Late work goes on until its next read is refused.
     await store.close();
     await working;
     break;
@@ -111,7 +111,7 @@ async function maintain(
   return done;
 }
 
-/** What writers were told. */
+/** Answers that writers have got. */
 interface Written {
   readonly began: readonly number[];
   readonly spent: readonly number[];
@@ -119,7 +119,7 @@ interface Written {
   readonly refused: readonly string[];
 }
 
-/** Two processes that write until they are told to stop. */
+/** Two processes that write until `stop` is called. */
 class ForeignWriters {
   readonly #children: readonly ChildProcess[];
   readonly #outputs: readonly Promise<string>[];
