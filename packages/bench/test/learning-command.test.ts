@@ -6,8 +6,8 @@ import { DATASET_NAMES } from "@qavr/lab";
 import { describe, expect, it } from "vitest";
 import { runCommand } from "../src/learning/command.js";
 import { parseOptions } from "../src/learning/options.js";
-import { fullPlan, quickPlan, select } from "../src/learning/plan.js";
-import { encodeResults } from "../src/learning/results.js";
+import { fullPlan, quickPlan, select, updated } from "../src/learning/plan.js";
+import { encodeResults, type JobResult } from "../src/learning/results.js";
 import { BASELINE_ROW, DEFAULT_ROW, REFERENCE_ROW, ROWS } from "../src/learning/rows.js";
 import { SCENARIO_NAMES, SCENARIOS } from "../src/learning/scenarios.js";
 
@@ -39,6 +39,7 @@ describe("the options", () => {
     [["--quick", "--rows", "cav"], "--quick takes no --rows"],
     [["--quick", "--out", "x"], "--quick writes nothing"],
     [["--quick", "--render"], "exclude each other"],
+    [["--update"], "--update takes a part"],
     [["--sedes", "8"], "Unknown option '--sedes'"],
   ])("%j is refused with what to do", async (args, reason) => {
     const { code, stdout, stderr } = await command(...args);
@@ -113,6 +114,17 @@ describe("rendering", () => {
     expect(first[0]).toContain("+0.150");
     expect(second).toEqual(first);
     await rm(folder, { recursive: true });
+  });
+
+  it("puts new trials in place of the same ones, in the order of the plan, and keeps all others", () => {
+    const shared = { set: "hwu64", scenario: "main", unseen: undefined, checkpoints: [] } as const;
+    const trial = (row: string, seed: number, online: number): JobResult => ({ ...shared, row, seed, online });
+    const before = [trial("oar", 1, 0.1), trial("oar", 101, 0.2)];
+    const { trials } = updated({ trials: before, ownMemories: [] }, [
+      trial("oar", 1, 0.3),
+      trial("similarity", 1, 0.4),
+    ]);
+    expect(trials).toEqual([trial("similarity", 1, 0.4), trial("oar", 1, 0.3), trial("oar", 101, 0.2)]);
   });
 
   it("fails with one line when there is nothing to render", async () => {

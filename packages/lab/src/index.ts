@@ -23,6 +23,7 @@ export { type Interval, interval, mean, median, pairedInterval } from "./statist
 export { parseFlags, runCommand, UsageError } from "./terminal/command-line.js";
 export { type Progress, startProgress, withProgress } from "./terminal/progress.js";
 export { type Corpus, loadCorpus } from "./world/corpus.js";
+export { DIFFICULTIES, MISLEADING } from "./world/difficulty.js";
 export { type Report, reports, USED_RATES, used, VOTE_RATES, votes } from "./world/feedback.js";
 export { type Judgement, judge, meanJudgement } from "./world/judgement.js";
 export type { Quality } from "./world/qualities.js";

@@ -7,7 +7,7 @@ import { type Comparisons, compare } from "./comparison.js";
 import { guard } from "./guard.js";
 import { HELP, type LearningOptions, parseOptions } from "./options.js";
 import { learnOwnMemories, type OwnMemoriesResult } from "./own-memories.js";
-import { fullPlan, PUBLISHED_SEEDS, quickPlan, select } from "./plan.js";
+import { fullPlan, PUBLISHED_SEEDS, quickPlan, select, updated } from "./plan.js";
 import { learningCurves, scenarioHeatMap } from "./plots.js";
 import { prepareSets } from "./prepare-sets.js";
 import { FILES, reportPage } from "./report.js";
@@ -61,13 +61,15 @@ const MODES: Readonly<Record<LearningOptions["mode"], Mode>> = {
   async part(options, streams) {
     const results = { trials: await run(select(selection(options)), streams), ownMemories: [] };
     streams.stdout.write(`${measureTables(published(encodeResults(results)))}\n`);
-    if (options.out !== undefined) await write(results, options.out, streams);
+    const folder = options.out ?? DOCS;
+    if (options.update) await write(updated(await read(folder), results.trials), folder, streams);
+    else if (options.out !== undefined) await write(results, folder, streams);
     return 0;
   },
 
   async render(options, streams) {
     const folder = options.out ?? DOCS;
-    await write(decodeResults(await readFile(join(folder, FILES.raw), "utf8")), folder, streams);
+    await write(await read(folder), folder, streams);
     return 0;
   },
 };
@@ -105,6 +107,10 @@ async function runOwnMemories({ stderr }: CommandStreams): Promise<readonly OwnM
   }
   progress.clear();
   return results;
+}
+
+async function read(folder: string): Promise<Results> {
+  return decodeResults(await readFile(join(folder, FILES.raw), "utf8"));
 }
 
 /** Comparisons of the rounded numbers, so that anybody can make the same tables from the raw results. */

@@ -9,6 +9,7 @@ import {
 import { governance } from "@qavr/core/governance";
 import { type Report, type Request, reports, uniformAt, used, votes, type World, widener } from "@qavr/lab";
 import { type Arm, type Asked, FIRST_RUN, RUN_INTERVAL } from "./arm.js";
+import { needClassifier } from "./need-classifier.js";
 
 /** Setup of an engine for a comparison, and the reports that it receives. */
 export interface EngineArmOptions {
@@ -26,6 +27,8 @@ export interface EngineArmOptions {
   readonly used?: boolean;
   /** Groups of the memories that the host names: their needs, or any at random. @default none */
   readonly groups?: "needs" | "random";
+  /** The host names as context the need that a classifier infers, which is trained on the needs of the runs before. @default none */
+  readonly context?: "inferred need";
   /** How far sources are believed. @default "off" */
   readonly trust?: "off" | "audited";
   /** The reports about a run that it receives. @default all of them */
@@ -74,6 +77,7 @@ export function engineArm(world: World, options: EngineArmOptions): Arm {
     logger: { warn: complain, error: complain },
   });
   const fetchK = engine.learner.fetchK?.(topK) ?? FETCHED;
+  const classifier = options.context === "inferred need" ? needClassifier(world.needs) : undefined;
   let episode = "";
 
   /** The engine's result, unless it logged a problem: a logger may not throw by itself. */
@@ -85,7 +89,8 @@ export function engineArm(world: World, options: EngineArmOptions): Arm {
 
   async function requestFor({ request, vector, candidates }: Asked): Promise<RankRequest> {
     const width = await engine.fetchSize({ topK, fetchK });
-    return { ...about(request, vector), candidates: candidates.slice(0, width).map(inGroup), topK };
+    const context = classifier?.infer(vector)?.toString();
+    return { ...about(request, vector), context, candidates: candidates.slice(0, width).map(inGroup), topK };
   }
 
   function inGroup(candidate: Candidate): Candidate {
@@ -118,8 +123,9 @@ export function engineArm(world: World, options: EngineArmOptions): Arm {
       return ranking.items.map((item) => item.id);
     },
 
-    async learn({ request }, shown) {
+    async learn({ request, vector }, shown) {
       now += RUN_INTERVAL;
+      classifier?.learn(request, vector);
       const [first, ...later] = reports(world, request, shown).filter(hears);
       await withoutComplaint(engine.end(episode, first && outcome(request, shown, first)));
       for (const report of later) {

@@ -14,6 +14,8 @@ export interface LearningOptions {
   readonly seeds: readonly number[] | undefined;
   /** Folder for page, plots and raw results. */
   readonly out: string | undefined;
+  /** True if a part's results replace those of the same rows and worlds in the folder. */
+  readonly update: boolean;
   readonly help: boolean;
 }
 
@@ -25,6 +27,7 @@ ${COMMAND} --rows cav,qavr      a part: tables on stdout, written nowhere unless
   --sets <names>       ${wrapped(DATASET_NAMES)} (a part's default: banking77)
   --scenarios <names>  ${wrapped(SCENARIO_NAMES)} (a part's default: main)
   --seeds <list>       1-8 or 101,102 (a part's default: 1-4). Tune with seeds above 100.
+  --update             put a part's results in place of those in docs/benchmarks, or in --out; the others stay
   --out <folder>       write page, plots and raw results there
   --render             make page and plots again from the raw results in docs/benchmarks, or in --out
   --help               this page
@@ -42,6 +45,7 @@ export function parseOptions(args: readonly string[]): LearningOptions {
     scenarios: { type: "string" },
     seeds: { type: "string" },
     out: { type: "string" },
+    update: { type: "boolean" },
     help: { type: "boolean", short: "h" },
   });
   const rowNames = ROWS.map((row) => row.name);
@@ -56,11 +60,13 @@ export function parseOptions(args: readonly string[]): LearningOptions {
   for (const flag of ["quick", "render"] as const) {
     if (values[flag] && filtered) throw wrong(`--${flag} takes no --${filtered}: its runs are fixed.`);
   }
+  if (values.update && !filtered) throw wrong("--update takes a part, such as --rows.");
   if (values.quick && values.out !== undefined) throw wrong("--quick writes nothing; leave --out away.");
   return {
     mode: values.quick ? "quick" : values.render ? "render" : filtered ? "part" : "full",
     ...filters,
     out: values.out,
+    update: values.update === true,
     help: values.help === true,
   };
 }

@@ -1,5 +1,5 @@
 import { DATASET_NAMES, type DatasetName } from "@qavr/lab";
-import type { Job } from "./results.js";
+import type { Job, JobResult, Results } from "./results.js";
 import { BASELINE_ROW, DEFAULT_ROW, REFERENCE_ROW, ROWS, type Row } from "./rows.js";
 import { SCENARIO_NAMES, SCENARIOS, type ScenarioKind, type ScenarioName } from "./scenarios.js";
 
@@ -34,9 +34,12 @@ export function fullPlan(): readonly Job[] {
     SCENARIO_NAMES.filter((name) => SCENARIOS[name].kind === wanted);
   const stress = { sets: [STRESS_SET], seeds: PUBLISHED_SEEDS };
   const told = ROWS.filter((row) => HEADLINES.includes(row.name) || row.sourcesOnly).map((row) => row.name);
+  const seedsOf = new Map(ROWS.map((row) => [row.name, row.seeds]));
   const slow = new Set(ROWS.filter((row) => row.slow).map((row) => row.name));
   return [
-    ...select({ rows, sets: DATASET_NAMES, scenarios: kind("main"), seeds: PUBLISHED_SEEDS }),
+    ...select({ rows, sets: DATASET_NAMES, scenarios: kind("main"), seeds: PUBLISHED_SEEDS }).filter(
+      (job) => job.seed <= (seedsOf.get(job.row) ?? PUBLISHED_SEEDS.length),
+    ),
     ...select({ ...stress, rows: rows.filter((row) => !slow.has(row)), scenarios: kind("stress") }).filter(
       (job) => HEADLINES.includes(job.row) || job.seed <= STRESS_SEEDS,
     ),
@@ -72,7 +75,16 @@ export function select({ rows, sets, scenarios, seeds }: Selection): readonly Jo
   );
 }
 
+/** Results with new trials in place of those of the same jobs, in the order of the full plan; trials that it does not have follow. */
+export function updated({ trials, ownMemories }: Results, fresh: readonly JobResult[]): Results {
+  const keyOf = ({ row, set, scenario, seed }: Job): string => JSON.stringify([row, set, scenario, seed]);
+  const place = new Map(fullPlan().map((job, i) => [keyOf(job), i]));
+  const placeOf = (job: Job): number => place.get(keyOf(job)) ?? place.size;
+  const all = new Map([...trials, ...fresh].map((trial) => [keyOf(trial), trial]));
+  return { ownMemories, trials: [...all.values()].sort((a, b) => placeOf(a) - placeOf(b)) };
+}
+
 function takesPart({ only, sourcesOnly }: Row, set: DatasetName, scenario: ScenarioName): boolean {
-  if (only && !(only.set === set && only.scenario === scenario)) return false;
+  if (only && !(only.sets.includes(set) && only.scenario === scenario)) return false;
   return !sourcesOnly || SCENARIOS[scenario].kind === "sources";
 }

@@ -15,7 +15,7 @@ import type { Comparison, Comparisons, Measure } from "./comparison.js";
 import { losses } from "./losses.js";
 import { OWN_MEMORIES } from "./own-memories.js";
 import { STRESS_SET } from "./plan.js";
-import { BASELINE_ROW, DEFAULT_ROW, REFERENCE_ROW } from "./rows.js";
+import { BASELINE_ROW, DEFAULT_ROW, REFERENCE_ROW, YARDSTICK_SEEDS } from "./rows.js";
 import { SCENARIO_NAMES, SCENARIOS, type ScenarioKind, type ScenarioName } from "./scenarios.js";
 import { LEARNABLE_SETS, meanGain, meanMultiple, type Target, type TargetResult, targetResults } from "./targets.js";
 
@@ -296,7 +296,10 @@ The numbers do not depend on the machine. Everything takes less than half an hou
 - **Rows.** Learners in the engine over its memory store. \`+votes\`: the agent names memories that helped or misled. \`+hashed\`: the request vector
   is the hash of the text. \`+1536\`: embeddings turned into 1,536 dimensions. \`+verified-only\`: claims are ignored. \`${REFERENCE_ROW}-table\`: the formula's
   reward table instead of 1 and 0. \`grouped\`: the host names each memory's need as its group;
-  \`+random\`: groups of four at random. \`langchain-time-weighted\`: LangChain's \`TimeWeightedVectorStoreRetriever\`.
+  \`+random\`: groups of four at random. \`needs-inferred\`: the host names as context the need that a classifier infers, which learns from the true
+  needs of all earlier runs. \`ideal-observer\`: what can be learned from the default learner's own log at most. It knows the simulator and the need of each
+  request and memory, but not how hard a need is and which memories help; it keeps the exact posterior of these and shows held-out requests the list
+  of greatest expected success; a part of its gain is that knowledge, before any run. Both run where each request has one need. \`langchain-time-weighted\`: LangChain's \`TimeWeightedVectorStoreRetriever\`.
 - **Sets.** A quarter of the texts fit the embedder, a fifth is held out (35 % in nlupp-hotels and sealtools). Memories are four earlier requests per
   need; in nlupp-hotels a description and two requests, in sealtools a description. 15 % of the needs are kept out of the stream (none in sealtools).
   A stream has 3,000 runs; sealtools asks each of its 1,336 requests once.
@@ -305,7 +308,7 @@ The numbers do not depend on the machine. Everything takes less than half an hou
   normal and hard needs (25, 50, 25 %). A misleading memory of the need: × .4, each further × .8; of another need: × .97. Luck belongs to seed and run.
 - **Votes.** A helpful memory is praised in ${percent(helpful.helpful)} and blamed in ${percent(helpful.harmful)} of its showings, a misleading one blamed in ${percent(misleading.harmful)} and praised in
   ${percent(misleading.helpful)}, any other praised or blamed in ${percent(other.helpful)} each.
-- **Seeds.** 1 to 8; other worlds 2 (8 for default, \`${REFERENCE_ROW}\` and similarity); sources that lie 4. Own learners were tuned on ${DATASET_NAMES.filter((set) => DATASETS[set].tunedOn).join(", ")} with
+- **Seeds.** 1 to 8; other worlds 2 (8 for default, \`${REFERENCE_ROW}\` and similarity); sources that lie 4, \`needs-inferred\` and \`ideal-observer\` ${YARDSTICK_SEEDS}. Own learners were tuned on ${DATASET_NAMES.filter((set) => DATASETS[set].tunedOn).join(", ")} with
   seeds above 100; others have their published constants.
 
 ## Data

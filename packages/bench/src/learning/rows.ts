@@ -20,33 +20,42 @@ import {
 } from "@qavr/learners";
 import type { CreateArm } from "./arm.js";
 import { type EngineArmOptions, engineArm } from "./engine-arm.js";
+import { idealObserverArm } from "./ideal-observer.js";
 import { timeWeightedArm } from "./time-weighted-arm.js";
 
 /** One line of every table: a way to choose memories. */
 export interface Row {
   readonly name: string;
   readonly createArm: CreateArm;
-  /** True if it receives votes or groups, which the other rows do not. */
+  /** True if it receives votes, groups or needs, which the other rows do not. */
   readonly knowsMore: boolean;
   /** Costs so much that the full benchmark leaves it out of the other worlds. */
   readonly slow: boolean;
-  /** The only comparison that it takes part in. @default all */
-  readonly only?: { readonly set: DatasetName; readonly scenario: string };
+  /** The only comparisons that it takes part in. @default all */
+  readonly only?: { readonly sets: readonly DatasetName[]; readonly scenario: string };
+  /** Seeds of the full benchmark where it takes fewer than the others. */
+  readonly seeds?: number;
   /** Takes part only where outcomes come from named sources. */
   readonly sourcesOnly: boolean;
 }
 
-type RowOptions = Omit<EngineArmOptions, "learner"> & Partial<Pick<Row, "slow" | "sourcesOnly">>;
+type RowOptions = Omit<EngineArmOptions, "learner"> & Partial<Pick<Row, "slow" | "only" | "seeds" | "sourcesOnly">>;
 
 /** A row that runs a learner in the public engine. */
-function row(name: string, learner: () => unknown, { slow, sourcesOnly, ...options }: RowOptions = {}): Row {
+function row(
+  name: string,
+  learner: () => unknown,
+  { slow, only, seeds, sourcesOnly, ...options }: RowOptions = {},
+): Row {
   // A learner's states are its own business: the engine sees all learners alike.
   const arm: EngineArmOptions = { learner: learner as () => Learner, ...options };
   return {
     name,
     createArm: (world) => engineArm(world, arm),
-    knowsMore: options.votes === true || options.groups !== undefined,
+    knowsMore: options.votes === true || options.groups !== undefined || options.context !== undefined,
     slow: slow ?? false,
+    ...(only && { only }),
+    ...(seeds !== undefined && { seeds }),
     sourcesOnly: sourcesOnly ?? false,
   };
 }
@@ -62,6 +71,11 @@ export function variantOf(row: string): string {
 export const BASELINE_ROW = "similarity";
 /** The published formula that gains are multiples of. */
 export const REFERENCE_ROW = "qavr";
+
+/** Yardsticks know the needs of requests: they are compared where each request has one, and needs come again. */
+const YARDSTICKS: NonNullable<Row["only"]> = { sets: ["banking77", "hwu64", "clinc150"], scenario: "main" };
+
+export const YARDSTICK_SEEDS = 4;
 
 /** All rows, in the order of the tables. Adding a learner is one line here. */
 export const ROWS: readonly Row[] = [
@@ -105,12 +119,22 @@ export const ROWS: readonly Row[] = [
   row("oar+verified-only", oar, { hears: ({ tier }) => tier === "verified", sourcesOnly: true }),
   row("grouped", grouped, { groups: "needs", slow: true }),
   row("grouped+random", grouped, { groups: "random", slow: true }),
+  row("needs-inferred", oar, { context: "inferred need", only: YARDSTICKS, seeds: YARDSTICK_SEEDS, slow: true }),
+  {
+    name: "ideal-observer",
+    createArm: idealObserverArm,
+    knowsMore: true,
+    slow: true,
+    only: YARDSTICKS,
+    seeds: YARDSTICK_SEEDS,
+    sourcesOnly: false,
+  },
   {
     name: "langchain-time-weighted",
     createArm: timeWeightedArm,
     knowsMore: false,
     slow: false,
-    only: { set: "banking77", scenario: "main" },
+    only: { sets: ["banking77"], scenario: "main" },
     sourcesOnly: false,
   },
 ];

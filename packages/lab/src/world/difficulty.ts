@@ -8,7 +8,7 @@ export interface Difficulty {
  * A quarter of the needs is easy, half normal, a quarter hard, so that the raw reward of a memory says more about the
  * requests it was shown for than about the memory.
  */
-const DIFFICULTIES: readonly (Difficulty & { readonly share: number })[] = [
+export const DIFFICULTIES: readonly (Difficulty & { readonly share: number })[] = [
   { share: 0.25, unaided: 0.65, aided: 0.97 },
   { share: 0.5, unaided: 0.2, aided: 0.9 },
   { share: 0.25, unaided: 0.05, aided: 0.5 },

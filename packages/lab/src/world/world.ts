@@ -26,6 +26,8 @@ export interface World {
   readonly heldOut: readonly Request[];
   /** At most 200 requests with a need that the stream never asked about. */
   readonly heldOutUnseen: readonly Request[];
+  /** How many needs the dataset has. */
+  readonly needs: number;
   /** The need of a lesson, a place in the dataset's needs. */
   needOf(lesson: string): number;
   /** How hard a need is. */
@@ -98,6 +100,7 @@ export function createWorld(split: Split, seed: number, scenario: Scenario = {})
     stream: numbered(stream),
     heldOut: numbered(heldOut),
     heldOutUnseen: numbered(heldOutUnseen),
+    needs: split.needs,
     needOf: (lesson) => needOf.get(lesson) ?? -1,
     difficulty: (need) => difficulties[need] as Difficulty,
     truthAt,
