@@ -35,6 +35,27 @@ async function teach(memory: Qavr, vectors: VectorStoreInterface, good: string, 
   for (let run = 0; run < runs; run++) await chain.invoke(QUESTION).catch(() => undefined);
 }
 
+describe("memory off", () => {
+  it("gives the host an empty list without an error, and measures what memory itself is worth", async () => {
+    const memory = qavr({ store: memoryStore(), memoryOff: 1, onError: "throw", logger: {} });
+    const vectors = await memoryVectorStore();
+    const seen: (string | undefined)[][] = [];
+    const chain = memory.track(
+      RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+        seen.push(ids(await memory.retriever(vectors, { k: 2 }).invoke(question, config)));
+        seen.push(
+          ids(await memory.retriever(vectors, { k: 2, required: true, collection: "tools" }).invoke(question, config)),
+        );
+      }),
+    );
+    await chain.invoke(QUESTION);
+    await memory.engine.flush();
+    expect(seen).toEqual([[], ["restart", "scale"]]);
+    expect(await memory.status()).toMatchObject({ memoryLift: { episodes: { shown: 0, off: 1 } } });
+    await memory.close();
+  });
+});
+
 describe("learning from how tracked runs end", () => {
   it("changes the order, in a ledger file that a second handle reads", async () => {
     const store = join(folder, "ledger.db");

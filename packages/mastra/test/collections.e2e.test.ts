@@ -49,6 +49,16 @@ describe("a collection of memories", () => {
     });
   });
 
+  it("has no block in a run that is shown no memory, whose outcome counts for the lift of memory", async () => {
+    const { memory } = bench({ collections: [{ collection: lessons(TEXTS), heading: "Lessons" }], memoryOff: 1 });
+    const agent = scriptedAgent(memory, [{ text: "ok" }]);
+    await agent.generate("the deploy fails with EACCES", { memory: { thread: "task", resource: USER } });
+    expect(promptText(agent.prompts[0])).not.toContain("Lessons");
+    const [exposure] = (await latest(memory, "task"))?.exposures ?? [];
+    expect(exposure).toMatchObject({ collection: "lessons", items: [], memoryOff: true });
+    expect(await memory.status()).toMatchObject({ memoryLift: { episodes: { shown: 0, off: 1 } } });
+  });
+
   it("may say the group of each memory", async () => {
     const engine = createEngine({ store: memoryStore() });
     const rank = vi.spyOn(engine, "rank");

@@ -56,7 +56,7 @@ export const ENGINE_OPTION_TABLE: OptionTable<EngineOptions> = {
 /** Options of an engine that applications decide; adapters take them beside their own. */
 export type EngineChoices = Pick<
   EngineOptions,
-  "store" | "enabled" | "learner" | "holdout" | "onEdit" | "governance" | "logger"
+  "store" | "enabled" | "learner" | "holdout" | "memoryOff" | "onEdit" | "governance" | "logger"
 >;
 
 /** Bounds, timeouts and sources of an engine, which few applications set. An adapter takes them in one object, `engine`. */
@@ -67,6 +67,7 @@ export const ENGINE_CHOICES_TABLE: OptionTable<EngineChoices> = {
   enabled: SWITCH,
   learner: true,
   holdout: true,
+  memoryOff: true,
   onEdit: true,
   governance: true,
   logger: true,

@@ -1,4 +1,4 @@
-import { QavrError } from "../errors/qavr-error.js";
+import { illegalOption } from "../errors/illegal-option.js";
 
 const FNV_OFFSET = 2_166_136_261;
 const FNV_PRIME = 16_777_619;
@@ -28,5 +28,5 @@ export function contentHash(text: string): number {
 /** Refuses anything but a string: all such values would have one fingerprint. @throws INVALID_ARGUMENT */
 export function assertText(text: unknown): asserts text is string {
   if (typeof text === "string") return;
-  throw new QavrError("INVALID_ARGUMENT", `A text must be a string. Received ${text === null ? "null" : typeof text}.`);
+  throw illegalOption("text", "A text must be a string", text);
 }

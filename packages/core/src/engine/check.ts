@@ -35,9 +35,7 @@ const NO_NAMES: readonly string[] = [];
 /** Copies a list of names. @throws INVALID_ARGUMENT unless it is an array, INVALID_ID or LIMIT_EXCEEDED for an invalid name */
 export function namesIn(names: unknown, what: string): readonly string[] {
   if (!Array.isArray(names)) {
-    throw new QavrError("INVALID_ARGUMENT", `${what} must be an array of strings. Received ${typeof names}.`, {
-      details: { what, received: typeof names },
-    });
+    throw illegalOption(what, `${what} must be an array of strings`, names);
   }
   if (names.length === 0) return NO_NAMES;
   const copy: unknown[] = [...names];
@@ -100,12 +98,13 @@ const REQUEST_FIELDS: FieldsOf<RankRequest> = {
   record: true,
   returned: true,
   keepOrder: true,
+  required: true,
 };
 
 /** Validates everything about a request that does not depend on state, and takes its candidates apart on the way. */
 export function checkRequest(request: RankRequest): CheckedRequest {
   checkFields(request, "A request", "A request has no field", REQUEST_FIELDS);
-  const { topK, vector, text, space, episode, aliases = NO_NAMES, returned, keepOrder, record = true } = request;
+  const { topK, vector, text, space, aliases = NO_NAMES, returned, keepOrder, required, record = true } = request;
   const { namespace = DEFAULT_NAME, collection = DEFAULT_NAME, context = DEFAULT_CONTEXT } = request;
   assertName(namespace, "namespace");
   checkCollection(collection);
@@ -115,11 +114,16 @@ export function checkRequest(request: RankRequest): CheckedRequest {
   if (returned !== undefined) checkCount(returned, "returned");
   checkSwitch(record, "record");
   checkSwitch(keepOrder, "keepOrder");
+  checkSwitch(required, "required");
   if (text !== undefined && typeof text !== "string") {
-    throw new QavrError("INVALID_ARGUMENT", `A request's text must be a string. Received ${typeof text}.`);
+    throw illegalOption("text", "A request's text must be a string", text);
   }
   if (!Array.isArray(request.candidates)) {
-    throw new QavrError("INVALID_ARGUMENT", "candidates must be an array of { id, similarity }, best first.");
+    throw illegalOption(
+      "candidates",
+      "candidates must be an array of { id, similarity }, best first",
+      request.candidates,
+    );
   }
   if (vector !== undefined) checkVector(vector);
   const candidates: readonly Candidate[] = request.candidates.slice();
@@ -135,19 +139,13 @@ export function checkRequest(request: RankRequest): CheckedRequest {
     similarities[index] = similarity;
   }
   return {
+    ...request,
     namespace,
     collection,
     context,
-    text,
-    vector,
-    space,
     candidates,
-    topK,
-    episode,
     aliases: aliasesIn(aliases),
     record,
-    returned,
-    keepOrder,
     ids,
     similarities,
     groups: groupsIn(candidates),
@@ -174,11 +172,7 @@ function groupsIn(candidates: readonly Candidate[]): Int32Array | undefined {
 export function textOf({ id, text }: Candidate): string | undefined {
   if (typeof text === "string") return text;
   if (text === undefined || text === null) return undefined;
-  throw new QavrError(
-    "INVALID_ARGUMENT",
-    `The text of candidate ${id} must be a string. Received ${Array.isArray(text) ? "an array" : typeof text}. Leave it out where there is none.`,
-    { details: { id } },
-  );
+  throw illegalOption("text", `The text of candidate ${id} must be a string, or be left out`, text);
 }
 
 /**
@@ -188,10 +182,10 @@ export function textOf({ id, text }: Candidate): string | undefined {
  */
 export function labelOf({ id, label = "" }: Candidate): string {
   if (typeof label === "string" && label.length <= MAX_LABEL && label.isWellFormed()) return label;
-  throw new QavrError(
-    "INVALID_ARGUMENT",
-    `The label of candidate ${id} must be well-formed text of at most ${MAX_LABEL} characters.`,
-    { details: { id } },
+  throw illegalOption(
+    "label",
+    `The label of candidate ${id} must be well-formed text of at most ${MAX_LABEL} characters`,
+    label,
   );
 }
 
@@ -214,37 +208,26 @@ function invalidSimilarity(index: number, id: string, similarity: number): QavrE
 }
 
 export function checkCollection(collection: string): void {
-  assertName(collection, "collection");
-  if (collection.length > MAX_COLLECTION) {
-    throw new QavrError(
-      "LIMIT_EXCEEDED",
-      `A collection's name has at most ${MAX_COLLECTION} characters. Received ${collection.length}.`,
-    );
-  }
+  assertName(collection, "collection", MAX_COLLECTION);
 }
 
 function checkVector(vector: ArrayLike<number>): void {
   const length = (vector as ArrayLike<number> | null)?.length;
   if (!(length !== undefined && length >= 1 && length <= MAX_VECTOR)) {
-    throw new QavrError(
-      "INVALID_VECTOR",
-      `A request vector has between 1 and ${MAX_VECTOR} values. Received ${quoted(length)}.`,
-      {
-        details: { length: printed(length) },
-      },
-    );
+    throw invalidVector(`A request vector has between 1 and ${MAX_VECTOR} values`, length, { length: printed(length) });
   }
   for (let i = 0; i < vector.length; i++) {
-    if (!isMeasurable(vector[i])) {
-      throw new QavrError(
-        "INVALID_VECTOR",
-        `Value ${i} of the request vector is ${quoted(vector[i])}. Check the embedding model's answer.`,
-        {
-          details: { index: i, value: printed(vector[i]) },
-        },
-      );
-    }
+    const value = vector[i];
+    if (isMeasurable(value)) continue;
+    throw invalidVector(`A request vector has finite numbers, also at ${i}`, value, {
+      index: i,
+      value: printed(value),
+    });
   }
+}
+
+function invalidVector(rule: string, received: unknown, details: QavrError["details"]): QavrError {
+  return new QavrError("INVALID_VECTOR", `${rule}. Received ${quoted(received)}.`, { details });
 }
 
 /** An outcome whose numbers are checked and whose defaults are filled in. Its ids are not resolved yet. */
@@ -301,16 +284,7 @@ export function checkOutcome(outcome: OutcomeInput): CheckedOutcome {
     neutral: namesIn(neutral, "neutral"),
     used: used === undefined ? undefined : usesIn(used),
   };
-  if (idempotencyKey !== undefined) {
-    assertName(idempotencyKey, "idempotency key");
-    if (idempotencyKey.length > MAX_KEY) {
-      throw new QavrError(
-        "LIMIT_EXCEEDED",
-        `An idempotency key has at most ${MAX_KEY} characters. Received ${idempotencyKey.length}. Shorten or hash it.`,
-        { details: { length: idempotencyKey.length, limit: MAX_KEY } },
-      );
-    }
-  }
+  if (idempotencyKey !== undefined) assertName(idempotencyKey, "idempotency key", MAX_KEY);
   if (typeof note !== "string" || note.length > MAX_NOTE || !note.isWellFormed()) {
     throw new QavrError(
       "INVALID_ARGUMENT",

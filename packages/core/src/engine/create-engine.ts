@@ -40,6 +40,7 @@ type ResolvedOptions = {
     | "outcomeWindow"
     | "recordedCandidates"
     | "holdout"
+    | "memoryOff"
     | "readTimeout"
     | "writeTimeout"]: NonNullable<EngineOptions[Option]>;
 };
@@ -53,6 +54,7 @@ export const ENGINE_DEFAULTS: ResolvedOptions = {
   outcomeWindow: 30 * DAY,
   recordedCandidates: 50,
   holdout: 0,
+  memoryOff: 0,
   readTimeout: 50,
   writeTimeout: 10_000,
 };
@@ -73,7 +75,7 @@ const AHEAD_AT_ONCE = 2;
  */
 export function createEngine(options: EngineOptions): Engine {
   const settings = resolve(options);
-  const { enabled, onEdit, outcomeWindow, recordedCandidates, holdout, maxOpenEpisodes } = settings;
+  const { enabled, onEdit, outcomeWindow, recordedCandidates, holdout, memoryOff, maxOpenEpisodes } = settings;
   const { governance, setTimer = platformTimer } = options;
   const learner: Learner = options.learner ?? (oar() as Learner);
   const now = checkedClock(options.clock ?? Date.now);
@@ -130,6 +132,7 @@ export function createEngine(options: EngineOptions): Engine {
     onEdit,
     counters,
     holdout,
+    memoryOff,
     outcomeWindow,
     now,
     createId,
@@ -278,6 +281,7 @@ const isAbsent = (value: unknown): boolean => value === undefined;
 const FUNCTION: FieldRule = [(value) => isAbsent(value) || typeof value === "function", "a function"];
 const DURATION: FieldRule = [(value) => typeof value === "number" && value > 0, "a positive number of milliseconds"];
 const COUNT: FieldRule = whole(1);
+const SHARE: FieldRule = [UNIT[0], "a share in [0, 1]"];
 
 /** One rule per option, in the order in which they are checked. */
 export const ENGINE_RULES: Readonly<Record<keyof EngineOptions, FieldRule>> = {
@@ -295,7 +299,8 @@ export const ENGINE_RULES: Readonly<Record<keyof EngineOptions, FieldRule>> = {
   writeTimeout: DURATION,
   maxOpenEpisodes: COUNT,
   recordedCandidates: COUNT,
-  holdout: [UNIT[0], "a share in [0, 1]"],
+  holdout: SHARE,
+  memoryOff: SHARE,
   governance: [
     (value) => isAbsent(value) || hasMethod("rulesFor")(value),
     "made by governance() of @qavr/core/governance",

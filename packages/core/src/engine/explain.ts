@@ -88,7 +88,8 @@ export async function explain(
 
 /** An exposure as the ledger has it. */
 export function viewOfExposure(exposure: RecordedExposure): ExposureView {
-  const { at, collection, context, learner, gate, scale, vectorSource, credited, holdout, reordered } = exposure;
+  const { at, collection, context, learner, gate, scale, vectorSource, credited, holdout, memoryOff, reordered } =
+    exposure;
   return {
     at,
     collection,
@@ -100,6 +101,7 @@ export function viewOfExposure(exposure: RecordedExposure): ExposureView {
     credited,
     order: reordered ? "learned" : "host",
     ...(holdout?.held ? { heldOut: true } : {}),
+    ...(memoryOff?.held ? { memoryOff: true } : {}),
     items: exposure.shown.map((item) => explained(item, exposure)),
     notShown: notShownIn(exposure),
   };
@@ -113,7 +115,7 @@ function explained(item: ShownItem, exposure: RecordedExposure): ExplainedItem {
 
 /** The recorded candidates that were not shown, by rank. */
 function notShownIn(exposure: RecordedExposure): NotShown[] {
-  const { candidates, shown, dropped, shifts, reordered, movable, holdout } = exposure;
+  const { candidates, shown, dropped, shifts, reordered, movable, holdout, memoryOff } = exposure;
   const listed = new Map([...shown, ...dropped].map((item) => [item.candidate, item]));
   const others = candidates.map((_, place) => place).filter((place) => !listed.has(place));
   const shiftOf = new Map(others.map((place, i) => [place, shifts[i] ?? 0]));
@@ -126,6 +128,7 @@ function notShownIn(exposure: RecordedExposure): NotShown[] {
   );
   // Among the recorded ones: those beyond `recordedCandidates` are not counted.
   const isWanted = (place: number): boolean => shifts.length > 0 && (learnedRank[place] as number) <= listed.size;
+  const isOff = memoryOff?.held === true && listed.size === 0;
   const kept = holdout?.held ? "held-out" : "order-kept";
   const byRank = reordered
     ? [...others].sort((a, b) => (learnedRank[a] as number) - (learnedRank[b] as number))
@@ -133,7 +136,7 @@ function notShownIn(exposure: RecordedExposure): NotShown[] {
   const outranked = byRank.map((place, i): NotShown => {
     const { id, similarity } = candidates[place] as { id: string; similarity: number };
     const shift = shiftOf.get(place) as number;
-    const reason = !reordered && isWanted(place) ? kept : "outranked";
+    const reason = isOff ? "memory-off" : !reordered && isWanted(place) ? kept : "outranked";
     return { id, rank: listed.size + i + 1, hostRank: place + 1, similarity, shift, score: similarity + shift, reason };
   });
   const gone = dropped.map((item): NotShown => {

@@ -8,10 +8,14 @@ export const LIFT_MINIMUM = 30;
 const STRATUM_MINIMUM = 2;
 
 /**
- * The worth of learning: success of the episodes in learned order minus that of the episodes held out. Episodes are compared
+ * The worth of learning, or of memory: success of the episodes that were served minus that of the episodes that were drawn. Episodes are compared
  * with those that were drawn at the same share, since times with another share may have been better or worse for reasons of their own.
  */
-export function liftOf(counts: readonly HoldoutCounts[] | undefined): LiftReport | undefined {
+export function liftOf<Arm extends string, Drawn extends string>(
+  counts: readonly HoldoutCounts[] | undefined,
+  served: Arm,
+  drawn: Drawn,
+): LiftReport<Arm | Drawn> | undefined {
   if (!counts || counts.length === 0) return undefined;
   const strata = counts
     .map(({ learned, held }) => ({ a: sumsOf(learned), b: sumsOf(held) }))
@@ -19,10 +23,11 @@ export function liftOf(counts: readonly HoldoutCounts[] | undefined): LiftReport
   const enough = [strata.map(({ a }) => a), strata.map(({ b }) => b)].every(
     (samples) => samples.reduce((sum, { n }) => sum + n, 0) >= LIFT_MINIMUM,
   );
-  const episodes = { learned: total(counts, "learned"), holdout: total(counts, "held"), needed: LIFT_MINIMUM };
+  const arms = <Value>(a: Value, b: Value) => ({ [served]: a, [drawn]: b }) as Record<Arm | Drawn, Value>;
+  const episodes = { ...arms(total(counts, "learned"), total(counts, "held")), needed: LIFT_MINIMUM };
   if (!enough) return { episodes, lift: "not enough" };
   const { a, b, ...lift } = welchInterval(strata);
-  return { episodes, success: { learned: a, holdout: b }, lift };
+  return { episodes, success: arms(a, b), lift };
 }
 
 function sumsOf({ episodes, sum, squares }: ArmCounts): SampleSums {

@@ -40,6 +40,12 @@ export interface EngineOptions {
    */
   readonly holdout?: number | undefined;
   /**
+   * Share of episodes, in [0, 1], that are shown no memory, so that `status()` can say what memory itself is worth. They are recorded
+   * with the rest and teach nothing. Decided per episode by a hash of its id, before `holdout`, whose share is of the others. What a
+   * run cannot do without is always shown (`RankRequest.required`). @default 0
+   */
+  readonly memoryOff?: number | undefined;
+  /**
    * Rules about who is believed: `governance()` of `@qavr/core/governance`. All engines of one ledger need it, or none.
    * @default every outcome counts in full
    */

@@ -1,5 +1,5 @@
+import { illegalOption } from "../errors/illegal-option.js";
 import { checkOptions, type FieldsOf } from "../errors/known-fields.js";
-import { printed, quoted } from "../errors/printed.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { plainest } from "../ledger/used.js";
 import type { LedgerEntry } from "../store/store.js";
@@ -161,10 +161,7 @@ export function ignored(episode: string): OutcomeReceipt {
 function exposuresIn(named: unknown): readonly number[] {
   if (named === undefined) return [];
   if (!Array.isArray(named)) {
-    throw new QavrError(
-      "INVALID_ARGUMENT",
-      `end: uncredited must be an array of exposures, as in [ranking.exposure]. Received ${quoted(named)}.`,
-    );
+    throw illegalOption("uncredited", "uncredited must be an array of exposures, as in [ranking.exposure]", named);
   }
   for (const exposure of named) assertExposure(exposure);
   return named;
@@ -177,9 +174,5 @@ function exposuresIn(named: unknown): readonly number[] {
  */
 export function assertExposure(exposure: unknown): asserts exposure is number {
   if (Number.isInteger(exposure)) return;
-  throw new QavrError(
-    "INVALID_ARGUMENT",
-    `An exposure is named by its place in its episode, as in Ranking.exposure. Received ${quoted(exposure)}.`,
-    { details: { received: printed(exposure) } },
-  );
+  throw illegalOption("exposure", "An exposure is named by its place in its episode, as in Ranking.exposure", exposure);
 }

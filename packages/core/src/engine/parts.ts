@@ -37,6 +37,7 @@ export interface EngineParts {
   readonly counters: EngineCounters;
   /** Share of episodes, in [0, 1]. */
   readonly holdout: number;
+  readonly memoryOff: number;
   /** Ms. */
   readonly outcomeWindow: number;
   /** Unix ms. */

@@ -5,7 +5,7 @@ import { asStoreError } from "../resilience/store-failure.js";
 import { assertName } from "../store/validate.js";
 import { type CheckedRequest, checkCount, checkRequest, DEFAULT_NAME, labelOf, textOf } from "./check.js";
 import { openEpisode } from "./episodes/find-episode.js";
-import { drawHoldout } from "./episodes/holdout.js";
+import { drawEpisode } from "./episodes/holdout.js";
 import { handleOf, hasRoomFor, type OpenEpisode } from "./episodes/open-episodes.js";
 import type { EngineParts } from "./parts.js";
 import { termsOf, toRankedItem } from "./ranked-items.js";
@@ -72,9 +72,10 @@ export function createRanker(parts: EngineParts): Pick<Engine, "rank" | "fetchSi
     // Looked up again: it may have ended while the states were read.
     const known = wanted === undefined ? undefined : openEpisode(open, namespace, wanted);
     const id = known?.id ?? parts.createId();
-    const draw = drawHoldout(known ?? { id, earlier: undefined }, parts.holdout);
-    const order = draw?.held ? scored.host : scored.order;
-    const isLearned = scored.moved && !draw?.held;
+    const { holdout: draw, memoryOff } = drawEpisode(known ?? { id, earlier: undefined }, parts);
+    const isOff = memoryOff?.held === true && !request.required;
+    const order = isOff ? [] : draw?.held ? scored.host : scored.order;
+    const isLearned = scored.moved && order === scored.order;
     // Read before anything is opened or counted, since a text or label that is no string is refused.
     const texts = order.map((index) => textOf(candidates[index] as Candidate));
     const labels = order.map((index) => labelOf(candidates[index] as Candidate));
@@ -111,6 +112,7 @@ export function createRanker(parts: EngineParts): Pick<Engine, "rank" | "fetchSi
       learner: learner.id,
       gate: scores?.gate ?? 0,
       holdout: draw && { ...draw, differs: showsOthers(scored.order, scored.host, ids) },
+      memoryOff,
       at: now,
       ids,
       similarities,
@@ -127,7 +129,8 @@ export function createRanker(parts: EngineParts): Pick<Engine, "rank" | "fetchSi
       ...rankingOf(shown, request, { ...scored, moved: isLearned }),
       episode: target.id,
       exposure: (target.earlier?.exposures.length ?? 0) + target.exposures.length - 1,
-      ...(draw?.held ? { heldOut: true } : {}),
+      ...(draw?.held && { heldOut: true }),
+      ...(isOff && { memoryOff: true }),
     };
   }
 

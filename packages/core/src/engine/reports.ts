@@ -35,6 +35,8 @@ export interface NamespaceStatus {
   readonly sources: readonly SourceStatus[];
   /** Absent before an episode was drawn with `holdout` above 0. */
   readonly lift?: LiftReport;
+  /** Worth of memory itself: success of the episodes that were shown memories against those shown none. Absent before `memoryOff` drew one. */
+  readonly memoryLift?: LiftReport<"shown" | "off">;
   readonly collections: readonly {
     readonly collection: string;
     /** Memories that were shown. */
@@ -68,13 +70,13 @@ export interface ContextStatus {
   readonly state: "cold" | "warm";
 }
 
-/** The worth of learning, measured on the episodes that were drawn while a share of them was held out. */
-export interface LiftReport {
+/** A difference in success between two arms, measured on the episodes that chance drew. */
+export interface LiftReport<Arm extends string = "learned" | "holdout"> {
   /** Episodes with a reward in either arm, and how many each needs before a difference is named. */
-  readonly episodes: { readonly learned: number; readonly holdout: number; readonly needed: number };
+  readonly episodes: Readonly<Record<Arm | "needed", number>>;
   /** Mean reward that counts, in [0, 1]; absent with "not enough". */
-  readonly success?: { readonly learned: number; readonly holdout: number };
-  /** Success in learned order minus success in the host's order, with the ends of its 95 % interval (Welch). */
+  readonly success?: Readonly<Record<Arm, number>>;
+  /** Success of the first arm minus that of the second, with the ends of its 95 % interval (Welch). */
   readonly lift: "not enough" | { readonly difference: number; readonly low: number; readonly high: number };
 }
 

@@ -62,7 +62,7 @@ export async function statusOf(
     ),
     cappedCredits: stats.capped ?? 0,
     sources: await sources(namespace),
-    ...liftPart(stats.holdout),
+    ...liftParts(stats),
     collections: await collections(namespace, known),
   };
 
@@ -146,7 +146,8 @@ function contextParts(
   return others ? { contexts, otherContexts: others } : { contexts };
 }
 
-function liftPart(counts: StatsRecord["holdout"]): Pick<NamespaceStatus, "lift"> {
-  const lift = liftOf(counts);
-  return lift ? { lift } : {};
+function liftParts({ holdout, memoryOff }: StatsRecord): Pick<NamespaceStatus, "lift" | "memoryLift"> {
+  const lift = liftOf(holdout, "learned", "holdout");
+  const memoryLift = liftOf(memoryOff, "shown", "off");
+  return { ...(lift && { lift }), ...(memoryLift && { memoryLift }) };
 }

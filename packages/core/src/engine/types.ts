@@ -70,6 +70,8 @@ export interface RankRequest {
   readonly returned?: number | undefined;
   /** True records the host's order as shown without reordering it (MMR and other selections that must stand). @default false */
   readonly keepOrder?: boolean | undefined;
+  /** True for what a run cannot do without, such as its tools: shown also where memory is off (`EngineOptions.memoryOff`). @default false */
+  readonly required?: boolean | undefined;
 }
 
 /** A ranked memory. `similarity + learned + bonus + overlap + unverified = score`. */
@@ -111,6 +113,8 @@ export interface Ranking {
   readonly order: "host" | "learned";
   /** True when the episode is held out (`EngineOptions.holdout`): shown in the host's order, to measure the worth of learning. */
   readonly heldOut?: boolean;
+  /** True when the episode is shown no memory (`EngineOptions.memoryOff`), to measure the worth of memory itself. */
+  readonly memoryOff?: boolean;
   /** Origin of the request vector. */
   readonly vectorSource: "host" | "hashed" | "none";
   /** A note of the learner about these scores. */
@@ -213,6 +217,8 @@ export interface ExposureView {
   readonly order: "host" | "learned";
   /** True when the episode was held out: shown in the host's order. */
   readonly heldOut?: boolean;
+  /** True when the episode was shown no memory. */
+  readonly memoryOff?: boolean;
   /** The memories shown, by rank. */
   readonly items: readonly ExplainedItem[];
   /** The other recorded candidates (`EngineOptions.recordedCandidates`), by rank. */
@@ -236,8 +242,9 @@ export interface NotShown extends Pick<ExplainedItem, "id" | "label" | "rank" | 
    * - `dropped`: its rank was in the list; a later stage or a budget dropped it
    * - `held-out`: its score would have put it into the list; the episode was held out, and kept the host's order
    * - `order-kept`: likewise; the request wanted the host's order (`RankRequest.keepOrder`)
+   * - `memory-off`: the episode was shown no memory (`EngineOptions.memoryOff`)
    */
-  readonly reason: "outranked" | "dropped" | "held-out" | "order-kept";
+  readonly reason: "outranked" | "dropped" | "held-out" | "order-kept" | "memory-off";
 }
 
 /** An entry of the ledger. Outcomes that were revoked are among them: the `revoke` event after them says which. */

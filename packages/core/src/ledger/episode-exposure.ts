@@ -2,7 +2,7 @@ import { relevanceWeights } from "../credit/relevance.js";
 import type { GroupOfShown } from "../learners/learner.js";
 import { groupShares } from "../scoring/group-shares.js";
 import type { EpisodeExposure } from "./episode-record.js";
-import type { HoldoutDraw, RecordedExposure } from "./events.js";
+import type { RecordedExposure } from "./events.js";
 
 /** The part of an exposure that the episode's record keeps; entry `seq` holds it in full; a memory shown twice is kept once, at its best. */
 export function toEpisodeExposure(exposure: RecordedExposure, seq: number): EpisodeExposure {
@@ -34,12 +34,6 @@ export function toEpisodeExposure(exposure: RecordedExposure, seq: number): Epis
     // Rounded as the record stores them: a correction must see the same weights as the first fold.
     items: [...items].map(([id, item], i) => ({ id, ...item, weight: Math.fround(weights[i] as number) })),
   };
-}
-
-/** How the episode that begins with these exposures was drawn. */
-export function drawOf(exposures: readonly RecordedExposure[]): HoldoutDraw | undefined {
-  const holdout = exposures[0]?.holdout;
-  return holdout && { share: holdout.share, held: holdout.held };
 }
 
 /** Number of each recorded candidate's group; undefined where none had one. */

@@ -84,6 +84,8 @@ export interface EpisodeRecord {
   used: Uses;
   /** How it was drawn, undefined when nothing was held out at its first exposure. */
   holdout: HoldoutDraw | undefined;
+  /** Its draw of memory, likewise. */
+  memoryOff: HoldoutDraw | undefined;
   /** Hashes of the sources whose claims about it were audited. */
   audits: readonly number[];
   /** Rewards that do not count and were not audited. */
@@ -104,6 +106,7 @@ export function emptyEpisode(): EpisodeRecord {
     votes: [],
     used: undefined,
     holdout: undefined,
+    memoryOff: undefined,
     audits: [],
     claims: [],
     taught: false,
@@ -118,7 +121,7 @@ const HAS_REWARD = 1;
 const HAS_VOTES = 2;
 const HAS_CONTRIBUTION = 4;
 const HAS_HOLDOUT = 8;
-const HELD = 16;
+const HAS_MEMORY_OFF = 16;
 const HAS_AUDITS = 32;
 const HAS_CLAIMS = 64;
 const TAUGHT = 128;
@@ -128,13 +131,13 @@ const GROUPED = 2;
 /** Beside the tier of a reward or of votes. */
 const HAS_CREDIBILITY = 0x80;
 
-function partsOf({ reward, votes, holdout, audits, claims, taught, contribution }: EpisodeRecord): number {
+function partsOf({ reward, votes, holdout, memoryOff, audits, claims, taught, contribution }: EpisodeRecord): number {
   return (
     (reward ? HAS_REWARD : 0) |
     (votes.length > 0 ? HAS_VOTES : 0) |
     (contribution ? HAS_CONTRIBUTION : 0) |
     (holdout ? HAS_HOLDOUT : 0) |
-    (holdout?.held ? HELD : 0) |
+    (memoryOff ? HAS_MEMORY_OFF : 0) |
     (audits.length > 0 ? HAS_AUDITS : 0) |
     (claims.length > 0 ? HAS_CLAIMS : 0) |
     (taught ? TAUGHT : 0)
@@ -169,7 +172,7 @@ function readCredibility(reader: ByteReader, code: number): Credibility | undefi
 
 export function encodeEpisode(record: EpisodeRecord): Uint8Array {
   const writer = new ByteWriter();
-  const { reward, votes, holdout, audits, claims, contribution } = record;
+  const { reward, votes, holdout, memoryOff, audits, claims, contribution } = record;
   const ids = (list: readonly string[]): ByteWriter => writer.list(list, (id) => writer.text(id));
   writer
     .u8(LAYOUT)
@@ -192,7 +195,7 @@ export function encodeEpisode(record: EpisodeRecord): Uint8Array {
     )
     .u8(partsOf(record));
   writeUses(writer, record.used);
-  if (holdout) writer.f32(holdout.share);
+  for (const draw of [holdout, memoryOff]) if (draw) writer.f32(draw.share).u8(draw.held ? 1 : 0);
   if (audits.length > 0) writer.list(audits, (source) => writer.u32(source));
   if (claims.length > 0) {
     writer.list(claims, (claim) => writer.text(claim.source).u8(OUTCOME_TIERS.indexOf(claim.tier)).f64(claim.reward));
@@ -256,7 +259,9 @@ export function decodeEpisode(bytes: Uint8Array): EpisodeRecord {
   const record: EpisodeRecord = { ...emptyEpisode(), state, lastAt, suspendedAs, exposures };
   record.used = readUses(reader);
   record.taught = (parts & TAUGHT) !== 0;
-  if (parts & HAS_HOLDOUT) record.holdout = { share: reader.f32(), held: (parts & HELD) !== 0 };
+  const draw = (): HoldoutDraw => ({ share: reader.f32(), held: reader.u8() === 1 });
+  if (parts & HAS_HOLDOUT) record.holdout = draw();
+  if (parts & HAS_MEMORY_OFF) record.memoryOff = draw();
   if (parts & HAS_AUDITS) record.audits = reader.list(() => reader.u32());
   if (parts & HAS_CLAIMS) {
     record.claims = reader.list(() => ({

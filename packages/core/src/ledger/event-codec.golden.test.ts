@@ -28,6 +28,7 @@ const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
           gate: 0.25,
           credited: true,
           holdout: undefined,
+          memoryOff: undefined,
           at: 1_767_225_600_000,
           candidates: [
             { id: "a", similarity: 0.75 },
@@ -82,6 +83,7 @@ const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
           gate: 0,
           credited: true,
           holdout: { share: 0.25, held: true, differs: true },
+          memoryOff: undefined,
           at: 1_767_225_600_000,
           candidates: [],
           groups: [],

@@ -31,7 +31,9 @@ const HELD = 4;
 const DIFFERS = 8;
 const REORDERED = 16;
 const SCALED = 32;
-const EXPOSURE_FLAGS = CREDITED | HOLDOUT | HELD | DIFFERS | REORDERED | SCALED;
+const MEMORY_OFF = 64;
+const SHOWN_NONE = 128;
+const EXPOSURE_FLAGS = CREDITED | HOLDOUT | HELD | DIFFERS | REORDERED | SCALED | MEMORY_OFF | SHOWN_NONE;
 /** Terms of an item that may be 0: one bit each says which are written. */
 const TERMS = ["learned", "bonus", "overlap", "unverified", "utility", "evidence"] as const;
 /** Flags of an outcome. */
@@ -182,6 +184,7 @@ function writeExposure(writer: ByteWriter, exposure: RecordedExposure): void {
     .f32(exposure.gate)
     .u8(flagsOf(exposure));
   if (exposure.holdout) writer.f32(exposure.holdout.share);
+  if (exposure.memoryOff) writer.f32(exposure.memoryOff.share);
   if (exposure.scale !== 0) writer.f32(exposure.scale);
   writer
     .f64(exposure.at)
@@ -226,8 +229,9 @@ function readItem(reader: ByteReader): ShownItem {
   return item;
 }
 
-function flagsOf({ credited, holdout, reordered, scale }: RecordedExposure): number {
-  const flags = (credited ? CREDITED : 0) | (reordered ? REORDERED : 0) | (scale === 0 ? 0 : SCALED);
+function flagsOf({ credited, holdout, memoryOff, reordered, scale }: RecordedExposure): number {
+  const off = memoryOff ? MEMORY_OFF | (memoryOff.held ? SHOWN_NONE : 0) : 0;
+  const flags = (credited ? CREDITED : 0) | (reordered ? REORDERED : 0) | (scale === 0 ? 0 : SCALED) | off;
   if (!holdout) return flags;
   return flags | HOLDOUT | (holdout.held ? HELD : 0) | (holdout.differs ? DIFFERS : 0);
 }
@@ -249,6 +253,7 @@ function readExposure(reader: ByteReader): RecordedExposure {
     ...head,
     credited: has(CREDITED),
     holdout: has(HOLDOUT) ? { share: reader.f32(), held: has(HELD), differs: has(DIFFERS) } : undefined,
+    memoryOff: has(MEMORY_OFF) ? { share: reader.f32(), held: has(SHOWN_NONE) } : undefined,
     reordered: has(REORDERED),
     scale: has(SCALED) ? reader.f32() : 0,
     at: reader.f64(),

@@ -51,12 +51,20 @@ export interface ShownItem {
   readonly evidence: number;
 }
 
-/** How an episode was drawn while a share of them was held out: what measuring lift and weighing by propensity need. */
+/** How an episode was drawn while a share of them was served otherwise: what measuring lift and weighing by propensity need. */
 export interface HoldoutDraw {
-  /** The share that was held out when it was drawn, float32 in (0, 1]: the chance of `held`. */
+  /** The share when it was drawn, float32 in (0, 1]: the chance of `held`. */
   readonly share: number;
-  /** Served in the host's order, whatever was learned. */
+  /** Served in the host's order, whatever was learned; for the draw of memory: shown none. */
   readonly held: boolean;
+}
+
+/** The draws of an episode; undefined for a share of 0. */
+export interface EpisodeDraws {
+  /** Of the episodes that are shown memories. */
+  readonly holdout: HoldoutDraw | undefined;
+  /** `held`: shown no memory. */
+  readonly memoryOff: HoldoutDraw | undefined;
 }
 
 /** One retrieval: what was found, what was shown and for which kind of request. */
@@ -77,6 +85,8 @@ export interface RecordedExposure {
   readonly holdout:
     | (HoldoutDraw & { /** Whether the two orders would have shown different memories. */ readonly differs: boolean })
     | undefined;
+  /** Undefined when every episode was shown memories. The same for all exposures of an episode. */
+  readonly memoryOff: HoldoutDraw | undefined;
   /** Unix ms. */
   readonly at: number;
   readonly candidates: readonly { readonly id: string; readonly similarity: number }[];

@@ -13,7 +13,7 @@ export interface ArmCounts {
   squares: number;
 }
 
-/** Rewards of the episodes that were drawn while the same share was held out. */
+/** Rewards of the episodes that were drawn at the same share: `held`, and all others. */
 export interface HoldoutCounts {
   readonly share: number;
   /** Place in the ledger of the first exposure that counts: those before it belong to counts that were given up. */
@@ -29,33 +29,44 @@ const MAX_SHARES = 4;
 
 const emptyArm = (): ArmCounts => ({ episodes: 0, sum: 0, squares: 0 });
 
-/** Notes at which share an episode was drawn. To be called once, at its first exposure. */
-export function noteDraw(stats: { holdout?: HoldoutCounts[] }, { holdout, exposures }: EpisodeRecord): void {
-  const first = exposures[0];
-  if (!holdout || !first) return;
-  const counts = stats.holdout ?? [];
-  stats.holdout = counts;
-  if (counts.some(({ share }) => share === holdout.share)) return;
-  counts.push({ share: holdout.share, since: first.seq, learned: emptyArm(), held: emptyArm() });
-  if (counts.length > MAX_SHARES) counts.shift();
+/** Counts by the two draws. */
+interface DrawCounts {
+  holdout?: HoldoutCounts[];
+  memoryOff?: HoldoutCounts[];
+}
+
+const DRAWS = ["holdout", "memoryOff"] as const;
+
+/** Notes at which shares an episode was drawn. To be called once, at its first exposure. */
+export function noteDraw(stats: DrawCounts, episode: EpisodeRecord): void {
+  const first = episode.exposures[0];
+  for (const name of DRAWS) {
+    const draw = episode[name];
+    if (!draw || !first) continue;
+    const counts = stats[name] ?? [];
+    stats[name] = counts;
+    if (counts.some(({ share }) => share === draw.share)) continue;
+    counts.push({ share: draw.share, since: first.seq, learned: emptyArm(), held: emptyArm() });
+    if (counts.length > MAX_SHARES) counts.shift();
+  }
 }
 
 /**
- * Adds the reward that counts to the arm of its episode (`times` 1), or takes it back (−1). Every episode weighs the same: a
+ * Adds the reward that counts to the arms of its episode (`times` 1), or takes it back (−1). Every episode weighs the same: a
  * tier decides which reward counts, but weighing successes and failures by the tier that reported them would move the mean.
  */
-export function countReward(
-  stats: { holdout?: HoldoutCounts[] },
-  { reward, holdout, exposures }: EpisodeRecord,
-  times: 1 | -1,
-): void {
+export function countReward(stats: DrawCounts, episode: EpisodeRecord, times: 1 | -1): void {
+  const { reward, exposures } = episode;
   const first = exposures[0];
-  if (!reward || !holdout || !first) return;
-  const counts = stats.holdout?.find(({ share, since }) => share === holdout.share && since <= first.seq);
-  if (!counts) return;
-  const arm = holdout.held ? counts.held : counts.learned;
-  const units = Math.round(reward.reward * REWARD_UNITS);
-  arm.episodes += times;
-  arm.sum += times * units;
-  arm.squares += times * units * units;
+  if (!reward || !first) return;
+  for (const name of DRAWS) {
+    const draw = episode[name];
+    const counts = draw && stats[name]?.find(({ share, since }) => share === draw.share && since <= first.seq);
+    if (!counts) continue;
+    const arm = draw.held ? counts.held : counts.learned;
+    const units = Math.round(reward.reward * REWARD_UNITS);
+    arm.episodes += times;
+    arm.sum += times * units;
+    arm.squares += times * units * units;
+  }
 }

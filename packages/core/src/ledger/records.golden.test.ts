@@ -50,6 +50,7 @@ const episode: EpisodeRecord = {
   ],
   used: [{ id: "a", by: "citation" }],
   holdout: undefined,
+  memoryOff: undefined,
   audits: [],
   claims: [],
   taught: true,
@@ -71,8 +72,12 @@ describe("the record layouts, version 1", () => {
   });
 
   it("writes and reads the frozen bytes of an episode that was held out", () => {
-    const heldOut: EpisodeRecord = { ...emptyEpisode(), holdout: { share: 0.25, held: true } };
-    const frozen = "01000000000000000000000018000000803e";
+    const heldOut: EpisodeRecord = {
+      ...emptyEpisode(),
+      holdout: { share: 0.25, held: true },
+      memoryOff: { share: 0.5, held: false },
+    };
+    const frozen = "010000000000000000000000180000" + "00803e010000003f00";
     expect(hex(encodeEpisode(heldOut))).toBe(frozen);
     expect(decodeEpisode(bytesOf(frozen))).toEqual(heldOut);
   });

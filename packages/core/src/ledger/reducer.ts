@@ -3,7 +3,7 @@ import type { Learner } from "../learners/learner.js";
 import type { Reduce, Reduction, SequencedEntry } from "../store/store.js";
 import { countEpisode } from "./context-counts.js";
 import { Draft, type Loading } from "./draft.js";
-import { drawOf, groupsOf, similaritiesOf, toEpisodeExposure } from "./episode-exposure.js";
+import { groupsOf, similaritiesOf, toEpisodeExposure } from "./episode-exposure.js";
 import {
   type Claim,
   type CountedReward,
@@ -157,7 +157,11 @@ function* foldExposures<Shared, Memory>(
     episode.lastAt = Math.max(episode.lastAt, exposure.at);
   }
   if (event.suspendedAs !== undefined) yield* giveUpSuspended(draft, event.suspendedAs, event.episode);
-  if (episode.exposures.length === 0) episode.holdout = drawOf(event.exposures);
+  const [first] = event.exposures;
+  if (first && episode.exposures.length === 0) {
+    episode.holdout = first.holdout;
+    episode.memoryOff = first.memoryOff;
+  }
   countEpisode(stats, episode.exposures, added);
   episode.exposures.push(...added);
   if (added.length === episode.exposures.length) noteDraw(stats, episode);

@@ -18,6 +18,8 @@ interface RareCounts {
   contexts?: ContextCounts[];
   /** Rewards of the two arms, one element per share of episodes that was held out; absent before there was one. */
   holdout?: HoldoutCounts[];
+  /** The same by share of episodes that were shown no memory. */
+  memoryOff?: HoldoutCounts[];
 }
 
 /** Counters of a namespace, folded like everything else. */
@@ -73,7 +75,7 @@ export function encodeStats(stats: StatsRecord): Uint8Array {
   const writer = new ByteWriter().u8(LAYOUT).text(stats.learner);
   for (const count of COUNTED) writer.f64(stats[count]);
   for (const tier of OUTCOME_TIERS) writer.f64(stats.outcomes[tier]);
-  const { revocations, lastPruned, endedBadly, capped, contexts, holdout } = stats;
-  const rare = JSON.stringify({ revocations, lastPruned, endedBadly, capped, contexts, holdout });
+  const { revocations, lastPruned, endedBadly, capped, contexts, holdout, memoryOff } = stats;
+  const rare = JSON.stringify({ revocations, lastPruned, endedBadly, capped, contexts, holdout, memoryOff });
   return writer.text(rare === "{}" ? "" : rare).finish();
 }

@@ -5,19 +5,24 @@ import { type LedgerEntry, STORE_LIMITS, type StateWrite } from "./store.js";
  * Refuses a name that stores could confuse with another: empty, too long, or with lone surrogates (which have no UTF-8 form,
  * so that two different ones would become one). Anything else is legal: NUL, `%`, `_`, look-alikes.
  *
- * @throws INVALID_ID, or LIMIT_EXCEEDED beyond {@link STORE_LIMITS}.nameLength.
+ * @param limit in UTF-16 units; {@link STORE_LIMITS}.nameLength by default
+ * @throws INVALID_ID, or LIMIT_EXCEEDED beyond the limit.
  */
-export function assertName(name: unknown, what: string): asserts name is string {
+export function assertName(
+  name: unknown,
+  what: string,
+  limit: number = STORE_LIMITS.nameLength,
+): asserts name is string {
   if (typeof name !== "string" || name.length === 0) {
     throw new QavrError("INVALID_ID", `The ${what} must be a string that is not empty. Received ${describe(name)}.`, {
       details: { what, received: describe(name) },
     });
   }
-  if (name.length > STORE_LIMITS.nameLength) {
+  if (name.length > limit) {
     throw new QavrError(
       "LIMIT_EXCEEDED",
-      `The ${what} has ${name.length} characters; at most ${STORE_LIMITS.nameLength} are kept. Shorten or hash it.`,
-      { details: { what, length: name.length, limit: STORE_LIMITS.nameLength } },
+      `The ${what} has ${name.length} characters; at most ${limit} are kept. Shorten or hash it.`,
+      { details: { what, length: name.length, limit } },
     );
   }
   if (!name.isWellFormed()) {

@@ -91,6 +91,7 @@ export function rankedSkills(fields: RankedSkillsFields): AgentMiddleware {
       k,
       fetchK: widthFor(skills, k),
       idOf: ({ id }) => id,
+      required: true,
     });
   }
 

@@ -73,6 +73,7 @@ export function rankedTools(fields: RankedToolsFields): AgentMiddleware {
     base: base ?? describedCollections(DEFAULTS.collection)(tools),
     k,
     idOf: ({ id }) => id,
+    required: true,
     fetchK: Math.max(k, Math.min(all.size, MOST)),
   });
   const stateKey = `_${name}`;

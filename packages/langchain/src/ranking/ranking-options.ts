@@ -56,6 +56,8 @@ export interface RankingOptions extends DocumentIdOptions {
    * For facts that go out of date; where old ones stay right it costs places. @default none
    */
   readonly recency?: DocumentRecency | undefined;
+  /** True for what a run cannot do without: it is returned also where memory is off (`memoryOff`). @default false */
+  readonly required?: boolean | undefined;
   /** True adds the ranking to each document's metadata, under `qavr`. For debugging, and for documents that pass a checkpoint. @default false */
   readonly annotate?: boolean | undefined;
 }
@@ -75,6 +77,7 @@ const OPTIONS: OptionTable<RankingOptions> = {
   unverified: FUNCTION,
   groupKey: TEXT,
   recency: true,
+  required: true,
   annotate: true,
   idOf: FUNCTION,
   idKey: TEXT,

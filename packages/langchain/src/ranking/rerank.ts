@@ -121,6 +121,7 @@ function rankingOf(
         group: groupIn(document.metadata, options.groupKey),
       })),
       topK,
+      required: options.required,
       ...(unrecorded ? { record: false, returned: unrecorded.returned } : { keepOrder }),
       ...(vector && host ? { vector, space: spaceOf(host, vector, options) } : {}),
       ...(!vector && text !== undefined ? { text } : {}),

@@ -35,7 +35,16 @@ export async function rankDescribed(
         text: of,
         label: toLabel(label?.({ collection, id: storable(id), text: of, metadata: undefined })),
       }));
-      return { namespace, context, collection, text, candidates, topK, record: run.session !== undefined };
+      return {
+        namespace,
+        context,
+        collection,
+        text,
+        candidates,
+        topK,
+        record: run.session !== undefined,
+        required: true,
+      };
     },
     mapOut(ranking) {
       const places = ranking.items.map(({ index }) => index);

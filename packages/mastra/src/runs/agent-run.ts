@@ -128,7 +128,7 @@ export function newRun(
   };
 }
 
-/** True for a run with recorded memories, or with memories that will be recorded at its end. */
-export function hasRecordedMemories({ session, memories, resumed }: AgentRun): boolean {
-  return session !== undefined && (memories.length > 0 || resumed);
+/** True for a run with recorded memories, also one that is shown none to measure their worth, or with memories that will be recorded at its end. */
+export function hasRecordedMemories({ session, memories, rankings, resumed }: AgentRun): boolean {
+  return session !== undefined && (memories.length > 0 || resumed || rankings.some(({ memoryOff }) => memoryOff));
 }

@@ -21,7 +21,8 @@ const WARM_RUNS = 100;
 
 /** Is it learning, does it help, how sure is that? */
 export function stateOf(status: NamespaceStatus): LearningState {
-  const { episodes, taught, contexts, lift } = status;
+  const { episodes, taught, contexts, lift, memoryLift } = status;
+  const lifts = `${liftSentence(lift)}${memorySentence(memoryLift)}`;
   if (episodes.recorded === 0) return { level: "empty", sentence: "No run is recorded yet." };
   if (taught === 0) {
     const sentence = `Not learning: ${plural(episodes.recorded, "run")} recorded, and no outcome has taught anything. Run npx qavr doctor.`;
@@ -34,10 +35,10 @@ export function stateOf(status: NamespaceStatus): LearningState {
   const have = `${plural(taught, "run")} ${taught === 1 ? "has" : "have"} taught`;
   const cold = contexts.length > 0 ? warm === 0 : taught < WARM_RUNS;
   if (cold && !harming) {
-    const sentence = `Cold: ${have} so far${several}. Rankings stay near the host's order. ${liftSentence(lift)}`;
+    const sentence = `Cold: ${have} so far${several}. Rankings stay near the host's order. ${lifts}`;
     return { level: "cold", sentence };
   }
-  const sentence = `${harming ? "Learning harms" : "Learning"}: ${have}${several}. ${liftSentence(lift)}`;
+  const sentence = `${harming ? "Learning harms" : "Learning"}: ${have}${several}. ${lifts}`;
   return { level: harming ? "harming" : "learning", sentence };
 }
 
@@ -49,4 +50,14 @@ function liftSentence(lift: NamespaceStatus["lift"]): string {
   }
   const { difference, low, high } = lift.lift;
   return `Lift ${points(difference)} points (95 % interval ${points(low)} … ${points(high)}, ${count(learned)} learned and ${count(holdout)} held-out runs).`;
+}
+
+function memorySentence(lift: NamespaceStatus["memoryLift"]): string {
+  if (!lift) return "";
+  const { shown, off, needed } = lift.episodes;
+  if (lift.lift === "not enough") {
+    return ` Memory off needs ${needed} judged runs on each side: ${count(shown)} with memories, ${count(off)} without so far.`;
+  }
+  const { difference, low, high } = lift.lift;
+  return ` Memory itself is worth ${points(difference)} points (${points(low)} … ${points(high)}, ${count(off)} runs without memories).`;
 }

@@ -28,6 +28,7 @@ export interface StatusReport {
   };
   readonly outcomes: NamespaceStatus["outcomes"];
   readonly lift?: LiftReport;
+  readonly memoryLift?: LiftReport<"shown" | "off">;
   readonly curve: {
     readonly points: readonly CurvePoint[];
     /** False where no run was judged: the points are then of runs that merely ended, or threw. */
@@ -52,7 +53,7 @@ export async function statusReport(ledger: Ledger, progress?: Progress): Promise
   const { engine, place, namespace, namespaces } = ledger;
   const status = await engine.status({ namespace });
   const { judged, runs, rewarded, reporters, events, sampled } = await readRuns(ledger, progress);
-  const { learner, episodes, taught, outcomes, lift, contexts, collections, sources } = status;
+  const { learner, episodes, taught, outcomes, lift, memoryLift, contexts, collections, sources } = status;
   const ends = (pick: "best" | "worst", sign: 1 | -1): Extreme[] =>
     collections
       .flatMap((known) => known[pick].map((memory) => ({ ...memory, collection: known.collection })))
@@ -74,6 +75,7 @@ export async function statusReport(ledger: Ledger, progress?: Progress): Promise
     },
     outcomes,
     ...(lift ? { lift } : {}),
+    ...(memoryLift ? { memoryLift } : {}),
     curve: {
       points: curveOf(judged),
       judged: judged.some(({ tier }) => JUDGEMENTS.has(tier)),

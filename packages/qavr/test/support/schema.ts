@@ -29,7 +29,7 @@ const notShown = z.strictObject({
   similarity: z.number(),
   shift: z.number(),
   score: z.number(),
-  reason: z.enum(["outranked", "dropped", "held-out", "order-kept"]),
+  reason: z.enum(["outranked", "dropped", "held-out", "order-kept", "memory-off"]),
 });
 const outcome = z.strictObject({
   reward: share.nullable(),
@@ -84,13 +84,19 @@ const memory = z.strictObject({
   success: z.strictObject({ share, low: share, high: share }).optional(),
 });
 const extreme = z.strictObject({ ...named, collection: z.string(), utility: z.number(), evidence: z.number() });
+const difference = z.union([
+  z.literal("not enough"),
+  z.strictObject({ difference: z.number(), low: z.number(), high: z.number() }),
+]);
 const lift = z.strictObject({
   episodes: z.strictObject({ learned: z.int(), holdout: z.int(), needed: z.int() }),
   success: z.strictObject({ learned: share, holdout: share }).optional(),
-  lift: z.union([
-    z.literal("not enough"),
-    z.strictObject({ difference: z.number(), low: z.number(), high: z.number() }),
-  ]),
+  lift: difference,
+});
+const memoryLift = z.strictObject({
+  episodes: z.strictObject({ shown: z.int(), off: z.int(), needed: z.int() }),
+  success: z.strictObject({ shown: share, off: share }).optional(),
+  lift: difference,
 });
 const status = z.strictObject({
   store: z.string(),
@@ -107,6 +113,7 @@ const status = z.strictObject({
   }),
   outcomes: z.record(tier, z.int()),
   lift: lift.optional(),
+  memoryLift: memoryLift.optional(),
   curve: z.strictObject({
     points: z.array(
       z.strictObject({

@@ -1,21 +1,24 @@
 import { textHash } from "../../embedding/text-hash.js";
-import type { HoldoutDraw } from "../../ledger/events.js";
+import type { EpisodeDraws, HoldoutDraw } from "../../ledger/events.js";
 import type { OpenEpisode } from "./open-episodes.js";
 
-/** Keeps the draw apart from every other use of the hash. */
+/** Keeps the draw of order apart from every other use of the hash; the next number is that of memory. */
 const SEED = 0x401d;
 
 /**
- * How an episode is drawn: held out when the hash of its id, read as a fraction, lies below the share. The same id gives the
- * same draw in every process; an episode that showed something before keeps the draw that was recorded, whatever the share is now.
+ * How an episode is drawn: shown no memory, or held out, when the hash of its id, read as a fraction, lies below the share. The same id
+ * gives the same draws in every process; an episode that showed something before keeps those that were recorded, whatever the shares are
+ * now. An episode that is shown nothing has no order to hold out.
  *
- * @param share in [0, 1]; 0 draws nothing
+ * @param shares each in [0, 1]; 0 draws nothing
  */
-export function drawHoldout(
+export function drawEpisode(
   { id, earlier }: Pick<OpenEpisode, "id" | "earlier">,
-  share: number,
-): HoldoutDraw | undefined {
-  if (earlier && earlier.exposures.length > 0) return earlier.holdout;
-  if (share === 0) return undefined;
-  return { share: Math.fround(share), held: textHash(id, SEED) < share * 2 ** 32 };
+  shares: { readonly holdout: number; readonly memoryOff: number },
+): EpisodeDraws {
+  if (earlier && earlier.exposures.length > 0) return earlier;
+  const draw = (share: number, seed: number): HoldoutDraw | undefined =>
+    share === 0 ? undefined : { share: Math.fround(share), held: textHash(id, seed) < share * 2 ** 32 };
+  const memoryOff = draw(shares.memoryOff, SEED + 1);
+  return { memoryOff, holdout: memoryOff?.held ? undefined : draw(shares.holdout, SEED) };
 }

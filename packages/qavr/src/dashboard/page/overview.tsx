@@ -128,7 +128,7 @@ function Screen(report: StatusReport): JSX.Element {
   );
 }
 
-function Tiles({ runs, lift, curve, memories, outcomes }: StatusReport): JSX.Element {
+function Tiles({ runs, lift, memoryLift, curve, memories, outcomes }: StatusReport): JSX.Element {
   const last = curve.points.at(-1);
   const measured = typeof lift?.lift === "object" ? lift.lift : undefined;
   const tiers = Object.entries(outcomes)
@@ -152,6 +152,12 @@ function Tiles({ runs, lift, curve, memories, outcomes }: StatusReport): JSX.Ele
               ? "too few runs yet"
               : "not measured: set holdout"}
         </dd>
+        {typeof memoryLift?.lift === "object" ? (
+          <dd class="dim">
+            memory itself {points(memoryLift.lift.difference)}: {points(memoryLift.lift.low)} …{" "}
+            {points(memoryLift.lift.high)}
+          </dd>
+        ) : null}
       </div>
       <div>
         <dt>runs</dt>
