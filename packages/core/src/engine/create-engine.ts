@@ -59,6 +59,9 @@ export const ENGINE_DEFAULTS: ResolvedOptions = {
   writeTimeout: 10_000,
 };
 
+/** A random UUID to base 36: 25 characters instead of 36, which a ledger keeps eight times for each episode. */
+const shortId = () => BigInt(`0x${crypto.randomUUID().replaceAll("-", "")}`).toString(36);
+
 /** Loads what most processes never use. */
 const onFirstUse = () => import("./on-first-use.js");
 
@@ -79,7 +82,7 @@ export function createEngine(options: EngineOptions): Engine {
   const { governance, setTimer = platformTimer } = options;
   const learner: Learner = options.learner ?? (oar() as Learner);
   const now = checkedClock(options.clock ?? Date.now);
-  const createId = checkedIds(options.createId ?? (() => crypto.randomUUID()));
+  const createId = checkedIds(options.createId ?? shortId);
   const log = safeLog(options);
   const tasks = createTaskTracker();
   const reduce = ledgerReducer(learner, governance, true);
