@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createEngine, type Engine, memoryStore, oar, type Store } from "@qavr/core";
-import { forget, replay, revoke } from "@qavr/core/maintenance";
+import { forget, replay } from "@qavr/core/maintenance";
 import type { Reduce, SequencedEntry } from "@qavr/core/store";
 import { ledgerReducer } from "@qavr/core/store";
 import { sqliteStore } from "@qavr/sqlite";
@@ -117,34 +117,3 @@ async function dump(
   }
   return { entries: await store.readEntries("default", { limit: 10_000 }), states };
 }
-
-describe("a revocation that is killed during the rebuild", () => {
-  it("leaves the memories unknown in every handle, until a replay", async () => {
-    const schema = server.schema();
-    const killed = {
-      ...postgresStore({ pool: server.pool, schema }),
-      readCheckpoint: () => Promise.reject(new Error("killed")),
-    };
-    const other = postgresStore({ pool: server.pool, schema });
-    const [left, right] = [killed, other].map((store) => createEngine({ store, readTimeout: 5_000 })) as [
-      Engine,
-      Engine,
-    ];
-    const candidates = [0.9, 0.88, 0.86].map((similarity, i) => ({ id: `d${i}`, similarity }));
-    const order = async (engine: Engine): Promise<string[]> => {
-      await other.refresh("default");
-      return (await engine.rank({ candidates, topK: 3, record: false })).items.map(({ id }) => id);
-    };
-    for (let run = 0; run < 20; run++) {
-      const { episode } = await left.rank({ candidates: [...candidates].reverse(), topK: 1, keepOrder: true });
-      await left.end(episode, { reward: true, source: "liar" });
-    }
-    expect(await order(right)).toEqual(["d2", "d0", "d1"]);
-    await expect(revoke(left, { namespace: "default", source: "liar" })).rejects.toThrow("killed");
-    expect(await order(right)).toEqual(["d0", "d1", "d2"]);
-    expect(await replay(right, { write: true })).toMatchObject({ identical: false });
-    expect(await replay(right)).toMatchObject({ identical: true });
-    expect(await right.status()).toMatchObject({ rebuildPending: false });
-    for (const engine of [left, right]) await engine.close();
-  });
-});

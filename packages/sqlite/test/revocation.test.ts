@@ -36,26 +36,4 @@ describe("a revocation in one handle of a file", () => {
     expect(await third.status()).toMatchObject({ revocations: 1, outcomes: { user: 0 } });
     await third.close();
   });
-
-  it("that is killed during the rebuild leaves the memories unknown in every handle, until a replay", async () => {
-    const path = join(folder, "ledger.db");
-    const killed = { ...sqliteStore(path), readCheckpoint: () => Promise.reject(new Error("killed")) };
-    const [left, right] = [killed, sqliteStore(path)].map((store) => createEngine({ store }));
-    if (!left || !right) throw new Error("There are two engines.");
-    const candidates = [0.9, 0.88, 0.86].map((similarity, i) => ({ id: `d${i}`, similarity }));
-    const order = async (engine: typeof left): Promise<string[]> =>
-      (await engine.rank({ candidates, topK: 3, record: false })).items.map(({ id }) => id);
-    for (let run = 0; run < 20; run++) {
-      const { episode } = await left.rank({ candidates: [...candidates].reverse(), topK: 1, keepOrder: true });
-      await left.end(episode, { reward: true, source: "liar" });
-    }
-    expect(await order(right)).toEqual(["d2", "d0", "d1"]);
-    await expect(revoke(left, { namespace: "default", source: "liar" })).rejects.toThrow("killed");
-    expect(await order(right)).toEqual(["d0", "d1", "d2"]);
-    expect(await right.status()).toMatchObject({ rebuildPending: true });
-    expect(await replay(right, { write: true })).toMatchObject({ identical: false });
-    expect(await replay(right)).toMatchObject({ identical: true });
-    expect(await right.status()).toMatchObject({ rebuildPending: false });
-    await Promise.all([left.close(), right.close()]);
-  });
 });

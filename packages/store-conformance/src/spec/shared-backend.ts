@@ -1,3 +1,5 @@
+import { createEngine, type Engine, type Store } from "@qavr/core";
+import { replay, revoke } from "@qavr/core/maintenance";
 import { expect } from "vitest";
 import type { ConformanceTopic } from "../conformance-case.js";
 import { plainFold } from "../fixtures/plain-fold.js";
@@ -123,6 +125,34 @@ export const sharedBackend: ConformanceTopic = {
           const folded = plainFold(entries, scriptedReduction);
           expect(await allStates(handle, "n", "s")).toEqual(folded.get("s"));
         }
+      },
+    },
+    {
+      title: "rank by nothing that a revocation takes out, also when it is killed before its rebuild",
+      needs: "sharedBackend",
+      async run({ store, open }) {
+        const other = await open();
+        const killed: Store = { ...store, readCheckpoint: () => Promise.reject(new Error("killed")) };
+        const [left, right] = [killed, other].map((store) => createEngine({ store, readTimeout: 5_000 })) as [
+          Engine,
+          Engine,
+        ];
+        const candidates = [0.9, 0.88, 0.86].map((similarity, i) => ({ id: `d${i}`, similarity }));
+        const order = async (): Promise<string[]> => {
+          await other.refresh?.("default");
+          return (await right.rank({ candidates, topK: 3, record: false })).items.map(({ id }) => id);
+        };
+        for (let run = 0; run < 20; run++) {
+          const { episode } = await left.rank({ candidates: candidates.toReversed(), topK: 1, keepOrder: true });
+          await left.end(episode, { reward: true, source: "liar" });
+        }
+        expect(await order()).toEqual(["d2", "d0", "d1"]);
+        await expect(revoke(left, { namespace: "default", source: "liar" })).rejects.toThrow("killed");
+        expect(await order()).toEqual(["d0", "d1", "d2"]);
+        expect(await right.status()).toMatchObject({ rebuildPending: true });
+        expect(await replay(right, { write: true })).toMatchObject({ identical: false });
+        expect(await replay(right)).toMatchObject({ identical: true });
+        expect(await right.status()).toMatchObject({ rebuildPending: false });
       },
     },
     {
