@@ -47,14 +47,14 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "status",
     summary: "is it learning, does it help, how sure: one screen",
-    examples: ["npx qavr status", "npx qavr status --store postgres://localhost/app --namespace support"],
+    examples: ["status", "status --store postgres://localhost/app --namespace support"],
     load: () => import("./commands/status.js"),
   },
   {
     name: "doctor",
     summary: "what keeps it from learning: is the loop closed, is the ledger whole (writes with --fix)",
     options: [new Option("--fix", "mend indexes and states, and complete a revocation that was broken off")],
-    examples: ["npx qavr doctor", "npx qavr doctor --json || echo 'the loop is open'"],
+    examples: ["doctor", "doctor --json || echo 'the loop is open'"],
     load: () => import("./commands/doctor.js"),
   },
   {
@@ -69,14 +69,14 @@ export const COMMANDS: readonly CommandEntry[] = [
         "names besides localhost under which it is opened, such as a dev container's",
       ),
     ],
-    examples: ["npx qavr dashboard", "npx qavr dashboard --port 8080 --store postgres://localhost/app"],
+    examples: ["dashboard", "dashboard --port 8080 --store postgres://localhost/app"],
     load: () => import("./commands/dashboard.js"),
   },
   {
     name: "why",
     summary: "why a run got its memories, or where a memory was ranked and why it was not shown",
     args: "<run-or-memory>",
-    examples: ["npx qavr why 4f1c2d6e-8a53-4a0e-9a57-0d6b2a4f7d11", 'npx qavr why "reset-password" --json'],
+    examples: ["why 4ncb1r0gzr1x8bq2h6k5v9wtd", 'why "reset-password" --json'],
     load: () => import("./commands/why.js"),
   },
   {
@@ -88,7 +88,7 @@ export const COMMANDS: readonly CommandEntry[] = [
       new Option("-c, --collection <name>", "only this collection"),
       limit(),
     ],
-    examples: ["npx qavr memories --worst", "npx qavr memories --order shown --limit 100 --json"],
+    examples: ["memories --worst", "memories --order shown --limit 100 --json"],
     load: () => import("./commands/memories.js"),
   },
   {
@@ -98,7 +98,7 @@ export const COMMANDS: readonly CommandEntry[] = [
       limit(),
       new Option("-b, --before <place>", "only runs before this place in the ledger").argParser(whole(1)),
     ],
-    examples: ["npx qavr runs", "npx qavr runs --limit 100 --json"],
+    examples: ["runs", "runs --limit 100 --json"],
     load: () => import("./commands/runs.js"),
   },
   {
@@ -110,7 +110,7 @@ export const COMMANDS: readonly CommandEntry[] = [
         "name of a learner, such as similarity, qValue, successRate",
       ).makeOptionMandatory(),
     ],
-    examples: ["npx qavr eval --learner similarity", "npx qavr eval --learner successRate --namespace support"],
+    examples: ["eval --learner similarity", "eval --learner successRate --namespace support"],
     load: () => import("./commands/eval.js"),
   },
   {
@@ -125,7 +125,7 @@ export const COMMANDS: readonly CommandEntry[] = [
       new Option("--dry-run", "only say what would change"),
       new Option("--yes", "take them out for good"),
     ],
-    examples: ["npx qavr revoke --source thumbs --dry-run", "npx qavr revoke --source thumbs --from 2026-05-01 --yes"],
+    examples: ["revoke --source thumbs --dry-run", "revoke --source thumbs --from 2026-05-01 --yes"],
     load: () => import("./commands/revoke.js"),
   },
   {
@@ -133,7 +133,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: "let it learn on a made-up support desk, in a temporary ledger, and show the result",
     options: [new Option("--runs <number>", "runs to learn from").default(600).argParser(whole(20))],
     opensLedger: false,
-    examples: ["npx qavr demo", "npx qavr demo --runs 200 --json"],
+    examples: ["demo", "demo --runs 200 --json"],
     load: () => import("./commands/demo.js"),
   },
   {
@@ -142,10 +142,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     args: "<text>",
     options: [file(), new Option("--id <id>", "id of the note; one that is known is replaced")],
     opensLedger: false,
-    examples: [
-      'npx qavr notes add "On EACCES, fix the permissions."',
-      'npx qavr notes add --id deploy "Clear the cache first."',
-    ],
+    examples: ['notes add "On EACCES, fix the permissions."', 'notes add --id deploy "Clear the cache first."'],
     load: () => import("./commands/notes/add.js"),
   },
   {
@@ -154,7 +151,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     args: "<words...>",
     options: [file(), limit()],
     opensLedger: false,
-    examples: ["npx qavr notes search deploy fails", "npx qavr notes search EACCES --limit 3 --json"],
+    examples: ["notes search deploy fails", "notes search EACCES --limit 3 --json"],
     load: () => import("./commands/notes/search.js"),
   },
   {
@@ -165,19 +162,19 @@ export const COMMANDS: readonly CommandEntry[] = [
       new Option("--dry-run", "only say what would be archived"),
       new Option("--yes", "archive them; nothing is deleted"),
     ],
-    examples: ["npx qavr notes prune --dry-run", "npx qavr notes prune --yes --file team.db"],
+    examples: ["notes prune --dry-run", "notes prune --yes --file team.db"],
     load: () => import("./commands/notes/prune.js"),
   },
   {
     name: "ledger verify",
     summary: "read everything and compare it with its digests",
-    examples: ["npx qavr ledger verify", "npx qavr ledger verify --store backup.db --json"],
+    examples: ["ledger verify", "ledger verify --store backup.db --json"],
     load: () => import("./commands/ledger/verify.js"),
   },
   {
     name: "ledger repair",
     summary: "build indexes and states again from the ledger (writes)",
-    examples: ["npx qavr ledger repair", "npx qavr ledger repair --store postgres://localhost/app"],
+    examples: ["ledger repair", "ledger repair --store postgres://localhost/app"],
     load: () => import("./commands/ledger/repair.js"),
   },
   {
@@ -187,17 +184,14 @@ export const COMMANDS: readonly CommandEntry[] = [
       new Option("--older-than <days>", "age of the entries that go").default(30).argParser(whole(0)),
       new Option("--yes", "drop them for good"),
     ],
-    examples: ["npx qavr ledger compact --older-than 90 --yes", "npx qavr ledger compact --namespace support --yes"],
+    examples: ["ledger compact --older-than 90 --yes", "ledger compact --namespace support --yes"],
     load: () => import("./commands/ledger/compact.js"),
   },
   {
     name: "ledger backup",
     summary: "copy a SQLite ledger to a new file and verify the copy; applications may go on writing",
     args: "<file>",
-    examples: [
-      "npx qavr ledger backup backup.db",
-      "npx qavr ledger backup /backups/monday.db --store app/.qavr/ledger.db",
-    ],
+    examples: ["ledger backup backup.db", "ledger backup /backups/monday.db --store app/.qavr/ledger.db"],
     load: () => import("./commands/ledger/backup.js"),
   },
   {
@@ -205,10 +199,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: "make a ledger of a backup, at a new path (writes)",
     args: "<backup> <file>",
     opensLedger: false,
-    examples: [
-      "npx qavr ledger restore backup.db .qavr/ledger.db",
-      "npx qavr ledger restore backup.db restored.db --json",
-    ],
+    examples: ["ledger restore backup.db .qavr/ledger.db", "ledger restore backup.db restored.db --json"],
     load: () => import("./commands/ledger/restore.js"),
   },
   {
@@ -216,8 +207,8 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: "copy a ledger to an empty place, SQLite or PostgreSQL, and verify it there (writes there)",
     options: [new Option("--to <place>", "path or postgres:// URL").makeOptionMandatory()],
     examples: [
-      "npx qavr ledger move --to postgres://localhost/app",
-      "npx qavr ledger move --store postgres://localhost/app --to ledger.db",
+      "ledger move --to postgres://localhost/app",
+      "ledger move --store postgres://localhost/app --to ledger.db",
     ],
     load: () => import("./commands/ledger/move.js"),
   },
@@ -226,8 +217,8 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: "distribute a PostgreSQL ledger over a Citus cluster, or bring it back with 0 shards (writes)",
     args: "<number>",
     examples: [
-      "npx qavr ledger shards 32 --store postgres://coordinator/app",
-      "npx qavr ledger shards 0 --store postgres://coordinator/app",
+      "ledger shards 32 --store postgres://coordinator/app",
+      "ledger shards 0 --store postgres://coordinator/app",
     ],
     load: () => import("./commands/ledger/shards.js"),
   },
@@ -235,20 +226,14 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: "ledger export",
     summary: "print what was learned of a collection, for another namespace or ledger",
     options: [new Option("-c, --collection <name>", "which collection (default: the only one)")],
-    examples: [
-      "npx qavr ledger export > learned.json",
-      "npx qavr ledger export --collection docs --namespace support > learned.json",
-    ],
+    examples: ["ledger export > learned.json", "ledger export --collection docs --namespace support > learned.json"],
     load: () => import("./commands/ledger/export.js"),
   },
   {
     name: "ledger import",
     summary: "take over what another ledger has learned (writes)",
     args: "<file>",
-    examples: [
-      "npx qavr ledger import learned.json",
-      "npx qavr ledger import learned.json --store new.db --namespace support",
-    ],
+    examples: ["ledger import learned.json", "ledger import learned.json --store new.db --namespace support"],
     load: () => import("./commands/ledger/import.js"),
   },
 ];

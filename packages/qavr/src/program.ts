@@ -66,7 +66,7 @@ function createProgram({ stdout, stderr }: Streams, action: Action): Command {
     }
     command.option("--json", "print JSON, one object, in a documented form");
     command.option("--no-color", "plain text; also with NO_COLOR, TERM=dumb, or into a pipe");
-    command.addHelpText("after", `\nExamples:\n${entry.examples.map((example) => `  ${example}`).join("\n")}`);
+    command.addHelpText("after", `\nExamples:\n${entry.examples.map((example) => `  npx qavr ${example}`).join("\n")}`);
     command.action(() => action(entry, command.args, command.opts<CommonOptions>()));
   }
   return program;
