@@ -19,10 +19,10 @@ const WRITERS = 2;
 /** How long the writers write alone, for comparison, ms. */
 const ALONE = { quick: 200, full: 5_000 } as const;
 /** Work that takes longer than this many times its quiet time, and longer than a minute, is given up. */
-const PATIENCE = 30;
-const LEAST_PATIENCE = 60_000;
-/** Patience with the mutant that never finishes, ms. */
-const IMPATIENT = { quick: 1_000, full: 10_000 } as const;
+const TIMEOUT_FACTOR = 30;
+const LEAST_TIMEOUT = 60_000;
+/** Timeout of the mutant that never finishes, ms. */
+const MUTANT_TIMEOUT = { quick: 1_000, full: 10_000 } as const;
 /** Replays with a fault. */
 const MUTATED = 20;
 const TOGETHER = 50;
@@ -34,7 +34,14 @@ const AGO = 90 * 86_400_000;
 interface Kind {
   readonly name: string;
   /** Makes two ledgers of the same outcomes. */
-  fill(outcomes: number): Promise<readonly [quiet: Place, live: Place]>;
+  fill(outcomes: number): Promise<Filled>;
+}
+
+interface Filled {
+  readonly quiet: Place;
+  readonly live: Place;
+  /** How long the outcomes of one ledger took, ms. */
+  readonly writing: number;
 }
 
 interface Place {
@@ -86,17 +93,17 @@ async function maintain(
   store: Store,
   outcomes: number,
   work: Readonly<Record<string, Work>>,
-  patienceWith: (name: string) => number,
+  timeoutOf: (name: string) => number,
 ): Promise<readonly Done[]> {
   const engine = createEngine({ store, writeTimeout: 120_000 });
   const done: Done[] = [];
   for (const [name, run] of Object.entries(work)) {
     const from = now();
-    const patience = patienceWith(name);
+    const timeout = timeoutOf(name);
     const over = new AbortController();
     const working = run(engine, outcomes).catch((error: unknown): Report => ({ problem: String(error) }));
-    const late: Report = { problem: `not finished after ${Math.round(patience / 1_000)} s` };
-    const lateness = pause(patience, late, { signal: over.signal }).catch(() => late);
+    const late: Report = { problem: `not finished after ${Math.round(timeout / 1_000)} s` };
+    const lateness = pause(timeout, late, { signal: over.signal }).catch(() => late);
     const report = await Promise.race([working, lateness]);
     over.abort();
     const to = now();
@@ -183,8 +190,9 @@ async function wrongFacts(
   return wrong;
 }
 
-/** Records outcomes of long ago. */
-async function seed(store: Store, outcomes: number): Promise<void> {
+/** Records outcomes of long ago. Returns how long that took, ms. */
+async function seed(store: Store, outcomes: number): Promise<number> {
+  const started = performance.now();
   let clock = Date.now() - AGO;
   const engine = createEngine({ store, clock: () => (clock += 1) });
   for (let run = 0; run < outcomes; run += TOGETHER) {
@@ -195,6 +203,7 @@ async function seed(store: Store, outcomes: number): Promise<void> {
     );
   }
   await engine.close();
+  return performance.now() - started;
 }
 
 const sqlite = (folder: string): Kind => ({
@@ -205,9 +214,9 @@ const sqlite = (folder: string): Kind => ({
       return { location, schema: "", open: () => sqliteStore({ path: location, busyTimeout: 60_000 }) };
     };
     const [quiet, live] = [place("quiet"), place("live")];
-    await seed(quiet.open(), outcomes);
+    const writing = await seed(quiet.open(), outcomes);
     copyFileSync(quiet.location, live.location);
-    return [quiet, live];
+    return { quiet, live, writing };
   },
 });
 
@@ -222,9 +231,10 @@ const postgres = (url: string): Kind => ({
         open: () => postgresStore({ connectionString: url, schema, lockTimeout: 60_000 }),
       };
     };
-    const both = [place("quiet"), place("live")] as const;
-    for (const { open } of both) await seed(open(), outcomes);
-    return both;
+    const [quiet, live] = [place("quiet"), place("live")];
+    const writing = await seed(quiet.open(), outcomes);
+    await seed(live.open(), outcomes);
+    return { quiet, live, writing };
   },
 });
 
@@ -241,8 +251,8 @@ const ratio = (value: number, floor: number): string => (floor > 0 ? `${(value /
 
 /** Maintenance of a ledger of so many outcomes, quiet and then beside writers. */
 async function beside(kind: Kind, outcomes: number, alone: number): Promise<CheckResult> {
-  const [quiet, live] = await kind.fill(outcomes);
-  const before = await maintain(quiet.open(), outcomes, WORK, () => LEAST_PATIENCE * PATIENCE);
+  const { quiet, live, writing } = await kind.fill(outcomes);
+  const before = await maintain(quiet.open(), outcomes, WORK, () => LEAST_TIMEOUT * TIMEOUT_FACTOR);
   const quietly = (name: string): Done => before.find((one) => one.name === name) as Done;
   const writers = new ForeignWriters(live);
   await writers.writing();
@@ -250,7 +260,7 @@ async function beside(kind: Kind, outcomes: number, alone: number): Promise<Chec
   await pause(alone);
   const meanwhile = now();
   const done = await maintain(live.open(), outcomes, WORK, (name) =>
-    Math.max(LEAST_PATIENCE, PATIENCE * (quietly(name).to - quietly(name).from)),
+    Math.max(LEAST_TIMEOUT, TIMEOUT_FACTOR * (quietly(name).to - quietly(name).from)),
   );
   const written = await writers.stop();
   const wrong = [
@@ -258,6 +268,8 @@ async function beside(kind: Kind, outcomes: number, alone: number): Promise<Chec
     ...(await wrongFacts(live, outcomes, written, done)),
   ];
   const usual = p99(written, started, meanwhile);
+  const timesAsFast = (name: string): string => `${(writing / (quietly(name).to - quietly(name).from)).toFixed(1)} ×`;
+  const speed = `quiet verify and replay ${timesAsFast("verify")} and ${timesAsFast("replay")} as fast as the ledger was written, ${TOGETHER} runs at a time`;
   const said = done.map((one) => {
     const { name, from, to } = one;
     const delay = p99(written, from, to);
@@ -268,23 +280,18 @@ async function beside(kind: Kind, outcomes: number, alone: number): Promise<Chec
     promise: "R28",
     what: `verify, replay, revoke and compact while two processes write without a pause; times per entry and delays of writes ÷ quiet ones (${kind.name})`,
     tried: `${outcomes.toLocaleString("en")} outcomes, ${written.places.length.toLocaleString("en")} more meanwhile`,
-    seen: `${said.join("; ")}; ${wrong.length === 0 ? "0 lost, none counted otherwise than once" : wrong.join("; ")}`,
+    seen: `${said.join("; ")}; ${speed}; ${wrong.length === 0 ? "0 lost, none counted otherwise than once" : wrong.join("; ")}`,
     held: wrong.length === 0 && done.length === Object.keys(WORK).length && written.places.length > 0,
   };
 }
 
 /** Replays beside writers, with a fault: what is found. */
-async function mutated(
-  kind: Kind,
-  outcomes: number,
-  patience: number,
-  fault: (store: Store) => Store,
-): Promise<string> {
-  const [, live] = await kind.fill(outcomes);
+async function mutated(kind: Kind, outcomes: number, timeout: number, fault: (store: Store) => Store): Promise<string> {
+  const { live } = await kind.fill(outcomes);
   const writers = new ForeignWriters(live);
   await writers.writing();
   const replays = Array.from({ length: MUTATED }, (_, i) => [`replay ${i + 1}`, WORK.replay as Work]);
-  const done = await maintain(fault(live.open()), outcomes, Object.fromEntries(replays), () => patience);
+  const done = await maintain(fault(live.open()), outcomes, Object.fromEntries(replays), () => timeout);
   const written = await writers.stop();
   const [first] = done.flatMap(({ name, problem }) => (problem === undefined ? [] : [`${name}: ${problem}`]));
   return [...(first === undefined ? [] : [first]), ...(await wrongFacts(live, outcomes, written, done))].join("; ");
@@ -307,7 +314,7 @@ export const liveMaintenance: Harness = {
         };
         for (const [what, fault] of Object.entries(mutants)) {
           await inFolder(async (own) => {
-            const found = await mutated(sqlite(own), OUTCOMES.quick, IMPATIENT[size], fault);
+            const found = await mutated(sqlite(own), OUTCOMES.quick, MUTANT_TIMEOUT[size], fault);
             results.push({
               promise: "R25",
               what: `mutant: maintenance that ${what}`,
