@@ -84,17 +84,21 @@ function notThere(path: string, file: string): QavrError {
 
 /**
  * Creates a folder and its missing parents so that they survive power loss: SQLite syncs the folder of its files, but not the entries
- * of new folders above it.
+ * of new folders above it. One by one, since Node's own `recursive` never returns below /proc, where nothing can be created.
  *
  * @throws the file system's error if a folder cannot be created
  */
 export function createDurableFolder(folder: string): void {
-  const first = mkdirSync(folder, { recursive: true });
-  if (first === undefined) return;
-  for (let parent = dirname(folder); ; parent = dirname(parent)) {
-    syncFolder(parent);
-    if (parent === dirname(first)) return;
+  if (existsSync(folder)) return;
+  createDurableFolder(dirname(folder));
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    // Another process made it first, and syncs it.
+    if (existsSync(folder)) return;
+    throw error;
   }
+  syncFolder(dirname(folder));
 }
 
 /** Makes the names in a folder survive power loss. Best effort: Windows cannot open a folder, and keeps its entries safe by itself. */

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
@@ -76,6 +76,11 @@ describe("sqliteStore refuses, when it is opened,", () => {
     writeFileSync(file, "not a folder");
     const refusal = refusalOf(() => sqliteStore(join(file, "sub", "ledger.db")));
     expect(refusal).toMatchObject({ code: "STORE_UNWRITABLE", cause: { code: "ENOTDIR" } });
+  });
+
+  it.runIf(existsSync("/proc/self"))("a path below /proc, where nothing can be created, with STORE_UNWRITABLE", () => {
+    const refusal = refusalOf(() => sqliteStore("/proc/qavr/deeper/ledger.db"));
+    expect(refusal).toMatchObject({ code: "STORE_UNWRITABLE", cause: { code: "ENOENT" } });
   });
 
   it("a folder that cannot be written with STORE_UNWRITABLE", async () => {
