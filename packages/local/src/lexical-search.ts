@@ -48,14 +48,13 @@ interface Terms {
 export interface LexicalSearch {
   /** The best memories of a namespace, best first; equal ones in the order in which they were added. */
   search(scope: number, text: string, limit: number, filter: string | undefined): Hit[];
-  /** Call it when this connection writes. */
-  changed(): void;
 }
 
 export function lexicalSearch(db: DatabaseSync, tables: MemoryTables): LexicalSearch {
   const count = db.prepare("SELECT count(*) AS texts FROM record");
   const uses = db.prepare("SELECT doc FROM word_use WHERE term = ? AND col = 'words'");
-  const version = db.prepare("PRAGMA data_version");
+  // The first number changes when another connection has written, the second when this one has.
+  const version = db.prepare("SELECT data_version || ' ' || total_changes() AS now FROM pragma_data_version");
   const order = "ORDER BY bm25(lexicon, 1.0, 0.0), rowid LIMIT ?";
   const found = "SELECT rowid AS n, -bm25(lexicon, 1.0, 0.0) AS score FROM lexicon WHERE lexicon MATCH ?";
   const search = db.prepare(`${found} ${order}`);
@@ -69,8 +68,7 @@ export function lexicalSearch(db: DatabaseSync, tables: MemoryTables): LexicalSe
   let seen: unknown;
 
   const textsNow = (): number => {
-    // It changes when another connection has written.
-    const now = version.get()?.data_version;
+    const now = version.get()?.now;
     if (now !== seen) texts = undefined;
     seen = now;
     if (texts !== undefined) return texts;
@@ -116,9 +114,6 @@ export function lexicalSearch(db: DatabaseSync, tables: MemoryTables): LexicalSe
         n,
         similarity: Math.min(1, Math.max(0, score / highest)),
       }));
-    },
-    changed() {
-      texts = undefined;
     },
   };
 }

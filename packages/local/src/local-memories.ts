@@ -185,7 +185,6 @@ function namespaceOf(collection: Collection, namespace: string): LocalMemories {
     return file.write((tables) => {
       const scope = tables.records.scope(namespace);
       if (scope === undefined) return 0;
-      tables.lexical.changed();
       return list.filter((id) => {
         const memory = tables.records.find(scope, id);
         return memory !== undefined && work(tables, memory, scope);
@@ -221,7 +220,6 @@ function namespaceOf(collection: Collection, namespace: string): LocalMemories {
       const done = await file.write((tables) => {
         const space = made && list.length > 0 ? meaning?.spaceFor(made, tables.vectors) : undefined;
         if (made && list.length > 0 && space === undefined) return undefined;
-        tables.lexical.changed();
         return {
           result: write(tables, (n, text) => {
             const vector = vectorOf.get(text);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { LocalMemories } from "../src/index.js";
 import { collection, found, tempFile } from "./support/collections.js";
 import { MEANINGS, MeaningModel } from "./support/embedding.js";
 import { SHARES_FILES } from "./support/sharing.js";
@@ -22,6 +23,17 @@ describe.runIf(SHARES_FILES)("two connections to one collection", () => {
     expect(await found(b, "pastry")).toEqual(["bus"]);
     await a.restore("cake");
     expect((await found(b, "pastry")).sort()).toEqual(["bus", "cake"]);
+  });
+
+  it("count the texts that either has added since the last search", async () => {
+    const path = tempFile();
+    const [a, b] = [collection({ path }), collection({ path })];
+    const similarity = async (notes: LocalMemories) => (await notes.search({ text: "cache worker" }))[0]?.similarity;
+    await a.add("clear the cache");
+    expect([await similarity(a), await similarity(b)]).toEqual(Array(2).fill(expect.any(Number)));
+    await a.add(Array.from({ length: 20 }, (_, i) => `deploy ${i}`));
+    const now = await similarity(collection({ path }));
+    expect([await similarity(a), await similarity(b)]).toEqual([now, now]);
   });
 
   it("never mix the vectors of two models", async () => {
