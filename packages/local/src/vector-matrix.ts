@@ -67,14 +67,16 @@ export function vectorMatrix(dims: number): VectorMatrix {
     },
     nearest(request, scope, limit, allowed) {
       const best: Nearest[] = [];
+      const boundsFrom = products.bounds(request);
+      let bounds: Float32Array = new Float32Array();
       let worst = Number.NEGATIVE_INFINITY;
-      let cosines: Float32Array = new Float32Array();
       for (let row = 0; row < memories.length; row++) {
-        if (row % BLOCK === 0) cosines = products.block(request, row, Math.min(BLOCK, memories.length - row));
-        const cosine = cosines[row % BLOCK] as number;
-        if (best.length === limit && cosine <= worst) continue;
+        if (row % BLOCK === 0) bounds = boundsFrom(row);
+        if ((bounds[row % BLOCK] as number) <= worst) continue;
         const memory = memories[row] as number;
         if (memory === GONE || scopes[row] !== scope || allowed?.has(memory) === false) continue;
+        const cosine = products.exact(request, row);
+        if (cosine <= worst) continue;
         let place = best.length;
         while (place > 0 && (best[place - 1] as Nearest).cosine < cosine) place--;
         best.splice(place, 0, { memory, vector: vectors[row] as number, cosine });
@@ -85,7 +87,7 @@ export function vectorMatrix(dims: number): VectorMatrix {
     },
     cosine(request, memory) {
       const row = rowOf.get(memory);
-      return row === undefined ? undefined : products.one(request, row);
+      return row === undefined ? undefined : products.exact(request, row);
     },
   };
 }
