@@ -205,7 +205,10 @@ describe("a move is refused", () => {
     await expect(move(tested, "west")).rejects.toMatchObject({ code: "STORE_FAILED" });
     tested.clock.now = START + 1;
     await compact(tested.engine, { namespace: NAMESPACE, olderThan: 0 });
+    const committed = vi.spyOn(stores.south, "commit");
     await expect(move(tested, "south")).rejects.toMatchObject({ code: "UNSUPPORTED" });
+    expect(committed).not.toHaveBeenCalled();
+    expect([await headIn(stores.north), await headIn(stores.south)]).toEqual([6, 0]);
     await learn(tested, 1);
     expect(await headIn(stores.north)).toBe(8);
   });
