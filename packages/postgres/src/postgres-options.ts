@@ -15,8 +15,8 @@ export interface PostgresStoreOptions {
   readonly pool?: PgPool | undefined;
   /**
    * `postgres://` URL. The store opens a pool of its own at its first use, and ends it when it is closed. A URL may name several nodes of
-   * a Citus cluster, as `postgres://coordinator:5432,worker:5432/qavr`: calls go to all of them in turn, and past those that are away.
-   * Tables are created at the first one, and notifications go through it.
+   * a Citus cluster, as `postgres://coordinator:5432,worker:5432/qavr`: calls go to the worker that has the rows of their namespace, else
+   * to all nodes in turn, and past those that are away. Tables are created at the first one, and notifications go through it.
    */
   readonly connectionString?: string | undefined;
   /**
@@ -187,7 +187,7 @@ function isName(schema: unknown): boolean {
 function placeOf(source: PgPool | string, schema: string): string {
   if (typeof source !== "string") return `schema ${schema} of the given pool`;
   try {
-    const urls = serversOf(source).map((url) => new URL(url));
+    const urls = serversOf(source).map(({ url }) => new URL(url));
     return `schema ${schema} at ${urls.map(({ host }) => host).join(",")}${urls[0]?.pathname}`;
   } catch {
     return `schema ${schema}`;

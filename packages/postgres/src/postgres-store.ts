@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { QavrError, type Store } from "@qavr/core";
 import { assertBatch, assertEntry, assertLimit, assertName, type Checkpoint, checkpointStates } from "@qavr/core/store";
 import { type Connection, type Connections, connections, usualSilence } from "./connection/connections.js";
-import { damagedCheckpoint, isConnectionLoss, toStoreError } from "./connection/postgres-errors.js";
+import { damagedCheckpoint, isConnectionLoss, isUnexpected, toStoreError } from "./connection/postgres-errors.js";
 import { inTransaction, limits } from "./connection/transaction.js";
 import { type PostgresStoreOptions, resolvePostgresOptions } from "./postgres-options.js";
 import { KnownStates } from "./reading/known-states.js";
@@ -14,6 +14,7 @@ import { checkpointSql } from "./tables/checkpoint-sql.js";
 import { digests, nameId } from "./tables/digests.js";
 import { ledgerSql } from "./tables/ledger-sql.js";
 import { nameScope } from "./tables/namespace-transaction.js";
+import { placements } from "./tables/placements.js";
 import { prepareSchema, rebuildIndexes, type ServerFacts } from "./tables/schema.js";
 import { enterShard, ON_EVERY_NODE } from "./tables/shards.js";
 import { quoted } from "./tables/sql-text.js";
@@ -41,6 +42,7 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
   const replica = resolved.replica && connections(resolved.replica, resolved);
   const sql = ledgerSql(resolved);
   const checkpoints = checkpointSql(schema);
+  const nodeOf = placements(source, schema);
   const states = new KnownStates(resolved.cacheBytes);
   let preparing: Promise<ServerFacts> | undefined;
   let notices: Notifications | undefined;
@@ -63,6 +65,17 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
     return preparing;
   };
 
+  /** Runs work, once more where it failed because the tables were distributed or brought back since. */
+  const onTables = async <Result>(work: (facts: ServerFacts) => Promise<Result>): Promise<Result> => {
+    const facts = await prepared();
+    return work(facts).catch(async (error: unknown) => {
+      if (!isUnexpected(error)) throw error;
+      const now = await prepared({ again: true });
+      if (now.sharded === facts.sharded) throw error;
+      return work(now);
+    });
+  };
+
   /**
    * Runs a read. Uses a transaction with row-level security, to name its namespace (`*` for all names), and behind a pooler, for its
    * limits.
@@ -76,21 +89,24 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
     read: (connection: Connection, facts: ServerFacts) => Promise<Result>,
     { begin, lasting = false }: { readonly begin?: string; readonly lasting?: boolean } = {},
   ): Promise<Result> => {
-    const facts = await prepared();
-    const { rowLevelSecurity, sharded } = facts;
-    const enter = sharded && id !== ALL ? enterShard(quoted(schema), id, resolved) : "";
-    const scope = rowLevelSecurity ? `${nameScope(id)} ${enter}` : "";
-    const scoped = (connection: Connection): Promise<Result> =>
-      rowLevelSecurity || begin || !from.limitsSessions
-        ? inTransaction(connection, `${begin ?? "begin"}; ${limits(resolved)} ${scope}`, async () => {
-            if (rowLevelSecurity && sharded && id === ALL) {
-              await connection.script(ON_EVERY_NODE);
-              await connection.script(`set local qavr.namespace = '${ALL}'`);
-            }
-            return read(connection, facts);
-          })
-        : read(connection, facts);
-    return withSecondTry(place, () => from.use(scoped, { lasting }));
+    const readOnce = async (facts: ServerFacts): Promise<Result> => {
+      const { rowLevelSecurity, sharded } = facts;
+      const enter = sharded && id !== ALL ? enterShard(quoted(schema), id, resolved) : "";
+      const scope = rowLevelSecurity ? `${nameScope(id)} ${enter}` : "";
+      const scoped = (connection: Connection): Promise<Result> =>
+        rowLevelSecurity || begin || !from.limitsSessions
+          ? inTransaction(connection, `${begin ?? "begin"}; ${limits(resolved)} ${scope}`, async () => {
+              if (rowLevelSecurity && sharded && id === ALL) {
+                await connection.script(ON_EVERY_NODE);
+                await connection.script(`set local qavr.namespace = '${ALL}'`);
+              }
+              return read(connection, facts);
+            })
+          : read(connection, facts);
+      const node = sharded && id !== ALL ? await nodeOf(id) : undefined;
+      return from.use(scoped, { lasting, node });
+    };
+    return onTables((facts) => withSecondTry(place, () => readOnce(facts)));
   };
   const read: ReadNamespace = (namespace, work) => readFrom(source, nameId(namespace), work);
   /** Several reads of one moment. */
@@ -108,7 +124,8 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
     sql,
     checkpoints,
     states,
-    prepared,
+    nodeOf,
+    onTables,
     announce: (announcement) => notices?.announce(announcement),
   });
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { QavrError } from "@qavr/core";
 import type { ResolvedOptions } from "../postgres-options.js";
 import { decoding } from "./decode-value.js";
-import { ownPool } from "./own-pool.js";
+import { ownPool, type ServerChoice } from "./own-pool.js";
 import type { PgClient, PgPool, PgResult } from "./pg-pool.js";
 import { isConnectionLoss, isOutdatedSession } from "./postgres-errors.js";
 
@@ -37,13 +37,11 @@ export interface Connection {
 }
 
 /** Limits of one use of a connection. */
-export interface Usage {
+export interface Usage extends ServerChoice {
   /** How long the server may be silent, ms. @default from the options */
   readonly timeout?: number;
   /** True for work that closing the store does not wait for. @default false */
   readonly lasting?: boolean;
-  /** True for the first of several servers. @default false */
-  readonly first?: boolean;
 }
 
 /** A source of connections. */
@@ -55,6 +53,8 @@ export interface Connections {
    * @throws STORE_CLOSED for lasting work after {@link giveUp}
    */
   use<Result>(work: (connection: Connection) => Promise<Result>, usage?: Usage): Promise<Result>;
+  /** True for one of the servers that answered when it was asked last. Missing where there is only one. */
+  readonly reaches?: ((node: string) => boolean) | undefined;
   /** Breaks the connections of lasting work, and refuses new lasting work. */
   giveUp(): void;
   /**
@@ -98,9 +98,9 @@ export function connections(source: PgPool | string, options: ResolvedOptions): 
   let givenUp = false;
 
   /** @param onlyNew destroys connections that were used before */
-  const take = async (onlyNew: boolean, first?: boolean): Promise<PgClient> => {
+  const take = async (onlyNew: boolean, usage: Usage): Promise<PgClient> => {
     for (;;) {
-      const client = await (own ? own.connect(first) : pool.connect());
+      const client = await (own ? own.connect(usage) : pool.connect());
       if (!onlyNew || !known.has(client)) {
         known.add(client);
         return client;
@@ -171,13 +171,15 @@ export function connections(source: PgPool | string, options: ResolvedOptions): 
     async use(work, usage = {}) {
       if (usage.lasting && givenUp) throw closed(options.place);
       try {
-        return await useOne(await take(false, usage.first), work, usage);
+        return await useOne(await take(false, usage), work, usage);
       } catch (error) {
         if (!isOutdatedSession(error)) throw error;
         // The server did nothing for a refused session. Other connections of the pool may be as old as this one.
-        return useOne(await take(true, usage.first), work, usage);
+        return useOne(await take(true, usage), work, usage);
       }
     },
+
+    reaches: own?.reaches,
 
     giveUp() {
       givenUp = true;

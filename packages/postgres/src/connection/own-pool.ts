@@ -3,10 +3,19 @@ import type { ResolvedOptions } from "../postgres-options.js";
 import { type PgClient, type PgPool, serversOf } from "./pg-pool.js";
 import { isConnectionLoss, isRefusedParameter } from "./postgres-errors.js";
 
+/** Which of several servers to ask. */
+export interface ServerChoice {
+  /** True for the first one. @default false */
+  readonly first?: boolean;
+  /** Host and port of the one to prefer. */
+  readonly node?: string | undefined;
+}
+
 /** The store's own pool, opened by its first use. */
 export interface OwnPool extends PgPool {
-  /** @param first true for the first of several servers. @default false */
-  connect(first?: boolean): Promise<PgClient>;
+  connect(choice?: ServerChoice): Promise<PgClient>;
+  /** True for one of the servers that answered when it was asked last. Missing where there is only one. */
+  reaches?(node: string): boolean;
   /**
    * True when sessions begin with the store's limits for statements. Poolers refuse them, since clients share a session; statements there
    * need a transaction to be limited.
@@ -23,9 +32,12 @@ const REST = 1_000;
 
 /** A pool of each server that the URL names. Connections go to the servers in turn, and past those that cannot be reached. */
 export function ownPool(connectionString: string, options: ResolvedOptions): OwnPool {
-  const pools = serversOf(connectionString).map((url) => poolOf(url, options));
+  const servers = serversOf(connectionString);
+  const pools = servers.map(({ url }) => poolOf(url, options));
   const [first, ...others] = pools as [OwnPool, ...OwnPool[]];
   if (others.length === 0) return first;
+  const poolAt = (node: string | undefined): OwnPool | undefined =>
+    pools[servers.findIndex((one) => one.node === node)];
   const restsUntil = new Map<OwnPool, number>();
   const isResting = (pool: OwnPool): boolean => (restsUntil.get(pool) ?? 0) > performance.now();
   // Processes that start together begin with different servers.
@@ -36,13 +48,19 @@ export function ownPool(connectionString: string, options: ResolvedOptions): Own
       return pools.every((pool) => pool.limitsSessions);
     },
 
-    async connect(onlyFirst = false) {
+    reaches(node) {
+      const pool = poolAt(node);
+      return pool !== undefined && !isResting(pool);
+    },
+
+    async connect({ first: onlyFirst = false, node } = {}) {
       if (onlyFirst) return first.connect();
       turn = (turn + 1) % pools.length;
-      const inTurn = [...pools.slice(turn), ...pools.slice(0, turn)];
-      const resting = inTurn.filter(isResting);
+      const own = poolAt(node);
+      const rank = (pool: OwnPool): number => (isResting(pool) ? 2 : pool === own ? 0 : 1);
+      const inTurn = [...pools.slice(turn), ...pools.slice(0, turn)].sort((a, b) => rank(a) - rank(b));
       let failure: unknown;
-      for (const pool of [...inTurn.filter((each) => !resting.includes(each)), ...resting]) {
+      for (const pool of inTurn) {
         try {
           return await pool.connect();
         } catch (error) {

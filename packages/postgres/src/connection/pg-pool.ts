@@ -33,8 +33,18 @@ export interface PgResult {
   readonly rows: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** The servers of a URL, each as a URL of its own: `postgres://a:5432,b:5433/db` names two. */
-export function serversOf(connectionString: string): string[] {
-  const [, before, hosts, after] = /^([^:]+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/.exec(connectionString) ?? [];
-  return hosts?.includes(",") ? hosts.split(",").map((host) => `${before}${host}${after}`) : [connectionString];
+/** A server of a URL. */
+export interface Server {
+  readonly url: string;
+  /** Host and port, as a cluster names its nodes. */
+  readonly node: string;
+}
+
+/** The servers of a URL, each with a URL of its own: `postgres://a:5432,b:5433/db` names two. */
+export function serversOf(connectionString: string): Server[] {
+  const [, before, hosts = "", after] = /^([^:]+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/.exec(connectionString) ?? [];
+  return hosts.split(",").map((host) => ({
+    url: `${before}${host}${after}`,
+    node: /:\d+$/.test(host) ? host : `${host}:5432`,
+  }));
 }

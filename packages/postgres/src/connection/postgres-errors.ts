@@ -103,9 +103,15 @@ export function isTransient(error: unknown): boolean {
   return state === "40001" || state === "40P01";
 }
 
+/** True when a statement waited for a lock for as long as it may. */
+export function isLockTimeout(error: unknown): boolean {
+  return sqlState(error) === "55P03";
+}
+
 /** True for an error that no correct statement gets: the tables may be others than when the store was opened. */
 export function isUnexpected(error: unknown): boolean {
   const code = QavrError.isInstance(error) ? error.code : codeOf(error);
+  if (code === "STORE_COMMIT_UNKNOWN") return isUnexpected((error as QavrError).cause);
   return code === "STORE_FAILED" || code === "STORE_CORRUPT";
 }
 

@@ -11,6 +11,7 @@ import {
 import { DURABLY, inTransaction, LONG_STATEMENT, limits, statementLimit } from "../connection/transaction.js";
 import { nameId } from "./digests.js";
 import type { LedgerSql, NamespaceRow } from "./ledger-sql.js";
+import type { NodeOf } from "./placements.js";
 import type { ServerFacts } from "./schema.js";
 import { enterShard } from "./shards.js";
 import { quoted } from "./sql-text.js";
@@ -38,6 +39,7 @@ export interface LockingOptions extends Limits, ServerFacts {
   /** For messages. */
   readonly place: string;
   readonly schema: string;
+  readonly nodeOf: NodeOf;
   /** True for work that closing does not wait for. @default false */
   readonly lasting?: boolean;
 }
@@ -56,7 +58,7 @@ const RETRY_FOR = 3_000;
  * @throws STORE_COMMIT_UNKNOWN when this cannot be found out, the errors of `work`, and errors of the server
  */
 export async function withLockedNamespace<Result>(
-  { source, sql, place, rowLevelSecurity, sharded, schema, lasting = false, ...limited }: LockingOptions,
+  { source, sql, place, rowLevelSecurity, sharded, schema, nodeOf, lasting = false, ...limited }: LockingOptions,
   namespace: string,
   work: (locked: LockedNamespace) => Promise<Result>,
   maybeKept = false,
@@ -98,7 +100,8 @@ export async function withLockedNamespace<Result>(
             },
           }),
         );
-      return await source.use(tryOnce, { lasting });
+      const node = sharded ? await nodeOf(nameId(namespace)) : undefined;
+      return await source.use(tryOnce, { lasting, node });
     } catch (error) {
       const doubtful = committing && isInDoubt(error);
       unknown ||= doubtful;

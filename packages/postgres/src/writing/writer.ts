@@ -1,14 +1,16 @@
 import type { Store } from "@qavr/core";
 import { type CommitReceipt, type LedgerEnds, type StateWrite, stateAddress } from "@qavr/core/store";
 import type { Connections, Limits } from "../connection/connections.js";
-import { isInDoubt, isTransient, isUnexpected, toStoreError } from "../connection/postgres-errors.js";
+import { isInDoubt, isTransient, toStoreError } from "../connection/postgres-errors.js";
 import type { KnownStates } from "../reading/known-states.js";
 import type { Announcement } from "../reading/notifications.js";
 import { workAtHead } from "../reading/work-at-head.js";
 import type { CheckpointSql } from "../tables/checkpoint-sql.js";
+import { nameId } from "../tables/digests.js";
 import type { LedgerSql } from "../tables/ledger-sql.js";
 import { ABSENT } from "../tables/moment.js";
 import { type LockedNamespace, type LockingOptions, withLockedNamespace } from "../tables/namespace-transaction.js";
+import type { NodeOf } from "../tables/placements.js";
 import type { ServerFacts } from "../tables/schema.js";
 import { type CommitCall, CommitGroup, type GroupCommit, movedOn } from "./commit-group.js";
 import { dropBeginning } from "./compact-ledger.js";
@@ -28,8 +30,9 @@ interface WriterOptions extends Limits {
   readonly place: string;
   readonly schema: string;
   readonly writers: number;
-  /** @param options.again true to look at the tables once more */
-  prepared(options?: { readonly again: boolean }): Promise<ServerFacts>;
+  readonly nodeOf: NodeOf;
+  /** Runs work, once more where the tables are others than they were. */
+  onTables(work: (facts: ServerFacts) => Promise<void>): Promise<void>;
   announce(announcement: Announcement): void;
 }
 
@@ -54,7 +57,7 @@ export function writer({
   checkpoints,
   states,
   writers,
-  prepared,
+  onTables,
   announce,
   ...options
 }: WriterOptions): Writer {
@@ -63,22 +66,17 @@ export function writer({
   // Work on a whole namespace may take long; only writers of that namespace should wait for it.
   const lanes = { together: writers, alone: Math.ceil(writers / 2) };
   const queue = namespaceQueue<WaitingCommit | WaitingWork>(lanes, async (namespace, calls) => {
+    const [first] = calls;
+    const commits = calls as readonly WaitingCommit[];
+    // Knows what was tried, also on tables that are others afterwards.
+    const group = new CommitGroup(namespace, first?.alone ? [] : commits, sql, states);
     const run = async (facts: ServerFacts): Promise<void> => {
       const locking: LockingOptions = { ...options, ...facts, source, sql };
-      const [first] = calls;
       if (first?.alone) first.resolve(await withLockedNamespace({ ...locking, lasting: true }, namespace, first.work));
-      else await commitTogether(locking, namespace, calls as readonly WaitingCommit[]);
+      else await commitTogether(locking, namespace, commits, group);
     };
     try {
-      const facts = await prepared();
-      try {
-        await run(facts);
-      } catch (error) {
-        if (!isUnexpected(error)) throw error;
-        const now = await prepared({ again: true });
-        if (now.sharded === facts.sharded) throw error;
-        await run(now);
-      }
+      await onTables(run);
     } catch (error) {
       // A failed commit may still have been kept.
       states.forget(namespace);
@@ -90,8 +88,8 @@ export function writer({
     locking: LockingOptions,
     namespace: string,
     calls: readonly WaitingCommit[],
+    group: CommitGroup,
   ): Promise<void> => {
-    const group = new CommitGroup(namespace, calls, sql, states);
     // Setting limits, and naming a namespace for row-level security, needs a transaction of several statements.
     const lockless = !locking.rowLevelSecurity && source.limitsSessions && states.ownHead(namespace) !== undefined;
     const { answers, written } = await commitGroup(locking, namespace, group, lockless);
@@ -115,7 +113,8 @@ export function writer({
   ): Promise<GroupCommit> => {
     if (lockless) {
       try {
-        const done = await source.use((connection) => group.runAlone(connection));
+        const node = locking.sharded ? await locking.nodeOf(nameId(namespace)) : undefined;
+        const done = await source.use((connection) => group.runAlone(connection), { node });
         if (done) return done;
       } catch (error) {
         if (!isInDoubt(error) && !isTransient(error)) throw error;
