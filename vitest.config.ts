@@ -27,7 +27,9 @@ const UNAVAILABLE = [
   ...(existsSync(source("packages/bench/node_modules/hnswlib-node"))
     ? []
     : ["packages/bench/test/{adapter,speed,stores}.test.ts"]),
-  ...(hasCitus() ? [] : ["packages/postgres/test/shards*.test.ts"]),
+  ...(hasCitus()
+    ? []
+    : ["packages/postgres/test/{shards,older-server}*.test.ts", "packages/bench/test/cluster.test.ts"]),
 ];
 
 /** Each of these files has a process of its own: Mastra keeps state in module variables. */

@@ -9,7 +9,7 @@ let folder: string;
 export function setup(): void {
   if (!hasCitus()) {
     process.stdout.write(
-      "Citus was not found, so tests of shards do not run. QAVR_CITUS_BIN names the folder of its programs.\n",
+      "Citus was not found, so tests of shards and of an older PostgreSQL do not run. QAVR_CITUS_BIN names the folder of its programs.\n",
     );
   }
   folder = mkdtempSync(join(tmpdir(), "qavr-tests-"));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { serverUser } from "./binaries.js";
 import { PACKED_CITUS } from "./has-citus.js";
 import { madeOnce } from "./made-once.js";
-import { type Installation, type PostgresServer, startFrom } from "./postgres-server.js";
+import { type Installation, type PostgresServer, type ServerOptions, startFrom } from "./postgres-server.js";
 
 /** A Citus cluster on this machine. Connections need no password. Gone, with its data, when it is stopped or this process ends. */
 export interface CitusCluster {
@@ -25,9 +25,7 @@ export interface ClusterOptions {
  */
 export async function startCluster({ workers = 2, settings = {} }: ClusterOptions = {}): Promise<CitusCluster> {
   const folder = await programs();
-  const user = serverUser();
-  const binaries = { initdb: join(folder, "initdb"), postgres: join(folder, "postgres") };
-  const installation: Installation = { binaries, user, template: "data-citus", auth: "trust" };
+  const installation = installed(folder);
   const nodes: PostgresServer[] = [];
   const stop = async (): Promise<void> => {
     for (const node of nodes.splice(0)) await node.stop();
@@ -50,6 +48,16 @@ export async function startCluster({ workers = 2, settings = {} }: ClusterOption
     await stop();
     throw error;
   }
+}
+
+/** Starts a server of the cluster's programs by itself, without Citus: PostgreSQL is older there. */
+export async function startOlderServer({ settings = {} }: ServerOptions = {}): Promise<PostgresServer> {
+  return startFrom(installed(await programs()), settings);
+}
+
+function installed(folder: string): Installation {
+  const binaries = { initdb: join(folder, "initdb"), postgres: join(folder, "postgres") };
+  return { binaries, user: serverUser(), template: "data-citus", auth: "trust" };
 }
 
 const CLUSTER_SETTINGS = {

@@ -1,5 +1,5 @@
 export { serverVersion } from "./binaries.js";
-export { type CitusCluster, type ClusterOptions, startCluster } from "./citus-cluster.js";
+export { type CitusCluster, type ClusterOptions, startCluster, startOlderServer } from "./citus-cluster.js";
 export { type CuttingProxy, cuttingProxy } from "./cutting-proxy.js";
 export { hasCitus } from "./has-citus.js";
 export { type LocalProxy, localProxy } from "./local-proxy.js";

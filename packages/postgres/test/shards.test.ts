@@ -1,7 +1,7 @@
 import type { PostgresServer } from "@qavr/postgres-server";
 import { writeStates } from "@qavr/store-conformance";
 import { Client, Pool } from "pg";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { distributeLedger, postgresStore } from "../src/index.js";
 import { nameId } from "../src/tables/digests.js";
 import { testCluster } from "./support/cluster.js";
@@ -215,6 +215,44 @@ describe("a ledger on shards", () => {
   });
 });
 
+/** Nodes whose sessions have been asked by a store to write to a ledger. */
+async function askedToWrite(schema: string): Promise<number[]> {
+  const ports: number[] = [];
+  for (const node of [coordinator, ...workers]) {
+    const { rowCount } = await onNode(node, (client) =>
+      client.query("select 1 from pg_stat_activity where application_name = 'qavr' and query like $1", [
+        `select "${schema}".write_if_at(%`,
+      ]),
+    );
+    if (rowCount) ports.push(node.port);
+  }
+  return ports;
+}
+
+describe("a URL of all nodes", () => {
+  it("leads to the worker that has the namespace, and to where its shard has moved", async () => {
+    const schema = await cluster.ledger();
+    const [name] = (await oneOnEach(schema)) as [string];
+    const [home, other] = workers as [PostgresServer, PostgresServer];
+    const now = performance.now.bind(performance);
+    const store = postgresStore({ connectionString: cluster.url, schema });
+    const write = async (): Promise<number[]> => {
+      for (let n = 0; n < 9; n++) await store.commit(name, [tally(`${now()}`)], counting);
+      return askedToWrite(schema);
+    };
+    expect(await write()).toEqual([home.port]);
+    await pool.query(
+      `select citus_move_shard_placement(get_shard_id_for_distribution_column($1, $2::uuid), 'localhost', $3, 'localhost', $4, 'block_writes')`,
+      [`${schema}.namespace`, nameId(name), home.port, other.port],
+    );
+    const later = vi.spyOn(performance, "now").mockImplementation(() => now() + 61_000);
+    expect(await write()).toContain(other.port);
+    later.mockRestore();
+    expect(await countIn(store, name)).toBe(18);
+    await store.close();
+  });
+});
+
 describe("a cluster with a node away", () => {
   it("stops the namespaces of a dead worker only, and says which part is missing", async () => {
     const schema = await cluster.ledger();
@@ -301,5 +339,27 @@ describe("a ledger on one server", () => {
     const counts = await Promise.all(names.map((name) => countIn(store, name)));
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(written);
     for (const each of stores) await each.close();
+  });
+
+  it("keeps its row-level security and its grants, and loses no row that they hide", async () => {
+    await pool.query("create role owner login; create role reader login; create schema hidden authorization owner");
+    const options = { connectionString: coordinator.url({ user: "owner" }), schema: "hidden" };
+    const first = postgresStore({ ...options, rowLevelSecurity: true });
+    for (const name of ["a", "b"]) await first.commit(name, [tally("a"), tally("b")], counting);
+    await pool.query("grant usage on schema hidden to reader; grant select on all tables in schema hidden to reader");
+    const asReader = { ...options, connectionString: coordinator.url({ user: "reader" }), migrate: false };
+    for (const shards of [4, 0]) {
+      await distributeLedger({ ...options, shards });
+      const [store, reading] = [postgresStore(options), postgresStore(asReader)];
+      expect(await store.verify()).toMatchObject({ namespaces: 2, entries: 4, damaged: 0 });
+      expect([await countIn(store, "a"), await countIn(reading, "b")]).toEqual([2, 2]);
+      const client = new Client(options.connectionString);
+      await client.connect();
+      expect((await client.query("select 1 from hidden.entry")).rows).toEqual([]);
+      await client.end();
+      for (const each of [store, reading]) await each.close();
+    }
+    expect((await first.commit("a", [tally("c")], counting))[0]?.seq).toBe(3);
+    await first.close();
   });
 });

@@ -2,10 +2,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import { QavrError } from "@qavr/core";
 import { illegalOption } from "@qavr/core/store";
 import type { Connection, Connections, Limits } from "../connection/connections.js";
-import { isTransient } from "../connection/postgres-errors.js";
+import { isLockTimeout, isTransient } from "../connection/postgres-errors.js";
 import { inTransaction, LONG_STATEMENT, limits } from "../connection/transaction.js";
 import type { ResolvedOptions } from "../postgres-options.js";
-import { distribute, gather, IN_SEQUENCE, isSharded, lockTables } from "./shards.js";
+import { BESIDE, copyAll, copyChanges, copyRights, replaceTables } from "./copy-tables.js";
+import { COLUMNS, createTables, secureTables, showRows, TABLES } from "./create-tables.js";
+import { distributeTables, distributeWork, gatherWork, IN_SEQUENCE, isSharded, lockTables } from "./shards.js";
 import { quoted, quotedText } from "./sql-text.js";
 
 /** "qavr" in ASCII: first key of the advisory lock for migrations. */
@@ -39,74 +41,15 @@ interface MigrationContext extends Layout {
 /** SQL that brings a ledger from schema version n to n + 1. A released step never changes. */
 export type Migration = (context: MigrationContext) => string;
 
-/**
- * Names are bytea of UTF-8: text cannot hold NUL, and compares by a collation. Every key begins with the namespace, as the first 16
- * bytes of its name's SHA-256 (see {@link nameId}), so that a row's place follows from its namespace alone: by hash partition here,
- * by shard on engines that distribute tables. Values are numbers of vectors: compressing them costs time and gains nothing. `base` is
- * the last entry that was compacted away.
- */
 export const MIGRATIONS: readonly Migration[] = [
-  ({ schema, partitions, rowLevelSecurity, shards }) => `
-    create table ${schema}.ledger (version integer not null);
-    insert into ${schema}.ledger values (0);
-    create table ${schema}.namespace (
-      ${columns("namespace")},
-      primary key (id)
-    ) ${by("id", partitions)} ${plain("namespace", partitions)};
-    create index namespace_name on ${schema}.namespace (name);
-    create table ${schema}.entry (
-      ${columns("entry")},
-      primary key (namespace, seq),
-      unique (namespace, key)
-    ) ${by("namespace", partitions)} ${plain("entry", partitions)};
-    create table ${schema}.state (
-      ${columns("state")},
-      primary key (namespace, scope, id)
-    ) ${by("namespace", partitions)} ${plain("state", partitions)};
-    create table ${schema}.checkpoint_state (
-      ${columns("checkpoint_state")},
-      primary key (namespace, address)
-    ) ${by("namespace", partitions)};
-    alter table ${schema}.entry alter column payload set storage external;
-    alter table ${schema}.state alter column value set storage external;
-    alter table ${schema}.checkpoint_state alter column value set storage external;
-    ${TABLES.map((table) => parts(schema, table, partitions)).join("")}
-    ${rowLevelSecurity ? TABLES.map((table) => policy(schema, table, partitions)).join("\n") : ""}
-    ${shards > 0 ? distribute(schema, shards) : ""}
+  (context) => `
+    create table ${context.schema}.ledger (version integer not null);
+    insert into ${context.schema}.ledger values (0);
+    ${createTables(context)}
+    ${context.rowLevelSecurity ? secureTables(context).join("\n") : ""}
+    ${context.shards > 0 ? `${distributeTables(context.schema, context.shards)} ${distributeWork(context.schema)}` : ""}
   `,
 ];
-
-/** Columns by table, with type and default. None may be null. */
-const COLUMNS = {
-  namespace: {
-    id: "uuid",
-    name: "bytea",
-    head: "bigint",
-    revision: "bigint",
-    digest: "bytea",
-    base: "bigint default 0",
-    base_digest: "bytea",
-    checkpoint_digest: "bytea default ''",
-  },
-  entry: {
-    namespace: "uuid",
-    seq: "bigint",
-    key: "bytea",
-    type: "bytea",
-    at: "double precision",
-    payload: "bytea",
-    digest: "bytea",
-  },
-  state: { namespace: "uuid", scope: "uuid", id: "bytea", value: "bytea" },
-  checkpoint_state: { namespace: "uuid", address: "uuid", scope: "bytea", id: "bytea", value: "bytea" },
-} as const;
-const TABLES = Object.keys(COLUMNS) as readonly (keyof typeof COLUMNS)[];
-
-function columns(table: keyof typeof COLUMNS): string {
-  return Object.entries(COLUMNS[table])
-    .map(([name, type]) => `${name} ${type} not null`)
-    .join(", ");
-}
 
 /** The first column that is missing or of another type than it was created with, as `table.column`. Further columns do no harm. */
 function changedColumn(found: readonly Readonly<Record<string, unknown>>[]): string | undefined {
@@ -114,49 +57,6 @@ function changedColumn(found: readonly Readonly<Record<string, unknown>>[]): str
   return Object.entries(COLUMNS)
     .flatMap(([table, named]) => Object.entries(named).map(([name, type]) => [`${table}.${name}`, type] as const))
     .find(([column, type]) => types.get(column) !== type.split(" default ")[0])?.[0];
-}
-
-function by(column: string, partitions: number): string {
-  return partitions === 0 ? "" : `partition by hash (${column})`;
-}
-
-/**
- * Storage parameters of a table. Heads leave room for updates in place. Entries and states of up to a page stay in their row: moved out,
- * each change of a collection's state would leave two dead rows and index entries behind until the next vacuum.
- */
-function storage(table: string): string {
-  if (table === "namespace") return "with (fillfactor = 50)";
-  return table === "entry" || table === "state" ? "with (toast_tuple_target = 8160)" : "";
-}
-
-/** Storage parameters of a table without partitions; a partitioned table stores no rows itself. */
-function plain(table: string, partitions: number): string {
-  return partitions === 0 ? storage(table) : "";
-}
-
-function parts(schema: string, table: string, partitions: number): string {
-  const create = (i: number): string =>
-    `create table ${schema}.${table}_${i} partition of ${schema}.${table}
-      for values with (modulus ${partitions}, remainder ${i}) ${storage(table)};`;
-  return Array.from({ length: partitions }, (_, i) => create(i)).join("\n");
-}
-
-/**
- * Row-level security of a table: shows the rows of the namespace that the transaction names; `*` shows all names. Partitions have no
- * policy of their own, so their rows are visible through the table only.
- */
-function policy(schema: string, table: string, partitions: number): string {
-  const column = table === "namespace" ? "id" : "namespace";
-  const listed = table === "namespace" ? " or current_setting('qavr.namespace', true) = '*'" : "";
-  const all = [table, ...Array.from({ length: partitions }, (_, i) => `${table}_${i}`)];
-  const secure = (name: string): string => `
-    alter table ${schema}.${name} enable row level security;
-    alter table ${schema}.${name} force row level security;`;
-  return `
-    ${all.map(secure).join("")}
-    create policy one_namespace on ${schema}.${table}
-      using (${column}::text = current_setting('qavr.namespace', true)${listed});
-  `;
 }
 
 /**
@@ -233,32 +133,89 @@ async function migrate(
   });
 }
 
+/** Longest time that writers wait for the tables behind a change of their layout that has to wait itself, ms. */
+const LOCK_WAIT = 1_000;
+/** Tries to get the tables, each after a second. */
+const LOCK_TRIES = 60;
+/** Namespaces that are copied while writers wait, at most, unless there are always more. */
+const LAST = 20;
+const ROUNDS = 5;
+
 /**
- * Distributes the tables of a ledger over the nodes of a cluster or, with 0 shards, brings them back to its coordinator. One transaction,
- * which reads and writes wait for; a store that is open goes on with the tables as they are then.
+ * Distributes the tables of a ledger over the nodes of a cluster or, with 0 shards, brings them back to its coordinator. Copies the rows
+ * into tables beside while they are written to, then makes reads and writes wait, copies what is new, and puts those tables in the place
+ * of the former ones. A store that is open goes on with the tables as they are then.
  *
  * @throws INVALID_ARGUMENT where that is so already, and as {@link prepareSchema}
  */
 export async function redistribute(source: Connections, options: ResolvedOptions): Promise<void> {
-  const { schema, place, shards } = options;
-  const work = (connection: Connection): Promise<void> =>
-    inTransaction(connection, beginning({ ...options, shards: 1 }, LONG_STATEMENT), async (_, commit) => {
+  const { place, shards } = options;
+  const schema = quoted(options.schema);
+  const begin = beginning({ ...options, shards: 1 }, LONG_STATEMENT);
+  const beside = TABLES.map((table) => `${schema}.${BESIDE}${table}`).join(", ");
+  const work = async (connection: Connection): Promise<void> => {
+    const step = <Result>(one: () => Promise<Result>): Promise<Result> =>
+      inTransaction(connection, begin, async (_, commit) => {
+        const result = await one();
+        await commit();
+        return result;
+      });
+    const { sharded, rowLevelSecurity } = await step(async () => {
       await assertCoordinator(connection, place);
       if ((await inspect(connection, options, MIGRATIONS.length)) !== MIGRATIONS.length) throw notThere(place);
-      const { sharded } = await layoutOf(connection, schema);
-      if (sharded === shards > 0) {
-        throw illegalOption(
-          "shards",
-          `The ledger in ${place} ${sharded ? "has shards" : "has no shards"} already.`,
-          shards,
-        );
+      const layout = await layoutOf(connection, options.schema);
+      if (layout.sharded === shards > 0) {
+        const reason = `The ledger in ${place} ${layout.sharded ? "has shards" : "has no shards"} already.`;
+        throw illegalOption("shards", reason, shards);
       }
-      // Locks that are taken table by table would wait for commits that wait for them.
-      await connection.script(lockTables(quoted(schema)));
-      await connection.script(shards > 0 ? distribute(quoted(schema), shards) : gather(quoted(schema)));
-      await commit();
+      await connection.script(`drop table if exists ${beside}`);
+      await connection.script(createTables({ schema, partitions: 0, prefix: BESIDE }));
+      if (shards > 0) await connection.script(distributeTables(schema, shards, BESIDE));
+      await copyRights(connection, options.schema);
+      return layout;
     });
+    try {
+      // Row-level security hides the rows until the tables are locked.
+      let copied = rowLevelSecurity ? undefined : await step(() => copyAll(connection, schema));
+      await patiently(async () => {
+        for (let round = 0, changed = Number.POSITIVE_INFINITY; copied && changed > LAST && round < ROUNDS; round++) {
+          const before = copied;
+          ({ copied, changed } = await step(() => copyChanges(connection, schema, before)));
+        }
+        await step(async () => {
+          await connection.script(`set local lock_timeout = ${LOCK_WAIT}`);
+          for (const statement of lockTables(schema, sharded)) await connection.script(statement);
+          if (copied) await copyChanges(connection, schema, copied);
+          else {
+            for (const statement of showRows(schema)) await connection.script(statement);
+            await copyAll(connection, schema);
+          }
+          if (sharded) await connection.script(gatherWork(schema));
+          await replaceTables(connection, schema);
+          if (shards > 0) await connection.script(distributeWork(schema));
+          if (rowLevelSecurity) {
+            for (const statement of secureTables({ schema, partitions: 0 })) await connection.script(statement);
+          }
+        });
+      });
+    } catch (error) {
+      await connection.script(`drop table if exists ${beside}`).catch(() => {});
+      throw error;
+    }
+  };
   await changeSchema(source, LONG_STATEMENT, work);
+}
+
+/** Repeats work that waits for a lock in vain: writers queue up behind it, and go on in between. */
+async function patiently(work: () => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === LOCK_TRIES || !(isLockTimeout(error) || isTransient(error))) throw error;
+      await pause(LOCK_WAIT);
+    }
+  }
 }
 
 /** @throws UNSUPPORTED for a server that cannot distribute tables */

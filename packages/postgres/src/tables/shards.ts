@@ -1,9 +1,7 @@
 import type { Limits } from "../connection/connections.js";
 import { DURABLY } from "../connection/transaction.js";
+import { TABLES } from "./create-tables.js";
 import { oneByOne, quotedText } from "./sql-text.js";
-
-/** The tables that are distributed after `namespace`, each by its column `namespace`. */
-const TOGETHER = ["entry", "state", "checkpoint_state"] as const;
 
 /** Begins a transaction that distributes tables: its statements reach the nodes one after the other, each over one connection. */
 export const IN_SEQUENCE = "set local citus.multi_shard_modify_mode = 'sequential';";
@@ -42,13 +40,27 @@ const WRITE_IF_AT: Parameters = [
 ];
 
 /**
- * Statements that distribute the tables over the nodes of a Citus cluster, with the rows that they have. Rows of one namespace are on one
- * node, and two functions run on that node. Without them the coordinator would write each commit as a two-phase commit among all nodes,
- * and none could be written while a node is down.
+ * Statements that distribute tables over the nodes of a Citus cluster. Rows of one namespace are on one node.
+ *
+ * @param schema quoted
+ * @param prefix of their names
+ */
+export function distributeTables(schema: string, shards: number, prefix = ""): string {
+  const named = (table: string): string => quotedText(`${schema}.${prefix}${table}`);
+  const [first, ...others] = TABLES;
+  return `
+    select create_distributed_table(${named(first as string)}, 'id', colocate_with => 'none', shard_count => ${shards});
+    ${others.map((table) => `select create_distributed_table(${named(table)}, 'namespace', colocate_with => ${named(first as string)});`).join("\n")}`;
+}
+
+/**
+ * Statements that complete a ledger with distributed tables: a table that every node has, and two functions that run on the node of their
+ * namespace. Without them the coordinator would write each commit as a two-phase commit among all nodes, and none could be written while
+ * a node is down.
  *
  * @param schema quoted
  */
-export function distribute(schema: string, shards: number): string {
+export function distributeWork(schema: string): string {
   const named = (name: string): string => quotedText(`${schema}.${name}`);
   const delegated = (name: string, parameters: Parameters, result: string, body: string): string => `
     create function ${schema}.${name}(${parameters.map((parameter) => parameter.join(" ")).join(", ")})
@@ -56,33 +68,33 @@ export function distribute(schema: string, shards: number): string {
     select create_distributed_function(${named(`${name}(${typesOf(parameters)})`)}, 'ns',
       colocate_with => ${named("namespace")}, force_delegation => true);`;
   return `
-    select create_distributed_table(${named("namespace")}, 'id', colocate_with => 'none', shard_count => ${shards});
-    ${TOGETHER.map((table) => `select create_distributed_table(${named(table)}, 'namespace', colocate_with => ${named("namespace")});`).join("\n")}
     select create_reference_table(${named("ledger")});
     ${delegated("enter", ENTER, "void", enterBody())}
     ${delegated("write_if_at", WRITE_IF_AT, "boolean", writeBody(schema))}`;
 }
 
 /**
- * Statement that keeps everybody else from the tables until the transaction ends, in the order in which commits ask for them.
+ * Statements that keep everybody else from the tables until the transaction ends, in the order in which commits ask for them. A cluster
+ * would lock its workers first, where commits by the coordinator then wait while they have locks there. So its own tables go first.
  *
  * @param schema quoted
  */
-export function lockTables(schema: string): string {
-  return `lock table ${["namespace", ...TOGETHER].map((table) => `${schema}.${table}`).join(", ")} in access exclusive mode;`;
+export function lockTables(schema: string, sharded: boolean): string[] {
+  const lock = `lock table ${TABLES.map((table) => `${schema}.${table}`).join(", ")} in access exclusive mode`;
+  const everywhere = (is: "on" | "off"): string => `set local citus.enable_ddl_propagation = ${is}`;
+  return sharded ? [everywhere("off"), lock, everywhere("on"), lock] : [lock];
 }
 
 /**
- * Statements that bring distributed tables back to the coordinator, with their rows.
+ * Statements that take back {@link distributeWork}.
  *
  * @param schema quoted
  */
-export function gather(schema: string): string {
-  const named = (name: string): string => quotedText(`${schema}.${name}`);
+export function gatherWork(schema: string): string {
   return `
     drop function ${schema}.enter(${typesOf(ENTER)});
     drop function ${schema}.write_if_at(${typesOf(WRITE_IF_AT)});
-    ${["namespace", ...TOGETHER, "ledger"].map((table) => `select undistribute_table(${named(table)});`).join("\n")}`;
+    select undistribute_table(${quotedText(`${schema}.ledger`)});`;
 }
 
 /**
