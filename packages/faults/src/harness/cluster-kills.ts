@@ -12,6 +12,7 @@ import { REPEATED, survivalOf, Writers } from "./writers.js";
 const WORKER_KILLS = { quick: 2, full: 60 } as const;
 const COORDINATOR_KILLS = { quick: 1, full: 20 } as const;
 const MOVES = { quick: 2, full: 20 } as const;
+const REBALANCES = { quick: 1, full: 6 } as const;
 const FAILOVERS = { quick: 0, full: 5 } as const;
 /** Codes of calls that are repeated: a statement may also wait for another node until its timeout. */
 const REFUSED: readonly string[] = [...REPEATED, "STORE_BUSY"];
@@ -123,6 +124,23 @@ const moveShard: Attack["disturb"] = ({ coordinator, workers }, turn) =>
     return { away: undefined, over: async () => {} };
   });
 
+/** Takes all shards off the second worker while they are copied, and the next time gives it its part back. */
+const rebalance: Attack["disturb"] = ({ coordinator, workers: [, second] }, turn) =>
+  onServer(coordinator.url(), async (client) => {
+    await client.query("select citus_set_node_property('localhost', $1, 'shouldhaveshards', $2)", [
+      second?.port,
+      turn % 2 === 1,
+    ]);
+    await client.query("select citus_rebalance_start(shard_transfer_mode => 'force_logical')");
+    await client.query("select citus_rebalance_wait()");
+    const { rows } = await client.query(
+      "select 1 from pg_dist_shard_placement where nodeport = $1 and shardid in (select shardid from pg_dist_shard where logicalrelid = 'qavr.entry'::regclass)",
+      [second?.port],
+    );
+    if (rows.length > 0 !== (turn % 2 === 1)) throw new Error("The shards did not move.");
+    return { away: undefined, over: async () => {} };
+  });
+
 /** Gives the first worker a synchronous standby, which is promoted in its place when it dies. */
 async function failOver(settings: Readonly<Record<string, string>>): Promise<Outcome> {
   let standby: PostgresServer | undefined;
@@ -218,6 +236,7 @@ export const clusterKills: Harness = {
     const one = await attack({ times: workers, disturb: killWorker, open, settings });
     const other = await attack({ times: coordinators, disturb: killCoordinator, open, settings });
     const moved = await attack({ times: moves, disturb: moveShard, open, settings });
+    const rebalanced = await attack({ times: REBALANCES[size], disturb: rebalance, open, settings });
     const failovers: Outcome[] = [];
     while (failovers.length < FAILOVERS[size]) failovers.push(await failOver(settings));
     const lazy = { synchronous_commit: "off", wal_writer_delay: "10s", wal_writer_flush_after: "100MB" };
@@ -233,6 +252,7 @@ export const clusterKills: Harness = {
       ),
       survived([other], "SIGKILL to its coordinator", `${coordinators} kills`),
       survived([moved], "shards move between its workers", `${moves} moves`),
+      survived([rebalanced], "its shards are rebalanced", `${REBALANCES[size]} times`),
       ...(failovers.length === 0
         ? []
         : [
@@ -245,6 +265,7 @@ export const clusterKills: Harness = {
       wentOn(one, "a dead worker stops its own namespaces only", `${workers} kills`),
       wentOn(other, "a dead coordinator stops no namespace", `${coordinators} kills`),
       wentOn(moved, "a shard that moves stops no namespace", `${moves} moves`),
+      wentOn(rebalanced, "rebalancing stops no namespace", `${REBALANCES[size]} times`),
       {
         promise: "R25",
         what: "mutant: workers do not wait for their disks",

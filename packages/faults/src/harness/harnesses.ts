@@ -25,6 +25,7 @@ import { serverCompactions } from "./server-compactions.js";
 import { serverKills } from "./server-kills.js";
 import { soak } from "./soak.js";
 import { tenants } from "./tenants.js";
+import { turningOver } from "./turning-over.js";
 import { unreachableServer } from "./unreachable-server.js";
 
 /** All of them, in the order of the results. */
@@ -36,6 +37,7 @@ export const HARNESSES: readonly Harness[] = [
   serverCompactions,
   promotion,
   clusterKills,
+  turningOver,
   namespaceMoves,
   exactCounts,
   unreachableServer,

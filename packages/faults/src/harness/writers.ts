@@ -13,6 +13,8 @@ export const REPEATED: readonly string[] = ["STORE_UNAVAILABLE", "STORE_COMMIT_U
 interface WritersOptions {
   readonly namespace?: string;
   readonly writers?: number;
+  /** Beginning of their keys. @default "w" */
+  readonly name?: string;
   /** Codes of refused calls that are repeated. */
   readonly repeated?: readonly string[];
 }
@@ -28,11 +30,16 @@ export class Writers {
   readonly namespace: string;
   readonly #store: Store;
   readonly #repeated: readonly string[];
+  readonly #name: string;
   readonly #writers: Promise<void>[];
   #isOver = false;
 
-  constructor(store: Store, { namespace = NAMESPACE, writers = WRITERS, repeated = REPEATED }: WritersOptions = {}) {
+  constructor(
+    store: Store,
+    { namespace = NAMESPACE, writers = WRITERS, name = "w", repeated = REPEATED }: WritersOptions = {},
+  ) {
     this.#store = store;
+    this.#name = name;
     this.#repeated = repeated;
     this.namespace = namespace;
     this.#writers = Array.from({ length: writers }, (_, writer) => this.#write(writer));
@@ -56,7 +63,7 @@ export class Writers {
 
   async #write(writer: number): Promise<void> {
     for (let n = 0; !this.#isOver; n++) {
-      const key = `w${writer}-${n}`;
+      const key = `${this.#name}${writer}-${n}`;
       const started = performance.now();
       this.acknowledged.set(key, (await this.#untilAnswered(key)).seq);
       this.longestWait = Math.max(this.longestWait, performance.now() - started);
