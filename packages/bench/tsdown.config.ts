@@ -9,6 +9,7 @@ export default defineConfig({
       "src/mastra/index.ts",
       "src/learning/worker.ts",
       "src/real/worker.ts",
+      "src/silence/worker.ts",
       "src/stores/open-probe.ts",
       "src/local/probe.ts",
     ],

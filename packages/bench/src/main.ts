@@ -3,6 +3,7 @@ import { runCommand, UsageError } from "@qavr/lab";
 const BENCHMARKS: Readonly<Record<string, () => Promise<unknown>>> = {
   learning: () => import("./learning/main.js"),
   real: () => import("./real/main.js"),
+  silence: () => import("./silence/main.js"),
   speed: () => import("./speed/main.js"),
   adapter: () => import("./adapter/main.js"),
   mastra: () => import("./mastra/main.js"),

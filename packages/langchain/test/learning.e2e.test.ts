@@ -56,6 +56,23 @@ describe("memory off", () => {
   });
 });
 
+describe("minWorth", () => {
+  it("returns no document that failed where another one helps, and refuses what is no number above 0", async () => {
+    const memory = qavr({ store: memoryStore(), onError: "throw", logger: {} });
+    const vectors = await memoryVectorStore();
+    await teach(memory, vectors, "scale", 20);
+    const retrieve = (minWorth?: number): Promise<(string | undefined)[]> =>
+      memory.retriever(vectors, { k: 3, minWorth }).invoke(QUESTION).then(ids);
+    const all = await retrieve();
+    expect(all).toHaveLength(3);
+    expect(all).toContain("restart");
+    expect(await retrieve(0.1)).toEqual(all.filter((id) => id !== "restart"));
+    expect(await retrieve(100)).toEqual(all);
+    expect(() => memory.retriever(vectors, { minWorth: 0 })).toThrow(/minWorth must be a finite number above 0/);
+    await memory.close();
+  });
+});
+
 describe("learning from how tracked runs end", () => {
   it("changes the order, in a ledger file that a second handle reads", async () => {
     const store = join(folder, "ledger.db");

@@ -1,5 +1,6 @@
 import { type Engine, QavrError, type Store } from "@qavr/core";
 import {
+  ABOVE_0,
   assertOptions,
   assertRecency,
   ENGINE_CHOICES_TABLE,
@@ -99,6 +100,12 @@ export interface SemanticRecallOptions {
    * what was learned. For facts that go out of date; where old ones stay right it costs places. @default none
    */
   readonly recency?: Recency | undefined;
+  /**
+   * Leaves out memories that are not expected to help, as soon as another one of the list is expected to help by this much, in the
+   * learner's own unit: logits for the default learner, where 0.4 stands for up to 10 points of success. 0.4 saves a fifth of the
+   * tokens after thousands of runs, and costs up to 0.01 of success where all memories are right. @default nothing is left out
+   */
+  readonly minWorth?: number | undefined;
   /**
    * Treatment of earlier questions that repeat the request. `drop` leaves one out where it has the same words, or where it is a nearly
    * identical question whose answer was found too; a statement always stays. Where requests repeat and `messageRange` is 0, a
@@ -217,6 +224,7 @@ const OPTIONS: OptionTable<LearningOptions> = {
 
 const RECALL_OPTIONS: OptionTable<SemanticRecallOptions> = {
   recency: true,
+  minWorth: ABOVE_0,
   echoes: oneOf("keep", "drop"),
   rememberTurns: synchronous(TURNS),
   collection: NAME,

@@ -191,6 +191,7 @@ function queryPlan(
     ...reading,
     fetchK: options.semanticRecall?.fetchK,
     recency: undefined,
+    minWorth: undefined,
     label: options.label,
     model: undefined,
     rankings: [],

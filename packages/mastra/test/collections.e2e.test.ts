@@ -59,6 +59,25 @@ describe("a collection of memories", () => {
     expect(await memory.status()).toMatchObject({ memoryLift: { episodes: { shown: 0, off: 1 } } });
   });
 
+  it.each([
+    [undefined, ["permissions", "cache"]],
+    [0.1, ["permissions"]],
+  ])("leaves out with minWorth %s what failed where another memory helps", async (minWorth, shown) => {
+    const engine = createEngine({ store: memoryStore() });
+    const text = "the deploy fails with EACCES";
+    for (let run = 0; run < 12; run++) {
+      const id = run % 2 === 0 ? "cache" : "permissions";
+      const candidates = [{ id, text: TEXTS[id], similarity: 0.9 }];
+      const { episode } = await engine.rank({ collection: "lessons", text, candidates, topK: 1 });
+      await engine.end(episode, { reward: id === "permissions", tier: "verified" });
+    }
+    const collections = [{ collection: lessons(TEXTS), topK: 2, minWorth }];
+    const { memory } = bench({ engine, store: undefined, collections });
+    await scriptedAgent(memory, [{ text: "ok" }]).generate(text, { memory: { thread: "task", resource: USER } });
+    const [exposure] = (await latest(memory, "task"))?.exposures ?? [];
+    expect(exposure?.items.map(({ id }) => id)).toEqual(shown);
+  });
+
   it("may say the group of each memory", async () => {
     const engine = createEngine({ store: memoryStore() });
     const rank = vi.spyOn(engine, "rank");

@@ -4,6 +4,8 @@ import {
   type Learner,
   memoryStore,
   type OutcomeInput,
+  type RankedItem,
+  type Ranking,
   type RankRequest,
 } from "@qavr/core";
 import { governance } from "@qavr/core/governance";
@@ -29,6 +31,10 @@ export interface EngineArmOptions {
   readonly groups?: "needs" | "random";
   /** The host names as context the need that a classifier infers, which is trained on the needs of the runs before. @default none */
   readonly context?: "inferred need";
+  /** Memories that are ranked for a list. @default the world's k */
+  readonly topK?: number;
+  /** The memories of a ranking that are shown. @default all */
+  readonly choose?: (ranking: Ranking) => readonly RankedItem[];
   /** How far sources are believed. @default "off" */
   readonly trust?: "off" | "audited";
   /** The reports about a run that it receives. @default all of them */
@@ -62,8 +68,7 @@ const FETCHED = 50;
  * the numbers wrong, so the next call throws it.
  */
 export function engineArm(world: World, options: EngineArmOptions): Arm {
-  const { learner, hears = () => true } = options;
-  const topK = world.k;
+  const { learner, hears = () => true, topK = world.k, choose = ({ items }) => items } = options;
   let now = FIRST_RUN;
   let drawn = 0;
   const complaints: string[] = [];
@@ -120,7 +125,9 @@ export function engineArm(world: World, options: EngineArmOptions): Arm {
     async show(asked) {
       const ranking = await withoutComplaint(engine.rank(await requestFor(asked)));
       episode = ranking.episode;
-      return ranking.items.map((item) => item.id);
+      const shown = choose(ranking).map((item) => item.id);
+      if (shown.length < ranking.items.length) engine.narrow(episode, ranking.exposure, shown);
+      return shown;
     },
 
     async learn({ request, vector }, shown) {
@@ -135,7 +142,7 @@ export function engineArm(world: World, options: EngineArmOptions): Arm {
 
     async preview(asked) {
       const ranking = await withoutComplaint(engine.rank({ ...(await requestFor(asked)), record: false }));
-      return ranking.items.map((item) => item.id);
+      return choose(ranking).map((item) => item.id);
     },
 
     close: () => engine.close(),

@@ -48,7 +48,8 @@ async function judgeHeldOut(world: World, arm: Arm, asked: readonly Asked[], run
   return meanJudgement(judgements);
 }
 
-function asker(lessons: readonly LessonText[], retrieval: Retrieval): (request: Request) => Asked {
+/** Asks the host for the candidates of a request. */
+export function asker(lessons: readonly LessonText[], retrieval: Retrieval): (request: Request) => Asked {
   return (request) => {
     const { vector, candidates } = retrieval.find(request.text);
     return {

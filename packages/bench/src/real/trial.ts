@@ -1,4 +1,4 @@
-import { createEngine, memoryStore, type RankRequest } from "@qavr/core";
+import { createEngine, memoryStore, type RankedItem, type Ranking, type RankRequest } from "@qavr/core";
 import { type Embed, mean, uniformAt } from "@qavr/lab";
 import { FIRST_RUN, RUN_INTERVAL } from "../learning/arm.js";
 import type { HostedRequest, Replay } from "./columns.js";
@@ -15,8 +15,15 @@ export interface Success {
 /**
  * Sends a learner through a replay in the public engine: for each request of the stream it ranks, and learns the outcome that really
  * happened to a candidate which it showed. With several shown, the run used one of them, drawn evenly.
+ *
+ * @param choose the items of a ranking that are shown
  */
-export async function runTrial(replay: Replay, row: string, embed: Embed): Promise<Success> {
+export async function runTrial(
+  replay: Replay,
+  row: string,
+  embed: Embed,
+  choose: (ranking: Ranking) => readonly RankedItem[] = ({ items }) => items,
+): Promise<Success> {
   let now = FIRST_RUN;
   let drawn = 0;
   const fail = (message: string): never => {
@@ -44,8 +51,17 @@ export async function runTrial(replay: Replay, row: string, embed: Embed): Promi
   try {
     const online: number[] = [];
     for (const [place, request] of replay.stream.entries()) {
-      const { episode, items } = await engine.rank(asked(request));
-      const happened = outcomes(request, items);
+      const ranking = await engine.rank(asked(request));
+      const { episode, exposure, items } = ranking;
+      const shown = choose(ranking);
+      if (shown.length < items.length) {
+        engine.narrow(
+          episode,
+          exposure,
+          shown.map(({ id }) => id),
+        );
+      }
+      const happened = outcomes(request, shown);
       online.push(mean(happened));
       const used = Math.floor(uniformAt(replay.seed, place, 1) * happened.length);
       now += RUN_INTERVAL;
@@ -53,8 +69,8 @@ export async function runTrial(replay: Replay, row: string, embed: Embed): Promi
     }
     const heldOut: number[] = [];
     for (const request of replay.heldOut) {
-      const { items } = await engine.rank({ ...asked(request), record: false });
-      heldOut.push(mean(outcomes(request, items)));
+      const ranking = await engine.rank({ ...asked(request), record: false });
+      heldOut.push(mean(outcomes(request, choose(ranking))));
     }
     return { online: mean(online), heldOut: mean(heldOut) };
   } finally {

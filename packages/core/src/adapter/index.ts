@@ -110,3 +110,4 @@ export {
 export { sha256 } from "./sha256.js";
 export { storeProblem } from "./store-problem.js";
 export { addMembers, withMembers } from "./with-members.js";
+export { worthShowing } from "./worth-showing.js";

@@ -10,6 +10,7 @@ import { MAX_FETCH_K } from "./options.js";
 import { type Evaluate, fromVerdict, type Outcome, toOutcomeInput } from "./outcome.js";
 import { endsOf, MOST_BEHIND } from "./run-ends.js";
 import type { RunSession } from "./run-session.js";
+import { worthShowing } from "./worth-showing.js";
 
 /** How an adapter sets up its kit. */
 export interface RunKitOptions<Code extends string> {
@@ -30,6 +31,8 @@ export interface RunRanking<Result> {
   /** The run that is shown the results; undefined outside any run. */
   readonly session: RunSession | undefined;
   readonly runId: string | undefined;
+  /** Leaves out what {@link worthShowing} leaves out: it was not shown, and gets no credit. @default nothing is left out */
+  readonly minWorth?: number | undefined;
   /** Builds the request. `record: false` ranks without recording. */
   mapIn(): RankRequest & { readonly namespace: string };
   /** Builds the host's results from the ranking. */
@@ -130,6 +133,8 @@ export function createRunKit<Code extends string = never>({
     watch.warnOnce("STORE_UNUSABLE", `Nothing is learned: ${problem.message}`);
   }
 
+  const narrowed: RunSession["shown"] = ({ episode, exposure }, ids) => engine.narrow(episode, exposure, ids);
+
   const failOpen: RunKit<Code>["failOpen"] = (code, message, fields, level = "warn") => {
     if (throws) throw fields.error;
     log(level, code, message, fields);
@@ -152,14 +157,21 @@ export function createRunKit<Code extends string = never>({
       }
     },
 
-    async rank({ session, runId, mapIn, mapOut }) {
+    async rank({ session, runId, minWorth, mapIn, mapOut }) {
       try {
         const request = mapIn();
         const inSession = session !== undefined && request.record !== false;
         const ranking = await (inSession ? session.rank(request) : engine.rank(request));
         if (ranking.degraded && throws) throw degradation(ranking.degraded);
         tasks.track(watch.ranked(request, ranking));
-        return mapOut(ranking);
+        const items = minWorth === undefined ? ranking.items : worthShowing(ranking, minWorth);
+        if (items.length < ranking.items.length && ranking.episode !== "") {
+          (session?.shown ?? narrowed)(
+            ranking,
+            items.map(({ id }) => id),
+          );
+        }
+        return mapOut({ ...ranking, items });
       } catch (error) {
         if (session?.isOver() !== true) {
           const message = "Ranking failed; the host's own first results were returned.";

@@ -2,9 +2,9 @@ import { assertOptions, definedOnly, FUNCTION } from "@qavr/core/adapter";
 import { assertRankingOptions, type RankingOptions } from "../ranking/ranking-options.js";
 import type { StoredItem } from "./stored-item.js";
 
-/** Options without effect here: the store owns an item's id, its metadata and its vectors. */
-type Unread = "annotate" | "groupKey" | "idKey" | "idOf" | "space";
-const UNREAD: readonly Unread[] = ["annotate", "groupKey", "idKey", "idOf", "space"];
+/** Options without effect here: the store owns an item's id, its metadata and its vectors, and its pages are whole. */
+type Unread = "annotate" | "groupKey" | "idKey" | "idOf" | "minWorth" | "space";
+const UNREAD: readonly Unread[] = ["annotate", "groupKey", "idKey", "idOf", "minWorth", "space"];
 
 /** How a LangGraph store is ranked. */
 export interface StoreOptions extends Omit<RankingOptions, Unread> {

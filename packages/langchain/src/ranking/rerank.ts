@@ -109,6 +109,7 @@ function rankingOf(
   return {
     session: run?.root.session,
     runId: info.runId,
+    minWorth: options.minWorth,
     mapIn: () => ({
       ...scope,
       collection: options.collection ?? "default",

@@ -1,5 +1,5 @@
 import { QavrError } from "@qavr/core";
-import { assertName, assertOptions, type OptionRule, type OptionTable, TEXT, whole } from "@qavr/core/adapter";
+import { ABOVE_0, assertName, assertOptions, type OptionRule, type OptionTable, TEXT, whole } from "@qavr/core/adapter";
 
 /** Default name of the collection of messages in the ledger. */
 export const MESSAGES = "messages";
@@ -40,6 +40,8 @@ export interface CollectionOptions {
   readonly topK?: number | undefined;
   /** The most characters of its texts in the prompt; a memory that does not fit is not shown. @default 2,000 */
   readonly budget?: number | undefined;
+  /** Leaves out memories that are not expected to help, as `semanticRecall.minWorth` does. @default nothing is left out */
+  readonly minWorth?: number | undefined;
   /** The heading above them in the prompt. @default the collection's name */
   readonly heading?: string | undefined;
 }
@@ -58,6 +60,7 @@ const OPTIONS: OptionTable<CollectionOptions> = {
   collection: COLLECTION,
   topK: whole(1),
   budget: whole(1),
+  minWorth: ABOVE_0,
   heading: TEXT,
 };
 

@@ -72,7 +72,7 @@ export function messageQuery(
     inPrompt,
   }: { readonly run: AgentRun | undefined; readonly text: string | undefined; readonly inPrompt: ReadonlySet<string> },
 ): QueryPlan {
-  const { label, semanticRecall: { echoes = "keep", fetchK, recency } = {} } = options;
+  const { label, semanticRecall: { echoes = "keep", fetchK, recency, minWorth } = {} } = options;
   const isEcho = text === undefined || echoes === "keep" ? undefined : echoOf(text);
   const rankings: QueryPlan["rankings"] = [];
   /** True for a message that the prompt has already, also from an earlier query of this recall. */
@@ -88,6 +88,7 @@ export function messageQuery(
     collection,
     fetchK,
     recency,
+    minWorth,
     label,
     model,
     rankings,

@@ -20,6 +20,8 @@ export interface QueryPlan {
   readonly fetchK: number | undefined;
   /** Prefers newer memories. */
   readonly recency: Recency | undefined;
+  /** Leaves out what is not expected to help. */
+  readonly minWorth: number | undefined;
   readonly label: LearningOptions["label"];
   /** Key of the metadata with a result's group. @default no groups */
   readonly groupKey?: string | undefined;
@@ -143,6 +145,7 @@ function rankCandidates(
   return kit.rank({
     session: run?.session,
     runId: run?.runId,
+    minWorth: plan.minWorth,
     mapIn() {
       const candidates = results.map((result, place) => {
         const [id, text] = [ids[place] as string, plan.textOf(result)];

@@ -29,7 +29,7 @@ export async function recallCollections(
 
 async function recallOne(
   { kit, options: { label } }: Pick<MemoryParts, "kit" | "options">,
-  { collection, topK = COLLECTION_TOP_K, budget = COLLECTION_BUDGET }: CollectionOptions,
+  { collection, topK = COLLECTION_TOP_K, budget = COLLECTION_BUDGET, minWorth }: CollectionOptions,
   run: AgentRun,
   text: string,
 ): Promise<readonly BlockEntry[]> {
@@ -40,6 +40,7 @@ async function recallOne(
   const ranked = await kit.rank({
     session,
     runId,
+    minWorth,
     mapIn() {
       const candidates = hits.map((hit) => ({
         ...hit,
