@@ -1,17 +1,10 @@
 import type { ExposureView, HistoryEvent, MemoryView, NamespaceStatus } from "@qavr/core";
 import { unreachableScores } from "@qavr/learners";
 import { percent } from "../terminal/text.js";
+import type { Finding } from "./finding.js";
+import { harmfulMemories } from "./harmful-memories.js";
 import { runsIn } from "./judged-runs.js";
 import { LEAST_RUNS } from "./learning-state.js";
-
-/** A result of one check. */
-export interface Finding {
-  /** Stable and documented in docs/reference/cli.md. */
-  readonly id: string;
-  /** The observation, with its numbers. */
-  readonly finding: string;
-  readonly fix: string;
-}
 
 /** Facts that the checks look at. */
 export interface Facts {
@@ -53,6 +46,7 @@ export const CHECKS: readonly Check[] = [
   unreachableFloor,
   abandonedRuns,
   sourcesDisagree,
+  harmfulMemories,
   clock,
   rebuildPending,
 ];

@@ -3,7 +3,8 @@ import { checkLoop, readLoop } from "@qavr/core/adapter";
 import { type Progress, repair, verify } from "@qavr/core/maintenance";
 import { EXIT, exitCodeOf } from "../exit-codes.js";
 import { type Ledger, type LedgerOptions, openLedger } from "../open-ledger.js";
-import { CHECKS, type Finding } from "./doctor-checks.js";
+import { CHECKS } from "./doctor-checks.js";
+import type { Finding } from "./finding.js";
 
 export interface DoctorReport {
   /** Place of the ledger; absent when it could not be opened. */

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import type { DoctorReport, StorageReport } from "../../reports/doctor.js";
-import type { Finding } from "../../reports/doctor-checks.js";
+import type { Finding } from "../../reports/finding.js";
 import { LEAST_RUNS } from "../../reports/learning-state.js";
 import type { StatusReport } from "../../reports/status.js";
 import { count, percent, plural } from "../../terminal/text.js";

@@ -1,0 +1,112 @@
+import type { HistoryEvent, MemoryView } from "@qavr/core";
+import { nameOf } from "../terminal/text.js";
+import type { Finding } from "./finding.js";
+import { wilson } from "./interval.js";
+import { rewardsIn } from "./judged-runs.js";
+
+/** Judged runs with other memories beside it that a memory must have before anything is said of it. */
+const LEAST_RUNS_SHOWN = 8;
+/** Runs of mean success that the expectation of a run begins with. */
+const PRIOR_RUNS = 2;
+/** Chance that any memory of the namespace is named by bad luck. */
+const FALSE_ALARM = 0.05;
+/** Memories that are named. */
+const MOST_NAMED = 5;
+
+interface Suspect {
+  readonly id: string;
+  readonly label: string | undefined;
+  runs: number;
+  successes: number;
+  /** Successes that the companions lead one to expect, and their variance. */
+  expected: number;
+  variance: number;
+  /** Sum of the learner's estimates for these runs. */
+  utility: number;
+}
+
+/**
+ * Names memories whose runs fail more than can be luck, or that most votes call harmful. A run's expectation is the success of the memories
+ * beside the suspect in their other runs, so hard requests do not make a memory look bad:
+ *
+ *     e = (2 mean + Σ successes of companions elsewhere) / (2 + Σ their runs elsewhere)
+ *     z = Σ (e − r) / √Σ e (1 − e)        named where  M e^(−z²/2) / 2 < 0.05  and the learner's own estimate is below 0
+ *
+ * M is the number of memories tested; the bound on the normal tail is Chernoff's. Votes: the interval of the harmful share lies above one half.
+ */
+export function harmfulMemories({
+  events,
+  memories,
+}: {
+  readonly events: readonly HistoryEvent[];
+  readonly memories: readonly MemoryView[];
+}): Finding | undefined {
+  const tested = suspectsIn(events).filter(({ runs }) => runs >= LEAST_RUNS_SHOWN);
+  const failing = tested.filter(({ successes, expected, variance, utility }) => {
+    const z = (expected - successes) / Math.sqrt(variance);
+    return z > 0 && utility < 0 && (tested.length / 2) * Math.exp(-(z ** 2) / 2) < FALSE_ALARM;
+  });
+  const named = new Map(
+    failing.map(({ id, label, runs, successes, expected }) => [
+      id,
+      `${nameOf({ id, label })}: ${Math.round(successes)} of ${runs} runs succeeded, ${Math.round(expected)} were to be expected`,
+    ]),
+  );
+  for (const { id, label, helpful, harmful } of memories) {
+    const votes = helpful + harmful;
+    if (votes === 0 || named.has(id) || wilson(harmful / votes, votes).low <= 0.5) continue;
+    named.set(id, `${nameOf({ id, label })}: ${harmful} of ${votes} votes call it harmful`);
+  }
+  const [first] = named.keys();
+  if (first === undefined) return undefined;
+  const said = [...named.values()].slice(0, MOST_NAMED).join("; ");
+  const more = named.size > MOST_NAMED ? `; and ${named.size - MOST_NAMED} more` : "";
+  return {
+    id: "harmful-memories",
+    finding: `Runs go worse with these memories: ${said}${more}.`,
+    fix: `Read npx qavr why ${first}. Correct the memory, or take it out of your store and forget it: forget() of @qavr/core/maintenance.`,
+  };
+}
+
+/** The memories of the judged runs, each beside its companions. */
+function suspectsIn(events: readonly HistoryEvent[]): readonly Suspect[] {
+  const rewards = rewardsIn(events);
+  const runs = events.flatMap((event) => {
+    const reward = event.type === "exposure" ? rewards.get(event.episode)?.reward : undefined;
+    if (event.type !== "exposure" || reward === undefined) return [];
+    return event.exposures
+      .filter(({ credited }) => credited)
+      .map(({ collection, items }) => ({
+        reward,
+        items: items.map((item) => ({ ...item, key: `${collection}\n${item.id}` })),
+      }));
+  });
+  const mean = runs.reduce((sum, { reward }) => sum + reward, 0) / runs.length;
+  const known = new Map<string, { runs: number; successes: number }>();
+  for (const { reward, items } of runs) {
+    for (const { key } of items) {
+      const { runs: before, successes } = known.get(key) ?? { runs: 0, successes: 0 };
+      known.set(key, { runs: before + 1, successes: successes + reward });
+    }
+  }
+  const suspects = new Map<string, Suspect>();
+  for (const { reward, items } of runs) {
+    for (const { key, id, label, utility } of items) {
+      const beside = items
+        .filter((item) => item.key !== key)
+        .map((item) => known.get(item.key) as { runs: number; successes: number });
+      if (beside.length === 0) continue;
+      const elsewhere = beside.reduce((sum, one) => sum + one.runs - 1, 0);
+      const succeeded = beside.reduce((sum, one) => sum + one.successes - reward, 0);
+      const chance = (PRIOR_RUNS * mean + succeeded) / (PRIOR_RUNS + elsewhere);
+      const suspect = suspects.get(key) ?? { id, label, runs: 0, successes: 0, expected: 0, variance: 0, utility: 0 };
+      suspects.set(key, suspect);
+      suspect.runs += 1;
+      suspect.successes += reward;
+      suspect.expected += chance;
+      suspect.variance += chance * (1 - chance);
+      suspect.utility += utility;
+    }
+  }
+  return [...suspects.values()];
+}

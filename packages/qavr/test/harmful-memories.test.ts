@@ -1,0 +1,72 @@
+import { createEngine, type Engine, memoryStore } from "@qavr/core";
+import { describe, expect, it } from "vitest";
+import type { Finding } from "../src/reports/finding.js";
+import { harmfulMemories } from "../src/reports/harmful-memories.js";
+
+const SEEDS = Array.from({ length: 40 }, (_, seed) => seed + 1);
+
+/** Uniform numbers in [0, 1), by mulberry32. */
+function uniform(seed: number): () => number {
+  let state = seed * 7919;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/**
+ * 300 runs over 20 memories, three shown, a quarter of them in the host's order, where `bad` comes early; odd runs ask for something hard.
+ * Success falls to a tenth where `bad` is among those shown.
+ */
+async function examined(
+  seed: number,
+  bad?: string,
+  more?: (engine: Engine) => Promise<void>,
+): Promise<Finding | undefined> {
+  const random = uniform(seed);
+  let ids = 0;
+  const engine = createEngine({ store: memoryStore(), holdout: 0.25, createId: () => `run-${seed}-${ids++}` });
+  for (let run = 0; run < 300; run++) {
+    const hard = run % 2 === 1;
+    const candidates = Array.from({ length: 10 }, (_, i) => ({
+      id: `m${i + (hard ? 10 : 0)}`,
+      similarity: random() + (i === 3 ? 0.5 : 0),
+    })).sort((a, b) => b.similarity - a.similarity);
+    const { episode, items } = await engine.rank({ vector: hard ? [0, 1] : [1, 0], candidates, topK: 3 });
+    const chance = (hard ? 0.4 : 0.8) * (items.some(({ id }) => id === bad) ? 0.1 : 1);
+    await engine.end(episode, { reward: random() < chance, tier: "verified" });
+  }
+  await more?.(engine);
+  const { events } = await engine.history({ limit: 1_000 });
+  const { memories } = await engine.memories();
+  await engine.close();
+  return harmfulMemories({ events, memories });
+}
+
+describe("harmful memories", () => {
+  it("are named with their numbers, and a way to look at them", async () => {
+    const found = await Promise.all(SEEDS.map((seed) => examined(seed, "m3")));
+    const right = found.filter((finding) => finding?.finding.includes("m3:"));
+    expect(right.length).toBeGreaterThanOrEqual(0.9 * SEEDS.length);
+    expect(right[0]?.finding).toMatch(/m3: \d+ of \d+ runs succeeded, \d+ were to be expected/);
+    expect(right[0]?.fix).toContain("npx qavr why m3");
+  });
+
+  it("are not those that were unlucky, or that hard requests find: in at most one world of twenty", async () => {
+    const found = await Promise.all(SEEDS.map((seed) => examined(seed)));
+    expect(found.filter((finding) => finding !== undefined).length).toBeLessThanOrEqual(SEEDS.length / 20);
+  });
+
+  it("are those that votes call harmful, but not after three votes", async () => {
+    const voted = (times: number) => async (engine: Engine) => {
+      for (let vote = 0; vote < times; vote++) {
+        const { episode } = await engine.rank({ candidates: [{ id: "wrong", similarity: 1 }], topK: 1 });
+        await engine.end(episode, { harmful: ["wrong"] });
+      }
+    };
+    expect((await examined(1, undefined, voted(3)))?.finding ?? "").not.toContain("wrong");
+    expect((await examined(1, undefined, voted(5)))?.finding).toContain("wrong: 5 of 5 votes call it harmful");
+  });
+});
