@@ -5,6 +5,7 @@ import { replay, revoke } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import { beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../src/command-list.js";
+import type { DoctorReport } from "../src/reports/doctor.js";
 import type { StatusReport } from "../src/reports/status.js";
 import { appEngine, ledgerFile, newPath, runApp, unjudgedLedger } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
@@ -226,13 +227,15 @@ describe("qavr status --json", () => {
 });
 
 describe("qavr demo", () => {
-  it("learns which notes help, with a lift whose interval is above 0, and leaves the doctor nothing to say", async () => {
+  it("learns which notes help, with a lift whose interval is above 0, and lets the doctor name nothing but a note that misleads", async () => {
     const { store, lift, best, curve } = (await dataOf("demo")) as StatusReport;
     const measured = lift?.lift;
     expect(typeof measured === "object" && measured.low).toBeGreaterThan(0);
     expect(best.slice(0, 2).every(({ id }) => Number(id.split("-")[1]) < 2)).toBe(true);
     expect(curve.points.at(-1)?.success).toBeGreaterThan(curve.points[0]?.success as number);
-    expect((await qavr("doctor", "-s", store)).exitCode).toBe(0);
+    const { findings } = (await dataOf("doctor", "-s", store)) as DoctorReport;
+    expect(findings.map(({ id }) => id)).toEqual(["harmful-memories"]);
+    expect(findings[0]?.finding).toMatch(/these memories: Switch off two-factor login: \d+ of \d+ runs[^;]*\.$/);
   });
 
   it("says that it is made up, and how to look at it", async () => {
