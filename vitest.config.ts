@@ -29,7 +29,7 @@ const UNAVAILABLE = [
     : ["packages/bench/test/{adapter,speed,stores}.test.ts"]),
   ...(hasCitus()
     ? []
-    : ["packages/postgres/test/{shards,older-server}*.test.ts", "packages/bench/test/cluster.test.ts"]),
+    : ["packages/postgres/test/{shards,older-server}*.test.ts", "packages/{bench,qavr}/test/cluster.test.ts"]),
 ];
 
 /** Each of these files has a process of its own: Mastra keeps state in module variables. */

@@ -44,6 +44,7 @@ export {
   type LedgerCheck,
   type LedgerDamage,
   type LedgerEntry,
+  type ListOptions,
   type NamespacePlace,
   type OutboxHost,
   type OutboxQueue,

@@ -241,6 +241,9 @@ describe("a store of several that fails", () => {
     expect(tested.engine.health()).toMatchObject({ readCircuitOpen: true });
     await learn(tested, 1);
     await expect(store.namespaces({ limit: 1 })).rejects.toThrow("connection refused");
+    const onMissing = vi.fn();
+    expect(await store.namespaces({ limit: 1, onMissing })).toEqual([NAMESPACE]);
+    expect(onMissing.mock.calls).toEqual([["store south"]]);
   });
 });
 

@@ -1,6 +1,14 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { QavrError, type Store } from "@qavr/core";
-import { assertBatch, assertEntry, assertLimit, assertName, type Checkpoint, checkpointStates } from "@qavr/core/store";
+import {
+  assertBatch,
+  assertEntry,
+  assertLimit,
+  assertName,
+  type Checkpoint,
+  checkpointStates,
+  type ScanOptions,
+} from "@qavr/core/store";
 import { type Connection, type Connections, connections, usualSilence } from "./connection/connections.js";
 import { damagedCheckpoint, isConnectionLoss, isUnexpected, toStoreError } from "./connection/postgres-errors.js";
 import { inTransaction, limits } from "./connection/transaction.js";
@@ -10,7 +18,7 @@ import { type Notifications, notifications } from "./reading/notifications.js";
 import { type ReadNamespace, stateReader } from "./reading/state-reader.js";
 import { type VerifyOptions, verifyLedger } from "./reading/verify-ledger.js";
 import { workAtHead } from "./reading/work-at-head.js";
-import { checkpointSql } from "./tables/checkpoint-sql.js";
+import { checkpointSql, type NamedPage } from "./tables/checkpoint-sql.js";
 import { digests, nameId } from "./tables/digests.js";
 import { ledgerSql } from "./tables/ledger-sql.js";
 import { nameScope } from "./tables/namespace-transaction.js";
@@ -129,6 +137,28 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
     announce: (announcement) => notices?.announce(announcement),
   });
 
+  /**
+   * One page of the namespaces, in the order of their names.
+   *
+   * @param partial true to leave out the nodes of a cluster that do not answer
+   */
+  const listed = async (
+    { after, limit }: ScanOptions,
+    { partial, lasting = false }: { readonly partial: boolean; readonly lasting?: boolean },
+  ): Promise<NamedPage> => {
+    try {
+      const page = (connection: Connection) => checkpoints.namespaces(connection, after, limit);
+      return { rows: await readFrom(source, ALL, page, { lasting }), missing: [] };
+    } catch (error) {
+      if (!partial || !QavrError.isInstance(error, "STORE_UNAVAILABLE")) throw error;
+      const { sharded, rowLevelSecurity } = await prepared();
+      // Row-level security hides all names from the sessions that ask each shard by itself.
+      if (!sharded || rowLevelSecurity) throw error;
+      const page = (connection: Connection) => checkpoints.reachable(connection, after, limit);
+      return readFrom(source, ALL, page, { lasting });
+    }
+  };
+
   const rebuild = async (): Promise<void> => {
     await prepared();
     await withSecondTry(place, () => rebuildIndexes(source, resolved));
@@ -219,10 +249,12 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
       return waitedFor(read(namespace, (connection) => sql.head(connection, namespace)));
     },
 
-    async namespaces(page) {
+    async namespaces({ onMissing, ...page }) {
       enter();
       assertLimit(page.limit);
-      return waitedFor(readFrom(source, ALL, (connection) => sql.namespaces(connection, page)));
+      const { rows, missing } = await waitedFor(listed(page, { partial: onMissing !== undefined }));
+      for (const node of missing) onMissing?.(node);
+      return rows.map(({ name }) => name);
     },
 
     async atHead(namespace, work) {
@@ -250,18 +282,7 @@ export function postgresStore(options: string | PostgresStoreOptions): Required<
 
     async verify(namespace, progress) {
       enter(...(namespace === undefined ? [] : [namespace]));
-      const listed: VerifyOptions["namespaces"] = async (after, limit) => {
-        const page = (connection: Connection) => checkpoints.namespaces(connection, after, limit);
-        return { rows: await readFrom(source, ALL, page, { lasting: true }), missing: [] };
-      };
-      const namespaces: VerifyOptions["namespaces"] = (after, limit) =>
-        listed(after, limit).catch(async (error: unknown) => {
-          const { sharded, rowLevelSecurity } = await prepared();
-          // Row-level security hides all names from the sessions that ask each shard by itself.
-          if (!sharded || rowLevelSecurity || !QavrError.isInstance(error, "STORE_UNAVAILABLE")) throw error;
-          const page = (connection: Connection) => checkpoints.reachable(connection, after, limit);
-          return readFrom(source, ALL, page, { lasting: true });
-        });
+      const namespaces: VerifyOptions["namespaces"] = (page) => listed(page, { partial: true, lasting: true });
       const kept: VerifyOptions["kept"] = (table, after, limit) =>
         readFrom(
           source,

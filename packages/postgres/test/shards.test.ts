@@ -1,3 +1,6 @@
+import { createEngine } from "@qavr/core";
+import { verify } from "@qavr/core/maintenance";
+import { routedStore } from "@qavr/core/store";
 import type { PostgresServer } from "@qavr/postgres-server";
 import { writeStates } from "@qavr/store-conformance";
 import { Client, Pool } from "pg";
@@ -267,6 +270,9 @@ describe("a cluster with a node away", () => {
       expect((await refusalOf(store.commit(away, [tally("b")], counting))).code).toMatch(/UNAVAILABLE|COMMIT_UNKNOWN/);
       expect(await refusalOf(store.readEntries(away, { limit: 1 }))).toMatchObject({ code: "STORE_UNAVAILABLE" });
       expect((await refusalOf(store.namespaces({ limit: 9 }))).message).toContain(`localhost:${dead.port}`);
+      const onMissing = vi.fn();
+      expect(await store.namespaces({ limit: 9, onMissing })).toEqual([here]);
+      expect(onMissing.mock.calls).toEqual([[`localhost:${dead.port}`]]);
       const { namespaces, entries, damage } = await store.verify();
       expect([namespaces, entries]).toEqual([1, 2]);
       expect(damage).toEqual([{ problem: expect.stringContaining(`localhost:${dead.port}`) }]);
@@ -276,6 +282,32 @@ describe("a cluster with a node away", () => {
     expect((await store.commit(away, [tally("b")], counting))[0]?.seq).toBe(2);
     expect(await store.verify()).toMatchObject({ namespaces: 2, damaged: 0 });
     await store.close();
+  });
+
+  it("has all that can be read verified, by an engine and behind a routed store", async () => {
+    const schema = await cluster.ledger();
+    const [here, away] = (await oneOnEach(schema)) as [string, string];
+    const store = postgresStore({ pool, schema });
+    const routed = routedStore({
+      stores: { cluster: store, other: postgresStore({ pool, schema: "other" }) },
+      by: () => "cluster",
+    });
+    const engine = createEngine({ store: routed, readTimeout: 60_000 });
+    for (const namespace of [here, away]) {
+      const { episode } = await engine.rank({ namespace, candidates: [{ id: "a", similarity: 1 }], topK: 1 });
+      await engine.end(episode, { reward: true });
+    }
+    expect(await verify(engine)).toMatchObject({ ok: true, namespaces: 2, entries: 4 });
+    const dead = await workerOf(schema, away);
+    await dead.kill();
+    try {
+      const missing = { problem: expect.stringMatching(`^store cluster: .* localhost:${dead.port} `) };
+      const report = { ok: false, namespaces: 1, entries: 2, damage: [missing], differing: [], unchecked: [] };
+      expect(await verify(engine)).toMatchObject(report);
+    } finally {
+      await dead.restart();
+    }
+    await engine.close();
   });
 
   it("goes on without its coordinator where the URL names its workers, too", async () => {

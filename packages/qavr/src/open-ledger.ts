@@ -25,6 +25,8 @@ export interface Ledger {
   readonly namespace: string;
   /** The first {@link LISTED_NAMESPACES} namespaces of the ledger. */
   readonly namespaces: readonly string[];
+  /** Parts of the store that cannot be reached; their namespaces are not listed. */
+  readonly missing: readonly string[];
   close(): Promise<void>;
 }
 
@@ -41,16 +43,30 @@ const TAIL = 50;
 export async function openLedger(options: LedgerOptions, access: Access = "read"): Promise<Ledger> {
   const { store, place } = await openStore(options.store, access);
   try {
-    return await ledgerIn(store, place, options.namespace);
+    // A command that changes something must not choose among some of the namespaces.
+    const partial = access === "read" || options.namespace !== undefined;
+    return await ledgerIn(store, place, options.namespace, { partial });
   } catch (error) {
     await store.close();
     throw error;
   }
 }
 
-/** A namespace of an open store, with the learner that wrote it. @throws CommandError NOT_FOUND for one without entries */
-export async function ledgerIn(store: Store, place: string, named: string | undefined): Promise<Ledger> {
-  const namespaces = await store.namespaces({ limit: LISTED_NAMESPACES });
+/**
+ * A namespace of an open store, with the learner that wrote it.
+ *
+ * @param options.partial true to go on where a part of the store cannot be reached
+ * @throws CommandError NOT_FOUND for a namespace without entries
+ */
+export async function ledgerIn(
+  store: Store,
+  place: string,
+  named: string | undefined,
+  { partial }: { readonly partial: boolean },
+): Promise<Ledger> {
+  const missing: string[] = [];
+  const onMissing = (part: string): void => void missing.push(part);
+  const namespaces = await store.namespaces({ limit: LISTED_NAMESPACES, ...(partial ? { onMissing } : {}) });
   const namespace = await chosen(store, namespaces, named);
   const learner = await learnerOf(store, namespace);
   // Entries that were recorded under rules of trust need them; the others do not notice.
@@ -61,7 +77,7 @@ export async function ledgerIn(store: Store, place: string, named: string | unde
     readTimeout: 60_000,
     writeTimeout: 600_000,
   });
-  return { engine, store, place, namespace, namespaces, close: () => engine.close() };
+  return { engine, store, place, namespace, namespaces, missing, close: () => engine.close() };
 }
 
 /** Opens the store that a path or URL names. */

@@ -87,6 +87,7 @@ async function runCommand(
       const { openLedger } = await import("./open-ledger.js");
       const ledger: Ledger = await openLedger(options, access);
       closing.push(() => ledger.close());
+      for (const part of ledger.missing) input.note(`The namespaces on ${part} are not listed: it does not answer.`);
       return ledger;
     },
     progress(label) {

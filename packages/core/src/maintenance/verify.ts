@@ -53,7 +53,8 @@ function check(call: string, options: Options): void {
 async function verifyNow(parts: EngineParts, { namespace, progress }: Options): Promise<VerifyReport> {
   const { store, log } = parts;
   const ledger = await store.verify?.(namespace, progress);
-  const names = await namespacesOf(parts, namespace, ledger);
+  const missing = new Set<string>();
+  const names = await namespacesOf(parts, namespace, ledger, missing);
   const differing: { namespace: string; states: readonly string[] }[] = [];
   const unchecked: { namespace: string; reason: string }[] = [];
   let entries = 0;
@@ -70,7 +71,7 @@ async function verifyNow(parts: EngineParts, { namespace, progress }: Options): 
       entries += replayed.entries - replayed.checkpoint;
       if (!replayed.identical) differing.push({ namespace: name, states: replayed.differences });
     } catch (error) {
-      unchecked.push({ namespace: name, reason: reasonOf(error, store.name) });
+      unchecked.push({ namespace: name, reason: reasonOf(error, store.name, missing.size > 0) });
     }
   }
   const damaged = ledger?.damaged ?? 0;
@@ -133,26 +134,32 @@ async function namespacesOf(
   { store }: EngineParts,
   only: string | undefined,
   ledger: LedgerCheck | undefined,
+  missing: Set<string>,
 ): Promise<string[]> {
   if (only !== undefined) return [only];
   const names: string[] = [];
+  // The report names this damage, since the store has found it.
+  const isReported = ledger !== undefined && ledger.damaged > 0;
+  const page = { limit: PAGE, ...(isReported ? { onMissing: (part: string) => void missing.add(part) } : {}) };
   for (;;) {
     const after = names.at(-1);
     try {
-      const page = await store.namespaces(after === undefined ? { limit: PAGE } : { after, limit: PAGE });
-      names.push(...page);
-      if (page.length < PAGE) return names;
+      const listed = await store.namespaces(after === undefined ? page : { ...page, after });
+      names.push(...listed);
+      if (listed.length < PAGE) return names;
     } catch (error) {
-      // The report names this damage, since the store has found it.
-      if (ledger && ledger.damaged > 0) return names;
+      if (isReported) return names;
       throw error;
     }
   }
 }
 
-/** @throws the failure of a store that is out of reach for another reason than damage */
-function reasonOf(error: unknown, store: string): string {
+/**
+ * @param isPartial true for a store of which a part cannot be reached
+ * @throws the failure of a store that is out of reach for another reason than damage
+ */
+function reasonOf(error: unknown, store: string, isPartial: boolean): string {
   const failure = asStoreError(error, store);
-  if (isOutOfReach(failure) && failure.code !== "STORE_FAILED") throw failure;
+  if (isOutOfReach(failure) && failure.code !== "STORE_FAILED" && !isPartial) throw failure;
   return QavrError.isInstance(error) ? error.code : failure.code;
 }

@@ -4,6 +4,7 @@ import { placeRef, textOfValue } from "../ledger/state-keys.js";
 import type {
   LedgerCheck,
   LedgerDamage,
+  ListOptions,
   NamespacePlace,
   ReadOptions,
   StateChanges,
@@ -41,7 +42,8 @@ class Elsewhere extends Error {}
 
 /**
  * One store out of several: each namespace lives in one of them, and `moveNamespace` of `@qavr/core/maintenance` takes it to another
- * while it is written to. A store that fails stops its own namespaces; lists, `repair` and `eraseNamespace` need all stores.
+ * while it is written to. A store that fails stops its own namespaces; `repair`, `eraseNamespace` and
+ * whole lists need all stores.
  *
  * A move is an entry of the namespace's ledger, and the place that it names is a state. Each commit reads that state under the
  * namespace's lock, so that a store refuses the writes of processes that do not know of the move yet; they look again, from the home
@@ -153,13 +155,13 @@ export function routedStore(options: RoutedStoreOptions): Store & { readonly pla
   const verifyAll = async (progress?: Parameters<Verify>[1]): Promise<LedgerCheck> => {
     const damage: LedgerDamage[] = [];
     let damaged = 0;
-    const reached: Store[] = [];
+    const reached: Record<string, Store> = {};
     for (const [name, store] of Object.entries(stores)) {
       try {
         const check = await (store.verify as Verify)(undefined, progress);
         damaged += check.damaged;
         damage.push(...check.damage.map((one) => ({ ...one, problem: `store ${name}: ${one.problem}` })));
-        reached.push(store);
+        reached[name] = store;
       } catch (error) {
         damaged += 1;
         const reason = error instanceof Error ? error.message : String(error);
@@ -170,7 +172,8 @@ export function routedStore(options: RoutedStoreOptions): Store & { readonly pla
     let entries = 0;
     let after: string | undefined;
     for (let page: readonly string[] = []; ; ) {
-      page = await listed(reached, after, PAGE);
+      // The report names parts that are missing.
+      page = await listed(reached, { ...(after === undefined ? {} : { after }), limit: PAGE, onMissing: () => {} });
       for (const namespace of page) {
         // A namespace of a store that cannot be reached; the report names the store.
         const check = await verifyOne(namespace).catch(() => undefined);
@@ -246,9 +249,9 @@ export function routedStore(options: RoutedStoreOptions): Store & { readonly pla
     async head(namespace) {
       return reading(namespace, (store) => store.head(namespace));
     },
-    async namespaces({ after, limit }) {
-      assertLimit(limit);
-      return listed(all, after, limit);
+    async namespaces(page) {
+      assertLimit(page.limit);
+      return listed(stores, page);
     },
 
     async eraseNamespace(namespace) {
@@ -281,10 +284,21 @@ function* onlyIn<Result>(name: string, home: string, work: OnStates<Result>): On
 }
 
 /** One page of the namespaces of several stores. */
-async function listed(stores: readonly Store[], after: string | undefined, limit: number): Promise<readonly string[]> {
-  const options = after === undefined ? { limit } : { after, limit };
-  const pages = await Promise.all(stores.map((store) => store.namespaces(options)));
-  return [...new Set(pages.flat())].sort(compareNames).slice(0, limit);
+async function listed(
+  stores: RoutedStoreOptions["stores"],
+  { onMissing, ...page }: ListOptions,
+): Promise<readonly string[]> {
+  const pages = Object.entries(stores).map(async ([name, store]) => {
+    if (!onMissing) return store.namespaces(page);
+    try {
+      return await store.namespaces({ ...page, onMissing: (part) => onMissing(`store ${name}: ${part}`) });
+    } catch (error) {
+      if (QavrError.isInstance(error, "STORE_CLOSED")) throw error;
+      onMissing(`store ${name}`);
+      return [];
+    }
+  });
+  return [...new Set((await Promise.all(pages)).flat())].sort(compareNames).slice(0, page.limit);
 }
 
 /** The weakest of all: a namespace may live in any of them. */

@@ -1,5 +1,12 @@
 import type { Store } from "@qavr/core";
-import { checkpointStates, DamageReport, type LedgerCheck, type LedgerDamage, NamespaceCheck } from "@qavr/core/store";
+import {
+  checkpointStates,
+  DamageReport,
+  type LedgerCheck,
+  type LedgerDamage,
+  NamespaceCheck,
+  type ScanOptions,
+} from "@qavr/core/store";
 import type { Connection } from "../connection/connections.js";
 import { toStoreError } from "../connection/postgres-errors.js";
 import {
@@ -21,7 +28,7 @@ export interface VerifyOptions {
   /** For messages. */
   readonly place: string;
   /** One page of the namespaces, in the order of their names. */
-  namespaces(after: string | undefined, limit: number): Promise<NamedPage>;
+  namespaces(page: ScanOptions): Promise<NamedPage>;
   /** One page of the namespace ids of a table, in order. */
   kept(table: KeptTable, after: string | undefined, limit: number): Promise<readonly KeptRows[]>;
   /** Runs reads of one namespace, all on one moment. */
@@ -78,7 +85,7 @@ export async function verifyLedger(options: VerifyOptions, only?: string): Promi
 /** @param missing collects the nodes that do not answer */
 async function* allNamespaces({ namespaces }: VerifyOptions, missing: Set<string>): AsyncIterable<NamedRows> {
   const listed = async (after: string | undefined, limit: number): Promise<readonly NamedRows[]> => {
-    const page = await namespaces(after, limit);
+    const page = await namespaces(after === undefined ? { limit } : { after, limit });
     for (const node of page.missing) missing.add(node);
     return page.rows;
   };

@@ -53,7 +53,6 @@ export interface LedgerSql {
   moment(connection: Connection, namespace: string): Promise<Moment>;
   /** @throws STORE_CORRUPT for a namespace whose row does not name its last entry */
   head(connection: Connection, namespace: string): Promise<number>;
-  namespaces(connection: Connection, options: ScanOptions): Promise<string[]>;
   /** @throws STORE_CORRUPT for an entry that does not follow from the one before it */
   entries(connection: Connection, namespace: string, after: number, limit: number): Promise<SequencedEntry[]>;
   states(connection: Connection, namespace: string, scope: string, ids: readonly string[]): Promise<StatesRead>;
@@ -118,8 +117,6 @@ export function ledgerSql({ schema: name, place, lockTimeout }: LedgerSqlOptions
   const sql = {
     moment: statement(moment),
     head: statement(`${ends}`),
-    // A namespace is empty until its first commit.
-    namespaces: statement(`select name from ${schema}.namespace where name > $1 and head > 0 order by name limit $2`),
     // Includes the entry before, whose digest the first one builds on. At least one row, so that the head comes with its entries.
     entries: statement(`
       select known.head, known.base, known.base_digest, found.seq, found.key, found.type, found.at, found.payload, found.digest
@@ -181,11 +178,6 @@ export function ledgerSql({ schema: name, place, lockTimeout }: LedgerSqlOptions
       const [row] = await connection.rows(sql.head, [nameId(namespace)]);
       if (row) assertNamesLast(row, namespace, place);
       return (row?.head as number | undefined) ?? 0;
-    },
-
-    async namespaces(connection, { after, limit }) {
-      const rows = await connection.rows(sql.namespaces, [bytesAfter(after), limit]);
-      return rows.map(({ name }) => bytesToName(name as Uint8Array));
     },
 
     async entries(connection, namespace, after, limit) {

@@ -71,7 +71,7 @@ export function createApi(store: Store, place: string): Api {
     const known = ledgers.get(named ?? "");
     // An empty ledger's namespace, learner and list of namespaces are not known yet.
     if (known && (await store.head(known.namespace)) > 0) return known;
-    const found = await ledgerIn(store, place, named);
+    const found = await ledgerIn(store, place, named, { partial: false });
     const ledger = { ...found, engine: { ...found.engine, status: sharedStatus(found) } };
     ledgers.set(named ?? "", ledger);
     return ledger;
