@@ -1,4 +1,9 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { memoryStore } from "@qavr/core";
 import { rendezvous, routedStore } from "@qavr/core/store";
+import { sqliteStore } from "@qavr/sqlite";
 import { DEFAULT_MODEL, describeStore } from "@qavr/store-conformance";
 import { postgresStore } from "../src/index.js";
 import { remember } from "./support/remember.js";
@@ -33,6 +38,29 @@ describeStore({
       },
       async destroy() {
         for (const schema of schemas) await server.drop(schema);
+      },
+    };
+  },
+});
+
+describeStore({
+  name: "routed over memory, sqlite and postgres",
+  createBackend() {
+    const schema = server.schema();
+    const folder = mkdtempSync(join(tmpdir(), "qavr-routed-"));
+    return {
+      open: () =>
+        routedStore({
+          stores: {
+            a: memoryStore(),
+            b: sqliteStore(join(folder, "b.db")),
+            c: postgresStore({ pool: server.pool, schema, partitions: 0 }),
+          },
+          by: rendezvous(NAMES),
+        }),
+      async destroy() {
+        rmSync(folder, { recursive: true });
+        await server.drop(schema);
       },
     };
   },
