@@ -335,7 +335,7 @@ describe("calls at the same time", () => {
 describe("an episode that retrieves hundreds of times", () => {
   const wide = (run: number): RankRequest => ({
     candidates: Array.from({ length: 50 }, (_, i) => ({
-      id: `memory ${run}-${i}`.padEnd(40, "."),
+      id: `${i}-${run} memory`.padEnd(40, "."),
       similarity: 1 - i / 50,
     })),
     topK: 10,

@@ -96,7 +96,7 @@ describe("a request context that a client has filled", () => {
     expect(requestContext.get(REQUEST_CONTEXT_KEY)).toBeUndefined();
     await agent.generate("hello", { requestContext, memory: { thread: "own", resource: USER } });
     expect(requestContext.get(REQUEST_CONTEXT_KEY)).toMatchObject({
-      episode: expect.stringMatching(/^[0-9a-z]{25}$/),
+      episode: expect.stringMatching(/^[0-9a-z]{20}$/),
     });
   });
 });

@@ -94,7 +94,7 @@ ${besideTable(report)}
 
 - \`recordedCandidates\` bounds the candidates of a run that are recorded; explanations and evaluation see no others.
 - A compaction keeps states and idempotency keys. Here everything is older than the window of outcomes, and the file was vacuumed.
-- Bytes follow the request's vector, which an outcome keeps three times: ${whole(Math.max(...beside.map(({ bytes }) => bytes)))} bytes for the largest.
+- Bytes follow the request's vector, which an outcome keeps twice: ${whole(Math.max(...beside.map(({ bytes }) => bytes)))} bytes for the largest.
 
 ## How
 

@@ -13,12 +13,17 @@ export interface CreditShare {
   readonly weights: readonly number[];
 }
 
+/** True for an exposure that carries a share of its episode's outcome. */
+export function carriesCredit({ credited, items }: CreditExposure): boolean {
+  return credited && items.length > 0;
+}
+
 /**
  * Divides an episode's outcome: n credited exposures carry 1/n each. A memory shown by several of them counts once, where its
  * weight is largest (the earlier one of equals).
  */
 export function creditShares(exposures: readonly CreditExposure[]): CreditShare[] {
-  const credited = exposures.filter((exposure) => exposure.credited && exposure.items.length > 0).length;
+  const credited = exposures.filter(carriesCredit).length;
   const best = new Map<string, { exposure: number; item: number; weight: number }>();
   exposures.forEach((exposure, e) => {
     if (!exposure.credited) return;
@@ -29,7 +34,7 @@ export function creditShares(exposures: readonly CreditExposure[]): CreditShare[
     });
   });
   const shares = exposures.map((exposure): { share: number; weights: number[] } => ({
-    share: exposure.credited && exposure.items.length > 0 ? 1 / credited : 0,
+    share: carriesCredit(exposure) ? 1 / credited : 0,
     weights: exposure.items.map(() => 0),
   }));
   for (const { exposure, item, weight } of best.values()) {

@@ -64,7 +64,7 @@ export interface EngineOptions {
   readonly clock?: (() => number) | undefined;
   /** Runs something after so many ms, and returns how to call it off: for the timeouts. @default setTimeout */
   readonly setTimer?: SetTimer | undefined;
-  /** New episode ids. @default a random UUID to base 36 */
+  /** New episode ids. @default the time and 62 random bits, to base 36 */
   readonly createId?: (() => string) | undefined;
   /** @default silent */
   readonly logger?: Logger | undefined;

@@ -145,7 +145,7 @@ export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): 
     }
     const rules = parts.governance?.rulesFor(said.tier);
     return toEntry(
-      idempotencyKey === undefined ? `outcome:${parts.createId()}` : outcomeKey(idempotencyKey),
+      idempotencyKey === undefined ? parts.createId() : outcomeKey(idempotencyKey),
       { ...said, rules, type: "outcome", episode, helpful, harmful, neutral, used: uses },
       parts.now(),
     );

@@ -54,7 +54,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   /** An entry, or several where one would be larger than a store keeps: a run may retrieve hundreds of times. */
   const toEntries = (event: ExposureEvent): readonly LedgerEntry[] => {
     // The key is drawn once and stays with the entry. Made from counts, it would meet that of another process's entry.
-    const entry = toEntry(`exposure:${createId()}`, event, now());
+    const entry = toEntry(createId(), event, now());
     const { exposures } = event;
     if (entry.payload.length <= STORE_LIMITS.payloadBytes || exposures.length === 1) return [entry];
     const half = exposures.length >> 1;

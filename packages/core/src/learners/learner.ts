@@ -109,7 +109,10 @@ export interface GroupOfShown {
 export interface LessonExposure<Shared, Memory> {
   /** Draft. The same object for exposures of one collection. */
   readonly shared: Shared;
+  /** Unit request vector; undefined without one, and where `direction` has taken its place. */
   readonly vector: Float32Array | undefined;
+  /** Direction of the run's first lesson, signed bytes, for a learner that forgets requests. */
+  readonly direction?: Int8Array | undefined;
   readonly context: string;
   /** Share of the episode's outcome that this exposure carries; they sum to 1. */
   readonly share: number;
@@ -181,6 +184,11 @@ export interface Learner<Shared = unknown, Memory = unknown, Table extends Memor
   observe(observation: Observation<Shared, Memory>): void;
   /** Applies a lesson to the drafts and returns its additions. */
   learn(lesson: Lesson<Shared, Memory>): Contribution;
+  /**
+   * True for a learner without revisits whose lessons need no request vector once they have a direction: a run that has taught keeps the
+   * direction alone, and its later lessons go along it. @default false
+   */
+  readonly forgetsRequests?: boolean;
   /** Given by learners that fit old runs again. Each fit reads and writes the states of its memories. */
   readonly revisits?: Revisits<Shared, Memory>;
   /** Takes back the additions of an earlier lesson on the same exposures. */

@@ -175,9 +175,8 @@ export interface Direction {
 }
 
 /**
- * Moves the mean by all requests of a finished run (once per run), then returns the direction of each exposure. In this order a
- * corrected run learns along the directions of its first lesson. The direction is undefined for an exposure without a request
- * vector.
+ * Moves the mean by all requests of a finished run (once per run), then returns the direction of each exposure: that of its first
+ * lesson, where it is known. Undefined for an exposure without a request vector.
  *
  *     mean += share · (q − mean) / min(t + 10, 500)          z = unit(q − part · mean), kept as signed bytes
  */
@@ -194,8 +193,8 @@ export function meetRequests(
     }
     if (first) moveMean(shared, vector, share);
   }
-  return exposures.map(({ shared, vector }) => {
-    const bytes = vector && quantise(centre(shared, vector, part));
+  return exposures.map(({ shared, vector, direction }) => {
+    const bytes = direction ?? (vector && quantise(centre(shared, vector, part)));
     return bytes && { z: dequantise(bytes), bytes };
   });
 }

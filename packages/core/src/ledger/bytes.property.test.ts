@@ -44,6 +44,30 @@ describe("ByteWriter and ByteReader", () => {
     );
   });
 
+  it("give back any numbers exactly, and take no byte for 0, one for a small whole number and four for a float32", () => {
+    const bytesOf = (...values: number[]): number => new ByteWriter().numbers(values).finish().length;
+    expect([bytesOf(), bytesOf(0), bytesOf(1), bytesOf(127), bytesOf(0.5), bytesOf(0.1)]).toEqual([1, 2, 3, 3, 6, 10]);
+    expect(bytesOf(0, 0, 0, 0, 0, 0, 0, 0)).toBe(3);
+    const numbers = fc.oneof(fc.double(), fc.float(), fc.integer(), fc.constantFrom(0, -0, 1, 2 ** 21, 2 ** 53));
+    fc.assert(
+      fc.property(fc.array(numbers, { maxLength: 20 }), (values) => {
+        expect(new ByteReader(new ByteWriter().numbers(values).u8(9).finish()).numbers()).toEqual(values);
+      }),
+    );
+  });
+
+  it("give back lists of names, of which the common beginnings are written once", () => {
+    expect(new ByteWriter().names(["memory-1", "memory-2"]).finish().length).toBe(1 + 2 + 8 + 2 + 1);
+    const beginnings = fc.constantFrom("", "memory-", "😀", "\ud83d\ude01", "é");
+    const names = fc.array(fc.tuple(beginnings, fc.string({ unit: "binary", maxLength: 5 })).map(([a, b]) => a + b));
+    fc.assert(
+      fc.property(names, (values) => {
+        expect(new ByteReader(new ByteWriter().names(values).u8(9).finish()).names()).toEqual(values);
+      }),
+    );
+    refusesToRead(() => new ByteReader(new ByteWriter().count(1).count(1).text("a").finish()).names());
+  });
+
   it("align to multiples of 8 wherever they are", () => {
     for (let length = 0; length < 20; length++) {
       const bytes = new ByteWriter().raw(new Uint8Array(length).fill(7)).align().u8(1).finish();

@@ -95,6 +95,32 @@ export class ByteWriter {
     return this.bytes(encoder.encode(value));
   }
 
+  /** Texts that often begin alike, such as ids: of each, how many characters it has in common with the one before, then the rest. */
+  names(values: readonly string[]): this {
+    let before = "";
+    return this.list(values, (value) => {
+      const common = commonLength(before, value);
+      this.count(common).text(value.slice(common));
+      before = value;
+    });
+  }
+
+  /** Numbers, each exact: two bits say whether it is 0, a whole number, a float32 or a float64, and its bytes follow. */
+  numbers(values: readonly number[]): this {
+    this.count(values.length);
+    for (let start = 0; start < values.length; start += 4) {
+      const four = values.slice(start, start + 4);
+      const kinds = four.map(kindOf);
+      this.u8(kinds.reduce<number>((bits, kind, i) => bits | (kind << (2 * i)), 0));
+      four.forEach((value, i) => {
+        if (kinds[i] === WHOLE) this.count(value);
+        else if (kinds[i] === FLOAT32) this.f32(value);
+        else if (kinds[i] === FLOAT64) this.f64(value);
+      });
+    }
+    return this;
+  }
+
   /** Length-prefixed bytes. */
   bytes(value: Uint8Array | Int8Array): this {
     this.count(value.length);
@@ -199,6 +225,27 @@ export class ByteReader {
     return readable(() => decoder.decode(bytes));
   }
 
+  names(): string[] {
+    let before = "";
+    return this.list(() => {
+      const common = this.count();
+      if (common > before.length) throw unreadable("a text has more in common with the one before than that is long");
+      before = before.slice(0, common) + this.text();
+      return before;
+    });
+  }
+
+  numbers(): number[] {
+    const length = this.count();
+    const values: number[] = [];
+    for (let bits = 0; values.length < length; bits >>= 2) {
+      if (values.length % 4 === 0) bits = this.u8();
+      const kind = bits & 3;
+      values.push(kind === ZERO ? 0 : kind === WHOLE ? this.count() : kind === FLOAT32 ? this.f32() : this.f64());
+    }
+    return values;
+  }
+
   bytes(): Uint8Array {
     return this.raw(this.count());
   }
@@ -247,6 +294,28 @@ export class ByteReader {
   #need(length: number): void {
     if (this.#at + length > this.#bytes.length) throw unreadable("it ends early");
   }
+}
+
+/** Kinds of numbers, two bits each. */
+const ZERO = 0;
+const WHOLE = 1;
+const FLOAT32 = 2;
+const FLOAT64 = 3;
+/** Larger whole numbers take as many bytes as a float32, or do not fit into one. */
+const MOST_WHOLE = 2 ** 21;
+
+function kindOf(value: number): number {
+  if (Object.is(value, 0)) return ZERO;
+  if (value > 0 && value < MOST_WHOLE && Number.isInteger(value)) return WHOLE;
+  return Object.is(Math.fround(value), value) ? FLOAT32 : FLOAT64;
+}
+
+/** Number of leading UTF-16 units that two texts share, without half of a character. */
+function commonLength(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && a.charCodeAt(length) === b.charCodeAt(length)) length++;
+  const isHalf = length > 0 && (a.charCodeAt(length - 1) & 0xfc00) === 0xd800;
+  return isHalf ? length - 1 : length;
 }
 
 /** The same bytes at a multiple of 8 in their buffer, so that views of float64 may start there; copied only when they are not. */

@@ -2,7 +2,7 @@ import type { Contribution, GroupOfShown } from "../learners/learner.js";
 import { ByteReader, ByteWriter } from "./bytes.js";
 import type { SourceCap } from "./events.js";
 import { EPISODE_STATES, type EpisodeState, type HoldoutDraw, OUTCOME_TIERS, type OutcomeTier } from "./events.js";
-import { assertLayout, pick } from "./unreadable.js";
+import { assertLayout, knownFlags, pick } from "./unreadable.js";
 import { readUses, type Uses, writeUses } from "./used.js";
 
 /** A memory that an exposure showed, as crediting needs it. */
@@ -22,7 +22,10 @@ export interface EpisodeExposure {
   readonly context: string;
   readonly space: string;
   readonly length: number;
+  /** Quantised request vector; empty for none, and where `direction` has taken its place. */
   readonly vector: Int8Array;
+  /** Direction of its first lesson, for a learner that needs no more of the request from then on. */
+  readonly direction?: Int8Array | undefined;
   readonly credited: boolean;
   readonly items: readonly EpisodeItem[];
 }
@@ -92,7 +95,7 @@ export interface EpisodeRecord {
   claims: readonly Claim[];
   /** True when it has ever taught, also when its contribution was taken back since. */
   taught: boolean;
-  /** Its part of the states, undefined while it teaches nothing. */
+  /** Its part of the states, undefined while it teaches nothing. Without the directions that its exposures keep. */
   contribution: Contribution | undefined;
 }
 
@@ -128,6 +131,7 @@ const TAUGHT = 128;
 /** Flags of an exposure. */
 const CREDITED = 1;
 const GROUPED = 2;
+const DIRECTED = 4;
 /** Beside the tier of a reward or of votes. */
 const HAS_CREDIBILITY = 0x80;
 
@@ -170,6 +174,42 @@ function readCredibility(reader: ByteReader, code: number): Credibility | undefi
   return { ...head, cap, capped: reader.list(() => reader.u32()) };
 }
 
+function writeExposure(writer: ByteWriter, exposure: EpisodeExposure): void {
+  const { direction, items } = exposure;
+  const isGrouped = items[0]?.group !== undefined;
+  writer
+    .count(exposure.seq)
+    .text(exposure.collection)
+    .text(exposure.context)
+    .text(exposure.space)
+    .count(exposure.length)
+    .bytes(direction ?? exposure.vector)
+    .u8((exposure.credited ? CREDITED : 0) | (isGrouped ? GROUPED : 0) | (direction ? DIRECTED : 0))
+    .names(items.map(({ id }) => id));
+  for (const { similarity, weight, handle, group } of items) {
+    writer.f32(similarity).f32(weight).count(handle);
+    if (group) writer.count(group.number).f64(group.share);
+  }
+}
+
+function readExposure(reader: ByteReader): EpisodeExposure {
+  const head = {
+    seq: reader.count(),
+    collection: reader.text(),
+    context: reader.text(),
+    space: reader.text(),
+    length: reader.count(),
+  };
+  const bytes = reader.signedBytes();
+  const flags = knownFlags(reader.u8(), CREDITED | GROUPED | DIRECTED);
+  const items = reader.names().map((id): EpisodeItem => {
+    const item = { id, similarity: reader.f32(), weight: reader.f32(), handle: reader.count() };
+    return flags & GROUPED ? { ...item, group: { number: reader.count(), share: reader.f64() } } : item;
+  });
+  const along = flags & DIRECTED ? { vector: new Int8Array(0), direction: bytes } : { vector: bytes };
+  return { ...head, ...along, credited: (flags & CREDITED) !== 0, items };
+}
+
 export function encodeEpisode(record: EpisodeRecord): Uint8Array {
   const writer = new ByteWriter();
   const { reward, votes, holdout, memoryOff, audits, claims, contribution } = record;
@@ -179,20 +219,7 @@ export function encodeEpisode(record: EpisodeRecord): Uint8Array {
     .u8(EPISODE_STATES.indexOf(record.state))
     .f64(record.lastAt)
     .text(record.suspendedAs)
-    .list(record.exposures, (exposure) =>
-      writer
-        .count(exposure.seq)
-        .text(exposure.collection)
-        .text(exposure.context)
-        .text(exposure.space)
-        .count(exposure.length)
-        .bytes(exposure.vector)
-        .u8((exposure.credited ? CREDITED : 0) | (exposure.items[0]?.group ? GROUPED : 0))
-        .list(exposure.items, ({ id, similarity, weight, handle, group }) => {
-          writer.text(id).f32(similarity).f32(weight).count(handle);
-          if (group) writer.count(group.number).f64(group.share);
-        }),
-    )
+    .list(record.exposures, (exposure) => writeExposure(writer, exposure))
     .u8(partsOf(record));
   writeUses(writer, record.used);
   for (const draw of [holdout, memoryOff]) if (draw) writer.f32(draw.share).u8(draw.held ? 1 : 0);
@@ -203,8 +230,7 @@ export function encodeEpisode(record: EpisodeRecord): Uint8Array {
   if (reward) {
     writer
       .u8(tierCode(reward))
-      .f64(reward.reward)
-      .f64(reward.weight)
+      .numbers([reward.reward, reward.weight])
       .text(reward.source)
       .text(reward.note)
       .f64(reward.at);
@@ -220,11 +246,9 @@ export function encodeEpisode(record: EpisodeRecord): Uint8Array {
     });
   }
   if (contribution) {
-    const numbers = (list: readonly number[]): ByteWriter => writer.list(list, (value) => writer.f64(value));
     writer.list(contribution.exposures, ({ direction, scalars, memories }) => {
-      writer.bytes(direction ?? new Int8Array(0));
-      numbers(scalars);
-      writer.list(memories, numbers);
+      writer.bytes(direction ?? new Int8Array(0)).numbers(scalars);
+      writer.list(memories, (numbers) => writer.numbers(numbers));
     });
   }
   return writer.finish();
@@ -238,23 +262,7 @@ export function decodeEpisode(bytes: Uint8Array): EpisodeRecord {
   const state = pick(EPISODE_STATES, reader.u8());
   const lastAt = reader.f64();
   const suspendedAs = reader.text();
-  const exposures = reader.list((): EpisodeExposure => {
-    const head = {
-      seq: reader.count(),
-      collection: reader.text(),
-      context: reader.text(),
-      space: reader.text(),
-      length: reader.count(),
-      vector: reader.signedBytes(),
-    };
-    const flags = reader.u8();
-    const items = reader.list((): EpisodeItem => {
-      const id = reader.text();
-      const item = { id, similarity: reader.f32(), weight: reader.f32(), handle: reader.count() };
-      return flags & GROUPED ? { ...item, group: { number: reader.count(), share: reader.f64() } } : item;
-    });
-    return { ...head, credited: (flags & CREDITED) !== 0, items };
-  });
+  const exposures = reader.list(() => readExposure(reader));
   const parts = reader.u8();
   const record: EpisodeRecord = { ...emptyEpisode(), state, lastAt, suspendedAs, exposures };
   record.used = readUses(reader);
@@ -272,10 +280,11 @@ export function decodeEpisode(bytes: Uint8Array): EpisodeRecord {
   }
   if (parts & HAS_REWARD) {
     const code = reader.u8();
+    const [reward, weight] = reader.numbers() as [number, number];
     record.reward = {
       tier: tierOf(code),
-      reward: reader.f64(),
-      weight: reader.f64(),
+      reward,
+      weight,
       source: reader.text(),
       note: reader.text(),
       at: reader.f64(),
@@ -291,14 +300,13 @@ export function decodeEpisode(bytes: Uint8Array): EpisodeRecord {
     });
   }
   if (parts & HAS_CONTRIBUTION) {
-    const numbers = (): number[] => reader.list(() => reader.f64());
     record.contribution = {
       exposures: reader.list(() => {
         const direction = reader.signedBytes();
         return {
           direction: direction.length === 0 ? undefined : direction,
-          scalars: numbers(),
-          memories: reader.list(numbers),
+          scalars: reader.numbers(),
+          memories: reader.list(() => reader.numbers()),
         };
       }),
     };

@@ -85,8 +85,8 @@ describe("the event codec", () => {
       note: "",
       rules: undefined,
     });
-    // The tier follows version, "e" with its length, reward and weight.
-    outcome[1 + 2 + 8 + 8] = 99;
+    // The tier follows version, "e" with its length, and two whole numbers with their count and kinds.
+    outcome[1 + 2 + 2 + 2] = 99;
     expect(() => decodeEvent("outcome", outcome)).toThrowError(refusal(/unknown code 99.*Upgrade qavr/));
   });
 });

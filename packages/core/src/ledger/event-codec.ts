@@ -36,6 +36,9 @@ const SHOWN_NONE = 128;
 const EXPOSURE_FLAGS = CREDITED | HOLDOUT | HELD | DIFFERS | REORDERED | SCALED | MEMORY_OFF | SHOWN_NONE;
 /** Terms of an item that may be 0: one bit each says which are written. */
 const TERMS = ["learned", "bonus", "overlap", "unverified", "utility", "evidence"] as const;
+/** Likewise its fingerprint and its label. */
+const HASHED = 64;
+const LABELLED = 128;
 /** Flags of an outcome. */
 const AUDITED = 1;
 const CAP = 2;
@@ -186,9 +189,9 @@ function writeExposure(writer: ByteWriter, exposure: RecordedExposure): void {
   if (exposure.holdout) writer.f32(exposure.holdout.share);
   if (exposure.memoryOff) writer.f32(exposure.memoryOff.share);
   if (exposure.scale !== 0) writer.f32(exposure.scale);
+  writer.f64(exposure.at).names(exposure.candidates.map(({ id }) => id));
+  for (const { similarity } of exposure.candidates) writer.f32(similarity);
   writer
-    .f64(exposure.at)
-    .list(exposure.candidates, ({ id, similarity }) => writer.text(id).f32(similarity))
     .list(exposure.groups, (group) => writer.count(group))
     .count(exposure.movable)
     .list(exposure.shown, (item) => writeItem(writer, item))
@@ -197,26 +200,26 @@ function writeExposure(writer: ByteWriter, exposure: RecordedExposure): void {
 }
 
 function writeItem(writer: ByteWriter, item: ShownItem): ByteWriter {
+  const bits = (item.contentHash === 0 ? 0 : HASHED) | (item.label === "" ? 0 : LABELLED);
   writer
     .count(item.candidate)
     .count(item.index)
     .count(item.rank)
     .count(item.handle)
-    .u32(item.contentHash)
-    .text(item.label)
-    .u8(TERMS.reduce((bits, term, i) => (item[term] === 0 ? bits : bits | (1 << i)), 0));
+    .u8(TERMS.reduce((flags, term, i) => (item[term] === 0 ? flags : flags | (1 << i)), bits));
+  if (bits & HASHED) writer.u32(item.contentHash);
+  if (bits & LABELLED) writer.text(item.label);
   for (const term of TERMS) if (item[term] !== 0) writer.f32(item[term]);
   return writer;
 }
 
 function readItem(reader: ByteReader): ShownItem {
+  const places = { candidate: reader.count(), index: reader.count(), rank: reader.count(), handle: reader.count() };
+  const bits = reader.u8();
   const item = {
-    candidate: reader.count(),
-    index: reader.count(),
-    rank: reader.count(),
-    handle: reader.count(),
-    contentHash: reader.u32(),
-    label: reader.text(),
+    ...places,
+    contentHash: bits & HASHED ? reader.u32() : 0,
+    label: bits & LABELLED ? reader.text() : "",
     learned: 0,
     bonus: 0,
     overlap: 0,
@@ -224,7 +227,6 @@ function readItem(reader: ByteReader): ShownItem {
     utility: 0,
     evidence: 0,
   };
-  const bits = knownFlags(reader.u8(), (1 << TERMS.length) - 1);
   for (let i = 0; i < TERMS.length; i++) if (bits & (1 << i)) item[TERMS[i] as (typeof TERMS)[number]] = reader.f32();
   return item;
 }
@@ -257,7 +259,7 @@ function readExposure(reader: ByteReader): RecordedExposure {
     reordered: has(REORDERED),
     scale: has(SCALED) ? reader.f32() : 0,
     at: reader.f64(),
-    candidates: reader.list(() => ({ id: reader.text(), similarity: reader.f32() })),
+    candidates: reader.names().map((id) => ({ id, similarity: reader.f32() })),
     groups: reader.list(() => reader.count()),
     movable: reader.count(),
     shown: reader.list(() => readItem(reader)),
@@ -272,8 +274,7 @@ function writeOutcome(writer: ByteWriter, event: OutcomeEvent): void {
   };
   writer
     .text(event.episode)
-    .f64(event.reward ?? Number.NaN)
-    .f64(event.weight)
+    .numbers([event.reward ?? Number.NaN, event.weight])
     .u8(OUTCOME_TIERS.indexOf(event.tier))
     .text(event.source);
   ids(event.helpful);
@@ -288,8 +289,7 @@ function writeOutcome(writer: ByteWriter, event: OutcomeEvent): void {
 function readOutcome(reader: ByteReader): OutcomeEvent {
   const ids = (): string[] => reader.list(() => reader.text());
   const episode = reader.text();
-  const reward = reader.f64();
-  const weight = reader.f64();
+  const [reward, weight] = reader.numbers() as [number, number];
   const tier = pick(OUTCOME_TIERS, reader.u8());
   const source = reader.text();
   const helpful = ids();

@@ -31,6 +31,7 @@ export function lessonOf<Shared, Memory>(
       {
         shared: draft.shared(collection).state,
         vector: draft.vectorIn(exposure),
+        direction: exposure.direction,
         context: exposure.context,
         share,
         shown: exposure.items.map(({ id, similarity, group }, i) => {

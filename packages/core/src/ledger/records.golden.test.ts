@@ -66,9 +66,28 @@ describe("the record layouts, version 1", () => {
 
   it("writes and reads the frozen bytes of an episode", () => {
     const frozen =
-      "0102000080aa6db779420674687265616401ac0204646f63730764656661756c7404686f73748006027fff010101610000003f0000803f0187010101610100000000000000f03f000000000000e03f07636865636b6572026f6b001080aa6db77942010103616e6e000000000000f03f002080aa6db7794201016100010162010205fb02000000000000f03f00000000000000c00102000000000000e03f000000000000d03f";
+      "0102000080aa6db779420674687265616401ac0204646f63730764656661756c7404686f73748006027fff01010001610000003f0000803f01870101016101000209010000003f07636865636b6572026f6b001080aa6db77942010103616e6e000000000000f03f002080aa6db7794201016100010162010205fb020901000000c001020a0000003f0000803e";
     expect(hex(encodeEpisode(episode))).toBe(frozen);
     expect(decodeEpisode(bytesOf(frozen))).toEqual(episode);
+  });
+
+  it("writes and reads the frozen bytes of an episode that keeps a direction in place of its request", () => {
+    const [exposure] = episode.exposures;
+    const directed: EpisodeRecord = {
+      ...emptyEpisode(),
+      exposures: [
+        {
+          ...(exposure as (typeof episode.exposures)[number]),
+          vector: new Int8Array(0),
+          direction: Int8Array.of(5, -5),
+        },
+      ],
+      contribution: { exposures: [{ direction: undefined, scalars: [1, 0, -2], memories: [[0.5, 0.1], []] }] },
+    };
+    const frozen =
+      "010000000000000000000001ac0204646f63730764656661756c7404686f737480060205fb05010001610000003f0000803f0104000100032101000000c002020e0000003f9a9999999999b93f00";
+    expect(hex(encodeEpisode(directed))).toBe(frozen);
+    expect(decodeEpisode(bytesOf(frozen))).toEqual(directed);
   });
 
   it("writes and reads the frozen bytes of an episode that was held out", () => {
@@ -104,7 +123,7 @@ describe("the record layouts, version 1", () => {
       claims: [{ source: "eve", tier: "completed", reward: 1 }],
     };
     const frozen =
-      "010000000000000000000000630001efbeadde010365766504000000000000f03f81000000000000f03f000000000000f03f03616e6e00000080aa6db7794203616e6e000000000000e03f0100000000000024400000000000408f400107000000018303626f74000000000000f03f000080aa6db7794200000003626f74000000000000f03f0000";
+      "010000000000000000000000630001efbeadde010365766504000000000000f03f810205010103616e6e00000080aa6db7794203616e6e000000000000e03f0100000000000024400000000000408f400107000000018303626f74000000000000f03f000080aa6db7794200000003626f74000000000000f03f0000";
     expect(hex(encodeEpisode(doubted))).toBe(frozen);
     expect(decodeEpisode(bytesOf(frozen))).toEqual(doubted);
   });

@@ -127,9 +127,9 @@ export class OpenEpisodes {
       touchedAt: now,
       closing: undefined,
     };
-    for (const { collection, items, vector } of earlier?.exposures ?? []) {
+    for (const { collection, items, vector, direction } of earlier?.exposures ?? []) {
       episode.recordBytes += recordBytesOf(
-        vector.length,
+        (direction ?? vector).length,
         items.map(({ id }) => id),
       );
       for (const item of items) {

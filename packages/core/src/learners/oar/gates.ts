@@ -18,7 +18,7 @@ export const NO_SUMS: Sums = [0, 0, 0, 0, 0, 0];
 const FIELDS = ["reputations", "both", "gateDenominator", "reputationSurprise", "gateNumerator"] as const;
 
 /**
- * The sums of a run.
+ * The sums of a run, rounded to float32.
  *
  *     d₁ = P₁ − P₀,  d₂ = P₂ − P₀,  e = r − P₀          A += τ d dᵀ,  h += τ d e,  seen += τ (P − P₀)²
  *
@@ -42,7 +42,7 @@ export function sumsOf(
     weight * byReputations * surprise,
     weight * byContexts * surprise,
     weight * together * together,
-  ];
+  ].map(Math.fround) as unknown as Sums;
 }
 
 /** Adds a run: `sum = e^(−seen / 15) sum + …`. The regression forgets by new evidence and not by time. */

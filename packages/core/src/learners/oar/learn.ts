@@ -46,6 +46,8 @@ type Step = readonly [evidence: number, reputation: number, information: number,
  * no part of a residual of the opposite sign. A memory without a vote takes half of its part and learns from one more run of its own
  * with the reward ½.
  *
+ * Additions except evidence are rounded to float32, which halves the record that can take them back.
+ *
  * @param halfLife ms after which half of the evidence is left; infinite: nothing fades
  */
 export function learn(lesson: OarLesson, halfLife: number): Contribution {
@@ -101,25 +103,26 @@ export function learn(lesson: OarLesson, halfLife: number): Contribution {
       const direction = directions[e];
       const isFirst = !judgedOnce.has(shared);
       judgedOnce.add(shared);
-      moveBaseline(shared, direction?.z, share * dual);
+      const step = Math.fround(share * dual);
+      moveBaseline(shared, direction?.z, step);
       return {
         direction: direction?.bytes,
-        scalars: [share * dual, at, isFirst && voted ? 1 : 0, shared.predicted, ...(isFirst ? judged : NO_SUMS)],
+        scalars: [step, at, isFirst && voted ? 1 : 0, shared.predicted, ...(isFirst ? judged : NO_SUMS)],
         memories: (parts[e] as Part[]).map((part): readonly number[] => {
           const blame = shares[next++] as number;
           const { memory, vote } = part.shown;
           if (part.weight === 0 || (reward === null && vote === 0)) return [];
           const credit = creditOf(blame * dual, vote, voted);
           const taught = credit + (voted ? voteDual(part, vote, credit, trust) : 0);
-          const step: Step = [
+          const additions: Step = [
             trust * part.weight,
-            part.reputationVariance * taught,
-            information * blame * blame,
-            part.vectorVariance * taught,
+            Math.fround(part.reputationVariance * taught),
+            Math.fround(information * blame * blame),
+            Math.fround(part.vectorVariance * taught),
           ];
-          move(memory, step, part.z, 1);
+          move(memory, additions, part.z, 1);
           memory.lastRun = shared.lessons;
-          return step;
+          return additions;
         }),
       };
     }),

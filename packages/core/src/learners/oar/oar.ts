@@ -60,6 +60,7 @@ export function oar(options: OarOptions = {}): Learner<OarShared, OarMemory, Oar
     observe: observeSpread,
     learn: (lesson) => learn(lesson, halfLife),
     unlearn: (lesson, contribution) => unlearn(lesson, contribution, halfLife),
+    forgetsRequests: true,
     discount: keepShare,
     describe({ reputation, evidence, at }, now) {
       const left = kept(now - at, halfLife);
