@@ -54,7 +54,7 @@ function hrefOf(path) {
 
 const copied = new Set();
 
-/** Where a link of a page leads on the site; undefined for sources, which the site does not have. Tests check the links of pages. */
+/** Target of a link of a page on the site; undefined for sources, which are not on it. Tests check the links of pages. */
 function targetOf(page, href) {
   if (/^[a-z]+:/.test(href)) return href;
   const [to, anchor] = href.split("#");

@@ -4,7 +4,7 @@ import { library } from "../../tsdown.base.ts";
 const page = "src/dashboard/page";
 
 export default defineConfig([
-  // A program, not a library: nobody imports it, so it has no types and no CommonJS.
+  // A program has no types and no CommonJS: it is never imported.
   { ...library({ entry: ["src/main.ts"] }), format: ["esm"], dts: false },
   // The page of the dashboard, with everything that it needs in one file.
   {

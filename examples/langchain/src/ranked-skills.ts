@@ -61,7 +61,7 @@ for (const [i, { question }] of INCIDENTS.entries()) {
 await memory.close();
 await rm(rootDir, { recursive: true, force: true });
 
-/** What a run of the agent returns. */
+/** Answer of a run of the agent. */
 interface Answered {
   readonly messages: readonly BaseMessage[];
 }

@@ -207,7 +207,7 @@ describe("the estimate of another learner's success", () => {
 
   it("speaks only for the episodes on which somebody made its choice", async () => {
     const { engine } = testEngine({ holdout: 0.4 });
-    // Nothing that succeeds or fails by kind alone moves the order far: what the last would show, nobody showed.
+    // Success and failure by kind alone hardly move the order, so the choices of the last learner were never shown.
     await twoKinds(engine, (kind) => kind === 0);
     const { coverage, success } = await estimateOf(engine, reversing);
     expect(coverage).toBeGreaterThan(0.4);

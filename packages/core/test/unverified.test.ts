@@ -34,7 +34,7 @@ function shiftOf(items: readonly RankedItem[], id: string): number {
   return score - similarity;
 }
 
-/** What a memory gets on top of its similarity among all ten, and the order. */
+/** Shift of a memory's similarity among all ten, and the order. */
 async function judged({ engine }: ReturnType<typeof testEngine>, id: string) {
   const { items } = await engine.rank(request({ candidates: written(id), topK: 10, record: false }));
   return { shift: shiftOf(items, id), order: ids({ items }) };

@@ -3,7 +3,7 @@ import { lstat, mkdir, open } from "node:fs/promises";
 import { posix } from "node:path";
 import { QavrError } from "@qavr/core";
 
-/** Where it exists, an open folder is reached by its handle, whatever has taken the place of its name. */
+/** On Linux, an open folder is reached by its handle, also after another one has taken its name. */
 const HANDLES = "/proc/self/fd";
 const HAS_HANDLES = existsSync(HANDLES);
 

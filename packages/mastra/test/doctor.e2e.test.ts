@@ -20,7 +20,7 @@ interface Wiring {
   readonly found?: number;
   readonly similarityOf?: (place: number) => number;
   readonly idOf?: (lesson: number, run: number) => string;
-  /** Where the list of found lessons begins at a run. @default the run's number */
+  /** Place at which the list of found lessons begins at a run. @default the run's number */
   readonly turn?: (run: number) => number;
   /** The agent's answer to its nth call. */
   readonly answer?: (call: number) => string;

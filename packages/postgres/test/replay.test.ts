@@ -81,7 +81,7 @@ describe("the same events", () => {
   });
 });
 
-/** What is known of memories, by id and in pages of four, and two pages of the history. */
+/** Facts about memories, by id and in pages of four, and two pages of the history. */
 async function known(
   engine: Engine,
 ): Promise<{ readonly pages: readonly unknown[]; readonly rest: readonly unknown[] }> {

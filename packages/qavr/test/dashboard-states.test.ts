@@ -71,7 +71,7 @@ function shortened(snapshot: string): string {
     .join("\n");
 }
 
-// Where no Chromium can run, nothing is registered.
+// Without a Chromium no test is registered.
 if (browser) {
   const urls = {} as Record<Learning, string>;
   const learned = new Map<PageName, string>();

@@ -25,7 +25,7 @@ it("weighs at most 150 KB, compressed", () => {
   expect(bytes.reduce((sum, length) => sum + length, 0)).toBeLessThanOrEqual(150 * 1024);
 });
 
-// Where no Chromium can run, nothing is registered.
+// Without a Chromium no test is registered.
 if (browser) {
   let url: string;
   let view: { page: Page } & Watched;

@@ -13,7 +13,7 @@ import { logLeftBeside } from "./ledger-files.js";
  * Format: https://sqlite.org/fileformat2.html#the_write_ahead_log
  */
 
-/** Where a log is damaged, and the extent of the damage. */
+/** Place and extent of the damage in a log. */
 export interface LogDamage {
   readonly log: string;
   /** Place of the first damaged byte's frame in the log, in bytes. */

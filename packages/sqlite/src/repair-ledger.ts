@@ -16,7 +16,7 @@ export interface LedgerRepair extends LedgerCheck {
   readonly path: string;
   /** Damage of the log, if there was any. */
   readonly log?: LogDamage & {
-    /** Where the log was copied to, as it was. */
+    /** Path of a copy of the damaged log. */
     readonly keptAs: string;
   };
 }

@@ -13,7 +13,7 @@ interface Hypothesis {
   weight: number;
 }
 
-/** What is known about a need now. */
+/** Present knowledge about a need. */
 interface Belief {
   /** Expected probability of success by the memories shown. */
   readonly success: Float64Array;

@@ -39,7 +39,7 @@ export async function bench(options: QavrOptions = {}): Promise<Bench> {
   };
 }
 
-/** The memories whose runs in a namespace, or the votes on them, speak for (+1) or against (−1) them. */
+/** Memories with evidence for (+1) or against (−1) them, by their runs in a namespace or by votes. */
 export async function credit(memory: Qavr, namespace: string = "default"): Promise<Record<string, 1 | -1>> {
   const { collections } = await memory.status({ namespace });
   const views = await Promise.all(

@@ -57,7 +57,7 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
   const engine = given ?? createEngine({ store: sqliteStore(join(root, ".qavr/ledger.db")), logger });
   const replacer = fileReplacer(root);
   const archive = archiveIn(root, replacer);
-  // What is left costs nothing but its space.
+  // A file that stays behind only takes space.
   const ready = replacer.clear().catch(() => {});
   const index = procedureIndex(markdownFiles(root, PROCEDURE_FILES), collection, { engine, namespace: own }, log);
 

@@ -18,7 +18,7 @@ export type TrialVerdict = "adopt" | "roll back" | "continue";
 /**
  * Decides a trial in which each episode got one of two versions by a fair coin. It may be looked at after every outcome.
  *
- * An outcome x in {0, 1} of the revision counts z = x − m, one of the version in the file z = m − x, where m is a number that was fixed before
+ * An outcome x in {0, 1} of the revision counts z = x − m, one of the version in the file z = m − x. m is fixed before
  * the trial. By the coin, the mean of z is half the difference of the success rates: at most 0 if the revision is no better. So for every
  * bet λ in [0, 1 / max(m, 1 − m)) the capital
  *

@@ -33,12 +33,12 @@ export interface StatusReport {
     readonly points: readonly CurvePoint[];
     /** False where no run was judged: the points are then of runs that merely ended, or threw. */
     readonly judged: boolean;
-    /** What may explain a change of it, oldest first. */
+    /** Events that may explain a change of it, oldest first. */
     readonly events: readonly LedgerEvent[];
     /** True when it stands on a sample of a long ledger. */
     readonly sampled: boolean;
   };
-  /** Who reported, in the entries that the curve stands on. */
+  /** Reporters of the entries behind the curve. */
   readonly reporters: readonly Reporter[];
   readonly contexts: readonly ContextStatus[];
   readonly memories: { readonly known: number; readonly withEvidence: number };

@@ -31,7 +31,7 @@ export type WhyReport =
       readonly history: readonly HistoryPoint[];
     };
 
-/** What was known of a memory after one of its runs. */
+/** Success of a memory's runs, up to one of them. */
 export interface HistoryPoint {
   readonly episode: string;
   /** Of the run's first outcome, Unix ms. */

@@ -12,7 +12,7 @@ export async function startBrowser(): Promise<Browser | undefined> {
   }
 }
 
-/** What a page must not do. */
+/** Acts that a page must not do. */
 export interface Watched {
   /** Scripts of others that ran, violations of the content security policy, requests to other servers, and errors. */
   readonly faults: string[];

@@ -17,7 +17,7 @@ export interface App {
   readonly embeddings?: EmbeddingsInterface;
   /** Ids of the notes at a run. */
   readonly idOf?: (note: number, run: number) => string;
-  /** `untracked` retrieves outside any run, `unended` in runs of which no end is heard. @default "tracked" */
+  /** `untracked` retrieves outside any run, `unended` in runs whose end is never reported. @default "tracked" */
   readonly runsAre?: "tracked" | "untracked" | "unended";
   /** The question of a run. */
   readonly question?: (run: number) => string;

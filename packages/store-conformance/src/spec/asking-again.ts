@@ -22,7 +22,7 @@ interface Asking {
   now: number;
 }
 
-/** What became of the first outcome before it is asked for again. */
+/** Change of the ledger between the first outcome and its repetition. */
 interface Change extends Pick<ConformanceCase, "needs"> {
   readonly title: string;
   readonly by: (asking: Asking, context: CaseContext) => Promise<unknown>;
