@@ -1,5 +1,14 @@
-export type { Defined } from "./errors/defined-only.js";
-export { between, type FieldRule, NOT_NEGATIVE, oneOf, resolveOptions, SWITCH, whole } from "./errors/field-rules.js";
+export {
+  between,
+  type Defined,
+  type FieldRule,
+  type FieldRules,
+  NOT_NEGATIVE,
+  oneOf,
+  resolveOptions,
+  SWITCH,
+  whole,
+} from "./errors/field-rules.js";
 export { illegalOption } from "./errors/illegal-option.js";
 export { ledgerReducer } from "./ledger/reducer.js";
 export { withOutbox } from "./resilience/with-outbox.js";

@@ -1,5 +1,5 @@
 import type { DocumentInterface } from "@langchain/core/documents";
-import { promptLine, refuseOption } from "@qavr/core/adapter";
+import { illegalOption, promptLine } from "@qavr/core/adapter";
 import type { FoundItem } from "./langgraph/stored-item.js";
 import { ANNOTATION_KEY, type ShownDocuments } from "./ranking/shown-documents.js";
 
@@ -14,7 +14,7 @@ import { ANNOTATION_KEY, type ShownDocuments } from "./ranking/shown-documents.j
  */
 export function formatMemories(memories: readonly (DocumentInterface | FoundItem)[], shown: ShownDocuments): string {
   if (!Array.isArray(memories))
-    refuseOption("memories", memories, "must be a list of documents or items, awaited before");
+    throw illegalOption("memories", "memories must be a list of documents or items, awaited before", memories);
   return memories
     .map((memory) =>
       "pageContent" in memory

@@ -1,6 +1,6 @@
 import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { type Engine, QavrError } from "@qavr/core";
-import { type Evaluate, type RunKit, refuseOption, type ScopeOptions } from "@qavr/core/adapter";
+import { checkObject, type Evaluate, type RunKit, type ScopeOptions } from "@qavr/core/adapter";
 import type { DocumentIdOptions } from "./document-ids.js";
 import type { OwnLogCode } from "./log-codes.js";
 import { MARKS, mark, markOf } from "./marks.js";
@@ -56,8 +56,7 @@ export function partsOf(memory: unknown): MemoryParts {
  * @throws INVALID_ARGUMENT
  */
 export function assertFields(owner: string, fields: object, needed?: readonly [name: string, what: string]): void {
-  if (typeof fields !== "object" || fields === null)
-    refuseOption(`The fields of ${owner}`, fields, "must be an object");
+  checkObject(fields, owner);
   if (!needed) return;
   const [name, what] = needed;
   if ((fields as Readonly<Record<string, unknown>>)[name] !== undefined) return;

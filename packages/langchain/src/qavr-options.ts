@@ -1,14 +1,14 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import { QavrError, type Store } from "@qavr/core";
 import {
-  assertOptions,
+  checkFields,
   ENGINE_CHOICES_TABLE,
   ENGINE_SETTINGS_TABLE,
   type EngineChoices,
   type EngineSettings,
   type Evaluate,
+  type FieldRules,
   FUNCTION,
-  type OptionTable,
   oneOf,
   SCOPE,
   type ScopeOption,
@@ -53,7 +53,7 @@ export interface QavrOptions extends Omit<EngineChoices, "store">, DocumentIdOpt
   readonly engine?: EngineSettings | undefined;
 }
 
-const OPTIONS: OptionTable<QavrOptions> = {
+const OPTIONS: FieldRules<QavrOptions> = {
   ...ENGINE_CHOICES_TABLE,
   namespace: SCOPE,
   context: SCOPE,
@@ -76,8 +76,8 @@ export function assertQavrOptions(options: QavrOptions): void {
       misplaced(`The option ${setting} belongs to the engine: qavr({ engine: { ${setting}: … } }).`);
     }
   }
-  assertOptions(options, OPTIONS, "qavr()");
-  if (options.engine !== undefined) assertOptions(options.engine, ENGINE_SETTINGS_TABLE, "qavr({ engine })");
+  checkFields("qavr()", options, OPTIONS);
+  if (options.engine !== undefined) checkFields("qavr({ engine })", options.engine, ENGINE_SETTINGS_TABLE);
 }
 
 function misplaced(message: string): never {

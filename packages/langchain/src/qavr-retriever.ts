@@ -3,7 +3,7 @@ import type { DocumentInterface } from "@langchain/core/documents";
 import { BaseRetriever, type BaseRetrieverInput } from "@langchain/core/retrievers";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { VectorStoreInterface, VectorStoreRetriever } from "@langchain/core/vectorstores";
-import { definedOnly, refuseOption } from "@qavr/core/adapter";
+import { definedOnly, illegalOption } from "@qavr/core/adapter";
 import { MARKS, mark, markOf } from "./marks.js";
 import { assertFields, type MemoryHandle, type MemoryParts, partsOf } from "./memory-parts.js";
 import { type QavrVectorStore, unwrapHost } from "./qavr-vector-store.js";
@@ -137,11 +137,11 @@ export function unwrapBase(
   assertBase(base);
   if ("searchType" in options) {
     const way = "is the choice of a store's own retriever: memory.vectorStore(store).asRetriever({ searchType: … })";
-    refuseOption("searchType", options.searchType, way);
+    throw illegalOption("searchType", `searchType ${way}`, options.searchType);
   }
   const inner = innerOf(base);
   if (inner && inner.filter !== undefined && filter !== undefined && filter !== inner.filter) {
-    refuseOption("filter", filter, "must be left out, because the wrapped retriever has one of its own");
+    throw illegalOption("filter", "filter must be left out, because the wrapped retriever has one of its own", filter);
   }
   const { host, merged } = inner
     ? { host: inner.base, merged: { ...inner.options, ...definedOnly(options) } }

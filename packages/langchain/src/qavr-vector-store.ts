@@ -6,7 +6,7 @@ import {
   type VectorStoreInterface,
 } from "@langchain/core/vectorstores";
 import { QavrError } from "@qavr/core";
-import { addMembers, definedOnly, refuseOption } from "@qavr/core/adapter";
+import { addMembers, definedOnly, illegalOption } from "@qavr/core/adapter";
 import { MARKS, mark, markOf } from "./marks.js";
 import { assertFields, type MemoryHandle, type MemoryParts, partsOf } from "./memory-parts.js";
 import {
@@ -71,7 +71,11 @@ export class QavrVectorStore<Store extends VectorStoreInterface = VectorStoreInt
     const { memory, store, ...options } = fields;
     const parts = partsOf(memory);
     if (!isVectorStore(store) && !isTextCollection(store)) {
-      refuseOption("store", store, "must be a vector store with similaritySearchWithScore, or a collection");
+      throw illegalOption(
+        "store",
+        "store must be a vector store with similaritySearchWithScore, or a collection",
+        store,
+      );
     }
     const { host, merged } = unwrapHost(store as Store, options);
     assertRankingOptions(merged);

@@ -2,12 +2,13 @@ import type { DocumentInterface } from "@langchain/core/documents";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import { createEngine, ENGINE_DEFAULTS, QavrError } from "@qavr/core";
 import {
-  assertOptions,
+  checkFields,
+  checkObject,
   createRunKit,
+  type FieldRules,
+  illegalOption,
   isEnabled,
-  type OptionTable,
   type ReportTarget,
-  refuseOption,
 } from "@qavr/core/adapter";
 import { defaultStore, defaultStoreProblem } from "./default-store.js";
 import { storableId } from "./document-ids.js";
@@ -52,8 +53,8 @@ export function qavr(options: QavrOptions = {}): Qavr {
     engine,
     retriever: (base, fields) => new QavrRetriever({ ...objectOf("retriever", fields), memory, base }),
     vectorStore: (store: VectorStoreInterface | TextCollection, fields: RankingOptions = {}) =>
-      new QavrVectorStore({ ...objectOf("vectorStore", fields, '{ collection: "notes" }'), memory, store }) as never,
-    compressor: (fields) => new QavrCompressor({ ...objectOf("compressor", fields, "{ topN: 4 }"), memory }),
+      new QavrVectorStore({ ...objectOf("vectorStore", fields), memory, store }) as never,
+    compressor: (fields) => new QavrCompressor({ ...objectOf("compressor", fields), memory }),
 
     track: (runnable) => trackRuns(runnable, handler, parts.runs),
 
@@ -63,14 +64,13 @@ export function qavr(options: QavrOptions = {}): Qavr {
 
     recall: async (base, text, fields = {}) => recall(parts, base, text, objectOf("recall", fields)),
     search: async (store, prefix, query, runtime, fields = {}) =>
-      searchStore(parts, store, prefix, query, runtime, objectOf("search", fields, "{ limit: 4 }")),
+      searchStore(parts, store, prefix, query, runtime, objectOf("search", fields)),
     tools: (base, fields) => [
       createRecallTool(memory, base, objectOf("tools", fields)),
       createReportOutcomeTool(parts),
     ],
     recallTool: (base, fields) => createRecallTool(memory, base, objectOf("recallTool", fields)),
-    reportOutcomeTool: (fields) =>
-      createReportOutcomeTool(parts, objectOf("reportOutcomeTool", fields, '{ name: "report" }')),
+    reportOutcomeTool: (fields) => createReportOutcomeTool(parts, objectOf("reportOutcomeTool", fields)),
 
     format: (memories) => formatMemories(memories, shown),
     explain: (async (reference: string | DocumentInterface, fields?: InNamespace) => {
@@ -91,7 +91,7 @@ export function qavr(options: QavrOptions = {}): Qavr {
     },
   };
   const inOwnNamespace = <Options extends InNamespace>(method: string, options: Options | undefined): Options => {
-    const given = objectOf(method, options, "{ limit: 100 }");
+    const given = objectOf(method, options);
     return { ...(given as Options), namespace: given?.namespace ?? ownNamespace(parts) };
   };
   attachParts(memory, parts);
@@ -139,11 +139,9 @@ function createParts(options: QavrOptions): MemoryParts {
 }
 
 /** Refuses options that are no object: a number would be read as no options at all. @throws INVALID_ARGUMENT */
-function objectOf<Options extends object | undefined>(method: string, options: Options, example = "{ k: 4 }"): Options {
-  if (options === undefined || (typeof options === "object" && options !== null && !Array.isArray(options))) {
-    return options;
-  }
-  return refuseOption(`The options of ${method}()`, options, `must be an object such as ${example}`);
+function objectOf<Options extends object | undefined>(method: string, options: Options): Options {
+  if (options !== undefined) checkObject(options, `The options of ${method}()`);
+  return options;
 }
 
 /** The options of a call about one namespace. */
@@ -151,11 +149,11 @@ interface InNamespace {
   readonly namespace?: string | undefined;
 }
 
-const IN_NAMESPACE: OptionTable<InNamespace> = { namespace: true };
+const IN_NAMESPACE: FieldRules<InNamespace> = { namespace: true };
 
 /** The namespace that a call names. @throws INVALID_ARGUMENT also for a misspelt option, which would select the memory's own namespace */
 function namespaceIn(method: string, options: InNamespace = {}): string | undefined {
-  assertOptions(objectOf(method, options, '{ namespace: "tenant:acme" }'), IN_NAMESPACE, `${method}()`);
+  checkFields(`${method}()`, options, IN_NAMESPACE);
   return options.namespace;
 }
 
@@ -172,7 +170,11 @@ function locate(
     return { reference, namespace: namespace ?? ran ?? ownNamespace(parts), isUnshown };
   }
   if (typeof reference !== "object" || reference === null) {
-    refuseOption("The run or document", reference, "must be a run's id or a document that was returned");
+    throw illegalOption(
+      "The run or document",
+      "The run or document must be a run's id or a document that was returned",
+      reference,
+    );
   }
   const known = parts.shown.get(reference);
   if (known) return { reference: known.episode, namespace: known.namespace, isUnshown: false };

@@ -1,7 +1,7 @@
 import type { Callbacks } from "@langchain/core/callbacks/manager";
 import type { DocumentInterface } from "@langchain/core/documents";
 import { type OutcomeReceipt, QavrError } from "@qavr/core";
-import { endOrReport, type Outcome, refuseOption, toOutcomeInput } from "@qavr/core/adapter";
+import { endOrReport, illegalOption, type Outcome, toOutcomeInput } from "@qavr/core/adapter";
 import { storableId } from "./document-ids.js";
 import type { MemoryParts } from "./memory-parts.js";
 import { unwrapBase } from "./qavr-retriever.js";
@@ -48,7 +48,7 @@ export async function recall(
   text: string,
   { config, ...options }: RecallOptions,
 ): Promise<Recall> {
-  if (typeof text !== "string") refuseOption("text", text, "must be a string");
+  if (typeof text !== "string") throw illegalOption("text", "text must be a string", text);
   const { host, merged, ...asked } = unwrapBase(base, options);
   if (config) addSignal(parts.runs, config);
   const site = findRun(parts.runs, config?.callbacks);

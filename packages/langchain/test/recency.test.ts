@@ -93,10 +93,10 @@ describe("a preference for newer documents", () => {
   });
 
   it.each([
-    [{ halfLife: 0 }, "recency.halfLife must be"],
-    [{}, "recency.halfLife must be given, in ms"],
+    [{ halfLife: 0 }, "recency: halfLife must be"],
+    [{}, "recency: halfLife must be a finite number above 0"],
     [{ halfLive: 1 }, "Did you mean halfLife?"],
-    [{ ...RECENCY, key: "" }, "recency.key must be a string that is not empty"],
+    [{ ...RECENCY, key: "" }, "recency: key must be a string that is not empty"],
   ])("is refused as %j", async (recency, message) => {
     const memory = qavr({ store: memoryStore() });
     const vectors = await vectorsOf(year);

@@ -95,7 +95,7 @@ describe("a retriever of a memory that is wrapped once more", () => {
     const tool = memory.recallTool(retriever, { k: 1 });
     const chain = RunnableLambda.from((query: string, config) => tool.invoke({ query }, config));
     expect(await memory.track(chain).invoke(QUESTION)).toMatch(/^\[m1\] .*$/);
-    expect(() => memory.recallTool(retriever, { topK: 1 } as never)).toThrow("no option topK");
+    expect(() => memory.recallTool(retriever, { topK: 1 } as never)).toThrow("no field topK");
   });
 });
 

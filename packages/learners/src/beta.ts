@@ -1,6 +1,5 @@
 import {
   ABOVE_0,
-  checkSettings,
   contribute,
   DecodedTable,
   type FieldRule,
@@ -9,6 +8,7 @@ import {
   observeSpread,
   oneOf,
   type RunningSpread,
+  resolveOptions,
   type ScoreRequest,
   type StateCodec,
   scoreOneByOne,
@@ -98,8 +98,7 @@ function collectionRate(shared: BetaShared | undefined): number {
  * @throws INVALID_ARGUMENT
  */
 export function beta(options: BetaOptions = {}): Learner<BetaShared, WeightedSum, DecodedTable<WeightedSum>> {
-  const settings = { ...BETA_DEFAULTS, ...options };
-  checkSettings("beta", settings, BETA_RULES);
+  const settings = resolveOptions("beta", options, BETA_DEFAULTS, BETA_RULES);
   const { policy, shrinkage, weight, exploration } = settings;
 
   /** Returns the utility of a request's candidates. */

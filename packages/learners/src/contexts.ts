@@ -1,7 +1,6 @@
 import {
   addScaled,
   type Contribution,
-  checkSettings,
   contribute,
   DecodedTable,
   dot,
@@ -11,6 +10,7 @@ import {
   NOT_NEGATIVE,
   observeSpread,
   RATE,
+  resolveOptions,
   scoreOneByOne,
   sigmoid,
   spreadScale,
@@ -93,8 +93,7 @@ const CONTEXTS_RULES: Readonly<Record<keyof ContextsOptions, FieldRule>> = {
 export function contexts(
   options: ContextsOptions = {},
 ): Learner<ContextsShared, ContextsMemory, DecodedTable<ContextsMemory>> {
-  const settings = { ...CONTEXTS_DEFAULTS, ...options };
-  checkSettings("contexts", settings, CONTEXTS_RULES);
+  const settings = resolveOptions("contexts", options, CONTEXTS_DEFAULTS, CONTEXTS_RULES);
 
   return {
     id: "contexts@1",

@@ -1,12 +1,12 @@
 import {
   ABOVE_0,
-  checkSettings,
   contribute,
   DecodedTable,
   type FieldRule,
   type Learner,
   NOT_NEGATIVE,
   observeSpread,
+  resolveOptions,
   scoreOneByOne,
   spreadScale,
   withdraw,
@@ -51,8 +51,7 @@ const GLOBAL_ADVANTAGE_RULES: Readonly<Record<keyof GlobalAdvantageOptions, Fiel
 export function globalAdvantage(
   options: GlobalAdvantageOptions = {},
 ): Learner<BaselineShared, WeightedSum, DecodedTable<WeightedSum>> {
-  const settings = { ...GLOBAL_ADVANTAGE_DEFAULTS, ...options };
-  checkSettings("globalAdvantage", settings, GLOBAL_ADVANTAGE_RULES);
+  const settings = resolveOptions("globalAdvantage", options, GLOBAL_ADVANTAGE_DEFAULTS, GLOBAL_ADVANTAGE_RULES);
   const { weight, shrinkage } = settings;
   const utility = (memory: WeightedSum | undefined): number => (memory ? shrunkMean(memory, 0, shrinkage) : 0);
 

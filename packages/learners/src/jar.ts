@@ -1,11 +1,12 @@
 import {
   centre,
-  checkSettings,
   clamp,
+  type FieldRules,
   type Learner,
   observeSpread,
   oneOf,
   relativeSimilarities,
+  resolveOptions,
   type ScoreRequest,
   type Scores,
   spreadScale,
@@ -39,6 +40,12 @@ export interface JarOptions {
   readonly revisits?: number;
 }
 
+const JAR_DEFAULTS: Required<JarOptions> = { setting: "balanced", revisits: JAR.revisits };
+const JAR_RULES: FieldRules<JarOptions> = {
+  setting: oneOf(...Object.keys(JAR_SETTINGS)),
+  revisits: whole(0, MOST_REVISITS),
+};
+
 /**
  * **Joint advantage replay**, `jar@1`.
  *
@@ -55,15 +62,8 @@ export interface JarOptions {
  * - **Order**: not order-independent; equal ledgers give equal bytes.
  * - **Wrong choice** when writes are expensive: each revisited run writes its episode and some five memories again.
  */
-export function jar({
-  setting = "balanced",
-  revisits = JAR.revisits,
-}: JarOptions = {}): Learner<JarShared, AdvantageVector, AdvantageTable> {
-  checkSettings(
-    "jar",
-    { setting, revisits },
-    { setting: oneOf(...Object.keys(JAR_SETTINGS)), revisits: whole(0, MOST_REVISITS) },
-  );
+export function jar(options: JarOptions = {}): Learner<JarShared, AdvantageVector, AdvantageTable> {
+  const { setting, revisits } = resolveOptions("jar", options, JAR_DEFAULTS, JAR_RULES);
   const numbers = JAR_SETTINGS[setting];
   return {
     id: setting === "balanced" ? "jar@1" : `jar@1/${setting}`,

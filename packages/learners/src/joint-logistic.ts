@@ -1,5 +1,4 @@
 import {
-  checkSettings,
   contribute,
   DecodedTable,
   expectedLogit,
@@ -10,6 +9,7 @@ import {
   NOT_NEGATIVE,
   observeSpread,
   RATE,
+  resolveOptions,
   scoreOneByOne,
   sigmoid,
   spreadScale,
@@ -73,8 +73,7 @@ const codec = scalarCodec<JointLogisticMemory>({
 export function jointLogistic(
   options: JointLogisticOptions = {},
 ): Learner<BaselineShared, JointLogisticMemory, DecodedTable<JointLogisticMemory>> {
-  const settings = { ...JOINT_LOGISTIC_DEFAULTS, ...options };
-  checkSettings("jointLogistic", settings, JOINT_LOGISTIC_RULES);
+  const settings = resolveOptions("jointLogistic", options, JOINT_LOGISTIC_DEFAULTS, JOINT_LOGISTIC_RULES);
   const { weight, rate } = settings;
 
   return {

@@ -2,7 +2,6 @@ import {
   addScaled,
   type Contribution,
   centre,
-  checkSettings,
   dequantise,
   expectedLogit,
   type FieldRule,
@@ -15,6 +14,7 @@ import {
   problemOf,
   type RequestModel,
   requestModelCodec,
+  resolveOptions,
   type StateCodec,
   sigmoid,
   whole,
@@ -92,8 +92,7 @@ const JOINT_REPLAY = {
 export function jointReplay(
   options: JointReplayOptions = {},
 ): Learner<JointReplayShared, AdvantageVector, AdvantageTable> {
-  const settings = { ...JOINT_REPLAY_DEFAULTS, ...options };
-  checkSettings("jointReplay", settings, JOINT_REPLAY_RULES);
+  const settings = resolveOptions("jointReplay", options, JOINT_REPLAY_DEFAULTS, JOINT_REPLAY_RULES);
   const { weight, revisits } = settings;
 
   return {

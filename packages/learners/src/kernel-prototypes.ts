@@ -1,6 +1,5 @@
 import {
   addScaled,
-  checkSettings,
   contribute,
   DecodedTable,
   dimsOf,
@@ -13,6 +12,7 @@ import {
   NOT_NEGATIVE,
   observeSpread,
   problemOf,
+  resolveOptions,
   type StateCodec,
   scoreOneByOne,
   spreadScale,
@@ -80,8 +80,7 @@ const KERNEL_PROTOTYPES_RULES: Readonly<Record<keyof KernelPrototypesOptions, Fi
 export function kernelPrototypes(
   options: KernelPrototypesOptions = {},
 ): Learner<BaselineShared, KernelMemory, DecodedTable<KernelMemory>> {
-  const settings = { ...KERNEL_PROTOTYPES_DEFAULTS, ...options };
-  checkSettings("kernelPrototypes", settings, KERNEL_PROTOTYPES_RULES);
+  const settings = resolveOptions("kernelPrototypes", options, KERNEL_PROTOTYPES_DEFAULTS, KERNEL_PROTOTYPES_RULES);
   const { prototypes: most, mergeFrom, weight } = settings;
 
   /** Returns the prototype that a request joins. */

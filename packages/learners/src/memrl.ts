@@ -1,7 +1,6 @@
 import {
   between,
   blend,
-  checkSettings,
   clamp,
   contribute,
   DecodedTable,
@@ -11,6 +10,7 @@ import {
   mean,
   noState,
   RATE,
+  resolveOptions,
   scoreOneByOne,
   spread,
   UNIT,
@@ -90,8 +90,7 @@ type MemrlMemory = MovingAverage;
  * @throws INVALID_ARGUMENT
  */
 export function memrl(options: MemrlOptions = {}): Learner<null, MemrlMemory, DecodedTable<MemrlMemory>> {
-  const settings = { ...MEMRL_DEFAULTS, ...options };
-  checkSettings("memrl", settings, MEMRL_RULES);
+  const settings = resolveOptions("memrl", options, MEMRL_DEFAULTS, MEMRL_RULES);
   const { learningRate, initialQ, success, failure, valueWeight, candidates, threshold } = settings;
   const averages = movingAverages(initialQ, -1, 1);
   const codec = scalarCodec<MemrlMemory>(averages.fields);

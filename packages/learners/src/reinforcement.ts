@@ -1,12 +1,12 @@
 import {
   blend,
-  checkSettings,
   contribute,
   DecodedTable,
   type FieldRule,
   type Learner,
   NOT_NEGATIVE,
   noState,
+  resolveOptions,
   scoreOneByOne,
   UNIT,
   unitSimilarities,
@@ -62,8 +62,7 @@ const codec = scalarCodec<ReinforcementMemory>({ reinforcements: { empty: 0, rul
 export function reinforcement(
   options: ReinforcementOptions = {},
 ): Learner<null, ReinforcementMemory, DecodedTable<ReinforcementMemory>> {
-  const settings = { ...REINFORCEMENT_DEFAULTS, ...options };
-  checkSettings("reinforcement", settings, REINFORCEMENT_RULES);
+  const settings = resolveOptions("reinforcement", options, REINFORCEMENT_DEFAULTS, REINFORCEMENT_RULES);
   const { initialConfidence, growth, confidenceWeight } = settings;
   const confidenceOf = (memory: ReinforcementMemory | undefined): number =>
     confidence(initialConfidence, growth, memory?.reinforcements ?? 0);

@@ -1,12 +1,12 @@
 import {
   ABOVE_0,
-  checkSettings,
   contribute,
   type FieldRule,
   type Learner,
   NOT_NEGATIVE,
   observeSpread,
   oneOf,
+  resolveOptions,
   withdraw,
 } from "@qavr/core/learner";
 import {
@@ -62,8 +62,7 @@ const ROCCHIO_RULES: Readonly<Record<keyof RocchioOptions, FieldRule>> = {
  * @throws INVALID_ARGUMENT
  */
 export function rocchio(options: RocchioOptions = {}): Learner<BaselineShared, AdvantageVector, AdvantageTable> {
-  const settings = { ...ROCCHIO_DEFAULTS, ...options };
-  checkSettings("rocchio", settings, ROCCHIO_RULES);
+  const settings = resolveOptions("rocchio", options, ROCCHIO_DEFAULTS, ROCCHIO_RULES);
   const { feedback, weight, shrinkage } = settings;
 
   return {

@@ -1,7 +1,6 @@
 import {
   ABOVE_0,
   between,
-  checkSettings,
   contribute,
   DecodedTable,
   daysBetween,
@@ -12,6 +11,7 @@ import {
   noState,
   RATE,
   rescaledNote,
+  resolveOptions,
   scoreOneByOne,
   TIME,
   unitSimilarities,
@@ -108,8 +108,7 @@ const codec = scalarCodec<Score10Memory>({ ...averages.fields, lastUsed: { empty
  * @throws INVALID_ARGUMENT
  */
 export function score10(options: Score10Options = {}): Learner<null, Score10Memory, DecodedTable<Score10Memory>> {
-  const settings = { ...SCORE10_DEFAULTS, ...options };
-  checkSettings("score10", settings, SCORE10_RULES);
+  const settings = resolveOptions("score10", options, SCORE10_DEFAULTS, SCORE10_RULES);
   const { rate, helpful, harmful, learnFromRewards } = settings;
   const { similarityWeight, qualityWeight, recencyWeight, halfLifeDays, floor } = settings;
   // The span of all ranks: subtracting it ranks a memory behind all others.

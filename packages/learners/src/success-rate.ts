@@ -1,12 +1,12 @@
 import {
   blend,
-  checkSettings,
   contribute,
   DecodedTable,
   type FieldRule,
   type Learner,
   noState,
   rescaledNote,
+  resolveOptions,
   scoreOneByOne,
   UNIT,
   unitSimilarities,
@@ -48,8 +48,7 @@ const SUCCESS_RATE_RULES: Readonly<Record<keyof SuccessRateOptions, FieldRule>> 
  * @throws INVALID_ARGUMENT
  */
 export function successRate(options: SuccessRateOptions = {}): Learner<null, WeightedSum, DecodedTable<WeightedSum>> {
-  const settings = { ...SUCCESS_RATE_DEFAULTS, ...options };
-  checkSettings("successRate", settings, SUCCESS_RATE_RULES);
+  const settings = resolveOptions("successRate", options, SUCCESS_RATE_DEFAULTS, SUCCESS_RATE_RULES);
   const { rateWeight, initialRate } = settings;
   const rate = (memory: WeightedSum | undefined): number =>
     memory && memory.evidence > 0 ? memory.sum / memory.evidence : initialRate;

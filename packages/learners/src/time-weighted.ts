@@ -1,11 +1,11 @@
 import {
-  checkSettings,
   contribute,
   DecodedTable,
   type FieldRule,
   type Learner,
   laterOf,
   NOT_NEGATIVE,
+  resolveOptions,
   scoreOneByOne,
   TIME,
   UNIT,
@@ -69,8 +69,7 @@ export function recency(decayRate: number, since: number, now: number): number {
 export function timeWeighted(
   options: TimeWeightedOptions = {},
 ): Learner<TimeWeightedShared, TimeWeightedMemory, DecodedTable<TimeWeightedMemory>> {
-  const settings = { ...TIME_WEIGHTED_DEFAULTS, ...options };
-  checkSettings("timeWeighted", settings, TIME_WEIGHTED_RULES);
+  const settings = resolveOptions("timeWeighted", options, TIME_WEIGHTED_DEFAULTS, TIME_WEIGHTED_RULES);
   const { decayRate } = settings;
 
   return {

@@ -117,7 +117,7 @@ const PART = 256;
 const BY_WORDS = 100;
 
 const PROGRESS: Readonly<Record<keyof ProgressOptions, FieldRule>> = {
-  onProgress: [(value) => value === undefined || typeof value === "function", "a function"],
+  onProgress: [(value) => typeof value === "function", "a function"],
 };
 const UNCHECKED: FieldRule = [() => true, ""];
 const QUERY: Readonly<Record<keyof LocalQuery, FieldRule>> = {
@@ -386,9 +386,9 @@ function checkedQuery(query: LocalQuery): {
     throw illegalOption("query", "search() needs { text, limit }", query);
   }
   const { text, limit, filter } = query;
-  return resolveOptions("search()", { text, limit, filter } as LocalQuery, { limit: 10 }, QUERY) as ReturnType<
-    typeof checkedQuery
-  >;
+  return resolveOptions("search()", { text, limit, filter } as LocalQuery, { limit: 10 }, QUERY, [
+    "text",
+  ]) as ReturnType<typeof checkedQuery>;
 }
 
 function stored({ n: _, ...memory }: NumberedMemory): StoredMemory {

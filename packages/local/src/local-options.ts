@@ -28,15 +28,12 @@ const NAME = /^[\w-]{1,64}$/;
 
 const RULES: Readonly<Record<keyof LocalMemoriesOptions, FieldRule>> = {
   path: [
-    (value) => value === undefined || (typeof value === "string" && value.trim() !== "" && !value.includes("\0")),
+    (value) => typeof value === "string" && value.trim() !== "" && !value.includes("\0"),
     "the name of a file, or :memory:",
   ],
   name: [(value) => typeof value === "string" && NAME.test(value), "1 to 64 letters, digits, - or _"],
-  embed: [
-    (value) => value === undefined || isEmbedder(value),
-    "a function, Embeddings of LangChain, or an embedding model of the AI SDK",
-  ],
-  logger: [(value) => value === undefined || (typeof value === "object" && value !== null), "a logger"],
+  embed: [isEmbedder, "a function, Embeddings of LangChain, or an embedding model of the AI SDK"],
+  logger: [(value) => typeof value === "object" && value !== null, "a logger"],
 };
 
 /** @throws INVALID_ARGUMENT for an unknown option, or one outside its range */

@@ -1,6 +1,6 @@
 import { QavrError } from "@qavr/core";
 import { textId } from "@qavr/core/adapter";
-import { assertName, type FieldRule, illegalOption, resolveOptions } from "@qavr/core/store";
+import { assertName, type FieldRule, type FieldRules, illegalOption, resolveOptions } from "@qavr/core/store";
 
 /** A value of a memory's metadata. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
@@ -54,15 +54,13 @@ const TEXT_LENGTH = 1_000_000;
 
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
 const METADATA: FieldRule = [isObject, "an object"];
-const TIME: FieldRule = [(value) => value === undefined || Number.isFinite(value), "Unix ms"];
+const TIME: FieldRule = [(value) => Number.isFinite(value), "Unix ms"];
 const TEXT: FieldRule = [(value) => typeof value === "string" && value.trim() !== "", "a string that is not empty"];
-const QUERY: FieldRule = [(value) => value === undefined || TEXT[0](value), TEXT[1]];
-const ANY: FieldRule = [() => true, "an id"];
 
-const FIELDS: Readonly<Record<keyof NewMemory, FieldRule>> = {
-  id: ANY,
+const FIELDS: FieldRules<NewMemory> = {
+  id: true,
   text: TEXT,
-  query: QUERY,
+  query: TEXT,
   metadata: METADATA,
   createdAt: TIME,
 };
@@ -73,7 +71,7 @@ export function checkedMemory(given: string | NewMemory): CheckedMemory {
     throw illegalOption("memories", "add() takes texts, or objects: { id, text, metadata }", given);
   }
   const named = typeof given === "string" ? { text: given } : given;
-  const { text, query, metadata, createdAt, id } = resolveOptions("add()", named, { metadata: {} }, FIELDS);
+  const { text, query, metadata, createdAt, id } = resolveOptions("add()", named, { metadata: {} }, FIELDS, ["text"]);
   assertTextLength(text);
   if (query !== undefined) assertTextLength(query);
   const own = id === undefined ? textId(text) : id;
@@ -95,10 +93,7 @@ export function searchedText({ text, query }: Searched): string {
 /** The part of a memory that an update replaces. */
 export type MemoryChange = Pick<NewMemory, "metadata"> & { readonly text?: string | undefined };
 
-const CHANGES: Readonly<Record<keyof MemoryChange, FieldRule>> = {
-  text: QUERY,
-  metadata: [(value) => value === undefined || isObject(value), METADATA[1]],
-};
+const CHANGES: FieldRules<MemoryChange> = { text: TEXT, metadata: METADATA };
 
 /** @throws INVALID_ARGUMENT, LIMIT_EXCEEDED */
 export function checkedChange(given: MemoryChange): { readonly text?: string; readonly metadata?: string } {

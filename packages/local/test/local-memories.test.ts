@@ -149,7 +149,7 @@ describe("a collection", () => {
   });
 
   it.each<[string, () => unknown, RegExp]>([
-    ["a misspelt option", () => localMemories({ pth: "x" } as never), /^INVALID_ARGUMENT .*no option pth/],
+    ["a misspelt option", () => localMemories({ pth: "x" } as never), /^INVALID_ARGUMENT .*no field pth/],
     ["a name with a slash", () => localMemories({ name: "a/b" }), /^INVALID_ARGUMENT .*name must be 1 to 64/],
     [
       "a memory that is neither a text nor an object",

@@ -144,7 +144,7 @@ describe("pruning", () => {
     ["days below 0", { rules: [{ score: -3, unusedDays: -1 }] }, /rules\[0\]: unusedDays must be/],
     ["a misspelt field", { rules: [{ score: -3, days: 1 }] }, /no field days/],
     ["rules that are no list", { rules: { score: -3 } }, /must be a list/],
-    ["a misspelt option", { dryrun: true }, /no option dryrun/],
+    ["a misspelt option", { dryrun: true }, /no field dryrun/],
   ])("R12: refuses %s", async (_, options, message) => {
     const { engine, claims } = await setup([]);
     await expect(prune(engine, claims, options as never)).rejects.toMatchObject({

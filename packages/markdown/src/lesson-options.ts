@@ -57,8 +57,8 @@ const FOLDER: FieldRule = [
 
 const OPTIONS: Readonly<Record<keyof LessonsOptions, FieldRule>> = {
   files: [(value) => isText(value) && !/[\\/\0]/.test(value as string), "the name of a file, such as 90-lessons.md"],
-  engine: [(value) => value === undefined || isObject(value), "an engine"],
-  logger: [(value) => value === undefined || isObject(value), "a logger"],
+  engine: [isObject, "an engine"],
+  logger: [isObject, "a logger"],
 };
 
 const QUERY: Readonly<Record<keyof LessonQuery, FieldRule>> = {
@@ -66,7 +66,7 @@ const QUERY: Readonly<Record<keyof LessonQuery, FieldRule>> = {
   limit: whole(1, 1_000),
   rankBy: oneOf(...RANK_BY),
   alpha: between(0, 1),
-  project: [(value) => value === undefined || FOLDER[0](value), FOLDER[1]],
+  project: FOLDER,
 };
 
 const LESSON: Readonly<Record<keyof NewLesson, FieldRule>> = {
@@ -87,16 +87,16 @@ export function resolveLessonsOptions(
 /** @throws INVALID_ARGUMENT */
 export function resolveQuery(given: LessonQuery): Defined<Omit<LessonQuery, "project">> & Pick<LessonQuery, "project"> {
   const defaults = { limit: 5, rankBy: "bm25" as RankBy, alpha: 0.7 };
-  const { text, project, ...rest } = resolveOptions("search()", given, defaults, QUERY);
+  const { text, project, ...rest } = resolveOptions("search()", given, defaults, QUERY, ["text"]);
   return { ...rest, text, project };
 }
 
 /** @throws INVALID_ARGUMENT */
 export function resolveLesson(given: NewLesson, defaults: { confidence: number; date: string }): Defined<NewLesson> {
-  return resolveOptions("capture()", given, defaults, LESSON);
+  return resolveOptions("capture()", given, defaults, LESSON, ["project", "title", "body"]);
 }
 
 /** @throws INVALID_ARGUMENT */
 export function assertProject(project: string): void {
-  resolveOptions("read()", { project }, {}, { project: FOLDER });
+  resolveOptions("read()", { project }, {}, { project: FOLDER }, ["project"]);
 }

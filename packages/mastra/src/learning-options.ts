@@ -1,22 +1,22 @@
 import { type Engine, QavrError, type Store } from "@qavr/core";
 import {
   ABOVE_0,
-  assertOptions,
   assertRecency,
+  checkFields,
   ENGINE_CHOICES_TABLE,
   ENGINE_SETTINGS_TABLE,
   type EngineChoices,
   type EngineSettings,
   type Evaluate,
+  type FieldRule,
+  type FieldRules,
   FUNCTION,
   fetchSizeFrom,
+  illegalOption,
   isThenable,
   NAME,
-  type OptionRule,
-  type OptionTable,
   oneOf,
   type Recency,
-  refuseOption,
   SCOPE,
   type ScopeOption,
   TEXT,
@@ -163,9 +163,9 @@ export interface LearningOptions extends EngineFields {
 }
 
 /** Adds to a rule that a function must not be async: its promise would be read as a yes. */
-function synchronous([is, range]: OptionRule): OptionRule {
+function synchronous([is, range]: FieldRule): FieldRule {
   return [
-    (value, name) => {
+    (value, name = "A function") => {
       if (typeof value === "function" && value.constructor.name === "AsyncFunction") throw promised(name);
       return is(value, name);
     },
@@ -187,20 +187,20 @@ function promised(name: string): QavrError {
   );
 }
 
-const TURNS: OptionRule = [
+const TURNS: FieldRule = [
   (value) => typeof value === "function" || value === "unfailed" || value === "all",
   "one of unfailed, all",
 ];
-const LOGGER: OptionRule = [
+const LOGGER: FieldRule = [
   (value) => typeof value === "object" && value !== null,
   "an object with methods such as warn and error",
 ];
-const REPORT_TOOL: OptionRule = [
+const REPORT_TOOL: FieldRule = [
   (value) => typeof value === "boolean" || (typeof value === "object" && value !== null && !Array.isArray(value)),
   'false, or an object such as { name: "rate_memories" }',
 ];
 
-const ENGINE_FIELDS: OptionTable<EngineFields> = {
+const ENGINE_FIELDS: FieldRules<EngineFields> = {
   ...ENGINE_CHOICES_TABLE,
   namespace: synchronous(SCOPE),
   context: synchronous(SCOPE),
@@ -210,7 +210,7 @@ const ENGINE_FIELDS: OptionTable<EngineFields> = {
   engine: true,
 };
 
-const OPTIONS: OptionTable<LearningOptions> = {
+const OPTIONS: FieldRules<LearningOptions> = {
   evaluate: FUNCTION,
   semanticRecall: true,
   collections: true,
@@ -222,7 +222,7 @@ const OPTIONS: OptionTable<LearningOptions> = {
   ...ENGINE_FIELDS,
 };
 
-const RECALL_OPTIONS: OptionTable<SemanticRecallOptions> = {
+const RECALL_OPTIONS: FieldRules<SemanticRecallOptions> = {
   recency: true,
   minWorth: ABOVE_0,
   echoes: oneOf("keep", "drop"),
@@ -231,7 +231,7 @@ const RECALL_OPTIONS: OptionTable<SemanticRecallOptions> = {
   fetchK: fetchSizeFrom(1),
 };
 
-const REPORT_TOOL_OPTIONS: OptionTable<ReportToolOptions> = {
+const REPORT_TOOL_OPTIONS: FieldRules<ReportToolOptions> = {
   name: [
     // The narrowest rule of all model providers.
     (value) => typeof value === "string" && /^[a-zA-Z0-9_-]{1,64}$/.test(value),
@@ -252,10 +252,10 @@ export function givenEngine({ engine }: EngineFields): Engine | undefined {
 export function assertLearningOptions(options: LearningOptions): void {
   refuseMisplaced(options, RECALL_OPTIONS, "semanticRecall");
   refuseMisplaced(options, ENGINE_SETTINGS_TABLE, "engine");
-  assertOptions(options, OPTIONS, "qavr", "qavr.");
+  checkFields("qavr", options, OPTIONS);
   const { engine, semanticRecall, collections, reportTool } = options;
   if (semanticRecall !== undefined) {
-    assertOptions(semanticRecall, RECALL_OPTIONS, "qavr.semanticRecall", "qavr.semanticRecall.");
+    checkFields("qavr.semanticRecall", semanticRecall, RECALL_OPTIONS);
     assertRecency(semanticRecall.recency, "qavr.semanticRecall.recency");
   }
   if (givenEngine(options)) {
@@ -264,14 +264,18 @@ export function assertLearningOptions(options: LearningOptions): void {
       (name) => given[name] !== undefined && !BESIDE_ENGINE.includes(name),
     );
     if (unused !== undefined) {
-      refuseOption(`qavr.${unused}`, "both", "and engine are alternatives; an engine brings its own");
+      throw illegalOption(
+        `qavr.${unused}`,
+        `qavr.${unused} and engine are alternatives; an engine brings its own`,
+        "both",
+      );
     }
   } else if (engine !== undefined) {
-    assertOptions(engine, ENGINE_SETTINGS_TABLE, "qavr.engine", "qavr.engine.");
+    checkFields("qavr.engine", engine, ENGINE_SETTINGS_TABLE);
   }
   if (collections !== undefined) assertCollections(collections, semanticRecall?.collection ?? MESSAGES);
   if (typeof reportTool === "object") {
-    assertOptions(reportTool, REPORT_TOOL_OPTIONS, "qavr.reportTool", "qavr.reportTool.");
+    checkFields("qavr.reportTool", reportTool, REPORT_TOOL_OPTIONS);
   }
 }
 
@@ -298,7 +302,7 @@ export interface VectorFields extends Pick<SemanticRecallOptions, "fetchK"> {
   readonly annotate?: boolean | undefined;
 }
 
-const VECTOR_OPTIONS: OptionTable<VectorFields & EngineFields & { readonly memory: unknown }> = {
+const VECTOR_OPTIONS: FieldRules<VectorFields & EngineFields & { readonly memory: unknown }> = {
   ...ENGINE_FIELDS,
   fetchK: RECALL_OPTIONS.fetchK,
   memory: true,
@@ -309,5 +313,5 @@ const VECTOR_OPTIONS: OptionTable<VectorFields & EngineFields & { readonly memor
 
 /** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export function assertVectorOptions(options: object): void {
-  assertOptions(options, VECTOR_OPTIONS, "qavrVector()", "qavr.");
+  checkFields("qavrVector()", options, VECTOR_OPTIONS);
 }

@@ -4,10 +4,10 @@ import { type OutcomeReceipt, QavrError, type RankedItem } from "@qavr/core";
 import {
   assertName,
   ignored,
+  illegalOption,
   isEnabled,
   type Outcome,
   type RunScope,
-  refuseOption,
   withMembers,
 } from "@qavr/core/adapter";
 import { assertVectorOptions, type EngineFields, type VectorFields } from "./learning-options.js";
@@ -71,7 +71,7 @@ export function qavrVector<Vector extends MastraVector>(
   options: QavrVectorOptions = {},
 ): QavrVector<Vector> {
   if (typeof vector?.query !== "function")
-    refuseOption("qavr.vector", vector, "must be a vector store with a query method");
+    throw illegalOption("qavr.vector", "qavr.vector must be a vector store with a query method", vector);
   assertVectorOptions(options);
   const { memory, collection, groupKey, annotate = false, fetchK, ...engineOptions } = options;
   const parts =
@@ -147,7 +147,11 @@ function sharedParts(
 ): MemoryParts {
   const [other] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
   if (other !== undefined)
-    refuseOption(`qavr.${other}`, "both", "and memory are alternatives; the memory brings its own");
+    throw illegalOption(
+      `qavr.${other}`,
+      `qavr.${other} and memory are alternatives; the memory brings its own`,
+      "both",
+    );
   const parts = partsOf(memory);
   if (isEnabled({ enabled })) parts.shared.vectors.share = true;
   return parts;

@@ -1,6 +1,6 @@
 import { type ApiRoute, registerApiRoute } from "@mastra/core/server";
 import { QavrError } from "@qavr/core";
-import { assertOptions, type OptionTable, TEXT } from "@qavr/core/adapter";
+import { checkFields, type FieldRules, TEXT } from "@qavr/core/adapter";
 import type { ReportedRun, RunReference } from "./outcomes/report-outcome.js";
 import type { QavrMemory } from "./qavr-memory.js";
 
@@ -10,7 +10,7 @@ export interface RoutesOptions {
   readonly path?: string | undefined;
 }
 
-const OPTIONS: OptionTable<RoutesOptions> = { path: TEXT };
+const OPTIONS: FieldRules<RoutesOptions> = { path: TEXT };
 
 /** The parts of Hono's context that the routes use. */
 interface Call {
@@ -34,7 +34,7 @@ const NOT_FOR_CLIENTS = ["tier", "weight", "source"] as const;
  * @throws INVALID_ARGUMENT
  */
 export function qavrRoutes(memory: QavrMemory, options: RoutesOptions = {}): ApiRoute[] {
-  assertOptions(options, OPTIONS, "qavrRoutes()");
+  checkFields("qavrRoutes()", options, OPTIONS);
   const { path = "/qavr" } = options;
   return [
     route(`${path}/explain`, "GET", async ({ req }) => {

@@ -70,7 +70,7 @@ export interface ResolvedOptions extends Defined<SqliteStoreOptions> {
 /** @throws INVALID_ARGUMENT for an unknown option, or one outside its range */
 export function resolveSqliteOptions(given: string | SqliteStoreOptions): ResolvedOptions {
   const named = typeof given === "string" ? { path: given } : given;
-  const options = resolveOptions("sqliteStore()", named, SQLITE_DEFAULTS, RULES);
+  const options = resolveOptions("sqliteStore()", named, SQLITE_DEFAULTS, RULES, ["path"]);
   const { path, readOnly } = options;
   const inMemory = path === ":memory:";
   if (inMemory && readOnly) {

@@ -45,7 +45,7 @@ const RULES: Readonly<Record<keyof SqliteOutboxOptions, FieldRule>> = {
  */
 export function sqliteOutbox(options: string | SqliteOutboxOptions): Outbox {
   const named = typeof options === "string" ? { path: options } : options;
-  const { maxCommits, maxBytes, path } = resolveOptions("sqliteOutbox()", named, OUTBOX_DEFAULTS, RULES);
+  const { maxCommits, maxBytes, path } = resolveOptions("sqliteOutbox()", named, OUTBOX_DEFAULTS, RULES, ["path"]);
   const file = openSqliteFile(path, OUTBOX, outboxTables);
 
   return {

@@ -1,13 +1,13 @@
 import { createEngine, type EngineOptions, type OutcomeReceipt } from "@qavr/core";
 import {
-  assertOptions,
+  checkFields,
   createRunKit,
   createRunSession,
   ENGINE_OPTION_TABLE,
   type Evaluate,
+  type FieldRules,
   FUNCTION,
   isEnabled,
-  type OptionTable,
   type Outcome,
   oneOf,
   type RunSession,
@@ -34,7 +34,7 @@ export interface BotOptions extends EngineOptions {
   readonly onError?: "open" | "throw" | undefined;
 }
 
-const OPTIONS: OptionTable<BotOptions> = {
+const OPTIONS: FieldRules<BotOptions> = {
   ...ENGINE_OPTION_TABLE,
   evaluate: FUNCTION,
   onError: oneOf("open", "throw"),
@@ -45,7 +45,7 @@ const namespace = "default";
 
 /** A bot that shows the notes that helped first, and learns from how its runs end. */
 export function learningBot(search: Search, answer: Answer, options: BotOptions): LearningBot {
-  assertOptions(options, OPTIONS, "learningBot()");
+  checkFields("learningBot()", options, OPTIONS);
   const { evaluate, onError, ...engineOptions } = options;
   const engine = createEngine({ ...engineOptions, enabled: isEnabled(options) });
   const kit = createRunKit({ engine, logger: options.logger, onError, storable: storableId });

@@ -1,10 +1,22 @@
 export { checkOutcome } from "../engine/check.js";
 export { checkLoop, type LoopFinding, readLoop } from "../engine/check-loop.js";
 export { ignored } from "../engine/outcomes.js";
-export { type Defined, definedOnly } from "../errors/defined-only.js";
-export { ABOVE_0, oneOf, RATE, whole } from "../errors/field-rules.js";
-export { isThenable } from "../errors/is-thenable.js";
-export { quoted } from "../errors/printed.js";
+export {
+  ABOVE_0,
+  checkFields,
+  checkObject,
+  type Defined,
+  definedOnly,
+  type FieldRule,
+  type FieldRules,
+  FUNCTION,
+  isThenable,
+  oneOf,
+  RATE,
+  TEXT,
+  whole,
+} from "../errors/field-rules.js";
+export { illegalOption, quoted } from "../errors/illegal-option.js";
 export { RECENT_FROM, type Recency, withRecency } from "../scoring/recency.js";
 export { assertName } from "../store/validate.js";
 export {
@@ -45,22 +57,16 @@ export {
 } from "./named-store.js";
 export { nearIdenticalTo } from "./near-identical.js";
 export {
-  assertOptions,
   assertRecency,
   ENGINE_CHOICES_TABLE,
   ENGINE_OPTION_TABLE,
   ENGINE_SETTINGS_TABLE,
   type EngineChoices,
   type EngineSettings,
-  FUNCTION,
   fetchSizeFrom,
   MAX_FETCH_K,
   NAME,
-  type OptionRule,
-  type OptionTable,
-  refuseOption,
   SCOPE,
-  TEXT,
 } from "./options.js";
 export {
   type Evaluate,

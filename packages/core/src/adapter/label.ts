@@ -1,5 +1,5 @@
 import { MAX_LABEL } from "../engine/check.js";
-import { isThenable } from "../errors/is-thenable.js";
+import { isThenable } from "../errors/field-rules.js";
 import { QavrError } from "../errors/qavr-error.js";
 
 /** A group from a memory's metadata: text that is not empty, or a number; undefined for anything else. @param key undefined: no groups */

@@ -1,6 +1,5 @@
 import type { OutcomeInput } from "../engine/types.js";
-import { definedOnly } from "../errors/defined-only.js";
-import { checkFields, type FieldsOf } from "../errors/known-fields.js";
+import { checkFields, definedOnly, type FieldRules, SWITCH } from "../errors/field-rules.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { STORE_LIMITS } from "../store/store.js";
 import { sha256 } from "./sha256.js";
@@ -21,8 +20,8 @@ interface ByReward extends Pick<OutcomeInput, "reward"> {
   readonly success?: undefined;
 }
 
-const FIELDS: FieldsOf<Outcome> = {
-  success: true,
+const FIELDS: FieldRules<Outcome> = {
+  success: SWITCH,
   reward: true,
   helpful: true,
   harmful: true,
@@ -36,32 +35,23 @@ const FIELDS: FieldsOf<Outcome> = {
 };
 
 /**
- * The engine's form of an outcome. The engine checks it; this function checks only `success`, which the engine does not know.
+ * The engine's form of an outcome. The engine checks the values; this function checks only `success`, which the engine does not know.
  *
  * @param storable From a name to the id under which the adapter keeps that memory: see {@link storableId}.
  * @param defaults Used for fields that the outcome leaves out.
- * @throws INVALID_ARGUMENT when `success` is no boolean or stands beside a reward
+ * @throws INVALID_ARGUMENT for what is no object, for an unknown field, and when `success` is no boolean or stands beside a reward
  */
 export function toOutcomeInput(
   outcome: Outcome,
   storable: (name: string) => string,
   defaults: OutcomeInput = {},
 ): OutcomeInput {
-  if (typeof outcome !== "object" || outcome === null || Symbol.iterator in outcome || "then" in outcome) {
-    return outcome as OutcomeInput;
-  }
-  // Known fields may come from a class; unknown ones are the engine's to refuse.
-  const { success, ...rest } = { ...outcome, ...definedOnly(outcome, FIELDS) } as Outcome;
-  if (success !== undefined && rest.reward !== undefined) {
+  checkFields("An outcome, such as { success: true }", outcome, FIELDS);
+  const { success, ...said } = definedOnly(outcome, FIELDS);
+  if (success !== undefined && said.reward !== undefined) {
     throw new QavrError("INVALID_ARGUMENT", "An outcome has either success or reward, not both.");
   }
-  if (success !== undefined && typeof success !== "boolean") {
-    throw new QavrError(
-      "INVALID_ARGUMENT",
-      `success must be true or false. Received ${typeof success}. Use reward for shades.`,
-    );
-  }
-  const input: Record<string, unknown> = { ...defaults, ...definedOnly(rest) };
+  const input: Record<string, unknown> = { ...defaults, ...said };
   if (success !== undefined) input.reward = success;
   for (const side of ["helpful", "harmful", "neutral", "used"] as const) {
     const names: unknown = input[side];
@@ -116,7 +106,6 @@ export function fromVerdict(
       `A verdict is true, false, a number in [0, 1], an outcome such as { success: true }, or null. Received a ${typeof verdict}.`,
     );
   }
-  checkFields(verdict, "An outcome, such as { success: true },", "An outcome has no field", FIELDS);
   return toOutcomeInput(verdict, storable, { tier });
 }
 

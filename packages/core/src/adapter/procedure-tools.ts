@@ -1,6 +1,6 @@
+import { illegalOption } from "../errors/illegal-option.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { cutNote, type EpisodeOfRun } from "./agent-report.js";
-import { refuseOption } from "./options.js";
 import { promptLine } from "./prompt-line.js";
 
 /** Procedures, as `openProcedures()` of `@qavr/markdown` gives them with the memory's engine. */
@@ -96,7 +96,7 @@ export function procedureListing(lines: readonly string[]): string {
 /** @throws INVALID_ARGUMENT unless it is what `openProcedures()` returned */
 export function assertProcedures(procedures: ProcedureSource | undefined): void {
   if (typeof procedures?.collection?.search !== "function") {
-    refuseOption("procedures", procedures, "must be what openProcedures() returned");
+    throw illegalOption("procedures", "procedures must be what openProcedures() returned", procedures);
   }
 }
 

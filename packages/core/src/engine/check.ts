@@ -1,7 +1,14 @@
 import { DEFAULT_CONTEXT } from "../embedding/context-direction.js";
-import { illegalOption } from "../errors/illegal-option.js";
-import { checkFields, checkObject, checkSwitch, type FieldsOf } from "../errors/known-fields.js";
-import { printed, quoted } from "../errors/printed.js";
+import {
+  checkFields,
+  checkObject,
+  type FieldRule,
+  type FieldRules,
+  oneOf,
+  SWITCH,
+  whole,
+} from "../errors/field-rules.js";
+import { illegalOption, printed, quoted } from "../errors/illegal-option.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { Learner } from "../learners/learner.js";
 import { OUTCOME_TIERS, type OutcomeEvent } from "../ledger/events.js";
@@ -12,17 +19,10 @@ import type { Candidate, OutcomeInput, RankRequest } from "./types.js";
 /** The namespace and collection when the caller names none. */
 export const DEFAULT_NAME = "default";
 
-/** The one option of a call that needs to know the namespace alone. */
-export const ONLY_NAMESPACE: FieldsOf<{ readonly namespace?: string | undefined }> = { namespace: true };
-
-/** Longest name of a collection, UTF-16 units: it becomes part of a scope's name. */
-const MAX_COLLECTION = 256;
 /** Longest request vector. */
 const MAX_VECTOR = 65_536;
 /** Largest magnitude of a similarity or vector value: sums, squares and learned shifts stay finite as float32. */
 const MAX_MAGNITUDE = 1e30;
-/** Longest idempotency key, UTF-16 units: the ledger adds a prefix of its own. */
-const MAX_KEY = 500;
 /** Longest label of a memory, UTF-16 units. */
 export const MAX_LABEL = 80;
 /** Longest note, UTF-16 units. */
@@ -32,11 +32,43 @@ const COMPLETED_WEIGHT = 0.3;
 
 const NO_NAMES: readonly string[] = [];
 
+/** A rule whose test throws its own error. */
+function checkedBy(check: (value: unknown, field: string) => void): FieldRule {
+  return [
+    (value, field = "") => {
+      check(value, field);
+      return true;
+    },
+    "",
+  ];
+}
+
+/** A name that a ledger can keep. */
+export const NAME: FieldRule = checkedBy(assertName);
+/** Part of the name of a scope, which is why it is shorter. */
+export const COLLECTION: FieldRule = checkedBy((value, field) => assertName(value, field, 256));
+/** A list of names. */
+export const NAMES: FieldRule = checkedBy(namesIn);
+export const COUNT: FieldRule = whole(0);
+export const LEARNER: FieldRule = [
+  (value) => {
+    const learner = value as Partial<Learner> | null;
+    return typeof learner?.id === "string" && typeof learner.score === "function";
+  },
+  "a Learner, such as oar() or qValue()",
+];
+
+const ONLY_NAMESPACE: FieldRules<{ readonly namespace?: string | undefined }> = { namespace: NAME };
+
+/** The namespace that the options of a call name, where there are no others. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
+export function namespaceIn(call: string, options: { readonly namespace?: string | undefined } = {}): string {
+  checkFields(call, options, ONLY_NAMESPACE);
+  return options.namespace ?? DEFAULT_NAME;
+}
+
 /** Copies a list of names. @throws INVALID_ARGUMENT unless it is an array, INVALID_ID or LIMIT_EXCEEDED for an invalid name */
 export function namesIn(names: unknown, what: string): readonly string[] {
-  if (!Array.isArray(names)) {
-    throw illegalOption(what, `${what} must be an array of strings`, names);
-  }
+  if (!Array.isArray(names)) throw illegalOption(what, `${what} must be an array of strings`, names);
   if (names.length === 0) return NO_NAMES;
   const copy: unknown[] = [...names];
   for (const name of copy) assertName(name, `name in ${what}`);
@@ -51,10 +83,10 @@ export function aliasesIn(names: unknown): readonly string[] {
 
 /** Copies a list of used memories. A bare name is known from the application. @throws as {@link namesIn}, INVALID_ARGUMENT for another finder */
 function usesIn(used: unknown): readonly UsedMemory[] {
-  const names = Array.isArray(used) ? used.map((use) => (isUse(use) ? use.id : use)) : used;
+  const uses = (Array.isArray(used) ? used : []).map((use) => (isUse(use) ? use : { id: use, by: "application" }));
+  const names = Array.isArray(used) ? uses.map(({ id }) => id) : used;
   return namesIn(names, "used").map((id, i) => {
-    const use: unknown = (used as readonly unknown[])[i];
-    const by = isUse(use) ? use.by : "application";
+    const { by } = uses[i] as UsedMemory;
     if (USE_FINDERS.includes(by)) return { id, by };
     throw illegalOption("used", `The finder of a used memory is one of ${USE_FINDERS.join(", ")}`, by);
   });
@@ -62,12 +94,6 @@ function usesIn(used: unknown): readonly UsedMemory[] {
 
 function isUse(use: unknown): use is UsedMemory {
   return typeof use === "object" && use !== null && "id" in use && "by" in use;
-}
-
-/** True for a value with the members of a learner. */
-export function isLearner(value: unknown): value is Learner {
-  const learner = value as Partial<Learner> | null | undefined;
-  return typeof learner?.id === "string" && typeof learner.score === "function";
 }
 
 /** A copy of a request with defaults filled in: later changes by the caller are not seen, except in the candidates' own objects. */
@@ -84,48 +110,26 @@ export interface CheckedRequest extends RankRequest {
   readonly groups: Int32Array | undefined;
 }
 
-const REQUEST_FIELDS: FieldsOf<RankRequest> = {
-  namespace: true,
-  collection: true,
-  context: true,
-  text: true,
-  vector: true,
-  space: true,
-  candidates: true,
-  topK: true,
+const REQUEST: FieldRules<RankRequest> = {
+  namespace: NAME,
+  collection: COLLECTION,
+  context: NAME,
+  text: [(value) => typeof value === "string", "a string"],
+  vector: checkedBy(checkVector),
+  space: NAME,
+  candidates: [Array.isArray, "an array of { id, similarity }, best first"],
+  topK: COUNT,
   episode: true,
   aliases: true,
-  record: true,
-  returned: true,
-  keepOrder: true,
-  required: true,
+  record: SWITCH,
+  returned: COUNT,
+  keepOrder: SWITCH,
+  required: SWITCH,
 };
 
 /** Validates everything about a request that does not depend on state, and takes its candidates apart on the way. */
 export function checkRequest(request: RankRequest): CheckedRequest {
-  checkFields(request, "A request", "A request has no field", REQUEST_FIELDS);
-  const { topK, vector, text, space, aliases = NO_NAMES, returned, keepOrder, required, record = true } = request;
-  const { namespace = DEFAULT_NAME, collection = DEFAULT_NAME, context = DEFAULT_CONTEXT } = request;
-  assertName(namespace, "namespace");
-  checkCollection(collection);
-  assertName(context, "context");
-  if (space !== undefined) assertName(space, "space");
-  checkCount(topK, "topK");
-  if (returned !== undefined) checkCount(returned, "returned");
-  checkSwitch(record, "record");
-  checkSwitch(keepOrder, "keepOrder");
-  checkSwitch(required, "required");
-  if (text !== undefined && typeof text !== "string") {
-    throw illegalOption("text", "A request's text must be a string", text);
-  }
-  if (!Array.isArray(request.candidates)) {
-    throw illegalOption(
-      "candidates",
-      "candidates must be an array of { id, similarity }, best first",
-      request.candidates,
-    );
-  }
-  if (vector !== undefined) checkVector(vector);
+  checkFields("rank", request, REQUEST, ["candidates", "topK"]);
   const candidates: readonly Candidate[] = request.candidates.slice();
   const ids: string[] = [];
   const similarities = new Float64Array(candidates.length);
@@ -138,14 +142,15 @@ export function checkRequest(request: RankRequest): CheckedRequest {
     ids.push(id);
     similarities[index] = similarity;
   }
+  const { namespace = DEFAULT_NAME, collection = DEFAULT_NAME, context = DEFAULT_CONTEXT } = request;
   return {
     ...request,
     namespace,
     collection,
     context,
     candidates,
-    aliases: aliasesIn(aliases),
-    record,
+    aliases: aliasesIn(request.aliases ?? NO_NAMES),
+    record: request.record ?? true,
     ids,
     similarities,
     groups: groupsIn(candidates),
@@ -189,12 +194,6 @@ export function labelOf({ id, label = "" }: Candidate): string {
   );
 }
 
-/** @throws INVALID_ARGUMENT */
-export function checkCount(value: number, name: string): void {
-  if (Number.isInteger(value) && value >= 0) return;
-  throw illegalOption(name, `${name} must be a whole number of at least 0`, value);
-}
-
 function isMeasurable(value: number | undefined): boolean {
   return typeof value === "number" && Math.abs(value) <= MAX_MAGNITUDE;
 }
@@ -207,27 +206,21 @@ function invalidSimilarity(index: number, id: string, similarity: number): QavrE
   );
 }
 
-export function checkCollection(collection: string): void {
-  assertName(collection, "collection", MAX_COLLECTION);
-}
-
-function checkVector(vector: ArrayLike<number>): void {
-  const length = (vector as ArrayLike<number> | null)?.length;
-  if (!(length !== undefined && length >= 1 && length <= MAX_VECTOR)) {
-    throw invalidVector(`A request vector has between 1 and ${MAX_VECTOR} values`, length, { length: printed(length) });
+function checkVector(vector: unknown): void {
+  const { length } = (vector ?? { length: undefined }) as ArrayLike<unknown>;
+  if (!(length >= 1 && length <= MAX_VECTOR)) {
+    throw invalidVector(`A request vector has between 1 and ${MAX_VECTOR} values`, length);
   }
-  for (let i = 0; i < vector.length; i++) {
-    const value = vector[i];
-    if (isMeasurable(value)) continue;
-    throw invalidVector(`A request vector has finite numbers, also at ${i}`, value, {
-      index: i,
-      value: printed(value),
-    });
+  const values = vector as ArrayLike<number>;
+  for (let i = 0; i < length; i++) {
+    if (!isMeasurable(values[i])) throw invalidVector(`A request vector has finite numbers, also at ${i}`, values[i]);
   }
 }
 
-function invalidVector(rule: string, received: unknown, details: QavrError["details"]): QavrError {
-  return new QavrError("INVALID_VECTOR", `${rule}. Received ${quoted(received)}.`, { details });
+function invalidVector(rule: string, received: unknown): QavrError {
+  return new QavrError("INVALID_VECTOR", `${rule}. Received ${quoted(received)}.`, {
+    details: { received: printed(received) },
+  });
 }
 
 /** An outcome whose numbers are checked and whose defaults are filled in. Its ids are not resolved yet. */
@@ -235,62 +228,56 @@ export interface CheckedOutcome extends Omit<OutcomeEvent, "type" | "episode" | 
   readonly idempotencyKey: string | undefined;
 }
 
-const OUTCOME_FIELDS: FieldsOf<OutcomeInput> = {
-  reward: true,
-  weight: true,
-  tier: true,
-  source: true,
+const OUTCOME: FieldRules<OutcomeInput> = {
+  reward: checkedBy((reward) => {
+    if (reward !== null && typeof reward !== "boolean" && !isIn01(reward)) {
+      throw invalidReward("A reward lies in [0, 1]; null means unknown", reward);
+    }
+  }),
+  weight: checkedBy((weight) => {
+    if (!isIn01(weight) || weight === 0) throw invalidReward("An outcome's weight lies in (0, 1]", weight);
+  }),
+  tier: oneOf(...OUTCOME_TIERS),
+  source: NAME,
   helpful: true,
   harmful: true,
   neutral: true,
   used: true,
-  note: true,
-  idempotencyKey: true,
+  note: [
+    (note) => typeof note === "string" && note.length <= MAX_NOTE && note.isWellFormed(),
+    `well-formed text of at most ${MAX_NOTE} characters`,
+  ],
+  // The ledger adds a prefix of its own.
+  idempotencyKey: checkedBy((key, field) => assertName(key, field, 500)),
 };
 
 /** @throws INVALID_REWARD, INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export function checkOutcome(outcome: OutcomeInput): CheckedOutcome {
-  checkFields(outcome, "An outcome, such as { reward: true },", "An outcome has no field", OUTCOME_FIELDS);
-  const {
-    tier = "user",
-    helpful = NO_NAMES,
-    harmful = NO_NAMES,
-    neutral = NO_NAMES,
-    used,
-    note = "",
-    idempotencyKey,
-  } = outcome;
-  if (!OUTCOME_TIERS.includes(tier)) {
-    throw illegalOption("tier", `An outcome's tier is one of ${OUTCOME_TIERS.join(", ")}`, tier);
-  }
-  const reward = typeof outcome.reward === "boolean" ? Number(outcome.reward) : (outcome.reward ?? null);
-  if (reward !== null && !(typeof reward === "number" && reward >= 0 && reward <= 1)) {
-    throw new QavrError("INVALID_REWARD", `A reward lies in [0, 1]; null means unknown. Received ${quoted(reward)}.`, {
-      details: { reward: printed(reward) },
-    });
-  }
-  const weight = outcome.weight ?? (tier === "completed" ? COMPLETED_WEIGHT : 1);
-  if (!(typeof weight === "number" && weight > 0 && weight <= 1)) {
-    throw new QavrError("INVALID_REWARD", `An outcome's weight lies in (0, 1]. Received ${quoted(weight)}.`, {
-      details: { weight: printed(weight) },
-    });
-  }
-  const source = outcome.source ?? tier;
-  assertName(source, "source");
-  // Copies: the caller may change its lists before the outcome is recorded.
-  const named = {
+  checkFields("An outcome, such as { reward: true }", outcome, OUTCOME);
+  const { reward = null, tier = "user", weight = tier === "completed" ? COMPLETED_WEIGHT : 1, source = tier } = outcome;
+  const { helpful = NO_NAMES, harmful = NO_NAMES, neutral = NO_NAMES, used, note = "", idempotencyKey } = outcome;
+  return {
+    // Without the sign of zero: equal outcomes give equal bytes.
+    reward: reward === null ? null : Number(reward) + 0,
+    weight,
+    tier,
+    source,
+    // Copies: the caller may change its lists before the outcome is recorded.
     helpful: namesIn(helpful, "helpful"),
     harmful: namesIn(harmful, "harmful"),
     neutral: namesIn(neutral, "neutral"),
     used: used === undefined ? undefined : usesIn(used),
+    note,
+    idempotencyKey,
   };
-  if (idempotencyKey !== undefined) assertName(idempotencyKey, "idempotency key", MAX_KEY);
-  if (typeof note !== "string" || note.length > MAX_NOTE || !note.isWellFormed()) {
-    throw new QavrError(
-      "INVALID_ARGUMENT",
-      `A note is well-formed text of at most ${MAX_NOTE} characters. Received ${typeof note === "string" ? note.length : typeof note}.`,
-    );
-  }
-  // Without the sign of zero: equal outcomes give equal bytes.
-  return { reward: reward === null ? null : reward + 0, weight, tier, source, ...named, note, idempotencyKey };
+}
+
+function isIn01(value: unknown): boolean {
+  return typeof value === "number" && value >= 0 && value <= 1;
+}
+
+function invalidReward(rule: string, received: unknown): QavrError {
+  return new QavrError("INVALID_REWARD", `${rule}. Received ${quoted(received)}.`, {
+    details: { received: printed(received) },
+  });
 }

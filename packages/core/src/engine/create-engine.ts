@@ -1,8 +1,17 @@
-import { definedOnly } from "../errors/defined-only.js";
-import { checkSettings, type FieldRule, SWITCH, UNIT, whole } from "../errors/field-rules.js";
+import {
+  checkFields,
+  type Defined,
+  type FieldRule,
+  type FieldRules,
+  FUNCTION,
+  isThenable,
+  oneOf,
+  resolveOptions,
+  SWITCH,
+  UNIT,
+  whole,
+} from "../errors/field-rules.js";
 import { illegalOption } from "../errors/illegal-option.js";
-import { isThenable } from "../errors/is-thenable.js";
-import { assertKnownFields, checkOptions } from "../errors/known-fields.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { Learner } from "../learners/learner.js";
 import { oar } from "../learners/oar/oar.js";
@@ -14,7 +23,7 @@ import { platformTimer } from "../resilience/timeout.js";
 import type { DamagedState } from "../store/damaged.js";
 import type { Store } from "../store/store.js";
 import { assertName } from "../store/validate.js";
-import { aliasesIn, checkCount, DEFAULT_NAME, isLearner, namesIn } from "./check.js";
+import { aliasesIn, COUNT, DEFAULT_NAME, LEARNER, NAME, namesIn } from "./check.js";
 import { openEpisode } from "./episodes/find-episode.js";
 import { createEpisodeLifecycle } from "./episodes/lifecycle.js";
 import { OpenEpisodes } from "./episodes/open-episodes.js";
@@ -30,23 +39,10 @@ import type { Engine } from "./types.js";
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** Options of an engine with defaults filled in. */
-type ResolvedOptions = {
-  readonly [Option in
-    | "enabled"
-    | "onEdit"
-    | "episodeTtl"
-    | "maxOpenEpisodes"
-    | "outcomeWindow"
-    | "recordedCandidates"
-    | "holdout"
-    | "memoryOff"
-    | "readTimeout"
-    | "writeTimeout"]: NonNullable<EngineOptions[Option]>;
-};
-
 /** Defaults of {@link EngineOptions}; times in ms. */
-export const ENGINE_DEFAULTS: ResolvedOptions = {
+export const ENGINE_DEFAULTS: Defined<
+  Omit<EngineOptions, "store" | "learner" | "governance" | "clock" | "setTimer" | "createId" | "logger">
+> = {
   enabled: true,
   onEdit: "discount",
   episodeTtl: HOUR,
@@ -83,10 +79,9 @@ const AHEAD_AT_ONCE = 2;
  * @throws INVALID_ARGUMENT for an option that is unknown, or outside its range
  */
 export function createEngine(options: EngineOptions): Engine {
-  const settings = resolve(options);
+  const settings = resolveOptions("createEngine", options, ENGINE_DEFAULTS, ENGINE_RULES, ["store"]);
   const { enabled, onEdit, outcomeWindow, recordedCandidates, holdout, memoryOff, maxOpenEpisodes } = settings;
-  const { governance, setTimer = platformTimer } = options;
-  const learner: Learner = options.learner ?? (oar() as Learner);
+  const { governance, setTimer = platformTimer, learner = oar() as Learner } = settings;
   const now = checkedClock(options.clock ?? Date.now);
   const createId = checkedIds(options.createId ?? shortId);
   const log = safeLog(options);
@@ -161,11 +156,9 @@ export function createEngine(options: EngineOptions): Engine {
     },
 
     open(openOptions = {}) {
-      checkOptions(openOptions, "open", { namespace: true, aliases: true, lastHandle: true });
+      checkFields("open", openOptions, { namespace: NAME, aliases: true, lastHandle: COUNT });
       const { namespace = DEFAULT_NAME, lastHandle = 0 } = openOptions;
-      assertName(namespace, "namespace");
-      const aliases = aliasesIn(openOptions.aliases === undefined ? [] : openOptions.aliases);
-      checkCount(lastHandle, "lastHandle");
+      const aliases = aliasesIn(openOptions.aliases ?? []);
       if (!enabled) return "";
       const episode = open.create(createId(), namespace, now());
       episode.lastHandle = lastHandle;
@@ -286,19 +279,12 @@ function logCircuit(log: EngineParts["log"], isOpen: boolean, cause: QavrError |
   } else log("info", "The store answers again: rankings learn again.", { code: "STORE_RECOVERED" });
 }
 
-const isAbsent = (value: unknown): boolean => value === undefined;
-const FUNCTION: FieldRule = [(value) => isAbsent(value) || typeof value === "function", "a function"];
 const DURATION: FieldRule = [(value) => typeof value === "number" && value > 0, "a positive number of milliseconds"];
-const COUNT: FieldRule = whole(1);
 const SHARE: FieldRule = [UNIT[0], "a share in [0, 1]"];
 
-/** One rule per option, in the order in which they are checked. */
-export const ENGINE_RULES: Readonly<Record<keyof EngineOptions, FieldRule>> = {
+export const ENGINE_RULES: FieldRules<EngineOptions> = {
   store: [hasMethod("commit"), "a Store, such as memoryStore() or sqliteStore(path)"],
-  logger: [
-    (value) => isAbsent(value) || (typeof value === "object" && value !== null),
-    "an object with methods such as warn and error",
-  ],
+  logger: [(value) => typeof value === "object" && value !== null, "an object with methods such as warn and error"],
   clock: FUNCTION,
   setTimer: FUNCTION,
   createId: FUNCTION,
@@ -306,28 +292,16 @@ export const ENGINE_RULES: Readonly<Record<keyof EngineOptions, FieldRule>> = {
   outcomeWindow: DURATION,
   readTimeout: DURATION,
   writeTimeout: DURATION,
-  maxOpenEpisodes: COUNT,
-  recordedCandidates: COUNT,
+  maxOpenEpisodes: whole(1),
+  recordedCandidates: whole(1),
   holdout: SHARE,
   memoryOff: SHARE,
-  governance: [
-    (value) => isAbsent(value) || hasMethod("rulesFor")(value),
-    "made by governance() of @qavr/core/governance",
-  ],
+  governance: [hasMethod("rulesFor"), "made by governance() of @qavr/core/governance"],
   enabled: SWITCH,
-  learner: [(value) => isAbsent(value) || isLearner(value), "a Learner, such as oar() or qValue()"],
-  onEdit: [(value) => (EDIT_POLICIES as readonly unknown[]).includes(value), EDIT_POLICIES.join(", ")],
+  learner: LEARNER,
+  onEdit: oneOf(...EDIT_POLICIES),
 };
 
 function hasMethod(name: string): (value: unknown) => boolean {
   return (value) => typeof (value as Record<string, unknown> | null | undefined)?.[name] === "function";
-}
-
-/** Fills in defaults and checks ranges. */
-function resolve(options: EngineOptions): ResolvedOptions {
-  checkSettings("createEngine", { store: options?.store }, { store: ENGINE_RULES.store });
-  assertKnownFields(options, "createEngine() has no option", ENGINE_RULES);
-  const settings = { ...ENGINE_DEFAULTS, ...definedOnly(options, ENGINE_RULES) } as ResolvedOptions;
-  checkSettings<string>("createEngine", settings, ENGINE_RULES);
-  return settings;
 }

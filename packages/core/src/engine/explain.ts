@@ -1,11 +1,10 @@
-import { checkOptions } from "../errors/known-fields.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { Credibility, EpisodeRecord } from "../ledger/episode-record.js";
 import { decodeEvent } from "../ledger/event-codec.js";
 import type { RecordedExposure, ShownItem } from "../ledger/events.js";
 import { bestFirst } from "../scoring/order.js";
 import { assertName } from "../store/validate.js";
-import { DEFAULT_NAME, ONLY_NAMESPACE } from "./check.js";
+import { namespaceIn } from "./check.js";
 import { findEpisode } from "./episodes/find-episode.js";
 import type { OpenEpisode } from "./episodes/open-episodes.js";
 import { labelsOf } from "./labels.js";
@@ -18,13 +17,11 @@ import type { Engine, EpisodeView, ExplainedItem, ExposureView, NotShown } from 
 /** An episode by id or alias; the open part from memory, the rest from the ledger. */
 export async function explain(
   parts: EngineParts,
-  ...[reference, options = {}]: Parameters<Engine["explain"]>
+  ...[reference, options]: Parameters<Engine["explain"]>
 ): Promise<EpisodeView | undefined> {
   const { store, states, open } = parts;
   assertName(reference, "episode id or alias");
-  checkOptions(options, "explain", ONLY_NAMESPACE);
-  const { namespace = DEFAULT_NAME } = options;
-  assertName(namespace, "namespace");
+  const namespace = namespaceIn("explain", options);
   const view = await findEpisode<EpisodeView | undefined>(
     open,
     namespace,

@@ -1,10 +1,10 @@
+import { checkFields, type FieldRules } from "../errors/field-rules.js";
 import { illegalOption } from "../errors/illegal-option.js";
-import { checkOptions, type FieldsOf } from "../errors/known-fields.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { plainest } from "../ledger/used.js";
 import type { LedgerEntry } from "../store/store.js";
 import { assertName, sameBytes } from "../store/validate.js";
-import { type CheckedOutcome, checkOutcome, DEFAULT_NAME, ONLY_NAMESPACE } from "./check.js";
+import { type CheckedOutcome, checkOutcome, DEFAULT_NAME, namespaceIn } from "./check.js";
 import { findEpisode, openEpisode } from "./episodes/find-episode.js";
 import type { EpisodeLifecycle } from "./episodes/lifecycle.js";
 import type { OpenEpisode, Shown } from "./episodes/open-episodes.js";
@@ -13,7 +13,10 @@ import type { EngineParts } from "./parts.js";
 import { outcomeKey, toEntry } from "./recorder.js";
 import type { EndOptions, Engine, OutcomeReceipt } from "./types.js";
 
-const END_OPTIONS: FieldsOf<EndOptions> = { namespace: true, uncredited: true };
+const END_OPTIONS: FieldRules<EndOptions> = {
+  namespace: true,
+  uncredited: [Array.isArray, "an array of exposures, as in [ranking.exposure]"],
+};
 
 export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): Pick<Engine, "end" | "report"> {
   const { open, recorder, states, queue } = parts;
@@ -22,8 +25,9 @@ export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): 
     async end(id, input, options = {}) {
       if (!parts.enabled) return undefined;
       const checked = input === undefined ? undefined : checkOutcome(input);
-      checkOptions(options, "end", END_OPTIONS);
-      const uncredited = exposuresIn(options.uncredited);
+      checkFields("end", options, END_OPTIONS);
+      const { uncredited = [] } = options;
+      for (const exposure of uncredited) assertExposure(exposure);
       const { namespace = open.get(id)?.namespace ?? DEFAULT_NAME } = options;
       const ended = await accepted(namespace, id, checked, async (forgotten) => {
         const episode = openEpisode(open, options.namespace, id);
@@ -45,12 +49,10 @@ export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): 
       return ended;
     },
 
-    async report(reference, input, options = {}) {
+    async report(reference, input, options) {
       const checked = checkOutcome(input);
       assertName(reference, "episode id or alias");
-      checkOptions(options, "report", ONLY_NAMESPACE);
-      const { namespace = DEFAULT_NAME } = options;
-      assertName(namespace, "namespace");
+      const namespace = namespaceIn("report", options);
       if (!parts.enabled) return ignored(reference);
       return accepted(namespace, reference, checked, (forgotten) =>
         findEpisode(open, namespace, reference, recorded, {
@@ -155,16 +157,6 @@ export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): 
 /** Returns the receipt of an outcome that was not written. */
 export function ignored(episode: string): OutcomeReceipt {
   return { status: "ignored", episode, seq: 0 };
-}
-
-/** Exposures that an end names. @throws INVALID_ARGUMENT */
-function exposuresIn(named: unknown): readonly number[] {
-  if (named === undefined) return [];
-  if (!Array.isArray(named)) {
-    throw illegalOption("uncredited", "uncredited must be an array of exposures, as in [ranking.exposure]", named);
-  }
-  for (const exposure of named) assertExposure(exposure);
-  return named;
 }
 
 /**

@@ -1,9 +1,8 @@
 import { contentHash } from "../embedding/text-hash.js";
-import { checkFields } from "../errors/known-fields.js";
+import { checkFields } from "../errors/field-rules.js";
 import type { ShownItem } from "../ledger/events.js";
 import { asStoreError } from "../resilience/store-failure.js";
-import { assertName } from "../store/validate.js";
-import { type CheckedRequest, checkCount, checkRequest, DEFAULT_NAME, labelOf, textOf } from "./check.js";
+import { type CheckedRequest, COUNT, checkRequest, DEFAULT_NAME, labelOf, NAME, textOf } from "./check.js";
 import { openEpisode } from "./episodes/find-episode.js";
 import { drawEpisode } from "./episodes/holdout.js";
 import { handleOf, hasRoomFor, type OpenEpisode } from "./episodes/open-episodes.js";
@@ -21,7 +20,7 @@ const FETCH_FACTOR = 4;
 
 const NO_VECTOR = new Int8Array(0);
 
-const SIZE_FIELDS = { namespace: true, topK: true, fetchK: true } as const;
+const SIZE_RULES = { namespace: NAME, topK: COUNT, fetchK: COUNT } as const;
 
 export function createRanker(parts: EngineParts): Pick<Engine, "rank" | "fetchSize"> {
   const { learner, open, store, scoringStates } = parts;
@@ -29,12 +28,9 @@ export function createRanker(parts: EngineParts): Pick<Engine, "rank" | "fetchSi
 
   return {
     async fetchSize(request) {
-      checkFields(request, "The request of fetchSize", "fetchSize has no option", SIZE_FIELDS);
+      checkFields("fetchSize", request, SIZE_RULES, ["topK"]);
       const { namespace = DEFAULT_NAME, topK, fetchK } = request;
       if (!parts.enabled) return topK;
-      assertName(namespace, "namespace");
-      checkCount(topK, "topK");
-      if (fetchK !== undefined) checkCount(fetchK, "fetchK");
       try {
         if (!(await scoringStates.hasTaught(namespace))) return topK;
       } catch (error) {

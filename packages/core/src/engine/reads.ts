@@ -1,14 +1,11 @@
-import { type FieldRule, oneOf, whole } from "../errors/field-rules.js";
-import { illegalOption } from "../errors/illegal-option.js";
-import { checkOptions, type FieldsOf } from "../errors/known-fields.js";
+import { type FieldRules, oneOf, resolveOptions, whole } from "../errors/field-rules.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { Learner } from "../learners/learner.js";
 import { decodeEvent } from "../ledger/event-codec.js";
 import { MemoryRecord } from "../ledger/memory-record.js";
 import { memoryScope } from "../ledger/state-keys.js";
 import type { SequencedEntry } from "../store/store.js";
-import { assertName } from "../store/validate.js";
-import { checkCollection, checkCount, DEFAULT_NAME, namesIn } from "./check.js";
+import { COLLECTION, COUNT, DEFAULT_NAME, NAME, NAMES } from "./check.js";
 import { viewOfExposure } from "./explain.js";
 import { labelsOf } from "./labels.js";
 import { memoriesByUtility } from "./memories-by-utility.js";
@@ -16,19 +13,18 @@ import type { EngineParts } from "./parts.js";
 import type { HistoryOptions, MemoriesOptions, MemoryView } from "./reports.js";
 import type { Engine, HistoryEvent } from "./types.js";
 
-const MEMORIES: FieldsOf<MemoriesOptions> = {
-  namespace: true,
-  collection: true,
-  ids: true,
-  order: true,
-  after: true,
-  limit: true,
+const LIMIT = whole(1, 1_000);
+const MEMORIES: FieldRules<MemoriesOptions> = {
+  namespace: NAME,
+  collection: COLLECTION,
+  ids: NAMES,
+  order: oneOf("id", "lowest", "highest"),
+  after: NAME,
+  limit: LIMIT,
 };
-const ORDER = oneOf("id", "lowest", "highest");
-const HISTORY: FieldsOf<HistoryOptions> = { namespace: true, after: true, limit: true };
-
-const DEFAULT_LIMIT = 100;
-const LIMIT: FieldRule = whole(1, 1_000);
+const HISTORY: FieldRules<HistoryOptions> = { namespace: NAME, after: COUNT, limit: LIMIT };
+const MEMORY_DEFAULTS = { namespace: DEFAULT_NAME, collection: DEFAULT_NAME, order: "id", limit: 100 } as const;
+const HISTORY_DEFAULTS = { namespace: DEFAULT_NAME, after: 0, limit: 100 } as const;
 
 interface StoredMemory {
   readonly id: string;
@@ -40,14 +36,12 @@ type Writable<View> = { -readonly [Field in keyof View]: View[Field] };
 /** `Engine.memories`. One or two reads of the store, and one of the labels; by utility up to a few. */
 export async function readMemories(parts: EngineParts, options: MemoriesOptions = {}): ReturnType<Engine["memories"]> {
   const { store, states, learner, now } = parts;
-  checkOptions(options, "memories", MEMORIES);
-  const { namespace = DEFAULT_NAME, collection = DEFAULT_NAME, order = "id", after } = options;
-  assertName(namespace, "namespace");
-  checkCollection(collection);
-  if (after !== undefined) assertName(after, "after");
-  if (!ORDER[0](order)) throw illegalOption("order", `memories: order must be ${ORDER[1]}`, order);
-  const limit = limitOf("memories", options.limit);
-  const ids = options.ids && namesIn(options.ids, "ids");
+  const { namespace, collection, order, after, limit, ids } = resolveOptions(
+    "memories",
+    options,
+    MEMORY_DEFAULTS,
+    MEMORIES,
+  );
   if (ids && [options.order, after, options.limit].some((given) => given !== undefined)) {
     throw new QavrError(
       "INVALID_ARGUMENT",
@@ -92,11 +86,7 @@ export async function readMemories(parts: EngineParts, options: MemoriesOptions 
 
 /** `Engine.history`. One read of the store. */
 export async function readHistory({ store }: EngineParts, options: HistoryOptions = {}): ReturnType<Engine["history"]> {
-  checkOptions(options, "history", HISTORY);
-  const { namespace = DEFAULT_NAME, after = 0 } = options;
-  assertName(namespace, "namespace");
-  checkCount(after, "history: after");
-  const limit = limitOf("history", options.limit);
+  const { namespace, after, limit } = resolveOptions("history", options, HISTORY_DEFAULTS, HISTORY);
   const events = (await store.readEntries(namespace, { after, limit })).map(viewOfEntry);
   return events.length < limit ? { events } : { events, next: events.at(-1)?.seq as number };
 }
@@ -116,12 +106,6 @@ function viewOfMemory(
   if (shown > 0) view.lastShown = lastShown;
   if (contentHash !== 0) view.contentHash = contentHash;
   return view;
-}
-
-/** @throws INVALID_ARGUMENT */
-function limitOf(call: string, limit: number = DEFAULT_LIMIT): number {
-  if (LIMIT[0](limit)) return limit;
-  throw illegalOption("limit", `${call}: limit must be ${LIMIT[1]}`, limit);
 }
 
 function viewOfEntry({ seq, at, type, payload }: SequencedEntry): HistoryEvent {

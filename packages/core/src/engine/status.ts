@@ -1,12 +1,10 @@
-import { checkOptions } from "../errors/known-fields.js";
 import type { ContextCounts } from "../ledger/context-counts.js";
 import type { SharedRecord } from "../ledger/shared-record.js";
 import { rebuildRef, SCOPES } from "../ledger/state-keys.js";
 import { emptyStats, type StatsRecord } from "../ledger/stats-record.js";
 import { scanAll } from "../store/scan-all.js";
 import type { Store } from "../store/store.js";
-import { assertName } from "../store/validate.js";
-import { DEFAULT_NAME, ONLY_NAMESPACE } from "./check.js";
+import { namespaceIn } from "./check.js";
 import { labelsOf } from "./labels.js";
 import { liftOf } from "./lift.js";
 import { memoriesByUtility, type RankedMemory, type UtilityOrder } from "./memories-by-utility.js";
@@ -29,12 +27,10 @@ interface CollectionState {
 /** The counts and extremes of a namespace. */
 export async function statusOf(
   parts: EngineParts,
-  options: Parameters<Engine["status"]>[0] = {},
+  options?: Parameters<Engine["status"]>[0],
 ): Promise<NamespaceStatus> {
   const { store, states, open, learner } = parts;
-  checkOptions(options, "status", ONLY_NAMESPACE);
-  const { namespace = DEFAULT_NAME } = options;
-  assertName(namespace, "namespace");
+  const namespace = namespaceIn("status", options);
   const stats = (await states.stats(namespace)) ?? emptyStats(learner.id);
   const [rebuild] = await store.readStates(namespace, rebuildRef.scope, [rebuildRef.id]);
   // States of another learner cannot be read; the counters can.

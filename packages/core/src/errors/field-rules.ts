@@ -1,9 +1,14 @@
-import { type Defined, definedOnly } from "./defined-only.js";
-import { illegalOption } from "./illegal-option.js";
-import { checkFields } from "./known-fields.js";
+import { illegalOption, printed } from "./illegal-option.js";
+import { QavrError } from "./qavr-error.js";
 
-/** A test of a field, and its range in words. */
-export type FieldRule = readonly [is: (value: unknown) => boolean, range: string];
+/** A test of a field, and its range in words. The test may throw a better error of its own. */
+export type FieldRule = readonly [is: (value: unknown, name?: string) => boolean, range: string];
+
+/** One rule for each field of an object; true for a field that other code checks. */
+export type FieldRules<Fields> = { readonly [Name in keyof Required<Fields>]: FieldRule | true };
+
+/** Options with every default filled in. */
+export type Defined<Fields> = { readonly [Key in keyof Fields]-?: Exclude<Fields[Key], undefined> };
 
 export const FINITE: FieldRule = [(value) => Number.isFinite(value), "a finite number"];
 export const NOT_NEGATIVE: FieldRule = [
@@ -58,50 +63,112 @@ export function finiteVector(longest: number): FieldRule {
   ];
 }
 
+export const FUNCTION: FieldRule = [(value) => typeof value === "function", "a function"];
+
+/** A string with at least one character. */
+export const TEXT: FieldRule = [(value) => typeof value === "string" && value !== "", "a string that is not empty"];
+
 /** Returns the first broken rule in words, undefined when there is none. */
 export function problemOf(state: unknown, rules: Readonly<Record<string, FieldRule>>): string | undefined {
   if (typeof state !== "object" || state === null) return "it is no object";
   for (const [field, [is, range]] of Object.entries(rules)) {
-    if (!is((state as Record<string, unknown>)[field])) return `${field} must be ${range}`;
+    if (!is((state as Record<string, unknown>)[field], field)) return `${field} must be ${range}`;
   }
   return undefined;
 }
 
 /**
- * Checks the settings of a learner or a store where they enter.
+ * Checks an object where it enters: fields that it does not have, which would silently do nothing, then the values of the others.
+ * A field that is undefined counts as absent.
  *
- * @param owner for the message, as in `sqliteStore()`
- * @throws INVALID_ARGUMENT for the first that lies outside its range
+ * @param what The object in messages, as in `createEngine: holdout must be …`: a call or a thing.
+ * @param required Fields that must not be absent.
+ * @throws INVALID_ARGUMENT, and the errors of the rules
  */
-export function checkSettings<Name extends string>(
-  owner: string,
-  settings: Readonly<Record<Name, unknown>>,
-  rules: Readonly<Record<Name, FieldRule>>,
+export function checkFields(
+  what: string,
+  given: object,
+  rules: Readonly<Record<string, FieldRule | true>>,
+  required: readonly string[] = [],
 ): void {
-  for (const [name, [is, range]] of Object.entries<FieldRule>(rules)) {
-    const value = settings[name as Name];
-    if (is(value)) continue;
-    throw illegalOption(name, `${owner}: ${name} must be ${range}`, value);
+  checkObject(given, what);
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(rules, name));
+  if (unknown !== undefined) throw unknownField(what, unknown, Object.keys(rules));
+  for (const [name, rule] of Object.entries(rules)) {
+    const value = (given as Readonly<Record<string, unknown>>)[name];
+    if (rule === true || (value === undefined && !required.includes(name)) || rule[0](value, name)) continue;
+    throw illegalOption(name, `${what}: ${name} must be ${rule[1]}`, value);
   }
 }
 
-/**
- * Returns options with their defaults, checked by one rule each.
- *
- * @param call for messages, as in `sqliteStore()`
- * @param rules one per option; an option without a default must accept undefined
- * @throws INVALID_ARGUMENT for an unknown option, or one outside its range
- */
+/** Returns options with their defaults. @throws as {@link checkFields} */
 export function resolveOptions<Options extends object, Defaults extends Partial<Options>>(
-  call: string,
+  what: string,
   given: Options,
   defaults: Defaults,
-  rules: Readonly<Record<keyof Options, FieldRule>>,
+  rules: FieldRules<Options>,
+  required: readonly (keyof Options & string)[] = [],
 ): Omit<Options, keyof Defaults> & Defined<Pick<Options, keyof Defaults & keyof Options>> {
-  checkFields(given, `The options of ${call}`, `${call} has no option`, rules);
-  const options = { ...defaults, ...definedOnly(given, rules) };
-  checkSettings(call, options as Readonly<Record<keyof Options & string, unknown>>, rules);
-  return options as unknown as Omit<Options, keyof Defaults> & Defined<Pick<Options, keyof Defaults & keyof Options>>;
+  checkFields(what, given, rules, required);
+  return { ...defaults, ...definedOnly(given, rules) } as never;
+}
+
+/**
+ * The fields that are not undefined: one that is there but undefined counts as absent, and must not shadow a default.
+ *
+ * @param known Every field there is: then those count, too, that an object has from its class or its prototype.
+ */
+export function definedOnly<Fields extends object>(
+  fields: Fields,
+  known: Readonly<Record<keyof Fields, unknown>> = fields,
+): Partial<Defined<Fields>> {
+  const names = Object.keys(known) as (keyof Fields)[];
+  const given = names.map((name) => [name, fields[name]] as const);
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined)) as Partial<Defined<Fields>>;
+}
+
+/** @throws INVALID_ARGUMENT unless `value` is an object that may have fields: not a list, a map, or a promise that was not awaited */
+export function checkObject(value: unknown, what: string): void {
+  const isObject = typeof value === "object" && value !== null;
+  const received = isThenable(value) ? "a promise, which is to be awaited first" : printed(value);
+  if (isObject && !isThenable(value) && !(Symbol.iterator in value)) return;
+  throw new QavrError("INVALID_ARGUMENT", `${what}: this must be an object. Received ${received}.`, {
+    details: { what, received },
+  });
+}
+
+/** True for a promise, or an object that behaves like one. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === "function";
+}
+
+/**
+ * Refuses a condition that is there but undefined, where doing without it would do more than was meant.
+ *
+ * @param what The call, as in `forget`.
+ * @throws INVALID_ARGUMENT
+ */
+export function assertConditionsGiven(given: object, what: string, conditions: readonly string[]): void {
+  const empty = conditions.find((name) => name in given && (given as Record<string, unknown>)[name] === undefined);
+  if (empty === undefined) return;
+  throw illegalOption(
+    empty,
+    `${what}: ${empty} must have a value, or be left out to do without that condition`,
+    undefined,
+  );
+}
+
+function unknownField(what: string, field: string, known: readonly string[]): QavrError {
+  const near = known.find((name) => areNear(name.toLowerCase(), field.toLowerCase()));
+  const hint = near === undefined ? `It has ${known.join(", ")}.` : `Did you mean ${near}?`;
+  return new QavrError("INVALID_ARGUMENT", `${what} has no field ${field}. ${hint}`, { details: { field } });
+}
+
+/** True when two names share at least two thirds of their letters, in any order. */
+function areNear(a: string, b: string): boolean {
+  const left = [...b];
+  for (const letter of a) if (left.includes(letter)) left.splice(left.indexOf(letter), 1);
+  return Math.max(left.length, a.length - b.length + left.length) <= Math.max(a.length, b.length) / 3;
 }
 
 function signed(value: number): string {

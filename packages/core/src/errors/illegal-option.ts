@@ -1,5 +1,7 @@
-import { printed, quoted } from "./printed.js";
 import { QavrError } from "./qavr-error.js";
+
+/** Longest value that a message repeats, UTF-16 units. */
+const MAX_PRINTED = 80;
 
 /**
  * The refusal of an option or argument that is not what it must be.
@@ -10,4 +12,16 @@ export function illegalOption(option: string, says: string, received: unknown): 
   return new QavrError("INVALID_ARGUMENT", `${says}. Received ${quoted(received)}.`, {
     details: { option, received: printed(received) },
   });
+}
+
+/** A value from outside inside a sentence: a text in quotes and on one line, since `"4"` is no number. */
+export function quoted(value: unknown): string {
+  return typeof value === "string" ? JSON.stringify(printed(value)) : printed(value);
+}
+
+/** A value from outside as a message may repeat it, cut. Of an object or function only its type: it may be a client, or hold a key. */
+export function printed(value: unknown): string {
+  if (Array.isArray(value)) return "an array";
+  const text = (typeof value === "object" && value) || typeof value === "function" ? typeof value : String(value);
+  return text.length > MAX_PRINTED ? `${text.slice(0, MAX_PRINTED).toWellFormed()}…` : text;
 }

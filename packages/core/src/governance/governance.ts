@@ -1,5 +1,4 @@
-import { illegalOption } from "../errors/illegal-option.js";
-import { checkFields, type FieldsOf } from "../errors/known-fields.js";
+import { ABOVE_0, checkFields, type FieldRules, oneOf } from "../errors/field-rules.js";
 import { AUDITED_TIERS, CAPPED_TIERS, type SourceCap } from "../ledger/events.js";
 import type { Governance } from "../ledger/governance.js";
 import { sourceRef } from "../ledger/state-keys.js";
@@ -26,7 +25,8 @@ export interface GovernanceOptions {
 
 const made = new Map<string, Governance>();
 
-const OPTIONS: FieldsOf<GovernanceOptions> = { trust: true, sourceCaps: true };
+const RULES: FieldRules<GovernanceOptions> = { trust: oneOf("off", "audited"), sourceCaps: true };
+const CAP_RULES: FieldRules<SourceCap> = { weight: ABOVE_0, window: ABOVE_0 };
 
 /**
  * Rules about who is believed, for the engine option `governance`. Claims are held against better evidence also with `trust: "off"`,
@@ -36,19 +36,9 @@ const OPTIONS: FieldsOf<GovernanceOptions> = { trust: true, sourceCaps: true };
  * @throws INVALID_ARGUMENT
  */
 export function governance(options: GovernanceOptions = {}): Governance {
-  checkFields(options, "The options of governance", "governance has no option", OPTIONS);
+  checkFields("governance", options, RULES);
   const { trust = "off", sourceCaps } = options;
-  if (trust !== "off" && trust !== "audited") {
-    throw illegalOption("trust", 'governance: trust must be "off" or "audited"', trust);
-  }
-  for (const part of ["weight", "window"] as const) {
-    if (sourceCaps === undefined || (sourceCaps?.[part] > 0 && Number.isFinite(sourceCaps[part]))) continue;
-    throw illegalOption(
-      `sourceCaps.${part}`,
-      `governance: sourceCaps.${part} must be a positive, finite number`,
-      sourceCaps?.[part],
-    );
-  }
+  if (sourceCaps !== undefined) checkFields("sourceCaps", sourceCaps, CAP_RULES, ["weight", "window"]);
   const key = JSON.stringify([trust, sourceCaps?.weight, sourceCaps?.window]);
   const known = made.get(key);
   if (known) return known;

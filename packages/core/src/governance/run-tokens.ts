@@ -1,10 +1,9 @@
-import { checkOutcome, DEFAULT_NAME } from "../engine/check.js";
+import { checkOutcome, DEFAULT_NAME, NAME } from "../engine/check.js";
 import type { Engine, OutcomeInput, OutcomeReceipt } from "../engine/types.js";
+import { ABOVE_0, checkFields, checkObject, type FieldRules, FUNCTION, oneOf, RATE } from "../errors/field-rules.js";
 import { illegalOption } from "../errors/illegal-option.js";
-import { checkFields, checkObject, type FieldsOf } from "../errors/known-fields.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { OUTCOME_TIERS, type OutcomeTier } from "../ledger/events.js";
-import { assertName } from "../store/validate.js";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -55,13 +54,19 @@ export interface RunTokensOptions {
   readonly clock?: (() => number) | undefined;
 }
 
-const GRANT_FIELDS: FieldsOf<RunGrant> = {
-  namespace: true,
-  episode: true,
-  source: true,
-  tier: true,
-  weight: true,
-  ttl: true,
+const GRANT: FieldRules<RunGrant> = {
+  namespace: NAME,
+  episode: NAME,
+  source: NAME,
+  tier: oneOf(...OUTCOME_TIERS),
+  weight: RATE,
+  ttl: ABOVE_0,
+};
+
+const OPTIONS: FieldRules<RunTokensOptions> = {
+  engine: [(engine) => typeof (engine as Partial<Engine> | null)?.report === "function", "an engine"],
+  secret: true,
+  clock: FUNCTION,
 };
 
 /** The signed content. Its names are short, since it travels with every run. */
@@ -85,11 +90,8 @@ interface Claims {
  * @throws INVALID_ARGUMENT for a secret that is too short
  */
 export function createRunTokens(options: RunTokensOptions): RunTokens {
-  const known = { engine: true, secret: true, clock: true } as const;
-  checkFields(options, "The options of createRunTokens", "createRunTokens has no option", known);
+  checkFields("createRunTokens", options, OPTIONS, ["engine"]);
   const { engine, secret, clock = Date.now } = options;
-  if (typeof engine?.report !== "function") refuse("engine", "an engine", engine);
-  if (typeof clock !== "function") refuse("clock", "a function such as Date.now", clock);
   const secrets = secret instanceof Uint8Array ? [secret] : secret;
   if (!Array.isArray(secrets) || secrets.length === 0 || !secrets.every(isSecret)) {
     throw new QavrError(
@@ -106,15 +108,8 @@ export function createRunTokens(options: RunTokensOptions): RunTokens {
 
   return {
     async issue(grant) {
-      checkFields(grant, "What to grant", "A grant has no field", GRANT_FIELDS);
+      checkFields("A grant", grant, GRANT, ["episode", "source"]);
       const { namespace = DEFAULT_NAME, episode, source, tier = "self-reported", weight, ttl = DAY } = grant;
-      assertName(namespace, "namespace");
-      assertName(episode, "episode id");
-      assertName(source, "source");
-      if (!OUTCOME_TIERS.includes(tier)) refuse("tier", `one of ${OUTCOME_TIERS.join(", ")}`, tier);
-      if (!(ttl > 0 && Number.isFinite(ttl))) refuse("ttl", "a positive number of milliseconds", ttl);
-      if (weight !== undefined && !(typeof weight === "number" && weight > 0 && weight <= 1))
-        refuse("weight", "in (0, 1]", weight);
       const claims: Claims = {
         v: FORMAT,
         n: namespace,
@@ -133,7 +128,8 @@ export function createRunTokens(options: RunTokensOptions): RunTokens {
     async report(token, outcome) {
       checkObject(outcome, "An outcome");
       for (const name of ["tier", "source", "weight", "idempotencyKey"]) {
-        if (name in outcome) refuse(name, "left to the token: who issued it has decided", "a value");
+        if (!(name in outcome)) continue;
+        throw illegalOption(name, `${name} is fixed by the token, and must be left out of the outcome`, "a value");
       }
       // As it is now: looking at the token takes a moment, in which its lists may be used again.
       const { reward, helpful, harmful, used, note } = checkOutcome(outcome);
@@ -170,10 +166,6 @@ function invalid(what: string, reason: string): QavrError {
   return new QavrError("INVALID_TOKEN", `The run token ${what}. Ask for a new one where the run was started.`, {
     details: { reason },
   });
-}
-
-function refuse(option: string, rule: string, received: unknown): never {
-  throw illegalOption(option, `${option} must be ${rule}`, received);
 }
 
 function toBase64Url(bytes: Uint8Array): string {

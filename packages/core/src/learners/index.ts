@@ -10,19 +10,20 @@ export { contentHash } from "../embedding/text-hash.js";
 export {
   ABOVE_0,
   between,
-  checkSettings,
+  type Defined,
   FINITE,
   type FieldRule,
+  type FieldRules,
   finiteVector,
   NOT_NEGATIVE,
   oneOf,
   problemOf,
   RATE,
+  resolveOptions,
   TIME,
   UNIT,
   whole,
 } from "../errors/field-rules.js";
-export { checkFields } from "../errors/known-fields.js";
 export { blend, rescaledNote, type UnitSimilarities, unitSimilarities } from "../scoring/blend.js";
 export { clamp, sigmoid } from "../scoring/bounds.js";
 export { groupShares } from "../scoring/group-shares.js";

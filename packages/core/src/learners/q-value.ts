@@ -1,16 +1,16 @@
-import { type Defined, definedOnly } from "../errors/defined-only.js";
 import {
   between,
-  checkSettings,
+  type Defined,
   type FieldRule,
+  type FieldRules,
   NOT_NEGATIVE,
   problemOf,
   RATE,
+  resolveOptions,
   TIME,
   UNIT,
   whole,
 } from "../errors/field-rules.js";
-import { checkFields } from "../errors/known-fields.js";
 import { blend, rescaledNote, unitSimilarities } from "../scoring/blend.js";
 import { clamp } from "../scoring/bounds.js";
 import { daysBetween, laterOf } from "../scoring/time.js";
@@ -192,32 +192,21 @@ function firstOfContexts<Exposure extends { readonly shared: QValueShared; reado
   );
 }
 
+const REWARD: FieldRule = between(-1, 1);
+const REWARDS: FieldRules<QValueRewards> = { used: REWARD, notUsed: REWARD, failed: REWARD };
+const OPTIONS: FieldRules<QValueOptions> = {
+  learningRate: RATE,
+  decayFactor: RATE,
+  warmThreshold: whole(0),
+  alphaWarm: UNIT,
+  initialQ: UNIT,
+  overFetch: whole(1),
+  rewards: true,
+};
+
 function resolve(options: QValueOptions): QValueSettings {
-  const rewardRules: Readonly<Record<keyof QValueRewards, FieldRule>> = {
-    used: between(-1, 1),
-    notUsed: between(-1, 1),
-    failed: between(-1, 1),
-  };
-  const rules: Readonly<Record<keyof Omit<QValueSettings, "rewards">, FieldRule>> = {
-    learningRate: RATE,
-    decayFactor: RATE,
-    warmThreshold: whole(0),
-    alphaWarm: UNIT,
-    initialQ: UNIT,
-    overFetch: whole(1),
-  };
-  const known = { ...rules, rewards: rewardRules };
-  checkFields(options, "The options of qValue", "qValue has no option", known);
-  const { rewards = {} } = options;
-  checkFields(rewards, "The rewards of qValue", "qValue has no reward", rewardRules);
-  const settings: QValueSettings = {
-    ...Q_VALUE_DEFAULTS,
-    ...definedOnly(options, known),
-    rewards: { ...Q_VALUE_DEFAULTS.rewards, ...definedOnly(rewards, rewardRules) },
-  };
-  checkSettings("qValue", settings, rules);
-  checkSettings("qValue", settings.rewards, rewardRules);
-  return settings;
+  const { rewards, ...settings } = resolveOptions("qValue", options, Q_VALUE_DEFAULTS, OPTIONS);
+  return { ...settings, rewards: resolveOptions("The rewards of qValue", rewards, Q_VALUE_DEFAULTS.rewards, REWARDS) };
 }
 
 /** `q ← q + rate · (r − q)`, kept in [0, 1]. */
@@ -275,7 +264,8 @@ const MEMORY_RULES: Readonly<Record<string, FieldRule>> = {
 };
 const SHARED_RULES: Readonly<Record<string, FieldRule>> = {
   contexts: [
-    (value) => typeof value === "object" && value !== null && Object.values(value).every(NOT_NEGATIVE[0]),
+    (value) =>
+      typeof value === "object" && value !== null && Object.values(value).every((count) => NOT_NEGATIVE[0](count)),
     "an object of counts",
   ],
 };

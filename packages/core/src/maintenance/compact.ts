@@ -1,16 +1,15 @@
+import { NAME } from "../engine/check.js";
 import { type EngineParts, partsOf } from "../engine/parts.js";
 import { checkpointOf } from "../engine/status.js";
 import type { Engine } from "../engine/types.js";
-import { illegalOption } from "../errors/illegal-option.js";
-import { checkFields, type FieldsOf } from "../errors/known-fields.js";
+import { checkFields, type FieldRules } from "../errors/field-rules.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { decodeEpisode } from "../ledger/episode-record.js";
 import { SCOPES, textOfValue } from "../ledger/state-keys.js";
 import { stateAddress } from "../store/state-address.js";
 import type { Revision, StateRef, Store } from "../store/store.js";
-import { assertName } from "../store/validate.js";
 import { type Fold, LedgerReplay } from "./ledger-replay.js";
-import { checkProgress, type Progress } from "./progress.js";
+import { PROGRESS, type Progress } from "./progress.js";
 import { isSame, settle, TAIL } from "./rebuild.js";
 import type { CompactionReport } from "./reports.js";
 
@@ -25,7 +24,11 @@ export interface CompactOptions {
   readonly progress?: Progress | undefined;
 }
 
-const OPTIONS: FieldsOf<CompactOptions> = { namespace: true, olderThan: true, progress: true };
+const RULES: FieldRules<CompactOptions> = {
+  namespace: NAME,
+  olderThan: [(value) => typeof value === "number" && value >= 0, "at least 0 ms"],
+  progress: PROGRESS,
+};
 const PAGE = 1_000;
 /** States of past episodes that are dropped at once. */
 const TOGETHER = 500;
@@ -47,13 +50,8 @@ export async function compact(engine: Engine, options: CompactOptions): Promise<
   const parts = partsOf(engine);
   const { store, outcomeWindow } = parts;
   // A misspelt age would drop what the default age says, for good.
-  checkFields(options, "What to compact", "compact has no option", OPTIONS);
+  checkFields("compact", options, RULES, ["namespace"]);
   const { namespace, olderThan = outcomeWindow, progress } = options;
-  assertName(namespace, "namespace");
-  checkProgress(progress);
-  if (!(typeof olderThan === "number" && olderThan >= 0)) {
-    throw illegalOption("olderThan", "olderThan must be at least 0 ms", olderThan);
-  }
   if (!store.readCheckpoint) {
     throw new QavrError("UNSUPPORTED", `The ${store.name} store cannot compact a ledger. Use one that can.`, {
       details: { store: store.name },

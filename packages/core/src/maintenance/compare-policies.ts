@@ -1,8 +1,7 @@
-import { DEFAULT_NAME, isLearner } from "../engine/check.js";
+import { DEFAULT_NAME, LEARNER, NAME } from "../engine/check.js";
 import { partsOf } from "../engine/parts.js";
 import type { Engine } from "../engine/types.js";
-import { checkFields } from "../errors/known-fields.js";
-import { QavrError } from "../errors/qavr-error.js";
+import { checkFields } from "../errors/field-rules.js";
 import type { Learner } from "../learners/learner.js";
 import { decodeEpisode } from "../ledger/episode-record.js";
 import { decodeEvent } from "../ledger/event-codec.js";
@@ -10,10 +9,9 @@ import type { HoldoutDraw, RecordedExposure } from "../ledger/events.js";
 import { episodeRef } from "../ledger/state-keys.js";
 import { effectiveSampleSize, weighedDifference, weighedMean } from "../scoring/propensity.js";
 import type { SequencedEntry } from "../store/store.js";
-import { assertName } from "../store/validate.js";
 import { type Fold, LedgerReplay } from "./ledger-replay.js";
 import { overlap, rankRecorded, sameSet } from "./policy-ranking.js";
-import { checkProgress, type Progress } from "./progress.js";
+import { PROGRESS, type Progress } from "./progress.js";
 import type { PolicyEstimate, PolicyReport } from "./reports.js";
 
 /** Effective sample below which there is no estimate. */
@@ -46,17 +44,8 @@ export async function comparePolicies(
   },
 ): Promise<PolicyReport> {
   const { store } = partsOf(engine);
-  checkFields(options, "The options of comparePolicies", "comparePolicies has no option", {
-    learner: true,
-    namespace: true,
-    progress: true,
-  });
+  checkFields("comparePolicies", options, { learner: LEARNER, namespace: NAME, progress: PROGRESS }, ["learner"]);
   const { learner, namespace = DEFAULT_NAME, progress } = options;
-  assertName(namespace, "namespace");
-  checkProgress(progress);
-  if (!isLearner(learner)) {
-    throw new QavrError("INVALID_ARGUMENT", "comparePolicies: learner must be a Learner, such as oar() or qValue().");
-  }
   const comparison = new PolicyComparison(learner);
   const replay = new LedgerReplay({ store, namespace, learner, progress });
   const fold = await replay.advance((entry, current) => comparison.see(entry, current));

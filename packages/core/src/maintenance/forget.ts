@@ -1,11 +1,10 @@
-import { checkCollection, DEFAULT_NAME, namesIn } from "../engine/check.js";
+import { COLLECTION, DEFAULT_NAME, NAME, NAMES } from "../engine/check.js";
 import { type EngineParts, partsOf } from "../engine/parts.js";
 import { toEntry } from "../engine/recorder.js";
 import type { Engine } from "../engine/types.js";
-import { assertConditionsGiven, checkFields } from "../errors/known-fields.js";
+import { assertConditionsGiven, checkFields } from "../errors/field-rules.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { ShownItem } from "../ledger/events.js";
-import { assertName } from "../store/validate.js";
 
 /** Memories of a collection, or a namespace with everything in it. */
 export type ForgetOptions =
@@ -84,7 +83,7 @@ export async function changeShown(
   }
 }
 
-const FORGET_OPTIONS = { namespace: true, collection: true, ids: true } as const;
+const RULES = { namespace: NAME, collection: COLLECTION, ids: NAMES } as const;
 
 interface CheckedForget {
   readonly namespace: string;
@@ -98,11 +97,9 @@ interface CheckedForget {
  * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
  */
 function checkForget(options: ForgetOptions): CheckedForget {
-  checkFields(options, "What to forget", "forget has no option", FORGET_OPTIONS);
+  checkFields("forget", options, RULES, ["namespace"]);
   assertConditionsGiven(options, "forget", ["ids", "collection"]);
   const { namespace, collection, ids } = options;
-  assertName(namespace, "namespace");
-  if (collection !== undefined) checkCollection(collection);
   if (ids === undefined && collection !== undefined) {
     throw new QavrError(
       "INVALID_ARGUMENT",
@@ -113,6 +110,6 @@ function checkForget(options: ForgetOptions): CheckedForget {
   return {
     namespace,
     collection: collection ?? DEFAULT_NAME,
-    ids: ids === undefined ? undefined : namesIn(ids, "ids"),
+    ids: ids && [...ids],
   };
 }

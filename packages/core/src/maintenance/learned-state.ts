@@ -1,8 +1,8 @@
-import { checkCollection, DEFAULT_NAME } from "../engine/check.js";
+import { COLLECTION, DEFAULT_NAME, NAME } from "../engine/check.js";
 import { partsOf } from "../engine/parts.js";
 import { toEntry } from "../engine/recorder.js";
 import type { Engine } from "../engine/types.js";
-import { checkFields, checkObject, checkOptions } from "../errors/known-fields.js";
+import { checkFields, checkObject, type FieldRules } from "../errors/field-rules.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { StateCodec } from "../learners/learner.js";
 import type { ImportEvent } from "../ledger/events.js";
@@ -27,7 +27,12 @@ export interface LearnedState<Shared = unknown, Memory = unknown> {
   readonly memories: readonly { readonly id: string; readonly state: Memory }[];
 }
 
-const IMPORT_FIELDS = { namespace: true, collection: true, shared: true, memories: true } as const;
+const COLLECTION_RULES = { namespace: NAME, collection: COLLECTION } as const;
+const IMPORT_RULES: FieldRules<Parameters<typeof importState>[1]> = {
+  ...COLLECTION_RULES,
+  shared: true,
+  memories: [Array.isArray, "an array of { id, state }"],
+};
 
 /**
  * Takes over learned state from elsewhere, as this engine's learner keeps it; states of the same ids are replaced. Recorded in the
@@ -41,13 +46,8 @@ export async function importState(
   state: LearnedState & { readonly namespace?: string | undefined; readonly collection?: string | undefined },
 ): Promise<void> {
   const { learner, recorder, tasks, createId, now } = partsOf(engine);
-  checkFields(state, "Learned state", "Learned state has no field", IMPORT_FIELDS);
+  checkFields("importState", state, IMPORT_RULES, ["memories"]);
   const { namespace = DEFAULT_NAME, collection = DEFAULT_NAME, shared, memories } = state;
-  assertName(namespace, "namespace");
-  checkCollection(collection);
-  if (!Array.isArray(memories)) {
-    throw new QavrError("INVALID_ARGUMENT", "Learned state needs memories: an array of { id, state }.");
-  }
   if (shared !== undefined) assertValid(learner.shared, shared, `the shared state of collection ${collection}`);
   for (const memory of memories) {
     checkObject(memory, "A memory to import");
@@ -83,10 +83,8 @@ export async function exportState(
   options: { readonly namespace?: string | undefined; readonly collection?: string | undefined } = {},
 ): Promise<LearnedState> {
   const { learner, states, store } = partsOf(engine);
-  checkOptions(options, "exportState", { namespace: true, collection: true });
+  checkFields("exportState", options, COLLECTION_RULES);
   const { namespace = DEFAULT_NAME, collection = DEFAULT_NAME } = options;
-  assertName(namespace, "namespace");
-  checkCollection(collection);
   const [bytes] = await store.readStates(namespace, SCOPES.shared, [collection]);
   // Copies: decoded states may be views of the store's own bytes, and the caller may change them.
   const shared = bytes && decodeSharedRecord(new Uint8Array(bytes), learner);

@@ -1,11 +1,11 @@
+import { NAME } from "../engine/check.js";
 import { type EngineParts, partsOf } from "../engine/parts.js";
 import type { Engine } from "../engine/types.js";
+import { checkFields } from "../errors/field-rules.js";
 import { illegalOption } from "../errors/illegal-option.js";
-import { checkFields, type FieldsOf } from "../errors/known-fields.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { encodeEvent } from "../ledger/event-codec.js";
 import type { Store } from "../store/store.js";
-import { assertName } from "../store/validate.js";
 import { copyLedger } from "./copy-ledger.js";
 import type { MoveReport } from "./reports.js";
 
@@ -15,8 +15,6 @@ export interface MoveOptions {
   /** Name of a store of the routed store. */
   readonly to: string;
 }
-
-const OPTIONS: FieldsOf<MoveOptions> = { namespace: true, to: true };
 
 /**
  * Takes a namespace of a routed store to another of its stores, under writers: copies the ledger, folds it there, catches up, and
@@ -28,9 +26,8 @@ const OPTIONS: FieldsOf<MoveOptions> = { namespace: true, to: true };
  */
 export async function moveNamespace(engine: Engine, options: MoveOptions): Promise<MoveReport> {
   const parts = partsOf(engine);
-  checkFields(options, "What to move", "moveNamespace has no option", OPTIONS);
+  checkFields("moveNamespace", options, { namespace: NAME, to: NAME }, ["namespace", "to"]);
   const { namespace, to } = options;
-  assertName(namespace, "namespace");
   const { places } = parts.store;
   if (!places) {
     throw new QavrError(

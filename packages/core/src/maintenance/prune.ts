@@ -1,12 +1,9 @@
-import { checkCollection, DEFAULT_NAME } from "../engine/check.js";
+import { DEFAULT_NAME, NAME } from "../engine/check.js";
 import { type EngineParts, partsOf } from "../engine/parts.js";
 import { toEntry } from "../engine/recorder.js";
 import type { MemoryView } from "../engine/reports.js";
 import type { Engine } from "../engine/types.js";
-import { type FieldRule, NOT_NEGATIVE, problemOf } from "../errors/field-rules.js";
-import { checkFields, checkSwitch, type FieldsOf } from "../errors/known-fields.js";
-import { QavrError } from "../errors/qavr-error.js";
-import { assertName } from "../store/validate.js";
+import { checkFields, type FieldRules, NOT_NEGATIVE, SWITCH } from "../errors/field-rules.js";
 import type { PrunedMemory, PruneReport } from "./reports.js";
 
 /** A body of memories that can take some of them out of its searches without losing them, such as `localMemories()` of `@qavr/local`. */
@@ -80,12 +77,11 @@ export async function prune(
   options: PruneOptions = {},
 ): Promise<PruneReport> {
   const parts = partsOf(engine);
-  checkFields(options, "The options of prune", "prune has no option", OPTIONS);
+  checkFields("prune", options, OPTIONS);
   const { rules = DEFAULT_RULES, namespace = collection.namespace ?? DEFAULT_NAME, dryRun = false } = options;
-  assertRules(rules);
-  assertName(namespace, "namespace");
-  checkCollection(collection.name);
-  checkSwitch(dryRun, "dryRun");
+  rules.forEach((rule, i) => {
+    checkFields(`prune: rules[${i}]`, rule, RULE, ["score"]);
+  });
   const at = parts.now();
   const archived: PrunedMemory[] = [];
   let memories = 0;
@@ -136,23 +132,16 @@ function holds({ score, unusedDays }: PruneRule, memory: PrunedMemory): boolean 
   return memory.score <= score && (unusedDays === undefined || memory.unusedDays >= unusedDays);
 }
 
-const OPTIONS: FieldsOf<PruneOptions> = { rules: true, namespace: true, dryRun: true };
+const OPTIONS: FieldRules<PruneOptions> = {
+  rules: [Array.isArray, "a list of { score, unusedDays }"],
+  namespace: NAME,
+  dryRun: SWITCH,
+};
 
-const RULE: Readonly<Record<keyof PruneRule, FieldRule>> = {
+const RULE: FieldRules<PruneRule> = {
   score: [
     (value) => typeof value === "number" && value > -LIMIT && value < 0,
     `above −${LIMIT}, which votes never reach, and below 0, where memories without votes are`,
   ],
-  unusedDays: [(value) => value === undefined || NOT_NEGATIVE[0](value), NOT_NEGATIVE[1]],
+  unusedDays: NOT_NEGATIVE,
 };
-
-/** @throws INVALID_ARGUMENT */
-function assertRules(rules: readonly PruneRule[]): void {
-  if (!Array.isArray(rules))
-    throw new QavrError("INVALID_ARGUMENT", "prune: rules must be a list of { score, unusedDays }.");
-  for (const [i, rule] of (rules as readonly PruneRule[]).entries()) {
-    checkFields(rule, `prune: rules[${i}]`, "A rule of prune has no field", RULE);
-    const problem = problemOf(rule, RULE);
-    if (problem !== undefined) throw new QavrError("INVALID_ARGUMENT", `prune: rules[${i}]: ${problem}.`);
-  }
-}

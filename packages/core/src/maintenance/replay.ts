@@ -1,10 +1,9 @@
-import { DEFAULT_NAME } from "../engine/check.js";
+import { DEFAULT_NAME, NAME } from "../engine/check.js";
 import { type EngineParts, partsOf } from "../engine/parts.js";
 import type { Engine } from "../engine/types.js";
-import { checkOptions, checkSwitch } from "../errors/known-fields.js";
-import { assertName } from "../store/validate.js";
+import { checkFields, SWITCH } from "../errors/field-rules.js";
 import { LedgerReplay } from "./ledger-replay.js";
-import { checkProgress, type Progress } from "./progress.js";
+import { PROGRESS, type Progress } from "./progress.js";
 import { rebuild } from "./rebuild.js";
 import type { ReplayReport } from "./reports.js";
 
@@ -26,11 +25,8 @@ export async function replay(
   } = {},
 ): Promise<ReplayReport> {
   const parts = partsOf(engine);
-  checkOptions(options, "replay", { namespace: true, write: true, progress: true });
+  checkFields("replay", options, { namespace: NAME, write: SWITCH, progress: PROGRESS });
   const { namespace = DEFAULT_NAME, write = false, progress } = options;
-  assertName(namespace, "namespace");
-  checkSwitch(write, "write");
-  checkProgress(progress);
   return replayNamespace(parts, namespace, write, progress);
 }
 

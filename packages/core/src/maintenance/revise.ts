@@ -1,10 +1,9 @@
-import { checkCollection, DEFAULT_NAME, namesIn } from "../engine/check.js";
+import { COLLECTION, DEFAULT_NAME, NAME, NAMES } from "../engine/check.js";
 import { type EngineParts, partsOf } from "../engine/parts.js";
 import { toEntry } from "../engine/recorder.js";
 import type { Engine } from "../engine/types.js";
-import { checkFields, checkObject } from "../errors/known-fields.js";
+import { checkFields } from "../errors/field-rules.js";
 import type { CopyEvent, RevisionEvent } from "../ledger/events.js";
-import { assertName } from "../store/validate.js";
 import { changeShown } from "./forget.js";
 
 /** Memories of a collection. */
@@ -26,6 +25,8 @@ export interface CopyOptions extends InCollection {
   readonly memories: readonly { readonly from: string; readonly to: string }[];
 }
 
+const RULES = { namespace: NAME, collection: COLLECTION } as const;
+
 /**
  * Notes that the texts of memories have changed: their evidence counts as `onEdit` says from the next ranking on. Without this call an
  * edit is noticed by the recorded ranking that first shows the new text, and counts from the one after it.
@@ -34,8 +35,8 @@ export interface CopyOptions extends InCollection {
  */
 export async function revise(engine: Engine, options: ReviseOptions): Promise<void> {
   const parts = partsOf(engine);
-  checkFields(options, "What to revise", "revise has no option", { namespace: true, collection: true, ids: true });
-  const ids = [...new Set(namesIn(options.ids, "ids"))];
+  checkFields("revise", options, { ...RULES, ids: NAMES }, ["ids"]);
+  const ids = [...new Set(options.ids)];
   if (ids.length === 0) return;
   await commit(parts, options, (collection) => ({ type: "revision", collection, onEdit: parts.onEdit, ids }));
 }
@@ -48,15 +49,11 @@ export async function revise(engine: Engine, options: ReviseOptions): Promise<vo
  */
 export async function copyLearned(engine: Engine, options: CopyOptions): Promise<void> {
   const parts = partsOf(engine);
-  checkFields(options, "What to copy", "copyLearned has no option", {
-    namespace: true,
-    collection: true,
-    memories: true,
-  });
+  checkFields("copyLearned", options, { ...RULES, memories: [Array.isArray, "an array of { from, to }"] }, [
+    "memories",
+  ]);
   const memories = options.memories.map((pair) => {
-    checkObject(pair, "A copy, such as { from, to },");
-    assertName(pair.from, "memory id");
-    assertName(pair.to, "memory id");
+    checkFields("A copy", pair, { from: NAME, to: NAME }, ["from", "to"]);
     return { from: pair.from, to: pair.to };
   });
   if (memories.length === 0) return;
@@ -68,8 +65,6 @@ async function commit(
   { namespace = DEFAULT_NAME, collection = DEFAULT_NAME }: InCollection,
   eventOf: (collection: string) => RevisionEvent | CopyEvent,
 ): Promise<void> {
-  assertName(namespace, "namespace");
-  checkCollection(collection);
   const { recorder, createId, now, tasks } = parts;
   const running = tasks.current();
   await tasks.track(

@@ -1,15 +1,14 @@
+import { NAME } from "../engine/check.js";
 import { type EngineParts, partsOf } from "../engine/parts.js";
 import { toEntry } from "../engine/recorder.js";
 import type { Engine } from "../engine/types.js";
-import { illegalOption } from "../errors/illegal-option.js";
-import { assertConditionsGiven, checkFields, checkSwitch, type FieldsOf } from "../errors/known-fields.js";
+import { assertConditionsGiven, checkFields, FINITE, type FieldRules, SWITCH, whole } from "../errors/field-rules.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { RevokeEvent } from "../ledger/events.js";
 import { collectionOf } from "../ledger/state-keys.js";
 import type { CommitReceipt } from "../store/store.js";
-import { assertName } from "../store/validate.js";
 import { LedgerReplay } from "./ledger-replay.js";
-import { checkProgress, type Progress } from "./progress.js";
+import { PROGRESS, type Progress } from "./progress.js";
 import { quarantine, quarantining, TOGETHER, TouchedMemories } from "./quarantine.js";
 import { rebuild } from "./rebuild.js";
 import type { RevocationReport } from "./reports.js";
@@ -32,8 +31,10 @@ export interface RevokeOptions {
   readonly progress?: Progress | undefined;
 }
 
-const CONDITIONS = { source: true, from: true, to: true, fromSeq: true, toSeq: true } as const;
-const OPTIONS: FieldsOf<RevokeOptions> = { namespace: true, ...CONDITIONS, dryRun: true, progress: true };
+const TIME = [FINITE[0], "a time in Unix ms"] as const;
+const PLACE = whole(1, Number.MAX_SAFE_INTEGER);
+const CONDITIONS = { source: NAME, from: TIME, to: TIME, fromSeq: PLACE, toSeq: PLACE };
+const RULES: FieldRules<RevokeOptions> = { namespace: NAME, ...CONDITIONS, dryRun: SWITCH, progress: PROGRESS };
 
 /**
  * Takes outcomes out of learning for good: records which, and builds the states again without them, as if they had never been
@@ -46,7 +47,6 @@ const OPTIONS: FieldsOf<RevokeOptions> = { namespace: true, ...CONDITIONS, dryRu
 export async function revoke(engine: Engine, options: RevokeOptions): Promise<RevocationReport> {
   const parts = partsOf(engine);
   const event = checkRevocation(options);
-  assertName(options.namespace, "namespace");
   return parts.tasks.track(revokeNow(parts, event, options));
 }
 
@@ -98,21 +98,16 @@ async function record(
 
 /** @throws INVALID_ARGUMENT without a condition, for one that is undefined or unknown, or for an empty range; INVALID_ID, LIMIT_EXCEEDED */
 function checkRevocation(options: RevokeOptions): RevokeEvent {
-  checkFields(options, "What to revoke", "revoke has no option", OPTIONS);
+  checkFields("revoke", options, RULES, ["namespace"]);
   assertConditionsGiven(options, "revoke", Object.keys(CONDITIONS));
-  const { source, from, to, fromSeq, toSeq, dryRun, progress } = options;
+  const { source, from, to, fromSeq, toSeq } = options;
   if ([source, from, to, fromSeq, toSeq].every((condition) => condition === undefined)) {
     throw new QavrError(
       "INVALID_ARGUMENT",
       "A revocation needs a source, a time or a place: source, from, to, fromSeq or toSeq. To erase everything, call forget(engine, { namespace }).",
     );
   }
-  checkSwitch(dryRun, "dryRun");
-  checkProgress(progress);
-  if (source !== undefined) assertName(source, "source");
-  checkRange("from", from, "to", to, "a time in Unix ms", Number.isFinite);
-  checkRange("fromSeq", fromSeq, "toSeq", toSeq, "a place in the ledger, a whole number of at least 1", isPlace);
-  return {
+  const event: RevokeEvent = {
     type: "revoke",
     source,
     from: from ?? Number.NEGATIVE_INFINITY,
@@ -120,28 +115,13 @@ function checkRevocation(options: RevokeOptions): RevokeEvent {
     fromSeq: fromSeq ?? 1,
     toSeq: toSeq ?? Number.POSITIVE_INFINITY,
   };
+  checkRange("from", event.from, "to", event.to);
+  checkRange("fromSeq", event.fromSeq, "toSeq", event.toSeq);
+  return event;
 }
 
-function isPlace(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 1;
-}
-
-function checkRange(
-  lowName: string,
-  low: number | undefined,
-  highName: string,
-  high: number | undefined,
-  what: string,
-  legal: (value: unknown) => boolean,
-): void {
-  for (const [name, value] of [
-    [lowName, low],
-    [highName, high],
-  ] as const) {
-    if (value === undefined || legal(value)) continue;
-    throw illegalOption(name, `${name} must be ${what}`, value);
-  }
-  if (low !== undefined && high !== undefined && low > high) {
+function checkRange(lowName: string, low: number, highName: string, high: number): void {
+  if (low > high) {
     throw new QavrError("INVALID_ARGUMENT", `${lowName} (${low}) lies after ${highName} (${high}). Exchange them.`, {
       details: { [lowName]: low, [highName]: high },
     });

@@ -1,12 +1,12 @@
+import { NAME } from "../engine/check.js";
 import { type EngineParts, partsOf } from "../engine/parts.js";
 import type { Engine } from "../engine/types.js";
-import { checkOptions } from "../errors/known-fields.js";
+import { checkFields } from "../errors/field-rules.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { asStoreError, isOutOfReach } from "../resilience/store-failure.js";
 import type { LedgerCheck } from "../store/store.js";
-import { assertName } from "../store/validate.js";
 import { LedgerReplay } from "./ledger-replay.js";
-import { checkProgress, type Progress } from "./progress.js";
+import { PROGRESS, type Progress } from "./progress.js";
 import { replayNamespace } from "./replay.js";
 import type { RepairReport, VerifyReport } from "./reports.js";
 
@@ -28,7 +28,7 @@ interface Options {
  */
 export async function verify(engine: Engine, options: Options = {}): Promise<VerifyReport> {
   const parts = partsOf(engine);
-  check("verify", options);
+  checkFields("verify", options, RULES);
   return verifyNow(parts, options);
 }
 
@@ -40,15 +40,11 @@ export async function verify(engine: Engine, options: Options = {}): Promise<Ver
  */
 export async function repair(engine: Engine, options: Options = {}): Promise<RepairReport> {
   const parts = partsOf(engine);
-  check("repair", options);
+  checkFields("repair", options, RULES);
   return parts.tasks.track(repairNow(parts, options));
 }
 
-function check(call: string, options: Options): void {
-  checkOptions(options, call, { namespace: true, progress: true });
-  checkProgress(options.progress);
-  if (options.namespace !== undefined) assertName(options.namespace, "namespace");
-}
+const RULES = { namespace: NAME, progress: PROGRESS };
 
 async function verifyNow(parts: EngineParts, { namespace, progress }: Options): Promise<VerifyReport> {
   const { store, log } = parts;

@@ -23,7 +23,7 @@ export async function expectNothingDone(
     (thrown: unknown) => thrown,
   );
   expect(error).toMatchObject({ name: "QavrError", code });
-  expect((error as Error).message).toMatch(/\w+ .+\.$/s);
+  expect((error as Error).message).toMatch(/\w+ .+[.?]$/s);
   expect(JSON.parse(JSON.stringify((error as { details: unknown }).details))).toEqual(
     (error as { details: unknown }).details,
   );

@@ -3,9 +3,9 @@ import { SystemMessage } from "@langchain/core/messages";
 import { type DynamicStructuredTool, type ToolRunnableConfig, tool } from "@langchain/core/tools";
 import type { JsonSchema7Type } from "@langchain/core/utils/json_schema";
 import {
-  assertOptions,
   assertProcedures,
-  type OptionTable,
+  checkFields,
+  type FieldRules,
   PROCEDURE_CHARACTERS,
   PROCEDURE_TOOLS,
   type ProcedureSource,
@@ -73,7 +73,7 @@ export function procedureMiddleware(fields: ProcedureMiddlewareFields): AgentMid
   } = fields;
   const parts = partsOf(memory);
   assertMiddlewareOptions({ name, query });
-  assertOptions({ k, maxCharacters, ...rest }, OPTIONS, "The procedures");
+  checkFields("The procedures", { k, maxCharacters, ...rest }, OPTIONS);
   assertProcedures(procedures);
   const { collection } = procedures;
   const retriever = new QavrRetriever({
@@ -126,7 +126,7 @@ export function procedureMiddleware(fields: ProcedureMiddlewareFields): AgentMid
   });
 }
 
-const OPTIONS: OptionTable<Pick<ProcedureMiddlewareFields, "k" | "maxCharacters" | "namespace" | "context">> = {
+const OPTIONS: FieldRules<Pick<ProcedureMiddlewareFields, "k" | "maxCharacters" | "namespace" | "context">> = {
   k: whole(1),
   maxCharacters: whole(1),
   // The retriever checks these.

@@ -1,6 +1,6 @@
 import {
-  assertOptions,
-  type OptionTable,
+  checkFields,
+  type FieldRules,
   placesWithin,
   SKILL_CHARACTERS,
   sizeOfSkill,
@@ -76,7 +76,7 @@ export function rankedSkills(fields: RankedSkillsFields): AgentMiddleware {
   } = fields;
   const parts = partsOf(memory);
   assertMiddlewareOptions({ name, query });
-  assertOptions({ maxCharacters, collection, ...rest }, OPTIONS, "The ranked skills");
+  checkFields("The ranked skills", { maxCharacters, collection, ...rest }, OPTIONS);
   const stateKey = `_${name}`;
   const asCollection = describedCollections(collection);
   // Wrong options are refused now, not in the first run.
@@ -141,7 +141,7 @@ export function rankedSkills(fields: RankedSkillsFields): AgentMiddleware {
 /** Most skills that are ranked at once. */
 const MOST = 1_000;
 
-const OPTIONS: OptionTable<Omit<RankedSkillsFields, "memory" | "name" | "query">> = {
+const OPTIONS: FieldRules<Omit<RankedSkillsFields, "memory" | "name" | "query">> = {
   maxCharacters: whole(1),
   // The retriever checks these.
   collection: true,

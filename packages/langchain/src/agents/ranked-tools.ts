@@ -1,7 +1,7 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import { QavrError } from "@qavr/core";
-import { assertOptions, type OptionTable, refuseOption, whole } from "@qavr/core/adapter";
+import { checkFields, type FieldRules, illegalOption, whole } from "@qavr/core/adapter";
 import { type AgentMiddleware, createMiddleware } from "langchain";
 import { z } from "zod";
 import { type MemoryHandle, partsOf } from "../memory-parts.js";
@@ -64,7 +64,7 @@ export function rankedTools(fields: RankedToolsFields): AgentMiddleware {
   } = fields;
   const parts = partsOf(memory);
   assertMiddlewareOptions({ name, query });
-  assertOptions({ k, ...rest }, OPTIONS, "The ranked tools");
+  checkFields("The ranked tools", { k, ...rest }, OPTIONS);
   const all = namesOf(tools);
   const retriever = new QavrRetriever({
     collection: DEFAULTS.collection,
@@ -116,7 +116,7 @@ export function rankedTools(fields: RankedToolsFields): AgentMiddleware {
 /** Most tools that are ranked at once. */
 const MOST = 1000;
 
-const OPTIONS: OptionTable<Pick<RankedToolsFields, "k" | "collection" | "namespace" | "context">> = {
+const OPTIONS: FieldRules<Pick<RankedToolsFields, "k" | "collection" | "namespace" | "context">> = {
   k: whole(1),
   // The retriever checks these.
   collection: true,
@@ -126,9 +126,10 @@ const OPTIONS: OptionTable<Pick<RankedToolsFields, "k" | "collection" | "namespa
 
 /** @throws INVALID_ARGUMENT for no tools, and for two of one name */
 function namesOf(tools: readonly StructuredToolInterface[]): ReadonlySet<string> {
-  if (!Array.isArray(tools) || tools.length === 0) refuseOption("tools", tools, "must be a list of tools");
+  if (!Array.isArray(tools) || tools.length === 0) throw illegalOption("tools", "tools must be a list of tools", tools);
   const names = tools.map(({ name }: StructuredToolInterface) => name);
   const twice = names.find((name, place) => names.indexOf(name) < place);
-  if (twice !== undefined) refuseOption("tools", twice, "must have a name of their own each; this one comes twice");
+  if (twice !== undefined)
+    throw illegalOption("tools", "tools must have a name of their own each; this one comes twice", twice);
   return new Set(names);
 }

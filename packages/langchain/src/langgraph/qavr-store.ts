@@ -1,5 +1,5 @@
 import { BaseStore, type Operation, type OperationResults, type SearchOperation } from "@langchain/langgraph";
-import { addMembers, refuseOption } from "@qavr/core/adapter";
+import { addMembers, illegalOption } from "@qavr/core/adapter";
 import { LANGCHAIN_LOG_CODES } from "../log-codes.js";
 import { MARKS, mark } from "../marks.js";
 import { type MemoryHandle, type MemoryParts, partsOf } from "../memory-parts.js";
@@ -47,7 +47,7 @@ export class QavrStore extends BaseStore {
     this.#parts = partsOf(memory);
     const unwrapped = unwrapStore(withoutBatching(store), options);
     const inner = unwrapped.inner as BaseStore;
-    if (typeof inner?.batch !== "function") refuseOption("store", store, "must be a LangGraph store");
+    if (typeof inner?.batch !== "function") throw illegalOption("store", "store must be a LangGraph store", store);
     assertStoreOptions(unwrapped.options);
     // An application's own subclass may filter items, so it is not unwrapped.
     mark(this, MARKS.langGraphStore, new.target === QavrStore ? this : undefined);

@@ -1,5 +1,5 @@
 import type { Callbacks } from "@langchain/core/callbacks/manager";
-import { definedOnly, refuseOption } from "@qavr/core/adapter";
+import { definedOnly, illegalOption } from "@qavr/core/adapter";
 import { MARKS, markOf } from "../marks.js";
 import type { MemoryParts } from "../memory-parts.js";
 import { rerank } from "../ranking/rerank.js";
@@ -91,10 +91,10 @@ export function unwrapStore(store: SearchableStore, given: StoreOptions): Wrappe
 
 function assertSearch(store: unknown, namespace: unknown, query: unknown): asserts store is SearchableStore {
   if (typeof (store as Partial<SearchableStore> | null | undefined)?.search !== "function") {
-    refuseOption("store", store, "must be a LangGraph store, such as runtime.store or the config's");
+    throw illegalOption("store", "store must be a LangGraph store, such as runtime.store or the config's", store);
   }
   if (!Array.isArray(namespace) || namespace.some((label) => typeof label !== "string")) {
-    refuseOption("namespace", namespace, "must be a list of labels, the prefix to search in");
+    throw illegalOption("namespace", "namespace must be a list of labels, the prefix to search in", namespace);
   }
-  if (typeof query !== "string") refuseOption("query", query, "must be a text");
+  if (typeof query !== "string") throw illegalOption("query", "query must be a text", query);
 }

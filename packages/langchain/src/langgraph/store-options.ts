@@ -1,4 +1,4 @@
-import { assertOptions, definedOnly, FUNCTION } from "@qavr/core/adapter";
+import { checkFields, definedOnly, FUNCTION } from "@qavr/core/adapter";
 import { assertRankingOptions, type RankingOptions } from "../ranking/ranking-options.js";
 import type { StoredItem } from "./stored-item.js";
 
@@ -25,7 +25,7 @@ const DEFAULT_COLLECTION = "store";
 
 /** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export function assertStoreOptions({ textOf, ...options }: StoreOptions, limit?: number): void {
-  assertOptions({ textOf }, { textOf: FUNCTION }, "A ranking");
+  checkFields("A ranking", { textOf }, { textOf: FUNCTION });
   assertRankingOptions(options, {
     ...(limit === undefined ? {} : { size: { name: "limit", value: limit } }),
     without: UNREAD,

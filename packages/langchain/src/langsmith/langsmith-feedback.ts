@@ -1,5 +1,5 @@
 import { OUTCOME_TIERS, type OutcomeTier, QavrError } from "@qavr/core";
-import { assertOptions, FUNCTION, type OptionRule, type OptionTable, refuseOption, TEXT } from "@qavr/core/adapter";
+import { checkFields, type FieldRule, type FieldRules, FUNCTION, TEXT } from "@qavr/core/adapter";
 import { type MemoryHandle, partsOf } from "../memory-parts.js";
 import { createdAt, type FeedbackClient, type FeedbackSourceType, type LangSmithFeedback, saidAt } from "./feedback.js";
 import type { FeedbackReading } from "./feedback-reading.js";
@@ -158,7 +158,7 @@ const isName = (name: unknown): boolean => TEXT[0](name, "");
 const isReward = (reward: unknown): boolean =>
   typeof reward === "boolean" || (typeof reward === "number" && reward >= 0 && reward <= 1);
 
-const READING: OptionRule = [
+const READING: FieldRule = [
   (reading) => {
     if (reading === "score" || typeof reading === "function") return true;
     const rewards = typeof reading === "object" && reading !== null ? Object.values(reading) : [];
@@ -167,9 +167,9 @@ const READING: OptionRule = [
   '"score", an object from categories to rewards in [0, 1], or a function',
 ];
 
-const CLIENT: OptionRule = [(client) => isFunctionOf(client, "listFeedback"), "LangSmith's Client"];
+const CLIENT: FieldRule = [(client) => isFunctionOf(client, "listFeedback"), "LangSmith's Client"];
 
-const OPTIONS: OptionTable<LangSmithFeedbackOptions> = {
+const OPTIONS: FieldRules<LangSmithFeedbackOptions> = {
   memory: true,
   client: CLIENT,
   keys: [(keys) => typeof keys === "object" && keys !== null, "an object from feedback keys to how they are read"],
@@ -195,8 +195,7 @@ function isFunctionOf(object: unknown, method: string): boolean {
 }
 
 function assertFeedbackOptions(options: LangSmithFeedbackOptions): void {
-  assertOptions(options, OPTIONS, "langsmithFeedback()");
-  if (options.client === undefined) refuseOption("client", undefined, `must be ${CLIENT[1]}`);
+  checkFields("langsmithFeedback()", options, OPTIONS, ["client"]);
   const keys = options.keys ?? {};
-  assertOptions(keys, Object.fromEntries(Object.keys(keys).map((key) => [key, READING])), "keys", "keys.");
+  checkFields("keys", keys, Object.fromEntries(Object.keys(keys).map((key) => [key, READING])));
 }

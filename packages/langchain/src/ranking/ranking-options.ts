@@ -1,13 +1,13 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import {
   ABOVE_0,
-  assertOptions,
   assertRecency,
+  checkFields,
+  type FieldRule,
+  type FieldRules,
   FUNCTION,
   fetchSizeFrom,
   NAME,
-  type OptionRule,
-  type OptionTable,
   type Recency,
   SCOPE,
   type ScopeOption,
@@ -69,12 +69,12 @@ export interface RankingOptions extends DocumentIdOptions {
   readonly annotate?: boolean | undefined;
 }
 
-const SCORES: OptionRule = [
+const SCORES: FieldRule = [
   (value) => typeof value === "function" || SCORE_KINDS.includes(value as never),
   `one of ${SCORE_KINDS.join(", ")} or a function`,
 ];
 
-const OPTIONS: OptionTable<RankingOptions> = {
+const OPTIONS: FieldRules<RankingOptions> = {
   fetchK: fetchSizeFrom(1),
   scores: SCORES,
   collection: NAME,
@@ -108,7 +108,7 @@ export interface RankingShape {
  * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
  */
 export function assertRankingOptions(options: RankingOptions, { size, without = [] }: RankingShape = {}): void {
-  const rules = Object.entries<OptionRule | true>({
+  const rules = Object.entries<FieldRule | true>({
     ...(size ? { [size.name]: whole(1) } : {}),
     ...OPTIONS,
     ...(size?.value === undefined ? {} : { fetchK: fetchSizeFrom(size.value, `${size.name} (${size.value})`) }),
@@ -117,6 +117,6 @@ export function assertRankingOptions(options: RankingOptions, { size, without = 
   // An option without effect may be there when it is undefined.
   const known = rules.filter(([option]) => !without.some((unused) => unused === option && isGiven(option)));
   const checked = size ? { ...options, [size.name]: size.value } : options;
-  assertOptions(checked, Object.fromEntries(known), "A ranking");
+  checkFields("A ranking", checked, Object.fromEntries(known));
   assertRecency(options.recency, "recency", { key: TEXT });
 }

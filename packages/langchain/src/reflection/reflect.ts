@@ -1,6 +1,6 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { RunnableConfig } from "@langchain/core/runnables";
-import { bareHandle, definedOnly, refuseOption } from "@qavr/core/adapter";
+import { bareHandle, definedOnly, illegalOption } from "@qavr/core/adapter";
 import type { RecalledMemory } from "../runs/verdict.js";
 import { askForReflection, type ReflectionAnswer } from "./ask-for-reflection.js";
 import { type ClaimFinding, lintClaim } from "./lint-claim.js";
@@ -43,9 +43,9 @@ export async function reflect(options: ReflectOptions): Promise<Reflection> {
   const { model, run, memories, structured = true, config = {} } = options;
   assertModel(model);
   if (typeof run !== "object" || run === null)
-    refuseOption("run", run, "must be a finished run: { input, output } or { input, error }");
+    throw illegalOption("run", "run must be a finished run: { input, output } or { input, error }", run);
   if (!Array.isArray(memories))
-    refuseOption("memories", memories, "must be the list of memories that the run was shown");
+    throw illegalOption("memories", "memories must be the list of memories that the run was shown", memories);
   const shown = memories.slice(0, REFLECTION_LIMITS.memories);
   const answer = await askForReflection(model, reflectionPrompt(run, shown), {
     structured,
@@ -65,7 +65,7 @@ export async function reflect(options: ReflectOptions): Promise<Reflection> {
 /** @throws INVALID_ARGUMENT */
 export function assertModel(model: unknown): void {
   if (typeof (model as { invoke?: unknown } | null | undefined)?.invoke !== "function") {
-    refuseOption("model", model, "must be a LangChain chat model");
+    throw illegalOption("model", "model must be a LangChain chat model", model);
   }
 }
 

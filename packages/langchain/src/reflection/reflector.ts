@@ -3,13 +3,13 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { Runnable, type RunnableConfig } from "@langchain/core/runnables";
 import { QavrError } from "@qavr/core";
 import {
-  assertOptions,
+  checkFields,
   type EpisodeOfRun,
+  type FieldRules,
   FUNCTION,
-  type OptionTable,
+  illegalOption,
   oneOf,
   RATE,
-  refuseOption,
   sortVotes,
 } from "@qavr/core/adapter";
 import { type MemoryHandle, type MemoryParts, ownNamespace, partsOf } from "../memory-parts.js";
@@ -110,7 +110,7 @@ export class Reflector extends Runnable<ReflectionInput, ReflectionReport> {
 
   async #reflectOn(run: ReflectionInput, config: RunnableConfig): Promise<ReflectionReport> {
     if (typeof run !== "object" || run === null)
-      refuseOption("input", run, "must be a finished run: { runId, input, output, memories }");
+      throw illegalOption("input", "input must be a finished run: { runId, input, output, memories }", run);
     const memories = (run.memories ?? []).map((memory) => this.#recalled(memory));
     const namespaces = this.#namespacesOf(run);
     const episodes = run.runId === undefined ? [] : await this.#episodesOf(run.runId, namespaces);
@@ -219,7 +219,7 @@ function isWanted(run: SettledRun, reflectOn: ReflectOn): boolean {
   return run.reward !== null && run.reward !== undefined && Number(run.reward) < 0.5;
 }
 
-const OPTIONS: OptionTable<ReflectorOptions> = {
+const OPTIONS: FieldRules<ReflectorOptions> = {
   memory: true,
   model: true,
   saveTo: [
@@ -240,5 +240,5 @@ const OPTIONS: OptionTable<ReflectorOptions> = {
 /** @throws INVALID_ARGUMENT */
 function assertReflectorOptions(options: ReflectorOptions): void {
   assertModel(options?.model);
-  assertOptions(options, OPTIONS, "A Reflector");
+  checkFields("A Reflector", options, OPTIONS);
 }

@@ -1,11 +1,11 @@
 import type { DynamicStructuredTool, ToolRunnableConfig } from "@langchain/core/tools";
-import { type OptionTable, TEXT } from "@qavr/core/adapter";
+import { type FieldRules, TEXT } from "@qavr/core/adapter";
 import type { MemoryParts } from "../memory-parts.js";
 import { findRun } from "../runs/find-run.js";
 import type { RootRun } from "../runs/run-tree.js";
 
 /** The options of every tool. */
-export const TOOL_OPTIONS: OptionTable<{ readonly name?: string; readonly description?: string }> = {
+export const TOOL_OPTIONS: FieldRules<{ readonly name?: string; readonly description?: string }> = {
   name: TEXT,
   description: TEXT,
 };

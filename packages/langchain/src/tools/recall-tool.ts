@@ -1,7 +1,7 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import { type DynamicStructuredTool, type ToolRunnableConfig, type ToolSchemaBase, tool } from "@langchain/core/tools";
 import type { JsonSchema7Type } from "@langchain/core/utils/json_schema";
-import { assertOptions } from "@qavr/core/adapter";
+import { checkFields } from "@qavr/core/adapter";
 import { formatMemories } from "../format-memories.js";
 import { type MemoryHandle, partsOf } from "../memory-parts.js";
 import { QavrRetriever, type RetrieverOptions } from "../qavr-retriever.js";
@@ -38,7 +38,7 @@ const DESCRIPTION =
 /** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export function createRecallTool(memory: MemoryHandle, base: Base, options: RecallToolOptions = {}): RecallTool {
   const { name = "recall_memories", description = DESCRIPTION, ...rest } = options;
-  assertOptions({ name, description }, TOOL_OPTIONS, "A recall tool");
+  checkFields("A recall tool", { name, description }, TOOL_OPTIONS);
   const retriever = new QavrRetriever({ ...rest, memory, base });
   const parts = partsOf(memory);
   const recall = async (

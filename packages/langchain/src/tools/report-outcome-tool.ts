@@ -1,12 +1,6 @@
 import { type DynamicStructuredTool, type ToolRunnableConfig, type ToolSchemaBase, tool } from "@langchain/core/tools";
 import type { JsonSchema7Type } from "@langchain/core/utils/json_schema";
-import {
-  assertOptions,
-  REPORT_DESCRIPTION,
-  REPORT_SCHEMA,
-  type ReportedOutcome,
-  repairReport,
-} from "@qavr/core/adapter";
+import { checkFields, REPORT_DESCRIPTION, REPORT_SCHEMA, type ReportedOutcome, repairReport } from "@qavr/core/adapter";
 import type { MemoryParts } from "../memory-parts.js";
 import { joinSuspended } from "../runs/run-session.js";
 import { answering, noteOwnCall, problemsOf, type Repaired, TOOL_OPTIONS } from "./answering-tool.js";
@@ -27,7 +21,7 @@ export function createReportOutcomeTool(
   parts: Pick<MemoryParts, "kit" | "runs" | "scope">,
   options: ReportOutcomeToolOptions = {},
 ): ReportOutcomeTool {
-  assertOptions(options, TOOL_OPTIONS, "A report tool");
+  checkFields("A report tool", options, TOOL_OPTIONS);
   const { name = "report_outcome", description = REPORT_DESCRIPTION } = options;
   const { kit } = parts;
   const report = async (input: ReportedOutcome, config: ToolRunnableConfig): Promise<string> => {

@@ -1,11 +1,11 @@
 import {
-  checkFields,
-  checkSettings,
-  type FieldRule,
+  type Defined,
+  type FieldRules,
   kept,
   type Learner,
   observeSpread,
   oneOf,
+  resolveOptions,
 } from "@qavr/core/learner";
 import { gate, scalarShare, scalarUtility } from "./formulas.js";
 import { learn, type OarRules, unlearn } from "./learn.js";
@@ -27,7 +27,11 @@ export interface Oar1Options {
 
 const MINUTE = 60_000;
 
-const HALF_LIFE: FieldRule = [(value) => typeof value === "number" && value >= MINUTE, "ms, at least a minute"];
+const RULES: FieldRules<Oar1Options> = {
+  setting: oneOf(...Object.keys(OAR1_SETTINGS)),
+  halfLife: [(value) => typeof value === "number" && value >= MINUTE, "ms, at least a minute"],
+};
+const DEFAULTS: Defined<Oar1Options> = { setting: "balanced", halfLife: Number.POSITIVE_INFINITY };
 
 function idOf(setting: Oar1Setting, halfLife: number): string {
   const fading = halfLife === Number.POSITIVE_INFINITY ? [] : [`half-life-${halfLife}`];
@@ -60,10 +64,7 @@ function idOf(setting: Oar1Setting, halfLife: number): string {
  * @throws INVALID_ARGUMENT
  */
 export function oar1(options: Oar1Options = {}): Learner<Oar1Shared, Oar1Memory, Oar1Table> {
-  const rulesOfOptions = { setting: oneOf(...Object.keys(OAR1_SETTINGS)), halfLife: HALF_LIFE };
-  checkFields(options, "The options of oar1", "oar1 has no option", rulesOfOptions);
-  const { setting = "balanced", halfLife = Number.POSITIVE_INFINITY } = options;
-  checkSettings("oar1", { setting, halfLife }, rulesOfOptions);
+  const { setting, halfLife } = resolveOptions("oar1", options, DEFAULTS, RULES);
   const guard = OAR1_SETTINGS[setting];
   const rules: OarRules = { footprints: guard !== undefined, halfLife };
   return {

@@ -1,6 +1,6 @@
 import type { Engine, Logger, OutcomeTier } from "@qavr/core";
 import { OUTCOME_TIERS } from "@qavr/core";
-import { type Defined, type FieldRule, oneOf, resolveOptions, SWITCH, whole } from "@qavr/core/store";
+import { type Defined, type FieldRule, type FieldRules, oneOf, resolveOptions, SWITCH, whole } from "@qavr/core/store";
 import type { LocalMemoriesOptions } from "@qavr/local";
 import type { Transcript } from "./distil.js";
 import { isPossibleId, type ProcedureKind } from "./procedure-file.js";
@@ -51,43 +51,36 @@ export interface ProcedureOutcome extends InRun {
 }
 
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
-const optional =
-  (rule: (value: unknown) => boolean) =>
-  (value: unknown): boolean =>
-    value === undefined || rule(value);
 const isText = (value: unknown): boolean => typeof value === "string" && value.trim() !== "";
-const isCount = whole(1)[0];
+const isFunction = (value: unknown): boolean => typeof value === "function";
 
-const NAME: FieldRule = [optional(isText), "a text that is not empty"];
+const NAME: FieldRule = [isText, "a text that is not empty"];
 
-const OPTIONS: Readonly<Record<keyof ProceduresOptions, FieldRule>> = {
-  engine: [optional(isObject), "an engine"],
+const OPTIONS: FieldRules<ProceduresOptions> = {
+  engine: [isObject, "an engine"],
   namespace: NAME,
-  embed: [() => true, ""],
-  countTokens: [optional((value) => typeof value === "function"), "a function"],
-  logger: [optional(isObject), "a logger"],
+  embed: true,
+  countTokens: [isFunction, "a function"],
+  logger: [isObject, "a logger"],
 };
 
-const RUN: Readonly<Record<keyof InRun, FieldRule>> = { episode: NAME, namespace: NAME };
+const RUN: FieldRules<InRun> = { episode: NAME, namespace: NAME };
 
-const QUERY: Readonly<Record<keyof ProcedureQuery, FieldRule>> = {
+const QUERY: FieldRules<ProcedureQuery> = {
   ...RUN,
   text: [(value) => typeof value === "string", "a string"],
   limit: whole(1, 1_000),
-  budget: [optional(isCount), "a whole number of tokens, at least 1"],
-  kind: [optional(oneOf("procedure", "skill")[0]), oneOf("procedure", "skill")[1]],
+  budget: [whole(1)[0], "a whole number of tokens, at least 1"],
+  kind: oneOf("procedure", "skill"),
 };
 
-const OUTCOME: Readonly<Record<keyof ProcedureOutcome, FieldRule>> = {
+const OUTCOME: FieldRules<ProcedureOutcome> = {
   ...RUN,
   success: [
     (value) => typeof value === "boolean" || value === null,
     'true or false, or null to take a report back; texts such as "false" are refused',
   ],
-  notes: [
-    optional((value) => typeof value === "string" && value.length <= 2_000),
-    "a text of at most 2,000 characters",
-  ],
+  notes: [(value) => typeof value === "string" && value.length <= 2_000, "a text of at most 2,000 characters"],
   tier: oneOf(...OUTCOME_TIERS),
 };
 
@@ -111,7 +104,7 @@ export function resolveProceduresOptions(given: ProceduresOptions): Pick<
 
 /** @throws INVALID_ARGUMENT */
 export function resolveProcedureQuery(given: ProcedureQuery): ProcedureQuery & { readonly limit: number } {
-  return resolveOptions("search()", given, { limit: 5 }, QUERY);
+  return resolveOptions("search()", given, { limit: 5 }, QUERY, ["text"]);
 }
 
 /** @throws INVALID_ARGUMENT */
@@ -132,7 +125,7 @@ export function resolveRun(call: string, given: InRun): InRun {
 export function resolveProcedureOutcome(
   given: ProcedureOutcome,
 ): ProcedureOutcome & Defined<Pick<ProcedureOutcome, "tier">> {
-  return resolveOptions("report()", given, { tier: "self-reported" as OutcomeTier }, OUTCOME);
+  return resolveOptions("report()", given, { tier: "self-reported" as OutcomeTier }, OUTCOME, ["success"]);
 }
 
 /** @throws INVALID_ARGUMENT */
@@ -143,8 +136,6 @@ export function resolveDryRun(
   return resolveOptions(call, given, { dryRun: false }, { dryRun: SWITCH });
 }
 
-const isFunction = (value: unknown): boolean => typeof value === "function";
-
 /** @throws INVALID_ARGUMENT */
 export function resolveReview(given: {
   readonly dryRun?: boolean | undefined;
@@ -153,7 +144,7 @@ export function resolveReview(given: {
   readonly dryRun: boolean;
   readonly model: AskModel | undefined;
 } {
-  const rules = { dryRun: SWITCH, model: [optional(isFunction), "a function"] as FieldRule };
+  const rules = { dryRun: SWITCH, model: [isFunction, "a function"] as FieldRule };
   const { dryRun, model } = resolveOptions("review()", given, { dryRun: false }, rules);
   return { dryRun, model };
 }
@@ -171,13 +162,14 @@ export function resolveDistil(given: {
     {
       model: [isFunction, "a function"] as FieldRule,
       since: [(value) => Number.isFinite(value), "Unix ms"] as FieldRule,
-      transcript: [optional(isFunction), "a function"] as FieldRule,
+      transcript: [isFunction, "a function"] as FieldRule,
     },
+    ["model", "since"],
   );
   return { model, since, transcript };
 }
 
 /** Refuses paths before anything looks for them. @throws INVALID_ARGUMENT */
 export function assertId(call: string, id: string): void {
-  resolveOptions(call, { id }, {}, { id: ID });
+  resolveOptions(call, { id }, {}, { id: ID }, ["id"]);
 }

@@ -1,10 +1,10 @@
 import type { InputProcessor, ProcessInputStepArgs } from "@mastra/core/processors";
 import { createTool } from "@mastra/core/tools";
 import {
-  assertOptions,
   assertProcedures,
+  checkFields,
+  type FieldRules,
   type FoundProcedure,
-  type OptionTable,
   PROCEDURE_CHARACTERS,
   PROCEDURE_TOOLS,
   type ProcedureSource,
@@ -34,7 +34,7 @@ export interface ProcedureProcessorFields {
 }
 
 const DEFAULTS = { k: 20, maxCharacters: PROCEDURE_CHARACTERS } as const;
-const OPTIONS: OptionTable<ProcedureProcessorFields> = {
+const OPTIONS: FieldRules<ProcedureProcessorFields> = {
   memory: true,
   procedures: true,
   k: whole(1),
@@ -54,7 +54,7 @@ const TAG = "qavr-procedures";
  * @throws INVALID_ARGUMENT
  */
 export function procedureProcessor(fields: ProcedureProcessorFields): InputProcessor {
-  assertOptions(fields, OPTIONS, "The procedures");
+  checkFields("The procedures", fields, OPTIONS);
   const { memory, procedures, k = DEFAULTS.k, maxCharacters = DEFAULTS.maxCharacters } = fields;
   const parts = partsOf(memory);
   assertProcedures(procedures);

@@ -1,12 +1,12 @@
 import type { InputProcessor, ProcessInputStepArgs } from "@mastra/core/processors";
 import { QavrError } from "@qavr/core";
 import {
-  assertOptions,
+  checkFields,
   type Described,
   describedSearch,
+  type FieldRules,
+  illegalOption,
   MAX_FETCH_K,
-  type OptionTable,
-  refuseOption,
   whole,
 } from "@qavr/core/adapter";
 import { partsOf } from "../memory-parts.js";
@@ -33,7 +33,7 @@ export interface RankedToolsProcessorFields {
 
 const DEFAULTS = { k: 5, collection: "tools" } as const;
 
-const OPTIONS: OptionTable<RankedToolsProcessorFields> = { memory: true, tools: true, k: whole(1), base: COLLECTION };
+const OPTIONS: FieldRules<RankedToolsProcessorFields> = { memory: true, tools: true, k: whole(1), base: COLLECTION };
 
 /**
  * An input processor that gives each run of an agent the tools that helped runs like it, and no others of `tools`. It ranks them once
@@ -46,7 +46,7 @@ const OPTIONS: OptionTable<RankedToolsProcessorFields> = { memory: true, tools: 
  * new Agent({ memory, tools, inputProcessors: [rankedToolsProcessor({ memory, tools, k: 3 })] })
  */
 export function rankedToolsProcessor(fields: RankedToolsProcessorFields): InputProcessor {
-  assertOptions(fields, OPTIONS, "The ranked tools");
+  checkFields("The ranked tools", fields, OPTIONS);
   const { memory, tools, k = DEFAULTS.k, base } = fields;
   const parts = partsOf(memory);
   const things = describedTools(tools);
@@ -93,7 +93,8 @@ export function rankedToolsProcessor(fields: RankedToolsProcessorFields): InputP
 /** @throws INVALID_ARGUMENT for no tools */
 function describedTools(tools: RankedToolsProcessorFields["tools"]): Described[] {
   const given = typeof tools === "object" && tools !== null ? Object.entries(tools) : [];
-  if (given.length === 0) refuseOption("tools", tools, "must be an object of tools, as the agent takes it");
+  if (given.length === 0)
+    throw illegalOption("tools", "tools must be an object of tools, as the agent takes it", tools);
   return given.map(([name, tool]) => {
     const { description } = tool as { readonly description?: unknown };
     return { name, description: typeof description === "string" ? description : "" };

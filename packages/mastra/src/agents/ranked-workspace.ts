@@ -1,11 +1,11 @@
 import type { RequestContext } from "@mastra/core/request-context";
 import type { SkillMetadata, SkillSearchOptions, SkillSearchResult, WorkspaceSkills } from "@mastra/core/workspace";
 import {
-  assertOptions,
+  checkFields,
   describedSearch,
-  type OptionTable,
+  type FieldRules,
+  illegalOption,
   placesWithin,
-  refuseOption,
   SKILL_CHARACTERS,
   sizeOfSkill,
   whole,
@@ -36,7 +36,7 @@ const DEFAULTS = { maxCharacters: SKILL_CHARACTERS, collection: "skills" } as co
 /** Mastra's default number of results of a search for skills. */
 const FOUND = 5;
 
-const OPTIONS: OptionTable<RankedWorkspaceFields> = { memory: true, workspace: true, maxCharacters: whole(1) };
+const OPTIONS: FieldRules<RankedWorkspaceFields> = { memory: true, workspace: true, maxCharacters: whole(1) };
 
 /** Skills of one request. The newest Mastra asks for them with `getScoped`; older versions have no such method. */
 type ScopedSkills = WorkspaceSkills & {
@@ -57,11 +57,11 @@ type ScopedSkills = WorkspaceSkills & {
 export function rankedWorkspace<Workspace extends SkilledWorkspace>(
   fields: RankedWorkspaceFields<Workspace>,
 ): Workspace {
-  assertOptions(fields, OPTIONS, "The ranked skills");
+  checkFields("The ranked skills", fields, OPTIONS);
   const { memory, workspace, maxCharacters = DEFAULTS.maxCharacters } = fields;
   const parts = partsOf(memory);
   const skills = workspace?.skills as ScopedSkills | undefined;
-  if (!skills) refuseOption("workspace", workspace, "must be a Workspace with skills");
+  if (!skills) throw illegalOption("workspace", "workspace must be a Workspace with skills", workspace);
   if (!parts.enabled) return workspace;
   if (!skills.getScoped) {
     parts.kit.warnOnce(

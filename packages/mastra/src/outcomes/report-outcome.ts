@@ -1,5 +1,5 @@
 import { type OutcomeReceipt, QavrError } from "@qavr/core";
-import { ignored, type Outcome, refuseOption, TEXT } from "@qavr/core/adapter";
+import { ignored, illegalOption, type Outcome, TEXT } from "@qavr/core/adapter";
 import type { MemoryParts } from "../memory-parts.js";
 import { storable, threadAlias, traceAlias } from "../runs/aliases.js";
 import { namespaceOf } from "../runs/run-scope.js";
@@ -55,7 +55,7 @@ export function locate(
 ): { readonly alias: string; readonly namespace: string } {
   const { runId, traceId, threadId, episode, namespace, resourceId } = (run ?? {}) as RunReference;
   for (const [name, id] of Object.entries({ runId, traceId, threadId, episode, namespace, resourceId })) {
-    if (id !== undefined && !TEXT[0](id, name)) refuseOption(name, id, `must be ${TEXT[1]}`);
+    if (id !== undefined && !TEXT[0](id, name)) throw illegalOption(name, `${name} must be ${TEXT[1]}`, id);
   }
   const aliases = [
     runId === undefined ? undefined : storable(runId),

@@ -1,5 +1,5 @@
 import { QavrError } from "@qavr/core";
-import { ABOVE_0, assertName, assertOptions, type OptionRule, type OptionTable, TEXT, whole } from "@qavr/core/adapter";
+import { ABOVE_0, assertName, checkFields, type FieldRule, type FieldRules, TEXT, whole } from "@qavr/core/adapter";
 
 /** Default name of the collection of messages in the ledger. */
 export const MESSAGES = "messages";
@@ -51,12 +51,12 @@ export const COLLECTION_TOP_K = 3;
 /** Default characters of a collection's texts in a prompt. */
 export const COLLECTION_BUDGET = 2_000;
 
-export const COLLECTION: OptionRule = [
+export const COLLECTION: FieldRule = [
   (value) => typeof (value as Partial<MemoryCollection> | null)?.search === "function",
   "a collection with a name and a search method",
 ];
 
-const OPTIONS: OptionTable<CollectionOptions> = {
+const OPTIONS: FieldRules<CollectionOptions> = {
   collection: COLLECTION,
   topK: whole(1),
   budget: whole(1),
@@ -69,8 +69,7 @@ export function assertCollections(collections: readonly CollectionOptions[], mes
   if (!Array.isArray(collections)) throw refused("must be a list of { collection }");
   const names = new Set([MESSAGES, messages]);
   for (const entry of collections as readonly CollectionOptions[]) {
-    assertOptions(entry, OPTIONS, "qavr.collections", "qavr.collections: ");
-    if (entry.collection === undefined) throw refused("must be a list of { collection }");
+    checkFields("qavr.collections", entry, OPTIONS, ["collection"]);
     const { name } = entry.collection;
     assertName(name, "collection's name");
     if (names.has(name))

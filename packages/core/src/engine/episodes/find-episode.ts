@@ -1,4 +1,4 @@
-import { printed } from "../../errors/printed.js";
+import { printed } from "../../errors/illegal-option.js";
 import { QavrError } from "../../errors/qavr-error.js";
 import type { EpisodeRecord } from "../../ledger/episode-record.js";
 import type { OpenEpisode, OpenEpisodes } from "./open-episodes.js";

@@ -1,7 +1,7 @@
-import { checkFields } from "../../errors/known-fields.js";
+import { checkFields } from "../../errors/field-rules.js";
 import { QavrError } from "../../errors/qavr-error.js";
 import type { LedgerEntry, QueueReceipt } from "../../store/store.js";
-import { assertName } from "../../store/validate.js";
+import { NAME } from "../check.js";
 import type { EngineParts } from "../parts.js";
 import type { Engine } from "../types.js";
 import { openEpisode } from "./find-episode.js";
@@ -65,12 +65,10 @@ export function createEpisodeLifecycle(parts: EngineParts): EpisodeLifecycle {
     },
 
     async suspend(id, options) {
-      checkFields(options, "The options of suspend", "suspend has no option", { alias: true });
-      const { alias } = options;
-      assertName(alias, "alias");
+      checkFields("suspend", options, { alias: NAME }, ["alias"]);
       if (!parts.enabled) return;
       const episode = openEpisode(open, undefined, id);
-      await this.close(episode, "suspended", undefined, alias);
+      await this.close(episode, "suspended", undefined, options.alias);
     },
 
     async sweep() {

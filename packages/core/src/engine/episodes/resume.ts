@@ -1,19 +1,16 @@
-import { checkOptions } from "../../errors/known-fields.js";
 import { assertName } from "../../store/validate.js";
-import { DEFAULT_NAME, ONLY_NAMESPACE } from "../check.js";
+import { namespaceIn } from "../check.js";
 import type { EngineParts } from "../parts.js";
 import type { Engine } from "../types.js";
 
 /** Reopens the suspended episode of an alias in this process. */
 export async function resumeEpisode(
   parts: EngineParts,
-  ...[alias, options = {}]: Parameters<Engine["resume"]>
+  ...[alias, options]: Parameters<Engine["resume"]>
 ): ReturnType<Engine["resume"]> {
   const { open, now } = parts;
   assertName(alias, "alias");
-  checkOptions(options, "resume", ONLY_NAMESPACE);
-  const { namespace = DEFAULT_NAME } = options;
-  assertName(namespace, "namespace");
+  const namespace = namespaceIn("resume", options);
   if (!parts.enabled) return undefined;
   // With the read timeout: a retrieval waits for the answer.
   const found = await parts.scoringStates.resolve(namespace, alias);

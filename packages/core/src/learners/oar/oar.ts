@@ -1,5 +1,4 @@
-import { checkSettings, type FieldRule } from "../../errors/field-rules.js";
-import { checkFields } from "../../errors/known-fields.js";
+import { type FieldRules, resolveOptions } from "../../errors/field-rules.js";
 import { kept } from "../../scoring/half-life.js";
 import type { Learner } from "../learner.js";
 import { observeSpread } from "../running-spread.js";
@@ -20,7 +19,7 @@ export interface OarOptions {
 
 const MINUTE = 60_000;
 
-const RULES: { readonly halfLife: FieldRule } = {
+const RULES: FieldRules<OarOptions> = {
   halfLife: [(value) => typeof value === "number" && value >= MINUTE, "ms, at least a minute"],
 };
 
@@ -48,9 +47,7 @@ const RULES: { readonly halfLife: FieldRule } = {
  * @throws INVALID_ARGUMENT
  */
 export function oar(options: OarOptions = {}): Learner<OarShared, OarMemory, OarTable> {
-  checkFields(options, "The options of oar", "oar has no option", RULES);
-  const { halfLife = Number.POSITIVE_INFINITY } = options;
-  checkSettings("oar", { halfLife }, RULES);
+  const { halfLife } = resolveOptions("oar", options, { halfLife: Number.POSITIVE_INFINITY }, RULES);
   return {
     id: halfLife === Number.POSITIVE_INFINITY ? "oar@2" : `oar@2/half-life-${halfLife}`,
     shared: sharedCodec,
