@@ -23,7 +23,7 @@ export interface QavrCompressorFields extends CompressorOptions {
 }
 
 /**
- * Keeps the first `topN` documents by what helped runs like this one. Drops into ContextualCompressionRetriever,
+ * Keeps the `topN` documents that helped runs like this one most. Fits into ContextualCompressionRetriever,
  * MultiQueryRetriever and document compressor pipelines; compressors get no scores, so similarity is the rank.
  *
  * @throws INVALID_ARGUMENT, INVALID_ID and LIMIT_EXCEEDED from the constructor.

@@ -121,7 +121,7 @@ function parse(json: string | readonly unknown[]): readonly AgentClaim[] {
   });
 }
 
-/** Unix ms; undefined for none, which is also written as the year 1; NaN for what is no time. */
+/** Unix ms; undefined for none, which is also written as the year 1; NaN for other texts that are no time. */
 function timeOf(value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined;
   const time = typeof value === "string" ? Date.parse(value) : Number.NaN;

@@ -63,7 +63,7 @@ let compiled: object | undefined;
 
 /**
  * A search skips each row whose bound is too low, so it reads one byte a number instead of four. Measured on 100,000 rows of 384: half
- * the time, with 100 exact products. A row v and a request q are kept as whole numbers too, and what these leave out:
+ * the time, with 100 exact products. A row v and a request q are also kept as whole numbers, with a rest:
  *
  *     v = s·c + r,   q = t·p + e        |c| ≤ 127, |p| ≤ 32,767, or less where the sum of their products could need more than 32 bits
  *     v·q = s·t·(c·p) + r·(t·p) + v·e ≤ s·t·(c·p) + ‖r‖·‖t·p‖ + ‖e‖        by Cauchy–Schwarz and ‖v‖ ≤ 1

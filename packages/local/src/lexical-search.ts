@@ -29,7 +29,7 @@ const COUNTS_KEPT = 50_000;
 /** BM25's k₁, fixed in FTS5. */
 const K1 = 1.2;
 
-/** Words of a request and what they can weigh together. */
+/** Words of a request and their greatest weight together. */
 interface Terms {
   readonly words: readonly string[];
   /** The BM25 that a text with all of them can approach: (k₁ + 1) · Σ idf. */

@@ -22,7 +22,7 @@ import type { MarkdownLogCode } from "./log-codes.js";
 import { type LessonRow, readTable, writeTable } from "./reinforcement-table.js";
 import { type Section, sectionsOf } from "./sections.js";
 
-/** A lesson with what is known of its readings. */
+/** A lesson with the facts about its readings. */
 export interface MarkdownLesson {
   /** Stays through a new heading, a new body and another file, unless heading and body change at once. */
   readonly id: string;

@@ -10,7 +10,7 @@ export interface MarkdownFiles {
    * and `node_modules` are left out.
    */
   stamps(): Promise<ReadonlyMap<string, string>>;
-  /** The text of a file; empty if there is none. Refuses what took its place since it was listed: a link, a folder behind one, a pipe. */
+  /** The text of a file; empty if there is none. Refuses a link, a folder behind one, or a pipe that took its place since it was listed. */
   read(path: string): Promise<string>;
 }
 

@@ -70,7 +70,7 @@ export function atPlace<Result>(root: string, path: string, work: Work<Result>):
   return inFolder(root, posix.dirname(path), (folder) => work(posix.join(folder, posix.basename(path))));
 }
 
-/** The bytes of a plain file below a root; undefined if there is none. @throws ELOOP for a link, INVALID_ARGUMENT for what else is no plain file */
+/** The bytes of a plain file below a root; undefined if there is none. @throws ELOOP for a link, INVALID_ARGUMENT for another kind of file */
 export async function readPlainFile(root: string, path: string): Promise<Buffer | undefined> {
   return atPlace(root, path, readPlain);
 }

@@ -95,7 +95,7 @@ function inDatabase<Result>(path: string, readOnly: boolean, work: (db: Database
       },
     );
   } finally {
-    // Takes back what was not committed.
+    // Takes back uncommitted rows.
     db?.close();
   }
 }

@@ -117,7 +117,7 @@ export async function reviseMessages(
 }
 
 /**
- * Gives the messages of a cloned thread what is known of the originals, in the namespaces that both belong to. Rejects only when
+ * Copies the evidence of the originals to the messages of a cloned thread, in the namespaces of both. Rejects only when
  * failures reach the caller.
  */
 export async function inheritMessages(

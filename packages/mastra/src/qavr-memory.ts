@@ -255,7 +255,7 @@ export class QavrMemory extends Memory {
     return after;
   }
 
-  /** The clone's messages begin with what is known of the originals, where both threads learn in one namespace. */
+  /** The clone's messages begin with the evidence of the originals, if both threads learn in one namespace. */
   override async copyThread(...args: Parameters<Memory["copyThread"]>): ReturnType<Memory["copyThread"]> {
     const copied = await super.copyThread(...args);
     await this.#inherit(args[0].sourceThreadId, copied);

@@ -20,7 +20,7 @@ export interface LogDamage {
   readonly at: number;
   /** Transactions before it, which are whole. */
   readonly whole: number;
-  /** Transactions behind it, as far as they can be counted: they are in the log, and SQLite would drop them. */
+  /** Transactions behind it that can be counted: they are in the log, and SQLite would drop them. */
   readonly behind: number;
 }
 

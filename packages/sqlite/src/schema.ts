@@ -133,7 +133,7 @@ export function inspect(db: DatabaseSync, path: string, format: FileFormat = LED
 
 /**
  * The first table, column list or index that is missing or other than `steps` create it, or a trigger that they do not create: it could
- * drop what is written. Undefined for none. Further tables, indexes and views do no harm.
+ * drop written rows. Undefined for none. Further tables, indexes and views do no harm.
  */
 function changedObject(db: DatabaseSync, steps: readonly string[]): string | undefined {
   const model = new (loadSqlite().DatabaseSync)(":memory:");

@@ -14,7 +14,7 @@ export interface StoreBackend {
    */
   remember?(): Promise<() => Promise<void>>;
   /**
-   * Flips a bit in what is kept of namespace `n`, behind the store's back: in the place of its head, in the head's digest, or in the value of each
+   * Flips a bit in the stored data of namespace `n`, behind the store's back: in the place of its head, in the head's digest, or in the value of each
    * state. No handle is open meanwhile. Absent where nothing lasts.
    */
   damage?(part: DamagedPart): void | Promise<void>;

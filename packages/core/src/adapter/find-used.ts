@@ -32,8 +32,8 @@ const CITATION = /(?<![\w$)])\[\s*(m[1-9]\d{0,5}(?:\s*[,;]\s*m[1-9]\d{0,5})*)\s*
 const CODE = /```[\s\S]*?(?:```|$)|`[^`\n]*`/g;
 
 /**
- * The memories that a run used, as far as its texts prove it; undefined when they prove nothing. Precise rather than complete: a
- * memory that was followed in other words is not found, so that an unknown use is never taken for none.
+ * The memories whose use a run's texts prove; undefined when they prove none. Precise rather than complete: a memory that was
+ * followed in other words is not found. So undefined means unknown, not unused.
  *
  * - `citation`: its handle stands in the answer in brackets, outside code, and names no other memory
  * - `skill`: it describes a tool (`name: description`, the name is its id) that was called; or a tool with "skill" in its name that does not search, or one that reads a

@@ -9,7 +9,7 @@ const NEARLY_ONE = 0.85;
 /** Texts whose lengths differ by more than this factor are not compared word by word: they cannot come near. */
 const LENGTH_RATIO = 1.5;
 
-/** Tells which texts are the same as this one but for case, punctuation, a number or a name. */
+/** Finds texts that differ from this one only in case, punctuation, a number or a name. */
 export function nearIdenticalTo(text: string): (other: string) => boolean {
   const vector = hashedVector(text);
   return (other) => {

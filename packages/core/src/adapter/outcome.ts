@@ -60,7 +60,7 @@ export function toOutcomeInput(
   return input;
 }
 
-/** A name, or a used memory with its finder. What is neither is the engine's to refuse. */
+/** A name, or a used memory with its finder. The engine refuses other values. */
 function storableName(name: unknown, storable: (name: string) => string): unknown {
   if (typeof name === "string") return storable(name);
   const { id } = (name ?? {}) as { readonly id?: unknown };

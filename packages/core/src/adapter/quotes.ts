@@ -100,7 +100,7 @@ function isSame(a: Passages, i: number, b: Passages, j: number): boolean {
   return true;
 }
 
-/** Stands for whatever is between two words. */
+/** Any text between two words. */
 const GAP = 0;
 
 /** ASCII letters in lower case and digits; everything else is a gap. */

@@ -1,4 +1,4 @@
-/** A map that forgets what was set long ago. */
+/** A map that forgets its oldest entries. */
 export interface RecentMap<Key, Value> {
   get(key: Key): Value | undefined;
   has(key: Key): boolean;
@@ -9,7 +9,7 @@ export interface RecentMap<Key, Value> {
 
 /**
  * Holds at least the last `limit / 2` entries and at most `limit`. Two generations, the older of which is dropped as a whole:
- * deleting the oldest entry of one big `Map` each time makes finding the next oldest a walk over what was deleted.
+ * in one big `Map`, finding the oldest entry would walk over all deleted ones each time.
  */
 export function recentMap<Key, Value>(limit: number): RecentMap<Key, Value> {
   let young = new Map<Key, Value>();

@@ -20,7 +20,7 @@ export interface RunEnds {
   add(work: () => Promise<boolean>): Promise<boolean>;
   /** Starts what waits, and resolves when all ends that were added before have settled. */
   settled(): Promise<void>;
-  /** The same for at most a second, and not at all while the store's circuit is open or an earlier wait was in vain. */
+  /** The same for at most a second. Returns at once while the store's circuit is open or after an earlier wait failed. */
   settledBriefly(): Promise<void>;
 }
 

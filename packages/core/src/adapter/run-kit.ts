@@ -31,7 +31,7 @@ export interface RunRanking<Result> {
   /** The run that is shown the results; undefined outside any run. */
   readonly session: RunSession | undefined;
   readonly runId: string | undefined;
-  /** Leaves out what {@link worthShowing} leaves out: it was not shown, and gets no credit. @default nothing is left out */
+  /** Leaves out memories as {@link worthShowing} does: they count as not shown. @default nothing is left out */
   readonly minWorth?: number | undefined;
   /** Builds the request. `record: false` ranks without recording. */
   mapIn(): RankRequest & { readonly namespace: string };

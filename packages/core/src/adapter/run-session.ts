@@ -69,7 +69,7 @@ export function createRunSession({
   outcomeKey,
   isOver = () => false,
 }: RunSessionOptions): RunSession {
-  // An end that waited for the ends before it would wait for itself.
+  // Ends use the engine directly: the ordered one waits for all ends, this one included.
   const { direct: engine, ordered } = endsOf(given);
   const opened: OpenedEpisode[] = [];
   let suspendedAs: string | undefined;

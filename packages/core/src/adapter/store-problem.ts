@@ -19,8 +19,8 @@ interface Builtins {
 }
 
 /**
- * The reason why a named store cannot be opened, as far as it shows without opening it: a runtime without `node:sqlite`, a folder that
- * cannot be written, a package that is not installed. Touches no file. Undefined for a store object, and where nothing is known.
+ * The reason why a named store cannot be opened, found without opening it: a runtime without `node:sqlite`, a folder that
+ * cannot be written, a package that is not installed. Touches no file. Undefined for a store object, or if no reason is found.
  *
  * @param from URL of the adapter's module: the place from which its packages are found
  */

@@ -1,6 +1,6 @@
 import type { RankedItem, Ranking } from "../engine/types.js";
 
-/** Outcomes from which on a memory is known. */
+/** Evidence from which a memory counts as known. */
 const KNOWN = 1;
 
 /**

@@ -23,15 +23,15 @@ const FIXES = {
     "Show fewer (k, topK), or let the search find more. Where all are shown, votes tell them apart: report helpful and harmful ones.",
 } as const;
 
-/** Runs below which most checks say nothing. */
+/** Fewest runs for most checks. */
 export const LOOP_RUNS = 50;
-/** Runs that merely ended, with none judged, from which on that is a finding. */
+/** Fewest ended runs for the finding that none was judged. */
 export const UNJUDGED_RUNS = 20;
 /** Entries that are looked at: two for most runs. */
 const LATEST_ENTRIES = 4 * LOOP_RUNS;
-/** Retrievals with evidence below which "found no more than shown" may be an accident. */
+/** Fewest retrievals with evidence for the finding that no more is found than shown. */
 const LEARNED_RETRIEVALS = 10;
-/** Share from which on something counts as the rule. */
+/** Least share that counts as the rule. */
 const MOST = 0.5;
 /** Similarities closer than this are the same. */
 const TIE = 1e-9;
@@ -60,7 +60,7 @@ export async function readLoop(
   return { events, memories };
 }
 
-/** The most frequent reasons why nothing is learned, as far as the latest runs show them. */
+/** The most frequent reasons why nothing is learned, found in the latest runs. */
 export function checkLoop({ events, memories }: LoopSample): LoopFinding[] {
   const over = new Set(events.flatMap((event) => (event.type === "exposure" ? [event.episode] : [])));
   const found: LoopFinding[] = [];

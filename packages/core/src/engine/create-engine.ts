@@ -64,7 +64,7 @@ const shortId = () => {
   return ((BigInt(Date.now()) << 62n) | (random >> 2n)).toString(36);
 };
 
-/** Loads what most processes never use. */
+/** Loads parts that most processes never use. */
 const onFirstUse = () => import("./on-first-use.js");
 
 /** Namespaces that are read ahead at once. */
@@ -189,7 +189,7 @@ export function createEngine(options: EngineOptions): Engine {
     end: (episode, outcome, endOptions) => tasks.track(outcomes.end(episode, outcome, endOptions)),
     report: (reference, outcome, reportOptions) => tasks.track(outcomes.report(reference, outcome, reportOptions)),
     suspend: (episode, suspendOptions) => tasks.track(episodes.suspend(episode, suspendOptions)),
-    // Tracked, since flush() must wait for what the resumed run ends with, too.
+    // Tracked, so that flush() also waits for resumed runs.
     resume: (alias, resumeOptions) =>
       tasks.track(onFirstUse().then((lazy) => lazy.resumeEpisode(parts, alias, resumeOptions))),
     // Loaded by their first use: most processes rank and report only.

@@ -51,8 +51,8 @@ export interface EngineOptions {
    */
   readonly governance?: Governance | undefined;
   /**
-   * How long a ranking waits for one answer of the store before it does without learning. Ms. Raise it for a store that is far away:
-   * what the answer costs is the host's time. @default 50
+   * How long a ranking waits for one answer of the store before it keeps the host's order. Ms. Raise it for a store that is far away:
+   * the host waits as long. @default 50
    */
   readonly readTimeout?: number | undefined;
   /**

@@ -42,7 +42,7 @@ export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): 
         const receipt = await episodes.close(episode, "ended", outcome);
         return receipt && checked && answer(episode.namespace, checked, episode.id, receipt);
       });
-      // Still open where the outcome had been recorded before and was refused now.
+      // The episode is still open if its outcome was refused because it had been recorded before.
       const left = open.find(namespace, id);
       if (left && !left.closing) await episodes.close(left, "ended");
       await episodes.sweep();
@@ -77,7 +77,7 @@ export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): 
     },
   };
 
-  /** Does the work of an outcome; a refusal is looked at once more, since the outcome may be known already. */
+  /** Does the work of an outcome; after a refusal it checks whether the outcome is recorded already. */
   async function accepted<Receipt>(
     namespace: string,
     reference: string,

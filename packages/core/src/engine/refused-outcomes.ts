@@ -146,8 +146,8 @@ async function namedEpisode(
 }
 
 /**
- * The outcome as the event that it would have been at the time of `first`, as far as that can be known. Equal to `first` where the
- * caller says the same again.
+ * The outcome as the event that it would have been at the time of `first`, as nearly as can be known. Equal to `first` if the
+ * caller repeats the same outcome.
  */
 function askedLike(first: OutcomeEvent, outcome: CheckedOutcome, episode: NamedEpisode): OutcomeEvent {
   const { idempotencyKey: _, used, ...said } = outcome;
@@ -168,7 +168,7 @@ function askedLike(first: OutcomeEvent, outcome: CheckedOutcome, episode: NamedE
 
 const idOfUse = ({ id }: { readonly id: string }): string => id;
 
-/** True when every name that is known now is among the ids recorded, and names that were forgotten may stand for the other ids. */
+/** True when every known name is among the recorded ids, and there are enough forgotten names for the other ids. */
 function sayTheSame(
   names: readonly string[],
   ids: readonly string[],

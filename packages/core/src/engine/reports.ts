@@ -82,11 +82,11 @@ export interface LiftReport<Arm extends string = "learned" | "holdout"> {
 
 /** Experience of an engine with its store since it was made. */
 export interface EngineHealth {
-  /** True while rankings do without a store that keeps failing. */
+  /** True while rankings leave a failing store alone. */
   readonly readCircuitOpen: boolean;
   /** True while outcomes go to the outbox without asking the store. */
   readonly writeCircuitOpen: boolean;
-  /** Rankings that had to do without learning. */
+  /** Rankings without learning, because the store failed. */
   readonly degradedRankings: number;
   readonly openEpisodes: number;
   /** Episodes that could not be recorded and were let go, to keep memory bounded. */
@@ -117,8 +117,8 @@ export interface MemoriesOptions {
 }
 
 /**
- * Facts about one memory since it was first shown or last forgotten, whatever the learner. An episode counts once per memory that
- * a credited part of it showed, by what is known of it now: a correction moves its count, a revocation removes it.
+ * Facts about one memory since it was first shown or last forgotten, for every learner. An episode counts once per memory that
+ * a credited part of it showed, by its present outcome: a correction moves its count, a revocation removes it.
  */
 export interface MemoryView {
   readonly id: string;

@@ -19,7 +19,7 @@ const NO_ROW = -1;
 /** A row that is out of date is kept as this minus itself: to be filled again, found by the same look-up. */
 const STALE = -2;
 
-/** States that are read ahead at most: one run's, or those of a few that ended together. What is more is no run of this process. */
+/** Most states that are read ahead: those of a few runs that ended together. More changes than that are not from runs of this process. */
 const MOST_AHEAD = 200;
 
 /** A ranking may be a little behind: outcomes of other processes are no more exact than their timing. */
@@ -52,7 +52,7 @@ interface CachedCollection<Shared> {
   readonly confirmed: Map<string, number>;
 }
 
-/** Decoded states of one namespace, up to date as of `cursor` but for what is marked. */
+/** Decoded states of one namespace, up to date as of `cursor`, except marked ones. */
 interface CachedNamespace<Shared> {
   cursor: number;
   /** Null: not read yet, or changed since. */
@@ -67,8 +67,8 @@ interface CachedNamespace<Shared> {
 }
 
 /**
- * Reads states and keeps them decoded. Where the store can tell what changed, a request whose states are known costs no read at
- * all; elsewhere each request reads what it needs.
+ * Reads states and keeps them decoded. With a store that reports changes, a request whose states are known costs no read;
+ * with others each request reads its states.
  */
 export class StateReader<Shared, Memory> {
   readonly #store: StateSource;
@@ -148,7 +148,7 @@ export class StateReader<Shared, Memory> {
 
   /**
    * Reads the changed states of recent rankings again, after a commit of this process, so that the next ranking need not.
-   * Once between two rankings: where outcomes come without rankings nothing is read. What cannot be read is left to the ranking.
+   * Once between two rankings, so outcomes without rankings read nothing. A failed read is left to the next ranking.
    */
   async readAhead(namespace: string): Promise<void> {
     const cache = this.#namespaces.get(namespace);
@@ -280,7 +280,7 @@ export class StateReader<Shared, Memory> {
     this.#size -= cache.size;
   }
 
-  /** Takes note of what a kept cache has grown to, and lets go of the least recently used ones until the rest fits. */
+  /** Notes the new size of a kept cache, and drops the least recently used ones until the rest fits. */
   #weigh(namespace: string, grown: CachedNamespace<Shared>): void {
     if (this.#namespaces.get(namespace) !== grown) return;
     const size = sizeOf(grown);

@@ -29,7 +29,7 @@ export interface Candidate {
    */
   readonly label?: string | undefined;
   /**
-   * True for what an agent has written, or an import: rewards then lift it by no more than a quarter of a standard deviation and
+   * True for memories that an agent wrote, or imported ones: rewards then lift them by at most a quarter of a standard deviation and
    * past no verified memory, until three verified successes have confirmed it. Failures count in full. @default false
    */
   readonly unverified?: boolean;
@@ -50,7 +50,7 @@ export interface RankRequest {
    * words want different memories in different tasks; where they want the same ones, it only slows learning. @default "default"
    */
   readonly context?: string | undefined;
-  /** The request's text; hashed into a vector when `vector` is absent, smoothed by what was found and the texts of the nearest candidates. Never stored. */
+  /** The request's text; hashed into a vector when `vector` is absent, smoothed by the candidates and the texts of the nearest ones. Never stored. */
   readonly text?: string | undefined;
   /** The request's embedding, any length ≥ 1, finite. Projected to at most 512 dims and quantised before anything else sees it. */
   readonly vector?: ArrayLike<number> | undefined;
@@ -70,7 +70,7 @@ export interface RankRequest {
   readonly returned?: number | undefined;
   /** True records the host's order as shown without reordering it (MMR and other selections that must stand). @default false */
   readonly keepOrder?: boolean | undefined;
-  /** True for what a run cannot do without, such as its tools: shown also where memory is off (`EngineOptions.memoryOff`). @default false */
+  /** True for candidates that a run needs, such as its tools: shown also where memory is off (`EngineOptions.memoryOff`). @default false */
   readonly required?: boolean | undefined;
 }
 
@@ -168,8 +168,8 @@ export interface OutcomeReceipt {
 export interface EndOptions {
   readonly namespace?: string | undefined;
   /**
-   * Exposures (by `Ranking.exposure`) whose part of the run failed and was replaced by another: recorded, not credited. What a
-   * report or a suspending has recorded before keeps its credit.
+   * Exposures (by `Ranking.exposure`) whose part of the run failed and was replaced by another: recorded, not credited.
+   * Exposures that a report or a suspension recorded before keep their credit.
    */
   readonly uncredited?: readonly number[] | undefined;
 }
@@ -320,7 +320,7 @@ export interface Engine {
    * Ends an open episode, with or without an outcome; resolves after the durable commit (undefined: no outcome was given, or nothing was
    * shown and no report had come). With an idempotency key that has an entry, the answer is the first receipt, whatever has become of the
    * episode.
-   * @throws what {@link Engine.report} throws but OUTCOME_TOO_LATE; UNKNOWN_EPISODE also for one that is recorded and not open
+   * @throws as {@link Engine.report}, except OUTCOME_TOO_LATE; UNKNOWN_EPISODE also for one that is recorded and not open
    */
   end(episode: string, outcome?: OutcomeInput, options?: EndOptions): Promise<OutcomeReceipt | undefined>;
 

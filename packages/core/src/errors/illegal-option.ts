@@ -4,7 +4,7 @@ import { QavrError } from "./qavr-error.js";
 const MAX_PRINTED = 80;
 
 /**
- * The refusal of an option or argument that is not what it must be.
+ * The refusal of an illegal option or argument.
  *
  * @param says What it must be, as in `topK must be a whole number of at least 0`.
  */

@@ -16,8 +16,8 @@ const CLAIMS_PER_EPISODE = 8;
 
 /**
  * Holds claims against better evidence: of two rewards of one episode, by different sources and of different tiers, the weaker is
- * audited by the stronger, in either order of arrival. A source is audited once per episode (who could repeat a claim could earn
- * trust by repeating it), and never by itself. A judge counts as far as it is trusted itself.
+ * audited by the stronger, in either order of arrival. A source is audited once per episode (otherwise repeating a claim would earn
+ * trust), and never by itself. A judge counts by the trust in it.
  *
  * To be called before the episode takes the outcome in.
  */

@@ -31,10 +31,10 @@ export function credibilityOf<Shared, Memory>(
 
 /**
  * Charges the sources of an episode's outcome for the memories that exposures have added to it. A reward is charged for all of
- * them, votes without one for the memories that they name. What a source has spent stays spent when better evidence replaces
- * its word.
+ * them, votes without one for the memories that they name. A source's spent budget stays spent when better evidence replaces
+ * its outcome.
  *
- * @param said what of the outcome is to be charged for: parts that were charged for these exposures before are left out
+ * @param said parts of the outcome to charge for, without those that were charged for these exposures before
  * @param added exposures that `said` was not charged for yet; the episode may hold earlier ones
  * @param believed how much of each part's weight to charge for, in [0, 1]
  */

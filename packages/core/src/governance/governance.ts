@@ -10,8 +10,8 @@ import { decodeSource } from "./source-record.js";
 
 export interface GovernanceOptions {
   /**
-   * `audited`: an outcome of the tiers user, self-reported and completed counts as far as its source has agreed with better evidence
-   * about the same episodes; the outcomes of a source without an audit count nothing. Leave it off unless a share of the episodes gets
+   * `audited`: an outcome of the tiers user, self-reported and completed counts by its source's agreement with better evidence
+   * about the same episodes; the outcomes of a source without an audit do not count. Leave it off unless a share of the episodes gets
    * verified outcomes, unpredictably, and sources are named one by one: without them it switches learning off. @default "off"
    */
   readonly trust?: "off" | "audited" | undefined;

@@ -14,8 +14,7 @@ const CLAIMS = { log: 1_000, count: 8 } as const;
 const NOTABLE = 0.1;
 
 /**
- * Remembers an audited source's claim, and weighs the next few old ones again by what their sources are trusted now: the past of a
- * source counts as its present does.
+ * Remembers an audited source's claim, and weighs the next few old claims again by the present trust in their sources.
  */
 export function* reweighClaims<Shared, Memory>(draft: Draft<Shared, Memory>, episode: string): Loading {
   const ids = yield* turnRing(draft, "claims", CLAIMS, episode);
@@ -35,7 +34,7 @@ export function* reweighClaims<Shared, Memory>(draft: Draft<Shared, Memory>, epi
   }
 }
 
-/** Believes claims as their sources are trusted now. A source pays for the weight that its word gains, as it did for what it had. */
+/** Weighs claims by the present trust in their sources. A source is charged for the weight that its claim gains. */
 function trustAsNow<Shared, Memory>(
   draft: Draft<Shared, Memory>,
   record: EpisodeRecord,

@@ -37,7 +37,7 @@ export interface RunTokens {
   /** Makes a token for a holder outside this process. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
   issue(grant: RunGrant): Promise<string>;
   /**
-   * Records what a token's holder says. Once: the same words again are a duplicate, other words a conflict.
+   * Records the outcome of a token's holder, once: the same outcome again is a duplicate, another one a conflict.
    * @throws INVALID_TOKEN for one that is not genuine or past its time, INVALID_ARGUMENT for a word that holders have no say in,
    * IDEMPOTENCY_CONFLICT, and what `Engine.report` throws
    */
@@ -173,7 +173,7 @@ function toBase64Url(bytes: Uint8Array): string {
   return text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** Undefined for what is no base64url. */
+/** Undefined for a text that is no base64url. */
 function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (!/^[\w-]+$/.test(text)) return undefined;
   try {

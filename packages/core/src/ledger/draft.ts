@@ -33,7 +33,7 @@ export type Loading<Result = void> = Generator<readonly StateRef[], Result, read
 
 const NO_VALUE = new Uint8Array();
 
-/** The states that one entry touches, and what has become of them. What the store handed out is copied before it is changed. */
+/** The states that one entry touches, and their changes. The store's own bytes are copied before a change. */
 export class Draft<Shared, Memory> {
   readonly learner: Learner<Shared, Memory>;
   readonly seq: number;

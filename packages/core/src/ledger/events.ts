@@ -51,7 +51,7 @@ export interface ShownItem {
   readonly evidence: number;
 }
 
-/** How an episode was drawn while a share of them was served otherwise: what measuring lift and weighing by propensity need. */
+/** How an episode was drawn while a share of them was served otherwise. Lift and propensity weights need it. */
 export interface HoldoutDraw {
   /** The share when it was drawn, float32 in (0, 1]: the chance of `held`. */
   readonly share: number;
@@ -67,7 +67,7 @@ export interface EpisodeDraws {
   readonly memoryOff: HoldoutDraw | undefined;
 }
 
-/** One retrieval: what was found, what was shown and for which kind of request. */
+/** One retrieval: the candidates, the memories shown, and the request. */
 export interface RecordedExposure {
   readonly collection: string;
   readonly context: string;
@@ -137,7 +137,7 @@ export interface OutcomeRules {
   readonly cap: SourceCap | undefined;
 }
 
-/** Ledger entry `outcome`: what one source says about an episode. Folding decides whether it counts, and takes back what it replaces. */
+/** Ledger entry `outcome`: one source's evidence about an episode. Folding decides whether it counts, and takes back the outcome that it replaces. */
 export interface OutcomeEvent {
   readonly type: "outcome";
   readonly episode: string;
@@ -172,7 +172,7 @@ export interface RevisionEvent {
   readonly ids: readonly string[];
 }
 
-/** Ledger entry `copy`: memories start with what is known of others. Later outcomes of the one do not reach the other. */
+/** Ledger entry `copy`: memories start with the evidence of others. Later outcomes of the one do not reach the other. */
 export interface CopyEvent {
   readonly type: "copy";
   readonly collection: string;

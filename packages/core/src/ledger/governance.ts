@@ -35,9 +35,9 @@ export interface Governance {
 
 /**
  * Why a source deserves a look:
- * - `contradicted`: better evidence mostly said otherwise, in five audits or more
+ * - `contradicted`: better evidence mostly disagreed, in five audits or more
  * - `capped`: it has used up its cap for some memory in the present window
- * - `dominant`: more than 30 % of what capped sources have credited in the present window is its own
+ * - `dominant`: it gave more than 30 % of the credit of capped sources in the present window
  */
 export type SourceFlag = "contradicted" | "capped" | "dominant";
 

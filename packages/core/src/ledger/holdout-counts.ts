@@ -1,8 +1,8 @@
 import type { EpisodeRecord } from "./episode-record.js";
 
 /**
- * Rewards of one arm. Whole numbers in units of {@link REWARD_UNITS}, so that a reward that is taken back leaves exactly what
- * was there before it.
+ * Rewards of one arm. Whole numbers in units of {@link REWARD_UNITS}, so that taking a reward back restores the
+ * exact sum.
  */
 export interface ArmCounts {
   /** Episodes with a reward. */

@@ -9,7 +9,7 @@ import { loadedIn, useOf } from "./used.js";
  * The episode as a lesson. Exposures that carry nothing are left out; memories that were forgotten since get a scratch state,
  * so that their part of the credit goes nowhere instead of to the others or to a reused id.
  *
- * A run's outcome is also a vote on what it loaded, skills and tools: of a long list, the others were hardly read.
+ * A run's outcome is also a vote on the skills and tools that it loaded: of a long list, the others were hardly read.
  *
  * @param first true when the episode has not taught before
  */

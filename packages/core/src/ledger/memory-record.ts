@@ -13,7 +13,7 @@ const BAND_AT = 53;
 /** Offset of the place of an edit, in a header that is longer by it. */
 const EDITED_AT = 56;
 const EDITED_HEADER_BYTES = 64;
-/** Episodes that showed it, by what is known of them, in the order of their bytes. */
+/** Counts of episodes that showed it, in the order of their bytes. */
 const COUNTS = ["used", "successes", "failures", "helpful", "harmful", "wins", "losses"] as const;
 type Count = (typeof COUNTS)[number];
 /** Exposures are counted up to here … */

@@ -39,7 +39,7 @@ const KEPT_AFTER_EDIT: Readonly<Record<EditPolicy, number>> = { keep: 1, discoun
 /**
  * The fold: what each ledger entry does to the state. The only place that knows it; live commits and replay run this code.
  *
- * @param isLive refuses what a process records of an episode that another process has continued; a replay has nothing to refuse
+ * @param isLive refuses exposures of an episode that another process has continued; a replay refuses nothing
  *
  * An episode's effect on the learner's states is a function of all its credited exposures and of the best outcome known. When
  * either changes, the recorded contribution is taken back and a new one is added.
@@ -332,7 +332,7 @@ function* keepLabels<Shared, Memory>(
 /** Reduces a memory's evidence to the share that a changed text keeps. The new text is not confirmed yet. */
 function edit<Shared, Memory>(draft: Draft<Shared, Memory>, record: MemoryRecord<Memory>, keep: number): void {
   if (keep === 1) return;
-  // Outcomes of what the old text did no longer reach it, or no longer confirm it; those of this entry do.
+  // Later outcomes of runs with the old text no longer reach or confirm it; those with this entry's text do.
   const before = draft.seq - 1;
   if (keep > 0) {
     record.confirmed = 0;

@@ -9,7 +9,7 @@ import { fitAgain, revisitRuns } from "./revisit.js";
 
 const NO_VECTOR = new Int8Array(0);
 
-/** Adds the episode's contribution, if it has an outcome that says something and none is recorded. */
+/** Adds the episode's contribution, if it has an outcome with a result and none is recorded. */
 export function* settle<Shared, Memory>(draft: Draft<Shared, Memory>, id: string, episode: EpisodeRecord): Loading {
   const { lesson: taught, votes } = evidenceOf(episode);
   // The used memories of a run teach nothing while its end is unknown.

@@ -37,7 +37,7 @@ export const statsRef: StateRef = { scope: SCOPES.stats, id: "namespace" };
 export const ringRef = (name: string): StateRef => ({ scope: SCOPES.revisit, id: name });
 /** One place of a ring; its value is an episode's id, as UTF-8. */
 export const slotRef = (name: string, slot: number): StateRef => ({ scope: SCOPES.revisit, id: `${name}:${slot}` });
-/** Present from a revocation until the states were built without what it took out. Its value is the revocation's place, as text. */
+/** Present from a revocation until the states are built without the revoked outcomes. Its value is the revocation's place, as text. */
 export const rebuildRef: StateRef = { scope: SCOPES.stats, id: "rebuild" };
 /**
  * Present from a namespace's first move on: the name of the store that has its later entries, as UTF-8. It follows from the ledger, so

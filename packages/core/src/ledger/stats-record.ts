@@ -40,7 +40,7 @@ export interface StatsRecord extends RareCounts {
   taught: number;
 }
 
-/** First byte of the record: a change of what is counted is a new one. */
+/** First byte of the record: it changes with the counters. */
 const LAYOUT = 1;
 
 /** Counts of every namespace, in the order of their bytes; the outcomes of each tier follow. */
@@ -70,7 +70,7 @@ export function decodeStats(bytes: Uint8Array): StatsRecord {
   return rare === "" ? stats : { ...stats, ...readable(() => JSON.parse(rare) as RareCounts) };
 }
 
-/** The counters as float64, then what few namespaces count, as JSON; empty where there is none of it. Little-endian. */
+/** The counters as float64, then the rarer ones as JSON; empty without those. Little-endian. */
 export function encodeStats(stats: StatsRecord): Uint8Array {
   const writer = new ByteWriter().u8(LAYOUT).text(stats.learner);
   for (const count of COUNTED) writer.f64(stats[count]);

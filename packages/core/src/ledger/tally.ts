@@ -5,11 +5,11 @@ import type { MemoryRecord } from "./memory-record.js";
 import { useOf } from "./used.js";
 
 /**
- * Counts what is known of an episode for each memory that a credited part of it showed (`times` 1), or takes it back (−1): whether the
+ * Counts the facts of an episode for each memory that a credited part of it showed (`times` 1), or takes them back (−1): whether the
  * run used the memory, the reward that counts, the vote that counts, the verdict of both, and a verified success. Each memory is counted once. Memories that
  * were forgotten since are passed over, and so is a confirmation of a text that has changed since: those counts were set to 0 then.
  *
- * To be called before and after something about the episode changes, with its memories loaded where anything is known of it.
+ * To be called before and after a change of the episode, with its memories loaded if it has any facts.
  */
 export function countEvidence<Shared, Memory>(
   draft: Draft<Shared, Memory>,

@@ -22,7 +22,7 @@ export interface UsedMemory {
 export type Uses = readonly UsedMemory[] | undefined;
 
 /**
- * Two reports about one run as one. An application's list replaces whatever an adapter found. Lists of one kind are joined; a memory
+ * Two reports about one run as one. An application's list replaces an adapter's findings. Lists of one kind are joined; a memory
  * in both keeps the plainer finder.
  */
 export function joinUses(known: Uses, said: Uses): Uses {

@@ -6,7 +6,7 @@ import { memoryScope } from "./state-keys.js";
  * has the number of each band. The fold moves a memory when its utility is further than {@link SLACK} bands away, which is rare once it
  * has evidence.
  *
- * Sixteen bands for each sign, which begin at 0 and at 2^(i/2 − 6), i = 0 … 14: whatever the scale of utilities, the outermost band with
+ * Sixteen bands for each sign, which begin at 0 and at 2^(i/2 − 6), i = 0 … 14: on any scale of utilities, the outermost band with
  * members has few of them.
  */
 const SIDE = 16;

@@ -32,7 +32,7 @@ const RULES: FieldRules<CompactOptions> = {
 const PAGE = 1_000;
 /** States of past episodes that are dropped at once. */
 const TOGETHER = 500;
-/** How often a compaction starts again because of what happened to the ledger meanwhile. */
+/** How often a compaction starts again because the ledger changed meanwhile. */
 const ATTEMPTS = 5;
 
 type CompactionParts = EngineParts & Pick<CompactOptions, "progress">;
@@ -49,7 +49,7 @@ type CompactionParts = EngineParts & Pick<CompactOptions, "progress">;
 export async function compact(engine: Engine, options: CompactOptions): Promise<CompactionReport> {
   const parts = partsOf(engine);
   const { store, outcomeWindow } = parts;
-  // A misspelt age would drop what the default age says, for good.
+  // With a misspelt age, the default age would decide which entries are dropped for good.
   checkFields("compact", options, RULES, ["namespace"]);
   const { namespace, olderThan = outcomeWindow, progress } = options;
   if (!store.readCheckpoint) {
@@ -104,7 +104,7 @@ async function tryOnce(
     if (entry.seq > last) take(current);
   });
   const dropped = take(fold);
-  // First of all everything is checked: what is dropped cannot be folded again.
+  // All entries are checked first: dropped ones cannot be folded again.
   const differences = await settle(parts, namespace, replay, false);
   const gone = new Set(dropped.map(stateAddress));
   const unexpected = differences?.find((ref) => !gone.has(stateAddress(ref)));
@@ -149,7 +149,7 @@ async function writeAtHead(
       *work(entries, head) {
         isCurrent = replay.follow(entries, head);
         if (!isCurrent) return undefined;
-        // The last entries, too, must have left in the store what they leave in the fold.
+        // The states of the last entries, too, must be equal in store and fold.
         for (const ref of fold.takeTouched()) touched.set(stateAddress(ref), ref);
         const refs = [...touched.values()];
         const stored = yield refs;

@@ -14,7 +14,7 @@ import { overlap, rankRecorded, sameSet } from "./policy-ranking.js";
 import { PROGRESS, type Progress } from "./progress.js";
 import type { PolicyEstimate, PolicyReport } from "./reports.js";
 
-/** Effective sample below which there is no estimate. */
+/** Least effective sample for an estimate. */
 export const POLICY_MINIMUM = 100;
 
 /** How a learner's choices compare with an episode's, over all its exposures. */
@@ -22,7 +22,7 @@ interface EpisodeComparison {
   readonly draw: HoldoutDraw | undefined;
   /** True when the two orders that were drawn from differed. */
   differs: boolean;
-  /** The learner would have shown what was shown, at every exposure. */
+  /** The learner would have shown the same memories at every exposure. */
   asShown: boolean;
   /** The learner would have shown the host's order, at every exposure. */
   asHost: boolean;
@@ -30,7 +30,7 @@ interface EpisodeComparison {
 
 /**
  * Folds the ledger with another learner, or the same with other parameters, ranks each exposure before learning from it, and
- * compares: how often its choice agrees with what was shown, and how its choices would have gone as far as chance draws can tell.
+ * compares: how often its choice agrees with the list shown, and the success of its choices, estimated from chance draws.
  * Reads only.
  *
  * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, and the store's codes
@@ -115,8 +115,8 @@ class PolicyComparison {
    *
    * An episode was shown the host's order with chance p and the learned order with 1 − p; with chance 1 where the two agree. So
    * the learner's success is known where it agrees with either order, and only there: `coverage` says how often that is.
-   * Episodes that were not drawn are left out: where the learner agrees with them its success is theirs by definition, where it
-   * does not, nobody knows.
+   * Episodes that were not drawn are left out: where the learner agrees with them its success is theirs by definition, elsewhere
+   * it is unknown.
    */
   #estimate(fold: Fold): PolicyReport["estimate"] {
     const observations: { reward: number; a: number; b: number }[] = [];

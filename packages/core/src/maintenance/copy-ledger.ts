@@ -31,7 +31,7 @@ export async function copyLedger({ from, to, namespace, learner, progress }: Led
   // The rules of governance are part of each entry, so its options do not matter here.
   const last = await copyEntries(from, to, namespace, ledgerReducer(learner, governance()), progress);
   const [revoked] = await to.readStates(namespace, rebuildRef.scope, [rebuildRef.id]);
-  // A fold in passing cannot take out what a later entry revokes.
+  // The fold during the copy still had outcomes that a later entry revokes.
   if (revoked) await rebuild({ store: to }, namespace, new LedgerReplay({ store: to, namespace, learner }), true);
   return last;
 }

@@ -30,7 +30,7 @@ export async function forget(engine: Engine, options: ForgetOptions): Promise<vo
   return parts.tasks.track(forgetNow(parts, checked, parts.tasks.current()));
 }
 
-/** @param running waited for first: what is being recorded would come back after it was forgotten */
+/** @param running calls to wait for first: their records would bring the memory back after it was forgotten */
 async function forgetNow(
   parts: EngineParts,
   { namespace, collection, ids }: CheckedForget,
@@ -51,8 +51,8 @@ async function forgetNow(
 }
 
 /**
- * Changes or removes memories in the exposures of open episodes, which are recorded after the entry that follows. Sends first what
- * waits to be sent again: it happened before.
+ * Changes or removes memories in the exposures of open episodes, which are recorded after the entry that follows. Sends waiting
+ * outcomes first, since they happened before.
  *
  * @param change Undefined removes the item.
  */

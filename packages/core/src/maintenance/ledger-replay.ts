@@ -127,7 +127,7 @@ export class LedgerReplay {
   }
 
   /**
-   * Folds what was appended since the last call. `before` is shown each entry before it is folded; none that is left out.
+   * Folds the entries appended since the last call. `before` gets each entry before it is folded, except those that are left out.
    *
    * @throws STORE_CORRUPT, and the store's codes
    */
@@ -137,7 +137,7 @@ export class LedgerReplay {
       this.#fold = fold;
       const entries = await this.#read(fold.entries);
       if (entries.length === 0) return fold;
-      // Compacted in the meantime: what is missing is in the new checkpoint.
+      // Compacted in the meantime: the missing entries are in the new checkpoint.
       if (entries[0]?.seq !== fold.entries + 1) {
         this.#fold = undefined;
         continue;
@@ -167,8 +167,8 @@ export class LedgerReplay {
   }
 
   /**
-   * Folds the beginning again, up to a place, without what is known to be revoked by now. Yields the later beginnings of the ledger on the
-   * way, each as a change of the one before; ends early where another compaction has come further.
+   * Folds the beginning again, up to a place, without the outcomes revoked by now. Yields the later beginnings of the ledger on the
+   * way, each as a change of the one before; ends early if another compaction is ahead.
    */
   async *beginnings(through: number): AsyncGenerator<CheckpointChange> {
     const { seq, states } = this.#checkpoint ?? { seq: 0, states: [] };
@@ -205,7 +205,7 @@ export class LedgerReplay {
     return type === "revoke" && !this.#revocations.has(seq);
   }
 
-  /** Starts again when there are revocations that were not known of: they concern what is folded already. */
+  /** Starts again when there are new revocations: they concern entries that are folded already. */
   async #learnOfRevocations(entries: readonly SequencedEntry[]): Promise<boolean> {
     const isNew = (entry: SequencedEntry): boolean => this.#isNew(entry);
     if (!entries.some(isNew)) return false;
@@ -221,7 +221,7 @@ export class LedgerReplay {
     return true;
   }
 
-  /** Another learner can make nothing of a checkpoint's states: it begins there and knows nothing of what came before. */
+  /** Another learner cannot read a checkpoint's states: it begins there, without the entries before. */
   async #begin(): Promise<Fold> {
     // Refuses a head that does not name the last entry: a fold could never meet it.
     this.#head = await this.#store.head(this.#namespace);

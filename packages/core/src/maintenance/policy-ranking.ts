@@ -9,7 +9,7 @@ import type { Fold } from "./ledger-replay.js";
 
 /** The choices of three policies for one recorded exposure, as sets of ids of the same size. */
 export interface PolicyChoice {
-  /** What was shown. */
+  /** The memories shown. */
   readonly shown: ReadonlySet<string>;
   /** The choice of the host's order. */
   readonly host: ReadonlySet<string>;

@@ -73,7 +73,7 @@ export class TouchedMemories {
         if (event.type === "outcome" && covers(this.#event, { seq, at }, event.source)) {
           revoked.push({ episode: event.episode, source: event.source, seq, at });
         }
-        // An earlier revocation has taken out what it covers.
+        // An earlier revocation has taken out the same outcomes.
         if (event.type === "revoke") revoked = revoked.filter((outcome) => !covers(event, outcome, outcome.source));
       }
       progress?.(this.#last, through);
@@ -117,7 +117,7 @@ export async function quarantine(
   }
 }
 
-/** Does to states what forgetting the memories at this place would do. */
+/** Changes states as forgetting the memories at this place would. */
 function* makeUnknown(
   states: StateOverlay,
   { seq, at }: Pick<SequencedEntry, "seq" | "at">,

@@ -32,7 +32,7 @@ export async function rebuild(
     // Compacted, erased or revoked in the meantime: the fold begins again.
     if (!settled) continue;
     for (const ref of settled) differences.set(stateAddress(ref), ref);
-    // Entries that were folded on a wrong state before that was mended may have carried it into others.
+    // Entries that writers folded on a wrong state, before it was mended, may have spread the damage.
     if (!write || settled.length === 0) return { fold, differences: [...differences.values()] };
   }
   throw new QavrError(
@@ -56,7 +56,7 @@ export async function settle(
 ): Promise<readonly StateRef[] | undefined> {
   const fold = await replay.advance();
   fold.takeTouched();
-  // Writers go on during the scan: what differs from the fold now is looked at again below.
+  // States that differ now are compared again below, since writers go on during the scan.
   const open = new Map<string, StateRef>();
   const add = (refs: readonly StateRef[]): void => {
     for (const ref of refs) open.set(stateAddress(ref), ref);

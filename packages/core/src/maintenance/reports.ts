@@ -94,7 +94,7 @@ export interface VerifyReport {
   /** Damage that the store found, of which at most 100 are named. */
   readonly damaged: number;
   readonly damage: readonly LedgerDamage[];
-  /** Namespaces whose states are not what follows from their ledger, at most 100 with at most 100 states each. */
+  /** Namespaces whose states do not follow from their ledger, at most 100 with at most 100 states each. */
   readonly differing: readonly { readonly namespace: string; readonly states: readonly string[] }[];
   /** Namespaces whose states could not be compared, and the code of why: damage, or another learner's. At most 100. */
   readonly unchecked: readonly { readonly namespace: string; readonly reason: string }[];

@@ -42,7 +42,7 @@ export async function revise(engine: Engine, options: ReviseOptions): Promise<vo
 }
 
 /**
- * Gives memories what is known of others: evidence, confirmations, fingerprint. Afterwards each learns for itself, and outcomes of
+ * Copies the evidence, confirmations and fingerprint of memories to others. Afterwards each learns for itself, and outcomes of
  * earlier runs reach the original alone.
  *
  * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, LEARNER_MISMATCH and the store's codes

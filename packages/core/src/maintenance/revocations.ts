@@ -25,7 +25,7 @@ export class Revocations {
     return this.#known.some((known) => known.seq === seq);
   }
 
-  /** Adds revocations, and resets what they took out. */
+  /** Adds revocations, and resets the set of revoked outcomes. */
   add(revocations: readonly Revocation[]): void {
     this.#known = [...this.#known, ...revocations]
       .sort((a, b) => a.seq - b.seq)

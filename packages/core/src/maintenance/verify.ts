@@ -33,8 +33,8 @@ export async function verify(engine: Engine, options: Options = {}): Promise<Ver
 }
 
 /**
- * Builds again what follows from an undamaged ledger: indexes, and states that differ from it. Then sends what waits in the outbox
- * because the store had refused it. Damaged entries need a backup.
+ * Builds indexes and differing states again from an undamaged ledger. Then sends outcomes that wait in the outbox
+ * because the store had refused them. Damaged entries need a backup.
  *
  * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, STORE_BUSY, and the codes of a store that cannot be written
  */
@@ -102,7 +102,7 @@ async function repairNow(parts: EngineParts, options: Options): Promise<RepairRe
     try {
       await replayNamespace(parts, namespace, true, options.progress);
     } catch (error) {
-      // The report says what stays damaged.
+      // The report names remaining damage.
       if (QavrError.isInstance(error, "STORE_CORRUPT")) continue;
       throw error;
     }

@@ -37,7 +37,7 @@ export class CircuitBreaker {
     return true;
   }
 
-  /** The store has answered, whatever it said. True when it had been left alone. */
+  /** The store has answered, perhaps with a refusal. True when it had been left alone. */
   succeeded(): boolean {
     const wasOpen = this.isOpen;
     this.#failures = 0;

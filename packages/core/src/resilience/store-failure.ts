@@ -2,7 +2,7 @@ import { type ErrorCode, QavrError } from "../errors/qavr-error.js";
 
 /**
  * Failures of the store itself: the same call may succeed later. All others would fail again. Damage is none of them: the store has
- * answered, and what it says of one namespace must not keep the others waiting.
+ * answered, and the damage of one namespace must not stop the others.
  */
 const OUT_OF_REACH: readonly ErrorCode[] = [
   "STORE_UNAVAILABLE",

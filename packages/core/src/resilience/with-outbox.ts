@@ -14,7 +14,7 @@ const PAGE = 100;
  *
  *     createEngine({ store: withOutbox(postgresStore(url), sqliteOutbox("outbox.db")) })
  *
- * @throws INVALID_ARGUMENT for what is no outbox
+ * @throws INVALID_ARGUMENT for a value that is no outbox
  */
 export function withOutbox(store: Store, outbox: Outbox): Store {
   if (typeof outbox?.append !== "function") {
@@ -63,7 +63,7 @@ function createQueue(given: Outbox, host: OutboxHost): OutboxQueue {
     }
   };
 
-  /** Counts what waits. An unknown count means that some may wait. */
+  /** Counts waiting outcomes. An unknown count means that some may wait. */
   const recount = async (): Promise<void> => {
     const before = appended;
     const size = await asking(() => outbox.size());

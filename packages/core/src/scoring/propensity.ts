@@ -1,4 +1,4 @@
-/** One observation: its reward, and 1 / (chance of what was done) where a policy would have done the same, else 0. */
+/** One observation: its reward, and 1 / (chance of the choice made) if a policy would have made the same choice, else 0. */
 export interface WeighedReward {
   readonly reward: number;
   readonly weight: number;

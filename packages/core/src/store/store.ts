@@ -137,7 +137,7 @@ export interface HeadWork {
   readonly after: number;
   /** Most entries after it that the work takes on, 1..10,000; bounds how long writers wait. */
   readonly limit: number;
-  /** True locks the head, and writes what the work returns. Without it the work only reads. */
+  /** True locks the head, and writes the states that the work returns. Otherwise the work only reads. */
   readonly write: boolean;
   /**
    * Gets the entries after `after` and the head. Yields states that it needs, as a {@link Reduction} does, and returns what to write,

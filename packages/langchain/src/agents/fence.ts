@@ -5,7 +5,7 @@ const TAG = "memories";
 const UNREAD = /[\s\p{C}\p{M}]/gu;
 
 /**
- * Text that cannot end the fence around it, nor open another: a `<` that would begin the fence's own tag, in whatever case,
+ * Text that cannot end the fence around it, nor open another: a `<` that would begin the fence's own tag, in any case,
  * width, spacing or accents, becomes `&lt;`. All other markup stays as it is.
  */
 export function escapeFence(text: string): string {

@@ -32,8 +32,8 @@ export interface QavrMiddlewareFields extends MiddlewareOptions {
 
 /**
  * Middleware that shows an agent its memories. At the start of a run it retrieves once, by the last human message, and keeps
- * what fits the budget in a private state key, which a checkpointer carries over interrupts; each model call gets them appended
- * to the system prompt, fenced and labelled as data. The middleware shows memories and the handler learns, so track the agent as
+ * the memories that fit the budget in a private state key, which a checkpointer carries over interrupts. Each model call gets them
+ * appended to the system prompt, fenced and labelled as data. The middleware shows memories and the handler learns, so track the agent as
  * well (`memory.agent` does both).
  *
  * When memories cannot be retrieved the agent runs without them and MEMORIES_UNAVAILABLE is logged.

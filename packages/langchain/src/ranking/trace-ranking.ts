@@ -15,7 +15,7 @@ interface TracedRun {
 }
 
 /**
- * Writes why each returned document stands where it does into the retriever's traced run, where LangSmith shows it as metadata.
+ * Writes the reasons for each returned document's place into the retriever's traced run, where LangSmith shows them as metadata.
  * The documents stay as they are; without a tracer nothing happens.
  */
 export function traceRanking(

@@ -3,7 +3,7 @@ import type { RecalledMemory } from "../runs/verdict.js";
 import { REFLECTION_LIMITS } from "./parameters.js";
 import { errorText, runText } from "./run-text.js";
 
-/** A finished run, as far as a reflection wants to know it. What `evaluate` gets is one. */
+/** The facts of a finished run that a reflection needs. The run that `evaluate` gets has them. */
 export interface ReflectedRun {
   readonly input: unknown;
   readonly output?: unknown;

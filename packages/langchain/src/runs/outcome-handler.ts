@@ -14,7 +14,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 type Metadata = Record<string, unknown> | undefined;
 
 /**
- * Watches runs and turns the end of each root run into the outcome of what was retrieved inside it. Attach it with
+ * Watches runs and turns the end of each root run into the outcome of the retrievals inside it. Attach it with
  * `memory.track(runnable)` or pass it in `callbacks`; one instance serves any number of concurrent runs, and registering it
  * twice does no harm. It is awaited, so a run is judged when `invoke` returns; its outcome is recorded behind it, before the memory's
  * next ranking. It never fails a run.

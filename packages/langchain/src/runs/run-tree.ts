@@ -75,7 +75,7 @@ export interface RootRun {
   /** Calls and ends of its tools, in their order. */
   readonly steps: NotedStep[];
   touched: number;
-  /** Signals that may abort it, as far as its retrievals know them: an abort may have any error as its reason. */
+  /** Signals of its retrievals that may abort it. They are needed because an abort may have any error as its reason. */
   readonly signals: Set<AbortSignal>;
   /** True after its end was announced or it was dropped: nothing may be recorded in it any more. */
   over: boolean;

@@ -97,8 +97,8 @@ function endingLeftStreams<Runnable>(tracked: Runnable, handler: OutcomeHandler,
 }
 
 /**
- * Whose run is the outermost: a binding (`withConfig`, `bind`) runs what it binds. A retry and a `RunnableEach` have a run of their own around
- * those of what they are bound to.
+ * The runnable of the outermost run: a binding (`withConfig`, `bind`) has no run besides its runnable's. A retry and a `RunnableEach` have a run
+ * of their own around those of their runnable.
  */
 function rootOf(runnable: object): object {
   const isBinding = "kwargs" in runnable && !("maxAttemptNumber" in runnable);

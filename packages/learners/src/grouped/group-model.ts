@@ -30,7 +30,7 @@ export interface GroupEvidence {
   /** That it helps or misleads, against doing nothing. */
   helps: number;
   misleads: number;
-  /** That its group's requests are hard or easy, against usual ones: its part of what the group's runs said. */
+  /** Its part of the evidence that its group's requests are harder or easier than usual ones. */
   hard: number;
   easy: number;
 }

@@ -17,7 +17,7 @@ export interface ProcedureCollection {
 }
 
 /**
- * Procedures and skills in Markdown files. The files are the truth, and no call but those that say so writes them. What is known of a
+ * Procedures and skills in Markdown files. The files are the truth, and only calls that say so write them. The evidence about a
  * procedure is in the ledger, by id and version. Every call looks for changed files first, and rejects with the codes of the collection
  * (`STORE_…`) in `.qavr/procedures.db`.
  */
@@ -38,7 +38,7 @@ export interface Procedures {
   search(query: ProcedureQuery): Promise<{ readonly procedures: readonly ProcedureHit[]; readonly episode: string }>;
   /**
    * Names and descriptions for a listing that is made before the request is known, as much as fits into its characters. They come by
-   * expected use: (uses that did not fail + 1) / (times shown + 2), so that what was never listed gets its turn. They count as shown.
+   * expected use: (uses that did not fail + 1) / (times shown + 2), so that procedures that were never listed get their turn. They count as shown.
    *
    * @param options.characters Of names and descriptions together. @default 15,000
    * @throws INVALID_ARGUMENT
@@ -49,8 +49,8 @@ export interface Procedures {
   /** A procedure with its text. It counts as used by the run. @throws INVALID_ARGUMENT also for an unknown id and a path */
   load(id: string, run?: InRun): Promise<LoadedProcedure>;
   /**
-   * Reports how a procedure served a run. It counts once per run and procedure, whatever else is reported: the better tier, of one tier
-   * the last word. Without an episode it is a run of its own.
+   * Reports how a procedure served a run. It counts once per run and procedure: the better tier, and the last report
+   * of one tier. Without an episode it is a run of its own.
    *
    * @throws INVALID_ARGUMENT also for an unknown id, a path, and a success that is no boolean; NOT_SHOWN for a recorded run that did not see
    * it; UNKNOWN_EPISODE and the other codes of `engine.report`

@@ -11,7 +11,7 @@ import { type CountTokens, estimateTokens } from "./text-budget.js";
 export interface ProceduresOptions {
   /** The engine whose ledger counts outcomes, such as `qavr().engine`. @default one on `.qavr/ledger.db` in the root */
   readonly engine?: Engine | undefined;
-  /** Scope of what is learned about them. @default "default" */
+  /** Scope of learning. @default "default" */
   readonly namespace?: string | undefined;
   /** An embedding model, by which searches look for meaning beside words. @default none */
   readonly embed?: LocalMemoriesOptions["embed"];

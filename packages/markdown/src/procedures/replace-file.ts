@@ -18,7 +18,7 @@ export interface FileReplacer {
   replace(path: string, expected: Uint8Array, bytes: Uint8Array): Promise<boolean>;
   /** Writes a new file, with its folders. Returns false where one is there. @throws STORE_UNWRITABLE where a link leads there */
   create(path: string, bytes: Uint8Array): Promise<boolean>;
-  /** Removes what processes left that ended while they wrote. */
+  /** Removes files of processes that ended while they wrote. */
   clear(): Promise<void>;
 }
 

@@ -10,7 +10,7 @@ export interface RunEvidence {
   readonly note: string;
 }
 
-/** A run that went well, and what it used. */
+/** A run that went well, and the procedures that it used. */
 export interface GoodRun extends RunEvidence {
   /** Ids of memories in the collection that it used. */
   readonly used: readonly string[];
@@ -46,7 +46,7 @@ export async function runsByMemory(
   return new Map([...runs].map(([id, known]) => [id, [...known.values()].slice(-KEPT)]));
 }
 
-/** Runs that went well since a moment, oldest first, with what was written about them. */
+/** Runs that went well since a moment, oldest first, with the notes on them. */
 export async function goodRuns(engine: Engine, namespace: string, since: number): Promise<readonly GoodRun[]> {
   const runs = new Map<string, GoodRun>();
   await eachOutcome(engine, namespace, since, ({ episode, at, reward, note, used }) => {

@@ -44,7 +44,7 @@ type ScopedSkills = WorkspaceSkills & {
 };
 
 /**
- * The same workspace, whose skills are chosen by what worked: the listing of a run holds the skills that fit the request and helped in
+ * The same workspace, whose skills are chosen by outcomes: the listing of a run holds the skills that fit the request and helped in
  * runs like it, as many as fit, and searches for skills return their results in learned order. Mastra loads, prints and searches them
  * as before; it prints a listing by name. A skill that is listed or found counts as shown, one that is loaded as used.
  *

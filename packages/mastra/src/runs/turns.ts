@@ -5,7 +5,7 @@ type MessageList = ProcessOutputResultArgs["messageList"];
 
 /**
  * The turns under way in this process, and the messages that may not be embedded. Mastra saves messages before a turn has ended, when it
- * waits for an approval or saves step by step; such a save must not embed them, since how the turn ends decides that.
+ * waits for an approval or saves step by step; such a save must not embed them, since that depends on the turn's end.
  */
 export class Turns {
   /** By thread. Blocked and aborted turns never end; their lists are left to the garbage collector. */

@@ -49,8 +49,8 @@ interface Head {
 export type Copied = ReadonlyMap<string, Head>;
 
 /**
- * Copies the rows of a ledger into the tables beside its own. They may be written to meanwhile: what is younger than the result says is
- * copied once more by {@link copyChanges}.
+ * Copies the rows of a ledger into the tables beside its own. They may be written to meanwhile: {@link copyChanges}
+ * copies the rows that are younger than the result.
  *
  * @param schema quoted
  */

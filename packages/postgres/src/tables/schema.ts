@@ -143,8 +143,8 @@ const ROUNDS = 5;
 
 /**
  * Distributes the tables of a ledger over the nodes of a cluster or, with 0 shards, brings them back to its coordinator. Copies the rows
- * into tables beside while they are written to, then makes reads and writes wait, copies what is new, and puts those tables in the place
- * of the former ones. A store that is open goes on with the tables as they are then.
+ * into tables beside while the former are written to, then makes reads and writes wait, copies the new rows, and puts those tables in
+ * the place of the former ones. A store that is open goes on with the tables as they are then.
  *
  * @throws INVALID_ARGUMENT where that is so already, and as {@link prepareSchema}
  */

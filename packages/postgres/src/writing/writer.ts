@@ -68,7 +68,7 @@ export function writer({
   const queue = namespaceQueue<WaitingCommit | WaitingWork>(lanes, async (namespace, calls) => {
     const [first] = calls;
     const commits = calls as readonly WaitingCommit[];
-    // Knows what was tried, also on tables that are others afterwards.
+    // Remembers the tries, also across a change of the tables.
     const group = new CommitGroup(namespace, first?.alone ? [] : commits, sql, states);
     const run = async (facts: ServerFacts): Promise<void> => {
       const locking: LockingOptions = { ...options, ...facts, source, sql };

@@ -35,11 +35,11 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
-/** Chance of success without a note, and what each helpful and misleading one of the request's kind adds. */
+/** Chance of success without a note, and the change by each helpful and each misleading note of the request's kind. */
 const UNAIDED = 0.4;
 const HELPS = 0.25;
 const MISLEADS = -0.15;
-/** Similarity to notes of the request's own kind and of others, the wording's part, and what misleading notes have for sounding right. */
+/** Similarity to notes of the request's own kind and of others, the wording's part, and the extra of misleading notes, which sound right. */
 const OWN = 0.5;
 const OTHER = 0.2;
 const WORDING = 0.25;

@@ -88,7 +88,7 @@ async function examine(ledger: Ledger, now: number): Promise<DoctorReport> {
   return { ...report, findings: [...report.findings, ...findings], verified };
 }
 
-/** Findings about the loop: what outcomes, ids and rankings look like. */
+/** Findings about the loop, from outcomes, ids and rankings. */
 export async function examineLoop(ledger: Ledger, now: number): Promise<DoctorReport> {
   const { engine, store, place, namespace } = ledger;
   const head = await store.head(namespace);

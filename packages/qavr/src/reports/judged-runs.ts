@@ -18,7 +18,7 @@ export interface LedgerEvent {
   readonly what: string;
 }
 
-/** Reports of one source, as far as they were read. */
+/** The reports of one source that were read. */
 export interface Reporter {
   readonly source: string;
   readonly tier: OutcomeTier;
@@ -27,7 +27,7 @@ export interface Reporter {
   readonly success: number;
 }
 
-/** Runs of a namespace, as far as they were read. */
+/** The runs of a namespace that were read. */
 export interface RunSample {
   /** By time of the outcome in the ledger, oldest first. */
   readonly judged: readonly JudgedRun[];
@@ -52,7 +52,7 @@ const PAGE = 1_000;
 const MOST_EVENTS = 12;
 const MOST_REPORTERS = 20;
 
-/** Tiers that say what a person, a checker or the agent thinks. Where there are none, the ends of runs are all that is known. */
+/** Tiers of a person, a checker or the agent. Without these, only the ends of runs are known. */
 export const JUDGEMENTS: ReadonlySet<OutcomeTier> = new Set(["verified", "user", "self-reported"]);
 
 /** Reads the judged runs of a namespace: all of a short ledger, a sample of a long one. */
@@ -110,13 +110,13 @@ function eventsIn(history: readonly HistoryEvent[]): readonly LedgerEvent[] {
   return found.slice(-MOST_EVENTS);
 }
 
-/** Drops what a curve does not need: an exposure has up to 50 candidates. */
+/** Drops data that a curve does not need: an exposure has up to 50 candidates. */
 function withoutCandidates(event: HistoryEvent): HistoryEvent {
   if (event.type !== "exposure") return event;
   return { ...event, exposures: event.exposures.map((exposure) => ({ ...exposure, items: [], notShown: [] })) };
 }
 
-/** The reward that counts of each run that some events tell of: by run, in the order of its first outcome. Events are in order. */
+/** The counting reward of each run in some events, in the order of the runs' first outcomes. Events are in order. */
 export function rewardsIn(events: readonly HistoryEvent[]): ReadonlyMap<string, Omit<JudgedRun, "heldOut">> {
   const revocations = events.flatMap((event) => (event.type === "revoke" ? [event] : []));
   const best = new Map<string, Omit<JudgedRun, "heldOut">>();
@@ -140,7 +140,7 @@ export function rewardsIn(events: readonly HistoryEvent[]): ReadonlyMap<string, 
   return best;
 }
 
-/** The runs that some events of one ledger tell of. Events are in order. */
+/** The runs in some events of one ledger. Events are in order. */
 export function runsIn(events: readonly HistoryEvent[]): Pick<RunSample, "judged" | "runs" | "rewarded"> {
   const over = new Map<string, { readonly heldOut: boolean }>();
   for (const event of events) {

@@ -38,7 +38,7 @@ export async function runsReport(ledger: Ledger, limit: number, before?: number)
   const size = Math.min(limit * ENTRIES_PER_RUN, MOST_ENTRIES, end - 1);
   if (size <= 0) return { namespace, runs: [] };
   const { events } = await engine.history({ namespace, after: end - 1 - size, limit: size });
-  // A compacted ledger begins later: what was read may lie beyond the end.
+  // A compacted ledger begins later: a page may lie beyond the end.
   const page = events.filter(({ seq }) => seq < end);
   const places = new Map<string, number>();
   const listed = await episodesFrom(ledger, end, size);

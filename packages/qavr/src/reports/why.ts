@@ -114,7 +114,7 @@ async function placeAt({ store, namespace }: Ledger, time: number): Promise<numb
   return low;
 }
 
-/** A memory's successes after each of its runs in these events. What came before is in its counts. */
+/** A memory's successes after each of its runs in these events. Earlier runs are in its counts. */
 function historyOf(memory: MemoryView, collection: string, events: readonly HistoryEvent[]): readonly HistoryPoint[] {
   const showed = new Set(
     events.flatMap((event) =>

@@ -116,7 +116,7 @@ export const commit: ConformanceTopic = {
           await store.commit("n", [{ ...entry(`k${place}`, { link: [counter] }), at }], scriptedReduction);
           expect((await store.verify?.())?.damage ?? []).toEqual([]);
         }
-        // Some databases cannot keep the sign; what is digested must be what they give back.
+        // Some databases cannot keep the sign; the digest must be of the value that they give back.
         expect((await allEntries(store, "n")).map(({ at }) => at)).toEqual(times.map((at) => at + 0));
       },
     },

@@ -8,7 +8,7 @@ import { StateMirror } from "../fixtures/state-mirror.js";
 import { writeStates } from "../fixtures/write-states.js";
 
 const COUNT = { scope: "s", id: "count" };
-/** The note makes what it writes its own. */
+/** The note makes its writes distinct. */
 const counting = (key: string): ReturnType<typeof entry> => entry(key, { link: [COUNT], note: key });
 
 /** Two handles on two entries that will stay, with the means to lose what follows. */

@@ -86,7 +86,7 @@ export function createEpisodeLifecycle(parts: EngineParts): EpisodeLifecycle {
 
     async abandonAll() {
       const left = await abandonSome(open.all());
-      // As for those before them.
+      // The store is out of reach, so the rest is lost.
       for (const episode of left) lose(parts, episode, "STORE_UNAVAILABLE");
     },
   };

@@ -10,7 +10,7 @@ export interface Gates {
 
 export const OPEN: Gates = { reputation: 1, context: 1 };
 
-/** A run's part of the regression of surprises on what reputations (1) and contexts (2) predicted for the run. */
+/** A run's part of the regression of surprises on the predictions of reputations (1) and contexts (2) for the run. */
 export type Sums = readonly [a11: number, a12: number, a22: number, h1: number, h2: number, seen: number];
 
 export const NO_SUMS: Sums = [0, 0, 0, 0, 0, 0];
@@ -71,8 +71,8 @@ export function takeSums(shared: OarShared, sums: Sums, predicted: number): void
 }
 
 /**
- * The gates: two slopes by least squares, less a share of their standard errors. A slope of 1 says that what this part predicted came
- * true; far below 1, it repeats what it remembers.
+ * The gates: two slopes by least squares, less a share of their standard errors. A slope of 1 means that the predictions of this
+ * part came true; far below 1, it only repeats the past.
  *
  *     A = Σ τ d dᵀ + diag(0.2, 1.5),  h = Σ τ d e + (0.1, 1.5)          s = A⁻¹ h,  err_i = √(0.2 (A⁻¹)_ii)
  *     reputation = clamp((s₁ − 0.3 err₁ − 0.3) / 0.4, 0, 1)             context = clamp((s₂ − 0.3 err₂) / 0.3, 0, 1)

@@ -366,7 +366,7 @@ function classOf({ name, value }: Term): string {
 }
 
 /**
- * How the terms lead from 0 to the score. What lowers it runs back, on a lower lane.
+ * How the terms lead from 0 to the score. Negative terms run back, on a lower lane.
  *
  * @param low @param high ends of the scale, which all rows of a list share
  */

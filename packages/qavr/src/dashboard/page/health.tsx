@@ -54,7 +54,7 @@ export function Health({
   );
 }
 
-/** What is known before most checks can say anything. */
+/** Facts that are known before most checks have enough runs. */
 function Early({ runs, status }: { readonly runs: number; readonly status: Loaded<StatusReport> }): JSX.Element {
   const { outcomes, runs: counted, memories } = status.data ?? {};
   const reported = Object.values(outcomes ?? {}).reduce((sum, number) => sum + number, 0);

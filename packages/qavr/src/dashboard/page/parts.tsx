@@ -90,7 +90,7 @@ function ProblemCard({ code, message }: { readonly code: string; readonly messag
   );
 }
 
-/** A page without data: what is missing, and a command that brings it. */
+/** A page without data: it names the missing data, and a command that brings it. */
 export function Empty({
   title,
   children,
