@@ -2,7 +2,8 @@ import { QavrError } from "@qavr/core";
 import { createLog } from "@qavr/core/adapter";
 import { assertName, type FieldRule, illegalOption, resolveOptions, SWITCH, whole } from "@qavr/core/store";
 import { loadSqlite, openSqliteFile, type SqliteFile } from "@qavr/sqlite/file";
-import { type Hit, type LexicalSearch, lexicalSearch } from "./lexical-search.js";
+import { bySimilarity, type Hit } from "./hits.js";
+import { type LexicalSearch, lexicalSearch } from "./lexical-search.js";
 import { type LocalMemoriesOptions, resolveLocalOptions } from "./local-options.js";
 import {
   type CheckedMemory,
@@ -307,16 +308,16 @@ function namespaceOf(collection: Collection, namespace: string): LocalMemories {
     },
 
     delete: (ids) =>
-      each(ids, ({ records, vectors }, memory) => {
-        records.remove(memory);
+      each(ids, ({ records, vectors }, memory, scope) => {
+        records.remove(memory, scope);
         vectors.remove(memory.n);
         return true;
       }),
 
     archive: (ids) =>
-      each(ids, ({ records }, memory) => {
+      each(ids, ({ records }, memory, scope) => {
         if (memory.archivedAt !== undefined) return false;
-        records.archive(memory, Date.now());
+        records.archive(memory, scope, Date.now());
         return true;
       }),
 
@@ -333,9 +334,10 @@ function namespaceOf(collection: Collection, namespace: string): LocalMemories {
       const where = checkedFilter(filter);
       const request = text.trim() === "" ? undefined : await meaning?.request(text);
       return read([] as LocalHit[], (tables, scope) => {
-        const { records } = tables;
-        const hits = meaning && request ? hybrid(tables, scope, meaning, request) : undefined;
-        return (hits ?? tables.lexical.search(scope, text, limit, where)).map(({ n, similarity }) => ({
+        const { records, lexical } = tables;
+        const allowed = where === undefined ? undefined : records.matching(scope, where);
+        const hits = meaning && request ? hybrid(tables, scope, meaning, request, allowed) : undefined;
+        return (hits ?? lexical.search(scope, text, limit, allowed)).map(({ n, similarity }) => ({
           ...stored(records.at(n) as NumberedMemory),
           similarity,
         }));
@@ -343,23 +345,23 @@ function namespaceOf(collection: Collection, namespace: string): LocalMemories {
 
       /** Mean of both similarities for the best of both searches. */
       function hybrid(
-        { lexical, records, vectors }: Tables,
+        { lexical, vectors }: Tables,
         scope: number,
         byMeaning: VectorSearch,
         asked: RequestVector,
+        allowed: ReadonlySet<number> | undefined,
       ): Hit[] | undefined {
-        const allowed = where === undefined ? undefined : records.matching(scope, where);
         const near = byMeaning.nearest(asked, vectors, scope, limit, allowed);
         if (near === undefined) return undefined;
         const cosines = new Map(near.map(({ memory, cosine }) => [memory, cosine]));
         const words = new Map<number, number>();
-        for (const { n, similarity } of lexical.search(scope, text, Math.max(limit, BY_WORDS), where)) {
+        for (const { n, similarity } of lexical.search(scope, text, Math.max(limit, BY_WORDS), allowed)) {
           words.set(n, similarity);
           if (!cosines.has(n)) cosines.set(n, byMeaning.cosine(asked, n));
         }
         return [...cosines]
           .map(([n, cosine]) => ({ n, similarity: (Math.max(0, cosine) + (words.get(n) ?? 0)) / 2 }))
-          .sort((a, b) => b.similarity - a.similarity || a.n - b.n)
+          .sort(bySimilarity)
           .slice(0, limit);
       }
     },
@@ -370,7 +372,7 @@ function namespaceOf(collection: Collection, namespace: string): LocalMemories {
       throw new QavrError("INVALID_ARGUMENT", "reembed() needs an embedding model: localMemories({ embed }).");
     },
 
-    size: async () => read(0, ({ records }, scope) => records.size(scope)),
+    size: async () => read(0, ({ records }, scope) => records.size(scope).texts),
 
     close: () => file.close(),
   };

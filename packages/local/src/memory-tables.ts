@@ -7,8 +7,9 @@ import { wordsOf } from "./words.js";
 
 /**
  * The format of a collection. Ids and texts are BLOBs of UTF-8: some versions of node:sqlite cut TEXT at a NUL when they read it.
- * `lexicon` holds the words of memories that are not archived; its `scope` column has one word, that of the namespace, so that a search
- * reads one namespace only. `AUTOINCREMENT`: the number of a deleted memory is never used again.
+ * `lexicon` holds the words of memories that are not archived, at row `n · ROOM + words`; each word begins with the number of its namespace,
+ * so that a search reads one namespace only. A `scope` counts its texts in the lexicon and their words. `AUTOINCREMENT`: the number of a
+ * deleted memory is never used again.
  */
 export const MEMORIES: FileFormat = {
   what: "collection",
@@ -18,7 +19,9 @@ export const MEMORIES: FileFormat = {
     `
     CREATE TABLE scope (
       id        INTEGER PRIMARY KEY,
-      namespace BLOB    NOT NULL UNIQUE
+      namespace BLOB    NOT NULL UNIQUE,
+      texts     INTEGER NOT NULL DEFAULT 0,
+      words     INTEGER NOT NULL DEFAULT 0
     ) STRICT;
 
     CREATE TABLE record (
@@ -35,11 +38,18 @@ export const MEMORIES: FileFormat = {
 
     CREATE INDEX record_place ON record (scope, archived_at IS NULL, n);
 
-    CREATE VIRTUAL TABLE lexicon USING fts5(words, scope, content='', contentless_delete=1, tokenize='ascii');
-    CREATE VIRTUAL TABLE word_use USING fts5vocab(lexicon, col);
+    CREATE VIRTUAL TABLE lexicon USING fts5(words, content='', contentless_delete=1, tokenize='ascii');
+    CREATE VIRTUAL TABLE word_count USING fts5vocab(lexicon, row);
+    CREATE VIRTUAL TABLE word_place USING fts5vocab(lexicon, instance);
     ${VECTOR_SCHEMA}`,
   ],
 };
+
+/**
+ * Room for the number of a text's words in its row of the lexicon, `n · ROOM + words`: BM25 needs it for each text that it finds. Longer
+ * texts count as ROOM − 1 words.
+ */
+export const ROOM = 4_096;
 
 /** A memory with its number in the file. */
 export interface NumberedMemory extends StoredMemory {
@@ -61,10 +71,8 @@ export interface MemoryTables {
   scope(namespace: string): number | undefined;
   /** The same; makes it if it is missing. */
   scopeFor(namespace: string): number;
-  /** True if the file has more than one namespace. */
-  hasScopes(): boolean;
-  /** Number of memories that are not archived. */
-  size(scope: number): number;
+  /** Number of memories that are not archived, and of their words. */
+  size(scope: number): { readonly texts: number; readonly words: number };
   find(scope: number, id: string): NumberedMemory | undefined;
   at(n: number): NumberedMemory | undefined;
   list(scope: number, query: ListQuery): NumberedMemory[];
@@ -74,9 +82,9 @@ export interface MemoryTables {
   put(scope: number, memory: CheckedMemory, known: NumberedMemory | undefined, now: number): number;
   /** Replaces text and metadata. */
   change(memory: NumberedMemory, scope: number, text: string, metadata: string): void;
-  archive(memory: NumberedMemory, now: number): void;
+  archive(memory: NumberedMemory, scope: number, now: number): void;
   restore(memory: NumberedMemory, scope: number): void;
-  remove(memory: NumberedMemory): void;
+  remove(memory: NumberedMemory, scope: number): void;
 }
 
 interface RecordRow {
@@ -96,15 +104,15 @@ export const MATCHES_FILTER = `(
   SELECT count(*) FROM json_each(?) f JOIN json_each(r.metadata) m ON m.key = f.key AND m.type = f.type AND m.atom IS f.atom
 ) = (SELECT count(*) FROM json_each(?))`;
 
-/** The word of a namespace in the lexicon. */
-export const scopeWord = (scope: number): string => `s${scope}`;
+/** A word of a namespace as the lexicon has it. No word contains the sign between. */
+export const termOf = (scope: number, word: string): string => `${scope}§${word}`;
 
 /** Prepares every statement. @throws SQLite's error if a table is missing */
 export function memoryTables(db: DatabaseSync): MemoryTables {
   const scopeOf = db.prepare("SELECT id FROM scope WHERE namespace = ?");
   const addScope = db.prepare("INSERT INTO scope (namespace) VALUES (?) RETURNING id");
-  const lastScope = db.prepare("SELECT max(id) AS id FROM scope");
-  const size = db.prepare("SELECT count(*) AS size FROM record WHERE scope = ? AND (archived_at IS NULL) = 1");
+  const size = db.prepare("SELECT texts, words FROM scope WHERE id = ?");
+  const grow = db.prepare("UPDATE scope SET texts = texts + ?, words = words + ? WHERE id = ?");
   const find = db.prepare(`SELECT ${COLUMNS} FROM record r WHERE scope = ? AND id = ?`);
   const at = db.prepare(`SELECT ${COLUMNS} FROM record r WHERE n = ?`);
   const page = `SELECT ${COLUMNS} FROM record r WHERE scope = ? AND (archived_at IS NULL) = ? AND n > ?`;
@@ -121,19 +129,29 @@ export function memoryTables(db: DatabaseSync): MemoryTables {
   );
   const setArchived = db.prepare("UPDATE record SET archived_at = ? WHERE n = ?");
   const remove = db.prepare("DELETE FROM record WHERE n = ?");
-  const index = db.prepare("INSERT INTO lexicon (rowid, words, scope) VALUES (?, ?, ?)");
-  const unindex = db.prepare("DELETE FROM lexicon WHERE rowid = ?");
+  const insertWords = db.prepare("INSERT INTO lexicon (rowid, words) VALUES (?, ?)");
+  const wordsAt = db.prepare("SELECT rowid AS place FROM lexicon WHERE rowid >= ? AND rowid < ?");
+  const removeWords = db.prepare("DELETE FROM lexicon WHERE rowid = ?");
 
   const one = (row: unknown): NumberedMemory | undefined => (row ? toMemory(row as RecordRow) : undefined);
-  const write = (n: number, scope: number, memory: Searched): void => {
-    index.run(n, wordsOf(searchedText(memory)).join(" "), scopeWord(scope));
+  const index = (n: number, scope: number, memory: Searched): void => {
+    const words = wordsOf(searchedText(memory));
+    const counted = Math.min(words.length, ROOM - 1);
+    insertWords.run(n * ROOM + counted, words.map((word) => termOf(scope, word)).join(" "));
+    grow.run(1, counted, scope);
+  };
+  /** Does nothing for an archived memory. */
+  const unindex = (n: number, scope: number): void => {
+    const place = wordsAt.get(n * ROOM, (n + 1) * ROOM)?.place as number | undefined;
+    if (place === undefined) return;
+    removeWords.run(place);
+    grow.run(-1, -(place % ROOM), scope);
   };
 
   const tables: MemoryTables = {
     scope: (namespace) => scopeOf.get(nameToBytes(namespace))?.id as number | undefined,
     scopeFor: (namespace) => tables.scope(namespace) ?? Number(addScope.get(nameToBytes(namespace))?.id),
-    hasScopes: () => Number(lastScope.get()?.id ?? 0) > 1,
-    size: (scope) => Number(size.get(scope)?.size),
+    size: (scope) => size.get(scope) as { texts: number; words: number },
     find: (scope, id) => one(find.get(scope, nameToBytes(id))),
     at: (n) => one(at.get(n)),
     list(scope, { after, limit, archived, filter }) {
@@ -147,30 +165,30 @@ export function memoryTables(db: DatabaseSync): MemoryTables {
       const [text, query] = textsOf(memory);
       if (known) {
         update.run(text, query, metadata, createdAt, known.n);
-        unindex.run(known.n);
+        unindex(known.n, scope);
       }
       const n = known?.n ?? insert.get(scope, nameToBytes(id), text, query, metadata, createdAt)?.n;
-      write(Number(n), scope, memory);
+      index(Number(n), scope, memory);
       return Number(n);
     },
     change({ n, query, createdAt, archivedAt }, scope, text, metadata) {
       update.run(...textsOf({ text, query }), metadata, createdAt, n);
       if (archivedAt !== undefined) setArchived.run(archivedAt, n);
       else {
-        unindex.run(n);
-        write(n, scope, { text, query });
+        unindex(n, scope);
+        index(n, scope, { text, query });
       }
     },
-    archive({ n }, now) {
+    archive({ n }, scope, now) {
       setArchived.run(now, n);
-      unindex.run(n);
+      unindex(n, scope);
     },
     restore(memory, scope) {
       setArchived.run(null, memory.n);
-      write(memory.n, scope, memory);
+      index(memory.n, scope, memory);
     },
-    remove({ n, archivedAt }) {
-      if (archivedAt === undefined) unindex.run(n);
+    remove({ n }, scope) {
+      unindex(n, scope);
       remove.run(n);
     },
   };

@@ -1,4 +1,5 @@
 import { BLOCK, dotProducts } from "./dot-products.js";
+import { keepBest } from "./hits.js";
 
 /** Vectors in memory, for an exact search: each is compared with the request. */
 export interface VectorMatrix {
@@ -77,10 +78,7 @@ export function vectorMatrix(dims: number): VectorMatrix {
         if (memory === GONE || scopes[row] !== scope || allowed?.has(memory) === false) continue;
         const cosine = products.exact(request, row);
         if (cosine <= worst) continue;
-        let place = best.length;
-        while (place > 0 && (best[place - 1] as Nearest).cosine < cosine) place--;
-        best.splice(place, 0, { memory, vector: vectors[row] as number, cosine });
-        if (best.length > limit) best.pop();
+        keepBest(best, limit, { memory, vector: vectors[row] as number, cosine }, (a, b) => b.cosine - a.cosine);
         if (best.length === limit) worst = (best.at(-1) as Nearest).cosine;
       }
       return best;

@@ -59,6 +59,35 @@ it("equals a map after any sequence of calls, and finds exactly what it holds", 
   );
 });
 
+it("has similarities by words that are BM25", async () => {
+  const words = fc.array(fc.constantFrom<string>("a", "b", "c", "d", "e"), { minLength: 1, maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(fc.array(words, { minLength: 1, maxLength: 12 }), words, async (texts, request) => {
+      const memories = localMemories({ path: ":memory:" });
+      await memories.add(texts.map((text, i) => ({ id: String(i), text: text.join(" ") })));
+      const average = texts.flat().length / texts.length;
+      const idf = (word: string): number => {
+        const having = texts.filter((text) => text.includes(word)).length;
+        return Math.max(1e-6, Math.log((texts.length - having + 0.5) / (having + 0.5)));
+      };
+      const asked = [...new Set(request)];
+      const highest = asked.reduce((sum, word) => sum + idf(word), 0);
+      const expected = texts.map((text) => {
+        const share = (times: number): number => times / (times + 1.2 * (0.25 + (0.75 * text.length) / average));
+        const of = (word: string): number => idf(word) * share(text.filter((one) => one === word).length);
+        return asked.reduce((sum, word) => sum + of(word), 0) / highest;
+      });
+      const hits = await memories.search({ text: request.join(" "), limit: 20 });
+      expect(hits).toHaveLength(expected.filter((similarity) => similarity > 0).length);
+      for (const { id, similarity } of hits) expect(similarity).toBeCloseTo(expected[Number(id)] as number, 9);
+      const order = hits.map(({ similarity }) => similarity);
+      expect(order).toEqual(order.toSorted((a, b) => b - a));
+      await memories.close();
+    }),
+    { numRuns: 100 },
+  );
+});
+
 it("searches any text without throwing", async () => {
   const memories = localMemories({ path: ":memory:" });
   await memories.add(["clear the cache", "日本語の手順", 'AND OR NOT NEAR "quoted" -minus col:on *']);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { LocalMemories } from "../src/index.js";
 import { collection, found } from "./support/collections.js";
 
 describe("a search by words", () => {
@@ -38,12 +39,22 @@ describe("a search by words", () => {
     expect(await found(notes, request)).toEqual(["it"]);
   });
 
-  it("finds a word that nearly every text has, where the request has no other", async () => {
+  it("leaves out words of very many texts, unless the request has no other", async () => {
     const notes = collection();
-    await notes.add(Array.from({ length: 1_200 }, (_, i) => ({ id: `n${i}`, text: `deploy ${i}` })));
+    await notes.add(Array.from({ length: 4_100 }, (_, i) => ({ id: `n${i}`, text: `deploy ${i}` })));
     await notes.add({ id: "rare", text: "deploy the mailer" });
-    expect(await found(notes, "deploy", 3)).toHaveLength(3);
-    expect(await found(notes, "deploy the mailer", 1)).toEqual(["rare"]);
+    expect(await found(notes, "deploy", 3)).toEqual(["n0", "n1", "n2"]);
+    expect(await found(notes, "deploy the mailer", 3)).toEqual(["rare"]);
+  });
+
+  it("has similarities in [0, 1] after deletions, too", async () => {
+    const notes = collection();
+    const ids = await notes.add(Array.from({ length: 100 }, (_, i) => `deploy ${i}`));
+    await notes.search({ text: "deploy" });
+    await notes.delete(ids.slice(0, 5));
+    const hits = await notes.search({ text: "deploy" });
+    expect(hits).toHaveLength(10);
+    for (const { similarity } of hits) expect(similarity >= 0 && similarity <= 1).toBe(true);
   });
 
   it("looks in the task that led to a memory, too, until that is replaced", async () => {
@@ -108,5 +119,15 @@ describe("namespaces of one file", () => {
     expect((await root.of("%").get("same"))?.text).toBe("a secret of %");
     expect(await root.of("nobody").search({ text: "secret" })).toEqual([]);
     expect(await root.of("a").of("%").size()).toBe(1);
+  });
+
+  it("never change each other's similarities", async () => {
+    const search = async (notes: LocalMemories) =>
+      (await notes.search({ text: "clear the cache" })).map(({ id, similarity }) => [id, similarity]);
+    const texts = ["clear the cache of the worker", "clear the queue", "restart the mailer"];
+    const [alone, shared] = [collection(), collection()];
+    for (const notes of [alone, shared]) await notes.add(texts);
+    await shared.of("other").add(["cache", "cache and queue", "a long text about the cache, the mailer and the queue"]);
+    expect(await search(shared)).toEqual(await search(alone));
   });
 });

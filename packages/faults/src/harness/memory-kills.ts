@@ -63,14 +63,16 @@ function writeUntilKilled(
 const isSame = (found: ExpectedMemory, expected: ExpectedMemory): boolean =>
   found?.text === expected?.text && found?.archived === expected?.archived;
 
-/** True where the full-text index has exactly the memories that are not archived, and each memory has one vector. */
+/** True where the full-text index has exactly the memories that are not archived, its words are counted, and each memory has one vector. */
 function isWhole(path: string): boolean {
   const db = new DatabaseSync(path, { readOnly: true });
   const none = (sql: string): boolean => db.prepare(sql).get() === undefined;
   const ids = "SELECT n FROM record";
+  const indexed = "SELECT id / 4096 AS n, id % 4096 AS words FROM lexicon_docsize";
   const whole =
-    none(`SELECT id FROM lexicon_docsize EXCEPT ${ids} WHERE archived_at IS NULL`) &&
-    none(`${ids} WHERE archived_at IS NULL EXCEPT SELECT id FROM lexicon_docsize`) &&
+    none(`SELECT n FROM (${indexed}) EXCEPT ${ids} WHERE archived_at IS NULL`) &&
+    none(`${ids} WHERE archived_at IS NULL EXCEPT SELECT n FROM (${indexed})`) &&
+    none(`SELECT texts, words FROM scope EXCEPT SELECT count(*), total(words) FROM (${indexed})`) &&
     none(`SELECT record FROM vector EXCEPT ${ids}`) &&
     none(`${ids} EXCEPT SELECT record FROM vector`) &&
     db.prepare("PRAGMA integrity_check").get()?.integrity_check === "ok";
