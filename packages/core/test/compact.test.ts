@@ -295,7 +295,7 @@ describe("compacting a ledger", () => {
           ...given,
           *work(entries, head) {
             const revision = yield* given.work(entries, head);
-            written = (revision?.states.length ?? 0) + (revision?.checkpoint?.states.length ?? 0);
+            written = revision ? revision.states.length + (given.checkpoint?.states.length ?? 0) : 0;
             return revision;
           },
         });

@@ -6,6 +6,7 @@ import {
   assertName,
   assertState,
   ChangeLog,
+  type CheckpointChange,
   type Revision,
   runOn,
   StateCache,
@@ -147,7 +148,12 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
     }
   };
 
-  const revise = (row: NamespaceRow, namespace: string, { states, checkpoint }: Revision): void => {
+  const revise = (
+    row: NamespaceRow,
+    namespace: string,
+    { states }: Revision,
+    checkpoint: CheckpointChange | undefined,
+  ): void => {
     for (const state of [...states, ...(checkpoint?.states ?? [])]) assertState(state);
     if (checkpoint && checkpoint.seq < row.base) return;
     for (const state of states) {
@@ -226,7 +232,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
       return reading(() => tables.namespaces(page));
     },
 
-    async atHead(namespace, { after, limit, write, work }) {
+    async atHead(namespace, { after, limit, write, checkpoint, work }) {
       if (!write) enter(namespace);
       else enterForWriting(namespace);
       assertLimit(limit);
@@ -236,7 +242,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
         if (head - Math.max(after, base) > limit) return false;
         const entries = row ? tables.entries(namespace, after, limit) : [];
         const revision = runOn(work(entries, head), (refs) => statesOf(refs, tables, namespace));
-        if (row && revision && write) revise(row, namespace, revision);
+        if (row && revision && write) revise(row, namespace, revision, checkpoint);
         return true;
       };
       return write ? queue.alone(run) : reading(() => inSnapshot(db, run));

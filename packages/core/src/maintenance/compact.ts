@@ -7,7 +7,7 @@ import { QavrError } from "../errors/qavr-error.js";
 import { decodeEpisode } from "../ledger/episode-record.js";
 import { SCOPES, textOfValue } from "../ledger/state-keys.js";
 import { stateAddress } from "../store/state-address.js";
-import type { Revision, StateRef, Store } from "../store/store.js";
+import type { CheckpointChange, StateRef, Store } from "../store/store.js";
 import { type Fold, LedgerReplay } from "./ledger-replay.js";
 import { PROGRESS, type Progress } from "./progress.js";
 import { isSame, settle, TAIL } from "./rebuild.js";
@@ -112,15 +112,12 @@ async function tryOnce(
   if (!differences || (unexpected && dropped.length > 0) || (await replay.advance()) !== fold) return undefined;
   if (unexpected) throw notFollowing(namespace, unexpected);
   for await (const checkpoint of replay.beginnings(last)) {
-    if (!(await writeAtHead(store, namespace, replay, fold, () => ({ states: [], checkpoint })))) return undefined;
+    if (!(await writeAtHead(store, namespace, replay, fold, [], checkpoint))) return undefined;
   }
   for (let start = 0; start < dropped.length; start += TOGETHER) {
     const some = dropped.slice(start, start + TOGETHER);
-    const isWritten = await writeAtHead(store, namespace, replay, fold, () => ({
-      states: some.map((ref) => ({ ...ref, value: fold.state(ref) ?? null })),
-      checkpoint: { seq: last, states: some.map((ref) => ({ ...ref, value: null })) },
-    }));
-    if (!isWritten) return undefined;
+    const checkpoint = { seq: last, states: some.map((ref) => ({ ...ref, value: null })) };
+    if (!(await writeAtHead(store, namespace, replay, fold, some, checkpoint))) return undefined;
   }
   return {
     namespace,
@@ -131,13 +128,17 @@ async function tryOnce(
   };
 }
 
-/** Writes at the head while the stored states follow from the fold. Returns false, having written nothing, when they do not any more. */
+/**
+ * Writes the fold's states and a checkpoint while the stored states follow from the fold. Returns false, having written nothing, when they
+ * do not any more.
+ */
 async function writeAtHead(
   store: Store,
   namespace: string,
   replay: LedgerReplay,
   fold: Fold,
-  revise: () => Revision,
+  written: readonly StateRef[],
+  checkpoint: CheckpointChange,
 ): Promise<boolean> {
   const touched = new Map<string, StateRef>();
   for (;;) {
@@ -146,6 +147,7 @@ async function writeAtHead(
       after: fold.entries,
       limit: TAIL,
       write: true,
+      checkpoint,
       *work(entries, head) {
         isCurrent = replay.follow(entries, head);
         if (!isCurrent) return undefined;
@@ -154,7 +156,8 @@ async function writeAtHead(
         const refs = [...touched.values()];
         const stored = yield refs;
         isCurrent = refs.every((ref, place) => isSame(stored[place], fold.state(ref)));
-        return isCurrent ? revise() : undefined;
+        if (!isCurrent) return undefined;
+        return { states: written.map((ref) => ({ ...ref, value: fold.state(ref) ?? null })) };
       },
     });
     if (done) return isCurrent;

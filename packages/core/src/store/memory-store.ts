@@ -105,7 +105,7 @@ export function memoryStore(): Store {
       return page([...spaces.keys()], options);
     },
 
-    async atHead(namespace, { after, limit, write: writes, work }) {
+    async atHead(namespace, { after, limit, write: writes, checkpoint: change, work }) {
       enter(namespace);
       assertLimit(limit);
       const target = spaces.get(namespace);
@@ -116,7 +116,7 @@ export function memoryStore(): Store {
         refs.map(({ scope, id }) => target?.scopes.get(scope)?.get(id)),
       );
       if (!target || !revision || !writes) return true;
-      const { checkpoint = { seq: base, states: [] } } = revision;
+      const checkpoint = change ?? { seq: base, states: [] };
       for (const state of [...revision.states, ...checkpoint.states]) assertState(state);
       if (checkpoint.seq < base) return true;
       for (const state of revision.states) write(target.scopes, state);

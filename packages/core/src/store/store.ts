@@ -140,6 +140,13 @@ export interface HeadWork {
   /** True locks the head, and writes the states that the work returns. Otherwise the work only reads. */
   readonly write: boolean;
   /**
+   * The new beginning of the ledger, at most the head: entries up to its place are dropped together with the revision that the work
+   * returns, and not at all where it returns none. Their keys stay taken, for ever, and answer as before. At the place of the present
+   * checkpoint only its states change; before that place nothing at all is written. Known in advance, so that writers need not wait
+   * while a store prepares it. Only for stores with {@link Store.readCheckpoint}.
+   */
+  readonly checkpoint?: CheckpointChange | undefined;
+  /**
    * Gets the entries after `after` and the head. Yields states that it needs, as a {@link Reduction} does, and returns what to write,
    * undefined for nothing. May run more than once, each time on the current moment; the last run counts.
    */
@@ -160,12 +167,6 @@ export interface CheckpointChange {
 /** A change of a namespace that adds no entry. */
 export interface Revision {
   readonly states: readonly StateWrite[];
-  /**
-   * The new beginning of the ledger, at most the head: entries up to its place are dropped. Their keys stay taken, for ever, and answer as
-   * before. At the place of the present checkpoint only its states change; a revision before that place changes nothing at all. Only for
-   * stores with {@link Store.readCheckpoint}.
-   */
-  readonly checkpoint?: CheckpointChange;
 }
 
 /** A part of a store's data that differs from what was written. */

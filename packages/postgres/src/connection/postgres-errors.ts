@@ -103,6 +103,16 @@ export function isTransient(error: unknown): boolean {
   return state === "40001" || state === "40P01";
 }
 
+/** True when a row was inserted whose key another transaction has taken. */
+export function isUniqueViolation(error: unknown): boolean {
+  return sqlState(error) === "23505";
+}
+
+/** The error of a transaction that another one has overtaken: the next try sees what that has done. */
+export function overtaken(): Error {
+  return Object.assign(new Error("Another transaction was faster."), { code: "40001" });
+}
+
 /** True when a statement waited for a lock for as long as it may. */
 export function isLockTimeout(error: unknown): boolean {
   return sqlState(error) === "55P03";

@@ -20,7 +20,6 @@ export async function workAtHead(
   const steps = work(entries, head);
   let step = steps.next();
   while (!step.done) step = steps.next((await sql.statesOf(connection, namespace, step.value)).values);
-  const { states = [], checkpoint } = step.value ?? {};
-  for (const state of [...states, ...(checkpoint?.states ?? [])]) assertState(state);
+  for (const state of step.value?.states ?? []) assertState(state);
   return { done: true, revision: step.value };
 }

@@ -39,6 +39,12 @@ export interface KeptRows {
   readonly isListed: boolean;
 }
 
+/** A later beginning of a ledger, or a change of its checkpoint. */
+export interface LaterBeginning {
+  readonly before: LedgerEnds;
+  readonly after: LedgerEnds;
+}
+
 /** The SQL of checks, of checkpoints and of compacted entries, for one schema. Pages are in order. */
 export interface CheckpointSql {
   namespaces(connection: Connection, after: string | undefined, limit: number): Promise<readonly NamedRows[]>;
@@ -66,7 +72,8 @@ export interface CheckpointSql {
   dropEntries(connection: Connection, namespace: string, entries: readonly DroppedColumns[]): Promise<void>;
   /** Changes states of a checkpoint, each at most once. Returns the sum of its digests afterwards. Several statements. */
   changeStates(connection: Connection, ends: LedgerEnds, states: readonly StateWrite[]): Promise<Uint8Array>;
-  setBase(connection: Connection, ends: LedgerEnds): Promise<void>;
+  /** Sets the beginning of a ledger; false when it is not the one `before`. */
+  setBase(connection: Connection, beginning: LaterBeginning): Promise<boolean>;
 }
 
 /** States of a checkpoint that are read at once. */
@@ -109,7 +116,8 @@ export function checkpointSql(schemaName: string): CheckpointSql {
       insert into ${schema}.checkpoint_state (namespace, address, scope, id, value)
       select $1, * from unnest($2::uuid[], $3::bytea[], $4::bytea[], $5::bytea[])`),
     setBase: statement(`
-      update ${schema}.namespace set base = $2, base_digest = $3, checkpoint_digest = $4 where id = $1`),
+      update ${schema}.namespace set base = $2, base_digest = $3, checkpoint_digest = $4
+      where id = $1 and base = $5 and checkpoint_digest = $6 returning base`),
   } satisfies Record<string, Statement>;
   // Jumps from one namespace to the next by the primary key, so that the number of rows does not matter.
   const kept = Object.fromEntries(
@@ -229,9 +237,11 @@ export function checkpointSql(schemaName: string): CheckpointSql {
       return sum;
     },
 
-    async setBase(connection, { namespace, base, baseDigest, checkpointDigest }) {
-      const values = [base, Buffer.from(baseDigest), Buffer.from(checkpointDigest)];
-      await connection.rows(sql.setBase, [nameId(namespace), ...values]);
+    async setBase(connection, { before, after }) {
+      const { namespace, base, baseDigest, checkpointDigest } = after;
+      const expected = [before.base, Buffer.from(before.checkpointDigest)];
+      const values = [base, Buffer.from(baseDigest), Buffer.from(checkpointDigest), ...expected];
+      return (await connection.rows(sql.setBase, [nameId(namespace), ...values])).length > 0;
     },
   };
 }

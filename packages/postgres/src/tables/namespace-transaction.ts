@@ -40,6 +40,8 @@ export interface LockingOptions extends Limits, ServerFacts {
   readonly place: string;
   readonly schema: string;
   readonly nodeOf: NodeOf;
+  /** Runs before the lock is taken, in the same transaction. */
+  readonly beforeLock?: ((connection: Connection) => Promise<void>) | undefined;
   /** True for work that closing does not wait for. @default false */
   readonly lasting?: boolean;
 }
@@ -58,7 +60,18 @@ const RETRY_FOR = 3_000;
  * @throws STORE_COMMIT_UNKNOWN when this cannot be found out, the errors of `work`, and errors of the server
  */
 export async function withLockedNamespace<Result>(
-  { source, sql, place, rowLevelSecurity, sharded, schema, nodeOf, lasting = false, ...limited }: LockingOptions,
+  {
+    source,
+    sql,
+    place,
+    rowLevelSecurity,
+    sharded,
+    schema,
+    nodeOf,
+    beforeLock,
+    lasting = false,
+    ...limited
+  }: LockingOptions,
   namespace: string,
   work: (locked: LockedNamespace) => Promise<Result>,
   maybeKept = false,
@@ -77,10 +90,11 @@ export async function withLockedNamespace<Result>(
         return row;
       };
       const tryOnce = (connection: Connection): Promise<Result> =>
-        inTransaction(connection, `${begin}${sql.lockHead(namespace)}`, (rows, commit) =>
-          work({
+        inTransaction(connection, beforeLock ? begin : `${begin}${sql.lockHead(namespace)}`, async (rows, commit) => {
+          await beforeLock?.(connection);
+          return work({
             connection,
-            row: locked(rows),
+            row: locked(beforeLock ? await connection.script(sql.lockHead(namespace)) : rows),
             isSharded: sharded,
             async create() {
               for (;;) {
@@ -98,8 +112,8 @@ export async function withLockedNamespace<Result>(
               committing = false;
               return askedAt;
             },
-          }),
-        );
+          });
+        });
       const node = sharded ? await nodeOf(nameId(namespace)) : undefined;
       return await source.use(tryOnce, { lasting, node });
     } catch (error) {

@@ -1,26 +1,56 @@
-import type { QavrError } from "@qavr/core";
-import { type ChainedEntry, type CheckpointChange, chainedEntries, type LedgerEnds } from "@qavr/core/store";
+import { QavrError } from "@qavr/core";
+import { type ChainedEntry, type CheckpointChange, chainedEntries, type LedgerEnds, sameBytes } from "@qavr/core/store";
 import type { Connection } from "../connection/connections.js";
-import { damagedEntry } from "../connection/postgres-errors.js";
-import type { CheckpointSql } from "../tables/checkpoint-sql.js";
+import { damagedEntry, isUniqueViolation, overtaken } from "../connection/postgres-errors.js";
+import type { CheckpointSql, LaterBeginning } from "../tables/checkpoint-sql.js";
 import { digests } from "../tables/digests.js";
+
+interface DropOptions {
+  readonly sql: CheckpointSql;
+  readonly place: string;
+}
 
 /** Entries dropped at once. */
 const PAGE = 1_000;
 
 /**
- * Drops the beginning of a ledger, keeping its keys, and changes the checkpoint. Requires the lock of the namespace; the caller writes the
- * states at the head.
+ * Drops the beginning of a ledger, keeping its keys, and changes the checkpoint. The transaction must then lock the namespace and set its
+ * row from `before` to `after`, or roll back: so writers do not wait for the longest part. Undefined, with nothing done, when the ledger
+ * begins later already, or ends earlier.
  *
  * @param change its states each at most once
- * @throws STORE_CORRUPT for a damaged entry among the dropped ones
+ * @throws STORE_CORRUPT for a damaged entry among the dropped ones, {@link overtaken} when another transaction drops at the same time
  */
 export async function dropBeginning(
   connection: Connection,
+  namespace: string,
+  change: CheckpointChange,
+  options: DropOptions,
+): Promise<LaterBeginning | undefined> {
+  const { sql } = options;
+  const before = await sql.ends(connection, namespace);
+  if (!before || change.seq < before.base || change.seq > before.head) return undefined;
+  try {
+    return { before, after: await drop(connection, before, change, options) };
+  } catch (error) {
+    if (isUniqueViolation(error)) throw overtaken();
+    if (!QavrError.isInstance(error, "STORE_CORRUPT")) throw error;
+    // Entries that another transaction has just dropped look damaged.
+    const now = await sql.ends(connection, namespace);
+    throw now && isSameBeginning(now, before) ? error : overtaken();
+  }
+}
+
+function isSameBeginning(a: LedgerEnds, b: LedgerEnds): boolean {
+  return a.base === b.base && sameBytes(a.checkpointDigest, b.checkpointDigest);
+}
+
+async function drop(
+  connection: Connection,
   ends: LedgerEnds,
   { seq: through, states }: CheckpointChange,
-  { sql, place }: { readonly sql: CheckpointSql; readonly place: string },
-): Promise<void> {
+  { sql, place }: DropOptions,
+): Promise<LedgerEnds> {
   const { namespace } = ends;
   const corrupt = (seq: number): QavrError => damagedEntry(place, seq);
   let last = { seq: ends.base, digest: ends.baseDigest };
@@ -33,5 +63,5 @@ export async function dropBeginning(
     last = page.at(-1) as ChainedEntry;
   }
   const checkpointDigest = await sql.changeStates(connection, ends, states);
-  await sql.setBase(connection, { ...ends, base: through, baseDigest: last.digest, checkpointDigest });
+  return { ...ends, base: through, baseDigest: last.digest, checkpointDigest };
 }

@@ -1,11 +1,11 @@
 import type { Store } from "@qavr/core";
-import { type CommitReceipt, type LedgerEnds, type StateWrite, stateAddress } from "@qavr/core/store";
-import type { Connections, Limits } from "../connection/connections.js";
-import { isInDoubt, isTransient, toStoreError } from "../connection/postgres-errors.js";
+import { assertState, type CommitReceipt, type StateWrite, stateAddress } from "@qavr/core/store";
+import type { Connection, Connections, Limits } from "../connection/connections.js";
+import { isInDoubt, isTransient, overtaken, toStoreError } from "../connection/postgres-errors.js";
 import type { KnownStates } from "../reading/known-states.js";
 import type { Announcement } from "../reading/notifications.js";
 import { workAtHead } from "../reading/work-at-head.js";
-import type { CheckpointSql } from "../tables/checkpoint-sql.js";
+import type { CheckpointSql, LaterBeginning } from "../tables/checkpoint-sql.js";
 import { nameId } from "../tables/digests.js";
 import type { LedgerSql } from "../tables/ledger-sql.js";
 import { ABSENT } from "../tables/moment.js";
@@ -47,6 +47,7 @@ interface WaitingCommit extends CommitCall {
 interface WaitingWork {
   readonly alone: true;
   readonly work: (locked: LockedNamespace) => Promise<unknown>;
+  readonly beforeLock: LockingOptions["beforeLock"];
   resolve(result: unknown): void;
   reject(error: unknown): void;
 }
@@ -72,8 +73,10 @@ export function writer({
     const group = new CommitGroup(namespace, first?.alone ? [] : commits, sql, states);
     const run = async (facts: ServerFacts): Promise<void> => {
       const locking: LockingOptions = { ...options, ...facts, source, sql };
-      if (first?.alone) first.resolve(await withLockedNamespace({ ...locking, lasting: true }, namespace, first.work));
-      else await commitTogether(locking, namespace, commits, group);
+      if (first?.alone) {
+        const { beforeLock, work, resolve } = first;
+        resolve(await withLockedNamespace({ ...locking, beforeLock, lasting: true }, namespace, work));
+      } else await commitTogether(locking, namespace, commits, group);
     };
     try {
       await onTables(run);
@@ -123,9 +126,13 @@ export function writer({
     return withLockedNamespace(locking, namespace, (locked) => group.run(locked), group.isInDoubt);
   };
 
-  const alone = <Result>(namespace: string, work: (locked: LockedNamespace) => Promise<Result>): Promise<Result> =>
+  const alone = <Result>(
+    namespace: string,
+    work: (locked: LockedNamespace) => Promise<Result>,
+    beforeLock?: LockingOptions["beforeLock"],
+  ): Promise<Result> =>
     new Promise<Result>((resolve, reject) => {
-      queue.add(namespace, { alone: true, work, resolve: resolve as (result: unknown) => void, reject });
+      queue.add(namespace, { alone: true, work, beforeLock, resolve: resolve as (result: unknown) => void, reject });
     });
 
   return {
@@ -134,18 +141,22 @@ export function writer({
         queue.add(namespace, { alone: false, entries, reduce, resolve, reject });
       }),
 
-    atHead: (namespace, { after, limit, work }) =>
-      alone(namespace, async ({ connection, row, isSharded, commit }) => {
+    atHead(namespace, { checkpoint, ...given }) {
+      let beginning: LaterBeginning | undefined;
+      const beforeLock = async (connection: Connection): Promise<void> => {
+        if (!checkpoint) return;
+        for (const state of checkpoint.states) assertState(state);
+        const change = { ...checkpoint, states: lastOfEach(checkpoint.states) };
+        beginning = await dropBeginning(connection, namespace, change, { sql: checkpoints, place });
+      };
+      const workNow = async ({ connection, row, isSharded, commit }: LockedNamespace): Promise<boolean> => {
+        // First of all: the check of the head must not look for entries that are dropped.
+        if (row && beginning && !(await checkpoints.setBase(connection, beginning))) throw overtaken();
         if (row) await sql.head(connection, namespace);
         const ends = row && { head: row.head, base: row.base };
-        const { done, revision } = await workAtHead(connection, { sql, namespace, ends, after, limit, work });
-        const { checkpoint } = revision ?? {};
+        const { done, revision } = await workAtHead(connection, { sql, namespace, ends, ...given });
         if (!row || !revision || (checkpoint && checkpoint.seq < row.base)) return done;
-        if (checkpoint) {
-          const whole = (await checkpoints.ends(connection, namespace)) as LedgerEnds;
-          const change = { ...checkpoint, states: lastOfEach(checkpoint.states) };
-          await dropBeginning(connection, whole, change, { sql: checkpoints, place });
-        }
+        if (checkpoint && !beginning) throw overtaken();
         const written = lastOfEach(revision.states);
         if (written.length === 0) {
           // Readers and other writers see the same states as before.
@@ -159,7 +170,9 @@ export function writer({
         states.replaced(namespace, moment, { askedAt, answeredAt: performance.now() });
         announce({ namespace, revision: moment.revision });
         return done;
-      }),
+      };
+      return alone(namespace, workNow, checkpoint && beforeLock);
+    },
 
     eraseNamespace(namespace) {
       let asked = false;

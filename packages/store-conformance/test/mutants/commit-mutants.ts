@@ -166,7 +166,7 @@ export const commitMutants: readonly Mutant[] = [
       async atHead(namespace, given) {
         const entries = await store.readEntries(namespace, { limit: 10_000 });
         const noting = withRevision(given, (revision) => {
-          const through = revision.checkpoint?.seq ?? 0;
+          const through = given.checkpoint?.seq ?? 0;
           for (const { key, seq } of entries) if (seq <= through) dropped.add(address(namespace, key));
           return revision;
         });
@@ -184,26 +184,18 @@ export const commitMutants: readonly Mutant[] = [
   }),
 
   mutant("keeps the states of a checkpoint that a later one removes", "checkpoints", (store) => ({
-    atHead: (namespace, given) =>
-      store.atHead(
-        namespace,
-        withRevision(given, ({ checkpoint, ...revision }) =>
-          checkpoint
-            ? { ...revision, checkpoint: { ...checkpoint, states: checkpoint.states.filter(({ value }) => value) } }
-            : revision,
-        ),
-      ),
+    atHead: (namespace, { checkpoint, ...given }) =>
+      store.atHead(namespace, {
+        ...given,
+        checkpoint: checkpoint && { ...checkpoint, states: checkpoint.states.filter(({ value }) => value) },
+      }),
   })),
 
   mutant("writes the states of a revision whose checkpoint is out of date", "checkpoints", (store) => ({
     async atHead(namespace, given) {
       const base = (await store.readCheckpoint?.(namespace))?.seq ?? 0;
-      return store.atHead(
-        namespace,
-        withRevision(given, (revision) =>
-          revision.checkpoint && revision.checkpoint.seq < base ? { states: revision.states } : revision,
-        ),
-      );
+      const isLate = given.checkpoint && given.checkpoint.seq < base;
+      return store.atHead(namespace, isLate ? { ...given, checkpoint: undefined } : given);
     },
   })),
 

@@ -173,7 +173,7 @@ export function verifying(
     async atHead(namespace, given) {
       const chained = await chain(namespace);
       const noting = withRevision(given, (revision) => {
-        const base = chained[revision.checkpoint?.seq ?? 0];
+        const base = chained[given.checkpoint?.seq ?? 0];
         if (base) bases.set(namespace, base);
         return revision;
       });
