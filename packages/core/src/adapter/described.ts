@@ -1,6 +1,5 @@
-import { hashedVector } from "../embedding/hashed-vector.js";
+import { hashedTexts } from "../embedding/hashed-texts.js";
 import { dot } from "../scoring/vectors.js";
-import { recentMap } from "./recent-map.js";
 
 /** Something that a model chooses by its description: a tool, a skill. */
 export interface Described {
@@ -18,22 +17,15 @@ export interface DescribedHit {
   readonly similarity: number;
 }
 
-/** Texts whose vectors are kept. */
-const MOST_VECTORS = 4_000;
-
 /** Searches lists of described things, and keeps the vectors of their texts. Best first; equal ones keep the order of the list. */
 export function describedSearch(): (things: readonly Described[], request: string) => DescribedHit[] {
-  const vectors = recentMap<string, ReturnType<typeof hashedVector>>(MOST_VECTORS);
-  const vectorOf = (text: string): ReturnType<typeof hashedVector> => {
-    if (!vectors.has(text)) vectors.set(text, hashedVector(text));
-    return vectors.get(text);
-  };
+  const hashed = hashedTexts();
   return (things, request) => {
-    const asked = hashedVector(request);
+    const asked = hashed(request);
     return things
       .map(({ name, description }) => {
         const text = `${name}: ${description}`;
-        const vector = vectorOf(text);
+        const vector = hashed(text);
         return { id: name, text, similarity: vector && asked ? dot(vector, asked) : 0 };
       })
       .sort((a, b) => b.similarity - a.similarity);

@@ -1,3 +1,4 @@
+export { type RecentMap, recentMap } from "../embedding/recent-map.js";
 export { checkOutcome } from "../engine/check.js";
 export { checkLoop, type LoopFinding, readLoop } from "../engine/check-loop.js";
 export { ignored } from "../engine/outcomes.js";
@@ -17,6 +18,7 @@ export {
   whole,
 } from "../errors/field-rules.js";
 export { illegalOption, quoted } from "../errors/illegal-option.js";
+export { addMembers, withMembers } from "../resilience/with-members.js";
 export { RECENT_FROM, type Recency, withRecency } from "../scoring/recency.js";
 export { assertName } from "../store/validate.js";
 export {
@@ -88,7 +90,6 @@ export {
   procedureListing,
 } from "./procedure-tools.js";
 export { excerpt, promptLine } from "./prompt-line.js";
-export { type RecentMap, recentMap } from "./recent-map.js";
 export {
   byRank,
   createRunKit,
@@ -115,5 +116,4 @@ export {
 } from "./run-session.js";
 export { sha256 } from "./sha256.js";
 export { storeProblem } from "./store-problem.js";
-export { addMembers, withMembers } from "./with-members.js";
 export { worthShowing } from "./worth-showing.js";

@@ -21,18 +21,9 @@ export const SHARED_LOG_CODES = {
 export type SharedLogCode = keyof typeof SHARED_LOG_CODES;
 
 /** Codes of conditions that stop learning. Without a logger the first line of each becomes a process warning. */
-export const WARNED_LOG_CODES = [
-  "RANKING_FAILED",
-  "EVALUATE_FAILED",
-  "OUTCOME_NOT_RECORDED",
-  "STORE_UNUSABLE",
-  "NOTHING_TO_CHOOSE_FROM",
-  "NOTHING_JUDGED",
-  "OUTCOMES_MISSING",
-  "IDS_CHANGE",
-  "REWARDS_EQUAL",
-  "SIMILARITIES_TIED",
-] as const;
+export const WARNED_LOG_CODES: readonly SharedLogCode[] = (Object.keys(SHARED_LOG_CODES) as SharedLogCode[]).filter(
+  (code) => code !== "EPISODE_NOT_RESUMED",
+);
 
 /** Fields of one log line. */
 export interface LineFields {

@@ -1,4 +1,5 @@
 import { QavrError } from "../errors/qavr-error.js";
+import { BOUNDED, UNBOUNDED } from "../resilience/resilient-store.js";
 import type { Store } from "../store/store.js";
 import { processOf } from "./log-codes.js";
 
@@ -127,21 +128,18 @@ export function lazyStore(identity: Pick<Store, "name" | "capabilities">, open: 
     );
     return opening;
   };
+  const methods = [...BOUNDED, ...UNBOUNDED].map((name) => [
+    name,
+    async (...given: unknown[]) => {
+      const ready = await opened();
+      return (ready[name] as ((...given: unknown[]) => unknown) | undefined)?.apply(ready, given);
+    },
+  ]);
   return {
     ...identity,
+    ...(Object.fromEntries(methods) as Store),
     // A store that is not open yet, or keeps no log of changes: every state may have changed since any cursor.
     changesSince: (namespace, cursor) => store?.changesSince?.(namespace, cursor) ?? { cursor: 0, written: undefined },
-    refresh: async (...args) => (await opened()).refresh?.(...args),
-    commit: async (...args) => (await opened()).commit(...args),
-    readStates: async (...args) => (await opened()).readStates(...args),
-    scanStates: async (...args) => (await opened()).scanStates(...args),
-    readEntries: async (...args) => (await opened()).readEntries(...args),
-    findKey: async (...args) => (await opened()).findKey(...args),
-    head: async (...args) => (await opened()).head(...args),
-    namespaces: async (...args) => (await opened()).namespaces(...args),
-    atHead: async (...args) => (await opened()).atHead(...args),
-    readCheckpoint: async (...args) => (await opened()).readCheckpoint?.(...args),
-    eraseNamespace: async (...args) => (await opened()).eraseNamespace(...args),
     async close() {
       if (closed) return;
       closed = true;

@@ -163,7 +163,7 @@ export function createRunKit<Code extends string = never>({
         const inSession = session !== undefined && request.record !== false;
         const ranking = await (inSession ? session.rank(request) : engine.rank(request));
         if (ranking.degraded && throws) throw degradation(ranking.degraded);
-        tasks.track(watch.ranked(request, ranking));
+        tasks.track(watch.ranked(request.namespace, ranking));
         const items = minWorth === undefined ? ranking.items : worthShowing(ranking, minWorth);
         if (items.length < ranking.items.length && ranking.episode !== "") {
           (session?.shown ?? narrowed)(

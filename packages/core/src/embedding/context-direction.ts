@@ -1,4 +1,5 @@
 import { addScaled, dot } from "../scoring/vectors.js";
+import { recentMap } from "./recent-map.js";
 import { textHash } from "./text-hash.js";
 
 /** The context of a request that names none: it has no direction and is not counted. */
@@ -13,7 +14,7 @@ const WEIGHT = 0.5;
 /** Contexts whose directions are remembered. */
 const REMEMBERED = 1_000;
 
-const directions = new Map<string, Float32Array>();
+const directions = recentMap<string, Float32Array>(REMEMBERED);
 
 /**
  * Turns a request towards the direction of its context, in place: `q += 0.5 · |q| · c(context)`.
@@ -34,7 +35,6 @@ function directionOf(context: string, dims: number): Float32Array {
   if (known) return known;
   const direction = new Float32Array(dims);
   for (let i = 0; i < dims; i++) direction[i] = (textHash(context, i + 1) & 1 ? 1 : -1) / Math.sqrt(dims);
-  if (directions.size >= REMEMBERED) directions.delete(directions.keys().next().value as string);
   directions.set(key, direction);
   return direction;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { dot } from "../scoring/vectors.js";
-import { HashedTexts } from "./hashed-texts.js";
+import { hashedTexts } from "./hashed-texts.js";
 import { hashedVector } from "./hashed-vector.js";
 import { type Found, smoothed } from "./smoothing.js";
 
@@ -83,25 +83,25 @@ describe("smoothed", () => {
   });
 });
 
-describe("HashedTexts", () => {
+describe("hashedTexts", () => {
   it("gives each text its hashed vector, once computed from memory", () => {
-    const texts = new HashedTexts();
-    const first = texts.vector(REFUND);
+    const texts = hashedTexts();
+    const first = texts(REFUND);
     expect(first).toEqual(hashedVector(REFUND));
-    expect(texts.vector(REFUND)).toBe(first);
-    expect(texts.vector("…")).toBeUndefined();
-    expect(texts.vector("…")).toBeUndefined();
+    expect(texts(REFUND)).toBe(first);
+    expect(texts("…")).toBeUndefined();
+    expect(texts("…")).toBeUndefined();
   });
 
   it("lets go of the least recently used", () => {
-    const texts = new HashedTexts();
-    const [used, unused] = [texts.vector("used often"), texts.vector("used once")];
+    const texts = hashedTexts();
+    const [used, unused] = [texts("used often"), texts("used once")];
     for (let i = 0; i < 4_095; i++) {
-      texts.vector(`filler ${i}`);
-      texts.vector("used often");
+      texts(`filler ${i}`);
+      texts("used often");
     }
-    expect(texts.vector("used often")).toBe(used);
-    expect(texts.vector("used once")).not.toBe(unused);
-    expect(texts.vector("used once")).toEqual(unused);
+    expect(texts("used often")).toBe(used);
+    expect(texts("used once")).not.toBe(unused);
+    expect(texts("used once")).toEqual(unused);
   });
 });

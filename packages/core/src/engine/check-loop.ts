@@ -26,11 +26,11 @@ const FIXES = {
 /** Fewest runs for most checks. */
 export const LOOP_RUNS = 50;
 /** Fewest ended runs for the finding that none was judged. */
-export const UNJUDGED_RUNS = 20;
+const UNJUDGED_RUNS = 20;
 /** Entries that are looked at: two for most runs. */
 const LATEST_ENTRIES = 4 * LOOP_RUNS;
 /** Fewest retrievals with evidence for the finding that no more is found than shown. */
-const LEARNED_RETRIEVALS = 10;
+const LEARNED_RETRIEVALS = 8;
 /** Least share that counts as the rule. */
 const MOST = 0.5;
 /** Similarities closer than this are the same. */
@@ -75,8 +75,16 @@ export function checkLoop({ events, memories }: LoopSample): LoopFinding[] {
       `The latest ${known.length} outcomes say that a run ended, and none was judged, so little is learned.`,
     );
   }
-  if (over.size < LOOP_RUNS) return found;
   const retrievals = exposuresIn(events);
+  const isLoaded = loadedCollections(events);
+  const learned = retrievals.filter(({ order, collection }) => order === "learned" && !isLoaded.has(collection));
+  if (learned.length >= LEARNED_RETRIEVALS && learned.every(({ notShown }) => notShown.length === 0)) {
+    say(
+      "NOTHING_TO_CHOOSE_FROM",
+      `The latest ${learned.length} searches found no more memories than were shown, so learning can reorder them and never bring in a better one.`,
+    );
+  }
+  if (over.size < LOOP_RUNS) return found;
 
   const rewarded = [...over].filter((episode) => rewards.has(episode)).length;
   if (rewarded < over.size * MOST) {
@@ -102,14 +110,6 @@ export function checkLoop({ events, memories }: LoopSample): LoopFinding[] {
       `In ${tied} of the latest ${retrievals.length} retrievals all candidates were equally similar.`,
     );
   }
-  const isLoaded = loadedCollections(events);
-  const learned = retrievals.filter(({ order, collection }) => order === "learned" && !isLoaded.has(collection));
-  if (learned.length >= LEARNED_RETRIEVALS && learned.every(({ notShown }) => notShown.length === 0)) {
-    say(
-      "NOTHING_TO_CHOOSE_FROM",
-      `The latest ${learned.length} searches found no more memories than were shown, so learning can reorder them and never bring in a better one.`,
-    );
-  }
   return found;
 }
 
@@ -117,7 +117,7 @@ export function checkLoop({ events, memories }: LoopSample): LoopFinding[] {
  * The collections whose memories the runs load, such as skills and tools. A run's outcome is a vote on each memory that it loaded, so learning
  * tells these apart although all are shown.
  */
-export function loadedCollections(events: readonly HistoryEvent[]): ReadonlySet<string> {
+function loadedCollections(events: readonly HistoryEvent[]): ReadonlySet<string> {
   const uses = events.flatMap((event) => (event.type === "outcome" ? (event.used ?? []) : []));
   const ids = new Set(uses.flatMap(({ id, by }) => (by === "skill" ? [id] : [])));
   const shown = exposuresIn(events).filter(({ items }) => items.some(({ id }) => ids.has(id)));

@@ -6,5 +6,4 @@ export { explain } from "./explain.js";
 export { logCaps } from "./log-caps.js";
 export { readHistory, readMemories } from "./reads.js";
 export { reconsidered } from "./refused-outcomes.js";
-export { refuseReport } from "./refused-reports.js";
 export { statusOf } from "./status.js";

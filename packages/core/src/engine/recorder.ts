@@ -1,3 +1,4 @@
+import { QavrError } from "../errors/qavr-error.js";
 import { encodeEvent } from "../ledger/event-codec.js";
 import type {
   EditPolicy,
@@ -25,10 +26,12 @@ export interface Recorder {
   ): Promise<QueueReceipt | undefined>;
   /** Sends again the entries whose commit failed before, and nothing else. @throws the store's codes; the episode keeps them then */
   recordUnsent(episode: OpenEpisode): Promise<void>;
-  /** Commits one entry to the store and turns a conflict into its error. */
-  commit(namespace: string, entry: LedgerEntry): Promise<CommitReceipt>;
-  /** The same for an outcome: while the store is out of reach it may wait in the outbox. */
-  commitOutcome(namespace: string, entry: LedgerEntry): Promise<QueueReceipt>;
+  /**
+   * Commits one entry and turns a conflict into its error.
+   *
+   * @param mayWait True where it may wait in the outbox while the store is out of reach. @default false
+   */
+  commit(namespace: string, entry: LedgerEntry, mayWait?: boolean): Promise<QueueReceipt>;
 }
 
 export interface RecorderOptions {
@@ -108,7 +111,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       // Another process resumes a suspended episode from the store, so it must not wait in this one's outbox.
       const receipts = await send(episode, entries, state === "suspended" ? commitAll : commitOrQueue);
       const receipt = last && receipts.at(-1);
-      if (receipt) await assertNoConflict(receipt, last);
+      if (receipt) assertNoConflict(receipt, last);
       return receipt;
     },
 
@@ -116,15 +119,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
       if (episode.unsent.length > 0) await send(episode, episode.unsent, commitAll);
     },
 
-    async commit(namespace, entry) {
-      const [receipt] = await commitAll(namespace, [entry]);
-      await assertNoConflict(receipt as CommitReceipt, entry);
-      return receipt as CommitReceipt;
-    },
-
-    async commitOutcome(namespace, entry) {
-      const [receipt] = await commitOrQueue(namespace, [entry]);
-      await assertNoConflict(receipt as QueueReceipt, entry);
+    async commit(namespace, entry, mayWait = false) {
+      const [receipt] = await (mayWait ? commitOrQueue : commitAll)(namespace, [entry]);
+      assertNoConflict(receipt as QueueReceipt, entry);
       return receipt as QueueReceipt;
     },
   };
@@ -139,8 +136,17 @@ export function outcomeKey(idempotencyKey: string): string {
   return `outcome:key:${idempotencyKey}`;
 }
 
-async function assertNoConflict({ status, seq }: QueueReceipt, { key }: LedgerEntry): Promise<void> {
-  if (status === "conflict") throw (await import("./conflict.js")).conflict(key, seq);
+function assertNoConflict({ status, seq }: QueueReceipt, { key }: LedgerEntry): void {
+  if (status === "conflict") throw conflict(key, seq);
+}
+
+/** For an idempotency key that another outcome has used, at place `seq`. */
+export function conflict(key: string, seq: number): QavrError {
+  return new QavrError(
+    "IDEMPOTENCY_CONFLICT",
+    `The idempotency key ${key} was used for another outcome (entry ${seq}). Choose a new key for a new outcome.`,
+    { details: { key, seq } },
+  );
 }
 
 /** The exposure with at most `limit` candidates: the first ones and everything that was ranked into the list. */

@@ -7,11 +7,10 @@ import { isOutOfReach } from "../resilience/store-failure.js";
 import type { LedgerEntry, SequencedEntry, TakenKey } from "../store/store.js";
 import { takenBy } from "../store/write-overlay.js";
 import type { CheckedOutcome } from "./check.js";
-import { conflict } from "./conflict.js";
 import type { Shown } from "./episodes/open-episodes.js";
 import { idOf, shownIn, shownInRecord } from "./episodes/shown.js";
 import type { EngineParts } from "./parts.js";
-import { outcomeKey } from "./recorder.js";
+import { conflict, outcomeKey } from "./recorder.js";
 import type { OutcomeReceipt } from "./types.js";
 
 /** Present knowledge of an episode that an outcome names. */

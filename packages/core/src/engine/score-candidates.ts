@@ -1,4 +1,5 @@
-import { HashedTexts } from "../embedding/hashed-texts.js";
+import { hashedTexts } from "../embedding/hashed-texts.js";
+import { recentMap } from "../embedding/recent-map.js";
 import { hostVector, type RequestVector, textVector } from "../embedding/request-vector.js";
 import { contentHash } from "../embedding/text-hash.js";
 import { QavrError } from "../errors/qavr-error.js";
@@ -12,7 +13,7 @@ import type { EngineParts } from "./parts.js";
 import type { ScoringStates } from "./state-reader.js";
 import type { Candidate, Ranking, RankRequest } from "./types.js";
 
-/** Changed spaces whose warning is remembered. */
+/** Changed spaces whose warning is remembered: keeping all of them would grow with the tenants. */
 const REMEMBERED_WARNINGS = 1_000;
 
 /** A learner's scores, with the bound on unverified memories. */
@@ -37,8 +38,8 @@ export interface Scored {
 /** Scores the candidates of requests. A failing store degrades to the host's order. */
 export function createScorer(parts: EngineParts): (request: CheckedRequest) => Promise<Scored> {
   const { learner, store, scoringStates } = parts;
-  const warnedSpaces = new Set<string>();
-  const texts = new HashedTexts();
+  const warnedSpaces = recentMap<string, true>(REMEMBERED_WARNINGS);
+  const hashed = hashedTexts();
 
   return async (request) => {
     const { namespace, collection, ids, similarities, topK, record } = request;
@@ -92,7 +93,7 @@ export function createScorer(parts: EngineParts): (request: CheckedRequest) => P
       topK,
       neighbour(place) {
         const memory = textOf(candidates[place] as Candidate);
-        return memory === undefined ? undefined : texts.vector(memory);
+        return memory === undefined ? undefined : hashed(memory);
       },
     });
   }
@@ -116,9 +117,7 @@ export function createScorer(parts: EngineParts): (request: CheckedRequest) => P
     }
     const key = JSON.stringify([namespace, collection, space]);
     if (!warnedSpaces.has(key)) {
-      // Clearing repeats a warning now and then; keeping all of them would grow with the tenants.
-      if (warnedSpaces.size >= REMEMBERED_WARNINGS) warnedSpaces.clear();
-      warnedSpaces.add(key);
+      warnedSpaces.set(key, true);
       parts.log(
         "warn",
         `Requests come from space ${space}, but the collection learned in ${shared.space}: ranking by scalar advantage only.`,

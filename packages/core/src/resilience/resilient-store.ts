@@ -18,11 +18,12 @@ export function withTimeouts(store: Store, options: TimeoutOptions): Store {
     capabilities,
     places,
     ...methodsOf(store, BOUNDED, within(name, options)),
-    ...methodsOf(store, UNBOUNDED, (call) => call()),
+    ...methodsOf(store, [...UNBOUNDED, "changesSince"], (call) => call()),
   } as Store;
 }
 
-const BOUNDED = [
+/** The methods of a store that answer with a promise. */
+export const BOUNDED = [
   "commit",
   "readStates",
   "scanStates",
@@ -33,7 +34,7 @@ const BOUNDED = [
   "refresh",
   "close",
 ] as (keyof Store)[];
-const UNBOUNDED = ["atHead", "eraseNamespace", "changesSince", "readCheckpoint", "verify", "repair"] as (keyof Store)[];
+export const UNBOUNDED = ["atHead", "eraseNamespace", "readCheckpoint", "verify", "repair"] as (keyof Store)[];
 
 /** The methods that a store has, each called through `around`. By name: neither a spread nor a prototype copies a class instance. */
 function methodsOf(

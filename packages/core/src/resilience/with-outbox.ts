@@ -4,6 +4,7 @@ import type { Outbox, WaitingCommit } from "../store/outbox.js";
 import type { LedgerEntry, OutboxHost, OutboxQueue, QueueReceipt, Store } from "../store/store.js";
 import { CircuitBreaker } from "./circuit-breaker.js";
 import { asStoreError, isOutOfReach, isWorthKeeping } from "./store-failure.js";
+import { withMembers } from "./with-members.js";
 
 /** Commits that are sent at once: they share transactions. */
 const PAGE = 100;
@@ -20,22 +21,14 @@ export function withOutbox(store: Store, outbox: Outbox): Store {
   if (typeof outbox?.append !== "function") {
     throw illegalOption("outbox", "withOutbox: outbox must be an Outbox, such as sqliteOutbox(path)", outbox);
   }
-  const own: Partial<Store> = {
-    outbox: (host) => createQueue(outbox, host),
+  return withMembers(store, {
+    outbox: (host: OutboxHost) => createQueue(outbox, host),
     async close() {
       try {
         await store.close();
       } finally {
         await outbox.close();
       }
-    },
-  };
-  // A proxy, since a store may be an instance of a class with private fields.
-  return new Proxy(store, {
-    get(target, name) {
-      if (Object.hasOwn(own, name)) return own[name as keyof Store];
-      const member: unknown = Reflect.get(target, name, target);
-      return typeof member === "function" ? member.bind(target) : member;
     },
   });
 }
