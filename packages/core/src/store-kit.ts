@@ -10,7 +10,7 @@ export {
   whole,
 } from "./errors/field-rules.js";
 export { illegalOption } from "./errors/illegal-option.js";
-export { ledgerReducer } from "./ledger/reducer.js";
+export { ledgerReducer } from "./ledger/maintenance-events.js";
 export { withOutbox } from "./resilience/with-outbox.js";
 export { rendezvous } from "./routing/rendezvous.js";
 export { type RoutedStoreOptions, routedStore } from "./routing/routed-store.js";

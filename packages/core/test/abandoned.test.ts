@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Engine, memoryStore, type Store } from "../src/index.js";
 import { decodeEvent } from "../src/ledger/event-codec.js";
+import { MAINTENANCE_EVENTS } from "../src/ledger/maintenance-events.js";
 import { replay } from "../src/maintenance/index.js";
 import { slowStore } from "./support/faulty-store.js";
 import { DAY, MINUTE, request, testEngine } from "./support/test-engine.js";
@@ -237,7 +238,7 @@ describe("close", () => {
     const inner = memoryStore();
     let refused: string | undefined;
     const commit: Store["commit"] = async (namespace, entries, reduce) => {
-      const events = entries.map(({ type, payload }) => decodeEvent(type, payload));
+      const events = entries.map(({ type, payload }) => decodeEvent(type, payload, MAINTENANCE_EVENTS));
       if (events.some((event) => event.type === "exposure" && event.episode === refused)) throw new Error("refused");
       return inner.commit(namespace, entries, reduce);
     };

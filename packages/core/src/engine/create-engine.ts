@@ -16,7 +16,7 @@ import { QavrError } from "../errors/qavr-error.js";
 import type { Learner } from "../learners/learner.js";
 import { oar } from "../learners/oar/oar.js";
 import { EDIT_POLICIES, type ShownItem } from "../ledger/events.js";
-import { ledgerReducer } from "../ledger/reducer.js";
+import { loopReducer } from "../ledger/reducer.js";
 import { circuitBreakers } from "../resilience/circuit-breaker.js";
 import { withCircuitBreaker, within, withTimeouts } from "../resilience/resilient-store.js";
 import { platformTimer } from "../resilience/timeout.js";
@@ -86,7 +86,7 @@ export function createEngine(options: EngineOptions): Engine {
   const createId = checkedIds(options.createId ?? shortId);
   const log = safeLog(options);
   const tasks = createTaskTracker();
-  const reduce = ledgerReducer(learner, governance, true);
+  const reduce = loopReducer(learner, governance, { isLive: true });
   const counters: EngineCounters = { degraded: 0, lost: 0 };
   const timeouts = { timeout: settings.writeTimeout, setTimer };
   const heal: Heal = async (namespace, damaged) => (await onFirstUse()).healStates(parts, namespace, damaged);
@@ -126,7 +126,6 @@ export function createEngine(options: EngineOptions): Engine {
     learner,
     governance,
     enabled,
-    reduce,
     states: new StateReader(store, learner, async (_, damaged) => (await onFirstUse()).refuseDamaged(damaged)),
     scoringStates,
     queue,

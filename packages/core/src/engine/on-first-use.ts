@@ -5,5 +5,5 @@ export { resumeEpisode } from "./episodes/resume.js";
 export { explain } from "./explain.js";
 export { logCaps } from "./log-caps.js";
 export { readHistory, readMemories } from "./reads.js";
-export { reconsidered } from "./refused-outcomes.js";
+export { reconsidered, refuseReport } from "./refused-outcomes.js";
 export { statusOf } from "./status.js";

@@ -5,15 +5,13 @@ import { plainest } from "../ledger/used.js";
 import type { LedgerEntry } from "../store/store.js";
 import { assertName, sameBytes } from "../store/validate.js";
 import { type CheckedOutcome, checkOutcome, DEFAULT_NAME, namespaceIn } from "./check.js";
-import { findEpisode, openEpisode, type RecordedEpisode } from "./episodes/find-episode.js";
+import { findEpisode, openEpisode } from "./episodes/find-episode.js";
 import type { EpisodeLifecycle } from "./episodes/lifecycle.js";
 import type { OpenEpisode, Shown } from "./episodes/open-episodes.js";
 import { resolveShown, shownIn, shownInRecord } from "./episodes/shown.js";
 import type { EngineParts } from "./parts.js";
 import { outcomeKey, toEntry } from "./recorder.js";
 import type { EndOptions, Engine, OutcomeReceipt } from "./types.js";
-
-const DAY = 86_400_000;
 
 const END_OPTIONS: FieldRules<EndOptions> = {
   namespace: true,
@@ -67,10 +65,10 @@ export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): 
           },
           recorded: async (found) => {
             if (!found || parts.now() - found.record.lastAt > parts.outcomeWindow) {
-              throw refusedReport(namespace, reference, found);
+              return (await import("./on-first-use.js")).refuseReport(parts, namespace, reference, found);
             }
             const entry = outcomeEntry(found.id, checked, shownInRecord(found.record), forgotten);
-            const receipt = await recorder.commit(namespace, entry, true);
+            const receipt = await recorder.commit(namespace, entry);
             await episodes.sweep();
             return answer(namespace, checked, found.id, receipt);
           },
@@ -112,22 +110,6 @@ export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): 
       await (await import("./on-first-use.js")).logCaps(parts, namespace, episode, outcome.source);
     }
     return { status, episode, seq: receipt?.seq ?? 0 };
-  }
-
-  function refusedReport(namespace: string, reference: string, found: RecordedEpisode | undefined): QavrError {
-    if (!found) {
-      return new QavrError(
-        "UNKNOWN_EPISODE",
-        `No episode ${reference} is open or recorded in namespace ${namespace}, or the run was shown no memory. Check the run id and the namespace.`,
-        { details: { reference, namespace } },
-      );
-    }
-    const age = parts.now() - found.record.lastAt;
-    return new QavrError(
-      "OUTCOME_TOO_LATE",
-      `Episode ${found.id} ended ${Math.floor(age / DAY)} days ago; outcomes are accepted for ${parts.outcomeWindow / DAY} (outcomeWindow).`,
-      { details: { episode: found.id, age, window: parts.outcomeWindow } },
-    );
   }
 
   /** The outcome as an entry: the one that could not be sent before, if it says the same. */

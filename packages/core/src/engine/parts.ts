@@ -2,7 +2,7 @@ import { QavrError } from "../errors/qavr-error.js";
 import type { Learner } from "../learners/learner.js";
 import type { EditPolicy } from "../ledger/events.js";
 import type { Governance } from "../ledger/governance.js";
-import type { OutboxQueue, Reduce, Store } from "../store/store.js";
+import type { OutboxQueue, Store } from "../store/store.js";
 import type { OpenEpisodes } from "./episodes/open-episodes.js";
 import type { LogFields, Logger } from "./options.js";
 import type { Recorder } from "./recorder.js";
@@ -24,7 +24,6 @@ export interface EngineParts {
   readonly learner: Learner;
   readonly governance: Governance | undefined;
   readonly enabled: boolean;
-  readonly reduce: Reduce;
   readonly states: StateReader<unknown, unknown>;
   /** The states for ranking, which cannot wait: short timeout, no reads from a store that keeps failing. */
   readonly scoringStates: StateReader<unknown, unknown>;

@@ -2,6 +2,7 @@ import { type FieldRules, oneOf, resolveOptions, whole } from "../errors/field-r
 import { QavrError } from "../errors/qavr-error.js";
 import type { Learner } from "../learners/learner.js";
 import { decodeEvent } from "../ledger/event-codec.js";
+import { MAINTENANCE_EVENTS } from "../ledger/maintenance-events.js";
 import { MemoryRecord } from "../ledger/memory-record.js";
 import { memoryScope } from "../ledger/state-keys.js";
 import type { SequencedEntry } from "../store/store.js";
@@ -109,7 +110,7 @@ function viewOfMemory(
 }
 
 function viewOfEntry({ seq, at, type, payload }: SequencedEntry): HistoryEvent {
-  const event = decodeEvent(type, payload);
+  const event = decodeEvent(type, payload, MAINTENANCE_EVENTS);
   switch (event.type) {
     case "exposure": {
       const { episode, state, aliases, exposures } = event;

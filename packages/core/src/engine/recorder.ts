@@ -4,7 +4,7 @@ import type {
   EditPolicy,
   EpisodeState,
   ExposureEvent,
-  LedgerEvent,
+  OutcomeEvent,
   RecordedExposure,
   ShownItem,
 } from "../ledger/events.js";
@@ -26,12 +26,8 @@ export interface Recorder {
   ): Promise<QueueReceipt | undefined>;
   /** Sends again the entries whose commit failed before, and nothing else. @throws the store's codes; the episode keeps them then */
   recordUnsent(episode: OpenEpisode): Promise<void>;
-  /**
-   * Commits one entry and turns a conflict into its error.
-   *
-   * @param mayWait True where it may wait in the outbox while the store is out of reach. @default false
-   */
-  commit(namespace: string, entry: LedgerEntry, mayWait?: boolean): Promise<QueueReceipt>;
+  /** Commits an outcome and turns a conflict into its error. It may wait in the outbox while the store is out of reach. */
+  commit(namespace: string, outcome: LedgerEntry): Promise<QueueReceipt>;
 }
 
 export interface RecorderOptions {
@@ -119,15 +115,15 @@ export function createRecorder(options: RecorderOptions): Recorder {
       if (episode.unsent.length > 0) await send(episode, episode.unsent, commitAll);
     },
 
-    async commit(namespace, entry, mayWait = false) {
-      const [receipt] = await (mayWait ? commitOrQueue : commitAll)(namespace, [entry]);
+    async commit(namespace, entry) {
+      const [receipt] = await commitOrQueue(namespace, [entry]);
       assertNoConflict(receipt as QueueReceipt, entry);
       return receipt as QueueReceipt;
     },
   };
 }
 
-export function toEntry(key: string, event: LedgerEvent, at: number): LedgerEntry {
+export function toEntry(key: string, event: ExposureEvent | OutcomeEvent, at: number): LedgerEntry {
   return { key, type: event.type, at, payload: encodeEvent(event) };
 }
 

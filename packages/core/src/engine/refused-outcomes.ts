@@ -7,11 +7,36 @@ import { isOutOfReach } from "../resilience/store-failure.js";
 import type { LedgerEntry, SequencedEntry, TakenKey } from "../store/store.js";
 import { takenBy } from "../store/write-overlay.js";
 import type { CheckedOutcome } from "./check.js";
+import type { RecordedEpisode } from "./episodes/find-episode.js";
 import type { Shown } from "./episodes/open-episodes.js";
 import { idOf, shownIn, shownInRecord } from "./episodes/shown.js";
 import type { EngineParts } from "./parts.js";
 import { conflict, outcomeKey } from "./recorder.js";
 import type { OutcomeReceipt } from "./types.js";
+
+const DAY = 86_400_000;
+
+/** @param found the recorded episode, if there is one. @throws UNKNOWN_EPISODE, OUTCOME_TOO_LATE */
+export function refuseReport(
+  { outcomeWindow, now }: EngineParts,
+  namespace: string,
+  reference: string,
+  found: RecordedEpisode | undefined,
+): never {
+  if (!found) {
+    throw new QavrError(
+      "UNKNOWN_EPISODE",
+      `No episode ${reference} is open or recorded in namespace ${namespace}, or the run was shown no memory. Check the run id, and name the namespace it ran in.`,
+      { details: { reference, namespace } },
+    );
+  }
+  const age = now() - found.record.lastAt;
+  throw new QavrError(
+    "OUTCOME_TOO_LATE",
+    `Episode ${found.id} ended ${Math.floor(age / DAY)} days ago; outcomes are accepted for ${outcomeWindow / DAY}. Raise outcomeWindow if later feedback is meant.`,
+    { details: { episode: found.id, age, window: outcomeWindow } },
+  );
+}
 
 /** Present knowledge of an episode that an outcome names. */
 interface NamedEpisode {

@@ -2,12 +2,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ledgerEvent } from "../../test/support/ledger-values.js";
 import { decodeEvent, encodeEvent } from "./event-codec.js";
+import { MAINTENANCE_EVENTS } from "./maintenance-events.js";
 
 describe("the event codec", () => {
   it("gives every event back as it was, hostile names and empty lists included", () => {
     fc.assert(
       fc.property(ledgerEvent, (event) => {
-        expect(decodeEvent(event.type, encodeEvent(event))).toEqual(event);
+        expect(decodeEvent(event.type, encodeEvent(event, MAINTENANCE_EVENTS), MAINTENANCE_EVENTS)).toEqual(event);
       }),
       { numRuns: 400 },
     );
@@ -16,7 +17,7 @@ describe("the event codec", () => {
   it("gives equal bytes for equal events", () => {
     fc.assert(
       fc.property(ledgerEvent, (event) => {
-        expect(encodeEvent(structuredClone(event))).toEqual(encodeEvent(event));
+        expect(encodeEvent(structuredClone(event), MAINTENANCE_EVENTS)).toEqual(encodeEvent(event, MAINTENANCE_EVENTS));
       }),
     );
   });
@@ -24,11 +25,11 @@ describe("the event codec", () => {
   it("reads from any place in a larger buffer, a pooled Buffer included", () => {
     fc.assert(
       fc.property(ledgerEvent, fc.nat(9), (event, offset) => {
-        const bytes = encodeEvent(event);
+        const bytes = encodeEvent(event, MAINTENANCE_EVENTS);
         const pool = Buffer.alloc(bytes.length + 20, 0xee);
         pool.set(bytes, offset);
-        const decoded = decodeEvent(event.type, pool.subarray(offset, offset + bytes.length));
-        expect(encodeEvent(decoded)).toEqual(bytes);
+        const decoded = decodeEvent(event.type, pool.subarray(offset, offset + bytes.length), MAINTENANCE_EVENTS);
+        expect(encodeEvent(decoded, MAINTENANCE_EVENTS)).toEqual(bytes);
       }),
     );
   });
@@ -36,9 +37,9 @@ describe("the event codec", () => {
   it("refuses truncated bytes at every length", () => {
     fc.assert(
       fc.property(ledgerEvent, (event) => {
-        const bytes = encodeEvent(event);
+        const bytes = encodeEvent(event, MAINTENANCE_EVENTS);
         for (let length = 0; length < bytes.length; length++) {
-          expect(() => decodeEvent(event.type, bytes.subarray(0, length))).toThrowError(
+          expect(() => decodeEvent(event.type, bytes.subarray(0, length), MAINTENANCE_EVENTS)).toThrowError(
             expect.objectContaining({ code: "INVALID_STATE" }),
           );
         }
@@ -50,11 +51,11 @@ describe("the event codec", () => {
   it("never fails otherwise, whatever byte is damaged", () => {
     fc.assert(
       fc.property(ledgerEvent, fc.nat(), fc.integer({ min: 1, max: 255 }), (event, place, flip) => {
-        const bytes = encodeEvent(event);
+        const bytes = encodeEvent(event, MAINTENANCE_EVENTS);
         const at = place % bytes.length;
         bytes[at] = (bytes[at] as number) ^ flip;
         try {
-          decodeEvent(event.type, bytes);
+          decodeEvent(event.type, bytes, MAINTENANCE_EVENTS);
         } catch (error) {
           expect(error).toMatchObject({ code: "INVALID_STATE" });
         }
@@ -65,28 +66,35 @@ describe("the event codec", () => {
 
   it("refuses a newer layout, an unknown type and an unknown code, and says what to do", () => {
     const event = { type: "forget", collection: "docs", ids: ["a"] } as const;
-    const newer = encodeEvent(event);
+    const newer = encodeEvent(event, MAINTENANCE_EVENTS);
     newer[0] = 2;
     const refusal = (message: RegExp): unknown =>
       expect.objectContaining({ code: "INVALID_STATE", message: expect.stringMatching(message) });
-    expect(() => decodeEvent("forget", newer)).toThrowError(refusal(/layout 2.*Upgrade qavr/));
-    expect(() => decodeEvent("merger", encodeEvent(event))).toThrowError(refusal(/unknown type merger.*Upgrade qavr/));
-    const outcome = encodeEvent({
-      type: "outcome",
-      episode: "e",
-      reward: 1,
-      weight: 1,
-      tier: "user",
-      source: "s",
-      helpful: [],
-      harmful: [],
-      neutral: [],
-      used: undefined,
-      note: "",
-      rules: undefined,
-    });
+    expect(() => decodeEvent("forget", newer, MAINTENANCE_EVENTS)).toThrowError(refusal(/layout 2.*Upgrade qavr/));
+    expect(() => decodeEvent("merger", encodeEvent(event, MAINTENANCE_EVENTS), MAINTENANCE_EVENTS)).toThrowError(
+      refusal(/unknown type merger.*Upgrade qavr/),
+    );
+    const outcome = encodeEvent(
+      {
+        type: "outcome",
+        episode: "e",
+        reward: 1,
+        weight: 1,
+        tier: "user",
+        source: "s",
+        helpful: [],
+        harmful: [],
+        neutral: [],
+        used: undefined,
+        note: "",
+        rules: undefined,
+      },
+      MAINTENANCE_EVENTS,
+    );
     // The tier follows version, "e" with its length, and two whole numbers with their count and kinds.
     outcome[1 + 2 + 2 + 2] = 99;
-    expect(() => decodeEvent("outcome", outcome)).toThrowError(refusal(/unknown code 99.*Upgrade qavr/));
+    expect(() => decodeEvent("outcome", outcome, MAINTENANCE_EVENTS)).toThrowError(
+      refusal(/unknown code 99.*Upgrade qavr/),
+    );
   });
 });

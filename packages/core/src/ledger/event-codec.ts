@@ -1,20 +1,15 @@
 import { QavrError } from "../errors/qavr-error.js";
+import type { StateRef } from "../store/store.js";
 import { ByteReader, ByteWriter } from "./bytes.js";
+import type { Draft } from "./draft.js";
 import {
-  type CopyEvent,
   EDIT_POLICIES,
   EPISODE_STATES,
   type ExposureEvent,
-  type ForgetEvent,
-  type ImportEvent,
   type LedgerEvent,
-  type MoveEvent,
   OUTCOME_TIERS,
   type OutcomeEvent,
-  type PruneEvent,
   type RecordedExposure,
-  type RevisionEvent,
-  type RevokeEvent,
   type ShownItem,
   VECTOR_SOURCES,
 } from "./events.js";
@@ -45,8 +40,25 @@ const CAP = 2;
 const GOVERNED = 4;
 const OUTCOME_FLAGS = AUDITED | CAP | GOVERNED;
 
-/** The event as a payload. Equal events give equal bytes. */
-export function encodeEvent(event: LedgerEvent): Uint8Array {
+/** Any event but those that the loop records. */
+export type MaintenanceEvent = Exclude<LedgerEvent, ExposureEvent | OutcomeEvent>;
+
+/** One kind of event. */
+export interface EventKind<Event extends MaintenanceEvent> {
+  write(writer: ByteWriter, event: Event): unknown;
+  read(reader: ByteReader): Omit<Event, "type">;
+  /** The states that it touches besides the namespace's counters. */
+  refs(event: Event): readonly StateRef[];
+  fold<Shared, Memory>(draft: Draft<Shared, Memory>, event: Event): void;
+}
+
+/** The kinds of maintenance. */
+export type EventKinds = {
+  readonly [Type in MaintenanceEvent["type"]]: EventKind<Extract<MaintenanceEvent, { readonly type: Type }>>;
+};
+
+/** The event as a payload. Equal events give equal bytes. @param kinds for all but exposures and outcomes */
+export function encodeEvent(event: LedgerEvent, kinds?: EventKinds): Uint8Array {
   const writer = new ByteWriter().u8(VERSION);
   switch (event.type) {
     case "exposure":
@@ -55,42 +67,16 @@ export function encodeEvent(event: LedgerEvent): Uint8Array {
     case "outcome":
       writeOutcome(writer, event);
       break;
-    case "forget":
-    case "prune":
-      writer.text(event.collection).list(event.ids, (id) => writer.text(id));
-      break;
-    case "revision":
-      writer
-        .text(event.collection)
-        .u8(EDIT_POLICIES.indexOf(event.onEdit))
-        .list(event.ids, (id) => writer.text(id));
-      break;
-    case "copy":
-      writer.text(event.collection).list(event.memories, ({ from, to }) => writer.text(from).text(to));
-      break;
-    case "import":
-      writer
-        .text(event.learner)
-        .text(event.collection)
-        .bytes(event.shared)
-        .list(event.memories, ({ id, state }) => writer.text(id).bytes(state));
-      break;
-    case "revoke":
-      writer
-        .text(event.source ?? "")
-        .f64(event.from)
-        .f64(event.to)
-        .f64(event.fromSeq)
-        .f64(event.toSeq);
-      break;
-    case "move":
-      writer.text(event.to);
+    default:
+      kindOf(event.type, kinds).write(writer, event);
   }
   return writer.finish();
 }
 
 /** @throws INVALID_STATE for an unknown type, a newer layout or damaged bytes */
-export function decodeEvent(type: string, payload: Uint8Array): LedgerEvent {
+export function decodeEvent(type: string, payload: Uint8Array): ExposureEvent | OutcomeEvent;
+export function decodeEvent(type: string, payload: Uint8Array, kinds: EventKinds | undefined): LedgerEvent;
+export function decodeEvent(type: string, payload: Uint8Array, kinds?: EventKinds): LedgerEvent {
   const reader = new ByteReader(payload);
   const version = reader.u8();
   if (version !== VERSION) {
@@ -107,48 +93,18 @@ export function decodeEvent(type: string, payload: Uint8Array): LedgerEvent {
       return readExposureEvent(reader);
     case "outcome":
       return readOutcome(reader);
-    case "forget":
-    case "prune":
-      return { type, collection: reader.text(), ids: reader.list(() => reader.text()) } satisfies
-        | ForgetEvent
-        | PruneEvent;
-    case "revision":
-      return {
-        type,
-        collection: reader.text(),
-        onEdit: pick(EDIT_POLICIES, reader.u8()),
-        ids: reader.list(() => reader.text()),
-      } satisfies RevisionEvent;
-    case "copy":
-      return {
-        type,
-        collection: reader.text(),
-        memories: reader.list(() => ({ from: reader.text(), to: reader.text() })),
-      } satisfies CopyEvent;
-    case "import":
-      return {
-        type,
-        learner: reader.text(),
-        collection: reader.text(),
-        shared: reader.bytes(),
-        memories: reader.list(() => ({ id: reader.text(), state: reader.bytes() })),
-      } satisfies ImportEvent;
-    case "revoke":
-      return {
-        type,
-        source: reader.text() || undefined,
-        from: reader.f64(),
-        to: reader.f64(),
-        fromSeq: reader.f64(),
-        toSeq: reader.f64(),
-      } satisfies RevokeEvent;
-    case "move":
-      return { type, to: reader.text() } satisfies MoveEvent;
     default:
-      throw new QavrError("INVALID_STATE", `The ledger holds an entry of unknown type ${type}. Upgrade qavr.`, {
-        details: { type },
-      });
+      return { type, ...kindOf(type, kinds).read(reader) } as MaintenanceEvent;
   }
+}
+
+/** @throws INVALID_STATE */
+function kindOf(type: string, kinds: EventKinds | undefined): EventKind<MaintenanceEvent> {
+  const kind = kinds?.[type as MaintenanceEvent["type"]] as EventKind<MaintenanceEvent> | undefined;
+  if (kind) return kind;
+  throw new QavrError("INVALID_STATE", `The ledger holds an entry of unknown type ${type}. Upgrade qavr.`, {
+    details: { type },
+  });
 }
 
 function writeExposureEvent(writer: ByteWriter, event: ExposureEvent): void {

@@ -3,6 +3,7 @@ import type { Learner } from "../learners/learner.js";
 import type { Reduce, Reduction, SequencedEntry } from "../store/store.js";
 import { countEpisode } from "./context-counts.js";
 import { Draft, type Loading } from "./draft.js";
+import { edit } from "./edits.js";
 import { groupsOf, similaritiesOf, toEpisodeExposure } from "./episode-exposure.js";
 import {
   type Claim,
@@ -11,46 +12,40 @@ import {
   type EpisodeRecord,
   emptyEpisode,
 } from "./episode-record.js";
-import { decodeEvent } from "./event-codec.js";
+import { decodeEvent, type EventKind, type EventKinds, type MaintenanceEvent } from "./event-codec.js";
 import {
-  type CopyEvent,
   type EditPolicy,
   type ExposureEvent,
-  type ForgetEvent,
-  type ImportEvent,
   OUTCOME_TIERS,
   type OutcomeEvent,
   type RecordedExposure,
-  type RevisionEvent,
 } from "./events.js";
 import { trustIn, weightOf } from "./evidence.js";
 import { type Governance, required } from "./governance.js";
 import { countReward, noteDraw } from "./holdout-counts.js";
 import type { MemoryRecord } from "./memory-record.js";
 import { settle, takeBack } from "./settle.js";
-import { aliasRef, episodeRef, labelRef, memoryRef, placeRef, rebuildRef, sharedRef, statsRef } from "./state-keys.js";
+import { aliasRef, episodeRef, labelRef, statsRef } from "./state-keys.js";
 import { countEvidence } from "./tally.js";
 import { isApplications, joinUses } from "./used.js";
 import { castVotes } from "./votes.js";
 
-/** Share of its evidence that a memory keeps when its text changes. */
-const KEPT_AFTER_EDIT: Readonly<Record<EditPolicy, number>> = { keep: 1, discount: 0.5, reset: 0 };
-
 /**
  * The fold: what each ledger entry does to the state. The only place that knows it; live commits and replay run this code.
  *
- * @param isLive refuses exposures of an episode that another process has continued; a replay refuses nothing
+ * @param options.isLive refuses exposures of an episode that another process has continued; a replay refuses nothing
+ * @param options.kinds events besides exposures and outcomes; others are refused
  *
  * An episode's effect on the learner's states is a function of all its credited exposures and of the best outcome known. When
  * either changes, the recorded contribution is taken back and a new one is added.
  */
-export function ledgerReducer<Shared, Memory>(
+export function loopReducer<Shared, Memory>(
   learner: Learner<Shared, Memory>,
   governance?: Governance,
-  isLive?: boolean,
+  { isLive, kinds }: { readonly isLive?: boolean; readonly kinds?: EventKinds } = {},
 ): Reduce {
   return function* reduce(entry: SequencedEntry): Reduction {
-    const event = decodeEvent(entry.type, entry.payload);
+    const event = decodeEvent(entry.type, entry.payload, kinds);
     const draft = new Draft(learner, entry);
     switch (event.type) {
       case "exposure":
@@ -62,54 +57,11 @@ export function ledgerReducer<Shared, Memory>(
         yield* draft.load([statsRef, episodeRef(event.episode)]);
         yield* foldOutcome(draft, event, event.rules && required(governance));
         break;
-      case "forget":
-        yield* draft.load([
-          statsRef,
-          sharedRef(event.collection),
-          ...event.ids.map((id) => memoryRef(event.collection, id)),
-        ]);
-        foldForget(draft, event);
-        break;
-      case "revision":
-        yield* draft.load([
-          statsRef,
-          sharedRef(event.collection),
-          ...event.ids.map((id) => memoryRef(event.collection, id)),
-        ]);
-        foldRevision(draft, event);
-        break;
-      case "copy":
-        yield* draft.load([
-          statsRef,
-          sharedRef(event.collection),
-          ...event.memories.flatMap(({ from, to }) => [
-            memoryRef(event.collection, from),
-            memoryRef(event.collection, to),
-          ]),
-        ]);
-        foldCopy(draft, event);
-        break;
-      case "prune":
-        yield* draft.load([statsRef]);
-        draft.stats.lastPruned = draft.at;
-        break;
-      case "import":
-        yield* draft.load([
-          statsRef,
-          sharedRef(event.collection),
-          ...event.memories.map(({ id }) => memoryRef(event.collection, id)),
-        ]);
-        foldImport(draft, event);
-        break;
-      case "revoke":
-        yield* draft.load([statsRef]);
-        // States cannot be unfolded in place. This mark stays until the revocation has built them again.
-        draft.stats.revocations = (draft.stats.revocations ?? 0) + 1;
-        draft.write(rebuildRef, new TextEncoder().encode(String(entry.seq)));
-        break;
-      case "move":
-        yield* draft.load([statsRef]);
-        draft.keepText(placeRef, event.to);
+      default: {
+        const kind = kinds?.[event.type] as EventKind<MaintenanceEvent>;
+        yield* draft.load([statsRef, ...kind.refs(event)]);
+        kind.fold(draft, event);
+      }
     }
     return draft.writes();
   };
@@ -248,46 +200,6 @@ function* foldOutcome<Shared, Memory>(
   if (event.rules?.audited) yield* required(governance).reweigh(draft, event.episode);
 }
 
-function foldForget<Shared, Memory>(draft: Draft<Shared, Memory>, event: ForgetEvent): void {
-  for (const id of event.ids) {
-    const record = draft.memory(event.collection, id);
-    record.contentHash = 0;
-    record.startCold(draft.seq);
-    record.labelled = false;
-    draft.write(labelRef(event.collection, id), null);
-  }
-}
-
-function foldRevision<Shared, Memory>(draft: Draft<Shared, Memory>, event: RevisionEvent): void {
-  for (const id of event.ids) {
-    const record = draft.memory(event.collection, id);
-    edit(draft, record, KEPT_AFTER_EDIT[event.onEdit]);
-    // The next exposure brings the new text, which is no further edit.
-    record.contentHash = 0;
-  }
-}
-
-function foldCopy<Shared, Memory>(draft: Draft<Shared, Memory>, event: CopyEvent): void {
-  const codec = draft.learner.memory;
-  for (const { from, to } of event.memories) {
-    const { learned, contentHash, confirmed } = draft.memory(event.collection, from);
-    const copy = draft.memory(event.collection, to);
-    copy.contentHash = contentHash;
-    copy.confirmed = confirmed;
-    copy.learned = learned === undefined ? undefined : draft.decodeMemory(codec.encode(learned, 0));
-  }
-}
-
-function foldImport<Shared, Memory>(draft: Draft<Shared, Memory>, event: ImportEvent): void {
-  // Bytes of another learner mean nothing to this one; a replay with that learner will read them.
-  if (event.learner !== draft.learner.id) return;
-  if (event.shared.length > 0) draft.replaceShared(event.collection, event.shared);
-  // Without bytes too, the collection is known from now on.
-  else draft.shared(event.collection);
-  for (const { id, state } of event.memories) draft.memory(event.collection, id).learned = draft.decodeMemory(state);
-  draft.stats.taught += 1;
-}
-
 /** Tells the learner of an exposure, counts it, and notices edited texts. */
 function observe<Shared, Memory>(draft: Draft<Shared, Memory>, exposure: RecordedExposure, onEdit: EditPolicy): void {
   const shown = new Map<string, MemoryRecord<Memory>>();
@@ -297,7 +209,7 @@ function observe<Shared, Memory>(draft: Draft<Shared, Memory>, exposure: Recorde
     const record = draft.memory(exposure.collection, id);
     shown.set(id, record);
     if (item.contentHash !== 0 && item.contentHash !== record.contentHash) {
-      if (record.contentHash !== 0) edit(draft, record, KEPT_AFTER_EDIT[onEdit]);
+      if (record.contentHash !== 0) edit(draft, record, onEdit);
       record.contentHash = item.contentHash;
     }
     record.shown += 1;
@@ -327,18 +239,6 @@ function* keepLabels<Shared, Memory>(
     draft.memory(collection, ref.id).labelled = true;
     if (draft.text(ref) !== label) draft.keepText(ref, label);
   });
-}
-
-/** Reduces a memory's evidence to the share that a changed text keeps. The new text is not confirmed yet. */
-function edit<Shared, Memory>(draft: Draft<Shared, Memory>, record: MemoryRecord<Memory>, keep: number): void {
-  if (keep === 1) return;
-  // Later outcomes of runs with the old text no longer reach or confirm it; those with this entry's text do.
-  const before = draft.seq - 1;
-  if (keep > 0) {
-    record.confirmed = 0;
-    record.editedAt = before;
-    if (record.learned !== undefined) draft.learner.discount(record.draft(), keep);
-  } else record.startCold(before);
 }
 
 type Weighed = Pick<CountedReward, "tier" | "credibility">;

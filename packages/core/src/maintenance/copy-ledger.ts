@@ -1,7 +1,7 @@
 import { QavrError } from "../errors/qavr-error.js";
 import { governance } from "../governance/governance.js";
 import type { Learner } from "../learners/learner.js";
-import { ledgerReducer } from "../ledger/reducer.js";
+import { ledgerReducer } from "../ledger/maintenance-events.js";
 import { rebuildRef } from "../ledger/state-keys.js";
 import type { Reduce, Reduction, SequencedEntry, Store } from "../store/store.js";
 import { sameBytes } from "../store/validate.js";

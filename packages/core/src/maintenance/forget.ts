@@ -1,10 +1,10 @@
 import { COLLECTION, DEFAULT_NAME, NAME, NAMES } from "../engine/check.js";
 import { type EngineParts, partsOf } from "../engine/parts.js";
-import { toEntry } from "../engine/recorder.js";
 import type { Engine } from "../engine/types.js";
 import { assertConditionsGiven, checkFields } from "../errors/field-rules.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { ShownItem } from "../ledger/events.js";
+import { commitEvent } from "./commit-event.js";
 
 /** Memories of a collection, or a namespace with everything in it. */
 export type ForgetOptions =
@@ -36,7 +36,7 @@ async function forgetNow(
   { namespace, collection, ids }: CheckedForget,
   running: Promise<void>,
 ): Promise<void> {
-  const { store, queue, open, recorder, createId, now } = parts;
+  const { store, queue, open } = parts;
   await running;
   if (!ids) {
     await queue?.discard(namespace);
@@ -47,7 +47,7 @@ async function forgetNow(
   const gone = new Set(ids);
   await changeShown(parts, { namespace, collection }, gone, () => undefined);
   const event = { type: "forget", collection, ids: [...gone] } as const;
-  await recorder.commit(namespace, toEntry(`forget:${createId()}`, event, now()));
+  await commitEvent(parts, namespace, event);
 }
 
 /**

@@ -1,6 +1,5 @@
 import { COLLECTION, DEFAULT_NAME, NAME } from "../engine/check.js";
 import { partsOf } from "../engine/parts.js";
-import { toEntry } from "../engine/recorder.js";
 import type { Engine } from "../engine/types.js";
 import { checkFields, checkObject, type FieldRules } from "../errors/field-rules.js";
 import { QavrError } from "../errors/qavr-error.js";
@@ -11,6 +10,7 @@ import { memoryScope, SCOPES } from "../ledger/state-keys.js";
 import { scanAll } from "../store/scan-all.js";
 import { STORE_LIMITS } from "../store/store.js";
 import { assertName } from "../store/validate.js";
+import { commitEvent } from "./commit-event.js";
 
 /** Memories per import entry … */
 const IMPORT_BATCH = 400;
@@ -45,7 +45,8 @@ export async function importState(
   engine: Engine,
   state: LearnedState & { readonly namespace?: string | undefined; readonly collection?: string | undefined },
 ): Promise<void> {
-  const { learner, recorder, tasks, createId, now } = partsOf(engine);
+  const parts = partsOf(engine);
+  const { learner, tasks } = parts;
   checkFields("importState", state, IMPORT_RULES, ["memories"]);
   const { namespace = DEFAULT_NAME, collection = DEFAULT_NAME, shared, memories } = state;
   if (shared !== undefined) assertValid(learner.shared, shared, `the shared state of collection ${collection}`);
@@ -67,7 +68,7 @@ export async function importState(
         shared: place === 0 ? encodedShared : NOTHING,
         memories: batch,
       };
-      await recorder.commit(namespace, toEntry(`import:${createId()}`, event, now()));
+      await commitEvent(parts, namespace, event);
     }
   };
   return tasks.track(writeAll());

@@ -1,7 +1,7 @@
 import { governance } from "../governance/governance.js";
 import type { Learner } from "../learners/learner.js";
 import { decodeEvent } from "../ledger/event-codec.js";
-import { ledgerReducer } from "../ledger/reducer.js";
+import { ledgerReducer, MAINTENANCE_EVENTS } from "../ledger/maintenance-events.js";
 import { rebuildRef, statsRef } from "../ledger/state-keys.js";
 import { decodeStats } from "../ledger/stats-record.js";
 import { stateAddress } from "../store/state-address.js";
@@ -212,7 +212,7 @@ export class LedgerReplay {
     const found: Revocation[] = [];
     for (let page = entries; page.length > 0; page = await this.#read((page.at(-1) as SequencedEntry).seq)) {
       for (const entry of page.filter(isNew)) {
-        const event = decodeEvent(entry.type, entry.payload);
+        const event = decodeEvent(entry.type, entry.payload, MAINTENANCE_EVENTS);
         if (event.type === "revoke") found.push({ event, seq: entry.seq });
       }
     }

@@ -4,8 +4,8 @@ import type { Engine } from "../engine/types.js";
 import { checkFields } from "../errors/field-rules.js";
 import { illegalOption } from "../errors/illegal-option.js";
 import { QavrError } from "../errors/qavr-error.js";
-import { encodeEvent } from "../ledger/event-codec.js";
 import type { Store } from "../store/store.js";
+import { commitEvent } from "./commit-event.js";
 import { copyLedger } from "./copy-ledger.js";
 import type { MoveReport } from "./reports.js";
 
@@ -45,11 +45,12 @@ export async function moveNamespace(engine: Engine, options: MoveOptions): Promi
 }
 
 async function moveNow(
-  { store, states, learner, reduce, now, createId, log }: EngineParts,
+  parts: EngineParts,
   places: NonNullable<Store["places"]>,
   namespace: string,
   to: string,
 ): Promise<MoveReport> {
+  const { store, states, learner, log } = parts;
   const copyTo = (name: string, holder: string): Promise<number> =>
     copyLedger({ from: places.stores[holder] as Store, to: places.stores[name] as Store, namespace, learner });
   let from: string | undefined;
@@ -68,8 +69,6 @@ async function moveNow(
     }
     await states.ownStats(namespace);
     await copyTo(to, holder);
-    const move = { type: "move", to } as const;
-    const entry = { key: `move:${createId()}`, type: move.type, at: now(), payload: encodeEvent(move) };
-    await store.commit(namespace, [entry], reduce);
+    await commitEvent(parts, namespace, { type: "move", to });
   }
 }

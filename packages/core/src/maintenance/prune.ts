@@ -1,9 +1,9 @@
 import { DEFAULT_NAME, NAME } from "../engine/check.js";
 import { type EngineParts, partsOf } from "../engine/parts.js";
-import { toEntry } from "../engine/recorder.js";
 import type { MemoryView } from "../engine/reports.js";
 import type { Engine } from "../engine/types.js";
 import { checkFields, type FieldRules, NOT_NEGATIVE, SWITCH } from "../errors/field-rules.js";
+import { commitEvent } from "./commit-event.js";
 import type { PrunedMemory, PruneReport } from "./reports.js";
 
 /** A body of memories that can take some of them out of its searches without losing them, such as `localMemories()` of `@qavr/local`. */
@@ -116,15 +116,10 @@ export async function prune(
 }
 
 /** An entry even where nothing was archived: that it ran is a fact, too. */
-async function note(
-  { recorder, createId, now }: EngineParts,
-  namespace: string,
-  collection: string,
-  ids: readonly string[],
-): Promise<void> {
+async function note(parts: EngineParts, namespace: string, collection: string, ids: readonly string[]): Promise<void> {
   for (let start = 0; start === 0 || start < ids.length; start += PART) {
     const event = { type: "prune", collection, ids: ids.slice(start, start + PART) } as const;
-    await recorder.commit(namespace, toEntry(`prune:${createId()}`, event, now()));
+    await commitEvent(parts, namespace, event);
   }
 }
 

@@ -1,13 +1,14 @@
 import type { EngineParts } from "../engine/parts.js";
-import { toEntry } from "../engine/recorder.js";
 import { decodeEpisode } from "../ledger/episode-record.js";
 import { decodeEvent } from "../ledger/event-codec.js";
 import type { RevokeEvent } from "../ledger/events.js";
+import { MAINTENANCE_EVENTS } from "../ledger/maintenance-events.js";
 import { collectionOf, memoryRef, rebuildRef, SCOPES } from "../ledger/state-keys.js";
 import { DAMAGED_STATE } from "../store/damaged.js";
 import { stateAddress } from "../store/state-address.js";
 import type { Reduce, SequencedEntry, StateRef } from "../store/store.js";
 import { type OnStates, StateOverlay } from "../store/write-overlay.js";
+import { entryOf, reducerOf } from "./commit-event.js";
 import type { Progress } from "./progress.js";
 import { covers } from "./revocations.js";
 
@@ -15,7 +16,7 @@ import { covers } from "./revocations.js";
 export const TOGETHER = 500;
 const PAGE = 500;
 
-type Parts = Pick<EngineParts, "store" | "reduce" | "now">;
+type Parts = Pick<EngineParts, "store" | "learner" | "governance" | "now">;
 
 /** Finds the memories that a revocation's outcomes speak about: those of their episodes. */
 export class TouchedMemories {
@@ -68,7 +69,7 @@ export class TouchedMemories {
         this.#last = seq;
         const isRead = type === "outcome" || type === "revoke" || (type === "exposure" && this.#episodes.size > 0);
         if (!isRead) continue;
-        const event = decodeEvent(type, payload);
+        const event = decodeEvent(type, payload, MAINTENANCE_EVENTS);
         if (event.type === "exposure" && this.#episodes.has(event.episode)) shownMore.push(event.episode);
         if (event.type === "outcome" && covers(this.#event, { seq, at }, event.source)) {
           revoked.push({ episode: event.episode, source: event.source, seq, at });
@@ -94,11 +95,9 @@ export function quarantining(reduce: Reduce, memories: readonly StateRef[]): Red
 }
 
 /** Makes memories unknown, a few at a time, unless the states have been rebuilt in the meantime. */
-export async function quarantine(
-  { store, reduce, now }: Parts,
-  namespace: string,
-  memories: readonly StateRef[],
-): Promise<void> {
+export async function quarantine(parts: Parts, namespace: string, memories: readonly StateRef[]): Promise<void> {
+  const { store, now } = parts;
+  const reduce = reducerOf(parts);
   for (let start = 0; start < memories.length; ) {
     const some = memories.slice(start, start + TOGETHER);
     const done = await store.atHead(namespace, {
@@ -126,6 +125,6 @@ function* makeUnknown(
 ): OnStates<void> {
   for (const [collection, refs] of Map.groupBy(memories, ({ scope }) => collectionOf(scope) as string)) {
     const event = { type: "forget", collection, ids: refs.map(({ id }) => id) } as const;
-    yield* states.reduce({ ...toEntry("", event, at), seq }, reduce);
+    yield* states.reduce({ ...entryOf("", event, at), seq }, reduce);
   }
 }

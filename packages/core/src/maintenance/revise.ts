@@ -1,9 +1,9 @@
 import { COLLECTION, DEFAULT_NAME, NAME, NAMES } from "../engine/check.js";
 import { type EngineParts, partsOf } from "../engine/parts.js";
-import { toEntry } from "../engine/recorder.js";
 import type { Engine } from "../engine/types.js";
 import { checkFields } from "../errors/field-rules.js";
 import type { CopyEvent, RevisionEvent } from "../ledger/events.js";
+import { commitEvent } from "./commit-event.js";
 import { changeShown } from "./forget.js";
 
 /** Memories of a collection. */
@@ -65,7 +65,7 @@ async function commit(
   { namespace = DEFAULT_NAME, collection = DEFAULT_NAME }: InCollection,
   eventOf: (collection: string) => RevisionEvent | CopyEvent,
 ): Promise<void> {
-  const { recorder, createId, now, tasks } = parts;
+  const { tasks } = parts;
   const running = tasks.current();
   await tasks.track(
     (async () => {
@@ -74,7 +74,7 @@ async function commit(
       const revised = new Set(event.type === "revision" ? event.ids : []);
       // They showed the old text. With its fingerprint, the new text would count as a further edit.
       await changeShown(parts, { namespace, collection }, revised, (item) => ({ ...item, contentHash: 0 }));
-      await recorder.commit(namespace, toEntry(`${event.type}:${createId()}`, event, now()));
+      await commitEvent(parts, namespace, event);
     })(),
   );
 }

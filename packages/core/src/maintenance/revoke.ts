@@ -1,12 +1,11 @@
 import { NAME } from "../engine/check.js";
 import { type EngineParts, partsOf } from "../engine/parts.js";
-import { toEntry } from "../engine/recorder.js";
 import type { Engine } from "../engine/types.js";
 import { assertConditionsGiven, checkFields, FINITE, type FieldRules, SWITCH, whole } from "../errors/field-rules.js";
 import { QavrError } from "../errors/qavr-error.js";
 import type { RevokeEvent } from "../ledger/events.js";
 import { collectionOf } from "../ledger/state-keys.js";
-import type { CommitReceipt } from "../store/store.js";
+import { commitEvent, reducerOf } from "./commit-event.js";
 import { LedgerReplay } from "./ledger-replay.js";
 import { PROGRESS, type Progress } from "./progress.js";
 import { quarantine, quarantining, TOGETHER, TouchedMemories } from "./quarantine.js";
@@ -85,13 +84,11 @@ async function record(
   event: RevokeEvent,
   progress: Progress | undefined,
 ): Promise<number> {
-  const { store, reduce } = parts;
+  const { store } = parts;
   const touched = new TouchedMemories(parts, namespace, event);
   const memories = await touched.upTo(await store.head(namespace), progress);
-  const entry = toEntry(`revoke:${parts.createId()}`, event, parts.now());
-  const [{ seq }] = (await store.commit(namespace, [entry], quarantining(reduce, memories.slice(0, TOGETHER)))) as [
-    CommitReceipt,
-  ];
+  const reduce = quarantining(reducerOf(parts), memories.slice(0, TOGETHER));
+  const seq = await commitEvent(parts, namespace, event, reduce);
   await quarantine(parts, namespace, [...memories.slice(TOGETHER), ...(await touched.upTo(seq - 1))]);
   return seq;
 }
