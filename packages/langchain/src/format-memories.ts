@@ -10,7 +10,7 @@ import { ANNOTATION_KEY, type ShownDocuments } from "./ranking/shown-documents.j
  *
  * A memory without a handle (learning is off, or it came from elsewhere) starts with a dash.
  *
- * @throws INVALID_ARGUMENT for what is no list, such as a promise
+ * @throws INVALID_ARGUMENT for a value that is no list, such as a promise
  */
 export function formatMemories(memories: readonly (DocumentInterface | FoundItem)[], shown: ShownDocuments): string {
   if (!Array.isArray(memories))

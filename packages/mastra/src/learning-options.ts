@@ -97,7 +97,7 @@ export interface EngineFields extends Omit<EngineChoices, "store"> {
 export interface SemanticRecallOptions {
   /**
    * Prefers newer messages: adds `weight · 2^(−age / halfLife)` to each similarity (`halfLife` in ms, `weight` 0.1 by default) before
-   * what was learned. For facts that go out of date; where old ones stay right it costs places. @default none
+   * what was learned. For facts that go out of date; where old ones stay right it lowers success. @default none
    */
   readonly recency?: Recency | undefined;
   /**
@@ -115,7 +115,7 @@ export interface SemanticRecallOptions {
   readonly echoes?: "keep" | "drop" | undefined;
   /**
    * The turns that become candidates of later recalls: those that did not fail, all, or the choice of a function. Every turn is
-   * stored and shown in its thread's history. Choose where recall is for notes and daily work would only crowd them out.
+   * stored and shown in its thread's history. Choose them if recall is for notes, which daily work would crowd out.
    * @default "unfailed"
    */
   readonly rememberTurns?: "unfailed" | "all" | ((turn: EndedTurn) => boolean) | undefined;

@@ -20,7 +20,7 @@ const KNOWN = new WeakMap<Engine, Counts>();
 export interface LearningWatch<Code extends string> {
   /** Warns once per engine and code; never where learning is off. */
   warnOnce(code: Code | SharedLogCode, message: string): void;
-  /** Notes a ranking. Resolves when the ledger was looked at, where it was their turn. Never rejects. */
+  /** Notes a ranking. Resolves after the look at the ledger, if one was due. Never rejects. */
   ranked(namespace: string, ranking: Ranking): Promise<void>;
 }
 

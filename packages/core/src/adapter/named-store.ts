@@ -9,7 +9,7 @@ export const DEFAULT_STORE_PATH = ".qavr/ledger.db";
 /** Environment variable that names the store: a path or a URL. Applications that name a store override it. */
 export const STORE_VARIABLE = "QAVR_STORE";
 
-/** Environment variable that switches learning off, whatever the code says: `1` or `true`. */
+/** Environment variable that switches learning off, over any option: `1` or `true`. */
 export const DISABLED_VARIABLE = "QAVR_DISABLED";
 
 /** Loads the package of a store. Each adapter brings its own imports, since core depends on no package. */

@@ -6,7 +6,7 @@ import { dot } from "../scoring/vectors.js";
  * 0.88 to 0.97, a question and the statement that answers it below 0.81.
  */
 const NEARLY_ONE = 0.85;
-/** Texts whose lengths differ by more than this factor are not compared word by word: they cannot come near. */
+/** Texts whose lengths differ by more than this factor are not compared word by word: their cosine stays below the limit. */
 const LENGTH_RATIO = 1.5;
 
 /** Finds texts that differ from this one only in case, punctuation, a number or a name. */

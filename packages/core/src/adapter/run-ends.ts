@@ -41,7 +41,7 @@ function createRunEnds(direct: Engine): RunEnds {
   const pending = new Set<Promise<boolean>>();
   const { tasks } = partsOf(direct);
   let cancel: (() => void) | undefined;
-  /** True after a wait in vain, until everything is recorded: one ranking waits for a store that does not answer, and not each. */
+  /** True after a wait without success, until everything is recorded: only one ranking waits for a store that does not answer. */
   let isStuck = false;
 
   const start = (): void => {

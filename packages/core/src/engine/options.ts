@@ -41,12 +41,12 @@ export interface EngineOptions {
   readonly holdout?: number | undefined;
   /**
    * Share of episodes, in [0, 1], that are shown no memory, so that `status()` can say what memory itself is worth. They are recorded
-   * with the rest and teach nothing. Decided per episode by a hash of its id, before `holdout`, whose share is of the others. What a
-   * run cannot do without is always shown (`RankRequest.required`). @default 0
+   * with the rest and teach nothing. Decided per episode by a hash of its id, before `holdout`, whose share is of the others.
+   * Required memories (`RankRequest.required`) are always shown. @default 0
    */
   readonly memoryOff?: number | undefined;
   /**
-   * Rules about who is believed: `governance()` of `@qavr/core/governance`. All engines of one ledger need it, or none.
+   * Rules for the trust in sources: `governance()` of `@qavr/core/governance`. All engines of one ledger need it, or none.
    * @default every outcome counts in full
    */
   readonly governance?: Governance | undefined;

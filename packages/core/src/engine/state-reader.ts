@@ -107,8 +107,8 @@ export class StateReader<Shared, Memory> {
   }
 
   /**
-   * True when outcomes have taught a namespace something. Only erasing or rebuilding it can take that back: a namespace that was taught
-   * is read again when all of it may have changed, which other processes' doings become known by with the next ranking.
+   * True when outcomes have taught a namespace something. Only erasing or rebuilding it can take that back, so a taught namespace is
+   * read again when all of it may have changed. Changes by other processes become known with the next ranking.
    */
   async hasTaught(namespace: string): Promise<boolean> {
     const known = this.#namespaces.get(namespace);
@@ -134,7 +134,7 @@ export class StateReader<Shared, Memory> {
       if (row === undefined || row <= STALE) missing.push(i);
       else rows[i] = row;
     }
-    // First whose states these are: another learner's memories cannot be read.
+    // The learner that wrote the states comes first: another learner's memories cannot be read.
     const shared = known.shared === null ? await this.#shared(namespace, collection, cache, LAGGING) : known.shared;
     if (missing.length > 0) {
       const wanted = missing.map((place) => ids[place] as string);
@@ -317,7 +317,7 @@ function sizeOf({ collections }: CachedNamespace<unknown>): number {
   return size;
 }
 
-/** Marks what was written as out of date, and returns which memories and collections of it were known until now. */
+/** Marks written states as out of date, and returns the memories and collections among them that were known until now. */
 function mark(cache: CachedNamespace<unknown>, written: readonly StateRef[]): readonly StateRef[] {
   return written.filter(({ scope, id }) => {
     if (scope === SCOPES.stats) {

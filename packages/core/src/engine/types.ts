@@ -52,7 +52,7 @@ export interface RankRequest {
   readonly context?: string | undefined;
   /** The request's text; hashed into a vector when `vector` is absent, smoothed by the candidates and the texts of the nearest ones. Never stored. */
   readonly text?: string | undefined;
-  /** The request's embedding, any length ≥ 1, finite. Projected to at most 512 dims and quantised before anything else sees it. */
+  /** The request's embedding, any length ≥ 1, finite. Projected to at most 512 dims and quantised first. */
   readonly vector?: ArrayLike<number> | undefined;
   /** Name of the vector's space (model). Give it when the model may change. @default "host" for `vector`, "hashed" for `text` */
   readonly space?: string | undefined;
@@ -144,7 +144,7 @@ export interface OutcomeInput {
   /** Ids (or handles) of memories whose earlier vote is taken back: they have none then. */
   readonly neutral?: readonly string[] | undefined;
   /**
-   * Ids (or handles) of the memories that the run used; absent: unknown. A string says that the application knows it, and that the
+   * Ids (or handles) of the memories that the run used; absent: unknown. A string means that the application found it, and that the
    * memories left out were not used; `{ id, by }` names another finder.
    */
   readonly used?: readonly (string | UsedMemory)[] | undefined;
@@ -174,13 +174,13 @@ export interface EndOptions {
   readonly uncredited?: readonly number[] | undefined;
 }
 
-/** An episode as far as it is known: open ones from memory, recorded ones from the ledger. */
+/** The facts of an episode: of open ones from memory, of recorded ones from the ledger. */
 export interface EpisodeView {
   readonly episode: string;
   readonly namespace: string;
   readonly state: "open" | "suspended" | "ended" | "abandoned";
   readonly exposures: readonly ExposureView[];
-  /** True when some of its exposures lie before the ledger's checkpoint: what they showed is known no more. */
+  /** True when some of its exposures lie before the ledger's checkpoint: their memories are no longer known. */
   readonly compacted?: boolean;
   /** The memories that the run used, and how that is known; absent while it is unknown. */
   readonly used?: readonly UsedMemory[];
@@ -196,7 +196,7 @@ export interface EpisodeView {
     readonly reward: number | null;
     readonly tier: OutcomeTier;
     readonly source: string;
-    /** How far its source was trusted when it was last weighed, in [0, 1]; absent where it counts in full. */
+    /** Trust in its source when it was last weighed, in [0, 1]; absent if it counts in full. */
     readonly trust?: number;
     readonly note?: string;
   };
@@ -318,7 +318,7 @@ export interface Engine {
 
   /**
    * Ends an open episode, with or without an outcome; resolves after the durable commit (undefined: no outcome was given, or nothing was
-   * shown and no report had come). With an idempotency key that has an entry, the answer is the first receipt, whatever has become of the
+   * shown and no report had come). With an idempotency key that has an entry, the answer is the first receipt, in any state of the
    * episode.
    * @throws as {@link Engine.report}, except OUTCOME_TOO_LATE; UNKNOWN_EPISODE also for one that is recorded and not open
    */
@@ -326,7 +326,7 @@ export interface Engine {
 
   /**
    * Records an outcome for an episode, open or recorded, by its id or an alias. An open one stays open. With an idempotency key that has
-   * an entry, the answer is the first receipt, whatever has become of the episode.
+   * an entry, the answer is the first receipt, in any state of the episode.
    * @throws UNKNOWN_EPISODE, NOT_SHOWN, INVALID_ARGUMENT, INVALID_ID, INVALID_REWARD, LIMIT_EXCEEDED, OUTCOME_TOO_LATE,
    * IDEMPOTENCY_CONFLICT, LEARNER_MISMATCH, OUTBOX_FULL, and the store's codes
    */

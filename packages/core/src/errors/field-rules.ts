@@ -143,7 +143,7 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
 }
 
 /**
- * Refuses a condition that is there but undefined, where doing without it would do more than was meant.
+ * Refuses a condition whose value is undefined: without the condition the call would change more than was meant.
  *
  * @param what The call, as in `forget`.
  * @throws INVALID_ARGUMENT

@@ -68,7 +68,7 @@ const SUCCESS = 0.5;
  *     q ← q + 0.1 · (r − q), in [0, 1]              r = 1 used and succeeded, 0.1 not used, −0.2 failed
  *     unused memories fade: q · 0.99^days
  *
- * - **State**: one number per memory, whatever the request; warmth per context.
+ * - **State**: one number per memory, for every request; warmth per context.
  * - **Order**: only the first 2·topK candidates compete.
  * - **Wrong choice** when memories are good for some requests and bad for others: one number cannot express that. A
  *   difference in q bridges at most α / (1 − α) = 0.43 of similarity. It is a baseline, and kept for its users.

@@ -6,7 +6,7 @@ import { addScaled, dot, unitDifference } from "../scoring/vectors.js";
 import type { LessonExposure, StateCodec } from "./learner.js";
 import type { RunningSpread } from "./running-spread.js";
 
-/** Part of a collection's state: the expected success of a request, whatever is shown. */
+/** Part of a collection's state: the expected success of a request with any memories. */
 export interface RequestBaseline {
   /** Float32Array of the collection's dims, length 0 before the first request with a vector. */
   baseline: Float32Array;
@@ -21,7 +21,7 @@ export interface RequestModel extends RequestBaseline, RunningSpread {
   mean: Float32Array;
   /** Exposures learned along a vector: the step size of the mean. */
   steps: number;
-  /** Regression of surprises on what was predicted for the runs. */
+  /** Regression of surprises on the predictions for the runs. */
   gateNumerator: number;
   gateDenominator: number;
 }

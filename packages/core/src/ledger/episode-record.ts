@@ -30,10 +30,10 @@ export interface EpisodeExposure {
   readonly items: readonly EpisodeItem[];
 }
 
-/** How far the source of a reward or of votes is believed; undefined where it counts in full, without limit. */
+/** Trust in the source of a reward or of votes; undefined where it counts in full, without limit. */
 export interface Credibility {
   readonly source: string;
-  /** In [0, 1], as it was when the outcome was last weighed. Exactly 1 where the source is not audited: one that is never gets there. */
+  /** In [0, 1], as it was when the outcome was last weighed. Exactly 1 for a source that is not audited; an audited one stays below. */
   trust: number;
   readonly cap: SourceCap | undefined;
   /** Hashes of the memories that were beyond the source's cap: it credits them nothing. */

@@ -55,7 +55,7 @@ export interface ShownItem {
 export interface HoldoutDraw {
   /** The share when it was drawn, float32 in (0, 1]: the chance of `held`. */
   readonly share: number;
-  /** Served in the host's order, whatever was learned; for the draw of memory: shown none. */
+  /** Served in the host's order, without learning; for the draw of memory: shown none. */
   readonly held: boolean;
 }
 
@@ -132,7 +132,7 @@ export interface SourceCap {
 
 /** The rules under which an outcome was recorded: a replay under other options gives the same state. */
 export interface OutcomeRules {
-  /** True when the outcome counts only as far as its source is trusted. */
+  /** True when the outcome counts by the trust in its source. */
   readonly audited: boolean;
   readonly cap: SourceCap | undefined;
 }

@@ -4,13 +4,13 @@ import type { Claim, Credibility, EpisodeExposure, EpisodeRecord } from "./episo
 import type { OutcomeEvent, OutcomeRules, OutcomeTier } from "./events.js";
 
 /**
- * Decides how far the source of an outcome is believed. The fold calls it; without it each outcome counts in full.
+ * Decides the trust in the source of an outcome. The fold calls it; without it each outcome counts in full.
  * `governance()` of `@qavr/core/governance` makes one.
  */
 export interface Governance {
   /** The rules to record with an outcome of a tier. */
   rulesFor(tier: OutcomeTier): OutcomeRules;
-  /** Audits claims about the episode, before it takes the outcome in, and returns how far the outcome's source is believed. */
+  /** Audits claims about the episode, before it takes the outcome in, and returns the trust in the outcome's source. */
   weigh(
     draft: Draft<unknown, unknown>,
     episode: EpisodeRecord,

@@ -45,7 +45,7 @@ export interface FeedbackRules {
  * Records one feedback as the outcome of the run it is about, in every namespace that knows the run by its own id or by its
  * trace's. Its idempotency key is its id, with the time of the edit for one that was edited.
  *
- * @throws the store's codes: what could not be recorded now must be tried again
+ * @throws the store's codes: the feedback must be recorded again
  */
 export async function recordFeedback(
   parts: FeedbackParts,

@@ -54,7 +54,7 @@ export interface RankingOptions extends DocumentIdOptions {
   readonly groupKey?: string | undefined;
   /**
    * Prefers newer documents: adds `weight · 2^(−age / halfLife)` to each similarity (`weight` 0.1 by default) before what was learned.
-   * For facts that go out of date; where old ones stay right it costs places. @default none
+   * For facts that go out of date; where old ones stay right it lowers success. @default none
    */
   readonly recency?: DocumentRecency | undefined;
   /**
@@ -63,7 +63,7 @@ export interface RankingOptions extends DocumentIdOptions {
    * tokens after thousands of runs, and costs up to 0.01 of success where all memories are right. @default nothing is left out
    */
   readonly minWorth?: number | undefined;
-  /** True for what a run cannot do without: it is returned also where memory is off (`memoryOff`). @default false */
+  /** True for candidates that a run needs: they are returned also where memory is off (`memoryOff`). @default false */
   readonly required?: boolean | undefined;
   /** True adds the ranking to each document's metadata, under `qavr`. For debugging, and for documents that pass a checkpoint. @default false */
   readonly annotate?: boolean | undefined;

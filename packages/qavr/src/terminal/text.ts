@@ -77,6 +77,6 @@ export function points(difference: number): string {
 
 /** Unix ms as UTC, to the minute. */
 export function time(at: number): string {
-  // Clocks may lie: an entry's time can be any number.
+  // Clocks may be wrong: an entry's time can be any number.
   return Math.abs(at) < 8.64e15 ? `${new Date(at).toISOString().slice(0, 16).replace("T", " ")}` : "?";
 }

@@ -32,7 +32,7 @@ export interface OpenEpisode {
   readonly aliases: Set<string>;
   /** Exposures of this process, in order; the first `recordedExposures` are durable. */
   readonly exposures: OpenExposure[];
-  /** About how many bytes the record of all its exposures will take, with what an outcome adds. */
+  /** About how many bytes the record of all its exposures will take, with room for an outcome. */
   recordBytes: number;
   recordedExposures: number;
   recordedAliases: number;

@@ -9,7 +9,7 @@ import * as OAR from "./parameters.js";
 export interface OarMemory {
   /** Evidence: sum of the weights of the runs it was shown in. */
   evidence: number;
-  /** Its effect on a run's logit whatever the request: it survives a change of embedding model. */
+  /** Its effect on a run's logit for every request: it survives a change of embedding model. */
   reputation: number;
   /** Fisher information of its runs: 0.25 for a run of even odds with this memory alone. */
   information: number;

@@ -4,7 +4,7 @@ import { type Place, searchOf } from "./location.js";
 const TOKEN = "qavr-token";
 /** How often the page asks whether the ledger has grown, ms. */
 const LOOK_EVERY = 2_000;
-/** Times that a report's own duration passes before it is asked for again. */
+/** Pause before the next request of a report, in multiples of its own duration. */
 const REST = 5;
 /** How long the last report took, ms: large ledgers are looked at less often. */
 let took = 0;
