@@ -16,3 +16,19 @@ export function keepBest<Item>(best: Item[], limit: number, item: Item, order: (
   best.splice(place, 0, item);
   if (best.length > limit) best.pop();
 }
+
+/** The best of a search by meaning and of one by words, by the mean of both similarities. `cosineOf`: of a memory that is found by words. */
+export function bestOfBoth(
+  near: readonly { readonly memory: number; readonly cosine: number }[],
+  byWords: readonly Hit[],
+  cosineOf: (n: number) => number,
+  limit: number,
+): Hit[] {
+  const words = new Map(byWords.map(({ n, similarity }) => [n, similarity]));
+  const cosines = new Map(near.map(({ memory, cosine }) => [memory, cosine]));
+  for (const n of words.keys()) if (!cosines.has(n)) cosines.set(n, cosineOf(n));
+  return [...cosines]
+    .map(([n, cosine]) => ({ n, similarity: (Math.max(0, cosine) + (words.get(n) ?? 0)) / 2 }))
+    .sort(bySimilarity)
+    .slice(0, limit);
+}

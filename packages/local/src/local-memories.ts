@@ -2,7 +2,7 @@ import { QavrError } from "@qavr/core";
 import { createLog } from "@qavr/core/adapter";
 import { assertName, type FieldRule, illegalOption, resolveOptions, SWITCH, whole } from "@qavr/core/store";
 import { loadSqlite, openSqliteFile, type SqliteFile } from "@qavr/sqlite/file";
-import { bySimilarity, type Hit } from "./hits.js";
+import { bestOfBoth, type Hit } from "./hits.js";
 import { type LexicalSearch, lexicalSearch } from "./lexical-search.js";
 import { type LocalMemoriesOptions, resolveLocalOptions } from "./local-options.js";
 import {
@@ -18,7 +18,7 @@ import {
   searchedText,
 } from "./memory-record.js";
 import { MEMORIES, type MemoryTables, memoryTables, type NumberedMemory } from "./memory-tables.js";
-import { type RequestVector, type VectorSearch, vectorSearch } from "./vector-search.js";
+import { type VectorSearch, vectorSearch } from "./vector-search.js";
 import { type VectorTables, vectorTables } from "./vector-tables.js";
 
 /** Options of calls that work in parts. */
@@ -333,37 +333,15 @@ function namespaceOf(collection: Collection, namespace: string): LocalMemories {
       const { text, limit, filter } = checkedQuery(query);
       const where = checkedFilter(filter);
       const request = text.trim() === "" ? undefined : await meaning?.request(text);
-      return read([] as LocalHit[], (tables, scope) => {
-        const { records, lexical } = tables;
+      return read([] as LocalHit[], ({ records, lexical, vectors }, scope) => {
         const allowed = where === undefined ? undefined : records.matching(scope, where);
-        const hits = meaning && request ? hybrid(tables, scope, meaning, request, allowed) : undefined;
-        return (hits ?? lexical.search(scope, text, limit, allowed)).map(({ n, similarity }) => ({
-          ...stored(records.at(n) as NumberedMemory),
-          similarity,
-        }));
+        const byWords = (most: number): Hit[] => lexical.search(scope, text, most, allowed);
+        const near = request && meaning?.nearest(request, vectors, scope, limit, allowed);
+        const hits = near
+          ? bestOfBoth(near.found, byWords(Math.max(limit, BY_WORDS)), near.cosineOf, limit)
+          : byWords(limit);
+        return hits.map(({ n, similarity }) => ({ ...stored(records.at(n) as NumberedMemory), similarity }));
       });
-
-      /** Mean of both similarities for the best of both searches. */
-      function hybrid(
-        { lexical, vectors }: Tables,
-        scope: number,
-        byMeaning: VectorSearch,
-        asked: RequestVector,
-        allowed: ReadonlySet<number> | undefined,
-      ): Hit[] | undefined {
-        const near = byMeaning.nearest(asked, vectors, scope, limit, allowed);
-        if (near === undefined) return undefined;
-        const cosines = new Map(near.map(({ memory, cosine }) => [memory, cosine]));
-        const words = new Map<number, number>();
-        for (const { n, similarity } of lexical.search(scope, text, Math.max(limit, BY_WORDS), allowed)) {
-          words.set(n, similarity);
-          if (!cosines.has(n)) cosines.set(n, byMeaning.cosine(asked, n));
-        }
-        return [...cosines]
-          .map(([n, cosine]) => ({ n, similarity: (Math.max(0, cosine) + (words.get(n) ?? 0)) / 2 }))
-          .sort(bySimilarity)
-          .slice(0, limit);
-      }
     },
 
     async reembed(options = {}) {

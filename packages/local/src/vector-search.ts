@@ -18,6 +18,14 @@ export interface TextVectors {
   readonly vectors: readonly (Float32Array | undefined)[];
 }
 
+/** Memories near a request. */
+export interface Neighbours {
+  /** Best first. */
+  readonly found: readonly Nearest[];
+  /** Cosine of any memory, 0 for one without a vector. */
+  cosineOf(memory: number): number;
+}
+
 /** Search by meaning in a file. */
 export interface VectorSearch {
   /**
@@ -31,16 +39,14 @@ export interface VectorSearch {
   spaceFor(made: TextVectors, tables: VectorTables): number | undefined;
   /** Embeds a request and loads new vectors; undefined where the model failed, which is logged. @throws EMBEDDING_MISMATCH */
   request(text: string): Promise<RequestVector | undefined>;
-  /** The nearest memories, in a transaction; undefined when the space has changed since the request was embedded. */
+  /** The memories near a request, in a transaction; undefined when the space has changed since the request was embedded. */
   nearest(
     request: RequestVector,
     tables: VectorTables,
     scope: number,
     limit: number,
     allowed: ReadonlySet<number> | undefined,
-  ): readonly Nearest[] | undefined;
-  /** Cosine of a memory, 0 for one without a vector. */
-  cosine(request: RequestVector, memory: number): number;
+  ): Neighbours | undefined;
   /** Makes the vectors that are missing, or all of them after a change of model. Returns their number. @throws the model's error */
   reembed(onProgress: ((done: number, total: number) => void) | undefined): Promise<number>;
 }
@@ -141,19 +147,20 @@ export function vectorSearch<Tables extends { readonly vectors: VectorTables }>(
     nearest({ values, space }, tables, scope, limit, allowed) {
       if (tables.space() !== space) return undefined;
       while (readPage(tables, space));
-      if (loaded?.space !== space) return [];
+      if (loaded?.space !== space) return { found: [], cosineOf: () => 0 };
       if (values.length !== loaded.dims) throw mismatch(file.path);
       const { matrix } = loaded;
       // Half of the rows are of memories that are gone: the next search reads the rest again.
       if (matrix.rows > 2 * matrix.size + PAGE) loaded = undefined;
-      const found = matrix.nearest(values, scope, limit, allowed);
-      if (found.every(({ vector }) => tables.isLive(vector))) return found;
-      // Some memories were deleted or archived.
-      matrix.keep(tables.ids(space));
-      return matrix.nearest(values, scope, limit, allowed);
+      const nearest = () => matrix.nearest(values, scope, limit, allowed);
+      let found = nearest();
+      if (found.some(({ vector }) => !tables.isLive(vector))) {
+        // Some memories were deleted or archived.
+        matrix.keep(tables.ids(space));
+        found = nearest();
+      }
+      return { found, cosineOf: (memory) => matrix.cosine(values, memory) ?? 0 };
     },
-
-    cosine: ({ values }, memory) => loaded?.matrix.cosine(values, memory) ?? 0,
 
     async reembed(onProgress) {
       const current = file.read(({ vectors }) => vectors.space());

@@ -165,6 +165,18 @@ describe("a collection with an embedding model", () => {
     db.close();
   });
 
+  it("finds the same while it drops the vectors of many deleted memories", async () => {
+    const notes = collection({ embed: new MeaningModel(MEANINGS).embed });
+    const gone = await notes.add(Array.from({ length: 4_200 }, (_, i) => `automobile ${i}`));
+    await notes.add([
+      { id: "means it", text: "A vehicle" },
+      { id: "says it", text: "Fuel for the car and the cake" },
+    ]);
+    await notes.search({ text: "car fuel" });
+    await notes.delete(gone);
+    for (let i = 0; i < 3; i++) expect(await found(notes, "car fuel", 1)).toEqual(["says it"]);
+  });
+
   it("gives texts of a collection without vectors theirs", async () => {
     const path = tempFile();
     const plain = localMemories({ path });
