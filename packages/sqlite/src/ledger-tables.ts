@@ -57,6 +57,32 @@ export const digests: LedgerDigests = ledgerDigests((bytes) => hash("sha256", by
 export const NAMESPACE_COLUMNS =
   "id, name, head, digest, base, base_digest AS baseDigest, checkpoint_digest AS checkpointDigest";
 
+/**
+ * Columns of an entry, its bytes in one value: each BLOB that is read costs an allocation. The result of || is TEXT with all the bytes of
+ * BLOBs.
+ */
+export const ENTRY_COLUMNS =
+  "seq, at, length(key) AS keyLength, length(type) AS typeLength, length(digest) AS digestLength, CAST(key || type || payload || digest AS BLOB) AS bytes";
+
+/** The columns of an entry as they were written. @throws TypeError for a damaged row */
+export function toEntryRow(row: Readonly<Record<string, unknown>>): ChainedEntry {
+  const { seq, at, keyLength, typeLength, digestLength, bytes } = row as unknown as Omit<SequencedEntry, "key"> & {
+    readonly keyLength: number;
+    readonly typeLength: number;
+    readonly digestLength: number;
+    readonly bytes: Uint8Array;
+  };
+  const [payloadAt, digestAt] = [keyLength + typeLength, bytes.length - digestLength];
+  return {
+    seq,
+    at,
+    key: bytes.subarray(0, keyLength),
+    type: bytes.subarray(keyLength, payloadAt),
+    payload: bytes.subarray(payloadAt, digestAt),
+    digest: bytes.subarray(digestAt),
+  };
+}
+
 /** @throws TypeError for a damaged name */
 export function toNamespaceRow({ name, ...row }: Readonly<Record<string, unknown>>): NamespaceRow {
   return { ...row, namespace: bytesToName(name as Uint8Array) } as NamespaceRow;
@@ -123,7 +149,7 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
   const namespaces = db.prepare("SELECT name FROM namespace WHERE name > ? ORDER BY name LIMIT ?");
   // Includes the entry before, whose digest the first one builds on.
   const entries = db.prepare(
-    "SELECT seq, key, type, at, payload, digest FROM entry WHERE namespace = ? AND seq >= ? ORDER BY seq LIMIT ?",
+    `SELECT ${ENTRY_COLUMNS} FROM entry WHERE namespace = ? AND seq >= ? ORDER BY seq LIMIT ?`,
   );
   // One statement for any number of ids. json_each numbers them, so that no id has to be read back.
   const states = db.prepare(
@@ -165,7 +191,7 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
   const entriesAfter = (known: NamespaceRow, after: number, limit: number): SequencedEntry[] => {
     const { id, head, base, baseDigest } = known;
     const isInside = after > base;
-    const rows = entries.all(id, after, isInside ? limit + 1 : limit) as unknown as ChainedEntry[];
+    const rows = entries.all(id, after, isInside ? limit + 1 : limit).map(toEntryRow);
     // If the entry before is missing, the first one cannot be checked and counts as damaged.
     let before = isInside ? { seq: after, digest: NOTHING } : { seq: base, digest: baseDigest };
     if (isInside && rows[0]?.seq === after) before = rows.shift() as ChainedEntry;

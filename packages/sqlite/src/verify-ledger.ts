@@ -1,15 +1,15 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Store } from "@qavr/core";
-import {
-  type ChainedEntry,
-  DamageReport,
-  type LedgerCheck,
-  type LedgerDamage,
-  NamespaceCheck,
-  nameToBytes,
-} from "@qavr/core/store";
+import { DamageReport, type LedgerCheck, type LedgerDamage, NamespaceCheck, nameToBytes } from "@qavr/core/store";
 import type { CheckpointTables } from "./checkpoint-tables.js";
-import { digests, NAMESPACE_COLUMNS, type NamespaceRow, toNamespaceRow } from "./ledger-tables.js";
+import {
+  digests,
+  ENTRY_COLUMNS,
+  NAMESPACE_COLUMNS,
+  type NamespaceRow,
+  toEntryRow,
+  toNamespaceRow,
+} from "./ledger-tables.js";
 import { OWNED } from "./schema.js";
 
 /** Most problems that SQLite lists. */
@@ -80,15 +80,13 @@ function checkNamespace(
   report: DamageReport,
   progress: VerifyOptions["progress"],
 ): void {
-  const entries = db.prepare(
-    "SELECT seq, key, type, at, payload, digest FROM entry WHERE namespace = ? AND seq > ? ORDER BY seq",
-  );
+  const entries = db.prepare(`SELECT ${ENTRY_COLUMNS} FROM entry WHERE namespace = ? AND seq > ? ORDER BY seq`);
   const check = new NamespaceCheck(row, digests);
   const total = report.entries + row.head - row.base;
   report.attempt(() => {
     try {
-      for (const entry of entries.iterate(row.id, row.base) as Iterable<unknown> as Iterable<ChainedEntry>) {
-        if (!check.entry(entry)) break;
+      for (const entry of entries.iterate(row.id, row.base)) {
+        if (!check.entry(toEntryRow(entry))) break;
         if (check.entries % PAGE === 0) progress?.(report.entries + check.entries, total);
       }
       report.add(...check.chain());

@@ -102,7 +102,10 @@ export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
 
 /** True also for a `Uint8Array` of another realm, such as a test runner's. */
 function isBytes(value: unknown): value is Uint8Array {
-  return ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === "[object Uint8Array]";
+  return (
+    value instanceof Uint8Array ||
+    (ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === "[object Uint8Array]")
+  );
 }
 
 function describe(value: unknown): string {
