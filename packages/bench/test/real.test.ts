@@ -11,6 +11,7 @@ const sizes: Readonly<Record<RealSetName, number>> = {
   "prompts-gsm8k": 1000,
   "gorilla-docs": 1651,
   feedbackqa: 1308,
+  skills: 1385,
 };
 
 /** The host prefers `wrong`, which always fails; `right` always succeeds. */
@@ -42,6 +43,19 @@ describe("benchmark of real outcomes", () => {
       expect(candidates.length).toBeGreaterThan(1);
       expect(candidates.every(({ outcome }) => outcome >= 0 && outcome <= 1)).toBe(true);
     }
+  });
+
+  it("gives each skill its own outcomes and similarity", async () => {
+    const requests = (await loadRealSet("skills")).filter(({ category }) => category === "language");
+    const detects = ({ text }: { readonly text?: string }): boolean => text?.startsWith("Detect the language") === true;
+    const solving = requests.flatMap(({ candidates }) => candidates.filter(({ outcome }) => outcome === 1));
+    expect(solving.length).toBeGreaterThan(300);
+    expect(solving.every(detects)).toBe(true);
+    const nearest = requests.map(({ candidates }) =>
+      candidates.reduce((a, b) => ((a.similarity as number) >= (b.similarity as number) ? a : b)),
+    );
+    expect(nearest.filter(detects).length).toBeGreaterThan(0.9 * requests.length);
+    expect(nearest.every(({ similarity }) => (similarity as number) <= 1)).toBe(true);
   });
 
   it("replays the same stream for a seed, and holds out other requests", async () => {
@@ -113,6 +127,6 @@ describe("benchmark of real outcomes", () => {
     });
     expect(page).toContain("- Behind in the mean of all columns: `beta-mean` by 0.090.");
     expect(page).toContain("- Worse than similarity: nowhere.");
-    expect(realSummary(results)).toContain("oar − similarity: +0.110, ahead in 14 of 14");
+    expect(realSummary(results)).toContain("oar − similarity: +0.110, ahead in 17 of 17");
   });
 });

@@ -54,6 +54,9 @@ export const COLUMNS: readonly Column[] = [
   column("gsm8k", "prompts-gsm8k", "noise"),
   column("gorilla-docs", "gorilla-docs", "given"),
   column("feedbackqa", "feedbackqa", "given"),
+  column("skills", "skills", "given"),
+  column("skills", "skills", "noise"),
+  column("skills", "skills", "constant"),
   column("bfcl-mid", "bfcl-models", "noise", { ...MIDDLING, k: 3 }),
   column("mawps", "prompts-mawps", "noise", { k: 3 }),
 ];

@@ -1,6 +1,6 @@
 import { checkedRows } from "@qavr/lab";
 
-export type RealSetName = "bfcl-models" | "prompts-mawps" | "prompts-gsm8k" | "gorilla-docs" | "feedbackqa";
+export type RealSetName = "bfcl-models" | "prompts-mawps" | "prompts-gsm8k" | "gorilla-docs" | "feedbackqa" | "skills";
 
 /** One thing that a request could be given, and what really came of it. */
 export interface RealCandidate {
@@ -67,6 +67,14 @@ export const REAL_SETS: Readonly<Record<RealSetName, RealSetPlan>> = {
     about:
       "1,308 questions × 3 retrieved passages of 1,820; people's ratings; similarity is right (FeedbackQA, Apache-2.0)",
   },
+  skills: {
+    sha256: {
+      "candidates.jsonl": "d8e1cbca8a36e08abaeccb99de046a2983ce7324e5433e6ce104002d4e709674",
+      "requests.jsonl": "22d761258f3c68ecad55375124b321f9f1dc43f460a858b967eb1faedfa198eb",
+    },
+    about:
+      "1,385 tasks of eleven kinds × 136 skills (a library, how it is called); expected results of public test suites (licences in its README)",
+  },
 };
 
 interface RequestRow {
@@ -75,6 +83,8 @@ interface RequestRow {
   readonly group?: string;
   /** One character per candidate, in the order of `candidates.jsonl`. */
   readonly outcomes?: string;
+  /** One number per candidate, in percent, where the set has similarities. */
+  readonly similarities?: readonly number[];
   readonly candidates?: readonly { readonly id: string; readonly similarity: number; readonly outcome: number }[];
 }
 
@@ -95,12 +105,17 @@ export async function loadRealSet(name: RealSetName): Promise<readonly RealReque
   const requests = await rows<RequestRow>("requests.jsonl");
   const texts = await rows<TextRow>("candidates.jsonl" in sha256 ? "candidates.jsonl" : "memories.jsonl");
   const textOf = new Map(texts.map(({ id, text }) => [id, text === undefined ? {} : { text }]));
-  return requests.map(({ id, text, group, outcomes, candidates }) => ({
+  return requests.map(({ id, text, group, outcomes, similarities, candidates }) => ({
     id,
     text,
     ...(group === undefined ? {} : { category: group }),
     candidates: outcomes
-      ? texts.map((one, column) => ({ id: one.id, ...textOf.get(one.id), outcome: Number(outcomes[column]) }))
+      ? texts.map((one, column) => ({
+          id: one.id,
+          ...textOf.get(one.id),
+          ...(similarities ? { similarity: (similarities[column] as number) / 100 } : {}),
+          outcome: Number(outcomes[column]),
+        }))
       : (candidates ?? []).map((one) => ({ ...one, ...textOf.get(one.id) })),
   }));
 }

@@ -152,7 +152,7 @@ ${successTable(all, "heldOut", false)}
 
 They know more than a learner can, except \`uniform\`. *best single* and *best per category*: the candidate with the best mean over the same
 requests, in hindsight. *nearest neighbours*: outcomes of all candidates of the stream are known. *oracle*: the best candidate of each request;
-much of it is luck of the sampled answers.
+where answers were sampled, much of it is luck.
 
 Online:
 
@@ -169,6 +169,7 @@ intervals. With k = 3, the run uses one of the three shown, drawn evenly: its ou
 Request vectors are LSA-256 of the texts. Hosts: *given*, the set's similarity; *noise*, N(0.5, 0.1) per request and candidate; *fixed*, one
 wrong order for all requests; *constant*, 0.5. *bfcl-mid*: candidates with a mean of 0.5 to 0.8. *bfcl-rare*: the hardest 40 % of the requests
 with the ten weakest candidates. Sets overlap in their sources: bfcl-mid and bfcl-rare are parts of bfcl; mawps and gsm8k share their prompts.
+Categories of *skills* are kinds of task.
 
 \`${all.command}\`, ${all.date}; ${machineText(all.hardware, all.versions)}.
 
