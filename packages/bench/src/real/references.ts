@@ -84,18 +84,36 @@ function nearestNeighbours(
     const nearest = known
       .map((one) => ({ ...one, cosine: dot(vector, one.vector) }))
       .sort((a, b) => b.cosine - a.cosine);
-    const histories = candidates.map(({ id }) =>
-      nearest.flatMap(({ outcomes }) => (outcomes.has(id) ? [outcomes.get(id) as number] : [])),
-    );
-    for (const [place, count] of NEIGHBOURS.entries()) {
-      const chosen = histories
-        .map((history, candidate) => ({ candidate, worth: mean([overall, ...history.slice(0, count)]) }))
+    const worths = candidates.map(({ id }) => worthsOf(id, nearest, overall));
+    for (const place of NEIGHBOURS.keys()) {
+      const chosen = worths
+        .map((own, candidate) => ({ candidate, worth: own[place] as number }))
         .sort((a, b) => b.worth - a.worth)
         .slice(0, k);
       success[place]?.push(mean(chosen.map(({ candidate }) => candidates[candidate]?.outcome as number)));
     }
   }
   return Math.max(...success.map(mean));
+}
+
+/** Mean outcome of a candidate in its nearest requests and one request with the mean of all, for each number of neighbours. */
+function worthsOf(
+  id: string,
+  nearest: readonly { readonly outcomes: ReadonlyMap<string, number> }[],
+  overall: number,
+): readonly number[] {
+  const worths: number[] = [];
+  let sum = overall;
+  let count = 0;
+  for (const { outcomes } of nearest) {
+    const outcome = outcomes.get(id);
+    if (outcome === undefined) continue;
+    sum += outcome;
+    count += 1;
+    if (count === NEIGHBOURS[worths.length]) worths.push(sum / (count + 1));
+  }
+  while (worths.length < NEIGHBOURS.length) worths.push(sum / (count + 1));
+  return worths;
 }
 
 function dot(a: Float32Array, b: Float32Array): number {
