@@ -193,22 +193,16 @@ function namespaceOf(collection: Collection, namespace: string): LocalMemories {
     });
   };
   /** Texts of a part that have no vector yet: adding the same memories at each start embeds them once. */
-  const unembedded = (part: readonly CheckedMemory[]): Set<string> => {
-    const texts = new Set(part.map(searchedText));
-    read(undefined, ({ records, vectors }, scope) => {
+  const unembedded = (part: readonly CheckedMemory[]): Set<string> =>
+    read(new Set(part.map(searchedText)), ({ records, vectors }, scope) => {
       const space = vectors.space();
-      const others = new Set<string>();
-      for (const memory of part) {
+      const isEmbedded = (memory: CheckedMemory): boolean => {
+        if (space === undefined) return false;
         const known = records.find(scope, memory.id);
-        const text = searchedText(memory);
-        const isEmbedded =
-          known !== undefined && searchedText(known) === text && space !== undefined && vectors.has(known.n, space);
-        if (!isEmbedded) others.add(text);
-      }
-      for (const text of texts) if (!others.has(text)) texts.delete(text);
+        return known !== undefined && searchedText(known) === searchedText(memory) && vectors.has(known.n, space);
+      };
+      return new Set(part.filter((memory) => !isEmbedded(memory)).map(searchedText));
     });
-    return texts;
-  };
   /** Writes texts with their vectors. `write` gets a function that stores the vector of a text, and runs again where the space changed. */
   const writeEmbedded = async <Result>(
     texts: ReadonlySet<string>,
@@ -216,11 +210,12 @@ function namespaceOf(collection: Collection, namespace: string): LocalMemories {
   ): Promise<Result> => {
     for (;;) {
       const list = [...texts];
-      const made = await meaning?.embed(list);
+      const embedded = await meaning?.embed(list);
+      const made = list.length > 0 ? embedded : undefined;
       const vectorOf = new Map(list.map((text, i) => [text, made?.vectors[i]]));
       const done = await file.write((tables) => {
-        const space = made && list.length > 0 ? meaning?.spaceFor(made, tables.vectors) : undefined;
-        if (made && list.length > 0 && space === undefined) return undefined;
+        const space = made && meaning?.spaceFor(made, tables.vectors);
+        if (made && space === undefined) return undefined;
         return {
           result: write(tables, (n, text) => {
             const vector = vectorOf.get(text);

@@ -100,7 +100,7 @@ interface RecordRow {
 const COLUMNS = "r.n, r.id, r.text, r.query, r.metadata, r.created_at AS createdAt, r.archived_at AS archivedAt";
 
 /** True where a record has every value of a filter, which is bound twice, as JSON. */
-export const MATCHES_FILTER = `(
+const MATCHES_FILTER = `(
   SELECT count(*) FROM json_each(?) f JOIN json_each(r.metadata) m ON m.key = f.key AND m.type = f.type AND m.atom IS f.atom
 ) = (SELECT count(*) FROM json_each(?))`;
 
