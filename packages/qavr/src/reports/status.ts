@@ -35,7 +35,7 @@ export interface StatusReport {
     readonly judged: boolean;
     /** Events that may explain a change of it, oldest first. */
     readonly events: readonly LedgerEvent[];
-    /** True when it stands on a sample of a long ledger. */
+    /** True for a curve from a sample of a long ledger. */
     readonly sampled: boolean;
   };
   /** Reporters of the entries behind the curve. */

@@ -94,7 +94,7 @@ async function outcomesOf(skill, count) {
   return outcomes;
 }
 
-/** What the package says of itself. */
+/** Facts of a package by its own package.json. */
 function describe({ package: name, text }) {
   const own = () => JSON.parse(readFileSync(new URL(`./node_modules/${name}/package.json`, import.meta.url), "utf8"));
   const builtIn = ["JSON.parse", "Intl.Segmenter", "Array.from", "String.split", "Date", "vm.Script"].includes(name);
