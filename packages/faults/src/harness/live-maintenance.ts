@@ -40,8 +40,23 @@ interface Kind {
 interface Filled {
   readonly quiet: Place;
   readonly live: Place;
-  /** How long the outcomes of one ledger took, ms. */
-  readonly writing: number;
+  /** To write the outcomes of one ledger. */
+  readonly writing: Spent;
+}
+
+/** Time of some work, ms. */
+interface Spent {
+  readonly clock: number;
+  /** Of this process. Writers have processes of their own, and a database server too. */
+  readonly cpu: number;
+}
+
+function stopwatch(): () => Spent {
+  const [started, before] = [performance.now(), process.cpuUsage()];
+  return () => {
+    const { user, system } = process.cpuUsage(before);
+    return { clock: performance.now() - started, cpu: (user + system) / 1_000 };
+  };
 }
 
 interface Place {
@@ -82,6 +97,7 @@ interface Done extends Report {
   readonly name: string;
   readonly from: number;
   readonly to: number;
+  readonly spent: Spent;
   /** Length of the ledger at its end: writers make it longer. */
   readonly entries: number;
 }
@@ -99,6 +115,7 @@ async function maintain(
   const done: Done[] = [];
   for (const [name, run] of Object.entries(work)) {
     const from = now();
+    const spent = stopwatch();
     const timeout = timeoutOf(name);
     const over = new AbortController();
     const working = run(engine, outcomes).catch((error: unknown): Report => ({ problem: String(error) }));
@@ -107,7 +124,7 @@ async function maintain(
     const report = await Promise.race([working, lateness]);
     over.abort();
     const to = now();
-    done.push({ name, from, to, entries: await store.head(NAMESPACE), ...report });
+    done.push({ name, from, to, spent: spent(), entries: await store.head(NAMESPACE), ...report });
     if (report.problem === undefined) continue;
     // Late work goes on until its next read is refused.
     await store.close();
@@ -190,9 +207,9 @@ async function wrongFacts(
   return wrong;
 }
 
-/** Records outcomes of long ago. Returns how long that took, ms. */
-async function seed(store: Store, outcomes: number): Promise<number> {
-  const started = performance.now();
+/** Records outcomes of long ago. Returns the time that took. */
+async function seed(store: Store, outcomes: number): Promise<Spent> {
+  const spent = stopwatch();
   let clock = Date.now() - AGO;
   const engine = createEngine({ store, clock: () => (clock += 1) });
   for (let run = 0; run < outcomes; run += TOGETHER) {
@@ -203,7 +220,7 @@ async function seed(store: Store, outcomes: number): Promise<number> {
     );
   }
   await engine.close();
-  return performance.now() - started;
+  return spent();
 }
 
 const sqlite = (folder: string): Kind => ({
@@ -246,7 +263,12 @@ function p99({ began, spent }: Written, from: number, to: number): number {
   return within[Math.min(within.length - 1, Math.floor(0.99 * within.length))] ?? 0;
 }
 
-const perEntry = ({ from, to, entries }: Done): number => (to - from) / entries;
+/** Time per entry ÷ quiet time per entry, by the clock and by CPU. */
+function timesOf({ spent, entries }: Done, quiet: Done): string {
+  const times = (of: keyof Spent): string => ratio(spent[of] / entries, quiet.spent[of] / quiet.entries);
+  return `${times("clock")}, by CPU ${times("cpu")}`;
+}
+
 const ratio = (value: number, floor: number): string => (floor > 0 ? `${(value / floor).toFixed(1)} ×` : "–");
 
 /** Maintenance of a ledger of so many outcomes, quiet and then beside writers. */
@@ -268,17 +290,17 @@ async function beside(kind: Kind, outcomes: number, alone: number): Promise<Chec
     ...(await wrongFacts(live, outcomes, written, done)),
   ];
   const usual = p99(written, started, meanwhile);
-  const timesAsFast = (name: string): string => `${(writing / (quietly(name).to - quietly(name).from)).toFixed(1)} ×`;
-  const speed = `quiet verify and replay ${timesAsFast("verify")} and ${timesAsFast("replay")} as fast as the ledger was written, ${TOGETHER} runs at a time`;
+  const asFast = (of: keyof Spent): string =>
+    ["verify", "replay"].map((name) => (writing[of] / quietly(name).spent[of]).toFixed(1)).join(" and ");
+  const speed = `quiet verify and replay ${asFast("clock")} times as fast as the ledger was written, ${TOGETHER} runs at a time (by CPU ${asFast("cpu")})`;
   const said = done.map((one) => {
     const { name, from, to } = one;
     const delay = p99(written, from, to);
-    const times = ratio(perEntry(one), perEntry(quietly(name)));
-    return `${name} ${times} (p99 ${delay.toFixed(0)} ms, ${ratio(delay, usual)})`;
+    return `${name} ${timesOf(one, quietly(name))} (p99 ${delay.toFixed(0)} ms, ${ratio(delay, usual)})`;
   });
   return {
     promise: "R28",
-    what: `verify, replay, revoke and compact while two processes write without a pause; times per entry and delays of writes ÷ quiet ones (${kind.name})`,
+    what: `verify, replay, revoke and compact while two processes write without a pause; times per entry, own CPU time per entry and delays of writes ÷ quiet ones (${kind.name})`,
     tried: `${outcomes.toLocaleString("en")} outcomes, ${written.places.length.toLocaleString("en")} more meanwhile`,
     seen: `${said.join("; ")}; ${speed}; ${wrong.length === 0 ? "0 lost, none counted otherwise than once" : wrong.join("; ")}`,
     held: wrong.length === 0 && done.length === Object.keys(WORK).length && written.places.length > 0,
