@@ -2,12 +2,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { documentationPages, sourceFiles } from "../src/documentation.js";
-import { readMarkdown } from "../src/markdown.js";
+import { type MarkdownPage, readMarkdown } from "../src/markdown.js";
 import { repositoryFile } from "../src/repository.js";
 
 describe("links of the documentation", () => {
   it.each(documentationPages())("%s links to files and headings that exist", (page) => {
-    const broken = readMarkdown(repositoryFile(page))
+    const broken = pageAt(repositoryFile(page))
       .links.filter(({ url }) => !/^[a-z]+:/.test(url))
       .filter(({ url }) => !resolves(page, url))
       .map(({ url, line }) => `${page}:${line} → ${url}`);
@@ -25,9 +25,18 @@ describe("pages that the sources name", () => {
   });
 });
 
+const pages = new Map<string, MarkdownPage>();
+
+/** A page, read once: hundreds of links lead to some of them. */
+function pageAt(path: string): MarkdownPage {
+  const page = pages.get(path) ?? readMarkdown(path);
+  pages.set(path, page);
+  return page;
+}
+
 function resolves(page: string, url: string): boolean {
   const [path = "", anchor] = url.split("#");
   const target = repositoryFile(path === "" ? page : join(dirname(page), path));
   if (!existsSync(target)) return false;
-  return anchor === undefined || readMarkdown(target).headings.some((heading) => heading.anchor === anchor);
+  return anchor === undefined || pageAt(target).headings.some((heading) => heading.anchor === anchor);
 }
