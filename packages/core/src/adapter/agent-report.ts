@@ -126,50 +126,33 @@ export async function sortVotes(
   { helpful = [], harmful = [] }: { readonly helpful?: readonly string[]; readonly harmful?: readonly string[] },
 ): Promise<Votes> {
   const episodes = await shownNames(engine, ofRun);
-  const find = (name: string): Vote | undefined => {
+  const votes = [...helpful, ...harmful].map((name, place) => {
     const bare = bareHandle(name);
-    for (const { episode, shown } of episodes) {
-      const id = shown.get(bare);
-      if (id !== undefined) return { episode, id, name };
-    }
-    return undefined;
-  };
-  const sides = { helpful: helpful.map(find).filter(isVote), harmful: harmful.map(find).filter(isVote) };
+    const shownBy = episodes.find(({ shown }) => shown.has(bare));
+    return { name, helps: place < helpful.length, episode: shownBy?.episode, id: shownBy?.shown.get(bare) };
+  });
+  const known = votes.filter(({ id }) => id !== undefined);
   // A memory may be named by its handle on one side and by its id on the other.
-  const contradictory = [...sides.helpful, ...sides.harmful].filter((vote) =>
-    [sides.helpful, sides.harmful].every((side) => side.some((other) => isSameMemory(other, vote))),
+  const contradictory = known.filter(({ helps, episode, id }) =>
+    known.some((other) => other.helps !== helps && other.episode === episode && other.id === id),
   );
-  const counted = (side: readonly Vote[], episode: string): string[] => {
-    const votes = side.filter((vote) => vote.episode === episode && !contradictory.includes(vote));
-    return [...new Set(votes.map(({ id }) => id))];
+  const counted = known.filter((vote) => !contradictory.includes(vote));
+  const idsOf = (episode: string, helps: boolean): string[] => {
+    const side = counted.filter((vote) => vote.episode === episode && vote.helps === helps);
+    return [...new Set(side.map(({ id }) => id as string))];
   };
   const byEpisode = episodes.map(({ episode, namespace }) => ({
     episode,
     namespace,
-    helpful: counted(sides.helpful, episode),
-    harmful: counted(sides.harmful, episode),
+    helpful: idsOf(episode, true),
+    harmful: idsOf(episode, false),
   }));
   return {
     byEpisode,
     counted: byEpisode.reduce((sum, votes) => sum + votes.helpful.length + votes.harmful.length, 0),
-    unknown: [...new Set([...helpful, ...harmful].filter((name) => find(name) === undefined))],
+    unknown: [...new Set(votes.filter(({ id }) => id === undefined).map(({ name }) => name))],
     contradictory: [...new Set(contradictory.map(({ name }) => name))],
   };
-}
-
-/** One name that a model gave, and the memory that it names. */
-interface Vote {
-  readonly episode: string;
-  readonly id: string;
-  readonly name: string;
-}
-
-function isVote(vote: Vote | undefined): vote is Vote {
-  return vote !== undefined;
-}
-
-function isSameMemory(a: Vote, b: Vote): boolean {
-  return a.episode === b.episode && a.id === b.id;
 }
 
 /**

@@ -8,7 +8,7 @@ import { drawEpisode } from "./episodes/holdout.js";
 import { handleOf, hasRoomFor, type OpenEpisode } from "./episodes/open-episodes.js";
 import type { EngineParts } from "./parts.js";
 import { termsOf, toRankedItem } from "./ranked-items.js";
-import { createScorer, degrade, hostOrder, type Scored, spaceOf } from "./score-candidates.js";
+import { createScorer, degrade, hostOrder, type Scored, spaceOf, unscored } from "./score-candidates.js";
 import type { Candidate, Engine, Ranking } from "./types.js";
 
 /** Most candidates that the engine asks a host for. */
@@ -44,17 +44,7 @@ export function createRanker(parts: EngineParts): Pick<Engine, "rank" | "fetchSi
     async rank(given) {
       const request = checkRequest(given);
       const { namespace, ids, topK, record, episode: wanted } = request;
-      if (!parts.enabled) {
-        const host = hostOrder(ids.length, request.returned ?? topK);
-        return unrecorded(request, {
-          vector: undefined,
-          order: host,
-          host,
-          scores: undefined,
-          moved: false,
-          notes: {},
-        });
-      }
+      if (!parts.enabled) return unrecorded(request, unscored(hostOrder(ids.length, request.returned ?? topK)));
       if (wanted !== undefined) openEpisode(open, namespace, wanted);
       const scored = await score(request);
       return record ? expose(request, scored) : unrecorded(request, scored);

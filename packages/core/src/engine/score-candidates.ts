@@ -52,8 +52,7 @@ export function createScorer(parts: EngineParts): (request: CheckedRequest) => P
     } catch (error) {
       const failure = asStoreError(error, store.name);
       degrade(parts, failure, namespace);
-      const degraded = { code: failure.code, message: failure.message };
-      return { vector, order: host, host, scores: undefined, moved: false, notes: { degraded } };
+      return unscored(host, { degraded: { code: failure.code, message: failure.message } }, vector);
     }
     const { shared, table, rows, confirmed } = known;
     const usable = vector && shared ? sameSpace(request, vector, shared) : false;
@@ -126,6 +125,11 @@ export function createScorer(parts: EngineParts): (request: CheckedRequest) => P
     }
     return false;
   }
+}
+
+/** The host's order, where learning is left out. */
+export function unscored(host: readonly number[], notes: Scored["notes"] = {}, vector?: RequestVector): Scored {
+  return { vector, order: host, host, scores: undefined, moved: false, notes };
 }
 
 export function hostOrder(count: number, topK: number): number[] {
