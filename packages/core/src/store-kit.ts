@@ -53,7 +53,7 @@ export {
   type LedgerCheck,
   type LedgerDamage,
   type LedgerEntry,
-  type ListOptions,
+  type NamespaceListOptions,
   type NamespacePlace,
   type OutboxHost,
   type OutboxQueue,

@@ -6,7 +6,8 @@ import {
   type VectorStoreInterface,
 } from "@langchain/core/vectorstores";
 import { QavrError } from "@qavr/core";
-import { addMembers, definedOnly, illegalOption } from "@qavr/core/adapter";
+import { definedOnly, illegalOption } from "@qavr/core/adapter";
+import { addMembers } from "./add-members.js";
 import { MARKS, mark, markOf } from "./marks.js";
 import { assertFields, type MemoryHandle, type MemoryParts, partsOf } from "./memory-parts.js";
 import {

@@ -1,4 +1,5 @@
-import { SHARED_LOG_CODES } from "@qavr/core/adapter";
+import type { Logger } from "@qavr/core";
+import { createLog, SHARED_LOG_CODES } from "@qavr/core/adapter";
 
 /** Codes of this adapter alone. */
 const OWN_CODES = {
@@ -37,3 +38,8 @@ export const MASTRA_LOG_CODES: typeof SHARED_LOG_CODES & typeof OWN_CODES = { ..
 
 /** A stable identifier of one kind of log line. */
 export type MastraLogCode = keyof typeof MASTRA_LOG_CODES;
+
+/** Logs one warning. Without a logger it is a process warning. */
+export function warn(logger: Logger | undefined, code: OwnLogCode, message: string): void {
+  createLog(logger, [code])("warn", code, message);
+}

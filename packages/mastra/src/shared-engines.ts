@@ -16,10 +16,10 @@ import {
   type RecentMap,
   recentMap,
   storeInEnvironment,
-  warnOnce,
 } from "@qavr/core/adapter";
 import { defaultStore } from "./default-store.js";
 import { type EngineFields, givenEngine } from "./learning-options.js";
+import { warn } from "./log-codes.js";
 import { LaterVerdicts } from "./runs/later-verdicts.js";
 import { Runs } from "./runs/runs.js";
 import { Turns } from "./runs/turns.js";
@@ -257,11 +257,11 @@ const WARNED_LEDGERS = new WeakSet<object>();
 function warnOfUnshared(logger: Logger | undefined, engines: ReadonlySet<object>): void {
   if (engines.size < ENGINES_ON_ONE_LEDGER || WARNED_LEDGERS.has(engines)) return;
   WARNED_LEDGERS.add(engines);
-  warnOnce(
+  warn(
     logger,
     "ENGINE_NOT_SHARED",
     `${engines.size} memories with different options are open on one ledger. If a function makes them, Mastra calls it many times per run, and ` +
       "a run that begins with one of them ends unseen with another: create the learner, the clock and other objects once, or one " +
       "createEngine(…) for all of them, and hand it over as qavr.engine.",
-  )();
+  );
 }

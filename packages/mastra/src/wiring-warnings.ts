@@ -1,6 +1,6 @@
 import type { Logger } from "@qavr/core";
-import { storeInEnvironment, warnOnce } from "@qavr/core/adapter";
-import type { OwnLogCode } from "./log-codes.js";
+import { storeInEnvironment } from "@qavr/core/adapter";
+import { type OwnLogCode, warn } from "./log-codes.js";
 import type { MemoryParts } from "./memory-parts.js";
 import { namedScorers } from "./outcomes/score-rewards.js";
 
@@ -22,7 +22,7 @@ function warnOncePerEngine({ shared, options: { logger } }: WarningParts, code: 
   shared.warned.set(receiver, given);
   if (given.has(message)) return;
   given.add(message);
-  warnOnce(logger, code, message)();
+  warn(logger, code, message);
 }
 
 /** Warns of settings at construction that keep a memory from learning. */
@@ -116,17 +116,15 @@ const UNREPORTED_QUERIES = 2;
 
 /** Warns once when queries of a store that shares a memory belong to no run of it and get no report. */
 export function unreportedQueries(logger: Logger | undefined): { queried(): void; reported(): void } {
-  const warn = warnOnce(
-    logger,
-    "QUERY_OUTSIDE_RUN",
-    "A vector store that shares a memory was queried outside its runs, and no report about the results arrived, so nothing is learned " +
-      "from that. In an agent's tool ask documents.inRun(context), on a run with a thread; elsewhere call documents.reportOutcome(result, …).",
-  );
   let unreported = 0;
   return {
     queried() {
       unreported += 1;
-      if (unreported >= UNREPORTED_QUERIES) warn();
+      if (unreported !== UNREPORTED_QUERIES) return;
+      const message =
+        "A vector store that shares a memory was queried outside its runs, and no report about the results arrived, so nothing is learned " +
+        "from that. In an agent's tool ask documents.inRun(context), on a run with a thread; elsewhere call documents.reportOutcome(result, …).";
+      warn(logger, "QUERY_OUTSIDE_RUN", message);
     },
     reported() {
       unreported = Number.NEGATIVE_INFINITY;

@@ -18,7 +18,7 @@ export {
   whole,
 } from "../errors/field-rules.js";
 export { illegalOption, quoted } from "../errors/illegal-option.js";
-export { addMembers, withMembers } from "../resilience/with-members.js";
+export { withMembers } from "../resilience/with-members.js";
 export { RECENT_FROM, type Recency, withRecency } from "../scoring/recency.js";
 export { assertName } from "../store/validate.js";
 export {
@@ -45,7 +45,7 @@ export {
 } from "./described.js";
 export type { ReadMemory, RunTexts, ToolStep } from "./find-used.js";
 export { groupIn, toLabel } from "./label.js";
-export { createLog, type LineFields, type Log, SHARED_LOG_CODES, type SharedLogCode, warnOnce } from "./log-codes.js";
+export { createLog, type LineFields, type Log, SHARED_LOG_CODES, type SharedLogCode } from "./log-codes.js";
 export {
   DEFAULT_STORE_PATH,
   DISABLED_VARIABLE,

@@ -65,17 +65,6 @@ export function createLog<Code extends string>(
   };
 }
 
-/** Returns a function that warns on its first call only. Without a logger it is a process warning. */
-export function warnOnce(logger: Logger | undefined, code: string, message: string): () => void {
-  const log = createLog(logger, [code]);
-  let warned = false;
-  return () => {
-    if (warned) return;
-    warned = true;
-    log("warn", code, message);
-  };
-}
-
 function warnInstead<Code extends string>(warned: readonly Code[]): Log<Code> {
   const left = new Set(warned);
   return (_, code, message, { error } = {}) => {

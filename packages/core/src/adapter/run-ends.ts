@@ -1,4 +1,5 @@
 import { partsOf } from "../engine/parts.js";
+import { createTaskTracker } from "../engine/task-tracker.js";
 import type { Engine } from "../engine/types.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { platformTimer, withTimeout } from "../resilience/timeout.js";
@@ -38,7 +39,7 @@ export function endsOf(engine: Engine): RunEnds {
 
 function createRunEnds(direct: Engine): RunEnds {
   const waiting: (() => void)[] = [];
-  const pending = new Set<Promise<boolean>>();
+  const pending = createTaskTracker();
   const { tasks } = partsOf(direct);
   let cancel: (() => void) | undefined;
   /** True after a wait without success, until everything is recorded: only one ranking waits for a store that does not answer. */
@@ -60,13 +61,8 @@ function createRunEnds(direct: Engine): RunEnds {
     },
 
     add(work) {
-      const recorded = new Promise<void>((resolve) => void waiting.push(resolve)).then(work);
-      pending.add(recorded);
-      const done = (): void => {
-        pending.delete(recorded);
-        if (pending.size === 0) isStuck = false;
-      };
-      recorded.then(done, done);
+      if (pending.size === 0) isStuck = false;
+      const recorded = pending.track(new Promise<void>((resolve) => void waiting.push(resolve)).then(work));
       cancel ??= platformTimer(start, 0);
       // The engine's own flush() and close() wait for it.
       return tasks.track(recorded);
@@ -74,7 +70,7 @@ function createRunEnds(direct: Engine): RunEnds {
 
     async settled() {
       start();
-      await Promise.allSettled(pending);
+      await pending.current();
     },
 
     async settledBriefly() {

@@ -1,5 +1,7 @@
 /** Remembers work that has begun and that may have no other waiter. */
 export interface TaskTracker {
+  /** Number of tasks that have not settled. */
+  readonly size: number;
   /** Returns the same promise, and remembers it until it settles. */
   track<Result>(work: Promise<Result>): Promise<Result>;
   /** Resolves when the work that is under way now has settled, with or without success. */
@@ -17,6 +19,9 @@ export function createTaskTracker(): TaskTracker {
     for (const work of known) running.delete(work);
   };
   return {
+    get size() {
+      return running.size;
+    },
     track(work) {
       running.add(work);
       const done = (): void => {

@@ -11,23 +11,6 @@ export function withMembers<Target extends object, Members extends object>(
   }) as Target & Members;
 }
 
-/** Adds to `wrapper` the members that only `inner` has, each bound to `inner`. The wrapper's own and inherited members stay. */
-export function addMembers(wrapper: object, inner: object): void {
-  for (let owner: object | null = inner; owner && owner !== Object.prototype; owner = Object.getPrototypeOf(owner)) {
-    for (const name of Object.getOwnPropertyNames(owner)) {
-      if (name in wrapper) continue;
-      Object.defineProperty(wrapper, name, {
-        configurable: true,
-        enumerable: false,
-        get: () => boundMember(inner, name),
-        set: (value: unknown) => {
-          (inner as Record<string, unknown>)[name] = value;
-        },
-      });
-    }
-  }
-}
-
 /** A member of an object; a method is bound to it. The constructor is not: a bound class has another name. */
 function boundMember(object: object, name: string | symbol): unknown {
   const value: unknown = Reflect.get(object, name, object);

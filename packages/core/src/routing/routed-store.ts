@@ -4,7 +4,7 @@ import { placeRef, textOfValue } from "../ledger/state-keys.js";
 import type {
   LedgerCheck,
   LedgerDamage,
-  ListOptions,
+  NamespaceListOptions,
   NamespacePlace,
   ReadOptions,
   StateChanges,
@@ -286,7 +286,7 @@ function* onlyIn<Result>(name: string, home: string, work: OnStates<Result>): On
 /** One page of the namespaces of several stores. */
 async function listed(
   stores: RoutedStoreOptions["stores"],
-  { onMissing, ...page }: ListOptions,
+  { onMissing, ...page }: NamespaceListOptions,
 ): Promise<readonly string[]> {
   const pages = Object.entries(stores).map(async ([name, store]) => {
     if (!onMissing) return store.namespaces(page);

@@ -110,7 +110,7 @@ export interface ScanOptions {
 }
 
 /** One page of a list of namespaces. */
-export interface ListOptions extends ScanOptions {
+export interface NamespaceListOptions extends ScanOptions {
   /**
    * Gets the name of each part of the store that cannot be reached, such as a node of a cluster; its namespaces are left out. Without it
    * the call rejects then. A store of one part has no use for it.
@@ -252,7 +252,7 @@ export interface Store {
   head(namespace: string): Promise<number>;
 
   /** One page of the namespaces that have entries, in the order of their names' UTF-8 bytes. */
-  namespaces(options: ListOptions): Promise<readonly string[]>;
+  namespaces(options: NamespaceListOptions): Promise<readonly string[]>;
 
   /**
    * Runs work on the states and the last entries of one moment, whatever other handles write: how maintenance finishes while others

@@ -1,5 +1,6 @@
 import { BaseStore, type Operation, type OperationResults, type SearchOperation } from "@langchain/langgraph";
-import { addMembers, illegalOption } from "@qavr/core/adapter";
+import { illegalOption } from "@qavr/core/adapter";
+import { addMembers } from "../add-members.js";
 import { LANGCHAIN_LOG_CODES } from "../log-codes.js";
 import { MARKS, mark } from "../marks.js";
 import { type MemoryHandle, type MemoryParts, partsOf } from "../memory-parts.js";
