@@ -1,3 +1,4 @@
+import { illegalOption } from "../errors/illegal-option.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { BOUNDED, UNBOUNDED } from "../resilience/resilient-store.js";
 import type { Store } from "../store/store.js";
@@ -42,8 +43,7 @@ export function isEnabled({ enabled = true }: { readonly enabled?: boolean | und
 export function resolveStore(store: string | Store | undefined, loaders: StoreLoaders): Store {
   if (typeof store === "object" && store !== null && typeof store.commit === "function") return store;
   if (store !== undefined && (typeof store !== "string" || store.trim() === "")) {
-    const message = `store must be a path, a postgres:// URL or a Store. Received ${describe(store)}.`;
-    throw new QavrError("INVALID_ARGUMENT", message, { details: { received: describe(store) } });
+    throw illegalOption("store", "store must be a path, a postgres:// URL or a Store", store);
   }
   const location = locationOf(store);
   return isPostgres(location) ? postgres(location, loaders) : sqlite(location, loaders);
@@ -147,8 +147,4 @@ export function lazyStore(identity: Pick<Store, "name" | "capabilities">, open: 
       await (await opening)?.close();
     },
   };
-}
-
-function describe(value: unknown): string {
-  return typeof value === "string" ? "an empty string" : value === null ? "null" : typeof value;
 }

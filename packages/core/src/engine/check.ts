@@ -5,11 +5,13 @@ import {
   type FieldRule,
   type FieldRules,
   oneOf,
+  RATE,
   SWITCH,
+  UNIT,
   whole,
 } from "../errors/field-rules.js";
 import { illegalOption, printed, quoted } from "../errors/illegal-option.js";
-import { QavrError } from "../errors/qavr-error.js";
+import { type ErrorCode, type ErrorDetails, QavrError } from "../errors/qavr-error.js";
 import type { Learner } from "../learners/learner.js";
 import { OUTCOME_TIERS, type OutcomeEvent } from "../ledger/events.js";
 import { USE_FINDERS, type UsedMemory } from "../ledger/used.js";
@@ -138,7 +140,10 @@ export function checkRequest(request: RankRequest): CheckedRequest {
     if (typeof candidate !== "object" || candidate === null) checkObject(candidate, `Candidate ${index}`);
     const { id, similarity } = candidate;
     assertName(id, "memory id");
-    if (!isMeasurable(similarity)) throw invalidSimilarity(index, id, similarity);
+    if (!isMeasurable(similarity)) {
+      const rule = `The similarity of candidate ${index} (${id}) must be finite; higher is better`;
+      throw invalid("INVALID_SIMILARITY", rule, similarity, { index, id });
+    }
     ids.push(id);
     similarities[index] = similarity;
   }
@@ -198,28 +203,19 @@ function isMeasurable(value: number | undefined): boolean {
   return typeof value === "number" && Math.abs(value) <= MAX_MAGNITUDE;
 }
 
-function invalidSimilarity(index: number, id: string, similarity: number): QavrError {
-  return new QavrError(
-    "INVALID_SIMILARITY",
-    `The similarity of candidate ${index} (${id}) is ${quoted(similarity)}. Give finite numbers, higher is better.`,
-    { details: { index, id, similarity: printed(similarity) } },
-  );
-}
-
 function checkVector(vector: unknown): void {
-  const { length } = (vector ?? { length: undefined }) as ArrayLike<unknown>;
-  if (!(length >= 1 && length <= MAX_VECTOR)) {
-    throw invalidVector(`A request vector has between 1 and ${MAX_VECTOR} values`, length);
+  const values = (vector ?? []) as ArrayLike<number>;
+  if (!(values.length >= 1 && values.length <= MAX_VECTOR)) {
+    throw invalid("INVALID_VECTOR", `A request vector has between 1 and ${MAX_VECTOR} values`, values.length);
   }
-  const values = vector as ArrayLike<number>;
-  for (let i = 0; i < length; i++) {
-    if (!isMeasurable(values[i])) throw invalidVector(`A request vector has finite numbers, also at ${i}`, values[i]);
+  for (let i = 0; i < values.length; i++) {
+    if (!isMeasurable(values[i])) throw invalid("INVALID_VECTOR", `Value ${i} of a vector must be finite`, values[i]);
   }
 }
 
-function invalidVector(rule: string, received: unknown): QavrError {
-  return new QavrError("INVALID_VECTOR", `${rule}. Received ${quoted(received)}.`, {
-    details: { received: printed(received) },
+function invalid(code: ErrorCode, rule: string, received: unknown, details?: ErrorDetails): QavrError {
+  return new QavrError(code, `${rule}. Received ${quoted(received)}.`, {
+    details: { ...details, received: printed(received) },
   });
 }
 
@@ -230,12 +226,11 @@ export interface CheckedOutcome extends Omit<OutcomeEvent, "type" | "episode" | 
 
 const OUTCOME: FieldRules<OutcomeInput> = {
   reward: checkedBy((reward) => {
-    if (reward !== null && typeof reward !== "boolean" && !isIn01(reward)) {
-      throw invalidReward("A reward lies in [0, 1]; null means unknown", reward);
-    }
+    if (reward === null || typeof reward === "boolean" || UNIT[0](reward)) return;
+    throw invalid("INVALID_REWARD", "A reward lies in [0, 1]; null means unknown", reward);
   }),
   weight: checkedBy((weight) => {
-    if (!isIn01(weight) || weight === 0) throw invalidReward("An outcome's weight lies in (0, 1]", weight);
+    if (!RATE[0](weight)) throw invalid("INVALID_REWARD", "An outcome's weight lies in (0, 1]", weight);
   }),
   tier: oneOf(...OUTCOME_TIERS),
   source: NAME,
@@ -270,14 +265,4 @@ export function checkOutcome(outcome: OutcomeInput): CheckedOutcome {
     note,
     idempotencyKey,
   };
-}
-
-function isIn01(value: unknown): boolean {
-  return typeof value === "number" && value >= 0 && value <= 1;
-}
-
-function invalidReward(rule: string, received: unknown): QavrError {
-  return new QavrError("INVALID_REWARD", `${rule}. Received ${quoted(received)}.`, {
-    details: { received: printed(received) },
-  });
 }

@@ -159,16 +159,11 @@ export function assertConditionsGiven(given: object, what: string, conditions: r
 }
 
 function unknownField(what: string, field: string, known: readonly string[]): QavrError {
-  const near = known.find((name) => areNear(name.toLowerCase(), field.toLowerCase()));
+  // Most slips come later in a word.
+  const beginning = (name: string): string => name.slice(0, 3).toLowerCase();
+  const near = known.find((name) => beginning(name) === beginning(field));
   const hint = near === undefined ? `It has ${known.join(", ")}.` : `Did you mean ${near}?`;
   return new QavrError("INVALID_ARGUMENT", `${what} has no field ${field}. ${hint}`, { details: { field } });
-}
-
-/** True when two names share at least two thirds of their letters, in any order. */
-function areNear(a: string, b: string): boolean {
-  const left = [...b];
-  for (const letter of a) if (left.includes(letter)) left.splice(left.indexOf(letter), 1);
-  return Math.max(left.length, a.length - b.length + left.length) <= Math.max(a.length, b.length) / 3;
 }
 
 function signed(value: number): string {

@@ -1,3 +1,4 @@
+import { printed, quoted } from "../errors/illegal-option.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { type LedgerEntry, STORE_LIMITS, type StateWrite } from "./store.js";
 
@@ -14,8 +15,8 @@ export function assertName(
   limit: number = STORE_LIMITS.nameLength,
 ): asserts name is string {
   if (typeof name !== "string" || name.length === 0) {
-    throw new QavrError("INVALID_ID", `The ${what} must be a string that is not empty. Received ${describe(name)}.`, {
-      details: { what, received: describe(name) },
+    throw new QavrError("INVALID_ID", `The ${what} must be a string that is not empty. Received ${quoted(name)}.`, {
+      details: { what, received: printed(name) },
     });
   }
   if (name.length > limit) {
@@ -63,8 +64,8 @@ export function assertState({ scope, id, value }: StateWrite): void {
  */
 export function assertBytes(bytes: unknown, what: string): asserts bytes is Uint8Array {
   if (!isBytes(bytes)) {
-    throw new QavrError("INVALID_ARGUMENT", `The ${what} must be a Uint8Array. Received ${describe(bytes)}.`, {
-      details: { what, received: describe(bytes) },
+    throw new QavrError("INVALID_ARGUMENT", `The ${what} must be a Uint8Array. Received ${typeof bytes}.`, {
+      details: { what, received: typeof bytes },
     });
   }
   if (bytes.length > STORE_LIMITS.payloadBytes) {
@@ -106,12 +107,6 @@ function isBytes(value: unknown): value is Uint8Array {
     value instanceof Uint8Array ||
     (ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === "[object Uint8Array]")
   );
-}
-
-function describe(value: unknown): string {
-  if (typeof value === "string") return value === "" ? "an empty string" : "a string";
-  if (Array.isArray(value)) return "an array";
-  return value === null ? "null" : typeof value;
 }
 
 /** Databases keep names as UTF-8 bytes: their text types lose a NUL or refuse it, or compare by a collation. A byte order mark is part of the name. */
