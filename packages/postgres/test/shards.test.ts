@@ -99,9 +99,9 @@ describe("a commit on shards", () => {
     await watched.pool.end();
   });
 
-  it("waits for the disk of its node, where commits do not", async () => {
+  it("waits for the disk of its node, where commits do not, and has its limits there", async () => {
     const schema = await cluster.ledger();
-    const store = postgresStore({ pool, schema });
+    const store = postgresStore({ pool, schema, lockTimeout: 4_321, statementTimeout: 8_765 });
     const node = await workerOf(schema, "n");
     await onNode(node, async (client) => {
       await client.query("alter system set synchronous_commit = off");
@@ -110,16 +110,21 @@ describe("a commit on shards", () => {
         "select relname from pg_class where relnamespace = $1::regnamespace and relkind = 'r' and relname ~ '^entry_'",
         [schema],
       );
-      await client.query(`create table ${schema}.seen (setting text)`);
+      await client.query(`create table ${schema}.seen (disk text, lock text, statement text, silence text)`);
       await client.query(`create function ${schema}.look() returns trigger language plpgsql as $$ begin
-        insert into ${schema}.seen values (current_setting('synchronous_commit')); return new; end $$`);
+        insert into ${schema}.seen values (current_setting('synchronous_commit'), current_setting('lock_timeout'),
+          current_setting('statement_timeout'), current_setting('idle_in_transaction_session_timeout'));
+        return new; end $$`);
       for (const { relname } of rows) {
         await client.query(
           `create trigger look before insert on ${schema}.${relname} for each row execute function ${schema}.look()`,
         );
       }
       for (const key of ["a", "b", "c"]) await store.commit("n", [tally(key)], counting);
-      expect((await client.query(`select setting from ${schema}.seen`)).rows).toEqual(Array(3).fill({ setting: "on" }));
+      // The coordinator ends a statement without the lock; a transaction with it must not keep its lock.
+      const limits = { disk: "on", lock: "4321ms", statement: "8765ms", silence: "8765ms" };
+      const alone = { disk: "on", lock: "4321ms" };
+      expect((await client.query(`select * from ${schema}.seen`)).rows).toMatchObject([limits, alone, alone]);
       await client.query("alter system reset synchronous_commit");
       await client.query("select pg_reload_conf()");
     });
