@@ -11,6 +11,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<unknown>>> = {
   procedures: () => import("./procedures/main.js"),
   stores: () => import("./stores/main.js"),
   scale: () => import("./scale/main.js"),
+  cluster: () => import("./cluster/main.js"),
   growth: () => import("./growth/main.js"),
 };
 

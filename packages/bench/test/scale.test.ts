@@ -107,7 +107,7 @@ describe("a measurement of scale", () => {
       expect(measured, what).toBeGreaterThan(0);
       expect(Number.isFinite(predicted * measured), what).toBe(true);
     }
-    expect(reportPage(reportOf("scale", {}, results))).toContain(comparedTable(results));
+    expect(reportPage(reportOf("scale", {}, results))).toContain(comparedTable(compare(results)));
   });
 });
 

@@ -18,7 +18,7 @@ const NAME_ID = `create or replace function pg_temp.name_id(name text) returns u
   as $$ select encode(substr(sha256(convert_to(name, 'UTF8')), 1, 16), 'hex')::uuid $$`;
 
 /** Bytes of the schema's tables with their indexes, partitions together: `state`, `entry`, `namespace`, … */
-async function tableBytes(client: Client): Promise<Readonly<Record<string, number>>> {
+export async function tableBytes(client: Client): Promise<Readonly<Record<string, number>>> {
   const { rows } = await client.query(
     `select regexp_replace(relname, '_\\d+$', '') as name, sum(pg_total_relation_size(oid))::float8 as bytes
      from pg_class where relnamespace = $1::regnamespace and relkind = 'r' group by 1`,

@@ -22,6 +22,9 @@ export async function fillTenants(
     set work_mem = '512MB';
     create or replace function pg_temp.name_id(name text) returns uuid language sql immutable
       as $$ select encode(substr(sha256(convert_to(name, 'UTF8')), 1, 16), 'hex')::uuid $$;
+    -- PostgreSQL before 18 has no reverse() of bytes.
+    create or replace function pg_temp.reversed(bytes bytea) returns bytea language sql immutable as
+      $$ select string_agg(substr(bytes, place, 1), '' order by place desc) from generate_series(1, length(bytes)) as place $$;
     drop table if exists tenant, state_layer, entry_layer;
     create temp table tenant (place int, name text, id uuid, original uuid, first bytea, digest bytea)`);
   await client.query(
@@ -39,8 +42,8 @@ export async function fillTenants(
       from ${SCHEMA}.state where namespace in ${originals};
     create temp table entry_layer as
       select namespace, row_number() over (partition by namespace order by seq) as layer, seq, key, type, at, payload,
-        reverse(float8send(seq)) || reverse(float8send(at)) || reverse(int4send(octet_length(key)))
-          || reverse(int4send(octet_length(type))) || key || type || payload as covered
+        pg_temp.reversed(float8send(seq)) || pg_temp.reversed(float8send(at)) || pg_temp.reversed(int4send(octet_length(key)))
+          || pg_temp.reversed(int4send(octet_length(type))) || key || type || payload as covered
       from ${SCHEMA}.entry where namespace in ${originals};
     analyze tenant, state_layer, entry_layer`);
   const counts = await client.query(

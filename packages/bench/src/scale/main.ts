@@ -1,6 +1,7 @@
 import { installedVersions, withProgress } from "@qavr/lab";
 import { runBenchmark } from "../report/benchmark.js";
 import { FULL, LOOK, measureScale } from "./measure.js";
+import { compare } from "./model.js";
 import { comparedTable, reportPage } from "./report.js";
 
 await runBenchmark({
@@ -9,6 +10,6 @@ await runBenchmark({
 It starts two PostgreSQL servers and removes them. Linux only.`,
   versions: () => installedVersions(import.meta.url, "pg"),
   measure: (full) => withProgress("scale", (onProgress) => measureScale(full ? FULL : LOOK, { onProgress })),
-  summary: comparedTable,
+  summary: (results) => comparedTable(compare(results)),
   page: reportPage,
 });

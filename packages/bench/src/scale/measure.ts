@@ -235,17 +235,17 @@ async function ratePerSecond({ engine, runs, next }: Process, clients: number, d
   return done / ((performance.now() - begun) / 1_000);
 }
 
-async function atOnce(clients: number, client: () => Promise<void>): Promise<void> {
+export async function atOnce(clients: number, client: () => Promise<void>): Promise<void> {
   await Promise.all(Array.from({ length: clients }, client));
 }
 
-function meanOf<Numbers extends Readonly<Record<keyof Numbers, number>>>(all: readonly Numbers[]): Numbers {
+export function meanOf<Numbers extends Readonly<Record<keyof Numbers, number>>>(all: readonly Numbers[]): Numbers {
   const keys = Object.keys(all[0] as Numbers) as (keyof Numbers)[];
   return Object.fromEntries(keys.map((key) => [key, mean(all.map((one) => one[key]))])) as Numbers;
 }
 
 /** All tenants, in another order each time. */
-function everyTenant(tenants: number): () => number {
+export function everyTenant(tenants: number): () => number {
   const random = seededRandom(SEED);
   const places = Array.from({ length: tenants }, (_, place) => place);
   let waiting: number[] = [];

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createEngine, type Engine, type Store } from "@qavr/core";
 import { type PgClient, postgresStore } from "@qavr/postgres";
-import { startServer } from "@qavr/postgres-server";
+import { type PostgresServer, startServer } from "@qavr/postgres-server";
 import { Client, Pool } from "pg";
 import { steadyClock } from "./tenants.js";
 
@@ -24,38 +24,32 @@ export interface Asked {
   states: number;
 }
 
-/** A PostgreSQL server of its own, with a connection that watches it and stores that count their requests. */
-export interface Plant {
+/** A connection to a server, and what the server has done so far. */
+export interface Watched {
   readonly client: Client;
-  readonly asked: Readonly<Asked>;
-  /** An engine without any cached state, as in a process that has just started. Never closed: the connections are shared. */
-  engine(): Engine;
-  store(): Store;
   /** CPU time of all of the server's processes so far, µs; processes that have ended count in steps of 10 ms. Linux only. */
   cpu(): number;
   /** Bytes of the server's log (WAL) so far. */
   log(): Promise<number>;
+  end(): Promise<void>;
+}
+
+/** A PostgreSQL server of its own, with a connection that watches it and stores that count their requests. */
+export interface Plant extends Omit<Watched, "end"> {
+  readonly asked: Readonly<Asked>;
+  /** An engine without any cached state, as in a process that has just started. Never closed: the connections are shared. */
+  engine(): Engine;
+  store(): Store;
   close(): Promise<void>;
 }
 
-/** @param settings of the server, on top of {@link SETTINGS} */
-export async function openPlant(settings: Readonly<Record<string, string>> = {}): Promise<Plant> {
-  const server = await startServer({ settings: { ...SETTINGS, ...settings } });
+export async function watch(server: PostgresServer): Promise<Watched> {
   const client = new Client(server.url());
   await client.connect();
   const { rows } = await client.query("select pg_backend_pid() as pid");
   const main = statOf(rows[0].pid as number).parent;
-  // Connections that are still closing report that the server stops.
-  const pool = new Pool({ connectionString: server.url(), max: CONNECTIONS }).on("error", () => {});
-  const asked: Asked = { roundTrips: 0, states: 0 };
-  const counting = { connect: async () => counted(await pool.connect(), asked) };
-  const store = (): Store => postgresStore({ pool: counting, schema: SCHEMA, writers: CONNECTIONS });
   return {
     client,
-    asked,
-    store,
-    // A busy machine must not make rankings fail open: they would do less work than is counted.
-    engine: () => createEngine({ store: store(), clock: steadyClock(), readTimeout: 60_000, writeTimeout: 60_000 }),
     cpu() {
       const living = [main, ...childrenOf(main)].map(timeOf);
       return living.reduce((sum, spent) => sum + spent, TICK * statOf(main).ended);
@@ -64,16 +58,35 @@ export async function openPlant(settings: Readonly<Record<string, string>> = {})
       const found = await client.query("select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 as bytes");
       return found.rows[0].bytes as number;
     },
+    end: () => client.end(),
+  };
+}
+
+/** @param settings of the server, on top of {@link SETTINGS} */
+export async function openPlant(settings: Readonly<Record<string, string>> = {}): Promise<Plant> {
+  const server = await startServer({ settings: { ...SETTINGS, ...settings } });
+  const { end, ...watched } = await watch(server);
+  // Connections that are still closing report that the server stops.
+  const pool = new Pool({ connectionString: server.url(), max: CONNECTIONS }).on("error", () => {});
+  const asked: Asked = { roundTrips: 0, states: 0 };
+  const counting = { connect: async () => counted(await pool.connect(), asked) };
+  const store = (): Store => postgresStore({ pool: counting, schema: SCHEMA, writers: CONNECTIONS });
+  return {
+    ...watched,
+    asked,
+    store,
+    // A busy machine must not make rankings fail open: they would do less work than is counted.
+    engine: () => createEngine({ store: store(), clock: steadyClock(), readTimeout: 60_000, writeTimeout: 60_000 }),
     async close() {
       await pool.end();
-      await client.end();
+      await end();
       await server.stop();
     },
   };
 }
 
 /** A connection that counts the requests that go through it. */
-function counted(client: PgClient, asked: Asked): PgClient {
+export function counted(client: PgClient, asked: Asked): PgClient {
   return {
     query(query) {
       const { text, values } = query;

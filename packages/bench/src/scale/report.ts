@@ -5,10 +5,10 @@ import { type Compared, cachedShare, compare, isWithin, ratioOf, TOLERANCE } fro
 import { SETTINGS } from "./plant.js";
 import { TENANT } from "./tenants.js";
 
-export function comparedTable(results: ScaleResults): string {
+export function comparedTable(compared: readonly Compared[]): string {
   return markdownTable(
     ["", "unit", "predicted", "measured", "measured ÷ predicted"],
-    compare(results).map((one) => {
+    compared.map((one) => {
       const ratio = plain(ratioOf(one), 2);
       return [
         one.what,
@@ -92,7 +92,7 @@ ${constantsTable(report)}
 
 ## Predicted and measured
 
-${comparedTable(report)}
+${comparedTable(compared)}
 
 An outcome of the traffic costs \`c · warm + (1 − c) · cold\`, where \`c\` is the measured share of states found in the process: ${plain(cachedShare(report), 2)}
 over the first ${whole(plan.outcomes)} outcomes of a new process. Rates are those of the small server times warm CPU ÷ CPU of the traffic. The traffic
