@@ -11,7 +11,7 @@ import type { Fold, LedgerReplay } from "./ledger-replay.js";
 const ROUNDS = 5;
 /** Entries and states that are settled at once: writers wait meanwhile, some ten milliseconds. */
 export const TAIL = 100;
-const CHUNK = 500;
+const CHUNK = 200;
 
 /**
  * Folds, compares, and writes the stored states that differ if asked to. Others may write all the time: the long parts hold no lock, and
