@@ -21,7 +21,7 @@ export interface GrowthPlan {
   readonly beside: number;
 }
 
-export const FULL: GrowthPlan = { outcomes: 1_000_000, memories: 100_000, points: 50, beside: 20_000 };
+export const FULL: GrowthPlan = { outcomes: 100_000, memories: 10_000, points: 50, beside: 20_000 };
 export const LOOK: GrowthPlan = { outcomes: 20_000, memories: 2_000, points: 10, beside: 2_000 };
 
 /** The process and its ledger after so many outcomes. */
