@@ -1,20 +1,10 @@
-import { between, clamp, type FieldRule, NOT_NEGATIVE } from "@qavr/core/learner";
+import { between, clamp, type FieldRule, leftOf, NOT_NEGATIVE } from "@qavr/core/learner";
 import type { ScalarField } from "./scalar-codec.js";
 import { countable } from "./weighted-sum.js";
 
 /** `value + rate · (target − value)`. */
 export function movedTowards(value: number, target: number, rate: number): number {
   return value + rate * (target - value);
-}
-
-/**
- * Remainder of an earlier change after later updates: `change · (1 − rate)^later`. Exact when the later ones had the same rate
- * and none was clipped.
- *
- * @param later updates since the change, at least 0
- */
-export function leftOf(change: number, rate: number, later: number): number {
-  return change * (1 - rate) ** Math.max(0, later);
 }
 
 /** A moving average and its evidence. */

@@ -1,5 +1,6 @@
+import { leftOf } from "@qavr/core/learner";
 import { describe, expect, it } from "vitest";
-import { leftOf, movedTowards, movingAverages } from "../src/moving-average.js";
+import { movedTowards, movingAverages } from "../src/moving-average.js";
 
 describe("a moving average", () => {
   const averages = movingAverages(0.1, -1, 1);

@@ -53,7 +53,7 @@ export { keepApart } from "./oar/keep-apart.js";
 export { FOLD_SIGNS, Sketches } from "./oar/sketches.js";
 export type { OarMemory, OarShared } from "./oar/state.js";
 export { DecodedTable, type Judgement, noState, scoreOneByOne } from "./one-by-one.js";
-export { Q_VALUE_DEFAULTS, type QValueSettings, type QValueShared, type QValueState } from "./q-value.js";
+export { leftOf, Q_VALUE_DEFAULTS, type QValueSettings, type QValueShared, type QValueState } from "./q-value.js";
 export {
   bytesBehind,
   centre,

@@ -231,7 +231,7 @@ export function decayedQ(q: number, lastAccessed: number, now: number, factor: n
  *
  * @param later updates since the change, at least 0
  */
-function leftOf(change: number, rate: number, later: number): number {
+export function leftOf(change: number, rate: number, later: number): number {
   return change * (1 - rate) ** Math.max(0, later);
 }
 
