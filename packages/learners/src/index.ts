@@ -1,4 +1,5 @@
 export { type BetaOptions, type BetaPolicy, beta } from "./beta.js";
+export { type ByUseMemory, type ByUseShared, type ByUseTable, byUse } from "./by-use.js";
 export { type CavMemory, type CavShared, cav } from "./cav.js";
 export { type ContextsOptions, contexts } from "./contexts.js";
 export { type GlobalAdvantageOptions, globalAdvantage } from "./global-advantage.js";

@@ -19,6 +19,7 @@ const LEARNERS: readonly (readonly [name: string, create: () => unknown, promise
   ["oar1", () => learners.oar1(), sequential],
   ["oar1, guard", () => learners.oar1({ setting: "guard" }), { ...sequential, gains: false }],
   ["grouped", () => learners.grouped(), sequential],
+  ["byUse", () => learners.byUse(), sequential],
   ["successRate", () => learners.successRate(), counting],
   ["reinforcement", () => learners.reinforcement(), readingOnly],
   ["timeWeighted", () => learners.timeWeighted(), readingOnly],
