@@ -83,7 +83,7 @@ describe("what a run is seen to use", () => {
         own.filter(([request, lesson]) => used(world, request, [lesson]).length > 0),
         own,
       ),
-    ).toBeCloseTo(USED_RATES.own, 1.5);
+    ).toBeCloseTo(USED_RATES.seen.own, 1.5);
   });
 });
 

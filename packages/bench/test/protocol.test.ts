@@ -137,7 +137,7 @@ describe("an arm of an engine", () => {
     const [plain, voted, seen] = [
       await hear(world, {}),
       await hear(world, { votes: true }),
-      await hear(world, { used: true }),
+      await hear(world, { used: "seen" }),
     ];
     expect(plain).toHaveLength(160);
     expect(new Set(votes(plain))).toEqual(new Set([0]));

@@ -9,7 +9,7 @@ import {
   type RankRequest,
 } from "@qavr/core";
 import { governance } from "@qavr/core/governance";
-import { type Report, type Request, reports, uniformAt, used, votes, type World, widener } from "@qavr/lab";
+import { type Report, type Request, reports, USED_RATES, uniformAt, used, votes, type World, widener } from "@qavr/lab";
 import { type Arm, type Asked, FIRST_RUN, RUN_INTERVAL } from "./arm.js";
 import { needClassifier } from "./need-classifier.js";
 
@@ -25,8 +25,8 @@ export interface EngineArmOptions {
   readonly vector?: "embedding" | "wide" | "text";
   /** True if the agent votes on memories. @default false */
   readonly votes?: boolean;
-  /** True if the run lists the memories that it used. @default false */
-  readonly used?: boolean;
+  /** The run lists the memories that it used: as a finder sees them, the true ones, or with three flags in ten wrong. @default no list */
+  readonly used?: keyof typeof USED_RATES;
   /** Groups of the memories that the host names: their needs, or any at random. @default none */
   readonly groups?: "needs" | "random";
   /** The host names as context the need that a classifier infers, which is trained on the needs of the runs before. @default none */
@@ -117,7 +117,7 @@ export function engineArm(world: World, options: EngineArmOptions): Arm {
       tier,
       source,
       ...(options.votes ? votes(world, request, shown) : {}),
-      ...(options.used ? { used: used(world, request, shown) } : {}),
+      ...(options.used ? { used: used(world, request, shown, USED_RATES[options.used]) } : {}),
     };
   }
 

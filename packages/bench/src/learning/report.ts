@@ -296,7 +296,8 @@ The numbers do not depend on the machine. Everything takes less than half an hou
 - **Rows.** Learners in the engine over its memory store. \`+votes\`: the agent names memories that helped or misled. \`+hashed\`: the request vector
   is the hash of the text. \`+1536\`: embeddings turned into 1,536 dimensions. \`+verified-only\`: claims are ignored. \`${REFERENCE_ROW}-table\`: the formula's
   reward table instead of 1 and 0. \`grouped\`: the host names each memory's need as its group;
-  \`+random\`: groups of four at random. \`needs-inferred\`: the host names as context the need that a classifier infers, which learns from the true
+  \`+random\`: groups of four at random. \`by-use\`: a run lists the memories of its needs that it was shown as used; \`+wrong\`: three flags in ten are
+  wrong. \`needs-inferred\`: the host names as context the need that a classifier infers, which learns from the true
   needs of all earlier runs. \`ideal-observer\`: what can be learned from the default learner's own log at most. It knows the simulator and the need of each
   request and memory, but not how hard a need is and which memories help; it keeps the exact posterior of these and shows held-out requests the list
   of greatest expected success; a part of its gain is that knowledge, before any run. Both run where each request has one need. \`langchain-time-weighted\`: LangChain's \`TimeWeightedVectorStoreRetriever\`.

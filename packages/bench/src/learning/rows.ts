@@ -2,6 +2,7 @@ import { type Learner, oar, qValue, similarity } from "@qavr/core";
 import type { DatasetName } from "@qavr/lab";
 import {
   beta,
+  byUse,
   cav,
   contexts,
   globalAdvantage,
@@ -27,7 +28,7 @@ import { timeWeightedArm } from "./time-weighted-arm.js";
 export interface Row {
   readonly name: string;
   readonly createArm: CreateArm;
-  /** True if it receives votes, groups or needs, which the other rows do not. */
+  /** True if it receives votes, groups, needs or the simulator's own uses, which the other rows do not. */
   readonly knowsMore: boolean;
   /** Costs so much that the full benchmark leaves it out of the other worlds. */
   readonly slow: boolean;
@@ -52,7 +53,11 @@ function row(
   return {
     name,
     createArm: (world) => engineArm(world, arm),
-    knowsMore: options.votes === true || options.groups !== undefined || options.context !== undefined,
+    knowsMore:
+      options.votes === true ||
+      options.groups !== undefined ||
+      options.context !== undefined ||
+      (options.used ?? "seen") !== "seen",
     slow: slow ?? false,
     ...(only && { only }),
     ...(seeds !== undefined && { seeds }),
@@ -81,7 +86,7 @@ export const YARDSTICK_SEEDS = 4;
 export const ROWS: readonly Row[] = [
   row(BASELINE_ROW, similarity),
   row(REFERENCE_ROW, () => qValue({ rewards: { failed: 0 } })),
-  row("qavr-table", qValue, { used: true }),
+  row("qavr-table", qValue, { used: "seen" }),
   row("memrl", memrl),
   row("score10", score10),
   row("score10-wide", () => score10({ helpful: 10, harmful: -10, rate: 0.2, recencyWeight: 0 })),
@@ -119,6 +124,8 @@ export const ROWS: readonly Row[] = [
   row("oar+verified-only", oar, { hears: ({ tier }) => tier === "verified", sourcesOnly: true }),
   row("grouped", grouped, { groups: "needs", slow: true }),
   row("grouped+random", grouped, { groups: "random", slow: true }),
+  row("by-use", byUse, { used: "true", slow: true }),
+  row("by-use+wrong", byUse, { used: "wrong", slow: true }),
   row("needs-inferred", oar, { context: "inferred need", only: YARDSTICKS, seeds: YARDSTICK_SEEDS, slow: true }),
   {
     name: "ideal-observer",

@@ -108,6 +108,8 @@ export const TARGETS: readonly Target[] = [
   gain("success", "banking77", 0.1, 0.13, AUDITED, "sources-half-lie"),
   grouped(300, 0.1, 0.14),
   grouped(3000, 0.215, 0.225),
+  byUse("by-use", "known", 0.03),
+  byUse("by-use+wrong", "known, three flags in ten wrong", -0.005),
   {
     what: "own memories: gain over the order by words",
     must: 0.09,
@@ -239,6 +241,22 @@ function grouped(runs: number, must: number, aim: number): Target {
             .find((point) => point.runs === runs)?.gain.mean,
       );
       return gains.every((one) => one !== undefined) ? mean(gains) : undefined;
+    },
+  };
+}
+
+function byUse(row: string, what: string, must: number): Target {
+  return {
+    what: `uses ${what} (\`${row}\`): success beyond the default's, mean of ${GROUPED_SETS.join(", ")}`,
+    must,
+    aim: must,
+    unit: "gain",
+    measure(comparisons) {
+      const leads = GROUPED_SETS.map((set) => {
+        const [own, bits] = [row, DEFAULT_ROW].map((name) => success(comparisons, name, set));
+        return own === undefined || bits === undefined ? undefined : own - bits;
+      });
+      return leads.every((one) => one !== undefined) ? mean(leads) : undefined;
     },
   };
 }

@@ -26,7 +26,17 @@ export const VOTE_RATES = {
 } as const;
 
 /** Probabilities that a run is seen to use a memory: one of its needs, or any other. */
-export const USED_RATES = { own: 0.8, other: 0.1 } as const;
+export interface UsedRates {
+  readonly own: number;
+  readonly other: number;
+}
+
+/** Uses as a finder in texts sees them, as they are, and with three flags in ten wrong. */
+export const USED_RATES: Readonly<Record<"seen" | "true" | "wrong", UsedRates>> = {
+  seen: { own: 0.8, other: 0.1 },
+  true: { own: 1, other: 0 },
+  wrong: { own: 0.7, other: 0.3 },
+};
 
 /** The reports about a run, in their order of arrival: one that is always there, or what the scenario's sources say. */
 export function reports(world: World, request: Request, shown: readonly string[]): readonly Report[] {
@@ -60,9 +70,14 @@ export function votes(world: World, request: Request, shown: readonly string[]):
 }
 
 /** The memories that the run is seen to use. */
-export function used(world: World, request: Request, shown: readonly string[]): readonly string[] {
+export function used(
+  world: World,
+  request: Request,
+  shown: readonly string[],
+  rates: UsedRates = USED_RATES.seen,
+): readonly string[] {
   return shown.filter((lesson) => {
-    const rate = request.needs.includes(world.needOf(lesson)) ? USED_RATES.own : USED_RATES.other;
+    const rate = request.needs.includes(world.needOf(lesson)) ? rates.own : rates.other;
     return drawFor(world, DRAW.used, request, lesson) < rate;
   });
 }
