@@ -12,6 +12,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<unknown>>> = {
   stores: () => import("./stores/main.js"),
   scale: () => import("./scale/main.js"),
   cluster: () => import("./cluster/main.js"),
+  busy: () => import("./busy/main.js"),
   growth: () => import("./growth/main.js"),
 };
 

@@ -13,12 +13,17 @@ export type Trial = Pick<JobResult, "online" | "checkpoints" | "unseen">;
  * Sends an arm through a world's stream and judges what it would show for held-out requests on the way, by the truth of that
  * time. Judging leaves no trace in the arm. Same world and arm, same numbers.
  */
-export async function runTrial(world: World, retrieval: Retrieval, createArm: CreateArm): Promise<Trial> {
+export async function runTrial(
+  world: World,
+  retrieval: Retrieval,
+  createArm: CreateArm,
+  checkpointsAt: readonly number[] = CHECKPOINTS,
+): Promise<Trial> {
   const arm = await createArm(world);
   const ask = asker(world.lessons, retrieval);
   const heldOut = world.heldOut.map(ask);
   const end = world.stream.length;
-  const due = new Set([...CHECKPOINTS.filter((runs) => runs < end), end]);
+  const due = new Set([...checkpointsAt.filter((runs) => runs < end), end]);
   const checkpoints: Checkpoint[] = [];
   let success = 0;
   try {
