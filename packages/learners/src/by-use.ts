@@ -160,7 +160,8 @@ export class ByUseTable implements MemoryTable {
  *
  * - **State**: that of `oar` and as much again for memories with uses; 16 bytes more per collection.
  * - **Order**: not order-independent; equal ledgers give equal bytes.
- * - **Wrong choice** when no run tells its uses, or when uses follow the order of the list instead of the request.
+ * - **Wrong choice** when no run lists its uses (a quote says nothing about the other memories), or when uses follow the order of the
+ *   list instead of the request.
  */
 export function byUse(): Learner<ByUseShared, ByUseMemory, ByUseTable> {
   return {
