@@ -119,7 +119,7 @@ export interface Carried {
 export type Published = Pick<ScaleResults, "disk" | "costs">;
 
 /**
- * What so many workers carry, nothing cached: costs of a plain server, times what a cluster costs more.
+ * The load that so many servers carry, nothing cached: costs of a plain server, times the factor of the cluster.
  *
  *     disk = (n · disk − memories − tenants) / bytes that one outcome per second fills in a year
  *     CPU  = n · CPU / (cold · factor)        by the coordinator at most: CPU / (cold · its own factor)
