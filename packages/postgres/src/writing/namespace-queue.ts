@@ -10,8 +10,8 @@ export interface NamespaceQueue<Call> {
   drained(): Promise<void>;
 }
 
-/** Most calls of one transaction; bounds how long it holds the lock. */
-const CALLS_PER_TRANSACTION = 1_000;
+/** Most calls of one transaction: bounds how long it holds the lock. Their rows should fit one statement, else they are folded twice. */
+const CALLS_PER_TRANSACTION = 250;
 
 // Bound when the module loads, so that tests with fake timers do not stop their own writes.
 const afterThisTick = setImmediate;
