@@ -1,5 +1,6 @@
 import { createEngine, type Engine, type Store } from "@qavr/core";
 import { replay, revoke } from "@qavr/core/maintenance";
+import type { CheckpointChange, StateWrite } from "@qavr/core/store";
 import { expect } from "vitest";
 import type { ConformanceTopic } from "../conformance-case.js";
 import { plainFold } from "../fixtures/plain-fold.js";
@@ -124,6 +125,29 @@ export const sharedBackend: ConformanceTopic = {
           expect(entries.map(({ seq }) => seq)).toEqual(Array.from({ length: 30 }, (_, i) => i + 1));
           const folded = plainFold(entries, scriptedReduction);
           expect(await allStates(handle, "n", "s")).toEqual(folded.get("s"));
+        }
+      },
+    },
+    {
+      title: "compact at the same moment, while one of them commits: the later beginning counts",
+      needs: "sharedBackend",
+      async run({ store, open }) {
+        if (!store.readCheckpoint) return;
+        const other = await open();
+        const state = (seq: number): StateWrite => ({ ...ref("count"), value: Uint8Array.of(seq) });
+        for (let head = 0; head < 60; head += 6) {
+          for (let i = 0; i < 5; i++) await store.commit("n", [counting(`k${head + i}`)], scriptedReduction);
+          const upTo = (seq: number): CheckpointChange => ({ seq, states: [state(seq)] });
+          const late = upTo(head + 4);
+          const calls = [
+            writeStates(store, "n", [], late),
+            writeStates(other, "n", [], upTo(head + 2)),
+            writeStates(other, "n", [], late),
+          ];
+          await Promise.all([...calls, store.commit("n", [counting(`k${head + 5}`)], scriptedReduction)]);
+          expect(await other.readCheckpoint?.("n")).toEqual(late);
+          expect((await other.readEntries("n", { limit: 10 })).map(({ seq }) => seq)).toEqual([head + 5, head + 6]);
+          if (other.verify) expect(await other.verify("n")).toMatchObject({ damaged: 0 });
         }
       },
     },
