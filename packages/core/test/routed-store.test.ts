@@ -245,6 +245,13 @@ describe("a store of several that fails", () => {
     expect(await store.namespaces({ limit: 1, onMissing })).toEqual([NAMESPACE]);
     expect(onMissing.mock.calls).toEqual([["store south"]]);
   });
+
+  it("does not pass for an empty one when it fails during a check, after its own part of it", async () => {
+    const whole = { namespaces: 0, entries: 0, digest: "", damaged: 0, damage: [] };
+    const checked = (store: Store): Store => ({ ...store, verify: async () => whole });
+    const stores = { north: checked(memoryStore()), south: dead(checked(memoryStore())) };
+    await expect(routedStore({ stores, by: () => "north" }).verify?.()).rejects.toThrow("connection refused");
+  });
 });
 
 describe("routedStore", () => {

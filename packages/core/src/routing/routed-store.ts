@@ -172,8 +172,9 @@ export function routedStore(options: RoutedStoreOptions): Store & { readonly pla
     let entries = 0;
     let after: string | undefined;
     for (let page: readonly string[] = []; ; ) {
-      // The report names parts that are missing.
-      page = await listed(reached, { ...(after === undefined ? {} : { after }), limit: PAGE, onMissing: () => {} });
+      // Only where the report names damage already: a part that goes away during the check must not pass for an empty one.
+      const isReported = damaged > 0 ? { onMissing: () => {} } : {};
+      page = await listed(reached, { ...(after === undefined ? {} : { after }), limit: PAGE, ...isReported });
       for (const namespace of page) {
         // A namespace of a store that cannot be reached; the report names the store.
         const check = await verifyOne(namespace).catch(() => undefined);
