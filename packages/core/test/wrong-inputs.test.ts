@@ -164,6 +164,17 @@ describe("an outcome", () => {
   });
 });
 
+it("a note that is too long is not repeated in the error", async () => {
+  const note = "the customer said ".repeat(200);
+  const error = await tested.engine.report("done", { reward: true, note }).catch((refusal: unknown) => refusal);
+  expect(error).toMatchObject({ code: "INVALID_ARGUMENT", details: { option: "note", received: "3600" } });
+  expect(String(error)).not.toContain("customer");
+});
+
+it("a text in the place of an object is repeated in quotes", async () => {
+  await expect(tested.engine.status("tenant" as never)).rejects.toThrow('Received "tenant".');
+});
+
 describe("other calls", () => {
   it("refuse an outcome with a field that is misspelt, which would teach nothing", async () => {
     const { engine } = tested;

@@ -238,10 +238,12 @@ const OUTCOME: FieldRules<OutcomeInput> = {
   harmful: true,
   neutral: true,
   used: true,
-  note: [
-    (note) => typeof note === "string" && note.length <= MAX_NOTE && note.isWellFormed(),
-    `well-formed text of at most ${MAX_NOTE} characters`,
-  ],
+  note: checkedBy((note) => {
+    if (typeof note === "string" && note.length <= MAX_NOTE && note.isWellFormed()) return;
+    // Never the note itself: it may be a user's words.
+    const received = typeof note === "string" ? note.length : note;
+    throw illegalOption("note", `A note is well-formed text of at most ${MAX_NOTE} characters`, received);
+  }),
   // The ledger adds a prefix of its own.
   idempotencyKey: checkedBy((key, field) => assertName(key, field, 500)),
 };

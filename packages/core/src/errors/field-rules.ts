@@ -1,4 +1,4 @@
-import { illegalOption, printed } from "./illegal-option.js";
+import { illegalOption, quoted } from "./illegal-option.js";
 import { QavrError } from "./qavr-error.js";
 
 /** A test of a field, and its range in words. The test may throw a better error of its own. */
@@ -130,7 +130,7 @@ export function definedOnly<Fields extends object>(
 /** @throws INVALID_ARGUMENT unless `value` is an object that may have fields: not a list, a map, or a promise that was not awaited */
 export function checkObject(value: unknown, what: string): void {
   const isObject = typeof value === "object" && value !== null;
-  const received = isThenable(value) ? "a promise, which is to be awaited first" : printed(value);
+  const received = isThenable(value) ? "a promise, which is to be awaited first" : quoted(value);
   if (isObject && !isThenable(value) && !(Symbol.iterator in value)) return;
   throw new QavrError("INVALID_ARGUMENT", `${what}: this must be an object. Received ${received}.`, {
     details: { what, received },
