@@ -147,8 +147,8 @@ function closing(
   const ratio = result.gainRatio === undefined ? "" : `: ${result.gainRatio.toFixed(1)} times the formula's gain`;
   const ledger = first.ledgers.at(-1) as string;
   const happened = real
-    ? `On outcomes that really happened (five public sets, ${real.columns} columns, measured before): held-out success ${real.similarity.toFixed(3)} with
-similarity, ${style.strong(real.qavr.toFixed(3))} with qavr. Other learners are ahead there: docs/benchmarks/real.md
+    ? `On outcomes that really happened (five public sets and one of skills, ${real.columns} columns, measured before): held-out
+success ${real.similarity.toFixed(3)} with similarity, ${style.strong(real.qavr.toFixed(3))} with qavr. Other learners are ahead there: docs/benchmarks/real.md
 
 `
     : "";
