@@ -219,7 +219,7 @@ const STEP_LENGTH = 4;
 function learn(lesson: ByUseLesson): Contribution {
   const { exposures, reward, weight: trust } = lesson;
   const isFlagged = exposures.some(({ shown }) => shown.some(({ used }) => used !== undefined));
-  /** What `oar` expected before the run. */
+  /** The collections as `oar` knew them before the run. */
   const before = exposures.map(({ shared }) => (isFlagged ? { ...shared, baseline: shared.baseline.slice() } : shared));
   const contribution = base.learn(lesson);
   const flags = exposures.map(({ shared, shown }, e) => {
