@@ -60,6 +60,7 @@ export function createApi(store: Store, place: string): Api {
       const known = cache.get(key);
       if (known?.head === head) return known.answer;
       const answer = await report(ledger, params);
+      if (isPartial(ledger)) return answer;
       cache.delete(key);
       cache.set(key, { head, answer });
       if (cache.size > CACHED) cache.delete(cache.keys().next().value as string);
@@ -71,11 +72,16 @@ export function createApi(store: Store, place: string): Api {
     const known = ledgers.get(named ?? "");
     // An empty ledger's namespace, learner and list of namespaces are not known yet.
     if (known && (await store.head(known.namespace)) > 0) return known;
-    const found = await ledgerIn(store, place, named, { partial: false });
+    const found = await ledgerIn(store, place, named, { partial: true });
     const ledger = { ...found, engine: { ...found.engine, status: sharedStatus(found) } };
-    ledgers.set(named ?? "", ledger);
+    if (!isPartial(ledger)) ledgers.set(named ?? "", ledger);
     return ledger;
   }
+}
+
+/** True while a part of the store is away: it is looked for again at the next question. */
+function isPartial({ missing }: Ledger): boolean {
+  return missing.length > 0;
 }
 
 /** The engine's status, which every report asks for: read once while the ledger does not grow. */
