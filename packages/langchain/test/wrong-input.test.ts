@@ -149,7 +149,7 @@ describe("wrong input", () => {
       const search = memory.search({ search: async () => [] }, ["ops"], "x", undefined, { [option]: "auto" } as never);
       await expect(search).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     }
-    expect(() => memory.vectorStore(vectors, 4 as never)).toThrow("this must be an object");
+    expect(() => memory.vectorStore(vectors, 4 as never)).toThrow("an object is needed");
     expect(() => memory.vectorStore(vectors, { fetchK: 0 })).toThrow("from 1 to 1000");
   });
 

@@ -132,7 +132,7 @@ export function checkObject(value: unknown, what: string): void {
   const isObject = typeof value === "object" && value !== null;
   const received = isThenable(value) ? "a promise, which is to be awaited first" : quoted(value);
   if (isObject && !isThenable(value) && !(Symbol.iterator in value)) return;
-  throw new QavrError("INVALID_ARGUMENT", `${what}: this must be an object. Received ${received}.`, {
+  throw new QavrError("INVALID_ARGUMENT", `${what}: an object is needed. Received ${received}.`, {
     details: { what, received },
   });
 }
