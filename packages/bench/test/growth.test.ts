@@ -4,7 +4,7 @@ import { besideTable, growthPlots, growthTable, reportPage } from "../src/growth
 import { reportOf } from "../src/report/benchmark.js";
 
 describe("a measurement of growth", () => {
-  const tiny: GrowthPlan = { outcomes: 80, memories: 50, points: 2, beside: 40 };
+  const tiny: GrowthPlan = { outcomes: 80, memories: 50, points: 2, beside: 100 };
 
   it("counts memory and bytes on the way, and what other ways to record take", async () => {
     const shares: number[] = [];
