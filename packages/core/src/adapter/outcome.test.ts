@@ -15,7 +15,7 @@ describe("an outcome in an application's words", () => {
     async (outcome) => {
       await expect(kit.report(target, outcome as never)).rejects.toMatchObject({
         code: "INVALID_ARGUMENT",
-        message: expect.stringContaining("must be an object"),
+        message: expect.stringContaining("an object is needed"),
       });
     },
   );
