@@ -138,14 +138,10 @@ async function measureBatches(
           const spent = { app: 0, server: 0, time: 0 };
           for (let done = 0; done < outcomes; done += count) {
             const episodes = await ranked(engine, ask, count);
-            const [app, server, begun] = [process.cpuUsage(), watched.cpu(), performance.now()];
-            await Promise.all(
-              episodes.map((episode, run) => engine.end(episode, { reward: run % 2, tier: "verified" })),
-            );
-            spent.time += performance.now() - begun;
-            const { user, system } = process.cpuUsage(app);
-            spent.app += user + system;
-            spent.server += watched.cpu() - server;
+            const one = await spentOn(watched, () => ended(engine, episodes));
+            spent.app += one.app;
+            spent.server += one.server;
+            spent.time += one.time;
           }
           if (round < 0) continue;
           const recorded = Math.ceil(outcomes / count) * count;
@@ -161,6 +157,23 @@ async function measureBatches(
     }
     return found;
   });
+}
+
+/** CPU time of application and server, µs, and the time by the clock, ms, that some work takes. */
+async function spentOn(
+  watched: Watched,
+  work: () => Promise<void>,
+): Promise<{ readonly app: number; readonly server: number; readonly time: number }> {
+  const [app, server, begun] = [process.cpuUsage(), watched.cpu(), performance.now()];
+  await work();
+  const time = performance.now() - begun;
+  const { user, system } = process.cpuUsage(app);
+  return { app: user + system, server: watched.cpu() - server, time };
+}
+
+/** Records the outcomes of runs together; half of them went well. */
+async function ended(engine: Engine, episodes: readonly string[]): Promise<void> {
+  await Promise.all(episodes.map((episode, run) => engine.end(episode, { reward: run % 2, tier: "verified" })));
 }
 
 async function ranked(engine: Engine, ask: () => Parameters<Engine["rank"]>[0], count: number): Promise<string[]> {
@@ -193,8 +206,7 @@ async function measureReads({ counts, reads }: BusyPlan): Promise<readonly Merge
     const names = Array.from({ length: Math.max(...counts) }, (_, place) => `busy-${place}`);
     const engine = createEngine({ store, clock: steadyClock(), readTimeout: 60_000, writeTimeout: 60_000 });
     for (const name of names) {
-      const episodes = await ranked(engine, asker(name), 2 * reads);
-      await Promise.all(episodes.map((episode, run) => engine.end(episode, { reward: run % 2, tier: "verified" })));
+      await ended(engine, await ranked(engine, asker(name), 2 * reads));
     }
     const ids = Array.from({ length: BUSY.read }, (_, place) => memoryId(place));
     const read = (count: number): Promise<unknown> =>
@@ -202,10 +214,10 @@ async function measureReads({ counts, reads }: BusyPlan): Promise<readonly Merge
     const found: MergedRead[] = [];
     for (const count of [1, ...counts]) {
       for (let warm = 0; warm < reads; warm++) await read(count);
-      const [app, server] = [process.cpuUsage(), watched.cpu()];
-      for (let turn = 0; turn < reads; turn++) await read(count);
-      const { user, system } = process.cpuUsage(app);
-      found.push({ count, app: (user + system) / reads, server: (watched.cpu() - server) / reads });
+      const { app, server } = await spentOn(watched, async () => {
+        for (let turn = 0; turn < reads; turn++) await read(count);
+      });
+      found.push({ count, app: app / reads, server: server / reads });
     }
     await engine.close();
     return found;

@@ -18,7 +18,7 @@ export function batchTable({ batches }: BusyResults): string {
 }
 
 /** Outcomes per second of one namespace by processor time: fold and write take turns under its lock. `10⁶ / (application + server)` */
-export function limitOf({ store, app, server }: Batch): number {
+function limitOf({ store, app, server }: Batch): number {
   return 1e6 / (app + (store === "PostgreSQL" ? server : 0));
 }
 

@@ -84,7 +84,7 @@ export interface ClusterResults {
   readonly keyBytes: number;
 }
 
-export const LARGE_WAYS = ["plain", "own", "turn", "coordinator"] as const;
+const LARGE_WAYS = ["plain", "own", "turn", "coordinator"] as const;
 export type LargeWay = (typeof LARGE_WAYS)[number];
 
 /** Callers of one tenant that share commits: measured on the small servers, and predicted for the large ones. */
