@@ -22,7 +22,7 @@ const OWN_CODES = {
   EPISODE_NOT_SUSPENDED:
     "The episode of a suspended run could not be recorded; a resume in another process will not find it.",
   NOT_FORGOTTEN: "The learned state of deleted messages could not be forgotten.",
-  NOT_REVISED: "What was learned about changed or cloned messages could not be adjusted.",
+  NOT_REVISED: "The evidence of changed or cloned messages could not be adjusted.",
   SCORE_IGNORED: "A score or feedback cannot be read as a reward, or cannot reach its run; it teaches nothing.",
   ALREADY_REWARDED: "A score or feedback arrived a second time with another value; the first one stands.",
 } as const;
