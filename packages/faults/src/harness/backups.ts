@@ -8,8 +8,8 @@ import { type Recorded, recordInProcess } from "./recording-process.js";
 import { inFolder } from "./workspace.js";
 
 const BACKUPS = { quick: 4, full: 100 } as const;
-/** Taken from one ledger, before another one is begun: copies grow with it. */
-const PER_LEDGER = 20;
+/** Taken from one ledger, before another one is begun: each looks at all of the ledger, which grows meanwhile. */
+const PER_LEDGER = 5;
 /** How far apart the numbers of two writers' runs lie. */
 const APART = 1_000_000;
 
