@@ -8,7 +8,7 @@ const DOCS = new URL("../../../../docs/benchmarks/", import.meta.url);
 
 await runBenchmark({
   name: "growth",
-  help: "A look takes a minute and 20,000 outcomes; --full 100,000, a quarter of an hour and 400 MB of disk.",
+  help: "A look takes a minute and 20,000 outcomes; --full 1,000,000, half an hour and 1.5 GB of disk.",
   versions: () => installedVersions(import.meta.url),
   async measure(full) {
     const results = await withProgress("outcomes", (onProgress) => measureGrowth(full ? FULL : LOOK, onProgress));

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createEngine, type Engine, type EngineOptions } from "@qavr/core";
-import { compact } from "@qavr/core/maintenance";
+import { compact, verify } from "@qavr/core/maintenance";
 import { type Random, seededRandom } from "@qavr/lab";
 import { sqliteStore } from "@qavr/sqlite";
 import { embeddingLikeVectors } from "../speed/embedding-like-vectors.js";
@@ -21,7 +21,7 @@ export interface GrowthPlan {
   readonly beside: number;
 }
 
-export const FULL: GrowthPlan = { outcomes: 100_000, memories: 10_000, points: 50, beside: 20_000 };
+export const FULL: GrowthPlan = { outcomes: 1_000_000, memories: 10_000, points: 50, beside: 20_000 };
 export const LOOK: GrowthPlan = { outcomes: 20_000, memories: 2_000, points: 10, beside: 2_000 };
 
 /** The process and its ledger after so many outcomes. */
@@ -52,6 +52,9 @@ export interface GrowthResults {
   /** ms from opening the ledger to the open store, and to the end of its first ranking. */
   readonly open: number;
   readonly firstRanking: number;
+  /** s to record all outcomes, and to verify the ledger, which folds it again. */
+  readonly writing: number;
+  readonly verifying: number;
   readonly beside: readonly Recorded[];
 }
 
@@ -161,10 +164,12 @@ export async function measureGrowth(plan: GrowthPlan, onProgress: (share: number
     const path = join(folder, "ledger.db");
     const stream = new Stream(path, plan.memories, {});
     const points: GrowthPoint[] = [];
+    let writing = 0;
     for (let place = 1; place <= plan.points; place++) {
       const started = performance.now();
       await stream.go(plan.outcomes / plan.points);
       const seconds = (performance.now() - started) / 1_000;
+      writing += seconds;
       (globalThis as { gc?: () => void }).gc?.();
       const { rss, heapUsed, arrayBuffers } = process.memoryUsage();
       points.push({
@@ -182,11 +187,15 @@ export async function measureGrowth(plan: GrowthPlan, onProgress: (share: number
     const open = performance.now() - started;
     await again.rank();
     const firstRanking = performance.now() - started;
+    const verified = performance.now();
+    const { ok } = await verify(again.engine);
+    if (!ok) throw new Error("The ledger does not verify.");
+    const verifying = (performance.now() - verified) / 1_000;
     await again.engine.close();
     const parts = partsOf(path).map(({ name, bytes }) => [name, bytes / plan.outcomes] as const);
     const beside: Recorded[] = [];
     for (const name of Object.keys(WAYS)) beside.push(await measureWay(folder, name, plan));
-    return { plan, points, parts: Object.fromEntries(parts), open, firstRanking, beside };
+    return { plan, points, parts: Object.fromEntries(parts), open, firstRanking, writing, verifying, beside };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

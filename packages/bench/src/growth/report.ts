@@ -66,7 +66,7 @@ export function growthPlots({ points, plan }: GrowthResults): Readonly<Record<st
 }
 
 export function reportPage(report: Report<GrowthResults>): string {
-  const { command, date, hardware, versions, plan, points, open, firstRanking, beside } = report;
+  const { command, date, hardware, versions, plan, points, open, firstRanking, writing, verifying, beside } = report;
   const last = points.at(-1) as GrowthPoint;
   const half = points[Math.floor(points.length / 2) - 1] ?? last;
   return `# Growth
@@ -75,6 +75,7 @@ ${whole(plan.outcomes)} outcomes of ${whole(plan.memories)} memories in one proc
 
 At half time the process had ${whole(half.rss / MB)} MB resident, at the end ${whole(last.rss / MB)}. The ledger took ${whole(last.disk / last.outcomes)} bytes per outcome (${whole(half.disk / half.outcomes)} at half
 time). Opened again, it took ${plain(open, 0)} ms, and ${plain(firstRanking, 0)} ms to the end of the first ranking.
+To record them took ${plain(writing, 0)} s, to verify the ledger ${plain(verifying, 0)} s (${plain(writing / verifying, 1)} times as fast).
 
 ![Memory of a process that records](growth-memory.svg)
 
