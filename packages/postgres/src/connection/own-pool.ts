@@ -143,6 +143,8 @@ async function openPool(
   });
   // An idle connection that breaks is replaced by the next use.
   pool.on("error", () => {});
+  // A last message of the server may arrive with the answer before it, when neither pool nor store listens to the connection.
+  pool.on("connect", (client) => client.on("error", () => {}));
   return pool as unknown as Pool;
 }
 
