@@ -1,4 +1,4 @@
-import { ByteReader, ByteWriter } from "../ledger/bytes.js";
+import { ByteReader, ByteWriter, type Coder, NOTHING } from "../ledger/bytes.js";
 import type { Draft } from "../ledger/draft.js";
 import { sourceRef } from "../ledger/state-keys.js";
 import { assertLayout } from "../ledger/unreadable.js";
@@ -20,19 +20,30 @@ export function emptySource(): SourceRecord {
   return { trust: UNAUDITED, audits: 0, spending: { window: 0, weights: new Map() } };
 }
 
-export function encodeSource({ trust, audits, spending }: SourceRecord): Uint8Array {
-  const writer = new ByteWriter().u8(LAYOUT).f64(trust.agreed).f64(trust.disagreed).count(audits).f64(spending.window);
-  return writer.list([...spending.weights], ([memory, weight]) => writer.u32(memory).f64(weight)).finish();
+export function encodeSource(record: SourceRecord): Uint8Array {
+  const writer = new ByteWriter();
+  writer.u8(LAYOUT);
+  codeSource(writer, record);
+  return writer.finish();
 }
 
 /** @throws INVALID_STATE for another layout or damaged bytes */
 export function decodeSource(bytes: Uint8Array): SourceRecord {
   const reader = new ByteReader(bytes);
   assertLayout(reader.u8(), LAYOUT, "source");
+  return codeSource(reader, NOTHING);
+}
+
+function codeSource(coder: Coder, { trust, audits, spending }: Partial<SourceRecord>): SourceRecord {
   return {
-    trust: { agreed: reader.f64(), disagreed: reader.f64() },
-    audits: reader.count(),
-    spending: { window: reader.f64(), weights: new Map(reader.list(() => [reader.u32(), reader.f64()] as const)) },
+    trust: { agreed: coder.f64(trust?.agreed), disagreed: coder.f64(trust?.disagreed) },
+    audits: coder.count(audits),
+    spending: {
+      window: coder.f64(spending?.window),
+      weights: new Map(
+        coder.list(spending && [...spending.weights], (item, pair) => [item.u32(pair[0]), item.f64(pair[1])]),
+      ),
+    },
   };
 }
 

@@ -3,6 +3,13 @@ import { describe, expect, it } from "vitest";
 import { QavrError } from "../errors/qavr-error.js";
 import { aligned, ByteReader, ByteWriter, privateCopy } from "./bytes.js";
 
+/** The bytes of a few calls on a writer. */
+const bytesOf = (...calls: ((writer: ByteWriter) => unknown)[]): Uint8Array => {
+  const writer = new ByteWriter();
+  for (const call of calls) call(writer);
+  return writer.finish();
+};
+
 const refusesToRead = (read: () => unknown): void => {
   expect(read).toThrowError(expect.objectContaining({ code: "INVALID_STATE" }));
 };
@@ -12,7 +19,10 @@ describe("ByteWriter and ByteReader", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 2 ** 32 - 1 })), (values) => {
         const writer = new ByteWriter();
-        for (const value of values) writer.count(value).u32(value);
+        for (const value of values) {
+          writer.count(value);
+          writer.u32(value);
+        }
         const reader = new ByteReader(writer.finish());
         for (const value of values) expect([reader.count(), reader.u32()]).toEqual([value, value]);
       }),
@@ -20,24 +30,35 @@ describe("ByteWriter and ByteReader", () => {
   });
 
   it("write small counts in one byte", () => {
-    expect([...new ByteWriter().count(0).count(127).count(128).finish()]).toEqual([0, 127, 128, 1]);
+    expect([
+      ...bytesOf(
+        (w) => w.count(0),
+        (w) => w.count(127),
+        (w) => w.count(128),
+      ),
+    ]).toEqual([0, 127, 128, 1]);
   });
 
   it("give back any well-formed text, byte order marks, NUL and emoji included", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => {
-        expect(new ByteReader(new ByteWriter().text(text).finish()).text()).toBe(text);
+        expect(new ByteReader(bytesOf((w) => w.text(text))).text()).toBe(text);
       }),
     );
     for (const text of ["", "\uFEFF", "\uFEFFid", "\0", "é", "x".repeat(127), "x".repeat(128), "ü".repeat(5_000)]) {
-      expect(new ByteReader(new ByteWriter().text(text).finish()).text()).toBe(text);
+      expect(new ByteReader(bytesOf((w) => w.text(text))).text()).toBe(text);
     }
   });
 
   it("give back floats to the precision of their kind, −0 and NaN included", () => {
     fc.assert(
       fc.property(fc.double(), (value) => {
-        const reader = new ByteReader(new ByteWriter().f32(value).f64(value).finish());
+        const reader = new ByteReader(
+          bytesOf(
+            (w) => w.f32(value),
+            (w) => w.f64(value),
+          ),
+        );
         expect(reader.f32()).toBe(Math.fround(value));
         expect(reader.f64()).toBe(value);
       }),
@@ -45,32 +66,74 @@ describe("ByteWriter and ByteReader", () => {
   });
 
   it("give back any numbers exactly, and take no byte for 0, one for a small whole number and four for a float32", () => {
-    const bytesOf = (...values: number[]): number => new ByteWriter().numbers(values).finish().length;
-    expect([bytesOf(), bytesOf(0), bytesOf(1), bytesOf(127), bytesOf(0.5), bytesOf(0.1)]).toEqual([1, 2, 3, 3, 6, 10]);
-    expect(bytesOf(0, 0, 0, 0, 0, 0, 0, 0)).toBe(3);
+    const lengthOf = (...values: number[]): number => bytesOf((w) => w.numbers(values)).length;
+    expect([lengthOf(), lengthOf(0), lengthOf(1), lengthOf(127), lengthOf(0.5), lengthOf(0.1)]).toEqual([
+      1, 2, 3, 3, 6, 10,
+    ]);
+    expect(lengthOf(0, 0, 0, 0, 0, 0, 0, 0)).toBe(3);
     const numbers = fc.oneof(fc.double(), fc.float(), fc.integer(), fc.constantFrom(0, -0, 1, 2 ** 21, 2 ** 53));
     fc.assert(
       fc.property(fc.array(numbers, { maxLength: 20 }), (values) => {
-        expect(new ByteReader(new ByteWriter().numbers(values).u8(9).finish()).numbers()).toEqual(values);
+        expect(
+          new ByteReader(
+            bytesOf(
+              (w) => w.numbers(values),
+              (w) => w.u8(9),
+            ),
+          ).numbers(),
+        ).toEqual(values);
       }),
     );
   });
 
+  it("give back flags and words, and refuse those that are not known", () => {
+    const words = ["a", "b"] as const;
+    const bytes = bytesOf(
+      (w) => w.flags(true, undefined, 5),
+      (w) => w.oneOf(words, "b"),
+    );
+    expect([...bytes]).toEqual([5, 1]);
+    const reader = new ByteReader(bytes);
+    expect(reader.flags(0, 0, 0)).toEqual([true, false, true]);
+    expect(reader.oneOf(words)).toBe("b");
+    refusesToRead(() => new ByteReader(bytes).flags(0, 0));
+    refusesToRead(() => new ByteReader(Uint8Array.of(2)).oneOf(words));
+  });
+
   it("give back lists of names, of which the common beginnings are written once", () => {
-    expect(new ByteWriter().names(["memory-1", "memory-2"]).finish().length).toBe(1 + 2 + 8 + 2 + 1);
+    expect(bytesOf((w) => w.names(["memory-1", "memory-2"])).length).toBe(1 + 2 + 8 + 2 + 1);
     const beginnings = fc.constantFrom("", "memory-", "😀", "\ud83d\ude01", "é");
     const names = fc.array(fc.tuple(beginnings, fc.string({ unit: "binary", maxLength: 5 })).map(([a, b]) => a + b));
     fc.assert(
       fc.property(names, (values) => {
-        expect(new ByteReader(new ByteWriter().names(values).u8(9).finish()).names()).toEqual(values);
+        expect(
+          new ByteReader(
+            bytesOf(
+              (w) => w.names(values),
+              (w) => w.u8(9),
+            ),
+          ).names(),
+        ).toEqual(values);
       }),
     );
-    refusesToRead(() => new ByteReader(new ByteWriter().count(1).count(1).text("a").finish()).names());
+    refusesToRead(() =>
+      new ByteReader(
+        bytesOf(
+          (w) => w.count(1),
+          (w) => w.count(1),
+          (w) => w.text("a"),
+        ),
+      ).names(),
+    );
   });
 
   it("align to multiples of 8 wherever they are", () => {
     for (let length = 0; length < 20; length++) {
-      const bytes = new ByteWriter().raw(new Uint8Array(length).fill(7)).align().u8(1).finish();
+      const bytes = bytesOf(
+        (w) => w.raw(new Uint8Array(length).fill(7)),
+        (w) => w.align(),
+        (w) => w.u8(1),
+      );
       const reader = new ByteReader(bytes);
       reader.raw(length);
       expect([reader.align().offset % 8, reader.u8()]).toEqual([0, 1]);
@@ -79,7 +142,13 @@ describe("ByteWriter and ByteReader", () => {
 
   it("grow past any first guess without losing what was written", () => {
     const block = Uint8Array.from({ length: 5_000 }, (_, i) => i % 251);
-    const reader = new ByteReader(new ByteWriter().bytes(block).bytes(block).u8(9).finish());
+    const reader = new ByteReader(
+      bytesOf(
+        (w) => w.bytes(block),
+        (w) => w.bytes(block),
+        (w) => w.u8(9),
+      ),
+    );
     expect([reader.bytes(), reader.bytes(), reader.u8()]).toEqual([block, block, 9]);
   });
 });
@@ -88,12 +157,15 @@ describe("ByteReader", () => {
   it("keep apart what several writers write at a time, and start empty after the last one", () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 5_000 }), { minLength: 2, maxLength: 6 }), (parts) => {
-        const writers = parts.map((part) => ({ part, writer: new ByteWriter().raw(part) }));
+        const writers = parts.map((part) => ({ part, writer: new ByteWriter() }));
+        for (const { part, writer } of writers) writer.raw(part);
         for (const { part, writer } of writers) {
-          const written = writer.raw(part).finish();
+          writer.raw(part);
+          const written = writer.finish();
           expect(written).toEqual(Uint8Array.from([...part, ...part]));
-          expect(writer.u8(9).finish()).toEqual(Uint8Array.of(9));
-          new ByteWriter().raw(new Uint8Array(10_000).fill(1)).finish();
+          writer.u8(9);
+          expect(writer.finish()).toEqual(Uint8Array.of(9));
+          bytesOf((w) => w.raw(new Uint8Array(10_000).fill(1)));
           expect(written).toEqual(Uint8Array.from([...part, ...part]));
         }
       }),
@@ -108,7 +180,7 @@ describe("ByteReader", () => {
     refusesToRead(() => empty().f64());
     refusesToRead(() => empty().count());
     refusesToRead(() => empty().text());
-    refusesToRead(() => empty().list(() => 0));
+    refusesToRead(() => empty().list(undefined, () => 0));
     refusesToRead(() => new ByteReader(Uint8Array.of(5, 1, 2)).bytes());
     refusesToRead(() => new ByteReader(Uint8Array.of(255, 255, 255, 255, 255, 255, 1)).count());
   });

@@ -1,4 +1,35 @@
-import { readable, unreadable } from "./unreadable.js";
+import { readable, unknown, unreadable } from "./unreadable.js";
+
+/**
+ * Both directions of a layout: a {@link ByteWriter} writes the values that it is given and returns them; a {@link ByteReader} ignores
+ * what it is given and returns the values that it reads. A function of a coder and a value describes a layout once. While reading,
+ * the value is {@link NOTHING}.
+ */
+export interface Coder {
+  u8(value: number | undefined): number;
+  u32(value: number | undefined): number;
+  f32(value: number | undefined): number;
+  f64(value: number | undefined): number;
+  /** A whole number from 0 to 2^32 − 1, seven bits a byte: small ones are short. */
+  count(value: number | undefined): number;
+  text(value: string | undefined): string;
+  texts(values: readonly string[] | undefined): string[];
+  /** Texts that often begin alike, such as ids: of each, how many characters it has in common with the one before, then the rest. */
+  names(values: readonly string[] | undefined): string[];
+  /** Numbers, each exact: two bits say whether it is 0, a whole number, a float32 or a float64, and its bytes follow. */
+  numbers(values: readonly (number | undefined)[] | undefined): number[];
+  /** Length-prefixed bytes. */
+  bytes(value: Uint8Array | undefined): Uint8Array;
+  signedBytes(value: Int8Array | undefined): Int8Array;
+  /** Up to eight answers in one byte: those that are truthy. A reader returns as many as it is given. */
+  flags(...answers: readonly unknown[]): boolean[];
+  /** One of a few words, as its place among them. */
+  oneOf<Word>(words: readonly Word[], word: Word | undefined): Word;
+  list<Item>(items: readonly Item[] | undefined, code: (coder: Coder, item: Partial<Item>) => Item): Item[];
+}
+
+/** The value of a layout that is read. */
+export const NOTHING: Readonly<Record<string, never>> = {};
 
 const encoder = new TextEncoder();
 /** A byte order mark is a character like any other: two ids that differ by one must stay two. */
@@ -32,48 +63,48 @@ function takeRoom(): Room {
 }
 
 /** Appends values to a growing byte array. Numbers are little-endian. */
-export class ByteWriter {
+export class ByteWriter implements Coder {
   #room = takeRoom();
   #length = 0;
 
-  u8(value: number): this {
+  u8(value: number): number {
     this.#grow(1);
     this.#room.bytes[this.#length++] = value;
-    return this;
+    return value;
   }
 
-  u32(value: number): this {
+  u32(value: number): number {
     this.#grow(4);
     this.#room.view.setUint32(this.#length, value, true);
     this.#length += 4;
-    return this;
+    return value;
   }
 
-  f32(value: number): this {
+  f32(value: number): number {
     this.#grow(4);
     this.#room.view.setFloat32(this.#length, value, true);
     this.#length += 4;
-    return this;
+    return value;
   }
 
-  f64(value: number): this {
+  f64(value: number): number {
     this.#grow(8);
     this.#room.view.setFloat64(this.#length, value, true);
     this.#length += 8;
-    return this;
+    return value;
   }
 
-  /** A whole number from 0 to 2^32 − 1, seven bits a byte: small ones are short. */
-  count(value: number): this {
+  count(value: number): number {
     let rest = value >>> 0;
     while (rest > 0x7f) {
       this.u8((rest & 0x7f) | 0x80);
       rest >>>= 7;
     }
-    return this.u8(rest);
+    this.u8(rest);
+    return value;
   }
 
-  text(value: string): this {
+  text(value: string): string {
     // Most texts here are short ASCII ids: one pass without the encoder's allocation.
     const length = value.length;
     this.#grow(length + 5);
@@ -89,24 +120,30 @@ export class ByteWriter {
       if (i === length) {
         bytes[this.#length] = length;
         this.#length = start + length;
-        return this;
+        return value;
       }
     }
-    return this.bytes(encoder.encode(value));
+    this.bytes(encoder.encode(value));
+    return value;
   }
 
-  /** Texts that often begin alike, such as ids: of each, how many characters it has in common with the one before, then the rest. */
-  names(values: readonly string[]): this {
+  texts(values: string[]): string[] {
+    return this.list(values, textOf);
+  }
+
+  names(values: string[]): string[] {
     let before = "";
-    return this.list(values, (value) => {
+    this.count(values.length);
+    for (const value of values) {
       const common = commonLength(before, value);
-      this.count(common).text(value.slice(common));
+      this.count(common);
+      this.text(value.slice(common));
       before = value;
-    });
+    }
+    return values;
   }
 
-  /** Numbers, each exact: two bits say whether it is 0, a whole number, a float32 or a float64, and its bytes follow. */
-  numbers(values: readonly number[]): this {
+  numbers(values: number[]): number[] {
     this.count(values.length);
     for (let start = 0; start < values.length; start += 4) {
       const four = values.slice(start, start + 4);
@@ -118,36 +155,48 @@ export class ByteWriter {
         else if (kinds[i] === FLOAT64) this.f64(value);
       });
     }
-    return this;
+    return values;
   }
 
-  /** Length-prefixed bytes. */
-  bytes(value: Uint8Array | Int8Array): this {
+  bytes(value: Uint8Array): Uint8Array {
     this.count(value.length);
-    return this.raw(value);
+    this.raw(value);
+    return value;
+  }
+
+  signedBytes(value: Int8Array): Int8Array {
+    this.bytes(new Uint8Array(value.buffer, value.byteOffset, value.length));
+    return value;
   }
 
   /** Bytes without a length. */
-  raw(value: Uint8Array | Int8Array): this {
+  raw(value: Uint8Array): void {
     this.#grow(value.length);
-    this.#room.bytes.set(
-      value instanceof Int8Array ? new Uint8Array(value.buffer, value.byteOffset, value.length) : value,
-      this.#length,
-    );
+    this.#room.bytes.set(value, this.#length);
     this.#length += value.length;
-    return this;
   }
 
-  list<T>(items: readonly T[], write: (item: T, index: number) => void): this {
+  flags(...answers: readonly unknown[]): boolean[] {
+    let bits = 0;
+    for (let i = 0; i < answers.length; i++) if (answers[i]) bits |= 1 << i;
+    this.u8(bits);
+    return answers as boolean[];
+  }
+
+  oneOf<Word>(words: readonly Word[], word: Word | undefined): Word {
+    this.u8(words.indexOf(word as Word));
+    return word as Word;
+  }
+
+  list<Item>(items: Item[], code: (coder: Coder, item: Item) => Item): Item[] {
     this.count(items.length);
-    items.forEach(write);
-    return this;
+    for (const item of items) code(this, item);
+    return items;
   }
 
   /** Zero bytes up to a multiple of 8, so that a view of float64 may start here. */
-  align(): this {
+  align(): void {
     while (this.#length % 8 !== 0) this.u8(0);
-    return this;
   }
 
   /** A copy of exactly what was written. Afterwards the writer is empty. */
@@ -170,7 +219,7 @@ export class ByteWriter {
 }
 
 /** Reads what {@link ByteWriter} wrote, in the same order. Every method throws INVALID_STATE past the end and for damaged text. */
-export class ByteReader {
+export class ByteReader implements Coder {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
   #at = 0;
@@ -225,9 +274,13 @@ export class ByteReader {
     return readable(() => decoder.decode(bytes));
   }
 
+  texts(): string[] {
+    return this.list(undefined, textOf);
+  }
+
   names(): string[] {
     let before = "";
-    return this.list(() => {
+    return this.list(undefined, () => {
       const common = this.count();
       if (common > before.length) throw unreadable("a text has more in common with the one before than that is long");
       before = before.slice(0, common) + this.text();
@@ -261,10 +314,25 @@ export class ByteReader {
     return this.#bytes.subarray(this.#at - length, this.#at);
   }
 
-  list<T>(read: (index: number) => T): T[] {
+  flags(...answers: unknown[]): boolean[] {
+    const bits = this.u8();
+    const others = bits >> answers.length;
+    if (others !== 0) throw unknown("flags", others << answers.length);
+    for (let i = 0; i < answers.length; i++) answers[i] = (bits & (1 << i)) !== 0;
+    return answers as boolean[];
+  }
+
+  oneOf<Word>(words: readonly Word[]): Word {
+    const place = this.u8();
+    const word = words[place];
+    if (word === undefined) throw unknown("code", place);
+    return word;
+  }
+
+  list<Item>(_: readonly Item[] | undefined, code: (coder: Coder, item: Partial<Item>) => Item): Item[] {
     const length = this.count();
-    const items: T[] = [];
-    for (let i = 0; i < length; i++) items.push(read(i));
+    const items: Item[] = [];
+    for (let i = 0; i < length; i++) items.push(code(this, NOTHING as Partial<Item>));
     return items;
   }
 
@@ -295,6 +363,8 @@ export class ByteReader {
     if (this.#at + length > this.#bytes.length) throw unreadable("it ends early");
   }
 }
+
+const textOf = (coder: Coder, text: string): string => coder.text(text);
 
 /** Kinds of numbers, two bits each. */
 const ZERO = 0;

@@ -1,9 +1,9 @@
 import type { Contribution, GroupOfShown } from "../learners/learner.js";
-import { ByteReader, ByteWriter } from "./bytes.js";
+import { ByteReader, ByteWriter, type Coder, NOTHING } from "./bytes.js";
 import type { SourceCap } from "./events.js";
 import { EPISODE_STATES, type EpisodeState, type HoldoutDraw, OUTCOME_TIERS, type OutcomeTier } from "./events.js";
-import { assertLayout, knownFlags, pick } from "./unreadable.js";
-import { readUses, type Uses, writeUses } from "./used.js";
+import { assertLayout, unknown } from "./unreadable.js";
+import { codeUses, type Uses } from "./used.js";
 
 /** A memory that an exposure showed, as crediting needs it. */
 export interface EpisodeItem {
@@ -120,137 +120,14 @@ export function emptyEpisode(): EpisodeRecord {
 /** First byte of the record: a change of layout is a new one. */
 const LAYOUT = 1;
 
-const HAS_REWARD = 1;
-const HAS_VOTES = 2;
-const HAS_CONTRIBUTION = 4;
-const HAS_HOLDOUT = 8;
-const HAS_MEMORY_OFF = 16;
-const HAS_AUDITS = 32;
-const HAS_CLAIMS = 64;
-const TAUGHT = 128;
-/** Flags of an exposure. */
-const CREDITED = 1;
-const GROUPED = 2;
-const DIRECTED = 4;
 /** Beside the tier of a reward or of votes. */
 const HAS_CREDIBILITY = 0x80;
-
-function partsOf({ reward, votes, holdout, memoryOff, audits, claims, taught, contribution }: EpisodeRecord): number {
-  return (
-    (reward ? HAS_REWARD : 0) |
-    (votes.length > 0 ? HAS_VOTES : 0) |
-    (contribution ? HAS_CONTRIBUTION : 0) |
-    (holdout ? HAS_HOLDOUT : 0) |
-    (memoryOff ? HAS_MEMORY_OFF : 0) |
-    (audits.length > 0 ? HAS_AUDITS : 0) |
-    (claims.length > 0 ? HAS_CLAIMS : 0) |
-    (taught ? TAUGHT : 0)
-  );
-}
-
-function tierCode({ tier, credibility }: CountedReward | CountedVotes): number {
-  return OUTCOME_TIERS.indexOf(tier) | (credibility ? HAS_CREDIBILITY : 0);
-}
-
-function tierOf(code: number): OutcomeTier {
-  return pick(OUTCOME_TIERS, code & ~HAS_CREDIBILITY);
-}
-
-function writeCredibility(writer: ByteWriter, credibility: Credibility | undefined): void {
-  if (!credibility) return;
-  const { source, trust, cap, capped } = credibility;
-  writer
-    .text(source)
-    .f64(trust)
-    .u8(cap ? 1 : 0);
-  if (cap) writer.f64(cap.weight).f64(cap.window);
-  writer.list(capped, (memory) => writer.u32(memory));
-}
-
-function readCredibility(reader: ByteReader, code: number): Credibility | undefined {
-  if ((code & HAS_CREDIBILITY) === 0) return undefined;
-  const head = { source: reader.text(), trust: reader.f64() };
-  const cap = reader.u8() === 1 ? { weight: reader.f64(), window: reader.f64() } : undefined;
-  return { ...head, cap, capped: reader.list(() => reader.u32()) };
-}
-
-function writeExposure(writer: ByteWriter, exposure: EpisodeExposure): void {
-  const { direction, items } = exposure;
-  const isGrouped = items[0]?.group !== undefined;
-  writer
-    .count(exposure.seq)
-    .text(exposure.collection)
-    .text(exposure.context)
-    .text(exposure.space)
-    .count(exposure.length)
-    .bytes(direction ?? exposure.vector)
-    .u8((exposure.credited ? CREDITED : 0) | (isGrouped ? GROUPED : 0) | (direction ? DIRECTED : 0))
-    .names(items.map(({ id }) => id));
-  for (const { similarity, weight, handle, group } of items) {
-    writer.f32(similarity).f32(weight).count(handle);
-    if (group) writer.count(group.number).f64(group.share);
-  }
-}
-
-function readExposure(reader: ByteReader): EpisodeExposure {
-  const head = {
-    seq: reader.count(),
-    collection: reader.text(),
-    context: reader.text(),
-    space: reader.text(),
-    length: reader.count(),
-  };
-  const bytes = reader.signedBytes();
-  const flags = knownFlags(reader.u8(), CREDITED | GROUPED | DIRECTED);
-  const items = reader.names().map((id): EpisodeItem => {
-    const item = { id, similarity: reader.f32(), weight: reader.f32(), handle: reader.count() };
-    return flags & GROUPED ? { ...item, group: { number: reader.count(), share: reader.f64() } } : item;
-  });
-  const along = flags & DIRECTED ? { vector: new Int8Array(0), direction: bytes } : { vector: bytes };
-  return { ...head, ...along, credited: (flags & CREDITED) !== 0, items };
-}
+const NO_BYTES = new Int8Array(0);
 
 export function encodeEpisode(record: EpisodeRecord): Uint8Array {
   const writer = new ByteWriter();
-  const { reward, votes, holdout, memoryOff, audits, claims, contribution } = record;
-  const ids = (list: readonly string[]): ByteWriter => writer.list(list, (id) => writer.text(id));
-  writer
-    .u8(LAYOUT)
-    .u8(EPISODE_STATES.indexOf(record.state))
-    .f64(record.lastAt)
-    .text(record.suspendedAs)
-    .list(record.exposures, (exposure) => writeExposure(writer, exposure))
-    .u8(partsOf(record));
-  writeUses(writer, record.used);
-  for (const draw of [holdout, memoryOff]) if (draw) writer.f32(draw.share).u8(draw.held ? 1 : 0);
-  if (audits.length > 0) writer.list(audits, (source) => writer.u32(source));
-  if (claims.length > 0) {
-    writer.list(claims, (claim) => writer.text(claim.source).u8(OUTCOME_TIERS.indexOf(claim.tier)).f64(claim.reward));
-  }
-  if (reward) {
-    writer
-      .u8(tierCode(reward))
-      .numbers([reward.reward, reward.weight])
-      .text(reward.source)
-      .text(reward.note)
-      .f64(reward.at);
-    writeCredibility(writer, reward.credibility);
-  }
-  if (votes.length > 0) {
-    writer.list(votes, (cast) => {
-      writer.u8(tierCode(cast)).text(cast.source).f64(cast.weight).f64(cast.at);
-      ids(cast.helpful);
-      ids(cast.harmful);
-      ids(cast.neutral);
-      writeCredibility(writer, cast.credibility);
-    });
-  }
-  if (contribution) {
-    writer.list(contribution.exposures, ({ direction, scalars, memories }) => {
-      writer.bytes(direction ?? new Int8Array(0)).numbers(scalars);
-      writer.list(memories, (numbers) => writer.numbers(numbers));
-    });
-  }
+  writer.u8(LAYOUT);
+  codeEpisode(writer, record);
   return writer.finish();
 }
 
@@ -258,58 +135,141 @@ export function encodeEpisode(record: EpisodeRecord): Uint8Array {
 export function decodeEpisode(bytes: Uint8Array): EpisodeRecord {
   const reader = new ByteReader(bytes);
   assertLayout(reader.u8(), LAYOUT, "episode");
-  const ids = (): string[] => reader.list(() => reader.text());
-  const state = pick(EPISODE_STATES, reader.u8());
-  const lastAt = reader.f64();
-  const suspendedAs = reader.text();
-  const exposures = reader.list(() => readExposure(reader));
-  const parts = reader.u8();
-  const record: EpisodeRecord = { ...emptyEpisode(), state, lastAt, suspendedAs, exposures };
-  record.used = readUses(reader);
-  record.taught = (parts & TAUGHT) !== 0;
-  const draw = (): HoldoutDraw => ({ share: reader.f32(), held: reader.u8() === 1 });
-  if (parts & HAS_HOLDOUT) record.holdout = draw();
-  if (parts & HAS_MEMORY_OFF) record.memoryOff = draw();
-  if (parts & HAS_AUDITS) record.audits = reader.list(() => reader.u32());
-  if (parts & HAS_CLAIMS) {
-    record.claims = reader.list(() => ({
-      source: reader.text(),
-      tier: pick(OUTCOME_TIERS, reader.u8()),
-      reward: reader.f64(),
-    }));
-  }
-  if (parts & HAS_REWARD) {
-    const code = reader.u8();
-    const [reward, weight] = reader.numbers() as [number, number];
-    record.reward = {
-      tier: tierOf(code),
-      reward,
-      weight,
-      source: reader.text(),
-      note: reader.text(),
-      at: reader.f64(),
-      credibility: readCredibility(reader, code),
-    };
-  }
-  if (parts & HAS_VOTES) {
-    record.votes = reader.list(() => {
-      const code = reader.u8();
-      const head = { tier: tierOf(code), source: reader.text(), weight: reader.f64(), at: reader.f64() };
-      const named = { helpful: ids(), harmful: ids(), neutral: ids() };
-      return { ...head, ...named, credibility: readCredibility(reader, code) };
-    });
-  }
-  if (parts & HAS_CONTRIBUTION) {
-    record.contribution = {
-      exposures: reader.list(() => {
-        const direction = reader.signedBytes();
-        return {
-          direction: direction.length === 0 ? undefined : direction,
-          scalars: reader.numbers(),
-          memories: reader.list(() => reader.numbers()),
-        };
-      }),
-    };
-  }
-  return record;
+  return codeEpisode(reader, NOTHING);
+}
+
+function codeEpisode(coder: Coder, record: Partial<EpisodeRecord>): EpisodeRecord {
+  const { reward, votes, contribution, holdout, memoryOff, audits, claims } = record;
+  const state = coder.oneOf(EPISODE_STATES, record.state);
+  const lastAt = coder.f64(record.lastAt);
+  const suspendedAs = coder.text(record.suspendedAs);
+  const exposures = coder.list(record.exposures, codeExposure);
+  const has = coder.flags(
+    reward,
+    votes?.length,
+    contribution,
+    holdout,
+    memoryOff,
+    audits?.length,
+    claims?.length,
+    record.taught,
+  );
+  return {
+    state,
+    lastAt,
+    suspendedAs,
+    exposures,
+    taught: has[7] === true,
+    used: codeUses(coder, record.used),
+    holdout: has[3] ? codeDraw(coder, holdout) : undefined,
+    memoryOff: has[4] ? codeDraw(coder, memoryOff) : undefined,
+    audits: has[5] ? coder.list(audits, (item, source) => item.u32(source)) : [],
+    claims: has[6] ? coder.list(claims, codeClaim) : [],
+    reward: has[0] ? codeReward(coder, reward) : undefined,
+    votes: has[1] ? coder.list(votes, codeVotes) : [],
+    contribution: has[2] ? { exposures: coder.list(contribution?.exposures, codePart) } : undefined,
+  };
+}
+
+function codeExposure(coder: Coder, exposure: Partial<EpisodeExposure>): EpisodeExposure {
+  const { items, direction } = exposure;
+  const seq = coder.count(exposure.seq);
+  const collection = coder.text(exposure.collection);
+  const context = coder.text(exposure.context);
+  const space = coder.text(exposure.space);
+  const length = coder.count(exposure.length);
+  const bytes = coder.signedBytes(direction ?? exposure.vector);
+  const [credited = false, isGrouped, isDirected] = coder.flags(exposure.credited, items?.[0]?.group, direction);
+  const ids = coder.names(items?.map(({ id }) => id));
+  return {
+    seq,
+    collection,
+    context,
+    space,
+    length,
+    vector: isDirected ? NO_BYTES : bytes,
+    direction: isDirected ? bytes : undefined,
+    credited,
+    items: ids.map((id, i): EpisodeItem => {
+      const item = items?.[i];
+      return {
+        id,
+        similarity: coder.f32(item?.similarity),
+        weight: coder.f32(item?.weight),
+        handle: coder.count(item?.handle),
+        group: isGrouped
+          ? { number: coder.count(item?.group?.number), share: coder.f64(item?.group?.share) }
+          : undefined,
+      };
+    }),
+  };
+}
+
+function codeDraw(coder: Coder, { share, held }: Partial<HoldoutDraw> = NOTHING): HoldoutDraw {
+  return { share: coder.f32(share), held: coder.flags(held)[0] === true };
+}
+
+function codeClaim(coder: Coder, { source, tier, reward }: Partial<Claim>): Claim {
+  return { source: coder.text(source), tier: coder.oneOf(OUTCOME_TIERS, tier), reward: coder.f64(reward) };
+}
+
+function codeReward(coder: Coder, counted: Partial<CountedReward> = NOTHING): CountedReward {
+  const { tier, isCredible } = codeTier(coder, counted);
+  const [reward, weight] = coder.numbers([counted.reward, counted.weight]) as [number, number];
+  return {
+    tier,
+    reward,
+    weight,
+    source: coder.text(counted.source),
+    note: coder.text(counted.note),
+    at: coder.f64(counted.at),
+    credibility: isCredible ? codeCredibility(coder, counted.credibility) : undefined,
+  };
+}
+
+function codeVotes(coder: Coder, cast: Partial<CountedVotes>): CountedVotes {
+  const { tier, isCredible } = codeTier(coder, cast);
+  return {
+    tier,
+    source: coder.text(cast.source),
+    weight: coder.f64(cast.weight),
+    at: coder.f64(cast.at),
+    helpful: coder.texts(cast.helpful),
+    harmful: coder.texts(cast.harmful),
+    neutral: coder.texts(cast.neutral),
+    credibility: isCredible ? codeCredibility(coder, cast.credibility) : undefined,
+  };
+}
+
+/** The tier and whether credibility follows, in one byte. */
+function codeTier(
+  coder: Coder,
+  { tier, credibility }: Partial<Pick<CountedReward, "tier" | "credibility">>,
+): { readonly tier: OutcomeTier; readonly isCredible: boolean } {
+  const code = coder.u8(OUTCOME_TIERS.indexOf(tier as OutcomeTier) | (credibility ? HAS_CREDIBILITY : 0));
+  const known = OUTCOME_TIERS[code & ~HAS_CREDIBILITY];
+  if (known === undefined) throw unknown("code", code);
+  return { tier: known, isCredible: (code & HAS_CREDIBILITY) !== 0 };
+}
+
+function codeCredibility(coder: Coder, given: Partial<Credibility> = NOTHING): Credibility {
+  const { cap } = given;
+  const head = { source: coder.text(given.source), trust: coder.f64(given.trust) };
+  const [isCapped] = coder.flags(cap);
+  return {
+    ...head,
+    cap: isCapped ? { weight: coder.f64(cap?.weight), window: coder.f64(cap?.window) } : undefined,
+    capped: coder.list(given.capped, (item, memory) => item.u32(memory)),
+  };
+}
+
+type Part = Contribution["exposures"][number];
+
+function codePart(coder: Coder, { direction = NO_BYTES, scalars, memories }: Partial<Part>): Part {
+  const bytes = coder.signedBytes(direction);
+  return {
+    direction: bytes.length === 0 ? undefined : bytes,
+    scalars: coder.numbers(scalars),
+    memories: coder.list(memories, (item, numbers) => item.numbers(numbers)),
+  };
 }

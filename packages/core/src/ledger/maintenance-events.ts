@@ -1,13 +1,12 @@
 import type { Learner } from "../learners/learner.js";
 import type { Reduce } from "../store/store.js";
-import type { ByteReader, ByteWriter } from "./bytes.js";
+import type { Coder } from "./bytes.js";
 import { edit } from "./edits.js";
 import type { EventKinds } from "./event-codec.js";
 import { EDIT_POLICIES } from "./events.js";
 import type { Governance } from "./governance.js";
 import { loopReducer } from "./reducer.js";
 import { labelRef, memoryRef, placeRef, rebuildRef, sharedRef } from "./state-keys.js";
-import { pick } from "./unreadable.js";
 
 interface Ids {
   readonly collection: string;
@@ -15,9 +14,10 @@ interface Ids {
 }
 
 const IDS = {
-  write: (writer: ByteWriter, { collection, ids }: Ids): unknown =>
-    writer.text(collection).list(ids, (id) => writer.text(id)),
-  read: (reader: ByteReader): Ids => ({ collection: reader.text(), ids: reader.list(() => reader.text()) }),
+  code: (coder: Coder, { collection, ids }: Partial<Ids>): Ids => ({
+    collection: coder.text(collection),
+    ids: coder.texts(ids),
+  }),
   refs: ({ collection, ids }: Ids) => [sharedRef(collection), ...ids.map((id) => memoryRef(collection, id))],
 };
 
@@ -38,15 +38,10 @@ export const MAINTENANCE_EVENTS: EventKinds = {
 
   revision: {
     ...IDS,
-    write: (writer, { collection, onEdit, ids }) =>
-      writer
-        .text(collection)
-        .u8(EDIT_POLICIES.indexOf(onEdit))
-        .list(ids, (id) => writer.text(id)),
-    read: (reader) => ({
-      collection: reader.text(),
-      onEdit: pick(EDIT_POLICIES, reader.u8()),
-      ids: reader.list(() => reader.text()),
+    code: (coder, { collection, onEdit, ids }) => ({
+      collection: coder.text(collection),
+      onEdit: coder.oneOf(EDIT_POLICIES, onEdit),
+      ids: coder.texts(ids),
     }),
     fold(draft, { collection, onEdit, ids }) {
       for (const id of ids) {
@@ -59,11 +54,9 @@ export const MAINTENANCE_EVENTS: EventKinds = {
   },
 
   copy: {
-    write: (writer, { collection, memories }) =>
-      writer.text(collection).list(memories, ({ from, to }) => writer.text(from).text(to)),
-    read: (reader) => ({
-      collection: reader.text(),
-      memories: reader.list(() => ({ from: reader.text(), to: reader.text() })),
+    code: (coder, { collection, memories }) => ({
+      collection: coder.text(collection),
+      memories: coder.list(memories, (item, { from, to }) => ({ from: item.text(from), to: item.text(to) })),
     }),
     refs: ({ collection, memories }) => IDS.refs({ collection, ids: memories.flatMap(({ from, to }) => [from, to]) }),
     fold(draft, { collection, memories }) {
@@ -86,17 +79,11 @@ export const MAINTENANCE_EVENTS: EventKinds = {
   },
 
   import: {
-    write: (writer, { learner, collection, shared, memories }) =>
-      writer
-        .text(learner)
-        .text(collection)
-        .bytes(shared)
-        .list(memories, ({ id, state }) => writer.text(id).bytes(state)),
-    read: (reader) => ({
-      learner: reader.text(),
-      collection: reader.text(),
-      shared: reader.bytes(),
-      memories: reader.list(() => ({ id: reader.text(), state: reader.bytes() })),
+    code: (coder, { learner, collection, shared, memories }) => ({
+      learner: coder.text(learner),
+      collection: coder.text(collection),
+      shared: coder.bytes(shared),
+      memories: coder.list(memories, (item, { id, state }) => ({ id: item.text(id), state: item.bytes(state) })),
     }),
     refs: ({ collection, memories }) => IDS.refs({ collection, ids: memories.map(({ id }) => id) }),
     fold(draft, { learner, collection, shared, memories }) {
@@ -111,14 +98,12 @@ export const MAINTENANCE_EVENTS: EventKinds = {
   },
 
   revoke: {
-    write: (writer, { source = "", from, to, fromSeq, toSeq }) =>
-      writer.text(source).f64(from).f64(to).f64(fromSeq).f64(toSeq),
-    read: (reader) => ({
-      source: reader.text() || undefined,
-      from: reader.f64(),
-      to: reader.f64(),
-      fromSeq: reader.f64(),
-      toSeq: reader.f64(),
+    code: (coder, { source = "", from, to, fromSeq, toSeq }) => ({
+      source: coder.text(source) || undefined,
+      from: coder.f64(from),
+      to: coder.f64(to),
+      fromSeq: coder.f64(fromSeq),
+      toSeq: coder.f64(toSeq),
     }),
     refs: () => [],
     fold(draft) {
@@ -129,8 +114,7 @@ export const MAINTENANCE_EVENTS: EventKinds = {
   },
 
   move: {
-    write: (writer, { to }) => writer.text(to),
-    read: (reader) => ({ to: reader.text() }),
+    code: (coder, { to }) => ({ to: coder.text(to) }),
     refs: () => [],
     fold: (draft, { to }) => draft.keepText(placeRef, to),
   },

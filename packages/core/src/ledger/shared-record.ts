@@ -49,9 +49,13 @@ export function decodeSharedRecord<Shared>(bytes: Uint8Array, wanted: Learner<Sh
 
 export function encodeSharedRecord<Shared>(record: SharedRecord<Shared>, codec: StateCodec<Shared>): Uint8Array {
   const { learner, space, length, memories, bands, state } = record;
-  const writer = new ByteWriter().u8(LAYOUT).text(learner).text(space).count(length).count(memories);
-  for (const count of bands) writer.count(count);
-  const head = writer.align().finish();
+  const writer = new ByteWriter();
+  writer.u8(LAYOUT);
+  writer.text(learner);
+  writer.text(space);
+  for (const count of [length, memories, ...bands]) writer.count(count);
+  writer.align();
+  const head = writer.finish();
   const bytes = codec.encode(state, head.length);
   bytes.set(head);
   return bytes;

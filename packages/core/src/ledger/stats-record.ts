@@ -72,10 +72,13 @@ export function decodeStats(bytes: Uint8Array): StatsRecord {
 
 /** The counters as float64, then the rarer ones as JSON; empty without those. Little-endian. */
 export function encodeStats(stats: StatsRecord): Uint8Array {
-  const writer = new ByteWriter().u8(LAYOUT).text(stats.learner);
+  const writer = new ByteWriter();
+  writer.u8(LAYOUT);
+  writer.text(stats.learner);
   for (const count of COUNTED) writer.f64(stats[count]);
   for (const tier of OUTCOME_TIERS) writer.f64(stats.outcomes[tier]);
   const { revocations, lastPruned, endedBadly, capped, contexts, holdout, memoryOff } = stats;
   const rare = JSON.stringify({ revocations, lastPruned, endedBadly, capped, contexts, holdout, memoryOff });
-  return writer.text(rare === "{}" ? "" : rare).finish();
+  writer.text(rare === "{}" ? "" : rare);
+  return writer.finish();
 }

@@ -20,20 +20,8 @@ export function readable<T>(decode: () => T): T {
   }
 }
 
-/** The value that a stored code stands for. @throws INVALID_STATE for a code that this version does not know */
-export function pick<T>(values: readonly T[], code: number): T {
-  const value = values[code];
-  if (value === undefined) throw unknown("code", code);
-  return value;
-}
-
-/** A stored byte of flags. @throws INVALID_STATE when it holds one that this version does not know */
-export function knownFlags(flags: number, known: number): number {
-  if (flags & ~known) throw unknown("flags", flags & ~known);
-  return flags;
-}
-
-function unknown(what: string, value: number): QavrError {
+/** A stored code or flag that this version does not know. */
+export function unknown(what: string, value: number): QavrError {
   return new QavrError("INVALID_STATE", `Stored bytes hold the unknown ${what} ${value}. Upgrade qavr.`, {
     details: { [what]: value },
   });

@@ -1,5 +1,4 @@
-import type { ByteReader, ByteWriter } from "./bytes.js";
-import { knownFlags, pick } from "./unreadable.js";
+import type { Coder } from "./bytes.js";
 
 /**
  * How it is known that a run used a memory, the plainest first:
@@ -65,12 +64,9 @@ export function loadedIn(uses: Uses): (id: string) => boolean {
 }
 
 /** One byte for unknown; else a list with one byte beside each id. */
-export function writeUses(writer: ByteWriter, uses: Uses): void {
-  writer.u8(uses ? 1 : 0);
-  if (uses) writer.list(uses, ({ id, by }) => writer.text(id).u8(USE_FINDERS.indexOf(by)));
-}
-
-export function readUses(reader: ByteReader): Uses {
-  const isKnown = knownFlags(reader.u8(), 1) === 1;
-  return isKnown ? reader.list(() => ({ id: reader.text(), by: pick(USE_FINDERS, reader.u8()) })) : undefined;
+export function codeUses(coder: Coder, uses: Uses): Uses {
+  const [isKnown] = coder.flags(uses);
+  return isKnown
+    ? coder.list(uses, (item, { id, by }) => ({ id: item.text(id), by: item.oneOf(USE_FINDERS, by) }))
+    : undefined;
 }
