@@ -32,20 +32,6 @@ const MEAN_WARMUP = 10;
 /** Most runs in it. Range 100..2000. */
 const MEAN_WINDOW = 500;
 
-const SCALARS = 7;
-
-const RULES = {
-  mean: finiteVector(MAX_DIMS),
-  baseline: finiteVector(MAX_DIMS),
-  bias: FINITE,
-  steps: NOT_NEGATIVE,
-  lessons: NOT_NEGATIVE,
-  gateNumerator: FINITE,
-  gateDenominator: NOT_NEGATIVE,
-  spread: NOT_NEGATIVE,
-  spreadCount: NOT_NEGATIVE,
-};
-
 /** Returns the number of values after the scalars. @throws INVALID_STATE for an impossible length */
 export function dimsOf(length: number): number {
   if (Number.isInteger(length) && length >= 0 && length <= MAX_DIMS) return length;
@@ -78,54 +64,6 @@ export function bytesBehind(start: number, ...vectors: readonly Float32Array[]):
 /** Values of a model before any run. */
 export type FirstModel = Pick<RequestModel, "bias" | "gateNumerator" | "gateDenominator">;
 
-/** Seven float64, then mean and baseline as float32. Little-endian. */
-export function requestModelCodec(first: FirstModel): StateCodec<RequestModel> {
-  return {
-    empty: () => ({
-      mean: new Float32Array(0),
-      baseline: new Float32Array(0),
-      ...first,
-      steps: 0,
-      lessons: 0,
-      spread: 0,
-      spreadCount: 0,
-    }),
-    decode(bytes) {
-      const scalars = new Float64Array(bytes.buffer, bytes.byteOffset, SCALARS);
-      const offset = bytes.byteOffset + SCALARS * 8;
-      const dims = dimsOf((bytes.length - SCALARS * 8) / 8);
-      return {
-        mean: new Float32Array(bytes.buffer, offset, dims),
-        baseline: new Float32Array(bytes.buffer, offset + dims * 4, dims),
-        bias: scalars[0] as number,
-        steps: scalars[1] as number,
-        lessons: scalars[2] as number,
-        gateNumerator: scalars[3] as number,
-        gateDenominator: scalars[4] as number,
-        spread: scalars[5] as number,
-        spreadCount: scalars[6] as number,
-      };
-    },
-    encode(state, room) {
-      const bytes = bytesBehind(room + SCALARS * 8, state.mean, state.baseline);
-      const scalars = new Float64Array(bytes.buffer, room, SCALARS);
-      scalars[0] = state.bias;
-      scalars[1] = state.steps;
-      scalars[2] = state.lessons;
-      scalars[3] = state.gateNumerator;
-      scalars[4] = state.gateDenominator;
-      scalars[5] = state.spread;
-      scalars[6] = state.spreadCount;
-      return bytes;
-    },
-    problem: (state) =>
-      problemOf(state, RULES) ??
-      ((state as RequestModel).mean.length === (state as RequestModel).baseline.length
-        ? undefined
-        : "mean and baseline must be of one length"),
-  };
-}
-
 /** The codec of states with further numbers, 0 before any run: these in the order of `rules` as float64, then the rest. Little-endian. */
 export function withNumbers<State extends object, Field extends string>(
   rest: StateCodec<State>,
@@ -139,9 +77,9 @@ export function withNumbers<State extends object, Field extends string>(
     empty: () => ({ ...rest.empty(), ...none }),
     decode(bytes) {
       const values = new Float64Array(bytes.buffer, bytes.byteOffset, fields.length);
-      const numbers = { ...none };
-      for (let i = 0; i < fields.length; i++) numbers[fields[i] as Field] = values[i] as Numbers[Field];
-      return { ...rest.decode(bytes.subarray(length)), ...numbers };
+      const state = rest.decode(bytes.subarray(length)) as State & Numbers;
+      for (let i = 0; i < fields.length; i++) state[fields[i] as Field] = values[i] as (State & Numbers)[Field];
+      return state;
     },
     encode(state, room) {
       const bytes = rest.encode(state, room + length);
@@ -151,6 +89,38 @@ export function withNumbers<State extends object, Field extends string>(
     },
     problem: (state) => rest.problem(state) ?? problemOf(state, rules),
   };
+}
+
+/** Mean and baseline as float32, of one length. Little-endian. */
+const vectors: StateCodec<Pick<RequestModel, "mean" | "baseline">> = {
+  empty: () => ({ mean: new Float32Array(0), baseline: new Float32Array(0) }),
+  decode(bytes) {
+    const dims = dimsOf(bytes.length / 8);
+    return {
+      mean: new Float32Array(bytes.buffer, bytes.byteOffset, dims),
+      baseline: new Float32Array(bytes.buffer, bytes.byteOffset + dims * 4, dims),
+    };
+  },
+  encode: ({ mean, baseline }, room) => bytesBehind(room, mean, baseline),
+  problem: (state) =>
+    problemOf(state, { mean: finiteVector(MAX_DIMS), baseline: finiteVector(MAX_DIMS) }) ??
+    ((state as RequestModel).mean.length === (state as RequestModel).baseline.length
+      ? undefined
+      : "mean and baseline must be of one length"),
+};
+
+/** The numbers of a request model, then its vectors. */
+export function requestModelCodec(first: FirstModel): StateCodec<RequestModel> {
+  const model = withNumbers(vectors, {
+    bias: FINITE,
+    steps: NOT_NEGATIVE,
+    lessons: NOT_NEGATIVE,
+    gateNumerator: FINITE,
+    gateDenominator: NOT_NEGATIVE,
+    spread: NOT_NEGATIVE,
+    spreadCount: NOT_NEGATIVE,
+  });
+  return { ...model, empty: () => ({ ...model.empty(), ...first }) };
 }
 
 /** Log-odds of success of a kind of request: `bias + baseline · q`; the bias alone without a vector of the collection's length. */
