@@ -110,8 +110,8 @@ function isBytes(value: unknown): value is Uint8Array {
 }
 
 /** Databases keep names as UTF-8 bytes: their text types lose a NUL or refuse it, or compare by a collation. A byte order mark is part of the name. */
-const encoder = new TextEncoder();
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const encoder = /* @__PURE__ */ new TextEncoder();
+const decoder = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** A name as the bytes that a database keeps. It must be well-formed, see {@link assertName}. */
 export function nameToBytes(name: string): Uint8Array {
