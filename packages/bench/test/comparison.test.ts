@@ -5,7 +5,7 @@ import { losses } from "../src/learning/losses.js";
 import { learningCurves, scenarioHeatMap } from "../src/learning/plots.js";
 import { reportPage } from "../src/learning/report.js";
 import { decodeResults, encodeResults, type JobResult } from "../src/learning/results.js";
-import { BASELINE_ROW, DEFAULT_ROW, REFERENCE_ROW } from "../src/learning/rows.js";
+import { BASELINE_ROW, DEFAULT_ROW, PREDECESSOR_ROW, REFERENCE_ROW } from "../src/learning/rows.js";
 import { LEARNABLE_SETS, type TargetResult, targetResults } from "../src/learning/targets.js";
 
 const CURVE = [50, 300, 1000, 3000];
@@ -135,12 +135,30 @@ describe("the page", () => {
 
   it("says first where the default learner loses, in sentences from the results", () => {
     const said = losses(comparisons).join("\n");
-    expect(said).toContain(`Behind in success on banking77: \`${REFERENCE_ROW}\` +0.300 against its +0.200.`);
-    expect(said).toContain("Worse than similarity on banking77 after 50 runs: −0.030 success.");
-    expect(said).toContain("Deceived when all outcomes are inverted: −0.200 ±0.000 success.");
+    expect(said).toContain(`Behind other learners in success: banking77 +0.200, \`${REFERENCE_ROW}\` +0.300.`);
+    expect(said).toContain("Worse than similarity at some checkpoint, success: banking77 −0.030 after 50 runs.");
+    expect(said).toContain("Deceived by lies, success: all outcomes are inverted −0.200 ±0.000.");
     const page = reportPage(comparisons);
     expect(page.indexOf("## Where it loses")).toBeLessThan(page.indexOf("## Targets"));
     for (const sentence of losses(comparisons)) expect(page).toContain(sentence);
+  });
+
+  it("names missed targets first, in bold, and the best other row beside the formula and the predecessor", () => {
+    const named = (row: string): Partial<JobResult>[] => LEARNABLE_SETS.map((set) => ({ set, row }));
+    const all = compare([
+      ...LEARNABLE_SETS.map((set) => plain({ set })),
+      ...named(REFERENCE_ROW).map((about) => trial(about, [0, 0, 0, 0.02])),
+      ...named("cav").map((about) => trial(about, [0, 0, 0, 0.15])),
+      ...named("jar").map((about) => trial(about, [0, 0, 0, 0.12])),
+      ...named(PREDECESSOR_ROW).map((about) => trial(about, [0, 0, 0, 0.16])),
+      ...named(DEFAULT_ROW).map((about) => trial(about, [0, 0, 0, 0.17])),
+    ]);
+    const page = reportPage(all);
+    expect(page.indexOf("| success, banking77, with votes")).toBeLessThan(page.indexOf("| success, banking77  "));
+    expect(page).toMatch(/success after 300 runs, banking77 +\| +≥ \+0\.040 \(\+0\.060\) \| +\*\*\+0\.000\*\*/);
+    const measures = page.slice(page.indexOf("## Other measures"), page.indexOf("## Other worlds"));
+    expect(measures).toContain(" cav |");
+    expect(measures).not.toContain(" jar |");
   });
 
   it("is the same from the raw results: they survive the file up to their rounding", () => {
@@ -155,7 +173,7 @@ describe("the page", () => {
     const ownMemories = [1, 2].map((seed) => ({ seed, host: 0.4 + seed / 10, learned: 0.55 + seed / 10 }));
     const page = reportPage(compare(results, ownMemories));
     expect(page).toMatch(/\| \*\*oar\*\* +\| +0\.700 ±\d\.\d+ \| \+0\.150 ±0\.000 \|/);
-    expect(page).toMatch(/own memories: gain over the order by words +\| +≥ \+0\.090 .*\+0\.150 \| +aim met/);
+    expect(page).toMatch(/own memories: gain over the order by words +\| +≥ \+0\.090 \| +\+0\.150 \|/);
     expect(reportPage(comparisons)).not.toContain("## Own memories");
   });
 

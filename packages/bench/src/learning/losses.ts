@@ -35,33 +35,33 @@ function behind(comparisons: Comparisons): readonly string[] {
   const others = new Set(
     ROWS.filter(({ name, knowsMore }) => !knowsMore && variantOf(name) !== DEFAULT_ROW).map(({ name }) => name),
   );
-  return DATASET_NAMES.flatMap((set) =>
-    (["success", "ndcg"] as const).flatMap((measure) => {
+  return (["success", "ndcg"] as const).flatMap((measure) => {
+    const sets = DATASET_NAMES.flatMap((set) => {
       const own = comparisons.find(DEFAULT_ROW, set, "main")?.gain(measure);
       if (!own) return [];
       const ahead = comparisons.all.flatMap((one) => {
         const gain = one.set === set && one.scenario === "main" && others.has(one.row) ? one.gain(measure) : undefined;
         return gain && gain.mean > own.mean + VISIBLE ? [{ row: one.row, gain }] : [];
       });
-      if (ahead.length === 0) return [];
       ahead.sort((a, b) => b.gain.mean - a.gain.mean);
-      const named = ahead.slice(0, 3).map(({ row, gain }) => `\`${row}\` ${signed(gain.mean)}`);
-      const more = ahead.length > 3 ? ` and ${ahead.length - 3} more` : "";
-      return [`${nameOf(measure)} on ${set}: ${named.join(", ")}${more} against its ${signed(own.mean)}.`];
-    }),
-  );
+      const [best, ...more] = ahead;
+      if (!best) return [];
+      const rest = more.length > 0 ? ` and ${more.length} more` : "";
+      return [`${set} ${signed(own.mean)}, \`${best.row}\` ${signed(best.gain.mean)}${rest}`];
+    });
+    return listed(`Behind other learners in ${measure === "success" ? "success" : "nDCG@5"}`, sets);
+  });
 }
 
 /** Honest worlds in which it was worse than similarity at some time. */
 function harmed(comparisons: Comparisons): readonly string[] {
-  return own(comparisons)
+  const worlds = own(comparisons)
     .filter(({ scenario }) => SCENARIOS[scenario].honest)
     .flatMap((one) => {
       const { runs, gain } = one.worst();
-      return gain < -WORTH_SAYING
-        ? [`Worse than similarity on ${worldOf(one)} after ${runs.toLocaleString("en")} runs: ${signed(gain)} success.`]
-        : [];
+      return gain < -WORTH_SAYING ? [`${worldOf(one)} ${signed(gain)} after ${runs.toLocaleString("en")} runs`] : [];
     });
+  return listed("Worse than similarity at some checkpoint, success", worlds);
 }
 
 function unseen(comparisons: Comparisons): readonly string[] {
@@ -71,19 +71,23 @@ function unseen(comparisons: Comparisons): readonly string[] {
       const gain = one.gain("unseen");
       return gain && gain.mean < -WORTH_SAYING ? [`${one.set} ${gainText(gain)}`] : [];
     });
-  return gains.length > 0 ? [`Kinds of request that never occurred before, nDCG@5: ${gains.join("; ")}.`] : [];
+  return listed("Kinds of request that never occurred before, nDCG@5", gains);
 }
 
 /** Worlds whose outcomes lie. */
 function deceived(comparisons: Comparisons): readonly string[] {
-  return own(comparisons)
+  const worlds = own(comparisons)
     .filter(({ scenario }) => !SCENARIOS[scenario].honest)
     .flatMap((one) => {
       const gain = one.gain("success");
-      return gain && gain.mean < -WORTH_SAYING
-        ? [`Deceived when ${SCENARIOS[one.scenario].about}: ${gainText(gain)} success.`]
-        : [];
+      return gain && gain.mean < -WORTH_SAYING ? [`${SCENARIOS[one.scenario].about} ${gainText(gain)}`] : [];
     });
+  return listed("Deceived by lies, success", worlds);
+}
+
+/** One sentence, or none without places to name. */
+function listed(what: string, places: readonly string[]): readonly string[] {
+  return places.length > 0 ? [`${what}: ${places.join("; ")}.`] : [];
 }
 
 function own(comparisons: Comparisons): readonly Comparison[] {
@@ -91,9 +95,5 @@ function own(comparisons: Comparisons): readonly Comparison[] {
 }
 
 function worldOf({ set, scenario }: Comparison): string {
-  return scenario === "main" ? set : `${set} when ${SCENARIOS[scenario].about}`;
-}
-
-function nameOf(measure: "success" | "ndcg"): string {
-  return measure === "success" ? "Behind in success" : "Behind in nDCG@5";
+  return scenario === "main" ? set : `${set}, \`${scenario}\``;
 }

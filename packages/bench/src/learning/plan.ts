@@ -1,6 +1,6 @@
 import { DATASET_NAMES, type DatasetName } from "@qavr/lab";
 import type { Job, JobResult, Results } from "./results.js";
-import { BASELINE_ROW, DEFAULT_ROW, REFERENCE_ROW, ROWS, type Row } from "./rows.js";
+import { BASELINE_ROW, DEFAULT_ROW, PREDECESSOR_ROW, REFERENCE_ROW, ROWS, type Row } from "./rows.js";
 import { SCENARIO_NAMES, SCENARIOS, type ScenarioKind, type ScenarioName } from "./scenarios.js";
 
 /** The jobs to run; every list in the order of the tables. */
@@ -44,7 +44,7 @@ export function fullPlan(): readonly Job[] {
       (job) => HEADLINES.includes(job.row) || job.seed <= STRESS_SEEDS,
     ),
     ...select({
-      rows: [...HEADLINES, "oar1"],
+      rows: [...HEADLINES, PREDECESSOR_ROW],
       sets: HARMLESS_SETS,
       scenarios: kind("harmless"),
       seeds: PUBLISHED_SEEDS,

@@ -3,11 +3,11 @@ import type { Comparison, Comparisons } from "./comparison.js";
 import { STRESS_SET } from "./plan.js";
 import { BASELINE_ROW, DEFAULT_ROW, REFERENCE_ROW } from "./rows.js";
 import { SCENARIOS, type ScenarioName } from "./scenarios.js";
-import { bestRival } from "./targets.js";
+import { rivalsByGain } from "./targets.js";
 
 /** Gain in held-out success over the runs: the published formula, the best other learner, the default one, and that with votes. */
 export function learningCurves(comparisons: Comparisons): string {
-  const rival = bestRival(comparisons)?.row;
+  const rival = rivalsByGain(comparisons)[0]?.row;
   const rows = [...new Set([REFERENCE_ROW, rival, `${DEFAULT_ROW}+votes`, DEFAULT_ROW])];
   const series = rows.flatMap((row): PlotSeries[] => {
     const comparison = row === undefined ? undefined : comparisons.find(row, STRESS_SET, "main");

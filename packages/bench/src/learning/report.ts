@@ -15,9 +15,9 @@ import type { Comparison, Comparisons, Measure } from "./comparison.js";
 import { losses } from "./losses.js";
 import { OWN_MEMORIES } from "./own-memories.js";
 import { STRESS_SET } from "./plan.js";
-import { BASELINE_ROW, DEFAULT_ROW, REFERENCE_ROW, YARDSTICK_SEEDS } from "./rows.js";
+import { BASELINE_ROW, DEFAULT_ROW, PREDECESSOR_ROW, REFERENCE_ROW, YARDSTICK_SEEDS } from "./rows.js";
 import { SCENARIO_NAMES, SCENARIOS, type ScenarioKind, type ScenarioName } from "./scenarios.js";
-import { LEARNABLE_SETS, meanGain, meanMultiple, type Target, type TargetResult, targetResults } from "./targets.js";
+import { meanGain, meanMultiple, rivalsByGain, type Target, type TargetResult, targetResults } from "./targets.js";
 
 /** Names of the files beside the page. */
 export const FILES = {
@@ -47,33 +47,36 @@ export function reportPage(comparisons: Comparisons): string {
 function introduction(): string {
   return `# Learning
 
-Every learner on the same streams, in the same engine. The default is \`${DEFAULT_ROW}\`; \`${REFERENCE_ROW}\` is the published formula behind the
-project's name. Numbers are differences from plain similarity in the same worlds, paired by seed, with 95 % t intervals, unless a table
-says otherwise. Texts are real, outcomes are simulated. Raw results: [${FILES.raw}](${FILES.raw}).`;
+Every learner on the same streams, in the same engine: gains in [success](README.md#words) over similarity in the same worlds, paired by seed,
+with 95 % t intervals. \`${DEFAULT_ROW}\` is the default, \`${PREDECESSOR_ROW}\` its predecessor, \`${REFERENCE_ROW}\` the published formula behind the
+project's name. Texts are real, outcomes are simulated. All trials: [${FILES.raw}](${FILES.raw}).`;
 }
 
 function targetSection(comparisons: Comparisons): string {
   const results = targetResults(comparisons);
-  const reached = results.filter(({ verdict }) => verdict === "met" || verdict === "aim met").length;
+  const isReached = ({ verdict }: TargetResult): boolean => verdict === "met" || verdict === "aim met";
+  const rows = [...results.filter((one) => !isReached(one)), ...results.filter(isReached)];
   const table = markdownTable(
-    ["demanded of the default learner", "must", "aim", "measured", "verdict"],
-    results.map(({ target, value, verdict }) => [
+    ["demanded of the default learner", "must (aim)", "measured"],
+    rows.map(({ target, value, verdict }) => [
       target.what,
-      target.must === undefined ? "" : bar(target, target.must),
-      bar(target, target.aim),
-      value === undefined ? "–" : amount(target, value),
-      verdict === "missed" ? "**missed**" : verdict,
+      bar(target),
+      value === undefined ? verdict : verdict === "missed" ? `**${amount(target, value)}**` : amount(target, value),
     ]),
   );
   return `## Targets
 
-${reached} of ${results.length} are met. The cost of an outcome: [stores](stores.md#recording-outcomes).
+${results.filter(isReached).length} of ${results.length} are met; missed ones first. The cost of an outcome: [stores](stores.md#recording-outcomes).
 
 ${table}`;
 }
 
-function bar(target: Target, value: number): string {
-  return `${target.atMost ? "≤" : "≥"} ${amount(target, value)}`;
+/** `≥ +0.165 (+0.210)`; one number where both are the same, the aim alone where nothing is a must. */
+function bar(target: Target): string {
+  const { must, aim, atMost } = target;
+  const sign = atMost ? "≤" : "≥";
+  if (must === undefined) return `(${sign} ${amount(target, aim)})`;
+  return `${sign} ${amount(target, must)}${must === aim ? "" : ` (${amount(target, aim)})`}`;
 }
 
 function amount({ unit }: Target, value: TargetResult["value"] & number): string {
@@ -86,100 +89,140 @@ function amount({ unit }: Target, value: TargetResult["value"] & number): string
 function mainSection(comparisons: Comparisons): string {
   return `## Success
 
-True probability of success, averaged over 400 held-out requests, after 3,000 runs. † tuned on, with other seeds. *mean* leaves out
-sealtools, where there is nothing to learn; the last column is the mean of each set's multiple of \`${REFERENCE_ROW}\`'s gain.${quotientOfMeans(comparisons)}
+On 400 held-out requests after 3,000 runs. † tuned on, with other seeds. *mean* leaves out sealtools, where there is nothing to learn; the last
+column is the mean of each set's multiple of \`${REFERENCE_ROW}\`'s gain.${quotientOfMeans(comparisons)}
 
-${setTable(comparisons, "success", true)}
+${successTable(comparisons)}
 
-![Gain in success over runs on banking77](${FILES.curves})
-
-Gain in success after 100 / 300 / 1,000 runs.
-
-${earlyTable(comparisons)}`;
+![Gain in success over runs on banking77](${FILES.curves})`;
 }
 
 /** The multiple of the mean gains, beside the mean of the multiples. */
 function quotientOfMeans(comparisons: Comparisons): string {
   const [own, published] = [DEFAULT_ROW, REFERENCE_ROW].map((row) => meanGain(comparisons, row));
   if (own === undefined || !published) return "";
-  return `
-The quotient of the mean gains is ${plain(own / published, 1)} × for \`${DEFAULT_ROW}\`.`;
+  return ` The quotient of the mean gains is ${plain(own / published, 1)} × for \`${DEFAULT_ROW}\`.`;
 }
 
+/** Rows by sets: similarity's own values, the others' gains. */
+function successTable(comparisons: Comparisons): string {
+  const sets = setsOf(comparisons, "success");
+  return markdownTable(
+    ["row", ...sets.map(marked), "mean", `÷ \`${REFERENCE_ROW}\``],
+    rowsOf(comparisons, (one) => one.scenario === "main").map((row) => {
+      const [average, times] = row === BASELINE_ROW ? [] : [meanGain(comparisons, row), meanMultiple(comparisons, row)];
+      return [
+        rowName(row),
+        ...sets.map((set) => valueOrGain(comparisons.find(row, set, "main"), "success")),
+        average === undefined ? "" : signed(average),
+        times === undefined ? "" : `${plain(times, 1)} ×`,
+      ];
+    }),
+  );
+}
+
+const OTHER_MEASURES = [
+  ["nDCG@5", "ndcg"],
+  ["online success", "online"],
+  ["misled (less is better)", "misleading"],
+  ["nDCG@5 of unseen needs", "unseen"],
+] as const;
+
+/** Other measures of the rows that matter most; the raw results have all. */
 function measureSection(comparisons: Comparisons): string {
+  const rows = [BASELINE_ROW, ...compared(comparisons)];
+  const sets = setsOf(comparisons, "success");
+  const lines = OTHER_MEASURES.flatMap(([name, measure]) =>
+    rows.map((row, place) => [
+      place === 0 ? name : "",
+      rowName(row),
+      ...sets.map((set) => valueOrGain(comparisons.find(row, set, "main"), measure)),
+    ]),
+  );
+  const early = rows.slice(1).map((row, place) => [
+    place === 0 ? "success after 100 / 300 / 1,000 runs" : "",
+    rowName(row),
+    ...sets.map((set) =>
+      (comparisons.find(row, set, "main")?.curve("success") ?? [])
+        .filter(({ runs }) => [100, 300, 1000].includes(runs))
+        .map(({ gain }) => signed(gain.mean))
+        .join(" / "),
+    ),
+  ]);
   return `## Other measures
 
-nDCG@5 of helpful memories on the held-out requests.
+The best other row by mean success stands for the rest.
 
-${setTable(comparisons, "ndcg")}
+${markdownTable(["measure", "row", ...sets.map(marked)], [...lines, ...early])}`;
+}
 
-Online success: the mean over the stream's own runs, so the cost of learning is included.
-
-${setTable(comparisons, "online")}
-
-Share of held-out requests shown a misleading memory of their need. Less is better.
-
-${setTable(comparisons, "misleading")}
-
-nDCG@5 on needs that never occurred in the stream.
-
-${setTable(comparisons, "unseen")}`;
+/** The formula, the best other learner, the predecessor and the default. */
+function compared(comparisons: Comparisons): readonly string[] {
+  const other = rivalsByGain(comparisons).find(({ row }) => ![PREDECESSOR_ROW, REFERENCE_ROW].includes(row));
+  return [REFERENCE_ROW, ...(other ? [other.row] : []), PREDECESSOR_ROW, DEFAULT_ROW];
 }
 
 function stressSection(comparisons: Comparisons): string {
+  const find = (row: string, name: ScenarioName): Comparison | undefined => comparisons.find(row, STRESS_SET, name);
   return `## Other worlds
 
-Gain in success on ${STRESS_SET} after 3,000 runs.
+Gain in success on ${STRESS_SET} after 3,000 runs, and the default's [worst checkpoint](README.md#words). Gains without an interval have two seeds.
 
-${worldList("stress")}
+${markdownTable(
+  ["world", REFERENCE_ROW, "best other", PREDECESSOR_ROW, rowName(DEFAULT_ROW), "worst"],
+  measuredScenarios(comparisons, "stress").map((name) => [
+    world(name),
+    gainCell(find(REFERENCE_ROW, name)),
+    bestOther(comparisons, name),
+    gainCell(find(PREDECESSOR_ROW, name)),
+    gainCell(find(DEFAULT_ROW, name)),
+    worstCell(find(DEFAULT_ROW, name)),
+  ]),
+)}
 
-${scenarioTable(comparisons, "stress", (one) => gainText(one.gain("success")))}
+![Gain in success by learner and world](${FILES.heatMap})`;
+}
 
-![Gain in success by learner and world](${FILES.heatMap})
-
-The worst checkpoint in each world: least mean gain in success, and after how many runs.
-
-${scenarioTable(comparisons, "stress", (one) => {
-  const { runs, gain } = one.worst();
-  return `${signed(gain)} (${runs.toLocaleString("en")})`;
-})}`;
+/** The row that knows no more than the default and gains most in a world, formula and predecessor aside. */
+function bestOther(comparisons: Comparisons, name: ScenarioName): string {
+  const others = rivalsByGain(comparisons, (row) => comparisons.find(row, STRESS_SET, name)?.gain("success")?.mean);
+  const best = others.find(({ row }) => ![PREDECESSOR_ROW, REFERENCE_ROW].includes(row));
+  return best ? `${gainCell(comparisons.find(best.row, STRESS_SET, name))} \`${best.row}\`` : "";
 }
 
 function harmlessSection(comparisons: Comparisons): string {
-  const columns = DATASET_NAMES.flatMap((set) => scenariosOf("harmless").map((scenario) => ({ set, scenario }))).filter(
+  const worlds = DATASET_NAMES.flatMap((set) => scenariosOf("harmless").map((scenario) => ({ set, scenario }))).filter(
     ({ set, scenario }) => comparisons.find(DEFAULT_ROW, set, scenario),
   );
-  const rows = rowsOf(comparisons, (one) => SCENARIOS[one.scenario].kind === "harmless" && one.row !== BASELINE_ROW);
+  const rows = [REFERENCE_ROW, PREDECESSOR_ROW, DEFAULT_ROW];
   return `## Where there is nothing to learn
 
-The worst checkpoint where all memories are right: least mean gain in success, and after how many runs.
-
-${worldList("harmless")}
+The worst checkpoint where every memory helps, and its run.
 
 ${markdownTable(
-  ["row", ...columns.map(({ set, scenario }) => `${marked(set)}, ${scenario}`)],
-  rows.map((row) => [
-    rowName(row),
-    ...columns.map(({ set, scenario }) => {
-      const one = comparisons.find(row, set, scenario);
-      return one ? `${signed(one.worst().gain)} (${one.worst().runs.toLocaleString("en")})` : "";
-    }),
+  ["world", ...rows.map(rowName)],
+  worlds.map(({ set, scenario }) => [
+    `${marked(set)}, ${world(scenario)}`,
+    ...rows.map((row) => worstCell(comparisons.find(row, set, scenario))),
   ]),
 )}`;
 }
 
 function sourcesSection(comparisons: Comparisons): string {
+  const rows = rowsOf(comparisons, (one) => SCENARIOS[one.scenario].kind === "sources" && one.row !== BASELINE_ROW);
   return `## Sources that lie
 
 On ${STRESS_SET}, 70 % of the runs carry a claim of one of ten sources and 7 % are verified, unless a line says otherwise. A verified outcome
-replaces a claim; a run with neither has no outcome. Gain in success after 3,000 runs, and the worst checkpoint.
+replaces a claim; a run with neither has no outcome. Gain in success after 3,000 runs, and the worst checkpoint of the default.
 
-${worldList("sources")}
-
-${scenarioTable(comparisons, "sources", (one) => {
-  const { gain } = one.worst();
-  return `${gainText(one.gain("success"))} (${signed(gain)})`;
-})}`;
+${markdownTable(
+  ["world", ...rows.map(rowName), "worst"],
+  measuredScenarios(comparisons, "sources").map((name) => [
+    world(name),
+    ...rows.map((row) => gainText(comparisons.find(row, STRESS_SET, name)?.gain("success"))),
+    worstCell(comparisons.find(DEFAULT_ROW, STRESS_SET, name)),
+  ]),
+)}`;
 }
 
 function ownMemoriesSection({ ownMemories }: Comparisons): string {
@@ -188,9 +231,9 @@ function ownMemoriesSection({ ownMemories }: Comparisons): string {
   const [host, learned] = [ownMemories.map((one) => one.host), ownMemories.map((one) => one.learned)];
   return `## Own memories
 
-A collection of \`@qavr/local\` in place of embeddings: SQLite's FTS5 finds candidates by their words. ${notes} questions of each of banking77's needs are
-memories, ${good} of them help. A run that is shown one of its own need succeeds with a chance of ${helped}, else of ${alone}; the engine sees one bit per run
-and chooses ${shown} of ${candidates} candidates. Success on held-out requests after ${runs.toLocaleString("en")} runs; ${ownMemories.length} seeds.
+A collection of \`@qavr/local\` in place of embeddings: candidates are found by their words. ${notes} questions of each of banking77's needs are memories,
+${good} of them help. A run succeeds with a chance of ${helped} if it is shown one of its own need, else of ${alone}; ${shown} of ${candidates} candidates are shown.
+After ${runs.toLocaleString("en")} runs, ${ownMemories.length} seeds.
 
 ${markdownTable(
   ["ranked by", "held-out success", "gain"],
@@ -201,66 +244,38 @@ ${markdownTable(
 )}`;
 }
 
-function worldList(kind: ScenarioKind): string {
-  return bullets(scenariosOf(kind).map((name) => `\`${name}\`: ${SCENARIOS[name].about}`));
+/** `name`: what is different there. */
+function world(name: ScenarioName): string {
+  return `\`${name}\`: ${SCENARIOS[name].about}`;
 }
 
 function scenariosOf(kind: ScenarioKind): readonly ScenarioName[] {
   return SCENARIO_NAMES.filter((name) => SCENARIOS[name].kind === kind);
 }
 
-/** Rows by sets: similarity's own values, the others' gains. */
-function setTable(comparisons: Comparisons, measure: Measure, means = false): string {
-  const sets = DATASET_NAMES.filter((set) => comparisons.find(BASELINE_ROW, set, "main")?.value(measure));
-  return markdownTable(
-    ["row", ...sets.map(marked), ...(means ? ["mean", `÷ \`${REFERENCE_ROW}\``] : [])],
-    rowsOf(comparisons, (one) => one.scenario === "main").map((row) => {
-      const cells = sets.map((set) => {
-        const one = comparisons.find(row, set, "main");
-        return row === BASELINE_ROW ? valueText(one?.value(measure)) : gainText(one?.gain(measure));
-      });
-      if (!means) return [rowName(row), ...cells];
-      const average = row === BASELINE_ROW ? undefined : meanGain(comparisons, row);
-      const times = row === BASELINE_ROW ? undefined : meanMultiple(comparisons, row);
-      return [
-        rowName(row),
-        ...cells,
-        average === undefined ? "" : signed(average),
-        times === undefined ? "" : `${plain(times, 1)} ×`,
-      ];
-    }),
-  );
+function measuredScenarios(comparisons: Comparisons, kind: ScenarioKind): readonly ScenarioName[] {
+  return scenariosOf(kind).filter((name) => comparisons.all.some((one) => one.scenario === name));
 }
 
-function earlyTable(comparisons: Comparisons): string {
-  const sets = LEARNABLE_SETS.filter((set) => comparisons.find(BASELINE_ROW, set, "main"));
-  const cell = (row: string, set: DatasetName): string =>
-    (comparisons.find(row, set, "main")?.curve("success") ?? [])
-      .filter(({ runs }) => [100, 300, 1000].includes(runs))
-      .map(({ gain }) => signed(gain.mean))
-      .join(" / ");
-  return markdownTable(
-    ["row", ...sets.map(marked)],
-    rowsOf(comparisons, (one) => one.scenario === "main" && one.row !== BASELINE_ROW).map((row) => [
-      rowName(row),
-      ...sets.map((set) => cell(row, set)),
-    ]),
-  );
+function setsOf(comparisons: Comparisons, measure: Measure): readonly DatasetName[] {
+  return DATASET_NAMES.filter((set) => comparisons.find(BASELINE_ROW, set, "main")?.value(measure));
 }
 
-function scenarioTable(comparisons: Comparisons, kind: ScenarioKind, cell: (one: Comparison) => string): string {
-  const scenarios = scenariosOf(kind).filter((name) => comparisons.all.some((one) => one.scenario === name));
-  const rows = rowsOf(comparisons, (one) => SCENARIOS[one.scenario].kind === kind && one.row !== BASELINE_ROW);
-  return markdownTable(
-    ["row", ...scenarios.map((name) => name.replace("sources-", ""))],
-    rows.map((row) => [
-      rowName(row),
-      ...scenarios.map((name) => {
-        const one = comparisons.find(row, STRESS_SET, name);
-        return one ? cell(one) : "";
-      }),
-    ]),
-  );
+/** Similarity's own value, or a row's gain over it. */
+function valueOrGain(one: Comparison | undefined, measure: Measure): string {
+  return one?.row === BASELINE_ROW ? valueText(one.value(measure)) : gainText(one?.gain(measure));
+}
+
+/** With its interval where there are seeds enough for one. */
+function gainCell(one: Comparison | undefined): string {
+  const gain = one?.gain("success");
+  return gain && gain.n <= 2 ? signed(gain.mean) : gainText(gain);
+}
+
+function worstCell(one: Comparison | undefined): string {
+  if (!one) return "";
+  const { runs, gain } = one.worst();
+  return `${signed(gain)} (${runs.toLocaleString("en")})`;
 }
 
 /** Names of the rows with a comparison that passes, in the order of the tables. */
@@ -283,24 +298,21 @@ function bullets(lines: readonly string[]): string {
 function method(): string {
   const percent = (share: number): string => `${Math.round(100 * share)} %`;
   const { helpful, misleading, other } = VOTE_RATES;
+  const tuned = DATASET_NAMES.filter((set) => DATASETS[set].tunedOn).join(", ");
   return `## How
 
 \`\`\`sh
-npx -y pnpm@12 bench learning              # everything on this page
+npx -y pnpm@12 bench learning              # everything on this page: half an hour on two cores, the same numbers on any machine
 npx -y pnpm@12 bench learning --rows ${DEFAULT_ROW}   # a part, printed and not written
-npx -y pnpm@12 bench learning --help
 \`\`\`
 
-The numbers do not depend on the machine. Everything takes less than half an hour on two cores.
-
-- **Rows.** Learners in the engine over its memory store. \`+votes\`: the agent names memories that helped or misled. \`+hashed\`: the request vector
-  is the hash of the text. \`+1536\`: embeddings turned into 1,536 dimensions. \`+verified-only\`: claims are ignored. \`${REFERENCE_ROW}-table\`: the formula's
-  reward table instead of 1 and 0. \`grouped\`: the host names each memory's need as its group;
-  \`+random\`: groups of four at random. \`by-use\`: a run lists the memories of its needs that it was shown as used; \`+wrong\`: three flags in ten are
-  wrong. \`needs-inferred\`: the host names as context the need that a classifier infers, which learns from the true
-  needs of all earlier runs. \`ideal-observer\`: what can be learned from the default learner's own log at most. It knows the simulator and the need of each
-  request and memory, but not how hard a need is and which memories help; it keeps the exact posterior of these and shows held-out requests the list
-  of greatest expected success; a part of its gain is that knowledge, before any run. Both run where each request has one need. \`langchain-time-weighted\`: LangChain's \`TimeWeightedVectorStoreRetriever\`.
+- **Rows** are [learners](../reference/learners.md) in the engine over its memory store. \`${REFERENCE_ROW}-table\`: the formula's reward table instead of 1
+  and 0. \`+votes\`: the agent names memories that helped or misled. \`+hashed\`: the request vector is the hash of the text. \`+1536\`: embeddings of
+  1,536 dimensions. \`+audited\`: [trust](../reference/engine.md#trust). \`+verified-only\`: claims are ignored. \`grouped\`: each memory's need is its
+  group; \`+random\`: random groups of four. \`by-use\`: a run lists the shown memories of its needs as used; \`+wrong\`: three flags in ten are wrong.
+- **Yardsticks.** \`needs-inferred\`: the need that a classifier infers is the context; it learns from the true needs of all earlier runs.
+  \`ideal-observer\`: the most that can be learned from the default learner's own log. It knows the simulator and the need of each request and memory,
+  and keeps the exact posterior of the rest; a part of its gain is that knowledge.
 - **Sets.** A quarter of the texts fit the embedder, a fifth is held out (35 % in nlupp-hotels and sealtools). Memories are four earlier requests per
   need; in nlupp-hotels a description and two requests, in sealtools a description. 15 % of the needs are kept out of the stream (none in sealtools).
   A stream has 3,000 runs; sealtools asks each of its 1,336 requests once.
@@ -309,8 +321,8 @@ The numbers do not depend on the machine. Everything takes less than half an hou
   normal and hard needs (25, 50, 25 %). A misleading memory of the need: × .4, each further × .8; of another need: × .97. Luck belongs to seed and run.
 - **Votes.** A helpful memory is praised in ${percent(helpful.helpful)} and blamed in ${percent(helpful.harmful)} of its showings, a misleading one blamed in ${percent(misleading.harmful)} and praised in
   ${percent(misleading.helpful)}, any other praised or blamed in ${percent(other.helpful)} each.
-- **Seeds.** 1 to 8; other worlds 2 (8 for default, \`${REFERENCE_ROW}\` and similarity); sources that lie 4, \`needs-inferred\` and \`ideal-observer\` ${YARDSTICK_SEEDS}. Own learners were tuned on ${DATASET_NAMES.filter((set) => DATASETS[set].tunedOn).join(", ")} with
-  seeds above 100; others have their published constants.
+- **Seeds.** 1 to 8; other worlds 2 (8 for the default, \`${REFERENCE_ROW}\` and similarity); lying sources and yardsticks ${YARDSTICK_SEEDS}. Own learners were tuned on
+  ${tuned} with seeds above 100; others have their published constants.
 
 ## Data
 

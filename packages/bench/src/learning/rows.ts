@@ -67,6 +67,8 @@ function row(
 
 /** The row of the engine's default learner; `<name>+votes`, `<name>+hashed` are its variants. A test holds it to the engine's own. */
 export const DEFAULT_ROW = "oar";
+/** The default learner before it. */
+export const PREDECESSOR_ROW = "oar1";
 /** The row that another one is a variant of, by its name: `oar+votes` of `oar`. */
 export function variantOf(row: string): string {
   return row.split("+", 1)[0] as string;

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Machine, machine, parseFlags, runCommand } from "@qavr/lab";
+import { type Machine, machine, machineText, parseFlags, runCommand } from "@qavr/lab";
 
 const DOCS = fileURLToPath(new URL("../../../../docs/benchmarks/", import.meta.url));
 
@@ -34,6 +34,11 @@ export function reportOf<Results extends object>(
 ): Report<Results> {
   const date = new Date().toISOString().slice(0, 10);
   return { command: `pnpm bench ${name} --full`, date, hardware: machine(), versions, ...results };
+}
+
+/** The last line of a page: where its numbers come from. */
+export function originLine(name: string, { command, date, hardware, versions }: Report<object>): string {
+  return `\`${command}\`, ${date}; ${machineText(hardware, versions)}. Raw results: [${name}.json](${name}.json).`;
 }
 
 /** Runs a benchmark as a command: a look by default, `--full` to publish, `--render` to write the page again. */
