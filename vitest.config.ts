@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";
 import { configDefaults, defineConfig, type TestProjectConfiguration } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { hasCitus } from "./packages/postgres-server/src/has-citus.ts";
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -42,6 +43,20 @@ const onOldest = (peers: string, tests: readonly string[]): TestProjectConfigura
   test: { name: `oldest-${peers}`, include: tests.map((test) => `packages/langchain/test/${test}.test.ts`) },
 });
 
+/** Small files that take long: with few files left, a core would be idle while one of them runs. */
+const LONG = /(e2e|conformance|snippets|dashboard-states)\.test\.ts$/;
+
+/** By itself Vitest starts the largest files first, until it knows how long each of them takes. */
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification): number => Number(LONG.test(moduleId));
+    // Files of one project stay together: they share processes.
+    return (await super.sort(files)).sort((a, b) =>
+      a.project.name === b.project.name ? isLong(b) - isLong(a) : a.project.name < b.project.name ? -1 : 1,
+    );
+  }
+}
+
 /** Tests run against the sources, so that coverage names the lines people edit; CJS and the packed files have their own checks. */
 export default defineConfig({
   resolve: {
@@ -75,6 +90,7 @@ export default defineConfig({
     globalSetup: "vitest.setup.ts",
     // By default one core stays idle, which is half of a machine with two.
     maxWorkers: "100%",
+    sequence: { sequencer: LongFirst },
     unstubEnvs: true,
     reporters: process.env.CI ? ["default", ["json", { outputFile: "reports/tests.json" }]] : ["default"],
     projects: [
