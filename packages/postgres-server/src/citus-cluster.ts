@@ -36,11 +36,15 @@ export async function startCluster({ workers = 2, settings = {} }: ClusterOption
     if (status !== 0) throw new Error(`${sql} failed: ${stderr}`);
   };
   try {
-    for (let node = 0; node <= workers; node++) {
-      nodes.push(await startFrom(installation, { ...CLUSTER_SETTINGS, ...settings }));
-    }
+    const start = async (): Promise<void> => {
+      const node = await startFrom(installation, { ...CLUSTER_SETTINGS, ...settings });
+      nodes.push(node);
+      run("create extension citus", node);
+    };
+    // The first one makes the data that the others copy.
+    await start();
+    await Promise.all(Array.from({ length: workers }, start));
     const [coordinator, ...others] = nodes as [PostgresServer, ...PostgresServer[]];
-    for (const node of nodes) run("create extension citus", node);
     run(`select citus_set_coordinator_host('localhost', ${coordinator.port})`, coordinator);
     for (const { port } of others) run(`select citus_add_node('localhost', ${port})`, coordinator);
     return { coordinator, workers: others, stop };
@@ -68,6 +72,9 @@ const CLUSTER_SETTINGS = {
   wal_level: "logical",
   max_prepared_transactions: "200",
   max_connections: "200",
+  // By default, rebalancing waits up to five seconds before it begins, and again before it copies each shard.
+  "citus.background_task_queue_interval": "100ms",
+  wal_retrieve_retry_interval: "100ms",
 };
 
 /** Folder of the programs. */

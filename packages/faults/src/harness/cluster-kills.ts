@@ -50,12 +50,14 @@ interface Attack {
   open(cluster: CitusCluster): { readonly store: Store; end(): Promise<void> };
   /** Changes the cluster before anything is written. */
   prepare?(cluster: CitusCluster): Promise<void>;
-  readonly settings?: Readonly<Record<string, string>>;
   readonly repeated?: readonly string[];
 }
 
-async function attack({ times, disturb, open, prepare, settings = {}, repeated = REFUSED }: Attack): Promise<Outcome> {
-  const cluster = await startCluster({ settings: { fsync: "off", ...settings } });
+/** Attacks a ledger that is created for it, and dropped afterwards. */
+async function attack(
+  cluster: CitusCluster,
+  { times, disturb, open, prepare, repeated = REFUSED }: Attack,
+): Promise<Outcome> {
   const first = postgresStore({ connectionString: cluster.coordinator.url(), shards: 8 });
   try {
     await first.head("n");
@@ -93,6 +95,19 @@ async function attack({ times, disturb, open, prepare, settings = {}, repeated =
     return { ...total, damaged, alive, wentOn, longestWait };
   } finally {
     await first.close();
+    await onServer(cluster.coordinator.url(), (client) => client.query("drop schema if exists qavr cascade"));
+  }
+}
+
+/** Runs `work` with a cluster that is gone afterwards. */
+async function withCluster<T>(
+  settings: Readonly<Record<string, string>>,
+  work: (cluster: CitusCluster) => Promise<T>,
+): Promise<T> {
+  const cluster = await startCluster({ settings });
+  try {
+    return await work(cluster);
+  } finally {
     await cluster.stop();
   }
 }
@@ -145,29 +160,30 @@ const rebalance: Attack["disturb"] = ({ coordinator, workers: [, second] }, turn
 async function failOver(settings: Readonly<Record<string, string>>): Promise<Outcome> {
   let standby: PostgresServer | undefined;
   try {
-    return await attack({
-      times: 1,
-      settings,
-      open: byEveryNode,
-      async prepare({ workers: [worker] }) {
-        standby = await worker?.startReplica();
-        await follow(worker as PostgresServer, "synchronous");
-      },
-      async disturb({ coordinator, workers: [worker] }) {
-        await worker?.kill();
-        const promoted = standby as PostgresServer;
-        const over = async (): Promise<void> => {
-          await onServer(promoted.url(), (client) => client.query("select pg_promote()"));
-          await onServer(coordinator.url(), (client) =>
-            client.query(
-              "select citus_update_node((select nodeid from pg_dist_node where nodeport = $1), 'localhost', $2)",
-              [worker?.port, promoted.port],
-            ),
-          );
-        };
-        return { away: worker?.port, over };
-      },
-    });
+    return await withCluster(settings, (cluster) =>
+      attack(cluster, {
+        times: 1,
+        open: byEveryNode,
+        async prepare({ workers: [worker] }) {
+          standby = await worker?.startReplica();
+          await follow(worker as PostgresServer, "synchronous");
+        },
+        async disturb({ coordinator, workers: [worker] }) {
+          await worker?.kill();
+          const promoted = standby as PostgresServer;
+          const over = async (): Promise<void> => {
+            await onServer(promoted.url(), (client) => client.query("select pg_promote()"));
+            await onServer(coordinator.url(), (client) =>
+              client.query(
+                "select citus_update_node((select nodeid from pg_dist_node where nodeport = $1), 'localhost', $2)",
+                [worker?.port, promoted.port],
+              ),
+            );
+          };
+          return { away: worker?.port, over };
+        },
+      }),
+    );
   } finally {
     await standby?.stop();
   }
@@ -233,17 +249,27 @@ export const clusterKills: Harness = {
     const settings = { fsync: size === "full" ? "on" : "off" };
     const [workers, coordinators, moves] = [WORKER_KILLS[size], COORDINATOR_KILLS[size], MOVES[size]];
     const open = byEveryNode;
-    const one = await attack({ times: workers, disturb: killWorker, open, settings });
-    const other = await attack({ times: coordinators, disturb: killCoordinator, open, settings });
-    const moved = await attack({ times: moves, disturb: moveShard, open, settings });
-    const rebalanced = await attack({ times: REBALANCES[size], disturb: rebalance, open, settings });
+    const kill = { times: 1, disturb: killWorker };
+    // Rebalancing is the last one: it may leave a worker without shards.
+    const [one, other, naive, moved, rebalanced] = await withCluster(settings, async (cluster) => [
+      await attack(cluster, { times: workers, disturb: killWorker, open }),
+      await attack(cluster, { times: coordinators, disturb: killCoordinator, open }),
+      // A write on several nodes is refused in more ways than one on a single node.
+      await attack(cluster, { ...kill, open: byOneStatement, repeated: [...REFUSED, "STORE_FAILED"] }),
+      await attack(cluster, { times: moves, disturb: moveShard, open }),
+      await attack(cluster, { times: REBALANCES[size], disturb: rebalance, open }),
+    ]);
     const failovers: Outcome[] = [];
     while (failovers.length < FAILOVERS[size]) failovers.push(await failOver(settings));
-    const lazy = { synchronous_commit: "off", wal_writer_delay: "10s", wal_writer_flush_after: "100MB" };
-    const kill = { times: 1, disturb: killWorker };
-    const hasty = await attack({ ...kill, open: byCoordinator, prepare: hasten, settings: lazy });
-    // A write on several nodes is refused in more ways than one on a single node.
-    const naive = await attack({ ...kill, open: byOneStatement, repeated: [...REFUSED, "STORE_FAILED"] });
+    const lazy = {
+      fsync: "off",
+      synchronous_commit: "off",
+      wal_writer_delay: "10s",
+      wal_writer_flush_after: "100MB",
+    };
+    const hasty = await withCluster(lazy, (cluster) =>
+      attack(cluster, { ...kill, open: byCoordinator, prepare: hasten }),
+    );
     return [
       survived(
         [one],
