@@ -69,7 +69,7 @@ export function reportPage(report: Report<ClusterResults>): string {
     plain(small[way].warm.servers / small.plain.warm.servers, 1);
   return `# Cluster
 
-One plain PostgreSQL server, two of them behind a [routed store](../how-to/several-stores.md), and [Citus clusters](../how-to/citus.md) of ${plan.fewWorkers} and
+One plain PostgreSQL server, two of them behind a [routed store](../how-to/tenants.md#spread-them-over-several-stores), and [Citus clusters](../how-to/citus.md) of ${plan.fewWorkers} and
 ${plan.workers} workers, by the real engine and store, in one run. Raw results: [cluster.json](cluster.json), by \`${command}\`.
 
 ## Where it loses
