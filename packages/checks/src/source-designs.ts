@@ -243,7 +243,7 @@ export function testsByCode(): Map<string, string[]> {
   return new Map([...found].map(([code, paths]) => [code, [...paths]]));
 }
 
-/** The whole page. */
+/** The whole page: the requirements that are not as designed, and the tests of each design. */
 export function sourceDesignsPage(tests: ReadonlyMap<string, readonly string[]>): string {
   const lines = DESIGNS.flatMap((design) => design.lines);
   const count = (state: DesignState): number => lines.filter((one) => one.state === state).length;
@@ -251,29 +251,27 @@ export function sourceDesignsPage(tests: ReadonlyMap<string, readonly string[]>)
 
 # Source designs
 
-Four published designs stood at the beginning of qavr. This page has each of their requirements, its state here, and its tests. The titles of the tests begin
-with the code.
+Four published designs stood at the beginning of qavr. Of their ${lines.length} requirements ${count("works")} work, ${count("partly")} work in part, ${count("otherwise")} are decided otherwise, and ${count("not built")} are not built. [The list](../../packages/checks/src/source-designs.ts)
+has each with notes, this page those that differ. Titles of tests begin with the code.
+${DESIGNS.map((design) => section(design, tests)).join("")}`;
+}
 
-Of ${lines.length} requirements ${count("works")} work, ${count("partly")} work in part, ${count("otherwise")} are decided otherwise, and ${count("not built")} are not built.
-${DESIGNS.map(
-  ({ title, about, lines: own }) => `
+function section({ title, about, lines }: Design, tests: ReadonlyMap<string, readonly string[]>): string {
+  const differing = lines.filter(({ state }) => state !== "works");
+  const rows = differing.map(({ code, what, state, note }) => `| ${code} | ${what} | ${STATES[state]}. ${note} |`);
+  const table = rows.length === 0 ? "" : `| | requirement | here |\n|---|---|---|\n${rows.join("\n")}\n\n`;
+  const files = new Set(lines.flatMap(({ code }) => tests.get(code) ?? []));
+  const [first, last] = [lines[0]?.code, lines.at(-1)?.code];
+  return `
 ## ${title}
 
 ${about}
 
-| | requirement | here | tests |
-|---|---|---|---|
-${own.map((one) => `| ${one.code} | ${one.what} | ${[`**${STATES[one.state]}**`, one.note].filter(Boolean).join(". ")} | ${linksTo(tests.get(one.code) ?? [])} |`).join("\n")}
-`,
-).join("")}`;
+${table}Tests of ${first} to ${last}: ${[...files].sort().map(linkTo).join(", ")}
+`;
 }
 
-function linksTo(paths: readonly string[]): string {
-  const nameOf = (path: string): string =>
-    path
-      .split("/")
-      .at(-1)
-      ?.replace(/\.ts$/, "")
-      .replace(/\.test$/, "") ?? path;
-  return paths.length === 0 ? "–" : paths.map((path) => `[${nameOf(path)}](../../${path})`).join(", ");
+function linkTo(path: string): string {
+  const name = path.replace(/^.*\//, "").replace(/(?:\.test)?\.ts$/, "");
+  return `[${name}](../../${path})`;
 }
