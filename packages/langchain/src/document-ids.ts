@@ -1,5 +1,5 @@
 import type { DocumentInterface } from "@langchain/core/documents";
-import { storableId, textId } from "@qavr/core/adapter";
+import { sha256, storableId, textId } from "@qavr/core/adapter";
 
 export { storableId };
 
@@ -28,6 +28,20 @@ export function documentId(document: DocumentInterface, options: DocumentIdOptio
     (idKey === undefined ? undefined : asId(metadata[idKey])) ??
     asId(metadata._id);
   return named === undefined ? textId(document.pageContent ?? "") : storableId(named);
+}
+
+/** A UUID of a JSON value, the same for an equal one, for stores that take no other ids or replace a document of the same id. */
+export function hashedUuid(value: unknown): string {
+  const hash = sha256(JSON.stringify(value));
+  // Version 8: a UUID whose bits are the application's own (RFC 9562).
+  const parts = [
+    hash.slice(0, 8),
+    hash.slice(8, 12),
+    `8${hash.slice(13, 16)}`,
+    `8${hash.slice(17, 20)}`,
+    hash.slice(20, 32),
+  ];
+  return parts.join("-");
 }
 
 function asId(value: unknown): string | undefined {

@@ -6,6 +6,7 @@ import type { OwnLogCode } from "./log-codes.js";
 import { MARKS, mark, markOf } from "./marks.js";
 import type { QavrOptions } from "./qavr-options.js";
 import type { ShownDocuments } from "./ranking/shown-documents.js";
+import type { PromptRuns } from "./runs/prompt-runs.js";
 import { DEFAULT_NAMESPACE, type RunInfo } from "./runs/run-scope.js";
 import type { RunTree } from "./runs/run-tree.js";
 import type { AfterRun, FinishedRun } from "./runs/verdict.js";
@@ -22,6 +23,8 @@ export interface MemoryParts {
   readonly kit: RunKit<OwnLogCode>;
   /** The runs under way, each root with its session. */
   readonly runs: RunTree;
+  /** The prompts under way, for the selectors of examples inside them. */
+  readonly prompts: PromptRuns;
   /** The documents that retrievals returned. */
   readonly shown: ShownDocuments;
   /** The memory's own scope of learning. */

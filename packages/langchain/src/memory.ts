@@ -1,7 +1,9 @@
 import type { DocumentInterface } from "@langchain/core/documents";
+import type { BaseExampleSelector } from "@langchain/core/example_selectors";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import type { Engine, EpisodeView, HistoryOptions, MemoriesOptions, NamespaceStatus, OutcomeReceipt } from "@qavr/core";
 import type { Outcome } from "@qavr/core/adapter";
+import type { ExampleSelectorOptions } from "./example-selector.js";
 import type { SearchRuntime, StoreSearchOptions } from "./langgraph/search-store.js";
 import type { FoundItem, GivenStore } from "./langgraph/stored-item.js";
 import type { MemoryHandle } from "./memory-parts.js";
@@ -36,6 +38,16 @@ export interface Qavr extends MemoryHandle {
   vectorStore(collection: TextCollection, options?: RankingOptions): QavrVectorStore;
   /** A document compressor that keeps the first `topN`. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
   compressor(options?: CompressorOptions): QavrCompressor;
+  /**
+   * A selector of few-shot examples for a prompt, over a store whose documents have an example each as metadata. The examples belong to
+   * the tracked run that invokes the prompt.
+   * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED; UNSUPPORTED in browsers, on edge runtimes, and with a LangChain whose prompts
+   * cannot be followed
+   */
+  exampleSelector<Asked extends Base>(
+    base: Asked,
+    options?: ExampleSelectorOptions<Asked extends VectorStoreInterface ? Asked["FilterType"] : unknown>,
+  ): BaseExampleSelector;
 
   /**
    * The runnable with the handler attached (`withConfig`), so that the memory learns from the end of each of its runs. The type

@@ -12,6 +12,7 @@ import {
 } from "@qavr/core/adapter";
 import { defaultStore, defaultStoreProblem } from "./default-store.js";
 import { storableId } from "./document-ids.js";
+import { createExampleSelector } from "./example-selector.js";
 import { formatMemories } from "./format-memories.js";
 import { searchStore } from "./langgraph/search-store.js";
 import { type OwnLogCode, WIRING_WARNINGS } from "./log-codes.js";
@@ -26,6 +27,7 @@ import { createShownDocuments, explainDocument } from "./ranking/shown-documents
 import type { TextCollection } from "./ranking/text-collection.js";
 import { recall } from "./recall.js";
 import { OutcomeHandler } from "./runs/outcome-handler.js";
+import { createPromptRuns } from "./runs/prompt-runs.js";
 import { sessionOf } from "./runs/run-session.js";
 import { createRunTree } from "./runs/run-tree.js";
 import { trackRuns } from "./runs/track-runs.js";
@@ -55,6 +57,7 @@ export function qavr(options: QavrOptions = {}): Qavr {
     vectorStore: (store: VectorStoreInterface | TextCollection, fields: RankingOptions = {}) =>
       new QavrVectorStore({ ...objectOf("vectorStore", fields), memory, store }) as never,
     compressor: (fields) => new QavrCompressor({ ...objectOf("compressor", fields), memory }),
+    exampleSelector: (base, fields) => createExampleSelector(memory, base, objectOf("exampleSelector", fields)),
 
     track: (runnable) => trackRuns(runnable, handler, parts.runs),
 
@@ -120,14 +123,16 @@ function createParts(options: QavrOptions): MemoryParts {
   const problem = defaultStoreProblem(store);
   const kit = createRunKit<OwnLogCode>({ engine, logger, onError, problem, storable: storableId, warned });
   const warning = (code: keyof typeof WIRING_WARNINGS) => (): void => kit.warnOnce(code, WIRING_WARNINGS[code]);
+  const runs = createRunTree({
+    ttl: episodeTtl ?? ENGINE_DEFAULTS.episodeTtl,
+    maxRoots: maxOpenEpisodes ?? ENGINE_DEFAULTS.maxOpenEpisodes,
+    clock,
+    sessionOf: (root) => sessionOf(kit, root),
+  });
   return {
     kit,
-    runs: createRunTree({
-      ttl: episodeTtl ?? ENGINE_DEFAULTS.episodeTtl,
-      maxRoots: maxOpenEpisodes ?? ENGINE_DEFAULTS.maxOpenEpisodes,
-      clock,
-      sessionOf: (root) => sessionOf(kit, root),
-    }),
+    runs,
+    prompts: createPromptRuns(runs),
     shown: createShownDocuments(),
     scope: { namespace, context },
     ids: { idOf, idKey },

@@ -1,6 +1,7 @@
 import type { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
 import type { USearch } from "@langchain/community/vectorstores/usearch";
 import type { Document, DocumentInterface } from "@langchain/core/documents";
+import { FewShotPromptTemplate, PromptTemplate } from "@langchain/core/prompts";
 import type { BaseRetrieverInterface } from "@langchain/core/retrievers";
 import { RunnableLambda, type RunnableSequence } from "@langchain/core/runnables";
 import type { StructuredToolInterface } from "@langchain/core/tools";
@@ -47,6 +48,18 @@ describe("the types", () => {
       memory.retriever(vectors, { filter: { kind: "fix" } });
       memory.retriever(retriever, { k: 3 });
       memory.recallTool(retriever, { name: "remember" });
+    };
+  });
+
+  it("of a selector of examples fit prompts, and know the store's filter", () => {
+    () => {
+      const exampleSelector = memory.exampleSelector(vectors, { filter: (document: Document) => document.id === "a" });
+      const examplePrompt = PromptTemplate.fromTemplate("{input}");
+      new FewShotPromptTemplate({ exampleSelector, examplePrompt, inputVariables: ["question"] });
+      const keys = ["question"] as const;
+      memory.exampleSelector(retriever, { k: 3, inputKeys: keys, exampleKeys: keys });
+      // @ts-expect-error MemoryVectorStore filters by a function.
+      memory.exampleSelector(vectors, { filter: { kind: "fix" } });
     };
   });
 

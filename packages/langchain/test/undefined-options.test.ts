@@ -53,6 +53,8 @@ describe("an option that is undefined", () => {
     expect(await memory.vectorStore(vectors, ranking).similaritySearch(QUERY)).toHaveLength(4);
     const compressor = new QavrCompressor({ memory, ...NOTHING, topN: undefined });
     expect(await compressor.compressDocuments(documents, QUERY)).toHaveLength(4);
+    const selector = memory.exampleSelector(vectors, { ...NONE, inputKeys: undefined, exampleKeys: undefined });
+    expect(await selector.selectExamples({ question: QUERY })).toHaveLength(4);
     expect(memory.recallTool(vectors, { ...NONE, name: undefined, description: undefined }).name).toBe(
       "recall_memories",
     );

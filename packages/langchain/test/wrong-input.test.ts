@@ -40,7 +40,19 @@ describe("wrong input", () => {
     const options = { k: 4, [option]: value } as never;
     expect(refused(() => memory.retriever(vectors, options))).toBe("INVALID_ARGUMENT");
     expect(refused(() => memory.recallTool(vectors, options))).toBe("INVALID_ARGUMENT");
+    expect(refused(() => memory.exampleSelector(vectors, options))).toBe("INVALID_ARGUMENT");
     await expect(memory.recall(vectors, "x", options)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+
+  it.each([
+    ["inputKeys", "question"],
+    ["inputKeys", [7]],
+    ["exampleKeys", { input: true }],
+    ["exampleKeys", null],
+    ["keys", ["question"]],
+  ])("is refused when a selector of examples is made: %s = %j", async (option, value) => {
+    const { memory, vectors } = await bench();
+    expect(refused(() => memory.exampleSelector(vectors, { [option]: value } as never))).toBe("INVALID_ARGUMENT");
   });
 
   it.each([[null], [undefined], [7], [{}], [{ similaritySearch: () => [] }]])(
@@ -49,6 +61,7 @@ describe("wrong input", () => {
       const { memory } = await bench();
       expect(refused(() => memory.retriever(base as never))).toBe("INVALID_ARGUMENT");
       expect(refused(() => memory.vectorStore(base as never))).toBe("INVALID_ARGUMENT");
+      expect(refused(() => memory.exampleSelector(base as never))).toBe("INVALID_ARGUMENT");
     },
   );
 
@@ -109,6 +122,7 @@ describe("wrong input", () => {
       expect(refused(() => memory.retriever(vectors, options))).toBe("INVALID_ARGUMENT");
       expect(refused(() => memory.vectorStore(vectors, options))).toBe("INVALID_ARGUMENT");
       expect(refused(() => memory.compressor(options))).toBe("INVALID_ARGUMENT");
+      expect(refused(() => memory.exampleSelector(vectors, options))).toBe("INVALID_ARGUMENT");
       expect(refused(() => memory.tools(vectors, options))).toBe("INVALID_ARGUMENT");
       expect(refused(() => memory.recallTool(vectors, options))).toBe("INVALID_ARGUMENT");
       expect(refused(() => memory.reportOutcomeTool(options))).toBe("INVALID_ARGUMENT");

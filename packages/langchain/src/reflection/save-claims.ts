@@ -1,6 +1,6 @@
 import { Document } from "@langchain/core/documents";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
-import { sha256 } from "@qavr/core/adapter";
+import { hashedUuid } from "../document-ids.js";
 import { unwrapHost } from "../qavr-vector-store.js";
 import { isVectorStore, searchesByVector } from "../ranking/host.js";
 import { isTextCollection, type TextCollection } from "../ranking/text-collection.js";
@@ -40,7 +40,7 @@ export function claimDocuments(
     ...(runId === undefined ? {} : { run_id: runId }),
   };
   return claims.map(
-    (claim) => new Document({ id: claimId(namespace, claim), pageContent: claim, metadata: { ...metadata } }),
+    (claim) => new Document({ id: hashedUuid([namespace, claim]), pageContent: claim, metadata: { ...metadata } }),
   );
 }
 
@@ -92,17 +92,4 @@ async function addTo(
       metadata: metadata as never,
     })),
   );
-}
-
-function claimId(namespace: string, claim: string): string {
-  const hash = sha256(JSON.stringify([namespace, claim]));
-  // Version 8: a UUID whose bits are the application's own (RFC 9562).
-  const parts = [
-    hash.slice(0, 8),
-    hash.slice(8, 12),
-    `8${hash.slice(13, 16)}`,
-    `8${hash.slice(17, 20)}`,
-    hash.slice(20, 32),
-  ];
-  return parts.join("-");
 }

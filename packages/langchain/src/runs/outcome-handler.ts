@@ -34,6 +34,7 @@ export class OutcomeHandler extends BaseCallbackHandler {
     super({ _awaitHandler: true, raiseError: parts.kit.throws, ignoreCustomEvent: true });
     mark(this, MARKS.graphHandler, true);
     mark(this, MARKS.runTree, parts.runs);
+    parts.prompts.watch(this);
     this.name = `qavr_outcome_handler_${parts.runs.id}`;
     this.#parts = parts;
   }
@@ -59,7 +60,7 @@ export class OutcomeHandler extends BaseCallbackHandler {
     fourth?: string,
     tags?: string[],
     metadata?: Metadata,
-    _seventh?: string,
+    seventh?: string,
     eighth?: string,
   ): void {
     const parent = [fourth, eighth].find((id) => id !== undefined && this.#isRunId(id));
@@ -72,6 +73,7 @@ export class OutcomeHandler extends BaseCallbackHandler {
       input: unwrapped(inputs, "input"),
       parts: partsOfRun(chain),
     });
+    if (fourth === "prompt" || seventh === "prompt") this.#parts.prompts.name(runId);
   }
 
   override handleToolStart(
