@@ -1,4 +1,5 @@
 // The loop on each kind of store, in plain JavaScript: every runtime runs this file.
+import { FewShotPromptTemplate, PromptTemplate } from "@langchain/core/prompts";
 import { RunnableLambda } from "@langchain/core/runnables";
 import { VectorStore } from "@langchain/core/vectorstores";
 import { createEngine, memoryStore } from "@qavr/core";
@@ -15,8 +16,8 @@ class Notes extends VectorStore {
 
   async similaritySearchVectorWithScore(_query, k) {
     const notes = [
-      [{ id: "wrong", pageContent: "wrong note", metadata: {} }, 0.81],
-      [{ id: "right", pageContent: "right note", metadata: {} }, 0.8],
+      [{ id: "wrong", pageContent: "wrong note", metadata: { note: "wrong" } }, 0.81],
+      [{ id: "right", pageContent: "right note", metadata: { note: "right" } }, 0.8],
     ];
     return notes.slice(0, k);
   }
@@ -54,9 +55,29 @@ async function langchain(store) {
   return [shown[0], shown.at(-1)];
 }
 
+/** The examples of a prompt, the first and the last; where prompts cannot be followed, the refusal. */
+async function examples() {
+  const memory = qavr({ store: memoryStore(), evaluate: ({ output }) => output === "right" });
+  try {
+    const exampleSelector = memory.exampleSelector(new Notes(embeddings, {}), { k: 1 });
+    const examplePrompt = PromptTemplate.fromTemplate("{note}");
+    const fields = { exampleSelector, examplePrompt, exampleSeparator: "", inputVariables: ["question"] };
+    const chain = memory.track(new FewShotPromptTemplate(fields).pipe((prompt) => prompt.toString()));
+    const shown = [];
+    for (let run = 0; run < RUNS; run++) shown.push(await chain.invoke({ question: "which note?" }));
+    return [shown[0], shown.at(-1)];
+  } catch ({ code, message }) {
+    return `${code} ${message}`;
+  }
+}
+
 /** @param {string} [folder] for ledgers in files, which are opened twice; without it there are none */
 export async function loop(folder) {
-  const inMemory = { core: await core(memoryStore()), langchain: await langchain(memoryStore()) };
+  const inMemory = {
+    core: await core(memoryStore()),
+    langchain: await langchain(memoryStore()),
+    examples: await examples(),
+  };
   if (folder === undefined) return { ...inMemory, withoutStore: await refusal() };
   const [first, second] = [`${folder}/core.db`, `${folder}/langchain.db`];
   return {
