@@ -44,7 +44,7 @@ describe("what the adapter's bench times", () => {
     // 2 settings × 4 memories × 2 stretches, dearer retrievers in 3 + 2 cases, 2 handlers.
     expect(adapterTargets(results)).toHaveLength(23);
     const page = adapterPage(reportOf("adapter", {}, results));
-    expect(page).toContain("Command: `pnpm bench adapter --full`");
+    expect(page).toContain("`pnpm bench adapter --full`");
     expect(page.match(/\(≤ (1\.15|1\.5|1\.03|2|1\.05)\)/g)).toHaveLength(16);
   });
 });

@@ -136,7 +136,7 @@ describe("the model", () => {
     const compared = compare(published);
     expect(missedLines(compared)).toHaveLength(compared.filter((one) => !isWithin(one)).length);
     expect(missedLines([{ what: "log: w", unit: "bytes", predicted: 100, measured: 50 }])).toEqual([
-      "log: w: 50.0 bytes measured, 100 predicted, 0.50 of it. The first change of a page after a checkpoint logs the whole page.",
+      "log: w: 0.50 of what was predicted. The first change of a page after a checkpoint logs the whole page.",
     ]);
   });
 });

@@ -43,6 +43,6 @@ await runBenchmark<AdapterResults>({
       await rm(folder, { recursive: true, force: true });
     }
   },
-  summary: (results) => [...results.settings.map(contenderTable), ...resultLines(adapterTargets(results))].join("\n"),
+  summary: (results) => [contenderTable(results.settings), ...resultLines(adapterTargets(results))].join("\n"),
   page: adapterPage,
 });

@@ -1,73 +1,108 @@
-import { machineText, markdownTable, rounded } from "@qavr/lab";
-import type { Report } from "../report/benchmark.js";
-import { measurementTable, missedLine, misses, resultTable } from "../report/speed-tables.js";
+import { markdownTable, rounded } from "@qavr/lab";
+import { originLine, type Report } from "../report/benchmark.js";
+import { misses } from "../report/speed-tables.js";
 import type { Measurement } from "../speed/measure.js";
 import type { SpeedResult } from "../speed/targets.js";
 import { CONTENDERS, FILTERED, RETURNED } from "./contenders.js";
 import { DOCUMENTS } from "./document-index.js";
-import { type AdapterResults, adapterTargets, costOf, type Setting, stretchOf } from "./targets.js";
+import {
+  type AdapterResults,
+  adapterTargets,
+  costOf,
+  DEARER,
+  dearer,
+  handlerCosts,
+  type Setting,
+  stretchOf,
+} from "./targets.js";
 
 /** The report as a Markdown page; what misses its aim comes first. */
 export function adapterPage(report: Report<AdapterResults>): string {
-  const { command, settings, handler, hardware, versions, date } = report;
+  const { settings, handler } = report;
   const targets = adapterTargets(report);
   const [instant, delayed] = settings as [Setting, Setting];
-  const others = targets.filter(({ what }) => !what.includes("÷ plain"));
+  const run = (setting: Setting): string => costOf(setting, CONTENDERS.learnedSqlite, "run").value.mean.toFixed(2);
   return `# The LangChain adapter's overhead
 
-${missedLine(targets)}
+**${targets.filter(misses).length} of ${targets.length} aims are missed**, in bold. A tracked run of a memory that has learned, with the default store, takes ${run(instant)} times as long as one of
+the plain retriever, and ${run(delayed)} times with a model call of ${delayed.delay} ms.
 
-Each run retrieves ${RETURNED} documents and ends at once. *To the documents* is the time until the retriever answers; *whole run* the time
-until \`invoke\` returns. Multiples of the plain retriever with 95 % intervals; the aim in brackets.
+## Beside the plain retriever
 
-## Model calls that answer at once
+Each run retrieves ${RETURNED} documents and ends at once. *Documents*: until the retriever answers; *run*: until \`invoke\` returns; *recorded*: until the
+outcome is in the ledger, which a run need not wait for. Multiples of the plain retriever with 95 % intervals; aims in brackets.
 
-${contenderTable(instant)}
-
-## Model calls of ${delayed.delay} ms
-
-${contenderTable(delayed)}
+${contenderTable(settings)}
 
 ## Beside others
 
-${resultTable(others)}
+Whole runs of \`${CONTENDERS.learnedSqlite}\` as a share of retrievers that ask models or read all documents (aim: ≤ 1).
 
-${measurementTable(handler)}
+${othersTable(settings)}
 
-## How
+The outcome handler beside one that does nothing, in runs that retrieve nothing:
 
-- Command: \`${command}\`. Raw results: [adapter.json](adapter.json).
+${handlerTable(handler)}
+
 - All retrievers run side by side in one process: every turn runs each once in random order, each on its own query. Medians; intervals
   over rounds.
-- Store: LangChain's HNSWLib, ${DOCUMENTS.count.toLocaleString("en")} documents, vectors of ${DOCUMENTS.dims} floats, ef ${DOCUMENTS.ef}. A model call is a look-up and the
-  delay: one for a query, one for the ${FILTERED} documents that the filter compares, one for the three queries that the chat model writes.
-  Without delay the filter's embeddings cost nothing, so no aim compares with it there.
-- qavr: \`memory.retriever(store, { k: ${RETURNED} })\` in a tracked run, all else by default but \`evaluate\`. *Learned*: every candidate has evidence
-  (checked), and every run teaches. *Nothing learned*: runs end without a verdict. *Recorded* is the time until the outcome is in
-  the ledger, which with the default store is on the disk: a run need not wait for it.
-- A silent handler receives the same calls as the outcome handler and does nothing: the cost that LangChain itself has for any handler, such
-  as a tracer.
-- Machine: ${machineText(hardware, versions)}; ${date}.
+- Store: LangChain's HNSWLib, ${DOCUMENTS.count.toLocaleString("en")} documents, vectors of ${DOCUMENTS.dims} floats, ef ${DOCUMENTS.ef}. A model call is a look-up and the delay: one for a query, one
+  for the ${FILTERED} documents that the filter compares, one for the chat model's three queries.
+- qavr: \`memory.retriever(store, { k: ${RETURNED} })\` in a tracked run. *Learned*: every candidate has evidence, and every run teaches. *Nothing learned*:
+  runs end without a verdict.
+- The handler that does nothing receives the same calls as the outcome handler: LangChain's own cost of any handler, such as a tracer.
+
+${originLine("adapter", report)}
 `;
 }
 
-/** All retrievers in one setting, as a Markdown table with aims. */
-export function contenderTable(setting: Setting): string {
+/** All retrievers in all settings, as a Markdown table with aims. */
+export function contenderTable(settings: readonly Setting[]): string {
   const ms = ({ median }: Measurement): string => rounded(median / 1000);
+  const head = settings.flatMap(({ delay }) =>
+    delay === 0 ? ["documents", "run"] : [`documents, ${delay} ms`, "run"],
+  );
   const rows = Object.values(CONTENDERS).map((name) => {
-    const recorded = setting.measurements.find((one) => one.name === name) as Measurement;
+    const [{ measurements }] = settings as readonly [Setting];
+    const recorded = measurements.find((one) => one.name === name) as Measurement;
     return [
       name,
-      ms(stretchOf(setting, name, "documents")),
-      multiple(costOf(setting, name, "documents")),
-      ms(stretchOf(setting, name, "run")),
-      multiple(costOf(setting, name, "run")),
+      ...settings.flatMap((setting) =>
+        (["documents", "run"] as const).map((stretch) =>
+          name === CONTENDERS.plain
+            ? `${ms(stretchOf(setting, name, stretch))} ms`
+            : multiple(costOf(setting, name, stretch)),
+        ),
+      ),
       name.startsWith("qavr") ? ms(recorded) : "",
     ];
   });
+  return markdownTable(["retriever", ...head, "recorded, ms"], rows);
+}
+
+function othersTable(settings: readonly Setting[]): string {
   return markdownTable(
-    ["retriever", "to the documents, ms", "÷ plain", "whole run, ms", "÷ plain", "recorded, ms"],
-    rows,
+    ["", ...settings.map(({ delay }) => (delay === 0 ? "no delay" : `${delay} ms per model call`))],
+    DEARER.map((name) => [
+      name,
+      ...settings.map((setting) =>
+        dearer(setting, name)
+          .map((share) => bold(share, `${share.value.mean.toFixed(3)} ±${share.value.margin.toFixed(3)}`))
+          .join(""),
+      ),
+    ]),
+  );
+}
+
+function handlerTable(handler: AdapterResults["handler"]): string {
+  return markdownTable(
+    ["", "nothing, µs", "outcome handler, µs", "difference (≤ 50)"],
+    handlerCosts(handler).map(({ silent, tracked, beyond }) => [
+      beyond.what.replace(/^.*, /, ""),
+      silent.median.toFixed(1),
+      tracked.median.toFixed(1),
+      bold(beyond, `${beyond.value.mean.toFixed(1)} ±${beyond.value.margin.toFixed(1)}`),
+    ]),
   );
 }
 
@@ -75,6 +110,9 @@ export function contenderTable(setting: Setting): string {
 function multiple(result: SpeedResult): string {
   const { value, target } = result;
   const text = `${value.mean.toFixed(2)} ±${value.margin.toFixed(2)}`;
-  if (target === undefined) return text;
-  return misses(result) ? `**${text}** (≤ ${target})` : `${text} (≤ ${target})`;
+  return target === undefined ? text : `${bold(result, text)} (≤ ${target})`;
+}
+
+function bold(result: SpeedResult, text: string): string {
+  return misses(result) ? `**${text}**` : text;
 }

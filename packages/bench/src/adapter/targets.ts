@@ -39,7 +39,7 @@ const JUDGED: Readonly<Record<string, keyof typeof AIMS>> = {
 };
 
 /** Retrievers that ask models or read all documents to choose better: learned ranking must cost less than each. */
-const DEARER = [CONTENDERS.filter, CONTENDERS.multiQuery, CONTENDERS.ensemble] as const;
+export const DEARER: readonly string[] = [CONTENDERS.filter, CONTENDERS.multiQuery, CONTENDERS.ensemble];
 
 /** µs of a stretch of a contender's run. */
 export function stretchOf({ measurements }: Setting, name: string, stretch: Stretch): Measurement {
@@ -59,25 +59,40 @@ export function costOf(setting: Setting, name: string, stretch: Stretch): SpeedR
 
 /** Everything with an aim. */
 export function adapterTargets({ settings, handler }: AdapterResults): readonly SpeedResult[] {
-  const beyond = (what: string, name: string, base: string): SpeedResult => ({
-    what,
-    unit: "µs",
-    value: pairedInterval(find(handler, name).rounds, find(handler, base).rounds),
-    target: 50,
-  });
-  const { chainSilent, chainTracked, agentSilent, agentTracked } = HANDLER_PARTS;
   return [
     ...settings.flatMap((setting) =>
       Object.keys(JUDGED).flatMap((name) => [costOf(setting, name, "documents"), costOf(setting, name, "run")]),
     ),
     ...settings.flatMap((setting) => DEARER.flatMap((name) => dearer(setting, name))),
-    beyond("outcome handler − silent handler, chain of three steps", chainTracked, chainSilent),
-    beyond("outcome handler − silent handler, agent run with one tool call", agentTracked, agentSilent),
+    ...handlerCosts(handler).map(({ beyond }) => beyond),
   ];
 }
 
+/** Runs that retrieve nothing, with a handler that does nothing, with the outcome handler, and the difference in µs. */
+export function handlerCosts(
+  handler: AdapterResults["handler"],
+): readonly { readonly silent: Measurement; readonly tracked: Measurement; readonly beyond: SpeedResult }[] {
+  const { chainSilent, chainTracked, agentSilent, agentTracked } = HANDLER_PARTS;
+  return [
+    { run: "chain of three steps", base: chainSilent, name: chainTracked },
+    { run: "agent run with one tool call", base: agentSilent, name: agentTracked },
+  ].map(({ run, base, name }) => {
+    const [silent, tracked] = [find(handler, base), find(handler, name)];
+    return {
+      silent,
+      tracked,
+      beyond: {
+        what: `outcome handler − silent handler, ${run}`,
+        unit: "µs",
+        value: pairedInterval(tracked.rounds, silent.rounds),
+        target: 50,
+      },
+    };
+  });
+}
+
 /** Learned ranking as a share of another retriever's run. Without delay the filter's embeddings are a look-up, which is not its work. */
-function dearer(setting: Setting, name: string): SpeedResult[] {
+export function dearer(setting: Setting, name: string): SpeedResult[] {
   if (setting.delay === 0 && name === CONTENDERS.filter) return [];
   const { learnedSqlite } = CONTENDERS;
   return [

@@ -1,18 +1,18 @@
-import { gainText, machineText, markdownTable, median, plain, whole } from "@qavr/lab";
-import type { Report } from "../report/benchmark.js";
+import { gainText, markdownTable, median, plain, whole } from "@qavr/lab";
+import { originLine, type Report } from "../report/benchmark.js";
 import { type Batch, BUSY, type BusyResults, type MergedRead } from "./measure.js";
-import type { Merge } from "./sub-ledgers.js";
+import { MERGES, type Merge } from "./sub-ledgers.js";
 
 export function batchTable({ batches }: BusyResults): string {
   return markdownTable(
-    ["store", "waiting outcomes", "application µs", "server µs", "at most/s", "measured/s"],
-    batches.map((batch) => [
-      batch.store,
-      whole(batch.waiting),
-      whole(batch.app),
-      batch.store === "PostgreSQL" ? whole(batch.server) : "",
-      whole(limitOf(batch)),
-      whole(median(batch.rates)),
+    ["waiting outcomes", "in memory: µs", "at most/s", "PostgreSQL: µs", "server µs", "at most/s", "measured/s"],
+    [...Map.groupBy(batches, ({ waiting }) => waiting)].map(([waiting, own]) => [
+      whole(waiting),
+      ...own.flatMap((batch) =>
+        batch.store === "PostgreSQL"
+          ? [whole(batch.app), whole(batch.server), whole(limitOf(batch)), whole(median(batch.rates))]
+          : [whole(batch.app), whole(limitOf(batch))],
+      ),
     ]),
   );
 }
@@ -22,30 +22,30 @@ function limitOf({ store, app, server }: Batch): number {
   return 1e6 / (app + (store === "PostgreSQL" ? server : 0));
 }
 
-export function readTable({ reads }: BusyResults): string {
+/** Cost of a ranking, and success, by number of sub-ledgers. */
+export function ledgersTable({ one, learned, reads }: BusyResults): string {
   return markdownTable(
-    ["sub-ledgers", "application µs", "server µs"],
-    reads.map(({ count, app, server }) => [String(count), whole(app), whole(server)]),
+    ["sub-ledgers", "ranking, µs", "server µs", ...MERGES.map((merge) => MERGE_NAMES[merge])],
+    reads.map(({ count, app, server }) => [
+      String(count),
+      whole(app),
+      whole(server),
+      ...MERGES.map((merge) => {
+        if (count === 1) return plain(one.final);
+        return gainText(learned.find((other) => other.count === count && other.merge === merge)?.final);
+      }),
+    ]),
   );
 }
 
-export function learnedTable({ one, learned }: BusyResults): string {
-  return markdownTable(
-    ["sub-ledgers", "ranked by", "success while learning", "held-out success at the end"],
-    [
-      ["1", "one ledger", plain(one.online), plain(one.final)],
-      ...learned.map(({ count, merge, online, final }) => [
-        String(count),
-        merge === "alone" ? "its own statistics" : `the ${merge} of all`,
-        gainText(online),
-        gainText(final),
-      ]),
-    ],
-  );
-}
+const MERGE_NAMES: Readonly<Record<Merge, string>> = {
+  alone: "each alone",
+  mean: "mean of all",
+  sum: "sum of all",
+};
 
 export function reportPage(report: Report<BusyResults>): string {
-  const { command, date, hardware, versions, plan, batches, reads, learned } = report;
+  const { plan, batches, reads, learned } = report;
   const [fold, best] = (["in memory", "PostgreSQL"] as const).map((name) =>
     batches.filter(({ store }) => store === name).reduce((one, other) => (limitOf(other) > limitOf(one) ? other : one)),
   ) as [Batch, Batch];
@@ -56,7 +56,7 @@ export function reportPage(report: Report<BusyResults>): string {
   return `# One busy namespace
 
 One transaction at a time writes to a namespace. Two ways beyond: more outcomes per commit, and sub-ledgers whose statistics are merged for each ranking.
-Raw results: [busy.json](busy.json), by \`${command}\`. What follows from it: [decision](../decisions/2026-11-25-one-busy-namespace.md).
+What follows from it: [decision](../decisions/2026-11-25-one-busy-namespace.md).
 
 ## Where it loses
 
@@ -66,28 +66,24 @@ Raw results: [busy.json](busy.json), by \`${command}\`. What follows from it: [d
 
 ## More outcomes per commit
 
-Runs are ranked first; then so many outcomes are recorded at once, with their exposures, in one commit. CPU per outcome; the fold and the write take
-turns under the lock of the namespace, so that their sum gives the most there can be. A busy machine measures less. In memory there is only the fold.
+Runs are ranked first; then so many outcomes are recorded at once, in one commit. µs are CPU per outcome, of the application unless the head says
+server; fold and write take turns under the lock, so their sum gives the most there can be. A busy machine measures less.
 
 ${batchTable(report)}
 
 ## Sub-ledgers
 
-**Reads**: CPU per ranking that reads the states of ${BUSY.read} memories from every sub-ledger, none cached.
+CPU of a ranking that reads the states of ${BUSY.read} memories from every sub-ledger, none cached; and held-out success where runs teach the sub-ledgers in
+turn, as a difference from one ledger, over ${plan.sets.length} sets × ${plan.seeds.length} seeds of ${whole(plan.runs)} simulated runs. *Mean*: of Gaussians, weighted by precision. *Sum*: of
+what each has added to the prior.
 
-${readTable(report)}
-
-**Learning**: runs teach the sub-ledgers in turn, each by the default learner and without the others. *Mean*: of Gaussians, weighted by precision.
-*Sum*: of what each has added to the prior. Differences from one ledger, with 95 % t intervals over ${plan.sets.length} sets × ${plan.seeds.length} seeds of ${whole(plan.runs)} simulated runs.
-
-${learnedTable(report)}
-
-## How
+${ledgersTable(report)}
 
 - PostgreSQL without autovacuum on the same machine, the real engine and store, the default learner, ${BUSY.memories} memories, requests of ${BUSY.dims}
   values, ${BUSY.candidates} candidates, ${BUSY.shown} shown; ${plan.rounds} rounds of ${whole(plan.outcomes)} outcomes, the middle rate.
 - Worlds: ${plan.sets.join(", ")} of [learning](learning.md#how), seeds ${plan.seeds[0]} to ${plan.seeds.at(-1)}. One sub-ledger ranks exactly as the default
   learner.
-- Machine: ${machineText(hardware, versions)}; ${date}.
+
+${originLine("busy", report)}
 `;
 }

@@ -1,32 +1,32 @@
-import { linePlot, machineText, markdownTable, type PlotSeries, plain, whole } from "@qavr/lab";
-import type { Report } from "../report/benchmark.js";
+import { linePlot, markdownTable, type PlotSeries, plain, whole } from "@qavr/lab";
+import { originLine, type Report } from "../report/benchmark.js";
 import { type GrowthPoint, type GrowthResults, RUN } from "./measure.js";
 
 const MB = 1e6;
 
 export function growthTable({ points }: Pick<GrowthResults, "points">): string {
-  const every = Math.max(1, Math.floor(points.length / 10));
+  const every = Math.max(1, Math.floor(points.length / 5));
   return markdownTable(
-    ["outcomes", "resident MB", "reachable MB", "ledger MB", "bytes per outcome", "outcomes/s"],
+    ["outcomes", "resident MB", "reachable MB", "bytes per outcome", "outcomes/s"],
     points
       .filter((_, place) => (place + 1) % every === 0)
       .map(({ outcomes, rss, heap, disk, perSecond }) => [
         whole(outcomes),
         whole(rss / MB),
         whole(heap / MB),
-        whole(disk / MB),
         whole(disk / outcomes),
         whole(perSecond),
       ]),
   );
 }
 
-function partsTable({ parts }: GrowthResults): string {
+/** Bytes per outcome of each table and index, largest first. */
+function partsText({ parts }: GrowthResults): string {
   const sorted = Object.entries(parts).toSorted(([, a], [, b]) => b - a);
-  return markdownTable(
-    ["table or index", "bytes per outcome"],
-    sorted.filter(([, bytes]) => bytes >= 1).map(([name, bytes]) => [`\`${name}\``, whole(bytes)]),
-  );
+  return sorted
+    .filter(([, bytes]) => bytes >= 1)
+    .map(([name, bytes]) => `\`${name}\` ${whole(bytes)}`)
+    .join(", ");
 }
 
 export function besideTable({ beside }: Pick<GrowthResults, "beside">): string {
@@ -66,16 +66,16 @@ export function growthPlots({ points, plan }: GrowthResults): Readonly<Record<st
 }
 
 export function reportPage(report: Report<GrowthResults>): string {
-  const { command, date, hardware, versions, plan, points, open, firstRanking, writing, verifying, beside } = report;
+  const { plan, points, open, firstRanking, writing, verifying } = report;
   const last = points.at(-1) as GrowthPoint;
   const half = points[Math.floor(points.length / 2) - 1] ?? last;
   return `# Growth
 
-${whole(plan.outcomes)} outcomes of ${whole(plan.memories)} memories in one process and one SQLite ledger, by \`${command}\`. Raw results: [growth.json](growth.json).
+${whole(plan.outcomes)} outcomes of ${whole(plan.memories)} memories in one process and one SQLite ledger.
 
-At half time the process had ${whole(half.rss / MB)} MB resident, at the end ${whole(last.rss / MB)}. The ledger took ${whole(last.disk / last.outcomes)} bytes per outcome (${whole(half.disk / half.outcomes)} at half
-time). Opened again, it took ${plain(open, 0)} ms, and ${plain(firstRanking, 0)} ms to the end of the first ranking.
-To record them took ${plain(writing, 0)} s, to verify the ledger ${plain(verifying, 0)} s (${plain(writing / verifying, 1)} times as fast).
+- Memory: ${whole(half.rss / MB)} MB resident at half time, ${whole(last.rss / MB)} at the end. Ledger: ${whole(last.disk / last.outcomes)} bytes per outcome (${whole(half.disk / half.outcomes)} at half time).
+- Opened again in ${plain(open, 0)} ms, ${plain(firstRanking, 0)} ms to the end of the first ranking.
+- Recorded in ${plain(writing, 0)} s, verified in ${plain(verifying, 0)} s (${plain(writing / verifying, 1)} times as fast).
 
 ![Memory of a process that records](growth-memory.svg)
 
@@ -83,9 +83,7 @@ To record them took ${plain(writing, 0)} s, to verify the ledger ${plain(verifyi
 
 ${growthTable(report)}
 
-## Where the bytes are
-
-${partsTable(report)}
+Bytes per outcome by table and index: ${partsText(report)}.
 
 ## What makes it smaller
 
@@ -95,12 +93,11 @@ ${besideTable(report)}
 
 - \`recordedCandidates\` bounds the candidates of a run that are recorded; explanations and evaluation see no others.
 - A compaction keeps states and idempotency keys. Here everything is older than the window of outcomes, and the file was vacuumed.
-- Bytes follow the request's vector, which an outcome keeps twice: ${whole(Math.max(...beside.map(({ bytes }) => bytes)))} bytes for the largest.
+- Bytes follow the request's vector, which an outcome keeps twice.
 
-## How
+A run: a ranking of ${RUN.candidates} candidates, ${RUN.shown} shown, a request of ${RUN.dims} numbers, the outcome by one of ${RUN.sources} sources; ${RUN.together} runs at a time, in memory that is
+collected before each measurement.
 
-- A run: a ranking of ${RUN.candidates} candidates, ${RUN.shown} shown, a request of ${RUN.dims} numbers, the outcome by one of ${RUN.sources} sources; ${RUN.together} runs at a time, in memory that is
-  collected before each measurement.
-- Machine: ${machineText(hardware, versions)}; ${date}.
+${originLine("growth", report)}
 `;
 }

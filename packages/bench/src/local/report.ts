@@ -1,5 +1,5 @@
-import { machineText, markdownTable, plain, rounded, whole } from "@qavr/lab";
-import type { Report } from "../report/benchmark.js";
+import { markdownTable, plain, rounded, whole } from "@qavr/lab";
+import { originLine, type Report } from "../report/benchmark.js";
 import { ENSEMBLE, HNSW, HYBRID, RETURNED, SCAN, WORDS } from "./contenders.js";
 import { DIMS } from "./corpus.js";
 import type { Probed } from "./probe.js";
@@ -62,18 +62,22 @@ export function localSummary(results: LocalResults): string {
   return [sizeTable(results.measured), ...targets].join("\n\n");
 }
 
+/** Each search at every number of texts; all but the time of a search at the largest. */
 function sizeTable(measured: readonly SizeResult[]): string {
+  const sizes = [...new Set(measured.map(({ size }) => size))];
   return markdownTable(
-    ["search", "texts", "p50, ms", `hit@${RETURNED}`, "add all, s", "open, ms", "memory, MB"],
-    measured.map(({ name, size, p50, hits, fill, open, memory }) => [
-      name,
-      whole(size),
-      rounded(p50),
-      plain(hits),
-      rounded(fill / 1000),
-      whole(open),
-      whole(memory / 1e6),
-    ]),
+    ["search", ...sizes.map((size) => `${whole(size)}: ms`), `hit@${RETURNED}`, "add all, s", "open, ms", "memory, MB"],
+    [...Map.groupBy(measured, ({ name }) => name)].map(([name, own]) => {
+      const { hits, fill, open, memory } = own.at(-1) as SizeResult;
+      return [
+        name,
+        ...sizes.map((size) => rounded((own.find((one) => one.size === size) as SizeResult).p50)),
+        plain(hits),
+        rounded(fill / 1000),
+        whole(open),
+        whole(memory / 1e6),
+      ];
+    }),
   );
 }
 
@@ -84,44 +88,38 @@ function whenAnIndexPays(measured: readonly SizeResult[]): string {
   if (!scan || index.length === 0) return "";
   const texts = Math.round(((MODEL_CALL / scan.p50) * scan.size) / 1_000) * 1_000;
   const fills = index.map(({ size, fill }) => `${whole(size)}: ${rounded(fill / 1000)} s`).join(", ");
-  return `A scan takes as long as a call to a hosted embedding model (${MODEL_CALL} ms) from about **${whole(texts)} texts** on. From there on an HNSW index pays: its searches hardly grow with the number of texts. With fewer texts the model call takes most of the time, and the index costs a compiled package and its building (${fills}).`;
+  return `A scan takes as long as a call to a hosted embedding model (${MODEL_CALL} ms) from about **${whole(texts)} texts** on. From there on an HNSW index pays, whose
+searches hardly grow. Before, it costs a compiled package and its building (${fills}).`;
 }
 
 /** The report as a Markdown page; what misses its aim comes first. */
 export function reportPage(report: Report<LocalResults>): string {
-  const { command, date, hardware, versions, measured } = report;
+  const { measured } = report;
   const targets = targetsOf(report);
   const missed = targets.filter(({ isMet }) => !isMet);
   const rows = [...missed, ...targets.filter(({ isMet }) => isMet)];
   return `# Own memories beside other searches
 
-Speed and size. The gain from learning: [learning](learning.md#own-memories).
+${missed.length === 0 ? "Every target is met in this run." : `**Missed in this run: ${missed.map(({ what }) => what).join("; ")}.**`} The gain from learning: [learning](learning.md#own-memories).
 
-${missed.length === 0 ? "Every target is met in this run." : `**Missed in this run: ${missed.map(({ what }) => what).join("; ")}.**`}
-
-${markdownTable(
-  ["measure", "value", "target"],
-  rows.map(({ what, value, demanded }) => [what, value, demanded]),
-)}
+${rows.map(({ what, value, demanded }) => `- ${what}: ${value} (${demanded})`).join("\n")}
 
 ## Searches
 
-Each search returns ${RETURNED} texts; vectors have ${DIMS} numbers. *hit@${RETURNED}*: share of requests with a text of their own need among them. *Open* is the
-time from a new process to the first answer; searches without a file are filled again. *Memory* is the growth of the process.
+Processor time of a search that returns ${RETURNED} texts, so that other work on the machine adds nothing to it, by number of texts; the rest with the
+most texts. *hit@${RETURNED}*: share of requests with a text of their own need among them. *Open*: from a new process to the first answer; searches
+without a file are filled again. *Memory*: growth of the process.
 
 ${sizeTable(measured)}
 
 ${whenAnIndexPays(measured)}
 
-## How
-
-- Command: \`${command}\`. Raw results: [local.json](local.json).
 - Texts: 10,000 questions of bank customers (banking77); beyond that, texts of clinc150 and hwu64 and pairs of them. Requests are 100 other
-  questions. Embedding: LSA with ${DIMS} numbers, fitted on 3,000 of the texts, offline; a request's vector is known before its clock starts.
-- Each search runs in a process of its own, one after the other, and answers the same 100 requests after 100 others. *p50* is the median of
-  the processor's time for one, so that other work on the machine adds nothing to it; other times are of the clock.
-- *Vectors alone*: the requests have no word of the texts. Similarities of a hybrid search are the mean of both.
+  questions, after 100 more. Embedding: LSA with ${DIMS} numbers, fitted on 3,000 of the texts; a request's vector is known before its clock starts.
+- Each search runs in a process of its own, one after the other. *Vectors alone*: the requests have no word of the texts. Similarities of a
+  hybrid search are the mean of both.
 - \`HNSWLib\` of LangChain: m 16, efConstruction 200, ef 64. \`MiniSearch\`, \`BM25Retriever\` and \`EnsembleRetriever\` by default.
-- Machine: ${machineText(hardware, versions)}; ${date}.
+
+${originLine("local", report)}
 `;
 }

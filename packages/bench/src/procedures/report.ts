@@ -1,5 +1,5 @@
-import { linePlot, machineText, markdownTable, mean, plain, rounded, signed, whole } from "@qavr/lab";
-import type { Report } from "../report/benchmark.js";
+import { linePlot, markdownTable, mean, plain, rounded, signed, whole } from "@qavr/lab";
+import { originLine, type Report } from "../report/benchmark.js";
 import type { HostedListingResult } from "./hosted-listing.js";
 import type { ListingResult } from "./listing.js";
 import type { MatchingResult, TwinResult } from "./matching.js";
@@ -18,17 +18,24 @@ export interface ProcedureResults {
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
-function matchingTable(matching: readonly MatchingResult[]): string {
-  const rows = (["words", "words + vectors"] as const).map((search) => {
-    const own = matching.filter((one) => one.search === search);
-    return [search, plain(mean(own.map(({ before }) => before))), plain(mean(own.map(({ after }) => after)))];
-  });
-  return markdownTable(["search", "hit@3 before", "hit@3 after the runs"], rows);
-}
-
-function twinTable(twins: readonly TwinResult[]): string {
-  const row = [plain(mean(twins.map(({ before }) => before))), plain(mean(twins.map(({ after }) => after)))];
-  return markdownTable(["first place right, before", "after the runs"], [row]);
+function matchingTable({ matching, twins }: ProcedureResults): string {
+  const row = (what: string, own: readonly { readonly before: number; readonly after: number }[]): string[] => [
+    what,
+    plain(mean(own.map(({ before }) => before))),
+    plain(mean(own.map(({ after }) => after))),
+  ];
+  return markdownTable(
+    ["", "before", "after the runs"],
+    [
+      ...(["words", "words + vectors"] as const).map((search) =>
+        row(
+          `hit@3, ${search}`,
+          matching.filter((one) => one.search === search),
+        ),
+      ),
+      row("first place right, half of the needs misled", twins),
+    ],
+  );
 }
 
 /** Mean change of hit@3 by learning, both searches. */
@@ -50,10 +57,14 @@ function speedTable({ query, cold, match, edit }: SpeedResult): string {
 }
 
 function trialTable(trials: readonly TrialResult[]): string {
+  const percent = (share: number): string => (100 * share).toFixed(1);
   return markdownTable(
-    ["success in the file", "of the revision", "adopted", "taken back", "runs, median", "runs, 90 %"],
+    ["success in the file, %", "of the revision", "adopted, %", "taken back, %", "runs, median", "runs, 90 %"],
     trials.map(({ inFile, revision, adopted, rolledBack, runs }) => [
-      ...[percent(inFile), percent(revision), percent(adopted), percent(rolledBack)],
+      whole(100 * inFile),
+      whole(100 * revision),
+      percent(adopted),
+      percent(rolledBack),
       ...[whole(runs.median), whole(runs.ninth)],
     ]),
   );
@@ -62,15 +73,13 @@ function trialTable(trials: readonly TrialResult[]): string {
 const shareAt = (listing: readonly ListingResult[], place: number): number =>
   mean(listing.map(({ learned }) => learned[place]?.share ?? 0));
 
-function listingTable(listing: readonly ListingResult[]): string {
+/** Share of needed skills that are listed, by what the order was learned from. */
+function listingText(listing: readonly ListingResult[]): string {
   const points = listing[0]?.learned ?? [];
-  const rows = points
-    .map(({ runs }, place) => [whole(runs), percent(shareAt(listing, place))])
-    .filter((_, place) => place % 4 === 0);
-  return markdownTable(
-    ["runs", "needed skills listed"],
-    [["alphabetical", percent(mean(listing.map(({ alphabetical }) => alphabetical)))], ...rows],
-  );
+  const learned = points
+    .map(({ runs }, place) => `${percent(shareAt(listing, place))} after ${whole(runs)} runs`)
+    .filter((_, place) => place % 8 === 0 || place === points.length - 1);
+  return `alphabetically ${percent(mean(listing.map(({ alphabetical }) => alphabetical)))}, learned ${learned.join(", ")}`;
 }
 
 function hostedTable(hosted: readonly HostedListingResult[]): string {
@@ -80,7 +89,7 @@ function hostedTable(hosted: readonly HostedListingResult[]): string {
     percent(mean(own.map(({ similar }) => similar))),
     percent(mean(own.map(({ learned: [, second] }) => second))),
   ]);
-  return markdownTable(["characters", "alphabetical", "by resemblance to the request", "with what was learned"], rows);
+  return markdownTable(["characters", "alphabetical", "by resemblance", "with what was learned"], rows);
 }
 
 /** Verdicts over runs, for the worlds of the plot. */
@@ -104,17 +113,16 @@ export function trialPlot(trials: readonly TrialResult[]): string {
 
 export function procedureSummary(results: ProcedureResults): string {
   return [
-    matchingTable(results.matching),
-    twinTable(results.twins),
+    matchingTable(results),
     speedTable(results.speed),
     trialTable(results.trials),
-    listingTable(results.listing),
+    listingText(results.listing),
     hostedTable(results.hostedListing),
   ].join("\n\n");
 }
 
 export function reportPage(report: Report<ProcedureResults>): string {
-  const { command, date, hardware, versions, runs, matching, twins, speed, trials, listing, hostedListing } = report;
+  const { runs, matching, speed, trials, listing, hostedListing } = report;
   const falsely = Math.max(
     ...trials.filter(({ inFile, revision }) => inFile === revision).map(({ adopted }) => adopted),
   );
@@ -125,17 +133,14 @@ ${isHeld ? "Every target is met in this run" : "**Missed in this run: false adop
 
 ## Matching
 
-150 procedures of clinc150, each with its name and four requests; the runs make other requests. ${whole(runs)} runs teach: the agent loads the right procedure
-if it is among the three, and succeeds; else it loads the first, and fails. As in a host, a load counts as used, and the outcome is a vote on the procedure loaded.
+150 procedures of clinc150, each with its name and four requests; ${whole(runs)} other requests teach. The agent loads the right procedure if it is among
+the three, and succeeds; else it loads the first, and fails. A load counts as used, and the outcome is a vote on the procedure loaded. In the last
+line half of the needs have a second procedure that sounds right and fails, and the agent follows the first one listed.
 
-${matchingTable(matching)}
+${matchingTable(report)}
 
-Learning changes hit@3 by ${signed(changeOf(matching))} here. No procedure misleads, so there is little to gain: a procedure that succeeded rises for requests of other
-needs, too, and its failures there take only a part of that back. If no procedure of yours misleads, give the engine the learner \`similarity()\`; counts and reviews stay.
-
-Next, half of the needs have a misleading procedure: one procedure serves the need, the other sounds right and fails. The agent follows the first one listed.
-
-${twinTable(twins)}
+Where no procedure misleads, learning changes hit@3 by ${signed(changeOf(matching))}: a procedure that succeeded rises for requests of other needs, too, and its failures there
+take only a part of that back. If none of yours misleads, give the engine the learner \`similarity()\`; counts and reviews stay.
 
 ## Speed
 
@@ -154,23 +159,17 @@ ${trialTable(trials)}
 ## A listing with an end
 
 165 skills, of which 40 are ever needed, some far more often than others. A host lists names and descriptions up to 15,000 characters; the rest cannot be
-loaded. A run succeeds if its skill is listed. The listing is made before the request is known; its order (\`listing()\`) is learned from these runs alone.
+loaded, and a run succeeds if its skill is listed. \`listing()\` orders before the request is known, by these runs alone. Needed skills listed:
+${listingText(listing)}.
 
-${listingTable(listing)}
-
-The same skills in an agent of Mastra, through \`rankedWorkspace\` and a scripted model: the host makes a listing for each request, and the model loads the skill that
-the request needs if it is listed. Each run goes through all of Mastra, so there are ${whole(hostedListing[0]?.runs ?? 0)} for each seed and listing, not 1,000. Share of the second half of
-the runs whose skill was listed:
+The same skills in an agent of Mastra, through \`rankedWorkspace\` and a scripted model: the host makes a listing for each request. Share of the second half
+of ${whole(hostedListing[0]?.runs ?? 0)} runs whose skill was listed; a difference of 4 points may be chance.
 
 ${hostedTable(hostedListing)}
 
-In the long listing resemblance alone leaves little to learn. Shares of 300 runs: a difference of 4 points may be chance.
+Means of ${matching.length / 2} seeds; embedding: LSA with 256 numbers, fitted on 3,000 other requests. Times are medians of 50, of the clock, beside whatever else the
+machine did.
 
-## How
-
-- Command: \`${command}\`. Raw results: [procedures.json](procedures.json).
-- Matching: ${matching.length / 2} seeds; means. Embedding: LSA with 256 numbers, fitted on 3,000 other requests, offline. Listing: ${listing.length} seeds; means.
-- Times are medians of 50, of the clock, beside whatever else the machine did.
-- Machine: ${machineText(hardware, versions)}; ${date}.
+${originLine("procedures", report)}
 `;
 }

@@ -1,6 +1,6 @@
-import { gainText, type Interval, machineText, markdownTable, mean, pairedInterval, plain, signed } from "@qavr/lab";
-import type { Report } from "../report/benchmark.js";
-import { COLUMNS } from "./columns.js";
+import { gainText, type Interval, markdownTable, mean, pairedInterval, plain, signed } from "@qavr/lab";
+import { originLine, type Report } from "../report/benchmark.js";
+import { COLUMNS, type Column } from "./columns.js";
 import { REAL_SETS } from "./real-sets.js";
 import type { Success } from "./trial.js";
 import type { RealResult } from "./worker.js";
@@ -8,7 +8,10 @@ import type { RealResult } from "./worker.js";
 /** The row of the engine's default learner. */
 export const DEFAULT_ROW = "oar";
 const BASELINE_ROW = "similarity";
-const MEASURES = ["online", "heldOut"] as const;
+const MEASURES = [
+  ["online", "online"],
+  ["heldOut", "held out"],
+] as const;
 
 /** Successes of one row (or reference) on one column, one per seed. */
 export interface ColumnResult {
@@ -60,20 +63,42 @@ function lead(all: RealResults, column: string, control: string): Interval {
   return pairedInterval(both(all, column, DEFAULT_ROW), both(all, column, control));
 }
 
-const cell = (of: readonly number[]): string => (of.length > 0 ? plain(mean(of)) : "");
+const named = (row: string): string => (row === DEFAULT_ROW ? `**${row}**` : row);
+const average = (of: readonly number[]): string => (of.length > 0 ? plain(mean(of)) : "");
 
-function successTable(all: RealResults, measure: keyof Success, reference: boolean): string {
-  const rows = rowsOf(all, reference);
-  const means = rows.map((row) =>
-    reference ? "" : plain(mean(COLUMNS.map(({ name }) => mean(values(all, name, row, measure))))),
-  );
+/** Rows by columns, with the mean of all columns: of both measures, then of each. */
+function successTable(all: RealResults): string {
+  const rows = rowsOf(all, false);
+  const overall = (of: (column: string, row: string) => readonly number[]): readonly string[] =>
+    rows.map((row) => plain(mean(COLUMNS.map(({ name }) => mean(of(name, row))))));
   return markdownTable(
-    ["", ...rows.map((row) => (row === DEFAULT_ROW ? `**${row}**` : row))],
+    ["", ...rows.map(named)],
     [
-      ...COLUMNS.map(({ name }) => [name, ...rows.map((row) => cell(values(all, name, row, measure)))]),
-      ...(reference ? [] : [["mean", ...means]]),
+      ...COLUMNS.map(({ name }) => [name, ...rows.map((row) => average(both(all, name, row)))]),
+      ["mean", ...overall((column, row) => both(all, column, row))],
+      ...MEASURES.map(([measure, name]) => [
+        `mean, ${name}`,
+        ...overall((column, row) => values(all, column, row, measure)),
+      ]),
     ],
   );
+}
+
+/** References on held-out requests, once for columns that differ in their host alone: it changes hardly any of them. */
+function referenceTable(all: RealResults): string {
+  const rows = rowsOf(all, true);
+  const sets = new Map(COLUMNS.toReversed().map((column) => [withoutHost(column), column.name]));
+  return markdownTable(
+    ["", ...rows],
+    [...sets]
+      .toReversed()
+      .map(([name, column]) => [name, ...rows.map((row) => average(values(all, column, row, "heldOut")))]),
+  );
+}
+
+/** `bfcl-mid, noise, k = 3` → `bfcl-mid, k = 3` */
+function withoutHost({ name, host }: Column): string {
+  return name.replace(`, ${host}`, "");
 }
 
 /** In how many columns the default is ahead of each other row, and the mean difference. */
@@ -94,15 +119,13 @@ function leads(
 }
 
 export function realSummary(all: RealResults): string {
-  return MEASURES.map(
-    (measure) => `${measure}\n${successTable(all, measure, false)}\n${successTable(all, measure, true)}`,
-  )
-    .concat(
-      leads(all).map(
-        ({ row, ahead, mean: by }) => `${DEFAULT_ROW} − ${row}: ${signed(by)}, ahead in ${ahead} of ${COLUMNS.length}`,
-      ),
-    )
-    .join("\n");
+  return [
+    successTable(all),
+    referenceTable(all),
+    ...leads(all).map(
+      ({ row, ahead, mean: by }) => `${DEFAULT_ROW} − ${row}: ${signed(by)}, ahead in ${ahead} of ${COLUMNS.length}`,
+    ),
+  ].join("\n");
 }
 
 export function realPage(all: Report<RealResults>): string {
@@ -112,75 +135,57 @@ export function realPage(all: Report<RealResults>): string {
   return `# Real outcomes
 
 Learners on outcomes that really happened: a model, a person or a checker judged each request with each candidate before this project
-existed. The engine ranks, and learns the outcome of what it showed; no outcome is simulated. The default is \`${DEFAULT_ROW}\`. Similarities
-of the host are the set's own where it has some, otherwise simulated as the column says. Raw results: [real.json](real.json).
+existed. The engine ranks, and learns the outcome of what it showed; no outcome is simulated. The default is \`${DEFAULT_ROW}\`.
 
 ## Where it loses
 
 ${behind.length > 0 ? `- Behind in the mean of all columns: ${behind.map((one) => `\`${one.row}\` by ${plain(-one.mean)}`).join(", ")}.` : "- No row is ahead of it in the mean of all columns."}
-${compared
-  .filter((one) => one.row !== BASELINE_ROW && one.worst.lead.mean <= -0.0005)
-  .map(
-    (one) =>
-      `- Behind \`${one.row}\` in ${COLUMNS.length - one.ahead} of ${COLUMNS.length} columns, most in ${one.worst.column}: ${gainText(one.worst.lead)}.`,
-  )
-  .join("\n")}
 ${harmed.length > 0 ? `- Worse than similarity: ${harmed.map(({ name }) => `${name} ${gainText(lead(all, name, BASELINE_ROW))}`).join("; ")}.` : "- Worse than similarity: nowhere."}
-
-## Against each learner
-
-Mean of online and held-out success, the default minus the other row.
+- In single columns others are ahead. Differences are the default minus the other row, with 95 % t intervals.
 
 ${markdownTable(
-  ["", "mean difference", "ahead in"],
-  compared.map((one) => [one.row, signed(one.mean), `${one.ahead} of ${COLUMNS.length}`]),
+  ["other row", "mean difference", `behind in, of ${COLUMNS.length}`, "most behind in"],
+  compared.map((one) => {
+    const isBehind = one.ahead < COLUMNS.length && one.worst.lead.mean <= -0.0005;
+    return [
+      one.row,
+      signed(one.mean),
+      String(COLUMNS.length - one.ahead),
+      isBehind ? `${one.worst.column}: ${gainText(one.worst.lead)}` : "",
+    ];
+  }),
 )}
 
-## Online
+## Success
 
-Mean outcome of what was shown while learning, over 70 % of the requests, once each.
+Mean outcome of what was shown: the mean of *online*, over 70 % of the requests, once each, while it learns, and *held out*, on the other 30 %,
+after the stream, without learning.
 
-${successTable(all, "online", false)}
-
-## Held out
-
-Mean outcome on the other 30 %, after the stream, without learning.
-
-${successTable(all, "heldOut", false)}
+${successTable(all)}
 
 ## References
 
-They know more than a learner can, except \`uniform\`. *best single* and *best per category*: the candidate with the best mean over the same
-requests, in hindsight. *nearest neighbours*: outcomes of all candidates of the stream are known. *oracle*: the best candidate of each request;
-where answers were sampled, much of it is luck.
+Held out. They know more than a learner can, except \`uniform\`. *best single* and *best per category*: the candidate with the best mean over
+the same requests, in hindsight. *nearest neighbours*: outcomes of all candidates of the stream are known. *oracle*: the best candidate of each
+request; where answers were sampled, much of it is luck.
 
-Online:
-
-${successTable(all, "online", true)}
-
-Held out:
-
-${successTable(all, "heldOut", true)}
+${referenceTable(all)}
 
 ## How
 
-One random order of the requests for each of the seeds ${all.seeds.join(", ")}; numbers are means over seeds, differences are paired by seed with 95 % t
-intervals. With k = 3, the run uses one of the three shown, drawn evenly: its outcome is the reward, the mean of the three is the success.
-Request vectors are LSA-256 of the texts. Hosts: *given*, the set's similarity; *noise*, N(0.5, 0.1) per request and candidate; *fixed*, one
-wrong order for all requests; *constant*, 0.5. *bfcl-mid*: candidates with a mean of 0.5 to 0.8. *bfcl-rare*: the hardest 40 % of the requests
-with the ten weakest candidates. Sets overlap in their sources: bfcl-mid and bfcl-rare are parts of bfcl; mawps and gsm8k share their prompts.
-Categories of *skills* are kinds of task.
+- One random order of the requests for each of the seeds ${all.seeds.join(", ")}; differences are paired by seed. Request vectors are LSA-256 of the texts. With
+  k = 3 the run uses one of the three shown, drawn evenly: its outcome is the reward, the mean of the three is the success.
+- Similarities of the host. *given*: the set's own; *noise*: N(0.5, 0.1) per request and candidate; *fixed*: one wrong order for all requests;
+  *constant*: 0.5.
+- *bfcl-mid*: candidates with a mean of 0.5 to 0.8. *bfcl-rare*: the hardest 40 % of the requests with the ten weakest candidates. Both are parts of
+  bfcl; mawps and gsm8k share their prompts. Categories of *skills* are kinds of task.
 
-\`${all.command}\`, ${all.date}; ${machineText(all.hardware, all.versions)}.
+${originLine("real", all)}
 
 ## Data
 
-${markdownTable(
-  ["set", "what"],
-  Object.entries(REAL_SETS).map(([name, { about }]) => [
-    `[${name}](../../packages/bench/data/real/${name}/README.md)`,
-    about,
-  ]),
-)}
+${Object.entries(REAL_SETS)
+  .map(([name, { about }]) => `- [${name}](../../packages/bench/data/real/${name}/README.md): ${about}`)
+  .join("\n")}
 `;
 }

@@ -1,4 +1,3 @@
-import type { Measurement } from "../speed/measure.js";
 import type { SpeedResult } from "../speed/targets.js";
 
 /** Says first what misses its target. */
@@ -17,15 +16,6 @@ export function resultTable(results: readonly SpeedResult[]): string {
     "| measure | value (95 % interval over rounds) | target |",
     "|---|---|---|",
     ...rows.map((result) => `| ${result.what} | ${shownValue(result)} | ${target(result)} |`),
-  ].join("\n");
-}
-
-/** Measured parts as a Markdown table. */
-export function measurementTable(measurements: readonly Measurement[]): string {
-  return [
-    "| part | median µs |",
-    "|---|---|",
-    ...measurements.map((one) => `| ${one.name} | ${one.median.toFixed(1)} |`),
   ].join("\n");
 }
 

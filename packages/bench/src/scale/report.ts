@@ -1,5 +1,5 @@
-import { machineText, markdownTable, plain, rounded, whole } from "@qavr/lab";
-import type { Report } from "../report/benchmark.js";
+import { markdownTable, plain, rounded, whole } from "@qavr/lab";
+import { originLine, type Report } from "../report/benchmark.js";
 import type { ScaleResults } from "./measure.js";
 import { type Compared, cachedShare, compare, isWithin, ratioOf, TOLERANCE } from "./model.js";
 import { SETTINGS } from "./plant.js";
@@ -7,12 +7,11 @@ import { TENANT } from "./tenants.js";
 
 export function comparedTable(compared: readonly Compared[]): string {
   return markdownTable(
-    ["", "unit", "predicted", "measured", "measured ÷ predicted"],
+    ["", "predicted", "measured", "ratio"],
     compared.map((one) => {
       const ratio = plain(ratioOf(one), 2);
       return [
-        one.what,
-        one.unit,
+        one.unit === "" ? one.what : `${one.what}, ${one.unit}`,
         rounded(one.predicted),
         rounded(one.measured),
         isWithin(one) ? ratio : `**${ratio}**`,
@@ -52,10 +51,7 @@ export function missedLines(compared: readonly Compared[]): readonly string[] {
   return compared
     .filter((one) => !isWithin(one))
     .toSorted((a, b) => off(b) - off(a))
-    .map(
-      (one) =>
-        `${one.what}: ${rounded(one.measured)} ${one.unit} measured, ${rounded(one.predicted)} predicted, ${plain(ratioOf(one), 2)} of it.${reasonFor(one)}`,
-    );
+    .map((one) => `${one.what}: ${plain(ratioOf(one), 2)} of what was predicted.${reasonFor(one)}`);
 }
 
 /** A known reason why the model misses predictions of this kind. */
@@ -66,14 +62,13 @@ function reasonFor({ what }: Compared): string {
 }
 
 export function reportPage(report: Report<ScaleResults>): string {
-  const { command, date, hardware, versions, plan, disk, reads, costs } = report;
+  const { hardware, plan, disk } = report;
   const compared = compare(report);
   const missed = missedLines(compared);
   return `# Scale
 
 One PostgreSQL server with ${whole(plan.sizes.at(-1) ?? 0)} tenants beside one with ${whole(plan.calibrated)}, by the real engine and store. The model is plain: a tenant, a memory
-and a run cost the large server what they cost the small one. A whole deployment: [scale](../explanation/scale.md). Raw results:
-[scale.json](scale.json), by \`${command}\`.
+and a run cost the large server what they cost the small one. A whole deployment: [scale](../explanation/scale.md).
 
 ## Where it misses
 
@@ -83,43 +78,30 @@ ${missed.map((line) => `- ${line}`).join("\n") || "None misses."}
 
 ## Costs on the small server
 
-${constantsTable(report)}
+*Outcome*: one run, from a ranking of ${TENANT.memories} candidates with ${TENANT.shown} shown to its end in one commit of two entries; the default learner, requests of
+${TENANT.dims} values. *Warm*: the process has the tenant's states. *Cold*: it has never met the tenant. *Disk*: tables with their indexes. *Log*:
+PostgreSQL's WAL. µs are CPU.
 
-- **Outcome**: one run, from a ranking of ${TENANT.memories} candidates with ${TENANT.shown} shown to its end in one commit of two entries; the default learner,
-  requests of ${TENANT.dims} values.
-- **Warm**: the process has the tenant's states. **Cold**: it has never met the tenant.
-- **Disk**: tables with their indexes. **Log**: PostgreSQL's WAL.
+${constantsTable(report)}
 
 ## Predicted and measured
 
 ${comparedTable(compared)}
 
-An outcome of the traffic costs \`c · warm + (1 − c) · cold\`, where \`c\` is the measured share of states found in the process: ${plain(cachedShare(report), 2)}
-over the first ${whole(plan.outcomes)} outcomes of a new process. Rates are those of the small server times warm CPU ÷ CPU of the traffic. The traffic
-begins after a checkpoint, and its log has ${whole(costs.traffic.log)} bytes per outcome.
-
-## As it grows
-
-${markdownTable(
-  ["tenants", "MB on disk", "µs to read a tenant's states"],
-  plan.sizes.map((size, place) => [
-    whole(size),
-    whole((disk.totals[place] as number) / 1e6),
-    whole(reads.large[place] as number),
-  ]),
-)}
+An outcome of the traffic costs \`c · warm + (1 − c) · cold\`, with the measured share \`c\` of states found in the process: ${plain(cachedShare(report), 2)} over the first
+${whole(plan.outcomes)} outcomes. Rates are those of the small server times warm CPU ÷ CPU of the traffic. On disk: ${plan.sizes.map((size, place) => `${whole((disk.totals[place] as number) / 1e6)} MB for ${whole(size)} tenants`).join(", ")}.
 
 ## How
 
 - The first eight tenants live through ${TENANT.history} runs by engine and store; the others get copies by SQL in mixed order, and the store verifies
   their digests.
-- Traffic: ${whole(plan.outcomes)} outcomes from ${plan.clients} clients of a new process, tenants by Zipf's law with exponent 1. Then ${plan.rounds} rounds of
+- Traffic: ${whole(plan.outcomes)} outcomes from ${plan.clients} clients of a new process, after a checkpoint, tenants by Zipf's law with exponent 1. Then ${plan.rounds} rounds of
   ${plan.rates.join(", ")} clients, ${plan.duration / 1_000} s each; the middle round.
-- Both servers run side by side, and each measurement of the large one has one of the small one beside it. Clients and servers share
-  ${hardware.cores} cores.
+- Both servers run side by side, each measurement of the large one beside one of the small one, and share ${hardware.cores} cores with the clients.
 - Settings: ${Object.entries(SETTINGS)
     .map(([name, value]) => `\`${name} = ${value}\``)
     .join(", ")}; defaults otherwise.
-- Machine: ${machineText(hardware, versions)}; ${date}.
+
+${originLine("scale", report)}
 `;
 }

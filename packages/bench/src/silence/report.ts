@@ -1,15 +1,5 @@
-import {
-  gainText,
-  interval,
-  machineText,
-  markdownTable,
-  mean,
-  pairedInterval,
-  plain,
-  signed,
-  valueText,
-} from "@qavr/lab";
-import type { Report } from "../report/benchmark.js";
+import { gainText, interval, markdownTable, mean, pairedInterval, signed, valueText } from "@qavr/lab";
+import { originLine, type Report } from "../report/benchmark.js";
 import type { SilenceResult } from "./worker.js";
 
 /** An arm in a world: one number for each seed. */
@@ -22,48 +12,50 @@ export interface SilenceResults {
   readonly rows: readonly SilenceRow[];
 }
 
-/** Each arm beside the first one of its world, which shows all. */
+/** Arms beside the first one of their world, which shows all. */
 export function silenceTable({ rows }: SilenceResults): string {
+  const arms = [...new Set(rows.map(({ arm }) => arm))].slice(1);
   return markdownTable(
-    ["world", "shown", "success, held out", "tokens", "success, online", "tokens, online"],
-    rows.map((row) => {
-      const all = rows.find(({ world }) => world === row.world) as SilenceRow;
-      const cells = (success: "online" | "heldOut", tokens: "onlineTokens" | "heldOutTokens"): string[] =>
-        row === all
-          ? [valueText(interval(row[success])), plain(mean(row[tokens]), 1)]
-          : [
-              gainText(pairedInterval(row[success], all[success])),
-              `${signed(100 * (mean(row[tokens]) / mean(all[tokens]) - 1), 0)} %`,
-            ];
+    ["world", "all shown", ...arms.flatMap((arm) => [`${arm}: held out`, "online", "tokens, %"])],
+    [...Map.groupBy(rows, ({ world }) => world)].map(([world, own]) => {
+      const [all] = own as [SilenceRow];
+      const fewer = (row: SilenceRow, tokens: "onlineTokens" | "heldOutTokens"): string =>
+        signed(100 * (mean(row[tokens]) / mean(all[tokens]) - 1), 0);
       return [
-        row === all ? row.world : "",
-        row.arm,
-        ...cells("heldOut", "heldOutTokens"),
-        ...cells("online", "onlineTokens"),
+        world,
+        valueText(interval(all.heldOut)),
+        ...arms.flatMap((arm) => {
+          const row = own.find((one) => one.arm === arm);
+          if (!row) return ["", "", ""];
+          return [
+            gainText(pairedInterval(row.heldOut, all.heldOut)),
+            gainText(pairedInterval(row.online, all.online)),
+            `${fewer(row, "heldOutTokens")} / ${fewer(row, "onlineTokens")}`,
+          ];
+        }),
       ];
     }),
   );
 }
 
 export function silencePage(report: Report<SilenceResults>): string {
-  const { command, date, seeds } = report;
+  const { seeds } = report;
   return `# Silence
 
 Success and tokens where [\`minWorth: 0.4\`](../reference/engine.md#what-is-left-out) leaves out memories that are not expected to help, beside lists that
-are one memory shorter. The first line of a world shows all: five memories, three in the first two worlds. Other lines are differences
-from it, paired by seed, with 95 % t intervals.
+are one memory shorter: differences from lists that show all (five memories, three in the first two worlds), paired by seed. [Words](README.md#words).
+
+- **It costs** where all memories are right, in sealtools and in the last world, since what it leaves out may be the right one.
+- **It saves nothing** until a memory of the list is known to help, so less after hundreds of runs than after thousands, and where learned
+  effects are small, as on real outcomes.
+- **A shorter list does as well** on held-out requests of the sets with something to learn. It costs more in sealtools, and while it learns.
 
 ${silenceTable(report)}
 
-- **Where it costs**: where all memories are right, in sealtools and in the last world, since what it leaves out may be the right one.
-- **Where a shorter list does as well**: on held-out requests of the sets with something to learn. It costs more in sealtools, and while it learns;
-  \`minWorth\` keeps lists whole until it knows better.
-- **Where it saves nothing**: until a memory of the list is known to help; so after hundreds of runs less than after thousands, and where
-  learned effects are small, as on real outcomes. There tokens are candidates shown.
-- The arms learn from what they show themselves. *Held out*: requests that the stream does not have, after its end.
-- Worlds, sets and streams are those of [learning](learning.md#how) and [real outcomes](real.md#how). 0.4 was chosen on clinc150, hwu64 and sealtools with seeds
-  101 to 104. Tokens are UTF-8 bytes of the texts over four.
+Tokens, held out / online, are UTF-8 bytes of the texts over four; in the first two worlds candidates. Worlds, sets and streams are those of
+[learning](learning.md#how) and [real outcomes](real.md#how), seeds ${seeds[0]} to ${seeds.at(-1)}; each arm learns from what it shows. 0.4 was chosen on
+clinc150, hwu64 and sealtools with seeds 101 to 104.
 
-\`${command}\`, seeds ${seeds[0]} to ${seeds.at(-1)}, ${date}; ${machineText(report.hardware, report.versions)}.
+${originLine("silence", report)}
 `;
 }

@@ -1,8 +1,7 @@
-import { machineText } from "@qavr/lab";
-import type { Report } from "../report/benchmark.js";
-import { measurementTable, missedLine, resultTable } from "../report/speed-tables.js";
+import { originLine, type Report } from "../report/benchmark.js";
+import { missedLine, resultTable } from "../report/speed-tables.js";
 import type { Measurement } from "./measure.js";
-import type { SpeedResult } from "./targets.js";
+import { PARTS, type SpeedResult } from "./targets.js";
 import { INDEX } from "./vector-index.js";
 import { FETCHED, SHOWN, TAUGHT } from "./warm-engine.js";
 
@@ -13,7 +12,10 @@ export interface SpeedResults {
 
 /** The report as a Markdown page; what misses its target comes first. */
 export function reportPage(report: Report<SpeedResults>): string {
-  const { hardware, results, measurements, versions } = report;
+  const { results, measurements } = report;
+  const median = (name: string): string =>
+    (measurements.find((one) => one.name === name) as Measurement).median.toFixed(1);
+  const { scoring, memory, sqlite } = PARTS;
   return `# Speed
 
 ${missedLine(results)}
@@ -22,17 +24,15 @@ ratios; times belong to the machine.
 
 ${resultTable(results)}
 
-${measurementTable(measurements)}
+Medians in µs: query with k = 10: ${median(memory.plain)}, with k = 50: ${median(memory.fetch)}; scoring: ${median(scoring.score)}; fetch 50 + rank: ${median(memory.rank)} (with texts ${median(memory.texts)}, without
+record ${median(memory.unrecorded)}), on SQLite: ${median(sqlite.rank)}; outcome on SQLite, flushed to disk: ${median(sqlite.outcome)}.
 
-## How
-
-- Command: \`${report.command}\`. Raw results: [speed.json](speed.json).
 - Host: hnswlib-node, ${INDEX.count.toLocaleString("en")} vectors of ${INDEX.dims} floats (48 latent directions, 31 clusters, noise; seed ${INDEX.seed}), cosine, M ${INDEX.m},
   efConstruction ${INDEX.efConstruction}, ef ${INDEX.ef}, ${INDEX.queries} queries outside the index; the native search alone.
-- Ranking: the whole of \`engine.rank\` with \`oar@2\`: ${FETCHED} candidates, each with evidence, ${SHOWN} shown, the vector quantised, changed states read again, an
-  episode recorded.
+- Ranking: the whole of \`engine.rank\` with \`oar@2\`: ${FETCHED} candidates with evidence, ${SHOWN} shown, changed states read again, an episode recorded.
 - Outcome: \`engine.report\` on a recorded episode of ${FETCHED} candidates, ${TAUGHT} shown, in memory. With the exposure: \`engine.end\` of an unrecorded
   episode, and the read-ahead for the next ranking.
-- Machine: ${machineText(hardware, versions)}; ${report.date}.
+
+${originLine("speed", report)}
 `;
 }

@@ -1,5 +1,5 @@
-import { machineText, markdownTable, plain, ratioText, whole } from "@qavr/lab";
-import type { Report } from "../report/benchmark.js";
+import { markdownTable, plain, ratioText, whole } from "@qavr/lab";
+import { originLine, type Report } from "../report/benchmark.js";
 import { type Measurement, ratio } from "../speed/measure.js";
 import type { EngineOutcome } from "./engine-outcome.js";
 import { KNOWN, type KnownReads } from "./known.js";
@@ -22,34 +22,24 @@ export interface StoresResults {
 
 export function throughputTable(throughput: readonly Throughput[]): string {
   return markdownTable(
-    ["recorded", "outcomes/s", "ms per commit", "÷ its floor"],
-    throughput.map(({ name, rate, latency, ratio }) => [
-      name,
-      whole(rate),
-      plain(latency, 2),
-      ratio ? ratioText(ratio, 2) : "floor",
-    ]),
+    ["recorded", "outcomes/s", "ms per commit", "floor/s", "÷ floor"],
+    throughput.flatMap(({ name, rate, latency, floor, ratio }) => {
+      const least = throughput.find((one) => one.name === floor);
+      return least && ratio ? [[name, whole(rate), plain(latency, 2), whole(least.rate), ratioText(ratio, 2)]] : [];
+    }),
   );
 }
 
 export function readTable(reads: readonly Measurement[]): string {
   return markdownTable(
-    [`${READ_STATES} states`, "median µs", "p95 µs", "calls"],
-    reads.map(({ name, median, p95, calls }) => [name, whole(median), whole(p95), whole(calls)]),
+    [`${READ_STATES} states`, "median µs", "p95 µs"],
+    reads.map(({ name, median, p95 }) => [name, whole(median), whole(p95)]),
   );
 }
 
 export function knownTable(known: readonly KnownReads[]): string {
-  const { memories: ids, candidates, events, page } = KNOWN;
   return markdownTable(
-    [
-      "store",
-      `ranking of ${candidates}, µs`,
-      `memories() of ${ids} ids, µs`,
-      "÷ ranking",
-      `history() of ${page} of ${whole(events)} events, ms`,
-      "÷ ranking",
-    ],
+    ["store", "ranking, µs", "`memories()`, µs", "÷ ranking", "`history()`, ms", "÷ ranking"],
     known.map(({ store, ranking, memories, history }) => [
       store,
       whole(ranking.median),
@@ -107,11 +97,11 @@ export function lossLines({ throughput, reads }: Pick<StoresResults, "throughput
 }
 
 export function reportPage(report: Report<StoresResults>): string {
-  const { command, date, hardware, versions, rounds, duration, throughput, reads, engine, known, sizes } = report;
+  const { rounds, duration, throughput, reads, engine, known, sizes } = report;
+  const { memories: ids, candidates, events, page } = KNOWN;
   return `# Stores
 
-SQLite and PostgreSQL side by side, in one run of \`${command}\`. The file is faster; the server lets many machines share what they learn.
-Raw results: [stores.json](stores.json).
+SQLite and PostgreSQL side by side. The file is faster; the server lets many machines share what they learn.
 
 ## Where it loses
 
@@ -121,12 +111,12 @@ ${lossLines(report)
 
 ## Recording outcomes
 
-An outcome is ${whole(OUTCOME_BYTES)} bytes, durable when it is acknowledged. \`8 × 10\`: 8 clients, 10 outcomes per commit. The floor is one
-statement that inserts as many bytes, without key, order or state.
+An outcome is ${whole(OUTCOME_BYTES)} bytes, durable when it is acknowledged. \`8 × 10\`: 8 clients, 10 outcomes per commit. The floor is one bare insert
+of as many bytes, without key, order or state.
 
 ${throughputTable(throughput)}
 
-The engine with the default learner, 300 memories and one caller that reports outcomes of recorded runs, one after the other:
+With the default learner, 300 memories and one caller, outcomes of recorded runs:
 
 ${engineTable(engine)}
 
@@ -137,7 +127,7 @@ changed; within a staleness it is not asked.
 
 ${readTable(reads)}
 
-What is known of memories, and the events that led to it, beside an unrecorded ranking whose states are cached:
+\`memories()\` of ${ids} ids and \`history()\` of ${page} of ${whole(events)} events, beside an unrecorded, cached ranking of ${candidates}:
 
 ${knownTable(known)}
 
@@ -151,11 +141,12 @@ of the database server.
 ## How
 
 - Outcome: an entry of ${OUTCOME.payload} bytes, the states of ${OUTCOME.shown} of ${whole(RECORDED_MEMORIES)} memories (${whole(OUTCOME.memory)} bytes each), the episode, the collection and the
-  counts, read and written again: sizes of the default learner.
+  counts: sizes of the default learner.
 - Throughput: ${rounds} rounds of ${plain(duration / 1_000, 1)} s per case; the middle round, and ratios per round with their 95 % interval. All clients share one
   process on two cores, which cannot show the limits of a larger server.
-- Servers: PostgreSQL on the same machine, over the loopback, with its own defaults; SQLite with \`synchronous\` full. A network adds its round
-  trip: two or three per commit of a sole writer, four to six among several, one per retrieval without staleness.
-- Machine: ${machineText(hardware, versions)}; ${date}.
+- PostgreSQL on the same machine, with its own defaults; SQLite with \`synchronous\` full. A network adds its round trip: two or three per commit of a
+  sole writer, four to six among several, one per retrieval without staleness.
+
+${originLine("stores", report)}
 `;
 }
