@@ -92,7 +92,7 @@ ${waysTable(report)}
 
 ## Predicted and measured
 
-CPU of all servers per outcome: ${whole(plan.calibrated)} tenants and ${plan.fewWorkers} workers predict ${whole(plan.tenants)} tenants and ${plan.workers} workers.
+µs are CPU of all servers per outcome. ${whole(plan.calibrated)} tenants and ${plan.fewWorkers} workers predict ${whole(plan.tenants)} tenants and ${plan.workers} workers.
 
 ${comparedTable(compared)}
 

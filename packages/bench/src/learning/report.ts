@@ -115,7 +115,7 @@ function successTable(comparisons: Comparisons): string {
         rowName(row),
         ...sets.map((set) => valueOrGain(comparisons.find(row, set, "main"), "success")),
         average === undefined ? "" : signed(average),
-        times === undefined ? "" : `${plain(times, 1)} ×`,
+        times === undefined ? "" : plain(times, 1),
       ];
     }),
   );
@@ -139,21 +139,18 @@ function measureSection(comparisons: Comparisons): string {
       ...sets.map((set) => valueOrGain(comparisons.find(row, set, "main"), measure)),
     ]),
   );
-  const early = rows.slice(1).map((row, place) => [
-    place === 0 ? "success after 100 / 300 / 1,000 runs" : "",
-    rowName(row),
-    ...sets.map((set) =>
-      (comparisons.find(row, set, "main")?.curve("success") ?? [])
-        .filter(({ runs }) => [100, 300, 1000].includes(runs))
-        .map(({ gain }) => signed(gain.mean))
-        .join(" / "),
-    ),
-  ]);
+  const early = sets.map((set) =>
+    (comparisons.find(DEFAULT_ROW, set, "main")?.curve("success") ?? [])
+      .filter(({ runs }) => [100, 300, 1000].includes(runs))
+      .map(({ gain }) => signed(gain.mean))
+      .join(" / "),
+  );
+  const last = ["success after 100 / 300 / 1,000 runs", rowName(DEFAULT_ROW), ...early];
   return `## Other measures
 
 The best other row by mean success stands for the rest.
 
-${markdownTable(["measure", "row", ...sets.map(marked)], [...lines, ...early])}`;
+${markdownTable(["measure", "row", ...sets.map(marked)], [...lines, last])}`;
 }
 
 /** The formula, the best other learner, the predecessor and the default. */

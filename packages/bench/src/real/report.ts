@@ -1,17 +1,10 @@
 import { gainText, type Interval, markdownTable, mean, pairedInterval, plain, signed } from "@qavr/lab";
+import { BASELINE_ROW, DEFAULT_ROW, PREDECESSOR_ROW, REFERENCE_ROW } from "../learning/rows.js";
 import { originLine, type Report } from "../report/benchmark.js";
 import { COLUMNS, type Column } from "./columns.js";
 import { REAL_SETS } from "./real-sets.js";
 import type { Success } from "./trial.js";
 import type { RealResult } from "./worker.js";
-
-/** The row of the engine's default learner. */
-export const DEFAULT_ROW = "oar";
-const BASELINE_ROW = "similarity";
-const MEASURES = [
-  ["online", "online"],
-  ["heldOut", "held out"],
-] as const;
 
 /** Successes of one row (or reference) on one column, one per seed. */
 export interface ColumnResult {
@@ -63,24 +56,50 @@ function lead(all: RealResults, column: string, control: string): Interval {
   return pairedInterval(both(all, column, DEFAULT_ROW), both(all, column, control));
 }
 
-const named = (row: string): string => (row === DEFAULT_ROW ? `**${row}**` : row);
 const average = (of: readonly number[]): string => (of.length > 0 ? plain(mean(of)) : "");
 
-/** Rows by columns, with the mean of all columns: of both measures, then of each. */
-function successTable(all: RealResults): string {
-  const rows = rowsOf(all, false);
-  const overall = (of: (column: string, row: string) => readonly number[]): readonly string[] =>
-    rows.map((row) => plain(mean(COLUMNS.map(({ name }) => mean(of(name, row))))));
+/** Rows with their means over the columns, and the default's lead: in the mean, and where it is least. */
+function learnerTable(all: RealResults): string {
+  const overall = (row: string, measure: keyof Success): string =>
+    plain(mean(COLUMNS.map(({ name }) => mean(values(all, name, row, measure)))));
+  const compared = new Map(leads(all).map((one) => [one.row, one]));
   return markdownTable(
-    ["", ...rows.map(named)],
-    [
-      ...COLUMNS.map(({ name }) => [name, ...rows.map((row) => average(both(all, name, row)))]),
-      ["mean", ...overall((column, row) => both(all, column, row))],
-      ...MEASURES.map(([measure, name]) => [
-        `mean, ${name}`,
-        ...overall((column, row) => values(all, column, row, measure)),
-      ]),
-    ],
+    ["", "online", "held out", "lead of the default", `behind in, of ${COLUMNS.length}`, "most behind in"],
+    rowsOf(all, false).map((row) => {
+      const one = compared.get(row);
+      const isBehind = one && one.ahead < COLUMNS.length && one.worst.lead.mean <= -0.0005;
+      return [
+        row === DEFAULT_ROW ? `**${row}**` : row,
+        overall(row, "online"),
+        overall(row, "heldOut"),
+        one ? signed(one.mean) : "",
+        one ? String(COLUMNS.length - one.ahead) : "",
+        isBehind ? `${one.worst.column}: ${gainText(one.worst.lead)}` : "",
+      ];
+    }),
+  );
+}
+
+/** Columns by the rows that matter most, with the best of the others. */
+function columnTable(all: RealResults): string {
+  const named = [BASELINE_ROW, REFERENCE_ROW, PREDECESSOR_ROW, DEFAULT_ROW];
+  const others = rowsOf(all, false).filter((row) => !named.includes(row));
+  const success = (column: string, row: string): string => average(both(all, column, row));
+  return markdownTable(
+    ["", BASELINE_ROW, REFERENCE_ROW, "best other", PREDECESSOR_ROW, `**${DEFAULT_ROW}**`],
+    COLUMNS.map(({ name }) => {
+      const best = others
+        .map((row) => ({ row, value: mean(both(all, name, row)) }))
+        .reduce<{ row: string; value: number } | undefined>((a, b) => (a && a.value >= b.value ? a : b), undefined);
+      return [
+        name,
+        success(name, BASELINE_ROW),
+        success(name, REFERENCE_ROW),
+        best ? `${plain(best.value)} \`${best.row}\`` : "",
+        success(name, PREDECESSOR_ROW),
+        success(name, DEFAULT_ROW),
+      ];
+    }),
   );
 }
 
@@ -119,18 +138,11 @@ function leads(
 }
 
 export function realSummary(all: RealResults): string {
-  return [
-    successTable(all),
-    referenceTable(all),
-    ...leads(all).map(
-      ({ row, ahead, mean: by }) => `${DEFAULT_ROW} − ${row}: ${signed(by)}, ahead in ${ahead} of ${COLUMNS.length}`,
-    ),
-  ].join("\n");
+  return [learnerTable(all), columnTable(all), referenceTable(all)].join("\n\n");
 }
 
 export function realPage(all: Report<RealResults>): string {
-  const compared = leads(all);
-  const behind = compared.filter((one) => one.mean < 0);
+  const behind = leads(all).filter((one) => one.mean < 0);
   const harmed = COLUMNS.filter(({ name }) => lead(all, name, BASELINE_ROW).mean < 0);
   return `# Real outcomes
 
@@ -141,31 +153,22 @@ existed. The engine ranks, and learns the outcome of what it showed; no outcome 
 
 ${behind.length > 0 ? `- Behind in the mean of all columns: ${behind.map((one) => `\`${one.row}\` by ${plain(-one.mean)}`).join(", ")}.` : "- No row is ahead of it in the mean of all columns."}
 ${harmed.length > 0 ? `- Worse than similarity: ${harmed.map(({ name }) => `${name} ${gainText(lead(all, name, BASELINE_ROW))}`).join("; ")}.` : "- Worse than similarity: nowhere."}
-- In single columns others are ahead. Differences are the default minus the other row, with 95 % t intervals.
+- In single columns others are ahead: the last two columns.
 
-${markdownTable(
-  ["other row", "mean difference", `behind in, of ${COLUMNS.length}`, "most behind in"],
-  compared.map((one) => {
-    const isBehind = one.ahead < COLUMNS.length && one.worst.lead.mean <= -0.0005;
-    return [
-      one.row,
-      signed(one.mean),
-      String(COLUMNS.length - one.ahead),
-      isBehind ? `${one.worst.column}: ${gainText(one.worst.lead)}` : "",
-    ];
-  }),
-)}
+${learnerTable(all)}
 
-## Success
+*Online*: the mean outcome of what was shown while it learns, over 70 % of the requests, once each. *Held out*: on the other 30 %, after the stream,
+without learning. Leads are in the mean of both, paired by seed, with 95 % t intervals.
 
-Mean outcome of what was shown: the mean of *online*, over 70 % of the requests, once each, while it learns, and *held out*, on the other 30 %,
-after the stream, without learning.
+## By column
 
-${successTable(all)}
+The mean of online and held-out success.
+
+${columnTable(all)}
 
 ## References
 
-Held out. They know more than a learner can, except \`uniform\`. *best single* and *best per category*: the candidate with the best mean over
+Held-out success. They know more than a learner can, except \`uniform\`. *best single* and *best per category*: the candidate with the best mean over
 the same requests, in hindsight. *nearest neighbours*: outcomes of all candidates of the stream are known. *oracle*: the best candidate of each
 request; where answers were sampled, much of it is luck.
 
@@ -173,7 +176,7 @@ ${referenceTable(all)}
 
 ## How
 
-- One random order of the requests for each of the seeds ${all.seeds.join(", ")}; differences are paired by seed. Request vectors are LSA-256 of the texts. With
+- One random order of the requests for each of the seeds ${all.seeds.join(", ")}. Request vectors are LSA-256 of the texts. With
   k = 3 the run uses one of the three shown, drawn evenly: its outcome is the reward, the mean of the three is the success.
 - Similarities of the host. *given*: the set's own; *noise*: N(0.5, 0.1) per request and candidate; *fixed*: one wrong order for all requests;
   *constant*: 0.5.

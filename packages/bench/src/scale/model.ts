@@ -71,7 +71,7 @@ export function compare(results: ScaleResults): readonly Compared[] {
     ...rates.map((rate) =>
       row(
         `outcomes per second, ${rate.clients} ${rate.clients === 1 ? "client" : "clients"}`,
-        "1/s",
+        "",
         median(rate.small) * slower,
         median(rate.large),
       ),

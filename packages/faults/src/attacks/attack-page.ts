@@ -20,24 +20,27 @@ export interface AttackReport {
   readonly rows: readonly AttackRow[];
 }
 
+const worstOf = ({ seeds }: AttackRow): AttackResult => seeds.reduce((a, b) => (b.worst > a.worst ? b : a));
+
 /** The worst of the seeds, as a cell: bold where the promise does not hold. */
-export function attackCell({ seeds }: AttackRow): string {
-  const worst = seeds.reduce((a, b) => (b.worst > a.worst ? b : a));
-  const text = `${plain(worst.worst, 2)} ${worst.unit}`;
-  return seeds.every(({ held }) => held) ? text : `**${text}**`;
+export function attackCell(row: AttackRow): string {
+  const text = plain(worstOf(row).worst, 2);
+  return row.seeds.every(({ held }) => held) ? text : `**${text}**`;
 }
 
 const byNumber = (a: string, b: string): number => Number(a.slice(1)) - Number(b.slice(1));
 
 export function attackTable(rows: readonly AttackRow[]): string {
   // A threat may have several promises, each under a title of its own.
-  const titles = [...new Map(rows.map(({ title, attack }) => [title, attack]))].sort(([, a], [, b]) => byNumber(a, b));
+  const titles = [...Map.groupBy(rows, ({ title }) => title)].sort(([, [a]], [, [b]]) =>
+    byNumber((a as AttackRow).attack, (b as AttackRow).attack),
+  );
   return markdownTable(
     ["attack", ...LAYERS.map(({ name }) => name)],
-    titles.map(([title, attack]) => [
-      `${attack} ${title}`,
-      ...rows.filter((row) => row.title === title).map(attackCell),
-    ]),
+    titles.map(([title, own]) => {
+      const [first] = own as [AttackRow];
+      return [`${first.attack} ${title} (${worstOf(first).unit})`, ...own.map(attackCell)];
+    }),
   );
 }
 
@@ -51,6 +54,6 @@ ${size.fakes.toLocaleString("en")} outcomes of one source, ${size.sybils} made-u
 
 ${attackTable(rows)}
 
-Command: \`${command}\`. Raw results: [attacks.json](attacks.json). The promises: [threat model](../explanation/threat-model.md#what-is-promised-about-lies).
+\`${command}\`. Raw results: [attacks.json](attacks.json). The promises: [threat model](../explanation/threat-model.md#what-is-promised-about-lies).
 `;
 }

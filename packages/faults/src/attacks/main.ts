@@ -15,19 +15,22 @@ const ALL = [...ATTACKS, MANIPULATED_STREAM, RECOVERY_AFTER_MANIPULATION];
 const HELP = `${COMMAND}              every attack against every layer; writes docs/benchmarks/attacks.* (a few minutes)
 ${COMMAND} --only S6    only that threat's; the other rows stay as they were written before
 ${COMMAND} --quick      small worlds, one seed; nothing is written
+${COMMAND} --render     writes the page again, from the stored results
 ${COMMAND} --help       this page
 `;
 
 async function main(): Promise<void> {
-  const { quick, only, help } = parseFlags(COMMAND, process.argv.slice(2), {
+  const { quick, only, render, help } = parseFlags(COMMAND, process.argv.slice(2), {
     quick: { type: "boolean" },
     only: { type: "string" },
+    render: { type: "boolean" },
     help: { type: "boolean" },
   });
   if (help) {
     process.stdout.write(HELP);
     return;
   }
+  if (render) return writePage(await read());
   const attacks = ALL.filter(({ id }) => only === undefined || id === only);
   if (attacks.length === 0) throw new UsageError(`There is no attack ${only}. See ${COMMAND} --help.`);
   const size = quick ? QUICK : FULL;
@@ -49,13 +52,21 @@ async function main(): Promise<void> {
   const earlier = only === undefined ? [] : await rowsBefore(only);
   const report = { command: COMMAND, seeds: SEEDS, size, rows: [...earlier, ...rows] };
   await writeFile(`${DOCS}attacks.json`, `${JSON.stringify(report, undefined, 2)}\n`);
-  await writeFile(`${DOCS}attacks.md`, attackPage(report));
+  await writePage(report);
 }
 
 /** Earlier results of all other threats. */
 async function rowsBefore(only: string): Promise<readonly AttackRow[]> {
-  const { rows } = JSON.parse(await readFile(`${DOCS}attacks.json`, "utf8")) as AttackReport;
+  const { rows } = await read();
   return rows.filter(({ attack }) => attack !== only);
+}
+
+async function read(): Promise<AttackReport> {
+  return JSON.parse(await readFile(`${DOCS}attacks.json`, "utf8")) as AttackReport;
+}
+
+function writePage(report: AttackReport): Promise<void> {
+  return writeFile(`${DOCS}attacks.md`, attackPage(report));
 }
 
 await runCommand(main);

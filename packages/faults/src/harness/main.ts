@@ -10,13 +10,14 @@ import { type HarnessReport, type Report, reportPage } from "./report-page.js";
 
 const DOCS = fileURLToPath(new URL("../../../../docs/benchmarks/", import.meta.url));
 
-const HELP = `pnpm faults [--quick | --full] [--only <name>]… [--update] [--seed <n>]
+const HELP = `pnpm faults [--quick | --full] [--only <name>]… [--update] [--seed <n>] [--render]
 
   --quick        a subset of everything, in a few minutes; writes nothing
   --full         also what takes hours: maintenance of a ledger of 100,000 outcomes
   --only <name>  one harness: ${HARNESSES.map(({ name }) => `"${name}"`).join(", ")}; writes nothing
   --update       with --only: puts what came of it in the place of that harness's earlier results
   --seed <n>     one simulated history, and what it broke
+  --render       writes the page again, from the stored results
 `;
 
 async function main(): Promise<void> {
@@ -26,6 +27,7 @@ async function main(): Promise<void> {
     update = false,
     only = [],
     seed,
+    render = false,
     help = false,
   } = parseFlags("pnpm faults", process.argv.slice(2), {
     quick: { type: "boolean" },
@@ -33,9 +35,11 @@ async function main(): Promise<void> {
     update: { type: "boolean" },
     only: { type: "string", multiple: true },
     seed: { type: "string" },
+    render: { type: "boolean" },
     help: { type: "boolean" },
   });
   if (help) return void process.stdout.write(HELP);
+  if (render) return writePage(JSON.parse(await readFile(`${DOCS}reliability.json`, "utf8")) as Report);
   if (seed !== undefined) {
     const simulated = await simulate(Number(seed));
     process.stdout.write(`${JSON.stringify(simulated, undefined, 2)}\n`);
@@ -95,7 +99,11 @@ async function write(reports: readonly HarnessReport[]): Promise<void> {
   const versions = { ...installedVersions(import.meta.url), PostgreSQL: await serverVersion() };
   const report: Report = { command: "pnpm faults", machine: machine(), versions, reports };
   await writeFile(`${DOCS}reliability.json`, `${JSON.stringify(report, undefined, 2)}\n`);
-  await writeFile(`${DOCS}reliability.md`, reportPage(report));
+  await writePage(report);
+}
+
+function writePage(report: Report): Promise<void> {
+  return writeFile(`${DOCS}reliability.md`, reportPage(report));
 }
 
 await runCommand(main);

@@ -1,4 +1,4 @@
-import { type Machine, markdownTable } from "@qavr/lab";
+import type { Machine } from "@qavr/lab";
 import type { CheckResult } from "./check.js";
 
 /** Results of one harness. */
@@ -25,31 +25,35 @@ export interface Report {
 export function reportPage({ command, machine, versions, reports }: Report): string {
   const results = reports.flatMap((report) => report.results);
   const broken = results.filter(({ held }) => !held);
-  const row = ({ promise, what, tried, seen, held }: CheckResult): string[] => [
-    promise,
-    what,
-    tried,
-    held ? seen : `**${seen}**`,
-  ];
   const mutants = results.filter(({ mutant }) => mutant);
-  const head = ["promise", "fault", "how much", "result"];
   const skipped = reports.flatMap(({ harness, obstacle }) => (obstacle ? [`- ${harness}: ${obstacle}`] : []));
   const minutes = Math.round(reports.reduce((sum, { seconds }) => sum + seconds, 0) / 60);
   const days = reports.map(({ measured }) => measured.slice(0, 10)).sort();
+  const installed = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return `# Reliability
 
-Deliberate faults and their results. ${broken.length === 0 ? "No promise was broken." : `**${broken.length} broken**, in bold.`}
-The promises by number: [threat model](../explanation/threat-model.md#what-is-promised-about-faults).
+Deliberate faults and their results. ${broken.length === 0 ? "No promise was broken." : `**${broken.length} broken**, first and in bold.`}
+A line has the number of its [promise](../explanation/threat-model.md#what-is-promised-about-faults), the fault, how often it was tried, and after the arrow
+what was measured. Counts of what must not happen are left out where they are 0: none lost, none counted twice.
 
-${markdownTable(head, results.filter(({ mutant }) => !mutant).map(row))}
+${[...broken, ...results.filter(({ held, mutant }) => held && !mutant)].map(resultLine).join("\n")}
 
-Mutants that the harnesses must find: ${mutants.length}, found: ${mutants.filter(({ held }) => held).length}. The raw results name each.
+Mutants that the harnesses must find: ${mutants.length}, found: ${mutants.filter(({ held }) => held).length}.
 ${skipped.length === 0 ? "" : `\nNot run on this machine:\n\n${skipped.join("\n")}\n`}
-Command: \`${command}\`, ${minutes} minutes; \`${command} --only <harness> --update\` measures one anew, \`${command} --seed <n>\` repeats one
-simulated history. Measured ${days[0]} to ${days.at(-1)}; ${machine.cores} cores of ${machine.cpu}; ${Object.entries(
-    versions,
-  )
-    .map(([name, version]) => `${name} ${version}`)
-    .join(", ")}. Raw results: [reliability.json](reliability.json).
+\`${command}\`, ${minutes} minutes; \`${command} --only <harness> --update\` measures one anew, \`${command} --seed <n>\` repeats one simulated
+history. ${days[0]} to ${days.at(-1)}; ${machine.cores} cores of ${machine.cpu}; ${installed.join(", ")}. Raw results: [reliability.json](reliability.json).
 `;
+}
+
+function resultLine({ promise, what, tried, seen, held }: CheckResult): string {
+  const line = `- ${promise} ${what}: ${tried}`;
+  if (!held) return `${line} → **${seen}**`;
+  const measured = withoutZeros(seen);
+  return /[1-9]/.test(measured) ? `${line} → ${measured}` : line;
+}
+
+/** What is left of a result that held: "0 lost" and the like say no more than the promise. */
+function withoutZeros(seen: string): string {
+  const parts = seen.split(/(?<=[,;]) /).filter((part) => !part.startsWith("0 "));
+  return parts.join(" ").replace(/[,;]$/, "");
 }
