@@ -2,14 +2,12 @@ import { SHARED_LOG_CODES } from "@qavr/core/adapter";
 
 /** Codes of this adapter alone. */
 const OWN_CODES = {
-  NO_OUTCOME_TRACKING: "Memories were retrieved outside any tracked run, so nothing can be learned from how it ends.",
+  NO_OUTCOME_TRACKING: "Memories were retrieved outside any tracked run, so nothing is learned from them.",
   MEMORIES_UNAVAILABLE: "An agent's memories could not be retrieved; it went on without them.",
   FEEDBACK_REFUSED: "A feedback of LangSmith cannot be used.",
-  REFLECTION_FAILED:
-    "A reflection on a run failed, or its answer was malformed; what it would have taught is not recorded.",
+  REFLECTION_FAILED: "A reflection on a run failed, or its answer was malformed; nothing is recorded of it.",
   REFLECTION_SKIPPED: "Too many reflections were under way; a run was not reflected on.",
-  SEARCH_NOT_ATTRIBUTED:
-    "A QavrStore was searched directly, which ranks and records nothing, so nothing is learned from it.",
+  SEARCH_NOT_ATTRIBUTED: "A QavrStore was searched directly, which ranks, records and teaches nothing.",
 } as const;
 
 /** A code that only this adapter logs. */

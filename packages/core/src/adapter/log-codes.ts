@@ -4,8 +4,7 @@ import { QavrError } from "../errors/qavr-error.js";
 /** Codes that every adapter logs, each with the sentence of docs/reference/log-codes.md. */
 export const SHARED_LOG_CODES = {
   RANKING_FAILED: "Ranking failed; the host's own first results were returned.",
-  EVALUATE_FAILED:
-    "The evaluate function threw or returned something that is no verdict; the run counts as not judged.",
+  EVALUATE_FAILED: "The evaluate function threw or returned no verdict; the run is not judged.",
   OUTCOME_NOT_RECORDED: "The end of a run could not be recorded.",
   STORE_UNUSABLE: "The store cannot be opened, so nothing is learned.",
   NOTHING_TO_CHOOSE_FROM: "Searches find no more memories than are shown, so learning can only reorder them.",
@@ -14,7 +13,7 @@ export const SHARED_LOG_CODES = {
   IDS_CHANGE: "The same texts come under new ids, so evidence does not add up.",
   REWARDS_EQUAL: "The latest rewards are all the same, so no memory can be told from another.",
   SIMILARITIES_TIED: "In most retrievals all candidates were equally similar.",
-  EPISODE_NOT_RESUMED: "An interrupted run's episode could not be reopened; the resumed run starts a new one.",
+  EPISODE_NOT_RESUMED: "An interrupted run's episode could not be reopened; the resumed run has a new one.",
 } as const;
 
 /** A code that every adapter logs. */
