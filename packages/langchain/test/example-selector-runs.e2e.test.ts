@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { BaseExampleSelector } from "@langchain/core/example_selectors";
 import {
@@ -137,6 +138,28 @@ describe.each([
       await expectOwnExamples(memory, results, each);
     });
   });
+});
+
+it("runs are credited with their own examples where LangChain's context is left with all that was entered in it", async () => {
+  const context: unknown = Reflect.get(globalThis, LANGCHAIN_CONTEXT);
+  // Deno's storages are left in this way, Node's are not.
+  const denos = new AsyncLocalStorage();
+  const run = denos.run.bind(denos);
+  denos.run = (store: unknown, work: () => unknown) => AsyncLocalStorage.snapshot()(() => run(store, work));
+  Reflect.set(globalThis, LANGCHAIN_CONTEXT, denos);
+  try {
+    const { memory } = await bench();
+    const chain = memory.track(fewShot(memory.exampleSelector(new FreshExamples(), { k: 1 })).pipe(model()));
+    const configs = RUNS.map((run) => ({ runId: runId(run), metadata: { run } }));
+    const results = await invoked(
+      chain,
+      RUNS.map(() => INPUT),
+      configs,
+    );
+    await expectOwnExamples(memory, results);
+  } finally {
+    Reflect.set(globalThis, LANGCHAIN_CONTEXT, context);
+  }
 });
 
 /** Passes the text of a prompt on, after it has failed once for each run. */

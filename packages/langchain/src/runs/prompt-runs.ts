@@ -60,8 +60,8 @@ export function createPromptRuns(runs: RunTree): PromptRuns {
         "The installed @langchain/core starts prompts in another asynchronous context than their callers'",
       );
     },
-    // LangChain reads this at the start of each chain, in the asynchronous context in which the chain goes on. The methods of a handler
-    // are called in one that is left again.
+    // LangChain reads this at the start of each chain, in the asynchronous context in which the chain goes on. It calls the methods of a
+    // handler inside a storage of its own, and Deno leaves that together with all that was entered in it.
     watch: (handler) =>
       Object.defineProperty(handler, "ignoreChain", {
         get: () => {
