@@ -24,8 +24,8 @@ export function adapterPage(report: Report<AdapterResults>): string {
   const run = (setting: Setting): string => costOf(setting, CONTENDERS.learnedSqlite, "run").value.mean.toFixed(2);
   return `# The LangChain adapter's overhead
 
-**${targets.filter(misses).length} of ${targets.length} aims are missed**, in bold. A tracked run of a memory that has learned, with the default store, takes ${run(instant)} times as long as one of
-the plain retriever, and ${run(delayed)} times with a model call of ${delayed.delay} ms.
+**${targets.filter(misses).length} of ${targets.length} aims are missed**, in bold. A tracked run of a learned memory with the default store takes ${run(instant)} times as long as with the plain
+retriever, and ${run(delayed)} times with a model call of ${delayed.delay} ms.
 
 ## Beside the plain retriever
 
@@ -44,13 +44,11 @@ The outcome handler beside one that does nothing, in runs that retrieve nothing:
 
 ${handlerTable(handler)}
 
-- All retrievers run side by side in one process: every turn runs each once in random order, each on its own query. Medians; intervals
-  over rounds.
+- Every turn runs each retriever once in random order, each on its own query. Medians; intervals over rounds.
 - Store: LangChain's HNSWLib, ${DOCUMENTS.count.toLocaleString("en")} documents, vectors of ${DOCUMENTS.dims} floats, ef ${DOCUMENTS.ef}. A model call is a look-up and the delay: one for a query, one
   for the ${FILTERED} documents that the filter compares, one for the chat model's three queries.
-- qavr: \`memory.retriever(store, { k: ${RETURNED} })\` in a tracked run. *Learned*: every candidate has evidence, and every run teaches. *Nothing learned*:
-  runs end without a verdict.
-- The handler that does nothing receives the same calls as the outcome handler: LangChain's own cost of any handler, such as a tracer.
+- *Learned*: every candidate has evidence, and every run teaches. *Nothing learned*: runs end without a verdict.
+- The handler that does nothing shows LangChain's own cost of any handler, such as a tracer.
 
 ${originLine("adapter", report)}
 `;

@@ -55,8 +55,8 @@ export function reportPage(report: Report<BusyResults>): string {
   const [read, widest] = [reads[0], reads.at(-1)] as [MergedRead, MergedRead];
   return `# One busy namespace
 
-One transaction at a time writes to a namespace. Two ways beyond: more outcomes per commit, and sub-ledgers whose statistics are merged for each ranking.
-What follows from it: [decision](../decisions/2026-11-25-one-busy-namespace.md).
+One transaction at a time writes to a namespace. Two ways beyond: more outcomes per commit, and sub-ledgers whose statistics are merged for each ranking
+([decision](../decisions/2026-11-25-one-busy-namespace.md)).
 
 ## Where it loses
 
@@ -66,23 +66,21 @@ What follows from it: [decision](../decisions/2026-11-25-one-busy-namespace.md).
 
 ## More outcomes per commit
 
-Runs are ranked first; then so many outcomes are recorded at once, in one commit. µs are CPU per outcome, of the application unless the head says
-server; fold and write take turns under the lock, so their sum gives the most there can be. A busy machine measures less.
+*Waiting* outcomes of ranked runs are recorded at once, in one commit. µs are CPU per outcome, of the application or the server; fold and write take
+turns under the lock, so their sum gives the most there can be. A busy machine measures less.
 
 ${batchTable(report)}
 
 ## Sub-ledgers
 
-CPU of a ranking that reads the states of ${BUSY.read} memories from every sub-ledger, none cached; and held-out success where runs teach the sub-ledgers in
-turn, as a difference from one ledger, over ${plan.sets.length} sets × ${plan.seeds.length} seeds of ${whole(plan.runs)} simulated runs. *Mean*: of Gaussians, weighted by precision. *Sum*: of
-what each has added to the prior.
+CPU of a ranking that reads ${BUSY.read} states from every sub-ledger, none cached; and held-out success where runs teach the sub-ledgers in turn, less that of one
+ledger, over ${plan.sets.length} sets × ${plan.seeds.length} seeds of ${whole(plan.runs)} simulated runs. *Mean*: of Gaussians, weighted by precision. *Sum*: of what each has added to the prior.
 
 ${ledgersTable(report)}
 
-- PostgreSQL without autovacuum on the same machine, the real engine and store, the default learner, ${BUSY.memories} memories, requests of ${BUSY.dims}
-  values, ${BUSY.candidates} candidates, ${BUSY.shown} shown; ${plan.rounds} rounds of ${whole(plan.outcomes)} outcomes, the middle rate.
-- Worlds: ${plan.sets.join(", ")} of [learning](learning.md#how), seeds ${plan.seeds[0]} to ${plan.seeds.at(-1)}. One sub-ledger ranks exactly as the default
-  learner.
+- PostgreSQL without autovacuum on the same machine, the default learner, ${BUSY.memories} memories, requests of ${BUSY.dims} values, ${BUSY.candidates} candidates, ${BUSY.shown} shown; the
+  middle of ${plan.rounds} rounds of ${whole(plan.outcomes)} outcomes.
+- Worlds: ${plan.sets.join(", ")} of [learning](learning.md#how), seeds ${plan.seeds[0]} to ${plan.seeds.at(-1)}.
 
 ${originLine("busy", report)}
 `;

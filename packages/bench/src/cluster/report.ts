@@ -70,13 +70,13 @@ export function reportPage(report: Report<ClusterResults>): string {
     plain(small[way].warm.servers / small.plain.warm.servers, 1);
   return `# Cluster
 
-One plain PostgreSQL server, two of them behind a [routed store](../how-to/tenants.md#spread-them-over-several-stores), and [Citus clusters](../how-to/citus.md) of ${plan.fewWorkers} and
-${plan.workers} workers, by the real engine and store, in one run.
+One plain PostgreSQL server, two behind a [routed store](../how-to/tenants.md#spread-them-over-several-stores), and [Citus clusters](../how-to/citus.md) of ${plan.fewWorkers} and
+${plan.workers} workers.
 
 ## Where it loses
 
-- A cluster costs more CPU per outcome than a plain server: ${more("own")} times at the worker that has the namespace, ${more("turn")} times at all workers in turn,
-  ${more("coordinator")} times by the coordinator. It buys size, not speed. Several plain servers behind a routed store cost ${plain(small.routed.warm.servers / small.plain.warm.servers, 2)} times.
+- A cluster costs ${more("own")} times the CPU per outcome of a plain server at the worker that has the namespace, ${more("turn")} times at all workers in turn, ${more("coordinator")} times
+  by the coordinator. It buys size, not speed. Several plain servers cost ${plain(small.routed.warm.servers / small.plain.warm.servers, 2)} times.
 ${[
   `- Of ${compared.length} predictions ${compared.filter(isWithin).length} are within ${TOLERANCE * 100} %.`,
   ...missed.map((line) => `  - ${line}`),
@@ -84,9 +84,9 @@ ${[
 
 ## CPU and messages
 
-CPU of all servers per [outcome](scale.md#costs-on-the-small-server), and its ratio to one plain server in brackets; messages between nodes per commit
-with its read of unknown states. ${MANY} callers of one tenant share commits. *With the lock*: the first commit of a process to a namespace, and each one
-where several processes write. A URL of all nodes leads to the worker that has the namespace.
+CPU of all servers per [outcome](scale.md#costs-on-the-small-server), in brackets ÷ one plain server; messages between nodes per commit. ${MANY} callers of one
+tenant share commits. *With the lock*: the first commit of a process to a namespace, and all where several processes write. A URL of all nodes
+leads to the worker that has the namespace.
 
 ${waysTable(report)}
 
@@ -96,25 +96,24 @@ ${waysTable(report)}
 
 ${comparedTable(compared)}
 
-Traffic as in [scale](scale.md#predicted-and-measured), with a share of ${plain(cachedShare(report), 2)} of states found. In turn, one of the workers has the namespace. An outcome of a commit
-of k costs \`a + b / k\`, from one and ${MANY} callers; k was ${plain(small.plain.together.perCommit, 1)} and ${plain(small.own.together.perCommit, 1)} with ${MANY} callers of the plain server and of the worker, ${plain(report.large.plain.few.perCommit, 1)} and ${plain(report.large.own.few.perCommit, 1)} with ${FEW}.
+Traffic as in [scale](scale.md#predicted-and-measured), with a share of ${plain(cachedShare(report), 2)} of states found. An outcome of a commit of k costs \`a + b / k\`, from one and ${MANY} callers;
+k was ${plain(small.plain.together.perCommit, 1)} (worker: ${plain(small.own.together.perCommit, 1)}) with ${MANY} callers, ${plain(report.large.plain.few.perCommit, 1)} (${plain(report.large.own.few.perCommit, 1)}) with ${FEW}.
 
 ## A large deployment
 
-Calculated, never run, in outcomes per second: [costs of a plain server](scale.md#costs-on-the-small-server) times the ratios above, nothing cached. ${whole(DEPLOYMENT.tenants)} tenants,
-a billion memories, runs kept whole for ${DEPLOYMENT.wholeDays} days and then as keys, of ${whole(keyBytes)} bytes each, for the rest of a year. A server has 16 cores, 16 TB and 200 MB/s of
-log, of which 50, 70 and 100 % may be in use. Bold: less than ${whole(DEPLOYMENT.outcomes)}.
+Calculated, never run: outcomes per second, from [costs of a plain server](scale.md#costs-on-the-small-server) times the ratios above, nothing cached. ${whole(DEPLOYMENT.tenants)} tenants,
+a billion memories, runs kept whole for ${DEPLOYMENT.wholeDays} days and as keys of ${whole(keyBytes)} bytes for the rest of a year. A server has 16 cores, 16 TB and 200 MB/s of log,
+of which 50, 70 and 100 % may be in use. Bold: less than ${whole(DEPLOYMENT.outcomes)}.
 
 ${deploymentTable(report)}
 
-The coordinator itself is the limit where all calls go through it, however many workers there are.
+The coordinator is the limit of calls that go through it, however many workers there are.
 
 ## How
 
-- Tenants are those of [scale](scale.md#how), on ${report.servers} with ${SHARDS} shards or 16 partitions. The tables of a cluster are plain ones that were turned over.
-- ${plan.parts} parts, all ways in turn in each, and a new process for each; connections are warm. ${plan.clients} clients. Traffic: ${whole(plan.outcomes)} outcomes by Zipf's law with
-  exponent 1, after a checkpoint.
-- All nodes share ${hardware.cores} cores, so that more workers cannot show as speed: CPU per outcome is what carries over.
+- Tenants are those of [scale](scale.md#how), on ${report.servers} with ${SHARDS} shards or 16 partitions, turned over from plain tables.
+- ${plan.parts} parts, all ways in turn in each, in a new process; ${plan.clients} clients, ${whole(plan.outcomes)} outcomes.
+- All nodes share ${hardware.cores} cores: more workers cannot show as speed, CPU per outcome carries over.
 
 ${originLine("cluster", report)}
 `;

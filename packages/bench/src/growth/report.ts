@@ -95,8 +95,7 @@ ${besideTable(report)}
 - A compaction keeps states and idempotency keys. Here everything is older than the window of outcomes, and the file was vacuumed.
 - Bytes follow the request's vector, which an outcome keeps twice.
 
-A run: a ranking of ${RUN.candidates} candidates, ${RUN.shown} shown, a request of ${RUN.dims} numbers, the outcome by one of ${RUN.sources} sources; ${RUN.together} runs at a time, in memory that is
-collected before each measurement.
+A run: ${RUN.candidates} candidates, ${RUN.shown} shown, a request of ${RUN.dims} numbers, the outcome by one of ${RUN.sources} sources; ${RUN.together} at a time. Memory is collected before each measurement.
 
 ${originLine("growth", report)}
 `;

@@ -47,8 +47,8 @@ export function reportPage(comparisons: Comparisons): string {
 function introduction(): string {
   return `# Learning
 
-Every learner on the same streams, in the same engine: gains in [success](README.md#words) over similarity in the same worlds, paired by seed,
-with 95 % t intervals. \`${DEFAULT_ROW}\` is the default, \`${PREDECESSOR_ROW}\` its predecessor, \`${REFERENCE_ROW}\` the published formula behind the
+Every learner on the same streams: gains in [success](README.md#words) over similarity in the same worlds, paired by seed, with 95 % t intervals.
+\`${DEFAULT_ROW}\` is the default, \`${PREDECESSOR_ROW}\` its predecessor, \`${REFERENCE_ROW}\` the published formula behind the
 project's name. Texts are real, outcomes are simulated. All trials: [${FILES.raw}](${FILES.raw}).`;
 }
 
@@ -307,9 +307,9 @@ npx -y pnpm@12 bench learning --rows ${DEFAULT_ROW}   # a part, printed and not 
   and 0. \`+votes\`: the agent names memories that helped or misled. \`+hashed\`: the request vector is the hash of the text. \`+1536\`: embeddings of
   1,536 dimensions. \`+audited\`: [trust](../reference/engine.md#trust). \`+verified-only\`: claims are ignored. \`grouped\`: each memory's need is its
   group; \`+random\`: random groups of four. \`by-use\`: a run lists the shown memories of its needs as used; \`+wrong\`: three flags in ten are wrong.
-- **Yardsticks.** \`needs-inferred\`: the need that a classifier infers is the context; it learns from the true needs of all earlier runs.
-  \`ideal-observer\`: the most that can be learned from the default learner's own log. It knows the simulator and the need of each request and memory,
-  and keeps the exact posterior of the rest; a part of its gain is that knowledge.
+- **Yardsticks.** \`needs-inferred\`: the context is the need that a classifier infers, which learns from the true needs of earlier runs.
+  \`ideal-observer\`: the most that the default learner's own log can teach. It knows the simulator and all needs, which is a part of its gain, and keeps the
+  exact posterior of the rest.
 - **Sets.** A quarter of the texts fit the embedder, a fifth is held out (35 % in nlupp-hotels and sealtools). Memories are four earlier requests per
   need; in nlupp-hotels a description and two requests, in sealtools a description. 15 % of the needs are kept out of the stream (none in sealtools).
   A stream has 3,000 runs; sealtools asks each of its 1,336 requests once.
@@ -318,8 +318,8 @@ npx -y pnpm@12 bench learning --rows ${DEFAULT_ROW}   # a part, printed and not 
   normal and hard needs (25, 50, 25 %). A misleading memory of the need: × .4, each further × .8; of another need: × .97. Luck belongs to seed and run.
 - **Votes.** A helpful memory is praised in ${percent(helpful.helpful)} and blamed in ${percent(helpful.harmful)} of its showings, a misleading one blamed in ${percent(misleading.harmful)} and praised in
   ${percent(misleading.helpful)}, any other praised or blamed in ${percent(other.helpful)} each.
-- **Seeds.** 1 to 8; other worlds 2 (8 for the default, \`${REFERENCE_ROW}\` and similarity); lying sources and yardsticks ${YARDSTICK_SEEDS}. Own learners were tuned on
-  ${tuned} with seeds above 100; others have their published constants.
+- **Seeds.** 1 to 8; other worlds 2 (8 for the default and \`${REFERENCE_ROW}\`); lying sources and yardsticks ${YARDSTICK_SEEDS}. Own learners were tuned on ${tuned}
+  with seeds above 100; others have their published constants.
 
 ## Data
 

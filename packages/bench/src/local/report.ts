@@ -106,18 +106,16 @@ ${rows.map(({ what, value, demanded }) => `- ${what}: ${value} (${demanded})`).j
 
 ## Searches
 
-Processor time of a search that returns ${RETURNED} texts, so that other work on the machine adds nothing to it, by number of texts; the rest with the
-most texts. *hit@${RETURNED}*: share of requests with a text of their own need among them. *Open*: from a new process to the first answer; searches
-without a file are filled again. *Memory*: growth of the process.
+Processor time of a search that returns ${RETURNED} texts, by number of texts; the rest with the most texts. *hit@${RETURNED}*: share of requests with a text of their
+own need among them. *Open*: from a new process to the first answer; searches without a file are filled again.
 
 ${sizeTable(measured)}
 
 ${whenAnIndexPays(measured)}
 
-- Texts: 10,000 questions of bank customers (banking77); beyond that, texts of clinc150 and hwu64 and pairs of them. Requests are 100 other
-  questions, after 100 more. Embedding: LSA with ${DIMS} numbers, fitted on 3,000 of the texts; a request's vector is known before its clock starts.
-- Each search runs in a process of its own, one after the other. *Vectors alone*: the requests have no word of the texts. Similarities of a
-  hybrid search are the mean of both.
+- Texts: 10,000 questions of bank customers (banking77); beyond that, of clinc150 and hwu64 and pairs of them. Requests: 100 other questions.
+  Embedding: LSA with ${DIMS} numbers, fitted on 3,000 of the texts; a request's vector is known before its clock starts.
+- Each search runs in a process of its own. *Vectors alone*: requests have no word of the texts. A hybrid similarity is the mean of both.
 - \`HNSWLib\` of LangChain: m 16, efConstruction 200, ef 64. \`MiniSearch\`, \`BM25Retriever\` and \`EnsembleRetriever\` by default.
 
 ${originLine("local", report)}

@@ -65,14 +65,14 @@ export function reportPage(report: Report<MastraResults>): string {
   return `# Mastra: gain and cost of the memory provider
 
 ${missed ? `**Missed in this run: a run takes at most ${OVERHEAD_TARGET} × as long.** ` : ""}${losses.length === 0 ? "Every interval of a gain lies above zero." : `**Not clear of zero in this run:** ${losses.join("; ")}.`}
-Whole agent runs on the real packages: an agent of \`@mastra/core\`, LibSQL files for storage and vectors, a scripted model.
+Whole runs of an agent of \`@mastra/core\` with LibSQL files and a scripted model.
 
 ## Success
 
-A support desk gets ten kinds of trouble again and again. Its memory has a right and a wrong fix for each, and the wrong one resembles the
-tickets. A run succeeds with probability 0.95 with the right fix in the prompt, 0.1 with the wrong one, 0.55 with both and 0.35 with
-neither; both agents of a pair share luck. Solved tickets become memories. Ages of notes are simulated: the wrong or the right ones are a year
-old, the others new.
+A support desk gets ten kinds of trouble again and again. Its memory has a right and a wrong fix for each; the wrong one resembles the tickets.
+A run succeeds with probability 0.95 with the right fix in the prompt, 0.1 with the wrong one, 0.55 with both, 0.35 with neither. Solved
+tickets become memories. Ages of notes are simulated. Two memories are recalled, with a neighbour each way; the
+[guards](../reference/mastra.md#what-is-recalled) are on.
 
 ${markdownTable(
   ["comparison", "runs", "seeds", "before", "after", "gain"],
@@ -88,8 +88,8 @@ ${markdownTable(
 
 ## Cost of a run
 
-A run recalls four messages with a neighbour each way, Mastra's default, and streams ${ANSWER_WORDS} words from a free model: the worst case for the
-ratio. The target is at most ${OVERHEAD_TARGET} with the ledger in SQLite. With learning off it is Mastra's own code: the distance from 1 is noise.
+A run recalls four messages with a neighbour each way and streams ${ANSWER_WORDS} words from a free model: the worst case. Target: at most ${OVERHEAD_TARGET} with
+the ledger in SQLite. With learning off it is Mastra's own code: the distance from 1 is noise. Ratios are of medians per round.
 
 ${markdownTable(
   ["memory", "median, ms", "÷ `Memory`", "processor, ms", "÷ `Memory`"],
@@ -102,9 +102,7 @@ ${markdownTable(
   ]),
 )}
 
-- Success: two memories are recalled, with a neighbour each way; the [guards](../reference/mastra.md#what-is-recalled) are on.
-- Cost: runs are interleaved in random order; ratios are of medians per round, with 95 % intervals.
-- Embeddings: hashed words and character runs, ${EMBEDDING_DIMS} dimensions, without meaning.
+Embeddings are hashed words and character runs of ${EMBEDDING_DIMS} dimensions, without meaning.
 
 ${originLine("mastra", report)}
 `;

@@ -134,23 +134,23 @@ ${isHeld ? "Every target is met in this run" : "**Missed in this run: false adop
 ## Matching
 
 150 procedures of clinc150, each with its name and four requests; ${whole(runs)} other requests teach. The agent loads the right procedure if it is among
-the three, and succeeds; else it loads the first, and fails. A load counts as used, and the outcome is a vote on the procedure loaded. In the last
-line half of the needs have a second procedure that sounds right and fails, and the agent follows the first one listed.
+the three, and succeeds; else the first, and fails. The outcome is a vote on the procedure loaded. In the last line half of the needs have a
+second procedure that sounds right and fails, and the agent follows the first one.
 
 ${matchingTable(report)}
 
-Where no procedure misleads, learning changes hit@3 by ${signed(changeOf(matching))}: a procedure that succeeded rises for requests of other needs, too, and its failures there
-take only a part of that back. If none of yours misleads, give the engine the learner \`similarity()\`; counts and reviews stay.
+Learning changes hit@3 by ${signed(changeOf(matching))} where none misleads: a procedure that succeeded rises for other needs, too. If none of yours misleads, give the engine
+the learner \`similarity()\`; counts and reviews stay.
 
 ## Speed
 
-${whole(speed.procedures)} procedures with 20 requests each. Every search looks at the stamps of all files first.
+${whole(speed.procedures)} procedures with 20 requests each. Medians of 50 times by the clock; every search looks at the stamps of all files first.
 
 ${speedTable(speed)}
 
 ## Trials of a revision
 
-Each run gets one of two versions by a coin, and the verdict is asked for after every run. [How it decides](../explanation/procedures.md#trials).
+Each run gets one of two versions by a coin; the verdict is asked for after every run. [How it decides](../explanation/procedures.md#trials).
 
 ![Share of trials decided, by runs](procedures.svg)
 
@@ -158,17 +158,15 @@ ${trialTable(trials)}
 
 ## A listing with an end
 
-165 skills, of which 40 are ever needed, some far more often than others. A host lists names and descriptions up to 15,000 characters; the rest cannot be
-loaded, and a run succeeds if its skill is listed. \`listing()\` orders before the request is known, by these runs alone. Needed skills listed:
-${listingText(listing)}.
+165 skills, of which 40 are ever needed. A host lists names and descriptions up to 15,000 characters; the rest cannot be loaded, and a run succeeds if
+its skill is listed. \`listing()\` orders before the request is known. Needed skills listed: ${listingText(listing)}.
 
-The same skills in an agent of Mastra, through \`rankedWorkspace\` and a scripted model: the host makes a listing for each request. Share of the second half
-of ${whole(hostedListing[0]?.runs ?? 0)} runs whose skill was listed; a difference of 4 points may be chance.
+The same skills in an agent of Mastra, with a listing for each request (\`rankedWorkspace\`). Share of the second half of ${whole(hostedListing[0]?.runs ?? 0)} runs whose skill was
+listed; 4 points may be chance.
 
 ${hostedTable(hostedListing)}
 
-Means of ${matching.length / 2} seeds; embedding: LSA with 256 numbers, fitted on 3,000 other requests. Times are medians of 50, of the clock, beside whatever else the
-machine did.
+Means of ${matching.length / 2} seeds; embedding: LSA with 256 numbers, fitted on 3,000 other requests.
 
 ${originLine("procedures", report)}
 `;

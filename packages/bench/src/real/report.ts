@@ -146,8 +146,8 @@ export function realPage(all: Report<RealResults>): string {
   const harmed = COLUMNS.filter(({ name }) => lead(all, name, BASELINE_ROW).mean < 0);
   return `# Real outcomes
 
-Learners on outcomes that really happened: a model, a person or a checker judged each request with each candidate before this project
-existed. The engine ranks, and learns the outcome of what it showed; no outcome is simulated. The default is \`${DEFAULT_ROW}\`.
+Learners on outcomes that really happened: a model, a person or a checker judged each request with each candidate. The engine ranks, and
+learns the outcome of what it showed. The default is \`${DEFAULT_ROW}\`.
 
 ## Where it loses
 
@@ -157,8 +157,8 @@ ${harmed.length > 0 ? `- Worse than similarity: ${harmed.map(({ name }) => `${na
 
 ${learnerTable(all)}
 
-*Online*: the mean outcome of what was shown while it learns, over 70 % of the requests, once each. *Held out*: on the other 30 %, after the stream,
-without learning. Leads are in the mean of both, paired by seed, with 95 % t intervals.
+*Online*: the mean outcome of what was shown, over 70 % of the requests, once each. *Held out*: over the other 30 %, afterwards. Leads are in the mean of
+both, paired by seed, with 95 % t intervals.
 
 ## By column
 

@@ -67,8 +67,8 @@ export function reportPage(report: Report<ScaleResults>): string {
   const missed = missedLines(compared);
   return `# Scale
 
-One PostgreSQL server with ${whole(plan.sizes.at(-1) ?? 0)} tenants beside one with ${whole(plan.calibrated)}, by the real engine and store. The model is plain: a tenant, a memory
-and a run cost the large server what they cost the small one. A whole deployment: [scale](../explanation/scale.md).
+One PostgreSQL server with ${whole(plan.sizes.at(-1) ?? 0)} tenants beside one with ${whole(plan.calibrated)}. The model: a tenant, a memory and a run cost the large server what they cost the small
+one. A whole deployment: [scale](../explanation/scale.md).
 
 ## Where it misses
 
@@ -79,8 +79,7 @@ ${missed.map((line) => `- ${line}`).join("\n") || "None misses."}
 ## Costs on the small server
 
 *Outcome*: one run, from a ranking of ${TENANT.memories} candidates with ${TENANT.shown} shown to its end in one commit of two entries; the default learner, requests of
-${TENANT.dims} values. *Warm*: the process has the tenant's states. *Cold*: it has never met the tenant. *Disk*: tables with their indexes. *Log*:
-PostgreSQL's WAL. µs are CPU.
+${TENANT.dims} values. *Warm*: the process has the tenant's states. *Cold*: it has not. *Disk* includes indexes; *log* is the WAL; µs are CPU.
 
 ${constantsTable(report)}
 
@@ -88,16 +87,15 @@ ${constantsTable(report)}
 
 ${comparedTable(compared)}
 
-An outcome of the traffic costs \`c · warm + (1 − c) · cold\`, with the measured share \`c\` of states found in the process: ${plain(cachedShare(report), 2)} over the first
-${whole(plan.outcomes)} outcomes. Rates are those of the small server times warm CPU ÷ CPU of the traffic. On disk: ${plan.sizes.map((size, place) => `${whole((disk.totals[place] as number) / 1e6)} MB for ${whole(size)} tenants`).join(", ")}.
+An outcome of the traffic costs \`c · warm + (1 − c) · cold\`, with the measured share \`c\` = ${plain(cachedShare(report), 2)} of states found in the process. Rates are those of the
+small server times warm CPU ÷ CPU of the traffic. On disk: ${plan.sizes.map((size, place) => `${whole((disk.totals[place] as number) / 1e6)} MB for ${whole(size)} tenants`).join(", ")}.
 
 ## How
 
-- The first eight tenants live through ${TENANT.history} runs by engine and store; the others get copies by SQL in mixed order, and the store verifies
-  their digests.
-- Traffic: ${whole(plan.outcomes)} outcomes from ${plan.clients} clients of a new process, after a checkpoint, tenants by Zipf's law with exponent 1. Then ${plan.rounds} rounds of
-  ${plan.rates.join(", ")} clients, ${plan.duration / 1_000} s each; the middle round.
-- Both servers run side by side, each measurement of the large one beside one of the small one, and share ${hardware.cores} cores with the clients.
+- The first eight tenants live through ${TENANT.history} runs; the others get copies by SQL, whose digests the store verifies.
+- Traffic: ${whole(plan.outcomes)} outcomes from ${plan.clients} clients of a new process, after a checkpoint, tenants by Zipf's law with exponent 1. Rates: the middle of ${plan.rounds} rounds of
+  ${plan.duration / 1_000} s.
+- Both servers are measured in turn and share ${hardware.cores} cores with the clients.
 - Settings: ${Object.entries(SETTINGS)
     .map(([name, value]) => `\`${name} = ${value}\``)
     .join(", ")}; defaults otherwise.

@@ -43,7 +43,7 @@ export function silencePage(report: Report<SilenceResults>): string {
   return `# Silence
 
 Success and tokens where [\`minWorth: 0.4\`](../reference/engine.md#what-is-left-out) leaves out memories that are not expected to help, beside lists that
-are one memory shorter: differences from lists that show all (five memories, three in the first two worlds), paired by seed. [Words](README.md#words).
+are one memory shorter. Numbers are differences from lists that show all: five memories, three in the first two worlds.
 
 - **It costs** where all memories are right, in sealtools and in the last world, since what it leaves out may be the right one.
 - **It saves nothing** until a memory of the list is known to help, so less after hundreds of runs than after thousands, and where learned
@@ -52,9 +52,9 @@ are one memory shorter: differences from lists that show all (five memories, thr
 
 ${silenceTable(report)}
 
-Tokens, held out / online, are UTF-8 bytes of the texts over four; in the first two worlds candidates. Worlds, sets and streams are those of
-[learning](learning.md#how) and [real outcomes](real.md#how), seeds ${seeds[0]} to ${seeds.at(-1)}; each arm learns from what it shows. 0.4 was chosen on
-clinc150, hwu64 and sealtools with seeds 101 to 104.
+Tokens, held out / online, are UTF-8 bytes over four; in the first two worlds candidates. Worlds of [learning](learning.md#how) and
+[real outcomes](real.md#how), seeds ${seeds[0]} to ${seeds.at(-1)}; each arm learns from what it shows. 0.4 was chosen on clinc150, hwu64 and sealtools with seeds 101
+to 104.
 
 ${originLine("silence", report)}
 `;

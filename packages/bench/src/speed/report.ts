@@ -19,8 +19,7 @@ export function reportPage(report: Report<SpeedResults>): string {
   return `# Speed
 
 ${missedLine(results)}
-Ratios of medians, measured side by side in one process: every turn runs all parts in random order, each on its own query. Trust the
-ratios; times belong to the machine.
+Ratios of medians: every turn runs all parts in random order, each on its own query. Times belong to the machine.
 
 ${resultTable(results)}
 

@@ -108,8 +108,7 @@ ${lossLines(report)
 
 ## Recording outcomes
 
-An outcome is ${whole(OUTCOME_BYTES)} bytes, durable when it is acknowledged. \`8 × 10\`: 8 clients, 10 outcomes per commit. The floor is one bare insert
-of as many bytes, without key, order or state.
+An outcome is ${whole(OUTCOME_BYTES)} bytes, durable when acknowledged. \`8 × 10\`: 8 clients, 10 outcomes per commit. The floor is a bare insert of as many bytes.
 
 ${throughputTable(throughput)}
 
@@ -119,8 +118,7 @@ ${engineTable(engine)}
 
 ## Reading states
 
-The reads of one ranking, from a namespace of ${whole(READ_MEMORIES)} memories. *Cached*: the server is asked only whether the namespace has
-changed; within a staleness it is not asked.
+The reads of one ranking, of ${whole(READ_MEMORIES)} memories. *Cached*: the server is asked only whether the namespace has changed; within a staleness it is not.
 
 ${readTable(reads)}
 
@@ -132,17 +130,16 @@ ${knownTable(known)}
 
 ${sizeTable(sizes)}
 
-State is never loaded whole. Memory is the growth of a process's resident set by opening and a hundred reads of fifty states, without that
-of the database server.
+State is never loaded whole. Memory: growth of the client process by opening and a hundred reads of fifty states.
 
 ## How
 
 - Outcome: an entry of ${OUTCOME.payload} bytes, the states of ${OUTCOME.shown} of ${whole(RECORDED_MEMORIES)} memories (${whole(OUTCOME.memory)} bytes each), the episode, the collection and the
   counts: sizes of the default learner.
-- Throughput: ${rounds} rounds of ${plain(duration / 1_000, 1)} s per case; the middle round, and ratios per round with their 95 % interval. All clients share one
-  process on two cores, which cannot show the limits of a larger server.
-- PostgreSQL on the same machine, with its own defaults; SQLite with \`synchronous\` full. A network adds its round trip: two or three per commit of a
-  sole writer, four to six among several, one per retrieval without staleness.
+- Throughput: ${rounds} rounds of ${plain(duration / 1_000, 1)} s per case; the middle one, and ratios per round. All clients share one process on two
+  cores, which cannot show the limits of a larger server.
+- PostgreSQL on the same machine, with its own defaults; SQLite with \`synchronous\` full. A network adds two or three round trips per commit of a sole
+  writer, four to six among several, one per retrieval without staleness.
 
 ${originLine("stores", report)}
 `;

@@ -52,7 +52,7 @@ function resultLine({ promise, what, tried, seen, held }: CheckResult): string {
   return /[1-9]/.test(measured) ? `${line} → ${measured}` : line;
 }
 
-/** What is left of a result that held: "0 lost" and the like say no more than the promise. */
+/** A result that held without its zeros: "0 lost" repeats the promise. */
 function withoutZeros(seen: string): string {
   const parts = seen.split(/(?<=[,;]) /).filter((part) => !part.startsWith("0 "));
   return parts.join(" ").replace(/[,;]$/, "");
