@@ -1,21 +1,22 @@
 import { describeStore } from "@qavr/store-conformance";
 import { postgresStore } from "../src/index.js";
 import { damage } from "./support/damage.js";
+import { ledgers } from "./support/ledgers.js";
 import { remember } from "./support/remember.js";
 import { testServer } from "./support/server.js";
 
-const server = await testServer();
+const { pool } = await testServer();
+const { ledger, giveBack } = ledgers(pool, { partitions: 2 });
 
 describeStore({
   name: "postgres",
-  createBackend() {
-    const schema = server.schema();
+  async createBackend() {
+    const schema = await ledger();
     return {
-      // Few partitions: every case creates its tables, and drops them.
-      open: () => postgresStore({ pool: server.pool, schema, partitions: 2 }),
-      remember: () => remember(server.pool, schema),
-      damage: (part) => damage(server.pool, schema, part),
-      destroy: () => server.drop(schema),
+      open: () => postgresStore({ pool, schema }),
+      remember: () => remember(pool, schema),
+      damage: (part) => damage(pool, schema, part),
+      destroy: () => giveBack(schema),
     };
   },
 });

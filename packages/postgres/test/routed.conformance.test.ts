@@ -6,38 +6,33 @@ import { rendezvous, routedStore } from "@qavr/core/store";
 import { sqliteStore } from "@qavr/sqlite";
 import { DEFAULT_MODEL, describeStore } from "@qavr/store-conformance";
 import { postgresStore } from "../src/index.js";
+import { ledgers } from "./support/ledgers.js";
 import { remember } from "./support/remember.js";
 import { testServer } from "./support/server.js";
 
-const server = await testServer();
+const { pool } = await testServer();
+const { ledger, giveBack } = ledgers(pool, { partitions: 0 });
 const NAMES = ["a", "b", "c"];
 
 describeStore({
   name: "routed over three postgres",
-  // Each sequence creates the tables of three stores.
   model: { ...DEFAULT_MODEL, runs: 8 },
-  createBackend() {
-    const schemas = NAMES.map(() => server.schema());
+  async createBackend() {
+    const schemas = [await ledger(), await ledger(), await ledger()];
     return {
-      async open() {
-        const store = routedStore({
-          stores: Object.fromEntries(
-            NAMES.map((name, i) => [name, postgresStore({ pool: server.pool, schema: schemas[i], partitions: 0 })]),
-          ),
+      open: () =>
+        routedStore({
+          stores: Object.fromEntries(NAMES.map((name, i) => [name, postgresStore({ pool, schema: schemas[i] })])),
           by: rendezvous(NAMES),
-        });
-        // Creates the tables of all three.
-        await store.namespaces({ limit: 1 });
-        return store;
-      },
+        }),
       async remember() {
-        const restores = await Promise.all(schemas.map((schema) => remember(server.pool, schema)));
+        const restores = await Promise.all(schemas.map((schema) => remember(pool, schema)));
         return async () => {
           for (const restore of restores) await restore();
         };
       },
       async destroy() {
-        for (const schema of schemas) await server.drop(schema);
+        for (const schema of schemas) await giveBack(schema);
       },
     };
   },
@@ -45,8 +40,8 @@ describeStore({
 
 describeStore({
   name: "routed over memory, sqlite and postgres",
-  createBackend() {
-    const schema = server.schema();
+  async createBackend() {
+    const schema = await ledger();
     const folder = mkdtempSync(join(tmpdir(), "qavr-routed-"));
     return {
       open: () =>
@@ -54,13 +49,13 @@ describeStore({
           stores: {
             a: memoryStore(),
             b: sqliteStore(join(folder, "b.db")),
-            c: postgresStore({ pool: server.pool, schema, partitions: 0 }),
+            c: postgresStore({ pool, schema }),
           },
           by: rendezvous(NAMES),
         }),
       async destroy() {
         rmSync(folder, { recursive: true });
-        await server.drop(schema);
+        await giveBack(schema);
       },
     };
   },

@@ -4,9 +4,7 @@ import { testCluster } from "./support/cluster.js";
 import { damage } from "./support/damage.js";
 import { remember } from "./support/remember.js";
 
-const { pool, workerPools, url, ledger, empty } = await testCluster();
-/** Ledgers without a case: creating distributed tables takes longer than most cases. */
-const idle: string[] = [];
+const { pool, workerPools, url, ledger, giveBack } = await testCluster();
 let handles = 0;
 
 for (const [name, ways] of [
@@ -18,15 +16,12 @@ for (const [name, ways] of [
     name: `shards, ${name}`,
     model: { ...DEFAULT_MODEL, runs: 4 },
     async createBackend() {
-      const schema = idle.pop() ?? (await ledger());
+      const schema = await ledger();
       return {
         open: () => postgresStore({ ...(ways[handles++ % ways.length] as (typeof ways)[0]), schema }),
         remember: () => remember(pool, schema),
         damage: (part) => damage(pool, schema, part),
-        async destroy() {
-          await empty(schema);
-          idle.push(schema);
-        },
+        destroy: () => giveBack(schema),
       };
     },
   });

@@ -56,12 +56,12 @@ export interface CaseContext {
   readonly remember: StoreBackend["remember"];
   /** As the backend has it. Only in a case that needs `damage`. */
   readonly damage: StoreBackend["damage"];
-  /** A first handle on another new backend, with the means to open more. */
-  fresh(): Promise<Handles>;
+  /** Handles on another new backend. `end` closes and destroys them earlier than at the end of the case. */
+  fresh(): Promise<Handles & { end(): Promise<void> }>;
   readonly model: ModelOptions;
 }
 
-/** A first handle on a new backend. */
+/** A first handle on a new backend, with the means to open more. */
 type Handles = Pick<CaseContext, "store" | "open" | "remember" | "damage">;
 
 /** Optional abilities of a store: its declared capabilities and the optional methods of the store and its backend. */
@@ -117,10 +117,11 @@ export async function abilitiesOf(subject: StoreSubject): Promise<StoreAbilities
  * @throws whatever the case's proof throws; a failing clean-up is thrown too, unless the case failed first.
  */
 export async function runCase(subject: StoreSubject, conformanceCase: ConformanceCase): Promise<void> {
-  const cleanups: (() => unknown)[] = [];
-  const fresh = async (): Promise<Handles> => {
+  const backends: (() => unknown)[][] = [];
+  const fresh: CaseContext["fresh"] = async () => {
     const backend = await subject.createBackend();
-    cleanups.unshift(() => backend.destroy?.());
+    const cleanups: (() => unknown)[] = [() => backend.destroy?.()];
+    backends.unshift(cleanups);
     const open = async (): Promise<Store> => {
       const store = await backend.open();
       cleanups.unshift(() => store.close());
@@ -131,6 +132,9 @@ export async function runCase(subject: StoreSubject, conformanceCase: Conformanc
       open,
       remember: backend.remember?.bind(backend),
       damage: backend.damage?.bind(backend),
+      async end() {
+        for (const cleanup of cleanups.splice(0)) await cleanup();
+      },
     };
   };
   const failures: unknown[] = [];
@@ -139,7 +143,7 @@ export async function runCase(subject: StoreSubject, conformanceCase: Conformanc
   } catch (failure) {
     failures.push(failure);
   }
-  for (const cleanup of cleanups) {
+  for (const cleanup of backends.flat()) {
     try {
       await cleanup();
     } catch (failure) {

@@ -27,19 +27,21 @@ export async function expectEqual(
   candidate: Candidate,
   namespaces: readonly string[],
 ): Promise<void> {
-  for (const handle of candidate.handles) {
-    expect((await allNamespaces(handle, 2)).sort()).toEqual((await allNamespaces(reference)).sort());
-    for (const namespace of namespaces) {
-      expect(await handle.head(namespace)).toBe(await reference.head(namespace));
-      expect(await allEntries(handle, namespace)).toEqual(await allEntries(reference, namespace));
-      for (const scope of MODEL_SCOPES) {
-        expect(await allStates(handle, namespace, scope)).toEqual(await allStates(reference, namespace, scope));
-        const expected = await reference.readStates(namespace, scope, MODEL_IDS);
-        expect(await handle.readStates(namespace, scope, MODEL_IDS)).toEqual(expected);
-        expect(await mirrorOf(candidate, handle, namespace).read(scope, MODEL_IDS)).toEqual(expected);
+  await Promise.all(
+    candidate.handles.map(async (handle) => {
+      expect((await allNamespaces(handle, 2)).sort()).toEqual((await allNamespaces(reference)).sort());
+      for (const namespace of namespaces) {
+        expect(await handle.head(namespace)).toBe(await reference.head(namespace));
+        expect(await allEntries(handle, namespace)).toEqual(await allEntries(reference, namespace));
+        for (const scope of MODEL_SCOPES) {
+          expect(await allStates(handle, namespace, scope)).toEqual(await allStates(reference, namespace, scope));
+          const expected = await reference.readStates(namespace, scope, MODEL_IDS);
+          expect(await handle.readStates(namespace, scope, MODEL_IDS)).toEqual(expected);
+          expect(await mirrorOf(candidate, handle, namespace).read(scope, MODEL_IDS)).toEqual(expected);
+        }
       }
-    }
-  }
+    }),
+  );
 }
 
 function mirrorOf({ mirrors }: Candidate, handle: Store, namespace: string): StateMirror {

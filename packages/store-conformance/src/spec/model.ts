@@ -11,11 +11,6 @@ export const model: ConformanceTopic = {
       title: "is indistinguishable from the reference store under random sequences of commands",
       async run({ store, fresh, model: { runs, seed, shrink = true } }) {
         const { durable, sharedBackend } = store.capabilities;
-        const setup = async (): Promise<{ model: Model; real: Candidate }> => {
-          const { store: first, open } = await fresh();
-          const handles = sharedBackend ? [first, await open()] : [first];
-          return { model: { reference: memoryStore() }, real: { handles, mirrors: new Map(), open } };
-        };
         const sequences = scriptPools.chain((pool) =>
           fc.commands(commandArbitraries({ durable, compact: store.readCheckpoint !== undefined }, pool), {
             maxCommands: 25,
@@ -23,7 +18,16 @@ export const model: ConformanceTopic = {
           }),
         );
         await fc.assert(
-          fc.asyncProperty(sequences, (commands) => fc.asyncModelRun(setup, commands)),
+          fc.asyncProperty(sequences, async (commands) => {
+            const { store: first, open, end } = await fresh();
+            const handles = sharedBackend ? [first, await open()] : [first];
+            const setup = (): { model: Model; real: Candidate } => ({
+              model: { reference: memoryStore() },
+              real: { handles, mirrors: new Map(), open },
+            });
+            await fc.asyncModelRun(setup, commands);
+            await end();
+          }),
           { numRuns: runs, seed, endOnFailure: !shrink },
         );
       },
