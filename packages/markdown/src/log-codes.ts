@@ -1,12 +1,10 @@
 /** Codes that lessons and procedures log, each with the sentence of docs/reference/log-codes.md. */
 export const MARKDOWN_LOG_CODES = {
-  LESSON_CONFIDENCE_CLAMPED: "A lesson's confidence lies outside [0, 1], so the nearest end of that range is used.",
-  LESSONS_NOT_COUNTED:
-    "The ledger failed, so lessons were shown without their counts, or their reading was not counted.",
-  LESSON_FILE_UNREADABLE: "A file of lessons could not be read, so its lessons are those of the last reading.",
-  PROCEDURE_FILE_UNREADABLE:
-    "A procedure could not be read or is too long, so its version of the last reading counts, if any.",
-  PROCEDURES_NOT_COUNTED: "The ledger failed, so procedures were shown without their counts, or a use was not counted.",
+  LESSON_CONFIDENCE_CLAMPED: "A lesson's confidence lies outside [0, 1], so the nearest end is used.",
+  LESSONS_NOT_COUNTED: "The ledger failed, so lessons have no counts, or a reading was not counted.",
+  LESSON_FILE_UNREADABLE: "A file of lessons could not be read, so its last lessons count.",
+  PROCEDURE_FILE_UNREADABLE: "A procedure could not be read or is too long, so its last version counts.",
+  PROCEDURES_NOT_COUNTED: "The ledger failed, so procedures have no counts, or a use was not counted.",
 } as const;
 
 export type MarkdownLogCode = keyof typeof MARKDOWN_LOG_CODES;

@@ -7,22 +7,20 @@ const OWN_CODES = {
   SEMANTIC_RECALL_REPLACED:
     "An agent's own semantic recall replaces the memory's, so nothing is learned about messages.",
   HISTORY_OFF: "Message history is off, so Mastra stores no messages and semantic recall finds none.",
-  LEDGER_BESIDE_REMOTE_STORAGE: "The storage is remote but the ledger is a local file, so instances would learn apart.",
+  LEDGER_BESIDE_REMOTE_STORAGE: "The storage is remote but the ledger is a local file, so instances learn apart.",
   QUERY_OUTSIDE_RUN: "A vector store that shares a memory was queried outside its runs, so nothing is learned.",
-  LISTED_OUTSIDE_RUN:
-    "Ranked tools or skills were listed outside any run of their memory: in the host's order, and nothing is learned.",
-  SKILLS_NOT_RANKED: "This version of Mastra lists skills without their run, so they stay in its own order.",
-  END_UNKNOWN: "Mastra did not give the result of a run, so its end is no evidence about its memories.",
+  LISTED_OUTSIDE_RUN: "Ranked tools or skills were listed outside any run of their memory, so they are not ranked.",
+  SKILLS_NOT_RANKED: "This version of Mastra lists skills without their run, so they are not ranked.",
+  END_UNKNOWN: "Mastra did not give a run's result, so its end is no evidence.",
   ENGINE_NOT_SHARED:
-    "Many memories with different options are open on one ledger: if a function makes them, runs teach nothing.",
-  COLLECTION_FAILED: "A memory collection could not be searched; the run goes on without it.",
-  ECHOES_DROPPED: "Earlier questions of the user that repeat the request were left out of a recall.",
-  EPISODE_NOT_SUSPENDED:
-    "The episode of a suspended run could not be recorded; a resume in another process will not find it.",
+    "Many memories with different options share a ledger: if a function makes them, runs teach nothing.",
+  COLLECTION_FAILED: "A collection could not be searched; the run goes on without it.",
+  ECHOES_DROPPED: "A recall left out earlier questions that repeat the request.",
+  EPISODE_NOT_SUSPENDED: "A suspended run's episode could not be recorded, so another process cannot resume it.",
   NOT_FORGOTTEN: "The learned state of deleted messages could not be forgotten.",
   NOT_REVISED: "The evidence of changed or cloned messages could not be adjusted.",
   SCORE_IGNORED: "A score or feedback cannot be read as a reward or cannot reach its run.",
-  ALREADY_REWARDED: "A score or feedback arrived a second time with another value; the first one stands.",
+  ALREADY_REWARDED: "A score or feedback came again with another value; the first one counts.",
 } as const;
 
 /** A code that only this adapter logs. */
