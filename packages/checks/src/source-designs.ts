@@ -31,8 +31,7 @@ interface Design {
 const line = (code: string, what: string, state: DesignState, note = ""): DesignLine => ({ code, what, state, note });
 
 /** States in words. */
-const STATES: Readonly<Record<DesignState, string>> = {
-  works: "works",
+const STATES: Readonly<Record<Exclude<DesignState, "works">, string>> = {
   partly: "in part",
   otherwise: "decided otherwise",
   "not built": "not built",
@@ -257,8 +256,9 @@ ${DESIGNS.map((design) => section(design, tests)).join("")}`;
 }
 
 function section({ title, about, lines }: Design, tests: ReadonlyMap<string, readonly string[]>): string {
-  const differing = lines.filter(({ state }) => state !== "works");
-  const rows = differing.map(({ code, what, state, note }) => `| ${code} | ${what} | ${STATES[state]}. ${note} |`);
+  const rows = lines.flatMap(({ code, what, state, note }) =>
+    state === "works" ? [] : [`| ${code} | ${what} | ${STATES[state]}. ${note} |`],
+  );
   const table = rows.length === 0 ? "" : `| | requirement | here |\n|---|---|---|\n${rows.join("\n")}\n\n`;
   const files = new Set(lines.flatMap(({ code }) => tests.get(code) ?? []));
   const [first, last] = [lines[0]?.code, lines.at(-1)?.code];
