@@ -17,6 +17,8 @@ export interface Snippet {
   readonly source: string;
   /** `vitest` for blocks under `<!-- runner: vitest -->`. */
   readonly runner: "node" | "vitest";
+  /** Its module begins with that of the snippet before. */
+  readonly continues: boolean;
   /** The lines that the block says it prints: the text after each `// →`, and the `txt` block directly below. */
   readonly output: readonly string[];
 }
@@ -57,6 +59,7 @@ function snippet(
     file: join(SNIPPET_FOLDER, `${page.replace(/\W+/g, "-").toLowerCase()}-${line}${suffix}`),
     source: `${[earlier?.source ?? "export {};", ...setup, code].join("\n").trim()}\n`,
     runner,
+    continues: earlier !== undefined,
     output: [
       ...(earlier?.output ?? []),
       ...[...code.matchAll(/\/\/ → ?(.*)$/gm)].map((match) => (match[1] as string).trimEnd()),

@@ -178,18 +178,21 @@ function withoutPlace(reduce: Reduce): Reduce {
 async function killOneStore(server: PostgresServer): Promise<readonly number[]> {
   return inFolder(async (folder) => {
     const engine = createEngine({ store: openRouted(folder, server), readTimeout: 5_000 });
+    const works = async (namespace: string): Promise<boolean> => {
+      const candidates = [{ id: "a", similarity: 1 }];
+      const { episode, degraded } = await engine.rank({ namespace, candidates, topK: 1 });
+      const isWritten = await engine.end(episode, { reward: true }).then(
+        () => true,
+        () => false,
+      );
+      return isWritten && !degraded;
+    };
     const working = async (): Promise<number> => {
       let count = 0;
       for (const namespace of NAMESPACES) {
-        for (let attempt = 0; attempt < 8; attempt++) {
-          const candidates = [{ id: "a", similarity: 1 }];
-          const { episode, degraded } = await engine.rank({ namespace, candidates, topK: 1 });
-          const isWritten = await engine.end(episode, { reward: true }).then(
-            () => true,
-            () => false,
-          );
-          if (attempt === 7 && isWritten && !degraded) count += 1;
-        }
+        // Enough failures to open the circuit breaker, at once: each write is repeated for two seconds.
+        await Promise.all(Array.from({ length: 7 }, () => works(namespace)));
+        if (await works(namespace)) count += 1;
       }
       return count;
     };
