@@ -7,11 +7,13 @@ import { type PostgresStoreOptions, postgresStore } from "../src/index.js";
 import { countIn, counting, tally } from "./support/counting.js";
 import { heldPool } from "./support/held-pool.js";
 import { interceptedPool } from "./support/intercepted-pool.js";
+import { ledgers } from "./support/ledgers.js";
 import { refusalOf } from "./support/refusal.js";
 import { testServer } from "./support/server.js";
 import { SOON } from "./support/soon.js";
 
 const server = await testServer();
+const { ledger } = ledgers(server.pool, { partitions: 2 });
 
 /** Last statement of a commit, with the lock, and the one that writes. Prepared statements are known by their names only. */
 const COMMIT = "commit";
@@ -29,7 +31,7 @@ describe("a commit whose connection is cut", () => {
   it.each(["answered", "unsent"] as const)(
     "under the lock, %s, is kept once and acknowledged in its place",
     async (moment) => {
-      const store = open(server.schema());
+      const store = open(await ledger());
       await store.head("n");
       const cutsBefore = proxy.cuts;
       // The message that is nothing else: "read committed" begins the transaction.
@@ -57,7 +59,7 @@ describe("a commit whose connection is cut", () => {
   it.each(["answered", "unsent"] as const)(
     "without the lock, %s, is kept once and acknowledged in its place",
     async (moment) => {
-      const store = open(server.schema());
+      const store = open(await ledger());
       await store.commit("n", [tally("a")], counting);
       const cutsBefore = proxy.cuts;
       proxy.cut(LOCKLESS, moment);
@@ -68,7 +70,7 @@ describe("a commit whose connection is cut", () => {
     },
   );
 
-  it.each([COMMIT, LOCKLESS])(
+  it.concurrent.each([COMMIT, LOCKLESS])(
     "by an error that leaves open whether it was kept is looked up: %s",
     async (statement) => {
       let isArmed = false;
@@ -84,7 +86,7 @@ describe("a commit whose connection is cut", () => {
         isDown = isDownNext;
         throw Object.assign(new Error("could not commit transaction for shard 1"), { code: "XX000" });
       });
-      const store = postgresStore({ pool, schema: server.schema() });
+      const store = postgresStore({ pool, schema: await ledger() });
       await store.head("n");
       if (statement === LOCKLESS) await store.commit("n", [tally("0")], counting);
       const seq = (await store.head("n")) + 1;
@@ -105,7 +107,7 @@ describe("a commit whose connection is cut", () => {
     },
   );
 
-  it.each([
+  it.concurrent.each([
     ["XX000", "postmaster was shut down, exiting", true, "committed"],
     ["08006", "connection to the remote node db@worker:5432 failed: Connection refused", false, "STORE_UNAVAILABLE"],
   ])("is tried again where that may help: %s %s", async (code, message, isRepeated, expected) => {
@@ -115,7 +117,7 @@ describe("a commit whose connection is cut", () => {
       if (isArmed && text.includes("for update") && ++tried === 1) throw Object.assign(new Error(message), { code });
       return send();
     });
-    const store = postgresStore({ pool, schema: server.schema() });
+    const store = postgresStore({ pool, schema: await ledger() });
     await store.head("n");
     isArmed = true;
     const answer = store.commit("n", [tally("a")], counting).then(
@@ -126,8 +128,8 @@ describe("a commit whose connection is cut", () => {
     await store.close();
   });
 
-  it("says that its result is unknown when the server cannot be asked, and repeating it counts it once", async () => {
-    const store = open(server.schema());
+  it.concurrent("says that its result is unknown when the server cannot be asked, and repeating it counts it once", async () => {
+    const store = open(await ledger());
     await store.commit("n", [tally("a")], counting);
     proxy.cut(LOCKLESS, "answered");
     const refused = store.commit("n", [tally("b")], counting);
@@ -145,8 +147,8 @@ describe("a commit whose connection is cut", () => {
     await store.close();
   });
 
-  it("lets go of the lock when its process stops in the middle, and is kept once when that goes on", async () => {
-    const schema = server.schema();
+  it.concurrent("lets go of the lock when its process stops in the middle, and is kept once when that goes on", async () => {
+    const schema = await ledger();
     const other = postgresStore({ pool: server.pool, schema });
     const pool = heldPool(server.pool);
     const store = postgresStore({ pool, schema, statementTimeout: 1_500 });
@@ -162,12 +164,12 @@ describe("a commit whose connection is cut", () => {
   });
 
   const OTHER = { scope: "stats", id: "other", value: Uint8Array.of(1) };
-  it.each([
+  it.concurrent.each([
     ["writes states of", LOCKLESS, async (store: Store) => writeStates(store, "n", [OTHER])],
     ["compacts", "update", async (store: Store) => writeStates(store, "n", [], { seq: 1, states: [] })],
     ["erases", "commit", async (store: Store) => store.eraseNamespace("n")],
   ])("is not kept waiting by a process that stops while it %s the namespace", async (_, before, work) => {
-    const schema = server.schema();
+    const schema = await ledger();
     const other = postgresStore({ pool: server.pool, schema });
     await other.commit("n", [tally("a")], counting);
     const pool = heldPool(server.pool);
@@ -182,7 +184,7 @@ describe("a commit whose connection is cut", () => {
   });
 
   it("goes through on another connection when the one at hand had broken while nobody looked", async () => {
-    const store = open(server.schema());
+    const store = open(await ledger());
     await store.commit("n", [tally("a")], counting);
     await server.pool.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'qavr'");
     expect(await store.commit("n", [tally("b")], counting)).toEqual([{ status: "committed", seq: 2 }]);
@@ -192,9 +194,9 @@ describe("a commit whose connection is cut", () => {
   });
 });
 
-describe("a process that stops while it verifies", () => {
-  it("keeps no old rows alive, and verifies when it goes on", async () => {
-    const schema = server.schema();
+describe.concurrent("a process that stops while it verifies", () => {
+  it("keeps no old rows alive, and verifies when it goes on", async ({ expect }) => {
+    const schema = await ledger();
     const own = new Pool({ connectionString: server.url(), application_name: "verifier" });
     own.on("error", () => {});
     const writing = postgresStore({ pool: server.pool, schema });
@@ -218,23 +220,24 @@ describe("a process that stops while it verifies", () => {
   });
 });
 
-describe("a connection that falls silent", () => {
-  let proxy: CuttingProxy;
-  beforeAll(async () => {
-    proxy = await cuttingProxy(server.port);
-  });
-  afterAll(() => proxy.close());
-  const open = (options: Partial<PostgresStoreOptions> = {}) =>
-    postgresStore({
+describe.concurrent("a connection that falls silent", () => {
+  const proxies: CuttingProxy[] = [];
+  afterAll(() => Promise.all(proxies.map((proxy) => proxy.close())));
+  const open = async (options: Partial<PostgresStoreOptions> = {}) => {
+    const proxy = await cuttingProxy(server.port);
+    proxies.push(proxy);
+    const store = postgresStore({
       connectionString: proxy.url(server.url()),
       schema: server.schema(),
       statementTimeout: 1_500,
       lockTimeout: 1_500,
       ...options,
     });
+    return { store, proxy };
+  };
 
   it("during the first call holds nobody up for longer than any other statement", async () => {
-    const store = open();
+    const { store, proxy } = await open();
     proxy.silence("pg_catalog.pg_namespace");
     expect(await store.head("n")).toBe(0);
     expect(await store.commit("n", [tally("a")], counting)).toEqual([{ status: "committed", seq: 1 }]);
@@ -242,8 +245,8 @@ describe("a connection that falls silent", () => {
   });
 
   it("during an erasure keeps nobody else from writing, and closing gives the erasure up", async () => {
-    const schema = server.schema();
-    const store = open({ schema, writers: 1 });
+    const schema = await ledger();
+    const { store, proxy } = await open({ schema, writers: 1 });
     for (const namespace of ["n", "m"]) await store.commit(namespace, [tally("a")], counting);
     proxy.silence("delete from");
     const erasing = refusalOf(store.eraseNamespace("n"));
@@ -290,7 +293,7 @@ describe("a session that has become useless", () => {
       if (text.startsWith(LOCKLESS)) await answer.catch(() => proxy.block(true));
       return answer;
     });
-    const store = postgresStore({ pool, schema: server.schema() });
+    const store = postgresStore({ pool, schema: await ledger() });
     for (const key of ["a", "b"]) await store.commit("n", [tally(key)], counting);
     await own.query("set default_transaction_read_only = on");
     expect(await refusalOf(store.commit("n", [tally("c")], counting))).toMatchObject({ code: "STORE_UNAVAILABLE" });
@@ -302,7 +305,7 @@ describe("a session that has become useless", () => {
   it("because it has forgotten its prepared statements is replaced", async () => {
     const pool = new Pool({ connectionString: server.url(), max: 1 });
     pool.on("error", () => {});
-    const store = postgresStore({ pool, schema: server.schema() });
+    const store = postgresStore({ pool, schema: await ledger() });
     for (const key of ["a", "b"]) await store.commit("n", [tally(key)], counting);
     await pool.query("discard all");
     expect(await store.commit("n", [tally("c")], counting)).toEqual([{ status: "committed", seq: 3 }]);

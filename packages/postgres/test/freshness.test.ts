@@ -9,10 +9,12 @@ import { postgresStore } from "../src/index.js";
 import { countIn, counting, NO_COUNT, tally } from "./support/counting.js";
 import { heldPool } from "./support/held-pool.js";
 import { interceptedPool } from "./support/intercepted-pool.js";
+import { ledgers } from "./support/ledgers.js";
 import { testServer } from "./support/server.js";
 import { SOON } from "./support/soon.js";
 
 const server = await testServer();
+const { ledger } = ledgers(server.pool, { partitions: 2 });
 const connectionString = server.url();
 const lagging = { mayLag: true };
 const refreshed = { refreshed: true };
@@ -21,7 +23,7 @@ const idsOf = (store: Store, cursor: number): string[] | undefined =>
 
 describe("a store that may be a little behind", () => {
   it("answers rankings from what it knows until its staleness is over, and everything else exactly", async () => {
-    const schema = server.schema();
+    const schema = await ledger();
     const store = postgresStore({ connectionString, schema, staleness: 60_000, listen: false });
     const other = postgresStore({ connectionString, schema });
     await store.commit("n", [tally("a")], counting);
@@ -37,7 +39,7 @@ describe("a store that may be a little behind", () => {
   });
 
   it("sees its own commits at once", async () => {
-    const store = postgresStore({ connectionString, schema: server.schema(), staleness: 60_000, listen: false });
+    const store = postgresStore({ connectionString, schema: await ledger(), staleness: 60_000, listen: false });
     for (let n = 1; n <= 5; n++) {
       await store.commit("n", [tally(`k${n}`)], counting);
       expect(await countIn(store, "n", lagging)).toBe(n);
@@ -49,7 +51,7 @@ describe("a store that may be a little behind", () => {
 
   it("keeps its own commits when the answer to an earlier question comes late", async () => {
     const pool = heldPool(server.pool);
-    const store = postgresStore({ pool, schema: server.schema(), staleness: 60_000, listen: false });
+    const store = postgresStore({ pool, schema: await ledger(), staleness: 60_000, listen: false });
     for (const key of ["a", "b"]) await store.commit("n", [tally(key)], counting);
     const written = pool.hold("with moved as", "statement");
     const answered = pool.hold("select now.revision, now.digest, found.place", "answer");
@@ -68,7 +70,7 @@ describe("a store that may be a little behind", () => {
   });
 
   it("is never behind for longer than its staleness", async () => {
-    const schema = server.schema();
+    const schema = await ledger();
     const store = postgresStore({ connectionString, schema, staleness: 40, listen: false });
     const other = postgresStore({ connectionString, schema });
     for (let n = 1; n <= 5; n++) {
@@ -83,7 +85,7 @@ describe("a store that may be a little behind", () => {
 
 describe("a reader that refreshes once and then reads several times", () => {
   it("is answered from what is known then, and asks for what is not", async () => {
-    const schema = server.schema();
+    const schema = await ledger();
     let questions = 0;
     const counted = {
       connect: () => {
@@ -109,7 +111,7 @@ describe("a reader that refreshes once and then reads several times", () => {
   });
 
   it("costs an engine that is alone in a namespace four round trips per run, one of them for the ranking", async () => {
-    const schema = server.schema();
+    const schema = await ledger();
     const asked: string[] = [];
     const pool = interceptedPool(server.pool, ({ text }, send) => {
       asked.push(text);
@@ -136,7 +138,7 @@ describe("stores that listen to each other", () => {
     postgresStore({ connectionString, schema, staleness, listen: true });
 
   it("hear that others have changed a namespace, and ask what it is now", async () => {
-    const schema = server.schema();
+    const schema = await ledger();
     const [store, other] = [open(schema, 600_000), open(schema, 600_000)];
     await other.commit("n", [tally("a")], counting);
     await countIn(store);
@@ -148,7 +150,7 @@ describe("stores that listen to each other", () => {
   });
 
   it("hear also of what was found to be done already, after its answer was lost", async () => {
-    const schema = server.schema();
+    const schema = await ledger();
     const proxy = await cuttingProxy(server.port);
     const [store, behind] = [open(schema, 600_000), { connectionString: proxy.url(connectionString), prepare: false }];
     const other = postgresStore({ ...behind, schema, staleness: 600_000, listen: true });
@@ -175,7 +177,7 @@ describe("stores that listen to each other", () => {
   });
 
   it("take nothing from what a login without any right announces", async () => {
-    const schema = server.schema();
+    const schema = await ledger();
     const [store, other] = [open(schema, 600_000), open(schema, 600_000)];
     const silent = postgresStore({ connectionString, schema });
     await other.commit("n", [tally("a")], counting);
@@ -205,7 +207,7 @@ describe("stores that listen to each other", () => {
   });
 
   it("listen again after their connection was lost", async () => {
-    const schema = server.schema();
+    const schema = await ledger();
     const [store, other] = [open(schema, 600_000), open(schema, 600_000)];
     await other.commit("n", [tally("a")], counting);
     await countIn(store);
@@ -262,7 +264,7 @@ describe("a store with a replica", () => {
       .toBe(true);
 
   it("reads states for rankings there, and nothing else", async () => {
-    const schema = server.schema();
+    const schema = await ledger();
     const writer = postgresStore({ connectionString, schema });
     await writer.commit("n", [tally("a")], counting);
     await replayed();
@@ -276,7 +278,7 @@ describe("a store with a replica", () => {
   });
 
   it("passes the replica over while that is behind what is known, and when it is gone", async () => {
-    const schema = server.schema();
+    const schema = await ledger();
     const store = postgresStore({
       connectionString,
       schema,

@@ -54,11 +54,13 @@ export async function clusterFleet(workers: number, tenants: number, settings: S
   const fleet = await fleetOf([cluster.coordinator, ...cluster.workers], () => cluster.stop());
   await fill(fleet, 0, tenants);
   await distributeLedger({ connectionString: cluster.coordinator.url(), schema: SCHEMA, shards: SHARDS });
-  for (const { client } of fleet.nodes) {
-    // Shards count as tables of their node.
-    await client.query("set citus.override_table_visibility = off");
-    await settle(client);
-  }
+  await Promise.all(
+    fleet.nodes.map(async ({ client }) => {
+      // Shards count as tables of their node.
+      await client.query("set citus.override_table_visibility = off");
+      await settle(client);
+    }),
+  );
   return fleet;
 }
 

@@ -113,17 +113,21 @@ export async function measureCluster(
   try {
     // Tenants of the second half only warm connections up.
     const tenants = 2 * plan.calibrated;
-    const plain = await opened(plainFleet(1, tenants, settings));
-    const routed = await opened(plainFleet(2, tenants, settings));
-    const few = await opened(clusterFleet(plan.fewWorkers, tenants, settings));
+    const [plain, routed, few] = await Promise.all([
+      opened(plainFleet(1, tenants, settings)),
+      opened(plainFleet(2, tenants, settings)),
+      opened(clusterFleet(plan.fewWorkers, tenants, settings)),
+    ]);
     onProgress(0.1);
     const fleetOf: Readonly<Record<Way, Fleet>> = { plain, routed, own: few, turn: few, coordinator: few };
     const small = await measureWays(fleetOf, plan, (share) => onProgress(0.1 + 0.4 * share));
     const messages = await measureMessages(few);
     const keyBytes = await measureKeys(plain, tenants);
     onProgress(0.55);
-    const largePlain = await opened(plainFleet(1, plan.tenants, settings));
-    const largeCluster = await opened(clusterFleet(plan.workers, plan.tenants, settings));
+    const [largePlain, largeCluster] = await Promise.all([
+      opened(plainFleet(1, plan.tenants, settings)),
+      opened(clusterFleet(plan.workers, plan.tenants, settings)),
+    ]);
     const bytes = { plain: await largePlain.bytes(), cluster: await largeCluster.bytes() };
     onProgress(0.7);
     const large = await measureLarge(largePlain, largeCluster, plan, (share) => onProgress(0.7 + 0.3 * share));
