@@ -95,7 +95,7 @@ describe("qavr doctor, on the ledger of a Mastra agent", () => {
 
   const judged = { evaluate: ({ text }: { readonly text: string }) => text === "ab" };
 
-  it.each<[string, Wiring, string]>([
+  it.concurrent.each<[string, Wiring, string]>([
     ["refuses requests after the recall", { refused: true, qavr: { engine: { clock: hourly() } } }, "outcomes-missing"],
     ["leaves runs without an end", { refused: true, qavr: { engine: { clock: hourly() } } }, "abandoned-runs"],
     ["never shows most of what it finds", { turn: () => 0, qavr: { ...judged, holdout: 1 } }, "never-shown"],
