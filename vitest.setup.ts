@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hasCitus } from "./packages/postgres-server/src/has-citus.ts";
@@ -6,13 +6,30 @@ import { hasCitus } from "./packages/postgres-server/src/has-citus.ts";
 /** The temporary folder of this run's tests. */
 let folder: string;
 
+/** Linux keeps files in memory here. */
+const MEMORY = "/dev/shm";
+/** Several times as much as all tests have at once. In bytes. */
+const ROOM = 4 * 1024 ** 3;
+
+/**
+ * The folder for temporary files: in memory where there is room and programs may run, because tests unpack some. Tests of stores would
+ * spend half of their time waiting for the disk. `pnpm faults` tests them on the disk.
+ */
+function temporary(): string {
+  if (process.env.TMPDIR !== undefined || !existsSync("/proc/mounts")) return tmpdir();
+  const isMounted = new RegExp(`^\\S+ ${MEMORY} \\S+ (?!\\S*noexec)`, "m").test(readFileSync("/proc/mounts", "utf8"));
+  if (!isMounted) return tmpdir();
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return bavail * bsize > ROOM ? MEMORY : tmpdir();
+}
+
 export function setup(): void {
   if (!hasCitus()) {
     process.stdout.write(
       "Citus was not found, so tests of shards and of an older PostgreSQL do not run. QAVR_CITUS_BIN names the folder of its programs.\n",
     );
   }
-  folder = mkdtempSync(join(tmpdir(), "qavr-tests-"));
+  folder = mkdtempSync(join(temporary(), "qavr-tests-"));
   // PostgreSQL servers run as another user when tests run as root.
   chmodSync(folder, 0o755);
   process.env.TMPDIR = folder;

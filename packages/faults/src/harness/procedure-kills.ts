@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text as textOfStream } from "node:stream/consumers";
-import { type Random, seededRandom } from "@qavr/lab";
+import { seededRandom } from "@qavr/lab";
 import { openProcedures } from "@qavr/markdown";
 import type { CheckResult, Harness } from "./check.js";
 import { fixture, inFolder } from "./workspace.js";
@@ -63,10 +63,10 @@ function isWhole(text: string): boolean {
   return text.startsWith(HEAD.slice(0, 4)) && text.includes("owner: ops\n") && text.endsWith(`\n---\n${BODY}`);
 }
 
-/** @param longest Longest time from the first stamp to the kill, ms. @param isEarly Counts it from the beginning of a write instead. */
+/** @param delay Time from the first stamp to a kill, ms. @param isEarly Counts it from the beginning of a write instead. */
 async function killRepeatedly(
   kills: number,
-  { mode, longest, isEarly, random }: { mode: string; longest: number; isEarly: boolean; random: Random },
+  { mode, delay, isEarly }: { mode: string; delay: () => number; isEarly: boolean },
 ): Promise<Tally> {
   const tally: Tally = { kills: 0, stamps: 0, torn: 0, met: 0, leftovers: 0 };
   await inFolder(async (root) => {
@@ -74,7 +74,7 @@ async function killRepeatedly(
     mkdirSync(join(root, WRITES), { recursive: true });
     writeFileSync(join(root, FILE), `${HEAD}---\n${BODY}`);
     for (let kill = 0; kill < kills && tally.torn === 0; kill++) {
-      tally.stamps += await stampUntilKilled(root, mode, longest * random(), isEarly);
+      tally.stamps += await stampUntilKilled(root, mode, delay(), isEarly);
       tally.kills++;
       if (leftoversIn(join(root, WRITES)) > 0) tally.met++;
       if (!isWhole(readFileSync(join(root, FILE), "utf8"))) tally.torn++;
@@ -129,9 +129,12 @@ export const procedureKills: Harness = {
   name: "procedures",
   async run(size): Promise<readonly CheckResult[]> {
     const random = seededRandom(1);
-    const tally = await killRepeatedly(KILLS[size], { mode: "stamp", longest: 60, isEarly: false, random });
-    const writes = await killRepeatedly(WRITE_KILLS[size], { mode: "stamp", longest: 8, isEarly: true, random });
-    const mutant = await killRepeatedly(100, { mode: "torn", longest: 60, isEarly: false, random });
+    const delay = (): number => 60 * random();
+    // Most of them soon: a write may last a millisecond.
+    const soon = (): number => 8 * random() ** 3;
+    const tally = await killRepeatedly(KILLS[size], { mode: "stamp", delay, isEarly: false });
+    const writes = await killRepeatedly(WRITE_KILLS[size], { mode: "stamp", delay: soon, isEarly: true });
+    const mutant = await killRepeatedly(100, { mode: "torn", delay, isEarly: false });
     return [
       {
         promise: "R27",
