@@ -13,8 +13,11 @@ const server = await testServer();
 const connectionString = server.url();
 
 /** Has commits wait for a replica that is not there, or for none. */
-const waitFor = (replica: "the_replica" | ""): Promise<void> =>
-  changeSetting(server.pool, "synchronous_standby_names", replica);
+async function waitFor(replica: "the_replica" | ""): Promise<void> {
+  await changeSetting(server.pool, "synchronous_standby_names", replica);
+  // The process that writes checkpoints has commits wait, and may learn of the change later than sessions do.
+  await server.pool.query("checkpoint");
+}
 
 /** Process ids of the sessions whose commits wait for a replica. */
 async function waiting(): Promise<number[]> {

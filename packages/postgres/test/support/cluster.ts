@@ -15,7 +15,7 @@ export interface TestCluster extends CitusCluster, Ledgers {
 
 /** Starts a cluster for this test file, and stops it after the last test. */
 export async function testCluster(): Promise<TestCluster> {
-  const cluster = await startCluster({ settings: { fsync: "off" } });
+  const cluster = await startCluster({ settings: { fsync: "off", autovacuum: "off" } });
   const open = (connectionString: string): Pool => {
     const pool = new Pool({ connectionString, max: 20 });
     pool.on("error", () => {});

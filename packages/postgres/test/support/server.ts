@@ -14,14 +14,15 @@ export interface TestServer extends PostgresServer {
 /**
  * Starts a server for this test file, and stops it after the last test.
  *
- * @param settings of the server. By default it does not wait for the disk: what is tested survives a crash of the server without.
+ * @param settings of the server. By default it does not wait for the disk: what is tested survives a crash of the server without. Nor
+ *   does it vacuum: see `ledgers.ts`.
  * @param start starts a server of another version
  */
 export async function testServer(
   settings: Readonly<Record<string, string>> = {},
   start: typeof startServer = startServer,
 ): Promise<TestServer> {
-  const server = await start({ settings: { fsync: "off", max_connections: "200", ...settings } });
+  const server = await start({ settings: { fsync: "off", autovacuum: "off", max_connections: "200", ...settings } });
   let schemas = 0;
   const pool = new Pool({ connectionString: server.url(), max: 20 });
   pool.on("error", () => {});
