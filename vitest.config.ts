@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";
 import { configDefaults, defineConfig, type TestProjectConfiguration } from "vitest/config";
@@ -88,8 +89,8 @@ export default defineConfig({
   },
   test: {
     globalSetup: "vitest.setup.ts",
-    // By default one core stays idle, which is half of a machine with two.
-    maxWorkers: "100%",
+    // By default one core stays idle, which is half of a machine with two. Many tests wait for servers and processes.
+    maxWorkers: Math.ceil(1.5 * availableParallelism()),
     sequence: { sequencer: LongFirst },
     unstubEnvs: true,
     reporters: process.env.CI ? ["default", ["json", { outputFile: "reports/tests.json" }]] : ["default"],

@@ -13,10 +13,10 @@ const ROOM = 4 * 1024 ** 3;
 
 /**
  * The folder for temporary files: in memory where there is room and programs may run, because tests unpack some. Tests of stores would
- * spend half of their time waiting for the disk. `pnpm faults` tests them on the disk.
+ * spend half of their time waiting for the disk. Continuous integration runs them on the disk.
  */
 function temporary(): string {
-  if (process.env.TMPDIR !== undefined || !existsSync("/proc/mounts")) return tmpdir();
+  if (process.env.CI || process.env.TMPDIR !== undefined || !existsSync("/proc/mounts")) return tmpdir();
   const isMounted = new RegExp(`^\\S+ ${MEMORY} \\S+ (?!\\S*noexec)`, "m").test(readFileSync("/proc/mounts", "utf8"));
   if (!isMounted) return tmpdir();
   const { bavail, bsize } = statfsSync(MEMORY);

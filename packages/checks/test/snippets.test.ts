@@ -7,7 +7,7 @@ import { runSnippet, SNIPPET_FOLDER, type Snippet, snippets, writeSnippets } fro
 const all = snippets();
 const runs = new Map<Snippet, Promise<CommandResult>>();
 
-/** The snippet that is run for the one at a place: the last that continues it, which does all that this one does. */
+/** The last snippet that continues the one at this place. Its run includes the lines of that one. */
 function runFor(place: number): Snippet {
   return all[place + 1]?.continues ? runFor(place + 1) : (all[place] as Snippet);
 }
