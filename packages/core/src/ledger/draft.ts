@@ -1,7 +1,7 @@
 import { dequantise } from "../embedding/quantise.js";
 import type { Learner } from "../learners/learner.js";
-import { stateAddress } from "../store/state-address.js";
 import type { SequencedEntry, StateRef, StateWrite } from "../store/store.js";
+import { StateOverlay } from "../store/write-overlay.js";
 import { privateCopy } from "./bytes.js";
 import { decodeEpisode, type EpisodeRecord, encodeEpisode } from "./episode-record.js";
 import type { RecordedExposure } from "./events.js";
@@ -16,7 +16,6 @@ import {
 import {
   collectionOf,
   episodeRef,
-  memoryRef,
   memoryScope,
   SCOPES,
   sharedRef,
@@ -40,13 +39,13 @@ export class Draft<Shared, Memory> {
   readonly at: number;
   #stats: StatsRecord | undefined;
   #episodes = new Map<string, EpisodeRecord>();
-  #values = new Map<string, Uint8Array>();
   #shared = new Map<string, SharedRecord<Shared>>();
-  /** By scope and id. */
+  /** By collection and id. */
   #memories = new Map<string, Map<string, MemoryRecord<Memory>>>();
-  #loaded = new Set<string>();
+  /** Every state that the store was asked for, with its bytes where they are no record. */
+  #asked = new StateOverlay();
+  #kept = new StateOverlay(this.#asked);
   #keptEpisodes = new Map<string, EpisodeRecord>();
-  #keptValues = new Map<string, { readonly ref: StateRef; readonly value: Uint8Array }>();
   #writes: StateWrite[] = [];
 
   constructor(learner: Learner<Shared, Memory>, entry: SequencedEntry) {
@@ -62,9 +61,8 @@ export class Draft<Shared, Memory> {
   /** Asks the store for states that are not here yet. */
   *load(refs: readonly StateRef[]): Loading {
     const missing = refs.filter((ref) => {
-      const key = stateAddress(ref);
-      if (this.#loaded.has(key)) return false;
-      this.#loaded.add(key);
+      if (this.#kept.get(ref) !== undefined) return false;
+      this.#asked.set({ scope: ref.scope, id: ref.id, value: null });
       return true;
     });
     if (missing.length === 0) return;
@@ -84,24 +82,22 @@ export class Draft<Shared, Memory> {
     exposures: readonly { readonly collection: string; readonly items: readonly { readonly id: string }[] }[],
   ): Loading {
     yield* this.load(
-      exposures.flatMap(({ collection, items }) => [
-        sharedRef(collection),
-        ...items.map(({ id }) => memoryRef(collection, id)),
-      ]),
+      exposures.flatMap(({ collection, items }) => {
+        // One string for all: its hash is computed once.
+        const scope = memoryScope(collection);
+        return [sharedRef(collection), ...items.map(({ id }) => ({ scope, id }))];
+      }),
     );
   }
 
   /** The bytes of an alias, of a label, of a source's record, or of a part of a ring. */
   value(ref: StateRef): Uint8Array | undefined {
-    return this.#values.get(stateAddress(ref));
+    return this.#kept.get(ref) ?? undefined;
   }
 
   /** Keeps such bytes, at once and for the store. */
   keepValue(ref: StateRef, value: Uint8Array): void {
-    const key = stateAddress(ref);
-    this.#loaded.add(key);
-    this.#values.set(key, value);
-    this.#keptValues.set(key, { ref, value });
+    this.#kept.set({ ...ref, value });
   }
 
   /** The same as text: the episode that an alias names, a label, or a part of a ring. */
@@ -132,7 +128,7 @@ export class Draft<Shared, Memory> {
   }
 
   memory(collection: string, id: string): MemoryRecord<Memory> {
-    return this.#memories.get(memoryScope(collection))?.get(id) as MemoryRecord<Memory>;
+    return this.#memories.get(collection)?.get(id) as MemoryRecord<Memory>;
   }
 
   decodeMemory(bytes: Uint8Array): Memory {
@@ -172,9 +168,9 @@ export class Draft<Shared, Memory> {
 
   writes(): StateWrite[] {
     for (const [id, record] of this.#keptEpisodes) this.write(episodeRef(id), encodeEpisode(record));
-    for (const { ref, value } of this.#keptValues.values()) this.write(ref, value);
-    for (const [scope, records] of this.#memories) {
-      const collection = collectionOf(scope) as string;
+    for (const write of this.#kept.writes()) this.#writes.push(write);
+    for (const [collection, records] of this.#memories) {
+      const scope = memoryScope(collection);
       for (const [id, record] of records) {
         this.#count(collection, id, record);
         this.write({ scope, id }, record.encode());
@@ -218,18 +214,20 @@ export class Draft<Shared, Memory> {
       case SCOPES.shared:
         if (bytes) this.#shared.set(ref.id, decodeSharedRecord(privateCopy(bytes), learner));
         break;
-      default:
-        if (collectionOf(ref.scope) !== undefined) {
-          this.#memoriesIn(ref.scope).set(ref.id, new MemoryRecord(learner.memory, bytes));
-        } else if (bytes) this.#values.set(stateAddress(ref), bytes);
+      default: {
+        const collection = collectionOf(ref.scope);
+        if (collection !== undefined) {
+          this.#memoriesIn(collection).set(ref.id, new MemoryRecord(learner.memory, bytes));
+        } else if (bytes) this.#asked.set({ ...ref, value: bytes });
+      }
     }
   }
 
-  #memoriesIn(scope: string): Map<string, MemoryRecord<Memory>> {
-    const known = this.#memories.get(scope);
+  #memoriesIn(collection: string): Map<string, MemoryRecord<Memory>> {
+    const known = this.#memories.get(collection);
     if (known) return known;
     const fresh = new Map<string, MemoryRecord<Memory>>();
-    this.#memories.set(scope, fresh);
+    this.#memories.set(collection, fresh);
     return fresh;
   }
 }
