@@ -12,6 +12,7 @@ import {
   encodeSharedRecord,
   learnerMismatch,
   type SharedRecord,
+  settleShared,
 } from "./shared-record.js";
 import {
   collectionOf,
@@ -32,6 +33,9 @@ export type Loading<Result = void> = Generator<readonly StateRef[], Result, read
 
 const NO_VALUE = new Uint8Array();
 
+/** Records that a fold in memory keeps decoded from entry to entry, each with a function that makes its bytes. */
+export type KeptRecords = StateOverlay<{ readonly record: unknown; readonly encode: () => Uint8Array }>;
+
 /** The states that one entry touches, and their changes. The store's own bytes are copied before a change. */
 export class Draft<Shared, Memory> {
   readonly learner: Learner<Shared, Memory>;
@@ -46,10 +50,12 @@ export class Draft<Shared, Memory> {
   #asked = new StateOverlay();
   #kept = new StateOverlay(this.#asked);
   #keptEpisodes = new Map<string, EpisodeRecord>();
+  readonly #records: KeptRecords | undefined;
   #writes: StateWrite[] = [];
 
-  constructor(learner: Learner<Shared, Memory>, entry: SequencedEntry) {
+  constructor(learner: Learner<Shared, Memory>, entry: SequencedEntry, records?: KeptRecords) {
     this.learner = learner;
+    this.#records = records;
     this.seq = entry.seq;
     this.at = entry.at;
   }
@@ -61,7 +67,9 @@ export class Draft<Shared, Memory> {
   /** Asks the store for states that are not here yet. */
   *load(refs: readonly StateRef[]): Loading {
     const missing = refs.filter((ref) => {
-      if (this.#kept.get(ref) !== undefined) return false;
+      const known = this.#records?.get(ref);
+      if (known) this.#place(ref, undefined, known.record);
+      if (known || this.#kept.get(ref) !== undefined) return false;
       this.#asked.set({ scope: ref.scope, id: ref.id, value: null });
       return true;
     });
@@ -138,7 +146,7 @@ export class Draft<Shared, Memory> {
 
   replaceShared(collection: string, bytes: Uint8Array): void {
     const state = readable(() => this.learner.shared.decode(privateCopy(bytes)));
-    this.#shared.set(collection, { ...this.shared(collection), state });
+    this.shared(collection).state = state;
   }
 
   /** The first request vector of a collection decides its space. */
@@ -173,14 +181,23 @@ export class Draft<Shared, Memory> {
       const scope = memoryScope(collection);
       for (const [id, record] of records) {
         this.#count(collection, id, record);
-        this.write({ scope, id }, record.encode());
+        if (this.#records) record.settle();
+        this.#put({ scope, id }, record, () => record.encode());
       }
     }
+    const { shared } = this.learner;
     for (const [collection, record] of this.#shared) {
-      this.write(sharedRef(collection), encodeSharedRecord(record, this.learner.shared));
+      if (this.#records) settleShared(record, shared);
+      this.#put(sharedRef(collection), record, () => encodeSharedRecord(record, shared));
     }
-    this.write(statsRef, encodeStats(this.stats));
+    const { stats } = this;
+    this.#put(statsRef, stats, () => encodeStats(stats));
     return this.#writes;
+  }
+
+  #put(ref: StateRef, record: unknown, encode: () => Uint8Array): void {
+    if (!this.#records) this.write(ref, encode());
+    else if (!this.#records.get(ref)) this.#records.set({ ...ref, value: { record, encode } });
   }
 
   /** Counts a memory in its collection, and lists it in the band of its utility. */
@@ -201,23 +218,26 @@ export class Draft<Shared, Memory> {
     record.band = band;
   }
 
-  #place(ref: StateRef, bytes: Uint8Array | undefined): void {
+  /** @param record that of the bytes, if it is decoded */
+  #place(ref: StateRef, bytes: Uint8Array | undefined, record?: unknown): void {
     const { learner } = this;
     switch (ref.scope) {
       case SCOPES.stats:
-        this.#stats = bytes ? decodeStats(bytes) : emptyStats(learner.id);
+        this.#stats = (record as StatsRecord) ?? (bytes ? decodeStats(bytes) : emptyStats(learner.id));
         if (this.#stats.learner !== learner.id) throw learnerMismatch(this.#stats.learner, learner.id);
         break;
       case SCOPES.episode:
         if (bytes) this.#episodes.set(ref.id, decodeEpisode(bytes));
         break;
       case SCOPES.shared:
-        if (bytes) this.#shared.set(ref.id, decodeSharedRecord(privateCopy(bytes), learner));
+        if (record) this.#shared.set(ref.id, record as SharedRecord<Shared>);
+        else if (bytes) this.#shared.set(ref.id, decodeSharedRecord(privateCopy(bytes), learner));
         break;
       default: {
         const collection = collectionOf(ref.scope);
         if (collection !== undefined) {
-          this.#memoriesIn(collection).set(ref.id, new MemoryRecord(learner.memory, bytes));
+          const memory = (record as MemoryRecord<Memory>) ?? new MemoryRecord(learner.memory, bytes);
+          this.#memoriesIn(collection).set(ref.id, memory);
         } else if (bytes) this.#asked.set({ ...ref, value: bytes });
       }
     }

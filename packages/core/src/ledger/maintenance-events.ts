@@ -1,6 +1,7 @@
 import type { Learner } from "../learners/learner.js";
 import type { Reduce } from "../store/store.js";
 import type { Coder } from "./bytes.js";
+import type { KeptRecords } from "./draft.js";
 import { edit } from "./edits.js";
 import type { EventKinds } from "./event-codec.js";
 import { EDIT_POLICIES } from "./events.js";
@@ -121,6 +122,10 @@ export const MAINTENANCE_EVENTS: EventKinds = {
 };
 
 /** The fold of every kind of entry: for maintenance, and for ledgers that it has written to. */
-export function ledgerReducer<Shared, Memory>(learner: Learner<Shared, Memory>, governance?: Governance): Reduce {
-  return loopReducer(learner, governance, { kinds: MAINTENANCE_EVENTS });
+export function ledgerReducer<Shared, Memory>(
+  learner: Learner<Shared, Memory>,
+  governance?: Governance,
+  records?: KeptRecords,
+): Reduce {
+  return loopReducer(learner, governance, { kinds: MAINTENANCE_EVENTS, records });
 }

@@ -54,7 +54,7 @@ export class MemoryRecord<Memory> {
   /** The band of utility that lists it, 0 for none. */
   band = 0;
   /** True when it had been shown before this entry. */
-  readonly wasShown: boolean = false;
+  wasShown = false;
   /** Verified successes of episodes that showed it. */
   confirmed = 0;
   /** Place in the ledger at which it was last forgotten (or reset by an edit), 0 for never. Exposures up to it no longer reach it. */
@@ -66,6 +66,8 @@ export class MemoryRecord<Memory> {
   editedAt = 0;
   readonly #codec: StateCodec<Memory>;
   #bytes: Uint8Array | undefined;
+  /** True when no other record has these bytes, so that a draft may lie in them. */
+  #isOwn = false;
   #read: Memory | undefined;
   #draft: Memory | undefined;
 
@@ -120,11 +122,22 @@ export class MemoryRecord<Memory> {
   draft(): Memory {
     if (this.#draft === undefined) {
       const bytes = this.#bytes;
-      this.learned = bytes
-        ? readable(() => this.#codec.decode(copyWithRoom(bytes, this.#headerBytes)))
-        : this.#codec.empty();
+      const own = this.#isOwn ? bytes : bytes && copyWithRoom(bytes, this.#headerBytes);
+      this.learned = own ? readable(() => this.#codec.decode(own)) : this.#codec.empty();
     }
     return this.#draft as Memory;
+  }
+
+  /** Makes the record the one that would be read from its bytes, so that it can serve the next entry. */
+  settle(): void {
+    if (this.#draft !== undefined) {
+      const bytes = this.#codec.encode(this.#draft, HEADER_BYTES).subarray(HEADER_BYTES);
+      this.learned = undefined;
+      if (bytes.length > 0) this.#bytes = bytes;
+      this.#isOwn = true;
+    }
+    this.confirmed = Math.min(this.confirmed, MAX_CONFIRMED);
+    this.wasShown = this.shown > 0;
   }
 
   encode(): Uint8Array {

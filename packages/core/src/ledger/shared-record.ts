@@ -14,7 +14,7 @@ export interface SharedRecord<Shared> {
   memories: number;
   /** Memories in each band of utility, lowest first. */
   readonly bands: number[];
-  readonly state: Shared;
+  state: Shared;
 }
 
 export function emptyShared<Shared>({ id, shared }: Learner<Shared>): SharedRecord<Shared> {
@@ -47,6 +47,12 @@ export function decodeSharedRecord<Shared>(bytes: Uint8Array, wanted: Learner<Sh
     bands,
     state: rest.length === 0 ? codec.empty() : readable(() => codec.decode(rest)),
   };
+}
+
+/** Makes the record the one that would be read from its bytes. */
+export function settleShared<Shared>(record: SharedRecord<Shared>, codec: StateCodec<Shared>): void {
+  const bytes = codec.encode(record.state, 0);
+  record.state = bytes.length === 0 ? codec.empty() : readable(() => codec.decode(bytes));
 }
 
 export function encodeSharedRecord<Shared>(record: SharedRecord<Shared>, codec: StateCodec<Shared>): Uint8Array {

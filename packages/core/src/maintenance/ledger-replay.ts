@@ -1,5 +1,6 @@
 import { governance } from "../governance/governance.js";
 import type { Learner } from "../learners/learner.js";
+import type { KeptRecords } from "../ledger/draft.js";
 import { decodeEvent } from "../ledger/event-codec.js";
 import { ledgerReducer, MAINTENANCE_EVENTS } from "../ledger/maintenance-events.js";
 import { rebuildRef, statsRef } from "../ledger/state-keys.js";
@@ -25,15 +26,23 @@ const PAGE = 100;
 const { setImmediate: afterThisTurn = setTimeout } = globalThis as { setImmediate?: (call: () => void) => unknown };
 const nextTurn = (): Promise<void> => new Promise((resolve) => void afterThisTurn(resolve));
 
+/** Entries whose records stay decoded at once: some ten megabytes. */
+const KEPT = 4_096;
+
 /** A fold of entries in memory, from nothing or from a checkpoint. */
 export class Fold {
   readonly #states = new StateOverlay();
+  /** Newer than the states. */
+  readonly #records: KeptRecords = new StateOverlay();
+  readonly #reduce: Reduce;
   #entries: number;
   /** Undefined before the first call of `takeTouched`: a whole ledger touches every state. */
   #touched: Map<string, StateRef> | undefined;
 
   /** @param checkpoint where it begins; undefined: at the ledger's first entry */
-  constructor(checkpoint?: Checkpoint) {
+  constructor(learner: Learner, checkpoint?: Checkpoint) {
+    // The rules of governance are part of each entry, so its options do not matter here.
+    this.#reduce = ledgerReducer(learner, governance(), this.#records);
     this.#entries = checkpoint?.seq ?? 0;
     for (const state of checkpoint?.states ?? []) this.#states.set(state);
   }
@@ -45,20 +54,24 @@ export class Fold {
 
   /** Every state, in no particular order. */
   get states(): readonly StoredState[] {
+    this.#encode();
     return [...this.#states.writes()].filter((state): state is StoredState => state.value !== null);
   }
 
   state(ref: StateRef): Uint8Array | undefined {
+    this.#encode();
     return this.#states.get(ref) ?? undefined;
   }
 
-  add(entry: SequencedEntry, reduce: Reduce): void {
+  add(entry: SequencedEntry): void {
+    if (this.#entries % KEPT === 0) this.#encode();
     this.#entries += 1;
-    this.#touch(runOn(this.#states.reduce(entry, reduce), (refs) => refs.map(() => undefined)));
+    this.#touch(runOn(this.#states.reduce(entry, this.#reduce), (refs) => refs.map(() => undefined)));
   }
 
   /** The states that entries have changed since the last call; none at the first call. */
   takeTouched(): readonly StateRef[] {
+    this.#encode();
     const touched = [...(this.#touched?.values() ?? [])];
     this.#touched = new Map();
     return touched;
@@ -69,9 +82,19 @@ export class Fold {
     this.#entries += 1;
   }
 
+  /** Removes a state that is no kept record, such as an episode. */
   drop(ref: StateRef): void {
     this.#states.set({ ...ref, value: null });
     this.#touch([ref]);
+  }
+
+  #encode(): void {
+    for (const { scope, id, value } of this.#records.writes()) {
+      const state = { scope, id, value: value?.encode() ?? null };
+      this.#states.set(state);
+      this.#touch([state]);
+    }
+    this.#records.clear();
   }
 
   #touch(refs: readonly StateRef[]): void {
@@ -98,7 +121,6 @@ export class LedgerReplay {
   readonly #store: Store;
   readonly #namespace: string;
   readonly #learner: Learner;
-  readonly #reduce: Reduce;
   readonly #progress: Progress | undefined;
   /** When the fold began. */
   #head = 0;
@@ -112,8 +134,6 @@ export class LedgerReplay {
     this.#progress = progress;
     this.#namespace = namespace;
     this.#learner = learner;
-    // The rules of governance are part of each entry, so its options do not matter here.
-    this.#reduce = ledgerReducer(learner, governance());
     if (planned) this.#revocations.add([planned]);
   }
 
@@ -195,7 +215,7 @@ export class LedgerReplay {
         continue;
       }
       before?.(entry, fold);
-      fold.add(entry, this.#reduce);
+      fold.add(entry);
       // This fold has done the rebuild that the revocation asks for.
       if (entry.type === "revoke") fold.drop(rebuildRef);
     }
@@ -230,11 +250,11 @@ export class LedgerReplay {
   }
 
   #foldFrom(checkpoint: Checkpoint | undefined): Fold {
-    if (!checkpoint) return new Fold();
+    if (!checkpoint) return new Fold(this.#learner);
     const { seq, states } = checkpoint;
     const stats = states.find(isStats)?.value;
     const isReadable = stats !== undefined && decodeStats(stats).learner === this.#learner.id;
-    return new Fold({ seq, states: isReadable ? states : [] });
+    return new Fold(this.#learner, { seq, states: isReadable ? states : [] });
   }
 
   async #read(after: number, limit: number = PAGE): Promise<readonly SequencedEntry[]> {
