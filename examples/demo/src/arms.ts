@@ -41,8 +41,8 @@ export interface ArmOptions {
   readonly evaluate: (run: CheckedRun) => boolean | undefined;
   /** Folder for the ledgers. */
   readonly folder: string;
-  /** Share of the runs that qavr serves in the store's order, so that its own ledger measures what learning is worth. */
-  readonly holdout: number;
+  /** Share of the runs that qavr serves in the store's order, so that its own ledger measures what learning is worth. @default its own */
+  readonly holdout: number | undefined;
 }
 
 /** Candidates that qavr chooses from by default; QAVR's formula says 2 · k. */

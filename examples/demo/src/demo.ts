@@ -69,7 +69,7 @@ export async function runDemo(
         runs,
         folder,
         // Several seeds measure; one seed shows, and its ledger says for itself what learning is worth.
-        holdout: seeds === 1 ? HELD_OUT : 0,
+        holdout: seeds === 1 ? HELD_OUT : undefined,
         onProgress: (share) => {
           if (!live) progress.update(share);
         },

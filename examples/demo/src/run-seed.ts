@@ -36,7 +36,7 @@ export interface SeedOptions {
   /** Folder of the run; each seed gets one inside. */
   readonly folder: string;
   /** @see ArmOptions.holdout */
-  readonly holdout: number;
+  readonly holdout: number | undefined;
   readonly onProgress: (share: number) => void;
   /** Called after each request: whether each arm answered rightly. */
   readonly onAnswers: (right: readonly boolean[]) => void;

@@ -180,9 +180,9 @@ describe("lift", () => {
     expect((episodes?.learned ?? 0) + (episodes?.holdout ?? 0)).toBe(4);
   });
 
-  it("compares episodes of one share only with each other, and keeps the last four shares", async () => {
+  it("compares episodes of one share only with each other, and keeps the last eight shares", async () => {
     const store = memoryStore();
-    for (const [place, holdout] of [0.1, 0.2, 0.3, 0.4, 0.5].entries()) {
+    for (const [place, holdout] of [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9].entries()) {
       const { engine } = testEngine({ store, prefix: `at ${place}`, holdout });
       for (let run = 0; run < 10; run++) {
         const { episode } = await engine.rank(request({ aliases: [`run ${place}`] }));
@@ -194,12 +194,12 @@ describe("lift", () => {
       const episodes = (await engine.status()).lift?.episodes;
       return (episodes?.learned ?? 0) + (episodes?.holdout ?? 0);
     };
-    expect(await sum()).toBe(40);
+    expect(await sum()).toBe(80);
     // The first share comes back: what is corrected of its first time must not be taken from its second.
     await engine.end((await engine.rank(request())).episode, { reward: true });
-    expect(await sum()).toBe(31);
+    expect(await sum()).toBe(71);
     await engine.report("run 0", { reward: false, tier: "verified" });
-    expect(await sum()).toBe(31);
+    expect(await sum()).toBe(71);
     const again = (await counts(store)).at(-1);
     expect((again?.learned.sum ?? 0) + (again?.held.sum ?? 0)).toBe(REWARD_UNITS);
     expect(await replay(engine)).toMatchObject({ identical: true });

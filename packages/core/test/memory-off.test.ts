@@ -69,7 +69,7 @@ describe("an episode with memory off", () => {
 });
 
 it("the lift of memory is what showing memories adds, with its interval", async () => {
-  const { engine } = testEngine({ memoryOff: 0.3 });
+  const { engine } = testEngine({ holdout: 0, memoryOff: 0.3 });
   for (let run = 0; run < 200; run++) {
     const ranking = await engine.rank(request());
     await engine.end(ranking.episode, { reward: ids(ranking).length > 0 });

@@ -151,7 +151,7 @@ describe("replay with another learner", () => {
 
 describe("the estimate of another learner's success", () => {
   it("is refused for a ledger in which nothing was drawn by chance, however large", async () => {
-    const { engine } = testEngine();
+    const { engine } = testEngine({ holdout: 0 });
     await live(engine, 300);
     const { estimate } = await comparePolicies(engine, { learner: oar() as Learner });
     expect(estimate).toMatchObject({ refused: expect.stringContaining("holdout"), effectiveSampleSize: 0 });

@@ -336,7 +336,6 @@ describe("createEngine", () => {
       maxOpenEpisodes: 10_000,
       outcomeWindow: 30 * 24 * 3_600_000,
       recordedCandidates: 50,
-      holdout: 0,
       memoryOff: 0,
       readTimeout: 50,
       writeTimeout: 10_000,

@@ -205,6 +205,8 @@ function score(request: ScoreRequest<ByUseShared, ByUseTable>): Scores {
   });
   return {
     ...scores,
+    // What `oar` would gain by its own list says nothing about this one.
+    hostShare: 0,
     score: isFlat ? shifted(scores.score) : scores.score,
     unchanged: scores.unchanged && shifts.every((shift) => shift === 0),
     ...(scores.terms && { terms: { ...scores.terms, learned: shifted(scores.terms.learned) } }),

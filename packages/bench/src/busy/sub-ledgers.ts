@@ -115,7 +115,10 @@ function mergedShared({ parts }: Shared, merge: Merge): OarShared {
     return vector;
   };
   const counted = total((part) => part.spreadCount);
-  const names = ["lessons", "votedRuns", "predicted", "reputations", "both", "reputationSurprise"] as const;
+  const names = [
+    ...(["lessons", "votedRuns", "predicted", "reputations", "both", "reputationSurprise"] as const),
+    ...(["heldSquares", "heldProducts", "squares", "products"] as const),
+  ] as const;
   return {
     ...(Object.fromEntries(names.map((name) => [name, total((part) => part[name])])) as Pick<
       OarShared,

@@ -78,7 +78,8 @@ export function engineArm(world: World, options: EngineArmOptions): Arm {
     learner: learner(),
     ...(options.trust === "audited" ? { governance: governance({ trust: "audited" }) } : {}),
     clock: () => now,
-    createId: () => `id-${drawn++}`,
+    // Ids decide which runs are controls: other ones with each seed.
+    createId: () => `${world.seed}-${drawn++}`,
     logger: { warn: complain, error: complain },
   });
   const fetchK = engine.learner.fetchK?.(topK) ?? FETCHED;

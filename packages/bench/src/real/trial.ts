@@ -33,7 +33,8 @@ export async function runTrial(
     store: memoryStore(),
     learner: learnerOf(row),
     clock: () => now,
-    createId: () => `id-${drawn++}`,
+    // Ids decide which runs are controls: other ones with each seed.
+    createId: () => `${replay.seed}-${drawn++}`,
     logger: { warn: fail, error: fail },
   });
   const asked = ({ text, candidates }: HostedRequest): RankRequest => ({

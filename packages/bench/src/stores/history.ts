@@ -56,7 +56,8 @@ export interface History {
 export async function createHistory(index: VectorIndex, store: Store, shape: HistoryShape = HISTORY): Promise<History> {
   const { fetched, shown, runs, counted, together } = shape;
   const counting: CountingStore = countOutcomeWrites(store);
-  const engine = createEngine({ store: counting.store, readTimeout: READ_TIMEOUT });
+  // Ids are drawn anew each time, and decide which runs are controls.
+  const engine = createEngine({ store: counting.store, readTimeout: READ_TIMEOUT, holdout: 0 });
   const request: SearchRequest = searchRequest(index, { fetched, shown });
   const random = seededRandom(OUTCOME_SEED);
   const outcome = (): { reward: boolean; tier: "verified" } => ({ reward: random() < 0.5, tier: "verified" });

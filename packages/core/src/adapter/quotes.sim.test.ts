@@ -45,9 +45,9 @@ it("quotes are told from the repeated phrases of one author", ({ annotate }) => 
     // A section of the same author about the same subject, in which nothing is quoted.
     similar += findQuotes(section.text, shown, []).length;
     unused += shown.length;
-    // An answer in other words around one sentence of a memory.
+    // An answer in other words around one sentence of a memory that is long enough to be found.
     const memory = shown[i % shown.length] as Section;
-    const sentences = memory.text.match(/[^.!?]{20,}[.!?]/g) ?? [];
+    const sentences = memory.text.match(/[^.!?]{60,}[.!?]/g) ?? [];
     const sentence = sentences[i % sentences.length] ?? memory.text;
     const found = findQuotes(`As the notes say: ${sentence.toUpperCase()} Is that enough for you?`, shown, []);
     if (found.includes(memory.id)) right += 1;

@@ -41,7 +41,7 @@ const DAY = 24 * HOUR;
 
 /** Defaults of {@link EngineOptions}; times in ms. */
 export const ENGINE_DEFAULTS: Defined<
-  Omit<EngineOptions, "store" | "learner" | "governance" | "clock" | "setTimer" | "createId" | "logger">
+  Omit<EngineOptions, "store" | "learner" | "holdout" | "governance" | "clock" | "setTimer" | "createId" | "logger">
 > = {
   enabled: true,
   onEdit: "discount",
@@ -49,7 +49,6 @@ export const ENGINE_DEFAULTS: Defined<
   maxOpenEpisodes: 10_000,
   outcomeWindow: 30 * DAY,
   recordedCandidates: 50,
-  holdout: 0,
   memoryOff: 0,
   readTimeout: 50,
   writeTimeout: 10_000,

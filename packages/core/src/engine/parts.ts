@@ -34,8 +34,9 @@ export interface EngineParts {
   readonly tasks: TaskTracker;
   readonly onEdit: EditPolicy;
   readonly counters: EngineCounters;
+  /** Share of episodes, in [0, 1]; undefined: as the learner asks. */
+  readonly holdout: number | undefined;
   /** Share of episodes, in [0, 1]. */
-  readonly holdout: number;
   readonly memoryOff: number;
   /** Ms. */
   readonly outcomeWindow: number;

@@ -58,7 +58,10 @@ export function createRanker(parts: EngineParts): Pick<Engine, "rank" | "fetchSi
     // Looked up again: it may have ended while the states were read.
     const known = wanted === undefined ? undefined : openEpisode(open, namespace, wanted);
     const id = known?.id ?? parts.createId();
-    const { holdout: draw, memoryOff } = drawEpisode(known ?? { id, earlier: undefined }, parts);
+    const { holdout: draw, memoryOff } = drawEpisode(known ?? { id, earlier: undefined }, {
+      holdout: parts.holdout ?? scored.hostShare,
+      memoryOff: parts.memoryOff,
+    });
     const isOff = memoryOff?.held === true && !request.required;
     const order = isOff ? [] : draw?.held ? scored.host : scored.order;
     const isLearned = scored.moved && order === scored.order;
@@ -97,7 +100,11 @@ export function createRanker(parts: EngineParts): Pick<Engine, "rank" | "fetchSi
       vector: vector?.bytes ?? NO_VECTOR,
       learner: learner.id,
       gate: scores?.gate ?? 0,
-      holdout: draw && { ...draw, differs: showsOthers(scored.order, scored.host, ids) },
+      holdout: draw && {
+        ...draw,
+        differs: showsOthers(scored.order, scored.host, ids),
+        advantage: Math.fround(scores?.advantage ?? 0),
+      },
       memoryOff,
       at: now,
       ids,

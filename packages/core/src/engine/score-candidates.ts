@@ -32,6 +32,8 @@ export interface Scored {
   /** Undefined when learning was left out. */
   readonly scores: EngineScores | undefined;
   readonly moved: boolean;
+  /** Share of episodes that the learner asks to show the host's order. */
+  readonly hostShare: number;
   readonly notes: Pick<Ranking, "note" | "degraded">;
 }
 
@@ -71,13 +73,16 @@ export function createScorer(parts: EngineParts): (request: CheckedRequest) => P
     const unverified = scores.unchanged ? undefined : unverifiedIn(request, confirmed, parts.onEdit);
     const unbound = unverified && scores.score.slice();
     if (unverified) boundUnverified(scores.score, similarities, unverified);
-    const moved = !scores.unchanged && !request.keepOrder;
+    const hostShare = parts.holdout === undefined && !request.keepOrder ? (scores.hostShare ?? 0) : 0;
+    // Chance decides on recorded rankings alone; the others show the order that most of those show.
+    const moved = !scores.unchanged && !request.keepOrder && (record || hostShare <= 0.5);
     return {
       vector,
       order: moved ? bestFirst(scores.score, returned, scores.movable) : host,
       host,
       scores: scores.unchanged ? { ...scores, score: similarities, terms: undefined } : { ...scores, unbound },
       moved,
+      hostShare,
       notes: scores.note === undefined ? {} : { note: scores.note },
     };
   };
@@ -129,7 +134,7 @@ export function createScorer(parts: EngineParts): (request: CheckedRequest) => P
 
 /** The host's order, where learning is left out. */
 export function unscored(host: readonly number[], notes: Scored["notes"] = {}, vector?: RequestVector): Scored {
-  return { vector, order: host, host, scores: undefined, moved: false, notes };
+  return { vector, order: host, host, scores: undefined, moved: false, hostShare: 0, notes };
 }
 
 export function hostOrder(count: number, topK: number): number[] {

@@ -67,6 +67,13 @@ export interface Scores {
   readonly terms?: ScoreTerms;
   /** Note for the explanation, e.g. that similarities were rescaled. */
   readonly note?: string;
+  /**
+   * Share of episodes, in [0, 1], that should show the host's order, so that the learner sees what its own is worth. Above ½, a ranking
+   * that is not recorded shows the host's order, too. @default 0
+   */
+  readonly hostShare?: number;
+  /** Success that the learner expects of its own list beyond that of the host's, in [−1, 1]. @default 0 */
+  readonly advantage?: number;
 }
 
 /** `score = similarity + learned + bonus + overlap`, up to rounding. The arrays are parallel to the scores, in units of similarity. */
@@ -105,6 +112,14 @@ export interface GroupOfShown {
   readonly share: number;
 }
 
+/** An order that was drawn by chance: the learner's, or the host's. */
+export interface Control {
+  /** Success that the learner expected of its own list beyond that of the host's, when it ranked. In [−1, 1], not 0. */
+  readonly advantage: number;
+  /** True when the host's order was shown. */
+  readonly held: boolean;
+}
+
 /** One retrieval inside an episode. */
 export interface LessonExposure<Shared, Memory> {
   /** Draft. The same object for exposures of one collection. */
@@ -114,6 +129,8 @@ export interface LessonExposure<Shared, Memory> {
   /** Direction of the run's first lesson, signed bytes, for a learner that forgets requests. */
   readonly direction?: Int8Array | undefined;
   readonly context: string;
+  /** Undefined where no chance decided on the order, or the learner saw no difference. */
+  readonly control?: Control | undefined;
   /** Share of the episode's outcome that this exposure carries; they sum to 1. */
   readonly share: number;
   readonly shown: readonly ShownMemory<Memory>[];

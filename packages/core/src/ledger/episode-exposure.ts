@@ -6,7 +6,7 @@ import type { RecordedExposure } from "./events.js";
 
 /** The part of an exposure that the episode's record keeps; entry `seq` holds it in full; a memory shown twice is kept once, at its best. */
 export function toEpisodeExposure(exposure: RecordedExposure, seq: number): EpisodeExposure {
-  const { collection, context, space, length, vector, credited, candidates, groups, shown } = exposure;
+  const { collection, context, space, length, vector, credited, holdout, candidates, groups, shown } = exposure;
   const numbers = groupsOf(exposure);
   const shares = numbers && groupShares(similaritiesOf(exposure), numbers);
   const groupOf = (place: number): GroupOfShown | undefined =>
@@ -31,6 +31,7 @@ export function toEpisodeExposure(exposure: RecordedExposure, seq: number): Epis
     length,
     vector,
     credited,
+    control: holdout?.advantage ? { advantage: holdout.advantage, held: holdout.held } : undefined,
     // Rounded as the record stores them: a correction must see the same weights as the first fold.
     items: [...items].map(([id, item], i) => ({ id, ...item, weight: Math.fround(weights[i] as number) })),
   };

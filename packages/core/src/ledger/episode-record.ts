@@ -1,4 +1,4 @@
-import type { Contribution, GroupOfShown } from "../learners/learner.js";
+import type { Contribution, Control, GroupOfShown } from "../learners/learner.js";
 import { ByteReader, ByteWriter, type Coder, NOTHING } from "./bytes.js";
 import type { SourceCap } from "./events.js";
 import { EPISODE_STATES, type EpisodeState, type HoldoutDraw, OUTCOME_TIERS, type OutcomeTier } from "./events.js";
@@ -27,6 +27,8 @@ export interface EpisodeExposure {
   /** Direction of its first lesson, for a learner that needs no more of the request from then on. */
   readonly direction?: Int8Array | undefined;
   readonly credited: boolean;
+  /** How its order was drawn, for a learner that named the advantage of its own. */
+  readonly control?: Control | undefined;
   readonly items: readonly EpisodeItem[];
 }
 
@@ -85,7 +87,7 @@ export interface EpisodeRecord {
   votes: readonly CountedVotes[];
   /** The memories that it used, of all reports. */
   used: Uses;
-  /** How it was drawn, undefined when nothing was held out at its first exposure. */
+  /** How its first drawn exposure was drawn, undefined when none was. */
   holdout: HoldoutDraw | undefined;
   /** Its draw of memory, likewise. */
   memoryOff: HoldoutDraw | undefined;
@@ -172,14 +174,20 @@ function codeEpisode(coder: Coder, record: Partial<EpisodeRecord>): EpisodeRecor
 }
 
 function codeExposure(coder: Coder, exposure: Partial<EpisodeExposure>): EpisodeExposure {
-  const { items, direction } = exposure;
+  const { items, direction, control } = exposure;
   const seq = coder.count(exposure.seq);
   const collection = coder.text(exposure.collection);
   const context = coder.text(exposure.context);
   const space = coder.text(exposure.space);
   const length = coder.count(exposure.length);
   const bytes = coder.signedBytes(direction ?? exposure.vector);
-  const [credited = false, isGrouped, isDirected] = coder.flags(exposure.credited, items?.[0]?.group, direction);
+  const [credited = false, isGrouped, isDirected, isDrawn, held = false] = coder.flags(
+    exposure.credited,
+    items?.[0]?.group,
+    direction,
+    control,
+    control?.held,
+  );
   const ids = coder.names(items?.map(({ id }) => id));
   return {
     seq,
@@ -190,6 +198,7 @@ function codeExposure(coder: Coder, exposure: Partial<EpisodeExposure>): Episode
     vector: isDirected ? NO_BYTES : bytes,
     direction: isDirected ? bytes : undefined,
     credited,
+    control: isDrawn ? { advantage: coder.f32(control?.advantage), held } : undefined,
     items: ids.map((id, i): EpisodeItem => {
       const item = items?.[i];
       return {

@@ -83,7 +83,7 @@ const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
           learner: "cav@1",
           gate: 0,
           credited: true,
-          holdout: { share: 0.25, held: true, differs: true },
+          holdout: { share: 0.25, held: true, differs: true, advantage: 0.5 },
           memoryOff: undefined,
           at: 1_767_225_600_000,
           candidates: [],
@@ -97,7 +97,7 @@ const frozen: readonly (readonly [string, LedgerEvent, string])[] = [
         },
       ],
     },
-    "0103652d3102000000000104646f63730764656661756c7400000000056361764031000000000f0000803e000080aa6db77942000000000000",
+    "0103652d3102000000000104646f63730764656661756c7400000000056361764031000000000f0000803e0000003f000080aa6db77942000000000000",
   ],
   [
     "an outcome with reward, votes and use",

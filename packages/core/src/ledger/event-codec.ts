@@ -132,7 +132,9 @@ function codeExposure(coder: Coder, exposure: Partial<RecordedExposure>): Record
     learner,
     gate,
     credited,
-    holdout: isDrawn ? { share: coder.f32(holdout?.share), held, differs } : undefined,
+    holdout: isDrawn
+      ? { share: coder.f32(holdout?.share), held, differs, advantage: coder.f32(holdout?.advantage) }
+      : undefined,
     memoryOff: isMemoryDrawn ? { share: coder.f32(memoryOff?.share), held: isOff } : undefined,
     reordered,
     scale: isScaled ? coder.f32(scale) : 0,

@@ -59,6 +59,14 @@ export interface HoldoutDraw {
   readonly held: boolean;
 }
 
+/** The draw of one exposure. With the option `holdout`, all exposures of an episode have the same share and the same `held`. */
+export interface ExposureDraw extends HoldoutDraw {
+  /** Whether the two orders would have shown different memories. */
+  readonly differs: boolean;
+  /** Success that the learner expected of its own list beyond that of the host's, float32 in [−1, 1]; 0 where it named none. */
+  readonly advantage: number;
+}
+
 /** The draws of an episode; undefined for a share of 0. */
 export interface EpisodeDraws {
   /** Of the episodes that are shown memories. */
@@ -81,10 +89,8 @@ export interface RecordedExposure {
   readonly gate: number;
   /** False when this part of the run failed and another part replaced it. */
   readonly credited: boolean;
-  /** Undefined when nothing was held out. The same for all exposures of an episode, but for `differs`. */
-  readonly holdout:
-    | (HoldoutDraw & { /** Whether the two orders would have shown different memories. */ readonly differs: boolean })
-    | undefined;
+  /** Undefined when nothing was held out. */
+  readonly holdout: ExposureDraw | undefined;
   /** Undefined when every episode was shown memories. The same for all exposures of an episode. */
   readonly memoryOff: HoldoutDraw | undefined;
   /** Unix ms. */

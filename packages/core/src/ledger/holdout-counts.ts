@@ -24,8 +24,8 @@ export interface HoldoutCounts {
 
 /** A reward of 1. Σ r² of 5·10⁸ episodes is still a whole number; rounding costs at most 0.00012. */
 export const REWARD_UNITS = 4_096;
-/** Shares that are kept apart; of more, the one that began first is given up. */
-const MAX_SHARES = 4;
+/** Shares that are kept apart; of more, the one that began first is given up. `oar` uses eight. */
+const MAX_SHARES = 8;
 
 const emptyArm = (): ArmCounts => ({ episodes: 0, sum: 0, squares: 0 });
 
@@ -37,7 +37,7 @@ interface DrawCounts {
 
 const DRAWS = ["holdout", "memoryOff"] as const;
 
-/** Notes at which shares an episode was drawn. To be called once, at its first exposure. */
+/** Notes at which shares an episode was drawn. To be called once, when they are known. */
 export function noteDraw(stats: DrawCounts, episode: EpisodeRecord): void {
   const first = episode.exposures[0];
   for (const name of DRAWS) {

@@ -33,6 +33,7 @@ export function lessonOf<Shared, Memory>(
         vector: draft.vectorIn(exposure),
         direction: exposure.direction,
         context: exposure.context,
+        control: exposure.control,
         share,
         shown: exposure.items.map(({ id, similarity, group }, i) => {
           const record = draft.memory(collection, id);

@@ -71,7 +71,7 @@ describe("the record layouts, version 1", () => {
     expect(decodeEpisode(bytesOf(frozen))).toEqual(episode);
   });
 
-  it("writes and reads the frozen bytes of an episode that keeps a direction in place of its request", () => {
+  it("writes and reads the frozen bytes of an episode that keeps a direction in place of its request, and whose order was drawn", () => {
     const [exposure] = episode.exposures;
     const directed: EpisodeRecord = {
       ...emptyEpisode(),
@@ -80,12 +80,13 @@ describe("the record layouts, version 1", () => {
           ...(exposure as (typeof episode.exposures)[number]),
           vector: new Int8Array(0),
           direction: Int8Array.of(5, -5),
+          control: { advantage: 0.5, held: true },
         },
       ],
       contribution: { exposures: [{ direction: undefined, scalars: [1, 0, -2], memories: [[0.5, 0.1], []] }] },
     };
     const frozen =
-      "010000000000000000000001ac0204646f63730764656661756c7404686f737480060205fb05010001610000003f0000803f0104000100032101000000c002020e0000003f9a9999999999b93f00";
+      "010000000000000000000001ac0204646f63730764656661756c7404686f737480060205fb1d010001610000003f0000003f0000803f0104000100032101000000c002020e0000003f9a9999999999b93f00";
     expect(hex(encodeEpisode(directed))).toBe(frozen);
     expect(decodeEpisode(bytesOf(frozen))).toEqual(directed);
   });
@@ -215,10 +216,14 @@ describe("the record layouts, version 1", () => {
         reputations: 9,
         both: -1,
         reputationSurprise: 10,
+        heldSquares: 11,
+        heldProducts: -12,
+        squares: 13,
+        products: 14,
       },
     };
     const frozen =
-      "01056f6172403204686f737402ac0200010203000102030001020300010203c8010102030001020300010203000102030000000000001c4000000000000020400000000000002240000000000000f0bf0000000000002440000000000000d03f0000000000000840000000000000104000000000000000400000000000001440000000000000c03f00000000000018400000003f000000bf0000004000008040";
+      "01056f6172403204686f737402ac0200010203000102030001020300010203c8010102030001020300010203000102030000000000001c4000000000000020400000000000002240000000000000f0bf0000000000002440000000000000264000000000000028c00000000000002a400000000000002c40000000000000d03f0000000000000840000000000000104000000000000000400000000000001440000000000000c03f00000000000018400000003f000000bf0000004000008040";
     expect(hex(encodeSharedRecord(record, learner.shared))).toBe(frozen);
     expect(decodeSharedRecord(bytesOf(frozen), learner)).toEqual(record);
   });

@@ -114,14 +114,12 @@ function* foldExposures<Shared, Memory>(
     episode.lastAt = Math.max(episode.lastAt, exposure.at);
   }
   if (event.suspendedAs !== undefined) yield* giveUpSuspended(draft, event.suspendedAs, event.episode);
-  const [first] = event.exposures;
-  if (first && episode.exposures.length === 0) {
-    episode.holdout = first.holdout;
-    episode.memoryOff = first.memoryOff;
-  }
+  const { holdout } = episode;
+  episode.holdout ??= event.exposures.find(({ holdout }) => holdout)?.holdout;
+  if (episode.exposures.length === 0) episode.memoryOff = event.exposures[0]?.memoryOff;
   countEpisode(stats, episode.exposures, added);
   episode.exposures.push(...added);
-  if (added.length === episode.exposures.length) noteDraw(stats, episode);
+  if (added.length === episode.exposures.length || episode.holdout !== holdout) noteDraw(stats, episode);
   countReward(stats, episode, 1);
   episode.state = event.state;
   episode.suspendedAs = event.suspendedAs ?? "";

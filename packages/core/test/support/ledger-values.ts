@@ -51,7 +51,9 @@ const exposure: fc.Arbitrary<RecordedExposure> = fc.record({
   learner: legalName,
   gate: float32,
   credited: fc.boolean(),
-  holdout: fc.option(fc.record({ share, held: fc.boolean(), differs: fc.boolean() }), { nil: undefined }),
+  holdout: fc.option(fc.record({ share, held: fc.boolean(), differs: fc.boolean(), advantage: float32 }), {
+    nil: undefined,
+  }),
   memoryOff: fc.option(fc.record({ share, held: fc.boolean() }), { nil: undefined }),
   at: float64,
   candidates: fc.array(fc.record({ id: legalName, similarity: float32 }), { maxLength: 4 }),
@@ -132,6 +134,7 @@ const episodeExposure: fc.Arbitrary<EpisodeExposure> = fc.record({
   length: count,
   vector,
   credited: fc.boolean(),
+  control: fc.option(fc.record({ advantage: float32, held: fc.boolean() }), { nil: undefined }),
   items: fc.oneof(fc.array(shown, { maxLength: 3 }), fc.array(shownOfGroup, { maxLength: 3 })),
 });
 

@@ -44,13 +44,13 @@ export function stream(seed: number, runs: number): Run[] {
   }));
 }
 
-/** Runs a stream through the public engine, and calls `check` with every ranking. */
+/** Runs a stream through the public engine, always in the learned order, and calls `check` with every ranking. */
 export async function play(
   runs: readonly Run[],
   learner: Learner | undefined,
   check: (run: number, exposure: number, items: readonly RankedItem[]) => void,
 ): Promise<ReturnType<typeof testEngine>> {
-  const tested = testEngine(learner ? { learner } : {});
+  const tested = testEngine({ holdout: 0, ...(learner ? { learner } : {}) });
   const { engine } = tested;
   for (const [r, { exposures, reward, weight, helpful, harmful }] of runs.entries()) {
     let episode: string | undefined;

@@ -22,7 +22,7 @@ const WARM_RUNS = 100;
 /** Is it learning, does it help, how sure is that? */
 export function stateOf(status: NamespaceStatus): LearningState {
   const { episodes, taught, contexts, lift, memoryLift } = status;
-  const lifts = `${liftSentence(lift)}${memorySentence(memoryLift)}`;
+  const lifts = `${idleSentence(status)}${liftSentence(lift)}${memorySentence(memoryLift)}`;
   if (episodes.recorded === 0) return { level: "empty", sentence: "No run is recorded yet." };
   if (taught === 0) {
     const sentence = `Not learning: ${plural(episodes.recorded, "run")} recorded, and no outcome has taught anything. Run npx qavr doctor.`;
@@ -42,8 +42,16 @@ export function stateOf(status: NamespaceStatus): LearningState {
   return { level: harming ? "harming" : "learning", sentence };
 }
 
+/** Names the collections whose learned lists did no better than the host's in control runs. */
+function idleSentence({ collections }: NamespaceStatus): string {
+  const idle = collections.filter(({ learner }) => Number(learner["controls"] ?? 0) > 0.5);
+  if (idle.length === 0) return "";
+  return `Learned lists do no better than the host's so far in ${idle.map(({ collection }) => collection).join(", ")}. `;
+}
+
 function liftSentence(lift: NamespaceStatus["lift"]): string {
-  if (!lift) return "Lift is not measured: set the option holdout to know what learning is worth.";
+  if (!lift)
+    return "Lift is not measured yet: runs in the host's order are drawn after 100 outcomes, or with the option holdout.";
   const { learned, holdout, needed } = lift.episodes;
   if (lift.lift === "not enough") {
     return `Lift needs ${needed} judged runs on each side: ${count(learned)} learned, ${count(holdout)} held out so far.`;

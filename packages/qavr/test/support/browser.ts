@@ -1,20 +1,14 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { type Browser, type Page, chromium as playwright } from "playwright-core";
 
 /** Starts a real Chromium; undefined where none can run. */
 export async function startBrowser(): Promise<Browser | undefined> {
   try {
     const { default: chromium } = await import("@sparticuz/chromium");
-    // Drawing by the processor took most of the time of a test.
-    chromium.setGraphicsMode = false;
     // With all pages in one process, closing one ends the browser.
     const args = chromium.args.filter((arg) => arg !== "--single-process" && arg !== "--no-zygote");
     return await playwright.launch({ executablePath: await chromium.executablePath(), args });
-  } catch (error) {
-    if (!String(error).includes("ETXTBSY")) return undefined;
-    // Another test file is unpacking the program.
-    await pause(200);
-    return startBrowser();
+  } catch {
+    return undefined;
   }
 }
 

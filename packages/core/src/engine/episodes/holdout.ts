@@ -16,9 +16,8 @@ export function drawEpisode(
   { id, earlier }: Pick<OpenEpisode, "id" | "earlier">,
   shares: { readonly holdout: number; readonly memoryOff: number },
 ): EpisodeDraws {
-  if (earlier && earlier.exposures.length > 0) return earlier;
   const draw = (share: number, seed: number): HoldoutDraw | undefined =>
     share === 0 ? undefined : { share: Math.fround(share), held: textHash(id, seed) < share * 2 ** 32 };
-  const memoryOff = draw(shares.memoryOff, SEED + 1);
-  return { memoryOff, holdout: memoryOff?.held ? undefined : draw(shares.holdout, SEED) };
+  const memoryOff = earlier?.exposures.length ? earlier.memoryOff : draw(shares.memoryOff, SEED + 1);
+  return { memoryOff, holdout: memoryOff?.held ? undefined : (earlier?.holdout ?? draw(shares.holdout, SEED)) };
 }

@@ -1,6 +1,7 @@
 import { clamp } from "../../scoring/bounds.js";
 import * as OAR from "./parameters.js";
 import type { OarShared } from "./state.js";
+import type { WorthSums } from "./worth.js";
 
 /** Influence of reputations and of contexts on the order, each in [0, 1]. */
 export interface Gates {
@@ -10,15 +11,35 @@ export interface Gates {
 
 export const OPEN: Gates = { reputation: 1, context: 1 };
 
-/** A run's part of the regression of surprises on the predictions of reputations (1) and contexts (2) for the run. */
-export type Sums = readonly [a11: number, a12: number, a22: number, h1: number, h2: number, seen: number];
+/**
+ * A run's part of two regressions: of surprises on the predictions of reputations (1) and contexts (2) for the run, and of what learning
+ * is worth.
+ */
+export type Sums = readonly [
+  seen: number,
+  a11: number,
+  a12: number,
+  a22: number,
+  h1: number,
+  h2: number,
+  ...worth: WorthSums | [],
+];
 
 export const NO_SUMS: Sums = [0, 0, 0, 0, 0, 0];
 
-const FIELDS = ["reputations", "both", "gateDenominator", "reputationSurprise", "gateNumerator"] as const;
+const GATE_FIELDS = ["reputations", "both", "gateDenominator", "reputationSurprise", "gateNumerator"] as const;
+const WORTH_FIELDS = ["heldSquares", "heldProducts", "squares", "products"] as const;
+
+/** Each sum with the window of its regression. */
+const FIELDS = [
+  ...GATE_FIELDS.map((field) => [field, OAR.evidenceWindow] as const),
+  ...WORTH_FIELDS.map((field) => [field, OAR.worthWindow] as const),
+];
+
+const SQUARES = ["reputations", "gateDenominator", "heldSquares", "squares"] as const;
 
 /**
- * The sums of a run, rounded to float32.
+ * The sums of a run for the gates, rounded to float32.
  *
  *     d₁ = P₁ − P₀,  d₂ = P₂ − P₀,  e = r − P₀          A += τ d dᵀ,  h += τ d e,  seen += τ (P − P₀)²
  *
@@ -36,22 +57,24 @@ export function sumsOf(
   together: number,
 ): Sums {
   return [
+    weight * together * together,
     weight * byReputations * byReputations,
     weight * byReputations * byContexts,
     weight * byContexts * byContexts,
     weight * byReputations * surprise,
     weight * byContexts * surprise,
-    weight * together * together,
   ].map(Math.fround) as unknown as Sums;
 }
 
-/** Adds a run: `sum = e^(−seen / 15) sum + …`. The regression forgets by new evidence and not by time. */
-export function addSums(shared: OarShared, sums: Sums): void {
-  const left = remembered(sums[5]);
-  FIELDS.forEach((field, i) => {
-    shared[field] = left * shared[field] + (sums[i] as number);
+/**
+ * Adds a run: `sum = e^(−seen / 15) sum + …`, for the worth of learning `e^(−seen / 60)`. The regressions forget by new evidence and not
+ * by time.
+ */
+export function addSums(shared: OarShared, [seen, ...sums]: Sums): void {
+  FIELDS.forEach(([field, window], i) => {
+    shared[field] = Math.exp(-seen / window) * shared[field] + (sums[i] ?? 0);
   });
-  shared.predicted += sums[5];
+  shared.predicted += seen;
 }
 
 /**
@@ -59,15 +82,13 @@ export function addSums(shared: OarShared, sums: Sums): void {
  *
  * @param predicted the collection's `predicted` right after the run
  */
-export function takeSums(shared: OarShared, sums: Sums, predicted: number): void {
-  const left = remembered(shared.predicted - predicted);
-  const own = remembered(sums[5]);
-  FIELDS.forEach((field, i) => {
-    shared[field] = (shared[field] - left * (sums[i] as number)) / own;
+export function takeSums(shared: OarShared, [seen, ...sums]: Sums, predicted: number): void {
+  const later = shared.predicted - predicted;
+  FIELDS.forEach(([field, window], i) => {
+    shared[field] = (shared[field] - Math.exp(-later / window) * (sums[i] ?? 0)) / Math.exp(-seen / window);
   });
-  shared.reputations = Math.max(0, shared.reputations);
-  shared.gateDenominator = Math.max(0, shared.gateDenominator);
-  shared.predicted = Math.max(0, shared.predicted - sums[5]);
+  for (const field of SQUARES) shared[field] = Math.max(0, shared[field]);
+  shared.predicted = Math.max(0, shared.predicted - seen);
 }
 
 /**
@@ -96,8 +117,3 @@ export function gatesOf(shared: OarShared): Gates {
 
 /** Largest correlation of the two predictions. */
 const MOST = 0.999;
-
-/** Share of the sums that is left after more evidence, in squared predictions. */
-function remembered(added: number): number {
-  return Math.exp(-added / OAR.evidenceWindow);
-}

@@ -9,6 +9,7 @@ import { reputationVariance, vectorVariance } from "./formulas.js";
 import { addSums, NO_SUMS, type Sums, sumsOf, takeSums } from "./gates.js";
 import * as OAR from "./parameters.js";
 import { fadeUntil, type OarMemory, type OarShared } from "./state.js";
+import { worthSums } from "./worth.js";
 
 type OarLesson = Lesson<OarShared, OarMemory>;
 
@@ -36,7 +37,7 @@ type Step = readonly [evidence: number, reputation: number, information: number,
  *
  *     l₀ = Σ share (bias + baseline · z)        l = l₀ + Σ w (ρ + v · z)
  *     P₀ = sigmoid(l₀)    P₁ = sigmoid(l₀ + Σ w ρ)    P₂ = sigmoid(l₀ + Σ w v · z)    P = sigmoid(l)
- *     gates:  the regression of r − P₀ on P₁ − P₀ and P₂ − P₀ takes one more run
+ *     gates:  the regression of r − P₀ on P₁ − P₀ and P₂ − P₀ takes one more run; that of the worth of learning, too, if its order was drawn
  *     g = shareSurprise(w, ρ + v · z)           K = k₀ + k_b + Σ (κ + k) g²
  *     a = dualNumber(l, r, K, τ)
  *     bias += k₀ share a,  baseline += k_b share a z,  ρ += κ g a,  v += k g a z
@@ -91,23 +92,23 @@ export function learn(lesson: OarLesson, halfLife: number): Contribution {
           sigmoid(base + byContexts) - expected,
           probability - expected,
         );
-  for (const shared of collections) {
-    addSums(shared, judged);
-    shared.votedRuns += voted ? 1 : 0;
-  }
+  for (const shared of collections) shared.votedRuns += voted ? 1 : 0;
 
   let next = 0;
   const judgedOnce = new Set<OarShared>();
   return {
-    exposures: exposures.map(({ shared, share }, e) => {
+    exposures: exposures.map(({ shared, share, control }, e) => {
       const direction = directions[e];
       const isFirst = !judgedOnce.has(shared);
       judgedOnce.add(shared);
+      const worth = control && reward !== null ? worthSums(share * trust, reward - expected, control) : [];
+      const sums: Sums = [...(isFirst ? judged : NO_SUMS), ...worth] as Sums;
+      addSums(shared, sums);
       const step = Math.fround(share * dual);
       moveBaseline(shared, direction?.z, step);
       return {
         direction: direction?.bytes,
-        scalars: [step, at, isFirst && voted ? 1 : 0, shared.predicted, ...(isFirst ? judged : NO_SUMS)],
+        scalars: [step, at, isFirst && voted ? 1 : 0, shared.predicted, ...sums],
         memories: (parts[e] as Part[]).map((part): readonly number[] => {
           const blame = shares[next++] as number;
           const { memory, vote } = part.shown;
@@ -131,9 +132,10 @@ export function learn(lesson: OarLesson, halfLife: number): Contribution {
 
 /** Takes a contribution back, up to float32 rounding. */
 export function unlearn({ exposures }: OarLesson, contribution: Contribution, halfLife: number): void {
-  exposures.forEach(({ shared, shown }, e) => {
+  // The last first: what a collection forgot by its first exposure, it forgot before it learned from the others.
+  for (const [e, { shared, shown }] of [...exposures.entries()].reverse()) {
     const given = contribution.exposures[e];
-    if (!given) return;
+    if (!given) continue;
     const [dual = 0, at = 0, voted = 0, predicted = 0, ...sums] = given.scalars;
     const z = given.direction && dequantise(given.direction);
     takeSums(shared, sums as unknown as Sums, predicted);
@@ -145,7 +147,7 @@ export function unlearn({ exposures }: OarLesson, contribution: Contribution, ha
       const left = kept(memory.at - at, halfLife);
       move(memory, [left * evidence, left * reputation, left * information, left * along], z, -1);
     });
-  });
+  }
 }
 
 function partOf(shown: ShownMemory<OarMemory>, share: number, z: Float32Array | undefined): Part {

@@ -7,6 +7,7 @@ import { learn, unlearn } from "./learn.js";
 import { score } from "./score.js";
 import { keepShare, memoryCodec, type OarMemory, type OarShared, sharedCodec } from "./state.js";
 import { OarTable } from "./table.js";
+import { hostShareOf } from "./worth.js";
 
 export interface OarOptions {
   /**
@@ -35,14 +36,15 @@ const RULES: FieldRules<OarOptions> = {
  * Reputations and contexts move the order only as far as their predictions came true: a regression of the runs' surprises on both
  * gives each a gate between 0 and 1.
  *
+ * After 100 runs a share of the episodes shows the host's order, until the comparison says what learning is worth.
+ *
  * Memories that were always shown together share every outcome, so their effects cannot be separated. The list is therefore chosen
  * place by place, and a memory with little evidence and no positive utility is discounted when its vector is like one above it.
  *
- * - **Score**: {@link score}. **Learning**: {@link learn}. **Gates**: {@link gatesOf}. **Numbers**: parameters.ts.
+ * - **Score**: {@link score}. **Learning**: {@link learn}. **Gates**: {@link gatesOf}. **Controls**: {@link hostShareOf}. **Numbers**: parameters.ts.
  * - **State**: 1 KiB + 48 bytes per memory with evidence at 256 dims (4 KiB for requests given as texts); 2 KiB per collection.
  * - **Order**: not order-independent; equal ledgers give equal bytes.
- * - **Wrong choice** when outcomes are false (accept verified ones only, or audit the sources), or when similarity is near-perfect,
- *   no memory misleads and requests repeat: it then costs up to 0.04 of success after 3,000 runs.
+ * - **Wrong choice** when outcomes are false (accept verified ones only, or audit the sources).
  *
  * @throws INVALID_ARGUMENT
  */
@@ -70,6 +72,7 @@ export function oar(options: OarOptions = {}): Learner<OarShared, OarMemory, Oar
         gate: Math.max(reputation, context),
         reputations: reputation,
         contexts: context,
+        controls: hostShareOf(shared),
         spread: shared.spread,
         dims: shared.mean.length,
       };

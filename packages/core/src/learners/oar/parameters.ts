@@ -77,5 +77,19 @@ export const reputationFull = 0.4;
 /** Slope, less its errors, at which contexts count in full. */
 export const contextFull = 0.3;
 
+/** Prior of the worth of learning: a slope, and the evidence behind it in squared advantages. */
+export const worthSlope = 1;
+export const worthPrior = 0.3;
+/** Prior evidence that an advantage does not mark easy requests. Range 0.3..3. Unit: squared advantages. */
+export const advantagePrior = 1;
+/** Evidence that the regression of the worth of learning remembers. Range 30..200. Unit: squared predictions of runs. */
+export const worthWindow = 60;
+/** Least slope at which learning is worth its noise. Range 0.1..0.4. */
+export const leastWorth = 0.2;
+/** Runs before the first control. Range 50..300: learned and host's orders hardly differ before. */
+export const controlFrom = 100;
+/** Shares of control runs. The last leaves a tenth of the runs to the learned order, so that its worth can be found again. */
+export const controlShares: readonly number[] = [0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9];
+
 /** Numbers of an implicit step. */
 export const STEP: StepNumbers = { leastCurvature, suspicion, suspicionScale };

@@ -2,7 +2,7 @@ import { clamp } from "../../scoring/bounds.js";
 import { kept } from "../../scoring/half-life.js";
 import { relativeSimilarities } from "../../scoring/relative-similarity.js";
 import type { ScoreRequest, Scores } from "../learner.js";
-import { centre } from "../request-model.js";
+import { centre, expectedLogit } from "../request-model.js";
 import { hasSpread, spreadScale } from "../running-spread.js";
 import { beyondLevel, boost, contextShare, freshness, penalty, voteRate } from "./formulas.js";
 import { gatesOf, OPEN } from "./gates.js";
@@ -10,6 +10,7 @@ import { keepApart } from "./keep-apart.js";
 import * as OAR from "./parameters.js";
 import { type OarShared, sharedCodec } from "./state.js";
 import type { OarTable } from "./table.js";
+import { advantageOf, hostShareOf } from "./worth.js";
 
 const FIRST = sharedCodec.empty();
 
@@ -26,6 +27,8 @@ const FIRST = sharedCodec.empty();
  * R and C are the gates of reputations and contexts ({@link gatesOf}), G the greater one. They are 1 where similarities never
  * differed: the host gives no order that could be better. A memory that shares no vector space with the request has no context, and
  * its reputation counts by G; it gets no bonus.
+ *
+ * A share of the episodes should show the host's order instead ({@link hostShareOf}).
  */
 export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: number): Scores {
   const { table, rows, similarities, vector, topK, now, shared = FIRST } = request;
@@ -34,7 +37,8 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
   const utilities = new Float64Array(count);
   const evidence = new Float64Array(count);
   const terms = { learned: new Float64Array(count), bonus: new Float64Array(count), overlap: new Float64Array(count) };
-  const { reputation: trusted, context: open } = hasSpread(shared, similarities) ? gatesOf(shared) : OPEN;
+  const isRanked = hasSpread(shared, similarities);
+  const { reputation: trusted, context: open } = isRanked ? gatesOf(shared) : OPEN;
   const gate = Math.max(trusted, open);
   const scale = spreadScale(shared, similarities);
   const relative = relativeSimilarities(similarities, topK);
@@ -98,5 +102,15 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
     keepApart(scores, { topK, rows, sketches: table.sketches, utilities, evidence, weight });
     for (let i = 0; i < count; i++) overlap[i] = (scores[i] as number) - (overlap[i] as number);
   }
-  return { score: scores, utility: utilities, evidence, gate, unchanged, terms: { ...terms, scale } };
+  const hostShare = isRanked && !unchanged ? hostShareOf(shared) : 0;
+  return {
+    score: scores,
+    utility: utilities,
+    evidence,
+    gate,
+    unchanged,
+    terms: { ...terms, scale },
+    hostShare,
+    advantage: hostShare === 0 ? 0 : advantageOf(expectedLogit(shared, z), similarities, utilities, scores, topK),
+  };
 }

@@ -34,6 +34,11 @@ export interface OarShared extends RequestModel {
   reputations: number;
   both: number;
   reputationSurprise: number;
+  /** Squared advantages, and their products with the surprises, of control runs and of runs that could have been one. */
+  heldSquares: number;
+  heldProducts: number;
+  squares: number;
+  products: number;
 }
 
 const MEMORY_SCALARS = 6;
@@ -88,6 +93,10 @@ export const sharedCodec: StateCodec<OarShared> = withNumbers(model, {
   reputations: NOT_NEGATIVE,
   both: FINITE,
   reputationSurprise: FINITE,
+  heldSquares: NOT_NEGATIVE,
+  heldProducts: FINITE,
+  squares: NOT_NEGATIVE,
+  products: FINITE,
 });
 
 /** Keeps a share of a memory's evidence. */

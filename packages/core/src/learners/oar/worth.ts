@@ -1,0 +1,73 @@
+import { relevanceWeights } from "../../credit/relevance.js";
+import { sigmoid } from "../../scoring/bounds.js";
+import { normalBelow } from "../../scoring/normal.js";
+import { bestFirst } from "../../scoring/order.js";
+import type { Control } from "../learner.js";
+import * as OAR from "./parameters.js";
+import type { OarShared } from "./state.js";
+
+/** A run's part of the regression of surprises on the advantages of learned orders, apart for both orders. */
+export type WorthSums = readonly [heldSquares: number, heldProducts: number, squares: number, products: number];
+
+export const NO_WORTH: WorthSums = [0, 0, 0, 0];
+
+/**
+ * The sums of a run whose order was drawn by chance: `τ A²` and `τ A e`, rounded to float32.
+ *
+ * @param weight τ of the outcome
+ * @param surprise e = r − P₀
+ */
+export function worthSums(weight: number, surprise: number, { advantage, held }: Control): WorthSums {
+  const squares = Math.fround(weight * advantage * advantage);
+  const products = Math.fround(weight * advantage * surprise);
+  return held ? [squares, products, 0, 0] : [0, 0, squares, products];
+}
+
+/**
+ * What the model expects of a list beyond the host's: `A = sigmoid(l₀ + Σ w u) − sigmoid(l₀ + Σ w u_host)`, with the relevance weights
+ * w of the host's places for both, so that the place of a memory alone gives no advantage.
+ *
+ * @param base l₀
+ * @param utilities u of all candidates, logits
+ * @param scores by which the list is chosen
+ */
+export function advantageOf(
+  base: number,
+  similarities: Float64Array,
+  utilities: Float64Array,
+  scores: Float64Array,
+  topK: number,
+): number {
+  const count = Math.min(topK, similarities.length);
+  const weights = relevanceWeights([...similarities.subarray(0, count)], [...similarities.subarray(count)]);
+  const chosen = bestFirst(scores, count);
+  let host = base;
+  let learned = base;
+  weights.forEach((weight, place) => {
+    host += weight * (utilities[place] as number);
+    learned += weight * (utilities[chosen[place] as number] as number);
+  });
+  return sigmoid(learned) - sigmoid(host);
+}
+
+/**
+ * Share of episodes that should show the host's order: the probability that learning is worth too little, by Thompson's rule (1933).
+ *
+ * In runs whose order was drawn by chance, surprises are regressed on A and on T, which is A where the learned order was shown and 0
+ * where the host's was. The slope of A says how far an advantage marks easy requests; the slope β of T, how much of it learning gains.
+ *
+ *     e = γ A + β T          prior γ ~ N(0, 0.2 / 1),  β ~ N(1, 0.2 / 0.3),  variance of e 0.2
+ *     share = Φ((0.2 − β) / its standard error), rounded to one of {@link OAR.controlShares}; 0 in the first 100 runs
+ */
+export function hostShareOf({ lessons, heldSquares, heldProducts, squares, products }: OarShared): number {
+  if (lessons < OAR.controlFrom) return 0;
+  const a11 = heldSquares + squares + OAR.advantagePrior;
+  const a22 = squares + OAR.worthPrior;
+  const h1 = heldProducts + products;
+  const h2 = products + OAR.worthPrior * OAR.worthSlope;
+  const determinant = a11 * a22 - squares * squares;
+  const worth = (a11 * h2 - squares * h1) / determinant;
+  const error = Math.sqrt((OAR.surpriseVariance * a11) / determinant);
+  const share = normalBelow((OAR.leastWorth - worth) / error);
+  return OAR.controlShares.reduce((near, next) => (Math.abs(next - share) < Math.abs(near - share) ? next : near));
+}
