@@ -71,9 +71,11 @@ describe("the event codec", () => {
     const refusal = (message: RegExp): unknown =>
       expect.objectContaining({ code: "INVALID_STATE", message: expect.stringMatching(message) });
     expect(() => decodeEvent("forget", newer, MAINTENANCE_EVENTS)).toThrowError(refusal(/layout 2.*Upgrade qavr/));
-    expect(() => decodeEvent("merger", encodeEvent(event, MAINTENANCE_EVENTS), MAINTENANCE_EVENTS)).toThrowError(
-      refusal(/unknown type merger.*Upgrade qavr/),
-    );
+    for (const type of ["merger", "constructor", "__proto__"]) {
+      expect(() => decodeEvent(type, encodeEvent(event, MAINTENANCE_EVENTS), MAINTENANCE_EVENTS)).toThrowError(
+        refusal(new RegExp(`unknown type ${type}.*Upgrade qavr`)),
+      );
+    }
     const outcome = encodeEvent(
       {
         type: "outcome",

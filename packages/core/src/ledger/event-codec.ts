@@ -82,8 +82,9 @@ function codeEvent(
 
 /** @throws INVALID_STATE */
 function kindOf(type: string, kinds: EventKinds | undefined): EventKind<MaintenanceEvent> {
-  const kind = kinds?.[type as MaintenanceEvent["type"]] as EventKind<MaintenanceEvent> | undefined;
-  if (kind) return kind;
+  // An object has more names than its own, such as "constructor".
+  if (kinds && Object.hasOwn(kinds, type))
+    return kinds[type as MaintenanceEvent["type"]] as EventKind<MaintenanceEvent>;
   throw new QavrError("INVALID_STATE", `The ledger holds an entry of unknown type ${type}. Upgrade qavr.`, {
     details: { type },
   });
