@@ -91,7 +91,7 @@ export function checkFields(
   rules: Readonly<Record<string, FieldRule | true>>,
   required: readonly string[] = [],
 ): void {
-  checkObject(given, what);
+  checkObject(given, what, required);
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(rules, name));
   if (unknown !== undefined) throw unknownField(what, unknown, Object.keys(rules));
   for (const [name, rule] of Object.entries(rules)) {
@@ -127,12 +127,16 @@ export function definedOnly<Fields extends object>(
   return Object.fromEntries(given.filter(([, value]) => value !== undefined)) as Partial<Defined<Fields>>;
 }
 
-/** @throws INVALID_ARGUMENT unless `value` is an object that may have fields: not a list, a map, or a promise that was not awaited */
-export function checkObject(value: unknown, what: string): void {
+/**
+ * @param fields those that it must have, for the message
+ * @throws INVALID_ARGUMENT unless `value` is an object that may have fields: not a list, a map, or a promise that was not awaited
+ */
+export function checkObject(value: unknown, what: string, fields: readonly string[] = []): void {
   const isObject = typeof value === "object" && value !== null;
   const received = isThenable(value) ? "a promise, which is to be awaited first" : quoted(value);
   if (isObject && !isThenable(value) && !(Symbol.iterator in value)) return;
-  throw new QavrError("INVALID_ARGUMENT", `${what}: an object is needed. Received ${received}.`, {
+  const needed = fields.length > 0 ? ` with ${fields.join(" and ")}` : "";
+  throw new QavrError("INVALID_ARGUMENT", `${what}: an object${needed} is needed. Received ${received}.`, {
     details: { what, received },
   });
 }
