@@ -1,7 +1,7 @@
 import { dequantise } from "../embedding/quantise.js";
 import type { Learner } from "../learners/learner.js";
+import { stateAddress } from "../store/state-address.js";
 import type { SequencedEntry, StateRef, StateWrite } from "../store/store.js";
-import { StateOverlay } from "../store/write-overlay.js";
 import { privateCopy } from "./bytes.js";
 import { decodeEpisode, type EpisodeRecord, encodeEpisode } from "./episode-record.js";
 import type { RecordedExposure } from "./events.js";
@@ -12,11 +12,11 @@ import {
   encodeSharedRecord,
   learnerMismatch,
   type SharedRecord,
-  settleShared,
 } from "./shared-record.js";
 import {
   collectionOf,
   episodeRef,
+  memoryRef,
   memoryScope,
   SCOPES,
   sharedRef,
@@ -33,44 +33,34 @@ export type Loading<Result = void> = Generator<readonly StateRef[], Result, read
 
 const NO_VALUE = new Uint8Array();
 
-/** Records that a fold in memory keeps decoded from entry to entry, each with a function that makes its bytes. */
-export type KeptRecords = StateOverlay<{ readonly record: unknown; readonly encode: () => Uint8Array }>;
-
 /** The states that one entry touches, and their changes. The store's own bytes are copied before a change. */
 export class Draft<Shared, Memory> {
   readonly learner: Learner<Shared, Memory>;
   readonly seq: number;
   readonly at: number;
-  #stats: StatsRecord | undefined;
+  stats!: StatsRecord;
   #episodes = new Map<string, EpisodeRecord>();
-  #shared = new Map<string, SharedRecord<Shared>>();
-  /** By collection and id. */
+  #values = new Map<string, Uint8Array>();
+  protected readonly collections: Map<string, SharedRecord<Shared>> = new Map<string, SharedRecord<Shared>>();
+  /** By scope and id. */
   #memories = new Map<string, Map<string, MemoryRecord<Memory>>>();
-  /** Every state that the store was asked for, with its bytes where they are no record. */
-  #asked = new StateOverlay();
-  #kept = new StateOverlay(this.#asked);
+  #loaded = new Set<string>();
   #keptEpisodes = new Map<string, EpisodeRecord>();
-  readonly #records: KeptRecords | undefined;
+  #keptValues = new Map<string, { readonly ref: StateRef; readonly value: Uint8Array }>();
   #writes: StateWrite[] = [];
 
-  constructor(learner: Learner<Shared, Memory>, entry: SequencedEntry, records?: KeptRecords) {
+  constructor(learner: Learner<Shared, Memory>, entry: SequencedEntry) {
     this.learner = learner;
-    this.#records = records;
     this.seq = entry.seq;
     this.at = entry.at;
-  }
-
-  get stats(): StatsRecord {
-    return this.#stats as StatsRecord;
   }
 
   /** Asks the store for states that are not here yet. */
   *load(refs: readonly StateRef[]): Loading {
     const missing = refs.filter((ref) => {
-      const known = this.#records?.get(ref);
-      if (known) this.#place(ref, undefined, known.record);
-      if (known || this.#kept.get(ref) !== undefined) return false;
-      this.#asked.set({ scope: ref.scope, id: ref.id, value: null });
+      const key = stateAddress(ref);
+      if (this.#loaded.has(key)) return false;
+      this.#loaded.add(key);
       return true;
     });
     if (missing.length === 0) return;
@@ -90,22 +80,24 @@ export class Draft<Shared, Memory> {
     exposures: readonly { readonly collection: string; readonly items: readonly { readonly id: string }[] }[],
   ): Loading {
     yield* this.load(
-      exposures.flatMap(({ collection, items }) => {
-        // One string for all: its hash is computed once.
-        const scope = memoryScope(collection);
-        return [sharedRef(collection), ...items.map(({ id }) => ({ scope, id }))];
-      }),
+      exposures.flatMap(({ collection, items }) => [
+        sharedRef(collection),
+        ...items.map(({ id }) => memoryRef(collection, id)),
+      ]),
     );
   }
 
   /** The bytes of an alias, of a label, of a source's record, or of a part of a ring. */
   value(ref: StateRef): Uint8Array | undefined {
-    return this.#kept.get(ref) ?? undefined;
+    return this.#values.get(stateAddress(ref));
   }
 
   /** Keeps such bytes, at once and for the store. */
   keepValue(ref: StateRef, value: Uint8Array): void {
-    this.#kept.set({ ...ref, value });
+    const key = stateAddress(ref);
+    this.#loaded.add(key);
+    this.#values.set(key, value);
+    this.#keptValues.set(key, { ref, value });
   }
 
   /** The same as text: the episode that an alias names, a label, or a part of a ring. */
@@ -128,15 +120,15 @@ export class Draft<Shared, Memory> {
   }
 
   shared(collection: string): SharedRecord<Shared> {
-    const known = this.#shared.get(collection);
+    const known = this.collections.get(collection);
     if (known) return known;
     const fresh = emptyShared(this.learner);
-    this.#shared.set(collection, fresh);
+    this.collections.set(collection, fresh);
     return fresh;
   }
 
   memory(collection: string, id: string): MemoryRecord<Memory> {
-    return this.#memories.get(collection)?.get(id) as MemoryRecord<Memory>;
+    return this.#memories.get(memoryScope(collection))?.get(id) as MemoryRecord<Memory>;
   }
 
   decodeMemory(bytes: Uint8Array): Memory {
@@ -176,28 +168,24 @@ export class Draft<Shared, Memory> {
 
   writes(): StateWrite[] {
     for (const [id, record] of this.#keptEpisodes) this.write(episodeRef(id), encodeEpisode(record));
-    for (const write of this.#kept.writes()) this.#writes.push(write);
-    for (const [collection, records] of this.#memories) {
-      const scope = memoryScope(collection);
+    for (const { ref, value } of this.#keptValues.values()) this.write(ref, value);
+    for (const [scope, records] of this.#memories) {
+      const collection = collectionOf(scope) as string;
       for (const [id, record] of records) {
         this.#count(collection, id, record);
-        if (this.#records) record.settle();
-        this.#put({ scope, id }, record, () => record.encode());
+        this.put({ scope, id }, record, () => record.encode());
       }
     }
-    const { shared } = this.learner;
-    for (const [collection, record] of this.#shared) {
-      if (this.#records) settleShared(record, shared);
-      this.#put(sharedRef(collection), record, () => encodeSharedRecord(record, shared));
+    const { learner, stats } = this;
+    for (const [collection, record] of this.collections) {
+      this.put(sharedRef(collection), record, () => encodeSharedRecord(record, learner.shared));
     }
-    const { stats } = this;
-    this.#put(statsRef, stats, () => encodeStats(stats));
+    this.put(statsRef, stats, () => encodeStats(stats));
     return this.#writes;
   }
 
-  #put(ref: StateRef, record: unknown, encode: () => Uint8Array): void {
-    if (!this.#records) this.write(ref, encode());
-    else if (!this.#records.get(ref)) this.#records.set({ ...ref, value: { record, encode } });
+  protected put(ref: StateRef, _record: object, encode: () => Uint8Array): void {
+    this.write(ref, encode());
   }
 
   /** Counts a memory in its collection, and lists it in the band of its utility. */
@@ -218,36 +206,31 @@ export class Draft<Shared, Memory> {
     record.band = band;
   }
 
-  /** @param record that of the bytes, if it is decoded */
-  #place(ref: StateRef, bytes: Uint8Array | undefined, record?: unknown): void {
+  #place(ref: StateRef, bytes: Uint8Array | undefined): void {
     const { learner } = this;
     switch (ref.scope) {
       case SCOPES.stats:
-        this.#stats = (record as StatsRecord) ?? (bytes ? decodeStats(bytes) : emptyStats(learner.id));
-        if (this.#stats.learner !== learner.id) throw learnerMismatch(this.#stats.learner, learner.id);
+        this.stats = bytes ? decodeStats(bytes) : emptyStats(learner.id);
+        if (this.stats.learner !== learner.id) throw learnerMismatch(this.stats.learner, learner.id);
         break;
       case SCOPES.episode:
         if (bytes) this.#episodes.set(ref.id, decodeEpisode(bytes));
         break;
       case SCOPES.shared:
-        if (record) this.#shared.set(ref.id, record as SharedRecord<Shared>);
-        else if (bytes) this.#shared.set(ref.id, decodeSharedRecord(privateCopy(bytes), learner));
+        if (bytes) this.collections.set(ref.id, decodeSharedRecord(privateCopy(bytes), learner));
         break;
-      default: {
-        const collection = collectionOf(ref.scope);
-        if (collection !== undefined) {
-          const memory = (record as MemoryRecord<Memory>) ?? new MemoryRecord(learner.memory, bytes);
-          this.#memoriesIn(collection).set(ref.id, memory);
-        } else if (bytes) this.#asked.set({ ...ref, value: bytes });
-      }
+      default:
+        if (collectionOf(ref.scope) !== undefined) {
+          this.memoriesIn(ref.scope).set(ref.id, new MemoryRecord(learner.memory, bytes));
+        } else if (bytes) this.#values.set(stateAddress(ref), bytes);
     }
   }
 
-  #memoriesIn(collection: string): Map<string, MemoryRecord<Memory>> {
-    const known = this.#memories.get(collection);
+  protected memoriesIn(scope: string): Map<string, MemoryRecord<Memory>> {
+    const known = this.#memories.get(scope);
     if (known) return known;
     const fresh = new Map<string, MemoryRecord<Memory>>();
-    this.#memories.set(collection, fresh);
+    this.#memories.set(scope, fresh);
     return fresh;
   }
 }

@@ -1,7 +1,7 @@
 import type { Learner } from "../learners/learner.js";
-import type { Reduce } from "../store/store.js";
+import type { Reduce, SequencedEntry } from "../store/store.js";
 import type { Coder } from "./bytes.js";
-import type { KeptRecords } from "./draft.js";
+import type { Draft } from "./draft.js";
 import { edit } from "./edits.js";
 import type { EventKinds } from "./event-codec.js";
 import { EDIT_POLICIES } from "./events.js";
@@ -125,7 +125,7 @@ export const MAINTENANCE_EVENTS: EventKinds = {
 export function ledgerReducer<Shared, Memory>(
   learner: Learner<Shared, Memory>,
   governance?: Governance,
-  records?: KeptRecords,
+  draftOf?: (entry: SequencedEntry) => Draft<Shared, Memory>,
 ): Reduce {
-  return loopReducer(learner, governance, { kinds: MAINTENANCE_EVENTS, records });
+  return loopReducer(learner, governance, { kinds: MAINTENANCE_EVENTS, draftOf });
 }

@@ -18,7 +18,7 @@ const COUNTS = ["used", "successes", "failures", "helpful", "harmful", "wins", "
 /** Exposures are counted up to here … */
 const MAX_SHOWN = 0xff_ffff;
 /** … and confirmations up to here. */
-const MAX_CONFIRMED = 0xff;
+export const MAX_CONFIRMED = 0xff;
 
 /**
  * The record of one memory: 56 bytes of the ledger, for every learner, then the learner's own bytes (none
@@ -66,8 +66,6 @@ export class MemoryRecord<Memory> {
   editedAt = 0;
   readonly #codec: StateCodec<Memory>;
   #bytes: Uint8Array | undefined;
-  /** True when no other record has these bytes, so that a draft may lie in them. */
-  #isOwn = false;
   #read: Memory | undefined;
   #draft: Memory | undefined;
 
@@ -122,22 +120,11 @@ export class MemoryRecord<Memory> {
   draft(): Memory {
     if (this.#draft === undefined) {
       const bytes = this.#bytes;
-      const own = this.#isOwn ? bytes : bytes && copyWithRoom(bytes, this.#headerBytes);
-      this.learned = own ? readable(() => this.#codec.decode(own)) : this.#codec.empty();
+      this.learned = bytes
+        ? readable(() => this.#codec.decode(copyWithRoom(bytes, this.#headerBytes)))
+        : this.#codec.empty();
     }
     return this.#draft as Memory;
-  }
-
-  /** Makes the record the one that would be read from its bytes, so that it can serve the next entry. */
-  settle(): void {
-    if (this.#draft !== undefined) {
-      const bytes = this.#codec.encode(this.#draft, HEADER_BYTES).subarray(HEADER_BYTES);
-      this.learned = undefined;
-      if (bytes.length > 0) this.#bytes = bytes;
-      this.#isOwn = true;
-    }
-    this.confirmed = Math.min(this.confirmed, MAX_CONFIRMED);
-    this.wasShown = this.shown > 0;
   }
 
   encode(): Uint8Array {

@@ -2,7 +2,7 @@ import { QavrError } from "../errors/qavr-error.js";
 import type { Learner } from "../learners/learner.js";
 import type { Reduce, Reduction, SequencedEntry } from "../store/store.js";
 import { countEpisode } from "./context-counts.js";
-import { Draft, type KeptRecords, type Loading } from "./draft.js";
+import { Draft, type Loading } from "./draft.js";
 import { edit } from "./edits.js";
 import { groupsOf, similaritiesOf, toEpisodeExposure } from "./episode-exposure.js";
 import {
@@ -35,7 +35,7 @@ import { castVotes } from "./votes.js";
  *
  * @param options.isLive refuses exposures of an episode that another process has continued; a replay refuses nothing
  * @param options.kinds events besides exposures and outcomes; others are refused
- * @param options.records takes the records that entries change, in place of writes, until they are encoded
+ * @param options.draftOf a new draft for an entry
  *
  * An episode's effect on the learner's states is a function of all its credited exposures and of the best outcome known. When
  * either changes, the recorded contribution is taken back and a new one is added.
@@ -46,12 +46,16 @@ export function loopReducer<Shared, Memory>(
   {
     isLive,
     kinds,
-    records,
-  }: { readonly isLive?: boolean; readonly kinds?: EventKinds; readonly records?: KeptRecords | undefined } = {},
+    draftOf = (entry) => new Draft(learner, entry),
+  }: {
+    readonly isLive?: boolean;
+    readonly kinds?: EventKinds;
+    readonly draftOf?: ((entry: SequencedEntry) => Draft<Shared, Memory>) | undefined;
+  } = {},
 ): Reduce {
   return function* reduce(entry: SequencedEntry): Reduction {
     const event = decodeEvent(entry.type, entry.payload, kinds);
-    const draft = new Draft(learner, entry, records);
+    const draft = draftOf(entry);
     switch (event.type) {
       case "exposure":
         yield* draft.load([statsRef, episodeRef(event.episode)]);

@@ -49,12 +49,6 @@ export function decodeSharedRecord<Shared>(bytes: Uint8Array, wanted: Learner<Sh
   };
 }
 
-/** Makes the record the one that would be read from its bytes. */
-export function settleShared<Shared>(record: SharedRecord<Shared>, codec: StateCodec<Shared>): void {
-  const bytes = codec.encode(record.state, 0);
-  record.state = bytes.length === 0 ? codec.empty() : readable(() => codec.decode(bytes));
-}
-
 export function encodeSharedRecord<Shared>(record: SharedRecord<Shared>, codec: StateCodec<Shared>): Uint8Array {
   const { learner, space, length, memories, bands, state } = record;
   const writer = new ByteWriter();

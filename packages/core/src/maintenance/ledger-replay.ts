@@ -1,6 +1,5 @@
 import { governance } from "../governance/governance.js";
 import type { Learner } from "../learners/learner.js";
-import type { KeptRecords } from "../ledger/draft.js";
 import { decodeEvent } from "../ledger/event-codec.js";
 import { ledgerReducer, MAINTENANCE_EVENTS } from "../ledger/maintenance-events.js";
 import { rebuildRef, statsRef } from "../ledger/state-keys.js";
@@ -16,6 +15,7 @@ import type {
   StoredState,
 } from "../store/store.js";
 import { runOn, StateOverlay } from "../store/write-overlay.js";
+import { KeepingDraft, type KeptRecords } from "./kept-records.js";
 import type { Progress } from "./progress.js";
 import { type Revocation, Revocations } from "./revocations.js";
 
@@ -29,20 +29,27 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => void afterThisTur
 /** Entries whose records stay decoded at once: some ten megabytes. */
 const KEPT = 4_096;
 
+function keeping(learner: Learner): [KeptRecords, Reduce] {
+  const records: KeptRecords = new StateOverlay();
+  // The rules of governance are part of each entry, so its options do not matter here.
+  return [records, ledgerReducer(learner, governance(), (entry) => new KeepingDraft(learner, entry, records))];
+}
+
 /** A fold of entries in memory, from nothing or from a checkpoint. */
 export class Fold {
   readonly #states = new StateOverlay();
+  readonly #learner: Learner;
   /** Newer than the states. */
-  readonly #records: KeptRecords = new StateOverlay();
-  readonly #reduce: Reduce;
+  #records: KeptRecords;
+  #reduce: Reduce;
   #entries: number;
   /** Undefined before the first call of `takeTouched`: a whole ledger touches every state. */
   #touched: Map<string, StateRef> | undefined;
 
   /** @param checkpoint where it begins; undefined: at the ledger's first entry */
   constructor(learner: Learner, checkpoint?: Checkpoint) {
-    // The rules of governance are part of each entry, so its options do not matter here.
-    this.#reduce = ledgerReducer(learner, governance(), this.#records);
+    this.#learner = learner;
+    [this.#records, this.#reduce] = keeping(learner);
     this.#entries = checkpoint?.seq ?? 0;
     for (const state of checkpoint?.states ?? []) this.#states.set(state);
   }
@@ -94,7 +101,7 @@ export class Fold {
       this.#states.set(state);
       this.#touch([state]);
     }
-    this.#records.clear();
+    [this.#records, this.#reduce] = keeping(this.#learner);
   }
 
   #touch(refs: readonly StateRef[]): void {

@@ -39,10 +39,6 @@ export class StateOverlay<Value = Uint8Array> {
     states.set(id, value);
   }
 
-  clear(): void {
-    this.#scopes.clear();
-  }
-
   /** Every write of this overlay, scope by scope. */
   *writes(): Iterable<StateRef & { readonly value: Value | null }> {
     for (const [scope, states] of this.#scopes) for (const [id, value] of states) yield { scope, id, value };
