@@ -252,6 +252,24 @@ describe("a store of several that fails", () => {
     const stores = { north: checked(memoryStore()), south: dead(checked(memoryStore())) };
     await expect(routedStore({ stores, by: () => "north" }).verify?.()).rejects.toThrow("connection refused");
   });
+
+  it("is named by a check, however damaged another one is", async () => {
+    const checked = (store: Store, damaged: number): Store => {
+      const damage = Array.from({ length: damaged }, (_, seq) => ({ seq, problem: "a damaged entry" }));
+      return { ...store, verify: async () => ({ namespaces: 0, entries: 0, digest: "", damaged, damage }) };
+    };
+    const stores = {
+      north: checked(memoryStore(), 100),
+      south: dead(checked(memoryStore(), 0)),
+      west: { ...memoryStore(), verify: () => Promise.reject(new Error("connection refused")) },
+    };
+    const check = await routedStore({ stores, by: () => "north" }).verify?.();
+    expect(check?.damaged).toBe(102);
+    expect(check?.damage.slice(0, 2).map(({ problem }) => problem)).toEqual([
+      "store west could not be checked: connection refused",
+      "store south went away during the check",
+    ]);
+  });
 });
 
 describe("routedStore", () => {

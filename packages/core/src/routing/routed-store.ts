@@ -155,6 +155,8 @@ export function routedStore(options: RoutedStoreOptions): Store & { readonly pla
   const verifyAll = async (progress?: Parameters<Verify>[1]): Promise<LedgerCheck> => {
     const damage: LedgerDamage[] = [];
     let damaged = 0;
+    /** Problems of stores that cannot be reached. */
+    const away = new Set<string>();
     const reached: Record<string, Store> = {};
     for (const [name, store] of Object.entries(stores)) {
       try {
@@ -163,9 +165,7 @@ export function routedStore(options: RoutedStoreOptions): Store & { readonly pla
         damage.push(...check.damage.map((one) => ({ ...one, problem: `store ${name}: ${one.problem}` })));
         reached[name] = store;
       } catch (error) {
-        damaged += 1;
-        const reason = error instanceof Error ? error.message : String(error);
-        damage.push({ problem: `store ${name} could not be checked: ${reason}` });
+        away.add(`store ${name} could not be checked: ${error instanceof Error ? error.message : String(error)}`);
       }
     }
     const digests: string[] = [];
@@ -173,7 +173,8 @@ export function routedStore(options: RoutedStoreOptions): Store & { readonly pla
     let after: string | undefined;
     for (let page: readonly string[] = []; ; ) {
       // Only where the report names damage already: a part that goes away during the check must not pass for an empty one.
-      const isReported = damaged > 0 ? { onMissing: () => {} } : {};
+      const onMissing = (part: string): void => void away.add(`${part} went away during the check`);
+      const isReported = damaged + away.size > 0 ? { onMissing } : {};
       page = await listed(reached, { ...(after === undefined ? {} : { after }), limit: PAGE, ...isReported });
       for (const namespace of page) {
         // A namespace of a store that cannot be reached; the report names the store.
@@ -186,7 +187,9 @@ export function routedStore(options: RoutedStoreOptions): Store & { readonly pla
       if (page.length < PAGE) break;
     }
     const digest = await digestOf(digests);
-    return { namespaces: digests.length, entries, digest, damaged, damage: damage.slice(0, NAMED) };
+    // First, since the damage of another store may fill the report.
+    const all = [...[...away].map((problem) => ({ problem })), ...damage];
+    return { namespaces: digests.length, entries, digest, damaged: damaged + away.size, damage: all.slice(0, NAMED) };
   };
 
   const changesSince: NonNullable<Store["changesSince"]> = (namespace, cursor) => {
