@@ -1,15 +1,28 @@
 /** The tag around memories. */
 const TAG = "memories";
 
-/** Characters between or over letters that do not change them: spaces, controls, accents. */
-const UNREAD = /[\s\p{C}\p{M}]/gu;
+/** Characters between or over letters that do not change them: spaces, controls, accents, letters without a shape. */
+const UNREAD = /[\s\p{C}\p{M}\u115f\u1160\u2800\u3164]/gu;
+
+/** Characters of other scripts that look like those of the tag. */
+const LOOKS_LIKE = new Map(
+  Object.entries({
+    "<": "‹〈〈⟨⧼❬❮❰≺˂ᐸ",
+    "/": "\\∕⁄⧸╱∖⧵",
+    m: "мⅿ",
+    e: "еєℯε",
+    o: "оοօ",
+    r: "гᴦ",
+    i: "іιı",
+    s: "ѕꜱ",
+  }).flatMap(([read, others]) => [...others].map((other) => [other, read] as const)),
+);
 
 /**
- * Text that cannot end the fence around it, nor open another: a `<` that would begin the fence's own tag, in any case,
- * width, spacing or accents, becomes `&lt;`. All other markup stays as it is.
+ * Text that cannot end the fence around it, nor open another: a `<`, or a character like it, that would begin the fence's own tag, in any
+ * case, width, spacing, accents or look-alikes, becomes `&lt;`. All other markup stays as it is.
  */
 export function escapeFence(text: string): string {
-  if (!text.normalize("NFKD").includes("<")) return text;
   const characters = [...text];
   const read = characters.map(plain);
   return characters.map((character, i) => (read[i] === "<" && opensTag(read, i + 1) ? "&lt;" : character)).join("");
@@ -35,5 +48,6 @@ function opensTag(read: readonly string[], place: number): boolean {
 
 /** A character as it is read: its basic form, without accents; empty if it is not read at all. */
 function plain(character: string): string {
-  return character.normalize("NFKD").replaceAll(UNREAD, "").toLowerCase();
+  const basic = character.normalize("NFKD").replaceAll(UNREAD, "").toLowerCase();
+  return LOOKS_LIKE.get(basic) ?? basic;
 }
