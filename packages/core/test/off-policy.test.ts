@@ -160,6 +160,22 @@ describe("the estimate of another learner's success", () => {
     expect((await comparePolicies(watching, { learner: similarity() as Learner })).estimate).toHaveProperty("refused");
   });
 
+  it("leaves out episodes whose exposures were drawn with two shares", async () => {
+    const learner = oar() as Learner;
+    const asking: Learner = {
+      ...learner,
+      score: (asked) => ({ ...learner.score(asked), hostShare: asked.context === "often" ? 0.8 : 0.5 }),
+    };
+    const { engine } = testEngine({ learner: asking });
+    for (let run = 0; run < 300; run++) {
+      const { episode } = await engine.rank(request({ context: "often" }));
+      await engine.rank(request({ episode, context: "rarely", collection: "others" }));
+      await engine.end(episode, { reward: true });
+    }
+    const { estimate } = await comparePolicies(engine, { learner: similarity() as Learner });
+    expect(estimate).toMatchObject({ refused: expect.stringContaining("drawn by chance"), effectiveSampleSize: 0 });
+  });
+
   it("is refused below an effective sample of 100, and for choices that nobody made", async () => {
     const { engine } = testEngine({ holdout: 0.3 });
     await live(engine, 90);

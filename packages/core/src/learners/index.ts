@@ -36,6 +36,7 @@ export { contribute, withdraw } from "./contribution.js";
 export { curvature, dualNumber, type StepNumbers, shareSurprise } from "./implicit-step.js";
 export type {
   Contribution,
+  Control,
   GroupOfShown,
   Learner,
   Lesson,

@@ -19,7 +19,7 @@ export const POLICY_MINIMUM = 100;
 
 /** How a learner's choices compare with an episode's, over all its exposures. */
 interface EpisodeComparison {
-  readonly draw: HoldoutDraw | undefined;
+  draw: HoldoutDraw | undefined;
   /** True when the two orders that were drawn from differed. */
   differs: boolean;
   /** The learner would have shown the same memories at every exposure. */
@@ -103,6 +103,8 @@ class PolicyComparison {
     this.#overlap += overlap(learner, shown) / shown.size;
     const { holdout } = exposure;
     const episode = this.#episodes.get(id) ?? { draw: holdout, differs: false, asShown: true, asHost: true };
+    // Exposures of two collections may have been drawn with two shares: no single chance is behind such an episode.
+    if (episode.draw?.share !== holdout?.share) episode.draw = undefined;
     episode.differs ||= holdout?.differs ?? false;
     episode.asShown &&= same;
     episode.asHost &&= sameSet(learner, host);

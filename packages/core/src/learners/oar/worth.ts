@@ -9,8 +9,6 @@ import type { OarShared } from "./state.js";
 /** A run's part of the regression of surprises on the advantages of learned orders, apart for both orders. */
 export type WorthSums = readonly [heldSquares: number, heldProducts: number, squares: number, products: number];
 
-export const NO_WORTH: WorthSums = [0, 0, 0, 0];
-
 /**
  * The sums of a run whose order was drawn by chance: `τ A²` and `τ A e`, rounded to float32.
  *
