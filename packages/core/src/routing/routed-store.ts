@@ -158,12 +158,14 @@ export function routedStore(options: RoutedStoreOptions): Store & { readonly pla
     /** Problems of stores that cannot be reached. */
     const away = new Set<string>();
     const reached: Record<string, Store> = {};
+    const undamaged: string[] = [];
     for (const [name, store] of Object.entries(stores)) {
       try {
         const check = await (store.verify as Verify)(undefined, progress);
         damaged += check.damaged;
         damage.push(...check.damage.map((one) => ({ ...one, problem: `store ${name}: ${one.problem}` })));
         reached[name] = store;
+        if (check.damaged === 0) undamaged.push(`store ${name}`);
       } catch (error) {
         away.add(`store ${name} could not be checked: ${error instanceof Error ? error.message : String(error)}`);
       }
@@ -173,7 +175,11 @@ export function routedStore(options: RoutedStoreOptions): Store & { readonly pla
     let after: string | undefined;
     for (let page: readonly string[] = []; ; ) {
       // Only where the report names damage already: a part that goes away during the check must not pass for an empty one.
-      const onMissing = (part: string): void => void away.add(`${part} went away during the check`);
+      // Another store's own check has named its parts.
+      const onMissing = (part: string): void => {
+        const isNew = undamaged.some((name) => part === name || part.startsWith(`${name}: `));
+        if (isNew) away.add(`${part} went away during the check`);
+      };
       const isReported = damaged + away.size > 0 ? { onMissing } : {};
       page = await listed(reached, { ...(after === undefined ? {} : { after }), limit: PAGE, ...isReported });
       for (const namespace of page) {
