@@ -90,8 +90,8 @@ export const TARGETS: readonly Target[] = [
   },
   {
     what: "worst checkpoint with honest outcomes",
-    must: -0.02,
-    aim: -0.01,
+    must: -0.012,
+    aim: -0.005,
     unit: "gain",
     measure: (comparisons) =>
       least(HARMLESS.map(([set, scenario]) => comparisons.find(DEFAULT_ROW, set, scenario)?.worst().gain)),
