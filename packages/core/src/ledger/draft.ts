@@ -38,7 +38,8 @@ export class Draft<Shared, Memory> {
   readonly learner: Learner<Shared, Memory>;
   readonly seq: number;
   readonly at: number;
-  stats!: StatsRecord;
+  /** There after the first `load`, which asks for it. */
+  declare stats: StatsRecord;
   #episodes = new Map<string, EpisodeRecord>();
   #values = new Map<string, Uint8Array>();
   protected readonly collections: Map<string, SharedRecord<Shared>> = new Map<string, SharedRecord<Shared>>();

@@ -35,7 +35,7 @@ export interface Stream {
 async function stream(layer: Layer, runs: number, seed: number, budget: number): Promise<Stream> {
   const random = seededRandom(seed);
   const clock = { now: 1_767_225_600_000 };
-  const engine = createEngine({ store: memoryStore(), clock: () => clock.now, ...layer.options });
+  const engine = createEngine({ store: memoryStore(), holdout: 0, clock: () => clock.now, ...layer.options });
   const candidates = ARMS.map((_, i) => ({ id: `m${i}`, similarity: 0.9 - 0.03 * i }));
   const lost: number[] = [];
   let [left, over] = [budget, 0];

@@ -88,7 +88,8 @@ export class AttackedWorld {
     this.#layer = layer;
     this.#random = seededRandom(seed);
     this.#planted = planted;
-    this.engine = createEngine({ store: memoryStore(), clock: () => this.clock.now, ...layer.options });
+    // Always the learned order: runs in the host's give an attacker less to win.
+    this.engine = createEngine({ store: memoryStore(), holdout: 0, clock: () => this.clock.now, ...layer.options });
     const nowhere = new Array<number>(DIMS).fill(0);
     this.#needs = Array.from({ length: NEEDS }, () => this.#near(nowhere, 1));
     this.#memories = this.#needs.flatMap((need, n) =>
