@@ -205,7 +205,7 @@ function score(request: ScoreRequest<ByUseShared, ByUseTable>): Scores {
   });
   return {
     ...scores,
-    // What `oar` would gain by its own list says nothing about this one.
+    // The advantage that `oar` expects is that of its own list.
     hostShare: 0,
     score: isFlat ? shifted(scores.score) : scores.score,
     unchanged: scores.unchanged && shifts.every((shift) => shift === 0),

@@ -201,7 +201,7 @@ function score(request: ScoreRequest<GroupedShared, GroupedTable>): Scores {
   const none = new Float64Array(score.length);
   return {
     ...scores,
-    // What `oar` would gain by its own list says nothing about this one.
+    // The advantage that `oar` expects is that of its own list.
     hostShare: 0,
     score,
     utility: Float64Array.from(memories, (memory) => (memory ? memory.helps - memory.misleads : 0)),
