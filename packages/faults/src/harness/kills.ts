@@ -72,9 +72,8 @@ async function killRepeatedly(path: string, kills: number, random: Random, tally
   await engine.close();
 }
 
-/** Kills that many processes with SIGKILL while they record outcomes. */
-export async function killProcesses(kills: number): Promise<KillTally> {
-  const tally = emptyTally();
+/** Kills that many processes with SIGKILL while they record outcomes. @returns the tally with their counts added */
+export async function killProcesses(kills: number, tally: KillTally = emptyTally()): Promise<KillTally> {
   await inFolder(async (folder) => {
     const ledgers = Array.from({ length: Math.ceil(kills / KILLS_PER_LEDGER) }, (_, seed) => ({
       path: join(folder, `${seed}.db`),
@@ -117,11 +116,7 @@ export const kills: Harness = {
   async run(size): Promise<readonly CheckResult[]> {
     const tally = await killProcesses(KILLS[size]);
     // Few kills come between a commit and its acknowledgement, the fewer the faster the disk.
-    for (let more = 0; tally.unheard === 0 && more < 5; more++) {
-      const { unheard, ...others } = await killProcesses(KILLS.quick);
-      tally.unheard += unheard;
-      for (const [name, count] of Object.entries(others)) tally[name as keyof typeof others] += count;
-    }
+    for (let more = 0; tally.unheard === 0 && more < 5; more++) await killProcesses(KILLS.quick, tally);
     const mutant = await killEarlyAcknowledgers(200);
     return [
       {
