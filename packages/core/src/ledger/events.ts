@@ -61,7 +61,7 @@ export interface HoldoutDraw {
 
 /** The draw of one exposure. With the option `holdout`, all exposures of an episode have the same share and the same `held`. */
 export interface ExposureDraw extends HoldoutDraw {
-  /** Whether the two orders would have shown different memories. */
+  /** True when the two orders would have shown different memories. */
   readonly differs: boolean;
   /** Success that the learner expected of its own list beyond that of the host's, float32 in [−1, 1]; 0 where it named none. */
   readonly advantage: number;

@@ -8,7 +8,7 @@ const SEED = 0x401d;
 /**
  * How an episode is drawn: shown no memory, or held out, when the hash of its id, read as a fraction, lies below the share. The same id
  * gives the same draws in every process; an episode with earlier exposures keeps their recorded draws, also after a change of the
- * shares. An episode that is shown nothing has no order to hold out.
+ * shares; one whose order was not drawn yet may be drawn from then on. An episode that is shown nothing has no order to hold out.
  *
  * @param shares each in [0, 1]; 0 draws nothing
  */

@@ -1,5 +1,6 @@
 import { clamp } from "../../scoring/bounds.js";
 import * as OAR from "./parameters.js";
+import { slopesOf } from "./regression.js";
 import type { OarShared } from "./state.js";
 import type { WorthSums } from "./worth.js";
 
@@ -105,13 +106,12 @@ export function gatesOf(shared: OarShared): Gates {
   const a12 = clamp(shared.both, -MOST * Math.sqrt(a11 * a22), MOST * Math.sqrt(a11 * a22));
   const h1 = shared.reputationSurprise + OAR.reputationPrior * OAR.reputationSlope;
   const h2 = shared.gateNumerator + OAR.contextPrior * OAR.contextSlope;
-  const determinant = a11 * a22 - a12 * a12;
-  const lower = (numerator: number, other: number): number =>
-    numerator / determinant - OAR.slopeErrors * Math.sqrt((OAR.surpriseVariance * other) / determinant);
-  const reputation = lower(a22 * h1 - a12 * h2, a22) - OAR.reputationFrom;
+  const [reputation, context] = slopesOf(a11, a12, a22, h1, h2).map(
+    ({ value, error }) => value - OAR.slopeErrors * error,
+  ) as [number, number];
   return {
-    reputation: clamp(reputation / OAR.reputationFull, 0, 1),
-    context: clamp(lower(a11 * h2 - a12 * h1, a11) / OAR.contextFull, 0, 1),
+    reputation: clamp((reputation - OAR.reputationFrom) / OAR.reputationFull, 0, 1),
+    context: clamp(context / OAR.contextFull, 0, 1),
   };
 }
 

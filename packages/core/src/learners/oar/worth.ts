@@ -4,6 +4,7 @@ import { normalBelow } from "../../scoring/normal.js";
 import { bestFirst } from "../../scoring/order.js";
 import type { Control } from "../learner.js";
 import * as OAR from "./parameters.js";
+import { slopesOf } from "./regression.js";
 import type { OarShared } from "./state.js";
 
 /** A run's part of the regression of surprises on the advantages of learned orders, apart for both orders. */
@@ -22,8 +23,8 @@ export function worthSums(weight: number, surprise: number, { advantage, held }:
 }
 
 /**
- * What the model expects of a list beyond the host's: `A = sigmoid(l₀ + Σ w u) − sigmoid(l₀ + Σ w u_host)`, with the relevance weights
- * w of the host's places for both, so that the place of a memory alone gives no advantage.
+ * Success that the model expects of a list beyond the host's: `A = sigmoid(l₀ + Σ w u) − sigmoid(l₀ + Σ w u_host)`. Both have the relevance
+ * weights w of the host's places, so that the place of a memory alone gives no advantage.
  *
  * @param base l₀
  * @param utilities u of all candidates, logits
@@ -63,9 +64,7 @@ export function hostShareOf({ lessons, heldSquares, heldProducts, squares, produ
   const a22 = squares + OAR.worthPrior;
   const h1 = heldProducts + products;
   const h2 = products + OAR.worthPrior * OAR.worthSlope;
-  const determinant = a11 * a22 - squares * squares;
-  const worth = (a11 * h2 - squares * h1) / determinant;
-  const error = Math.sqrt((OAR.surpriseVariance * a11) / determinant);
-  const share = normalBelow((OAR.leastWorth - worth) / error);
+  const [, worth] = slopesOf(a11, squares, a22, h1, h2);
+  const share = normalBelow((OAR.leastWorth - worth.value) / worth.error);
   return OAR.controlShares.reduce((near, next) => (Math.abs(next - share) < Math.abs(near - share) ? next : near));
 }
