@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type Learner, memoryStore, oar } from "../src/index.js";
+import type { OarShared } from "../src/learners/oar/state.js";
 import { decodeEvent } from "../src/ledger/event-codec.js";
-import { replay, verify } from "../src/maintenance/index.js";
+import { exportState, replay, verify } from "../src/maintenance/index.js";
 import { ids, request, testEngine } from "./support/test-engine.js";
 
 const noise = (run: number): number => ((Math.imul(run + 1, 0x9e3779b9) >>> 0) % 1000) / 1000;
@@ -92,6 +93,7 @@ describe("control runs", () => {
   it("are taken back and counted again with a corrected outcome", async () => {
     const stores = [memoryStore(), memoryStore()];
     const statuses = [];
+    const sums: OarShared[] = [];
     for (const [corrected, store] of stores.entries()) {
       const { engine } = testEngine({ store });
       for (let run = 0; run < 200; run++) {
@@ -104,6 +106,12 @@ describe("control runs", () => {
         } else await engine.end(ranking.episode, { reward, tier: "verified" });
       }
       statuses.push((await engine.status()).collections[0]?.learner as Record<string, number>);
+      sums.push((await exportState(engine)).shared as OarShared);
+    }
+    const [once, twice] = sums as [OarShared, OarShared];
+    expect(once.squares).toBeGreaterThan(0.1);
+    for (const name of ["heldSquares", "heldProducts", "squares", "products"] as const) {
+      expect(Math.abs(twice[name] - once[name])).toBeLessThan(1e-6);
     }
     const [plain, corrected] = statuses as [Record<string, number>, Record<string, number>];
     for (const [name, value] of Object.entries(plain)) expect(corrected[name]).toBeCloseTo(value, 4);
