@@ -148,7 +148,7 @@ function closing(
   const ledger = first.ledgers.at(-1) as string;
   const happened = real
     ? `On outcomes that really happened (five public sets and one of skills, ${real.columns} columns, measured before): held-out
-success ${real.similarity.toFixed(3)} with similarity, ${style.strong(real.qavr.toFixed(3))} with qavr. Other learners are ahead there: docs/benchmarks/real.md
+success ${real.similarity.toFixed(3)} with similarity, ${style.strong(real.qavr.toFixed(3))} with qavr. In single columns other learners are ahead: docs/benchmarks/real.md
 
 `
     : "";
