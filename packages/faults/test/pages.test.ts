@@ -13,7 +13,7 @@ describe("the pages of the faults", () => {
     expect(read("attacks.md")).toBe(attackPage(JSON.parse(read("attacks.json"))));
   });
 
-  it("put what was broken first, whole, and leave out zeros of what held", () => {
+  it("put what was broken first, whole, and of what held the times and sizes, one line for all stores", () => {
     const result = (what: string, seen: string, held: boolean): CheckResult => ({
       ...{ promise: "R1", what, tried: "10 kills", seen, held },
     });
@@ -28,6 +28,8 @@ describe("the pages of the faults", () => {
             result("held", "0 lost, 0 counted twice; verify clean", true),
             result("waited", "0 lost; longest wait 30 ms", true),
             result("broke", "0 lost, 3 counted twice", false),
+            result("restored; times ÷ quiet ones (SQLite)", "1.3 × (p99 15 ms, 1.2 ×); 0 lost", true),
+            result("restored; times ÷ quiet ones (PostgreSQL)", "0 lost, at most 4.4 MiB", true),
           ],
         },
       ],
@@ -36,6 +38,7 @@ describe("the pages of the faults", () => {
       "- R1 broke: 10 kills → **0 lost, 3 counted twice**",
       "- R1 held: 10 kills",
       "- R1 waited: 10 kills → longest wait 30 ms",
+      "- R1 restored: 10 kills (SQLite); 10 kills (PostgreSQL) → at most 4.4 MiB",
     ]);
   });
 });

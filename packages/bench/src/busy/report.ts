@@ -5,14 +5,13 @@ import { MERGES, type Merge } from "./sub-ledgers.js";
 
 export function batchTable({ batches }: BusyResults): string {
   return markdownTable(
-    ["waiting outcomes", "in memory: µs", "at most/s", "PostgreSQL: µs", "server µs", "at most/s", "measured/s"],
+    ["waiting outcomes", "in memory: at most/s", "PostgreSQL: at most/s", "measured/s"],
     [...Map.groupBy(batches, ({ waiting }) => waiting)].map(([waiting, own]) => [
       whole(waiting),
-      ...own.flatMap((batch) =>
-        batch.store === "PostgreSQL"
-          ? [whole(batch.app), whole(batch.server), whole(limitOf(batch)), whole(median(batch.rates))]
-          : [whole(batch.app), whole(limitOf(batch))],
-      ),
+      ...own.flatMap((batch) => [
+        whole(limitOf(batch)),
+        ...(batch.store === "PostgreSQL" ? [whole(median(batch.rates))] : []),
+      ]),
     ]),
   );
 }
@@ -66,8 +65,8 @@ One transaction at a time writes to a namespace. Two ways beyond: more outcomes 
 
 ## More outcomes per commit
 
-*Waiting* outcomes of ranked runs are recorded at once, in one commit. µs are CPU per outcome, of the application or the server; fold and write take
-turns under the lock, so their sum gives the most there can be. A busy machine measures less.
+*Waiting* outcomes of ranked runs are recorded at once, in one commit. *At most*: by the CPU of application and server, which take turns under the
+lock. A busy machine measures less.
 
 ${batchTable(report)}
 

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { markdownTable, plain, rounded, whole } from "@qavr/lab";
 import { originLine, type Report } from "../report/benchmark.js";
 import { isWithin, TOLERANCE } from "../scale/model.js";
-import { comparedTable, missedLines } from "../scale/report.js";
+import { missedLines } from "../scale/report.js";
 import { SHARDS, WAYS } from "./fleet.js";
-import { type ClusterResults, FEW, MANY } from "./measure.js";
-import { cachedShare, carriedBy, compare, DEPLOYMENT, type Published, WAY_NAMES } from "./model.js";
+import { type ClusterResults, MANY } from "./measure.js";
+import { carriedBy, compare, DEPLOYMENT, type Published, WAY_NAMES } from "./model.js";
 
 /** CPU per outcome and messages per commit, beside a plain server. */
 export function waysTable({ small, messages }: ClusterResults): string {
@@ -14,7 +14,7 @@ export function waysTable({ small, messages }: ClusterResults): string {
     return `${whole(servers)} (${plain(servers / small.plain[of].servers, 2)})`;
   };
   return markdownTable(
-    ["calls go to", "warm µs", "cold µs", `${MANY} callers µs`, "application µs", "messages", "with the lock"],
+    ["calls go to", "warm µs", "cold µs", `${MANY} callers µs`, "messages", "with the lock"],
     WAYS.map((way) => {
       const { alone, locked } = way === "plain" || way === "routed" ? { alone: 0, locked: 0 } : messages[way];
       return [
@@ -22,7 +22,6 @@ export function waysTable({ small, messages }: ClusterResults): string {
         cpu(way, "warm"),
         cpu(way, "cold"),
         cpu(way, "together"),
-        whole(small[way].warm.app),
         rounded(alone),
         rounded(locked),
       ];
@@ -78,26 +77,17 @@ ${plan.workers} workers.
 - A cluster costs ${more("own")} times the CPU per outcome of a plain server at the worker that has the namespace, ${more("turn")} times at all workers in turn, ${more("coordinator")} times
   by the coordinator. It buys size, not speed. Several plain servers cost ${plain(small.routed.warm.servers / small.plain.warm.servers, 2)} times.
 ${[
-  `- Of ${compared.length} predictions ${compared.filter(isWithin).length} are within ${TOLERANCE * 100} %.`,
+  `- Of ${compared.length} predictions from ${whole(plan.calibrated)} tenants and ${plan.fewWorkers} workers for ${whole(plan.tenants)} and ${plan.workers}, ${compared.filter(isWithin).length} are within ${TOLERANCE * 100} %.`,
   ...missed.map((line) => `  - ${line}`),
 ].join("\n")}
 
 ## CPU and messages
 
 CPU of all servers per [outcome](scale.md#costs-on-the-small-server), in brackets ÷ one plain server; messages between nodes per commit. ${MANY} callers of one
-tenant share commits. *With the lock*: the first commit of a process to a namespace, and all where several processes write. A URL of all nodes
-leads to the worker that has the namespace.
+tenant share commits. *With the lock*: a process's first commit to a namespace, and all where several write. A URL of all nodes leads to the worker that
+has the namespace.
 
 ${waysTable(report)}
-
-## Predicted and measured
-
-µs are CPU of all servers per outcome. ${whole(plan.calibrated)} tenants and ${plan.fewWorkers} workers predict ${whole(plan.tenants)} tenants and ${plan.workers} workers.
-
-${comparedTable(compared)}
-
-Traffic as in [scale](scale.md#predicted-and-measured), with a share of ${plain(cachedShare(report), 2)} of states found. An outcome of a commit of k costs \`a + b / k\`, from one and ${MANY} callers;
-k was ${plain(small.plain.together.perCommit, 1)} (worker: ${plain(small.own.together.perCommit, 1)}) with ${MANY} callers, ${plain(report.large.plain.few.perCommit, 1)} (${plain(report.large.own.few.perCommit, 1)}) with ${FEW}.
 
 ## A large deployment
 
@@ -111,9 +101,8 @@ The coordinator is the limit of calls that go through it, however many workers t
 
 ## How
 
-- Tenants are those of [scale](scale.md#how), on ${report.servers} with ${SHARDS} shards or 16 partitions, turned over from plain tables.
-- ${plan.parts} parts, all ways in turn in each, in a new process; ${plan.clients} clients, ${whole(plan.outcomes)} outcomes.
-- All nodes share ${hardware.cores} cores: more workers cannot show as speed, CPU per outcome carries over.
+- Tenants and traffic of [scale](scale.md#how), on ${report.servers} with ${SHARDS} shards or 16 partitions, turned over from plain tables.
+- ${plan.parts} parts, each with all ways in turn in a new process; ${plan.clients} clients, ${whole(plan.outcomes)} outcomes. All nodes share ${hardware.cores} cores: more workers cannot show as speed.
 
 ${originLine("cluster", report)}
 `;

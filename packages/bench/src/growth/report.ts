@@ -73,7 +73,8 @@ export function reportPage(report: Report<GrowthResults>): string {
 
 ${whole(plan.outcomes)} outcomes of ${whole(plan.memories)} memories in one process and one SQLite ledger.
 
-- Memory: ${whole(half.rss / MB)} MB resident at half time, ${whole(last.rss / MB)} at the end. Ledger: ${whole(last.disk / last.outcomes)} bytes per outcome (${whole(half.disk / half.outcomes)} at half time).
+- Memory: ${whole(half.rss / MB)} MB resident at half time, ${whole(last.rss / MB)} at the end, of which ${whole(last.heap / MB)} are reachable. Ledger: ${whole(last.disk / last.outcomes)} bytes per outcome
+  (${whole(half.disk / half.outcomes)} at half time).
 - Opened again in ${plain(open, 0)} ms, ${plain(firstRanking, 0)} ms to the end of the first ranking.
 - Recorded in ${plain(writing, 0)} s, verified in ${plain(verifying, 0)} s (${plain(writing / verifying, 1)} times as fast).
 
@@ -81,13 +82,11 @@ ${whole(plan.outcomes)} outcomes of ${whole(plan.memories)} memories in one proc
 
 ![Size of its ledger](growth-disk.svg)
 
-${growthTable(report)}
-
 Bytes per outcome by table and index: ${partsText(report)}.
 
 ## What makes it smaller
 
-Each by ${whole(plan.beside)} outcomes of a hundred memories, so that hardly any of it is states:
+By ${whole(plan.beside)} outcomes of a hundred memories each, so that hardly any of it is states:
 
 ${besideTable(report)}
 

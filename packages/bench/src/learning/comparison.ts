@@ -17,12 +17,16 @@ export interface Comparison {
   readonly seeds: number;
   /** The row's own value after the last run; undefined for `unseen` where no need was. */
   value(measure: Measure): Interval | undefined;
-  /** Difference from similarity after the last run, paired by seed. */
+  /** Differences from similarity after the last run, one for each seed. */
+  gains(measure: Measure): readonly number[];
+  /** Their mean. */
   gain(measure: Measure): Interval | undefined;
   /** The same at every checkpoint, in their order. */
   curve(
     measure: CheckpointMeasure,
   ): readonly { readonly runs: number; readonly gain: Interval; readonly value: Interval }[];
+  /** Mean gain in success at a checkpoint; undefined if there is none after so many runs. */
+  gainAfter(runs: number): number | undefined;
   /** The checkpoint whose mean gain in success is least. */
   worst(): { readonly runs: number; readonly gain: number };
   /** The first checkpoint from which on every mean gain in success is at least `threshold`; undefined if there is none. */
@@ -79,6 +83,11 @@ function createComparison(about: Pick<Comparison, "row" | "set" | "scenario">, p
       runs,
       gain: mean(pairs.map(({ trial, control }) => at(trial, place).success - at(control, place).success)),
     }));
+  const gains = (measure: Measure): readonly number[] =>
+    pairs.flatMap(({ trial, control }) => {
+      const [treated, untreated] = [last(trial, measure), last(control, measure)];
+      return treated === undefined || untreated === undefined ? [] : [treated - untreated];
+    });
   return {
     ...about,
     seeds: pairs.length,
@@ -86,16 +95,10 @@ function createComparison(about: Pick<Comparison, "row" | "set" | "scenario">, p
       const values = pairs.flatMap(({ trial }) => last(trial, measure) ?? []);
       return values.length > 0 ? interval(values) : undefined;
     },
+    gains,
     gain(measure) {
-      const both = pairs.flatMap(({ trial, control }) => {
-        const [treated, untreated] = [last(trial, measure), last(control, measure)];
-        return treated === undefined || untreated === undefined ? [] : [{ treated, untreated }];
-      });
-      if (both.length === 0) return undefined;
-      return pairedInterval(
-        both.map(({ treated }) => treated),
-        both.map(({ untreated }) => untreated),
-      );
+      const each = gains(measure);
+      return each.length > 0 ? interval(each) : undefined;
     },
     curve: (measure) =>
       first.checkpoints.map(({ runs }, place) => ({
@@ -103,6 +106,7 @@ function createComparison(about: Pick<Comparison, "row" | "set" | "scenario">, p
         gain: gainAt(measure, place),
         value: interval(pairs.map(({ trial }) => at(trial, place)[measure])),
       })),
+    gainAfter: (runs) => successGains().find((one) => one.runs === runs)?.gain,
     worst: () => successGains().reduce((least, one) => (one.gain < least.gain ? one : least)),
     runsUntil(threshold) {
       const gains = successGains();

@@ -3,8 +3,10 @@ import {
   DATASETS,
   type DatasetName,
   gainText,
+  type Interval,
   interval,
   markdownTable,
+  mean,
   pairedInterval,
   plain,
   signed,
@@ -15,9 +17,17 @@ import type { Comparison, Comparisons, Measure } from "./comparison.js";
 import { losses } from "./losses.js";
 import { OWN_MEMORIES } from "./own-memories.js";
 import { STRESS_SET } from "./plan.js";
-import { BASELINE_ROW, DEFAULT_ROW, PREDECESSOR_ROW, REFERENCE_ROW, YARDSTICK_SEEDS } from "./rows.js";
+import { BASELINE_ROW, DEFAULT_ROW, PREDECESSOR_ROW, REFERENCE_ROW, ROWS, type Row, YARDSTICK_SEEDS } from "./rows.js";
 import { SCENARIO_NAMES, SCENARIOS, type ScenarioKind, type ScenarioName } from "./scenarios.js";
-import { meanGain, meanMultiple, rivalsByGain, type Target, type TargetResult, targetResults } from "./targets.js";
+import {
+  LEARNABLE_SETS,
+  meanGain,
+  meanMultiple,
+  rivalsByGain,
+  type Target,
+  type TargetResult,
+  targetResults,
+} from "./targets.js";
 
 /** Names of the files beside the page. */
 export const FILES = {
@@ -54,19 +64,18 @@ project's name. Texts are real, outcomes are simulated. All trials: [${FILES.raw
 
 function targetSection(comparisons: Comparisons): string {
   const results = targetResults(comparisons);
-  const isReached = ({ verdict }: TargetResult): boolean => verdict === "met" || verdict === "aim met";
-  const rows = [...results.filter((one) => !isReached(one)), ...results.filter(isReached)];
+  const missed = results.filter(({ verdict }) => verdict === "missed" || verdict === "not measured");
   const table = markdownTable(
-    ["demanded of the default learner", "must (aim)", "measured"],
-    rows.map(({ target, value, verdict }) => [
+    ["", "must (aim)", "measured"],
+    missed.map(({ target, value, verdict }) => [
       target.what,
       bar(target),
-      value === undefined ? verdict : verdict === "missed" ? `**${amount(target, value)}**` : amount(target, value),
+      value === undefined ? verdict : amount(target, value),
     ]),
   );
   return `## Targets
 
-${results.filter(isReached).length} of ${results.length} are met; missed ones first. The cost of an outcome: [stores](stores.md#recording-outcomes).
+The missed ones of [${results.length}](../../packages/bench/src/learning/targets.ts).
 
 ${table}`;
 }
@@ -89,8 +98,8 @@ function amount({ unit }: Target, value: TargetResult["value"] & number): string
 function mainSection(comparisons: Comparisons): string {
   return `## Success
 
-On 400 held-out requests after 3,000 runs. † tuned on, with other seeds. *mean* leaves out sealtools, where there is nothing to learn; the last
-column is the mean of each set's multiple of \`${REFERENCE_ROW}\`'s gain.${quotientOfMeans(comparisons)}
+On 400 held-out requests after 3,000 runs. † tuned on, with other seeds. Of the settings of one learner, the best in the mean; the picture under
+[other worlds](#other-worlds) has all. *mean* leaves out sealtools, where there is nothing to learn.${multiples(comparisons)}
 
 ${successTable(comparisons)}
 
@@ -98,27 +107,40 @@ ${successTable(comparisons)}
 }
 
 /** The multiple of the mean gains, beside the mean of the multiples. */
-function quotientOfMeans(comparisons: Comparisons): string {
+function multiples(comparisons: Comparisons): string {
   const [own, published] = [DEFAULT_ROW, REFERENCE_ROW].map((row) => meanGain(comparisons, row));
-  if (own === undefined || !published) return "";
-  return ` The quotient of the mean gains is ${plain(own / published, 1)} × for \`${DEFAULT_ROW}\`.`;
+  const times = meanMultiple(comparisons, DEFAULT_ROW);
+  if (own === undefined || !published || times === undefined) return "";
+  return ` There \`${DEFAULT_ROW}\` gains ${plain(own / published, 1)} times as much as \`${REFERENCE_ROW}\`, in the
+mean of the sets' own multiples ${plain(times, 1)} times.`;
 }
 
 /** Rows by sets: similarity's own values, the others' gains. */
 function successTable(comparisons: Comparisons): string {
   const sets = setsOf(comparisons, "success");
   return markdownTable(
-    ["row", ...sets.map(marked), "mean", `÷ \`${REFERENCE_ROW}\``],
-    rowsOf(comparisons, (one) => one.scenario === "main").map((row) => {
-      const [average, times] = row === BASELINE_ROW ? [] : [meanGain(comparisons, row), meanMultiple(comparisons, row)];
+    ["row", ...sets.map(marked), "mean"],
+    bestOfEachGroup(comparisons).map((row) => {
+      const average = row === BASELINE_ROW ? undefined : meanGain(comparisons, row);
       return [
         rowName(row),
         ...sets.map((set) => valueOrGain(comparisons.find(row, set, "main"), "success")),
         average === undefined ? "" : signed(average),
-        times === undefined ? "" : plain(times, 1),
       ];
     }),
   );
+}
+
+/** Of each group of rows the one that gains most in the mean, in the order of the rows. */
+function bestOfEachGroup(comparisons: Comparisons): readonly string[] {
+  const gainOf = ({ name }: Row): number => meanGain(comparisons, name) ?? Number.NEGATIVE_INFINITY;
+  const measured = ROWS.filter(({ name }) =>
+    comparisons.all.some((one) => one.scenario === "main" && one.row === name),
+  );
+  const best = [...Map.groupBy(measured, ({ group }) => group).values()].map((own) =>
+    own.reduce((a, b) => (gainOf(b) > gainOf(a) ? b : a)),
+  );
+  return measured.filter((row) => best.includes(row)).map(({ name }) => name);
 }
 
 const OTHER_MEASURES = [
@@ -130,61 +152,55 @@ const OTHER_MEASURES = [
 
 /** Other measures of the rows that matter most; the raw results have all. */
 function measureSection(comparisons: Comparisons): string {
-  const rows = [BASELINE_ROW, ...compared(comparisons)];
-  const sets = setsOf(comparisons, "success");
-  const lines = OTHER_MEASURES.flatMap(([name, measure]) =>
-    rows.map((row, place) => [
-      place === 0 ? name : "",
-      rowName(row),
-      ...sets.map((set) => valueOrGain(comparisons.find(row, set, "main"), measure)),
-    ]),
-  );
-  const early = sets.map((set) =>
-    (comparisons.find(DEFAULT_ROW, set, "main")?.curve("success") ?? [])
-      .filter(({ runs }) => [100, 300, 1000].includes(runs))
-      .map(({ gain }) => signed(gain.mean))
-      .join(" / "),
-  );
-  const last = ["success after 100 / 300 / 1,000 runs", rowName(DEFAULT_ROW), ...early];
+  const sets = setsOf(comparisons, "success").filter((set) => LEARNABLE_SETS.includes(set));
+  if (sets.length === 0) return "";
+  const rows = [REFERENCE_ROW, ...otherLearners(comparisons).slice(0, 1), PREDECESSOR_ROW, DEFAULT_ROW];
+  const find = (row: string): readonly Comparison[] => sets.flatMap((set) => comparisons.find(row, set, "main") ?? []);
+  const lines = OTHER_MEASURES.map(([name, measure]) => [
+    name,
+    plain(mean(find(BASELINE_ROW).map((one) => (one.value(measure) as Interval).mean))),
+    ...rows.map((row) => gainText(meanOverSets(find(row), measure))),
+  ]);
   return `## Other measures
 
-The best other row by mean success stands for the rest.
+Means of the sets with something to learn.
 
-${markdownTable(["measure", "row", ...sets.map(marked)], [...lines, last])}`;
+${markdownTable(["", BASELINE_ROW, ...rows.map(rowName)], lines)}`;
 }
 
-/** The formula, the best other learner, the predecessor and the default. */
-function compared(comparisons: Comparisons): readonly string[] {
-  const other = rivalsByGain(comparisons).find(({ row }) => ![PREDECESSOR_ROW, REFERENCE_ROW].includes(row));
-  return [REFERENCE_ROW, ...(other ? [other.row] : []), PREDECESSOR_ROW, DEFAULT_ROW];
+/** Mean gain over the sets, with an interval over the seeds; undefined without a set. */
+function meanOverSets(sets: readonly Comparison[], measure: Measure): Interval | undefined {
+  const [first, ...others] = sets.map((one) => one.gains(measure));
+  return first && interval(first.map((gain, seed) => mean([gain, ...others.map((gains) => gains[seed] as number)])));
+}
+
+/** Learners that know no more than the default, formula and predecessor aside; the one that gains most comes first. */
+function otherLearners(comparisons: Comparisons): readonly string[] {
+  return rivalsByGain(comparisons).flatMap(({ row }) => ([PREDECESSOR_ROW, REFERENCE_ROW].includes(row) ? [] : [row]));
 }
 
 function stressSection(comparisons: Comparisons): string {
   const find = (row: string, name: ScenarioName): Comparison | undefined => comparisons.find(row, STRESS_SET, name);
+  const bestOther = (name: ScenarioName): string => {
+    const [best] = rivalsByGain(comparisons, (row) => find(row, name)?.gain("success")?.mean);
+    return best ? `${gainCell(find(best.row, name))} \`${best.row}\`` : "";
+  };
   return `## Other worlds
 
 Gain in success on ${STRESS_SET} after 3,000 runs, and the default's [worst checkpoint](README.md#words). Gains without an interval have two seeds.
 
 ${markdownTable(
-  ["world", REFERENCE_ROW, "best other", PREDECESSOR_ROW, rowName(DEFAULT_ROW), "worst"],
+  ["world", REFERENCE_ROW, "best other", rowName(DEFAULT_ROW), "worst"],
   measuredScenarios(comparisons, "stress").map((name) => [
     world(name),
     gainCell(find(REFERENCE_ROW, name)),
-    bestOther(comparisons, name),
-    gainCell(find(PREDECESSOR_ROW, name)),
+    bestOther(name),
     gainCell(find(DEFAULT_ROW, name)),
     worstCell(find(DEFAULT_ROW, name)),
   ]),
 )}
 
 ![Gain in success by learner and world](${FILES.heatMap})`;
-}
-
-/** The row that knows no more than the default and gains most in a world, formula and predecessor aside. */
-function bestOther(comparisons: Comparisons, name: ScenarioName): string {
-  const others = rivalsByGain(comparisons, (row) => comparisons.find(row, STRESS_SET, name)?.gain("success")?.mean);
-  const best = others.find(({ row }) => ![PREDECESSOR_ROW, REFERENCE_ROW].includes(row));
-  return best ? `${gainCell(comparisons.find(best.row, STRESS_SET, name))} \`${best.row}\`` : "";
 }
 
 function harmlessSection(comparisons: Comparisons): string {
@@ -194,12 +210,12 @@ function harmlessSection(comparisons: Comparisons): string {
   const rows = [REFERENCE_ROW, PREDECESSOR_ROW, DEFAULT_ROW];
   return `## Where there is nothing to learn
 
-The worst checkpoint where every memory helps, and its run.
+The worst checkpoint where every memory helps, and its run. ${measuredScenarios(comparisons, "harmless").map(world).join("; ")}.
 
 ${markdownTable(
   ["world", ...rows.map(rowName)],
   worlds.map(({ set, scenario }) => [
-    `${marked(set)}, ${world(scenario)}`,
+    `${marked(set)}, \`${scenario}\``,
     ...rows.map((row) => worstCell(comparisons.find(row, set, scenario))),
   ]),
 )}`;
@@ -209,15 +225,14 @@ function sourcesSection(comparisons: Comparisons): string {
   const rows = rowsOf(comparisons, (one) => SCENARIOS[one.scenario].kind === "sources" && one.row !== BASELINE_ROW);
   return `## Sources that lie
 
-On ${STRESS_SET}, 70 % of the runs carry a claim of one of ten sources and 7 % are verified, unless a line says otherwise. A verified outcome
-replaces a claim; a run with neither has no outcome. Gain in success after 3,000 runs, and the worst checkpoint of the default.
+On ${STRESS_SET}, 70 % of the runs carry a claim of one of ten sources, and 7 % are verified. A verified outcome replaces a claim; a run with neither
+has no outcome. Gain in success after 3,000 runs.
 
 ${markdownTable(
-  ["world", ...rows.map(rowName), "worst"],
+  ["the sources", ...rows.map(rowName)],
   measuredScenarios(comparisons, "sources").map((name) => [
-    world(name),
+    SCENARIOS[name].about,
     ...rows.map((row) => gainText(comparisons.find(row, STRESS_SET, name)?.gain("success"))),
-    worstCell(comparisons.find(DEFAULT_ROW, STRESS_SET, name)),
   ]),
 )}`;
 }
@@ -230,15 +245,7 @@ function ownMemoriesSection({ ownMemories }: Comparisons): string {
 
 A collection of \`@qavr/local\` in place of embeddings: candidates are found by their words. ${notes} questions of each of banking77's needs are memories,
 ${good} of them help. A run succeeds with a chance of ${helped} if it is shown one of its own need, else of ${alone}; ${shown} of ${candidates} candidates are shown.
-After ${runs.toLocaleString("en")} runs, ${ownMemories.length} seeds.
-
-${markdownTable(
-  ["ranked by", "held-out success", "gain"],
-  [
-    ["words (BM25)", valueText(interval(host)), ""],
-    [rowName(DEFAULT_ROW), valueText(interval(learned)), gainText(pairedInterval(learned, host))],
-  ],
-)}`;
+Held-out success after ${runs.toLocaleString("en")} runs, ${ownMemories.length} seeds: ${valueText(interval(host))} by words (BM25), ${gainText(pairedInterval(learned, host))} with \`${DEFAULT_ROW}\`.`;
 }
 
 /** `name`: what is different there. */
@@ -303,21 +310,20 @@ npx -y pnpm@12 bench learning              # everything on this page: half an ho
 npx -y pnpm@12 bench learning --rows ${DEFAULT_ROW}   # a part, printed and not written
 \`\`\`
 
-- **Rows** are [learners](../reference/learners.md) in the engine over its memory store. \`${REFERENCE_ROW}-table\`: the formula's reward table instead of 1
-  and 0. \`+votes\`: the agent names memories that helped or misled. \`+hashed\`: the request vector is the hash of the text. \`+1536\`: embeddings of
-  1,536 dimensions. \`+audited\`: [trust](../reference/engine.md#trust). \`+verified-only\`: claims are ignored. \`grouped\`: each memory's need is its
-  group; \`+random\`: random groups of four. \`by-use\`: a run lists the shown memories of its needs as used; \`+wrong\`: three flags in ten are wrong.
+- **Rows** are [learners](../reference/learners.md) in the engine. \`+votes\`: the agent names memories that helped or misled. \`+hashed\`: the request vector
+  is the hash of the text. \`+1536\`: embeddings of 1,536 dimensions. \`+audited\`: [trust](../reference/engine.md#trust). \`+verified-only\`: claims are
+  ignored. \`grouped\`: each memory's need is its group. \`by-use\`: a run lists the shown memories of its needs as used; \`+wrong\`: three flags in ten are
+  wrong.
 - **Yardsticks.** \`needs-inferred\`: the context is the need that a classifier infers, which learns from the true needs of earlier runs.
-  \`ideal-observer\`: the most that the default learner's own log can teach. It knows the simulator and all needs, which is a part of its gain, and keeps the
-  exact posterior of the rest.
+  \`ideal-observer\`: the most that the default learner's own log can teach, to one who knows the simulator and all needs.
 - **Sets.** A quarter of the texts fit the embedder, a fifth is held out (35 % in nlupp-hotels and sealtools). Memories are four earlier requests per
-  need; in nlupp-hotels a description and two requests, in sealtools a description. 15 % of the needs are kept out of the stream (none in sealtools).
+  need; in nlupp-hotels a description and two requests, in sealtools a description. 15 % of the needs never occur in the stream (none in sealtools).
   A stream has 3,000 runs; sealtools asks each of its 1,336 requests once.
 - **Similarity.** LSA of 256 dimensions, BM25, or their mean, whichever is strongest. 50 candidates, 5 shown.
 - **Worlds.** Half of the memories help, three in ten mislead. Success without and with a helpful memory: .65 / .97, .20 / .90, .05 / .50 for easy,
-  normal and hard needs (25, 50, 25 %). A misleading memory of the need: × .4, each further × .8; of another need: × .97. Luck belongs to seed and run.
-- **Votes.** A helpful memory is praised in ${percent(helpful.helpful)} and blamed in ${percent(helpful.harmful)} of its showings, a misleading one blamed in ${percent(misleading.harmful)} and praised in
-  ${percent(misleading.helpful)}, any other praised or blamed in ${percent(other.helpful)} each.
+  normal and hard needs (25, 50, 25 %). A misleading memory of the need: × .4, each further × .8; of another need: × .97.
+- **Votes.** A helpful memory is praised in ${percent(helpful.helpful)} and blamed in ${percent(helpful.harmful)} of its showings, a misleading one in ${percent(misleading.helpful)} and ${percent(misleading.harmful)}, any other in
+  ${percent(other.helpful)} each.
 - **Seeds.** 1 to 8; other worlds 2 (8 for the default and \`${REFERENCE_ROW}\`); lying sources and yardsticks ${YARDSTICK_SEEDS}. Own learners were tuned on ${tuned}
   with seeds above 100; others have their published constants.
 

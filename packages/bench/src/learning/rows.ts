@@ -38,15 +38,18 @@ export interface Row {
   readonly seeds?: number;
   /** Takes part only where outcomes come from named sources. */
   readonly sourcesOnly: boolean;
+  /** Settings of one learner: in the table of the page, the one that gains most stands for all of a group. */
+  readonly group: string;
 }
 
-type RowOptions = Omit<EngineArmOptions, "learner"> & Partial<Pick<Row, "slow" | "only" | "seeds" | "sourcesOnly">>;
+type RowOptions = Omit<EngineArmOptions, "learner"> &
+  Partial<Pick<Row, "slow" | "only" | "seeds" | "sourcesOnly" | "group">>;
 
 /** A row that runs a learner in the public engine. */
 function row(
   name: string,
   learner: () => unknown,
-  { slow, only, seeds, sourcesOnly, ...options }: RowOptions = {},
+  { slow, only, seeds, sourcesOnly, group, ...options }: RowOptions = {},
 ): Row {
   // A learner's states are its own business: the engine sees all learners alike.
   const arm: EngineArmOptions = { learner: learner as () => Learner, ...options };
@@ -62,6 +65,7 @@ function row(
     ...(only && { only }),
     ...(seeds !== undefined && { seeds }),
     sourcesOnly: sourcesOnly ?? false,
+    group: group ?? name,
   };
 }
 
@@ -88,36 +92,36 @@ export const YARDSTICK_SEEDS = 4;
 export const ROWS: readonly Row[] = [
   row(BASELINE_ROW, similarity),
   row(REFERENCE_ROW, () => qValue({ rewards: { failed: 0 } })),
-  row("qavr-table", qValue, { used: "seen" }),
+  row("qavr-table", qValue, { used: "seen", group: "qavr" }),
   row("memrl", memrl),
   row("score10", score10),
-  row("score10-wide", () => score10({ helpful: 10, harmful: -10, rate: 0.2, recencyWeight: 0 })),
+  row("score10-wide", () => score10({ helpful: 10, harmful: -10, rate: 0.2, recencyWeight: 0 }), { group: "score10" }),
   row("success-rate", successRate),
   row("reinforcement", reinforcement),
   row("time-weighted", timeWeighted),
-  row("beta-mean", beta),
-  row("beta-ucb", () => beta({ policy: "ucb" })),
-  row("beta-thompson", () => beta({ policy: "thompson" })),
+  row("beta-mean", beta, { group: "beta" }),
+  row("beta-ucb", () => beta({ policy: "ucb" }), { group: "beta" }),
+  row("beta-thompson", () => beta({ policy: "thompson" }), { group: "beta" }),
   row("global-advantage", globalAdvantage),
   row("joint-logistic", jointLogistic),
   row("joint-replay", jointReplay, { slow: true }),
   row("rocchio", rocchio),
-  row("rocchio-reward", () => rocchio({ feedback: "reward" })),
+  row("rocchio-reward", () => rocchio({ feedback: "reward" }), { group: "rocchio" }),
   row("kernel-prototypes", kernelPrototypes, { slow: true }),
   row("contexts", contexts, { slow: true }),
   row("cav", cav),
-  row("cav+votes", cav, { votes: true }),
+  row("cav+votes", cav, { votes: true, group: "others with votes" }),
   row("jar", jar, { slow: true }),
-  row("jar-8", () => jar({ revisits: 8 }), { slow: true }),
-  row("jar-5", () => jar({ revisits: 5 }), { slow: true }),
-  row("jar-0", () => jar({ revisits: 0 })),
-  row("jar-guard", () => jar({ setting: "guard" }), { slow: true }),
-  row("jar-strict", () => jar({ setting: "strict" }), { slow: true }),
-  row("jar+votes", jar, { votes: true, slow: true }),
+  row("jar-8", () => jar({ revisits: 8 }), { slow: true, group: "jar" }),
+  row("jar-5", () => jar({ revisits: 5 }), { slow: true, group: "jar" }),
+  row("jar-0", () => jar({ revisits: 0 }), { group: "jar" }),
+  row("jar-guard", () => jar({ setting: "guard" }), { slow: true, group: "jar" }),
+  row("jar-strict", () => jar({ setting: "strict" }), { slow: true, group: "jar" }),
+  row("jar+votes", jar, { votes: true, slow: true, group: "others with votes" }),
   row("oar1", oar1),
-  row("oar1-guard", () => oar1({ setting: "guard" })),
-  row("oar1-strict", () => oar1({ setting: "strict" })),
-  row("oar1+votes", oar1, { votes: true }),
+  row("oar1-guard", () => oar1({ setting: "guard" }), { group: "oar1" }),
+  row("oar1-strict", () => oar1({ setting: "strict" }), { group: "oar1" }),
+  row("oar1+votes", oar1, { votes: true, group: "others with votes" }),
   row("oar", oar),
   row("oar+votes", oar, { votes: true }),
   row("oar+hashed", oar, { vector: "text" }),
@@ -125,9 +129,9 @@ export const ROWS: readonly Row[] = [
   row("oar+audited", oar, { trust: "audited", sourcesOnly: true }),
   row("oar+verified-only", oar, { hears: ({ tier }) => tier === "verified", sourcesOnly: true }),
   row("grouped", grouped, { groups: "needs", slow: true }),
-  row("grouped+random", grouped, { groups: "random", slow: true }),
+  row("grouped+random", grouped, { groups: "random", slow: true, group: "grouped" }),
   row("by-use", byUse, { used: "true", slow: true }),
-  row("by-use+wrong", byUse, { used: "wrong", slow: true }),
+  row("by-use+wrong", byUse, { used: "wrong", slow: true, group: "by-use" }),
   row("needs-inferred", oar, { context: "inferred need", only: YARDSTICKS, seeds: YARDSTICK_SEEDS, slow: true }),
   {
     name: "ideal-observer",
@@ -137,6 +141,7 @@ export const ROWS: readonly Row[] = [
     only: YARDSTICKS,
     seeds: YARDSTICK_SEEDS,
     sourcesOnly: false,
+    group: "ideal-observer",
   },
   {
     name: "langchain-time-weighted",
@@ -145,5 +150,6 @@ export const ROWS: readonly Row[] = [
     slow: false,
     only: { sets: ["banking77"], scenario: "main" },
     sourcesOnly: false,
+    group: "time-weighted",
   },
 ];

@@ -69,10 +69,9 @@ Whole runs of an agent of \`@mastra/core\` with LibSQL files and a scripted mode
 
 ## Success
 
-A support desk gets ten kinds of trouble again and again. Its memory has a right and a wrong fix for each; the wrong one resembles the tickets.
-A run succeeds with probability 0.95 with the right fix in the prompt, 0.1 with the wrong one, 0.55 with both, 0.35 with neither. Solved
-tickets become memories. Ages of notes are simulated. Two memories are recalled, with a neighbour each way; the
-[guards](../reference/mastra.md#what-is-recalled) are on.
+A support desk with ten kinds of trouble. Its memory has a right and a wrong fix for each; the wrong one resembles the tickets. A run succeeds with
+probability 0.95 with the right fix in the prompt, 0.1 with the wrong one, 0.55 with both, 0.35 with neither. Solved tickets become memories. Ages of
+notes are simulated. Two memories are recalled, with a neighbour each way; the [guards](../reference/mastra.md#what-is-recalled) are on.
 
 ${markdownTable(
   ["comparison", "runs", "seeds", "before", "after", "gain"],
@@ -88,8 +87,8 @@ ${markdownTable(
 
 ## Cost of a run
 
-A run recalls four messages with a neighbour each way and streams ${ANSWER_WORDS} words from a free model: the worst case. Target: at most ${OVERHEAD_TARGET} with
-the ledger in SQLite. With learning off it is Mastra's own code: the distance from 1 is noise. Ratios are of medians per round.
+A run recalls four messages with a neighbour each way and streams ${ANSWER_WORDS} words from a free model, the worst case. Target: at most ${OVERHEAD_TARGET} with the ledger
+in SQLite. With learning off, the distance from 1 is noise. Ratios are of medians per round.
 
 ${markdownTable(
   ["memory", "median, ms", "÷ `Memory`", "processor, ms", "÷ `Memory`"],

@@ -1,4 +1,4 @@
-import { linePlot, markdownTable, mean, plain, rounded, signed, whole } from "@qavr/lab";
+import { linePlot, markdownTable, mean, plain, rounded, whole } from "@qavr/lab";
 import { originLine, type Report } from "../report/benchmark.js";
 import type { HostedListingResult } from "./hosted-listing.js";
 import type { ListingResult } from "./listing.js";
@@ -44,9 +44,9 @@ function changeOf(matching: readonly MatchingResult[]): number {
 }
 
 function speedTable({ query, cold, match, edit }: SpeedResult): string {
-  const row = (what: string, time: number): string[] => [what, rounded(time), rounded(time / query)];
+  const row = (what: string, time: number): string[] => [what, rounded(time)];
   return markdownTable(
-    ["", "ms", "÷ one FTS5 query"],
+    ["", "ms"],
     [
       row("one query of a bare FTS5 table", query),
       row("first index of the folder", cold),
@@ -57,14 +57,12 @@ function speedTable({ query, cold, match, edit }: SpeedResult): string {
 }
 
 function trialTable(trials: readonly TrialResult[]): string {
-  const percent = (share: number): string => (100 * share).toFixed(1);
   return markdownTable(
-    ["success in the file, %", "of the revision", "adopted, %", "taken back, %", "runs, median", "runs, 90 %"],
-    trials.map(({ inFile, revision, adopted, rolledBack, runs }) => [
+    ["success in the file, %", "of the revision", "adopted, %", "runs, median", "runs, 90 %"],
+    trials.map(({ inFile, revision, adopted, runs }) => [
       whole(100 * inFile),
       whole(100 * revision),
-      percent(adopted),
-      percent(rolledBack),
+      (100 * adopted).toFixed(1),
       ...[whole(runs.median), whole(runs.ninth)],
     ]),
   );
@@ -133,24 +131,24 @@ ${isHeld ? "Every target is met in this run" : "**Missed in this run: false adop
 
 ## Matching
 
-150 procedures of clinc150, each with its name and four requests; ${whole(runs)} other requests teach. The agent loads the right procedure if it is among
-the three, and succeeds; else the first, and fails. The outcome is a vote on the procedure loaded. In the last line half of the needs have a
-second procedure that sounds right and fails, and the agent follows the first one.
+150 procedures of clinc150, each with its name and four requests; ${whole(runs)} other requests teach. The agent loads the right one of the three found, and
+succeeds, or the first, and fails: a vote on the procedure loaded. In the last line half of the needs have a second procedure that sounds right and
+fails, and the agent follows the first.
 
 ${matchingTable(report)}
 
-Learning changes hit@3 by ${signed(changeOf(matching))} where none misleads: a procedure that succeeded rises for other needs, too. If none of yours misleads, give the engine
-the learner \`similarity()\`; counts and reviews stay.
+**Where none misleads, learning costs** ${plain(-changeOf(matching))} of hit@3, since a procedure that succeeded rises for other needs, too. Then give the engine the learner
+\`similarity()\`; counts and reviews stay.
 
 ## Speed
 
-${whole(speed.procedures)} procedures with 20 requests each. Medians of 50 times by the clock; every search looks at the stamps of all files first.
+${whole(speed.procedures)} procedures with 20 requests each; medians of 50. Every search looks at the stamps of all files first.
 
 ${speedTable(speed)}
 
 ## Trials of a revision
 
-Each run gets one of two versions by a coin; the verdict is asked for after every run. [How it decides](../explanation/procedures.md#trials).
+Each run gets one of two versions by a coin. Trials that do not adopt the revision take it back ([how](../explanation/procedures.md#trials)).
 
 ![Share of trials decided, by runs](procedures.svg)
 
@@ -158,11 +156,11 @@ ${trialTable(trials)}
 
 ## A listing with an end
 
-165 skills, of which 40 are ever needed. A host lists names and descriptions up to 15,000 characters; the rest cannot be loaded, and a run succeeds if
-its skill is listed. \`listing()\` orders before the request is known. Needed skills listed: ${listingText(listing)}.
+165 skills, of which 40 are ever needed. A host lists names and descriptions up to 15,000 characters; a run succeeds if its skill is listed. With
+\`listing()\`, which orders before the request is known, of the needed skills are listed: ${listingText(listing)}.
 
-The same skills in an agent of Mastra, with a listing for each request (\`rankedWorkspace\`). Share of the second half of ${whole(hostedListing[0]?.runs ?? 0)} runs whose skill was
-listed; 4 points may be chance.
+In an agent of Mastra, with a listing for each request (\`rankedWorkspace\`): share of the second half of ${whole(hostedListing[0]?.runs ?? 0)} runs whose skill was listed; 4 points
+may be chance.
 
 ${hostedTable(hostedListing)}
 

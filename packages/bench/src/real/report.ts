@@ -1,5 +1,5 @@
 import { gainText, type Interval, markdownTable, mean, pairedInterval, plain, signed } from "@qavr/lab";
-import { BASELINE_ROW, DEFAULT_ROW, PREDECESSOR_ROW, REFERENCE_ROW } from "../learning/rows.js";
+import { BASELINE_ROW, DEFAULT_ROW, REFERENCE_ROW } from "../learning/rows.js";
 import { originLine, type Report } from "../report/benchmark.js";
 import { COLUMNS, type Column } from "./columns.js";
 import { REAL_SETS } from "./real-sets.js";
@@ -58,23 +58,21 @@ function lead(all: RealResults, column: string, control: string): Interval {
 
 const average = (of: readonly number[]): string => (of.length > 0 ? plain(mean(of)) : "");
 
-/** Rows with their means over the columns, and the default's lead: in the mean, and where it is least. */
+/** Rows with their means over the columns, and the default's lead. */
 function learnerTable(all: RealResults): string {
   const overall = (row: string, measure: keyof Success): string =>
     plain(mean(COLUMNS.map(({ name }) => mean(values(all, name, row, measure)))));
   const compared = new Map(leads(all).map((one) => [one.row, one]));
   return markdownTable(
-    ["", "online", "held out", "lead of the default", `behind in, of ${COLUMNS.length}`, "most behind in"],
+    ["", "online", "held out", "lead of the default", `behind in, of ${COLUMNS.length}`],
     rowsOf(all, false).map((row) => {
       const one = compared.get(row);
-      const isBehind = one && one.ahead < COLUMNS.length && one.worst.lead.mean <= -0.0005;
       return [
         row === DEFAULT_ROW ? `**${row}**` : row,
         overall(row, "online"),
         overall(row, "heldOut"),
         one ? signed(one.mean) : "",
         one ? String(COLUMNS.length - one.ahead) : "",
-        isBehind ? `${one.worst.column}: ${gainText(one.worst.lead)}` : "",
       ];
     }),
   );
@@ -82,11 +80,11 @@ function learnerTable(all: RealResults): string {
 
 /** Columns by the rows that matter most, with the best of the others. */
 function columnTable(all: RealResults): string {
-  const named = [BASELINE_ROW, REFERENCE_ROW, PREDECESSOR_ROW, DEFAULT_ROW];
+  const named = [BASELINE_ROW, REFERENCE_ROW, DEFAULT_ROW];
   const others = rowsOf(all, false).filter((row) => !named.includes(row));
   const success = (column: string, row: string): string => average(both(all, column, row));
   return markdownTable(
-    ["", BASELINE_ROW, REFERENCE_ROW, "best other", PREDECESSOR_ROW, `**${DEFAULT_ROW}**`],
+    ["", BASELINE_ROW, REFERENCE_ROW, "best other", `**${DEFAULT_ROW}**`],
     COLUMNS.map(({ name }) => {
       const best = others
         .map((row) => ({ row, value: mean(both(all, name, row)) }))
@@ -96,7 +94,6 @@ function columnTable(all: RealResults): string {
         success(name, BASELINE_ROW),
         success(name, REFERENCE_ROW),
         best ? `${plain(best.value)} \`${best.row}\`` : "",
-        success(name, PREDECESSOR_ROW),
         success(name, DEFAULT_ROW),
       ];
     }),
@@ -105,7 +102,7 @@ function columnTable(all: RealResults): string {
 
 /** References on held-out requests, once for columns that differ in their host alone: it changes hardly any of them. */
 function referenceTable(all: RealResults): string {
-  const rows = rowsOf(all, true);
+  const rows = rowsOf(all, true).filter((row) => row !== "uniform");
   const sets = new Map(COLUMNS.toReversed().map((column) => [withoutHost(column), column.name]));
   return markdownTable(
     ["", ...rows],
@@ -143,17 +140,18 @@ export function realSummary(all: RealResults): string {
 
 export function realPage(all: Report<RealResults>): string {
   const behind = leads(all).filter((one) => one.mean < 0);
+  const { row, worst } = leads(all).reduce((low, one) => (one.worst.lead.mean < low.worst.lead.mean ? one : low));
   const harmed = COLUMNS.filter(({ name }) => lead(all, name, BASELINE_ROW).mean < 0);
   return `# Real outcomes
 
-Learners on outcomes that really happened: a model, a person or a checker judged each request with each candidate. The engine ranks, and
-learns the outcome of what it showed. The default is \`${DEFAULT_ROW}\`.
+Outcomes that really happened: a model, a person or a checker judged each request with each candidate. The engine ranks, and learns the outcome of
+what it showed. The default is \`${DEFAULT_ROW}\`.
 
 ## Where it loses
 
-${behind.length > 0 ? `- Behind in the mean of all columns: ${behind.map((one) => `\`${one.row}\` by ${plain(-one.mean)}`).join(", ")}.` : "- No row is ahead of it in the mean of all columns."}
+${behind.length > 0 ? `- Behind in the mean of all columns: ${behind.map((one) => `\`${one.row}\` by ${plain(-one.mean)}`).join(", ")}.` : "- Behind in the mean of all columns: nowhere."}
+${worst.lead.mean < 0 ? `- Behind in single columns: \`${row}\` by ${plain(-worst.lead.mean)} at most, in ${worst.column}.` : "- Behind in single columns: nowhere."}
 ${harmed.length > 0 ? `- Worse than similarity: ${harmed.map(({ name }) => `${name} ${gainText(lead(all, name, BASELINE_ROW))}`).join("; ")}.` : "- Worse than similarity: nowhere."}
-- In single columns others are ahead: the last two columns.
 
 ${learnerTable(all)}
 
@@ -168,20 +166,19 @@ ${columnTable(all)}
 
 ## References
 
-Held-out success. They know more than a learner can, except \`uniform\`. *best single* and *best per category*: the candidate with the best mean over
-the same requests, in hindsight. *nearest neighbours*: outcomes of all candidates of the stream are known. *oracle*: the best candidate of each
-request; where answers were sampled, much of it is luck.
+Held-out success of those who know more than a learner can. *best single* and *best per category*: the candidate with the best mean over the same
+requests, in hindsight. *nearest neighbours*: outcomes of all candidates of the stream are known. *oracle*: the best candidate of each request, by luck
+where answers were sampled.
 
 ${referenceTable(all)}
 
 ## How
 
-- One random order of the requests for each of the seeds ${all.seeds.join(", ")}. Request vectors are LSA-256 of the texts. With
-  k = 3 the run uses one of the three shown, drawn evenly: its outcome is the reward, the mean of the three is the success.
-- Similarities of the host. *given*: the set's own; *noise*: N(0.5, 0.1) per request and candidate; *fixed*: one wrong order for all requests;
-  *constant*: 0.5.
-- *bfcl-mid*: candidates with a mean of 0.5 to 0.8. *bfcl-rare*: the hardest 40 % of the requests with the ten weakest candidates. Both are parts of
-  bfcl; mawps and gsm8k share their prompts. Categories of *skills* are kinds of task.
+- Requests in one random order for each of the seeds ${all.seeds.join(", ")}; request vectors are LSA-256. With k = 3 the run uses one of the three shown, drawn evenly: its
+  outcome is the reward, the mean of the three is the success.
+- Similarities of the host. *given*: the set's own; *noise*: N(0.5, 0.1) per request and candidate; *fixed*: one wrong order; *constant*: 0.5.
+- *bfcl-mid*: candidates of bfcl with a mean of 0.5 to 0.8. *bfcl-rare*: its hardest 40 % of the requests, ten weakest candidates. mawps and gsm8k share
+  their prompts.
 
 ${originLine("real", all)}
 

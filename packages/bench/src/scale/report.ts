@@ -62,33 +62,27 @@ function reasonFor({ what }: Compared): string {
 }
 
 export function reportPage(report: Report<ScaleResults>): string {
-  const { hardware, plan, disk } = report;
+  const { hardware, plan } = report;
   const compared = compare(report);
   const missed = missedLines(compared);
   return `# Scale
 
-One PostgreSQL server with ${whole(plan.sizes.at(-1) ?? 0)} tenants beside one with ${whole(plan.calibrated)}. The model: a tenant, a memory and a run cost the large server what they cost the small
-one. A whole deployment: [scale](../explanation/scale.md).
+One PostgreSQL server with ${whole(plan.sizes.at(-1) ?? 0)} tenants beside one with ${whole(plan.calibrated)}, which predicts it: a tenant, a memory and a run cost both the same. A whole
+deployment: [scale](../explanation/scale.md).
 
 ## Where it misses
 
-Of ${compared.length} predictions ${compared.length - missed.length} are within ${TOLERANCE * 100} %: neither number is more than ${1 + TOLERANCE} times the other.
+Of ${compared.length} predictions ${compared.length - missed.length} are within ${TOLERANCE * 100} %: disk, log, round trips, CPU, reads, outcomes per second from 1 to 16 clients. An outcome costs
+\`c · warm + (1 − c) · cold\`, with the measured share \`c\` = ${plain(cachedShare(report), 2)} of states found in the process.
 
 ${missed.map((line) => `- ${line}`).join("\n") || "None misses."}
 
 ## Costs on the small server
 
-*Outcome*: one run, from a ranking of ${TENANT.memories} candidates with ${TENANT.shown} shown to its end in one commit of two entries; the default learner, requests of
-${TENANT.dims} values. *Warm*: the process has the tenant's states. *Cold*: it has not. *Disk* includes indexes; *log* is the WAL; µs are CPU.
+*Outcome*: one run, a ranking of ${TENANT.memories} candidates with ${TENANT.shown} shown and its end in one commit; the default learner, requests of ${TENANT.dims} values. *Warm*: the process
+has the tenant's states; *cold*: it has not. *Disk* includes indexes; *log* is the WAL; µs are CPU.
 
 ${constantsTable(report)}
-
-## Predicted and measured
-
-${comparedTable(compared)}
-
-An outcome of the traffic costs \`c · warm + (1 − c) · cold\`, with the measured share \`c\` = ${plain(cachedShare(report), 2)} of states found in the process. Rates are those of the
-small server times warm CPU ÷ CPU of the traffic. On disk: ${plan.sizes.map((size, place) => `${whole((disk.totals[place] as number) / 1e6)} MB for ${whole(size)} tenants`).join(", ")}.
 
 ## How
 

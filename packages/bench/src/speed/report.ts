@@ -23,14 +23,13 @@ Ratios of medians: every turn runs all parts in random order, each on its own qu
 
 ${resultTable(results)}
 
-Medians in µs: query with k = 10: ${median(memory.plain)}, with k = 50: ${median(memory.fetch)}; scoring: ${median(scoring.score)}; fetch 50 + rank: ${median(memory.rank)} (with texts ${median(memory.texts)}, without
-record ${median(memory.unrecorded)}), on SQLite: ${median(sqlite.rank)}; outcome on SQLite, flushed to disk: ${median(sqlite.outcome)}.
+Medians in µs: query with k = 10 ${median(memory.plain)}, scoring ${median(scoring.score)}, fetch 50 + rank ${median(memory.rank)}, on SQLite ${median(sqlite.rank)}, outcome on SQLite, flushed to disk, ${median(sqlite.outcome)}.
 
 - Host: hnswlib-node, ${INDEX.count.toLocaleString("en")} vectors of ${INDEX.dims} floats (48 latent directions, 31 clusters, noise; seed ${INDEX.seed}), cosine, M ${INDEX.m},
   efConstruction ${INDEX.efConstruction}, ef ${INDEX.ef}, ${INDEX.queries} queries outside the index; the native search alone.
-- Ranking: the whole of \`engine.rank\` with \`oar@2\`: ${FETCHED} candidates with evidence, ${SHOWN} shown, changed states read again, an episode recorded.
+- Ranking: \`engine.rank\` with \`oar@2\`: ${FETCHED} candidates with evidence, ${SHOWN} shown, changed states read again, an episode recorded.
 - Outcome: \`engine.report\` on a recorded episode of ${FETCHED} candidates, ${TAUGHT} shown, in memory. With the exposure: \`engine.end\` of an unrecorded
-  episode, and the read-ahead for the next ranking.
+  one, and the read-ahead for the next ranking.
 
 ${originLine("speed", report)}
 `;

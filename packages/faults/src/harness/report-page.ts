@@ -32,11 +32,10 @@ export function reportPage({ command, machine, versions, reports }: Report): str
   const installed = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return `# Reliability
 
-Deliberate faults and their results. ${broken.length === 0 ? "No promise was broken." : `**${broken.length} broken**, first and in bold.`}
-A line has the number of its [promise](../explanation/threat-model.md#what-is-promised-about-faults), the fault, how often it was tried, and after the arrow
-what was measured. Counts of what must not happen are left out where they are 0: none lost, none counted twice.
+Deliberate faults, by the number of the [promise](../explanation/threat-model.md#what-is-promised-about-faults), how often each was tried, and times and sizes after the arrow.
+${broken.length === 0 ? "No promise was broken." : `**${broken.length} broken**, first and in bold.`}
 
-${[...broken, ...results.filter(({ held, mutant }) => held && !mutant)].map(resultLine).join("\n")}
+${[...broken.map(brokenLine), ...heldLines(results.filter(({ held, mutant }) => held && !mutant))].join("\n")}
 
 Mutants that the harnesses must find: ${mutants.length}, found: ${mutants.filter(({ held }) => held).length}.
 ${skipped.length === 0 ? "" : `\nNot run on this machine:\n\n${skipped.join("\n")}\n`}
@@ -45,15 +44,31 @@ history. ${days[0]} to ${days.at(-1)}; ${machine.cores} cores of ${machine.cpu};
 `;
 }
 
-function resultLine({ promise, what, tried, seen, held }: CheckResult): string {
-  const line = `- ${promise} ${what}: ${tried}`;
-  if (!held) return `${line} → **${seen}**`;
-  const measured = withoutZeros(seen);
-  return /[1-9]/.test(measured) ? `${line} → ${measured}` : line;
+function brokenLine({ promise, what, tried, seen }: CheckResult): string {
+  return `- ${promise} ${what}: ${tried} → **${seen}**`;
 }
 
-/** A result that held without its zeros: "0 lost" repeats the promise. */
-function withoutZeros(seen: string): string {
-  const parts = seen.split(/(?<=[,;]) /).filter((part) => !part.startsWith("0 "));
-  return parts.join(" ").replace(/[,;]$/, "");
+/** A line for each fault, with all stores and sizes that it was tried on. */
+function heldLines(results: readonly CheckResult[]): readonly string[] {
+  const faults = Map.groupBy(
+    results,
+    ({ promise, what }) => `- ${promise} ${what.replace(STORE, "").split("; ", 1)[0]}`,
+  );
+  return [...faults].map(([fault, tries]) => `${fault}: ${tries.map(tryText).join("; ")}`);
+}
+
+/** The store in which a fault was tried: `(SQLite)` at the end. */
+const STORE = / \([^()]*\)$/;
+
+/** `1000 kills (SQLite) → longest wait 30 ms` */
+function tryText({ what, tried, seen }: CheckResult): string {
+  const [times] = tried.split(/[,;] /, 1);
+  const sizes = measured(seen);
+  return `${times}${STORE.exec(what)?.[0] ?? ""}${sizes === "" ? "" : ` → ${sizes}`}`;
+}
+
+/** Times and sizes. Counts are as promised where a promise held; ratios stay in the raw results. */
+function measured(seen: string): string {
+  const parts = seen.split(/[,;] /).filter((part) => /^[^×]*\d (?:ms|MiB|times as long)[^×]*$/.test(part));
+  return parts.join(", ");
 }
