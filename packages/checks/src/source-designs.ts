@@ -242,8 +242,8 @@ export function testsByCode(): Map<string, string[]> {
   return new Map([...found].map(([code, paths]) => [code, [...paths]]));
 }
 
-/** The whole page: the requirements that are not as designed, and the tests of each design. */
-export function sourceDesignsPage(tests: ReadonlyMap<string, readonly string[]>): string {
+/** The whole page: the requirements that are not as designed. */
+export function sourceDesignsPage(): string {
   const lines = DESIGNS.flatMap((design) => design.lines);
   const count = (state: DesignState): number => lines.filter((one) => one.state === state).length;
   return `<!-- Made by packages/checks/test/source-designs.test.ts from packages/checks/src/source-designs.ts. -->
@@ -252,26 +252,17 @@ export function sourceDesignsPage(tests: ReadonlyMap<string, readonly string[]>)
 
 Four published designs stood at the beginning of qavr. Of their ${lines.length} requirements ${count("works")} work, ${count("partly")} work in part, ${count("otherwise")} are decided otherwise, and ${count("not built")} are not built. [The list](../../packages/checks/src/source-designs.ts)
 has each with notes, this page those that differ. Titles of tests begin with the code.
-${DESIGNS.map((design) => section(design, tests)).join("")}`;
+${DESIGNS.map(section).join("")}`;
 }
 
-function section({ title, about, lines }: Design, tests: ReadonlyMap<string, readonly string[]>): string {
+function section({ title, about, lines }: Design): string {
   const rows = lines.flatMap(({ code, what, state, note }) =>
     state === "works" ? [] : [`| ${code} | ${what} | ${STATES[state]}. ${note} |`],
   );
-  const table = rows.length === 0 ? "" : `| | requirement | here |\n|---|---|---|\n${rows.join("\n")}\n\n`;
-  const files = new Set(lines.flatMap(({ code }) => tests.get(code) ?? []));
-  const [first, last] = [lines[0]?.code, lines.at(-1)?.code];
+  const table = rows.length === 0 ? "" : `\n| | requirement | here |\n|---|---|---|\n${rows.join("\n")}\n`;
   return `
 ## ${title}
 
 ${about}
-
-${table}Tests of ${first} to ${last}: ${[...files].sort().map(linkTo).join(", ")}
-`;
-}
-
-function linkTo(path: string): string {
-  const name = path.replace(/^.*\//, "").replace(/(?:\.test)?\.ts$/, "");
-  return `[${name}](../../${path})`;
+${table}`;
 }

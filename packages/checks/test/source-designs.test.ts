@@ -47,6 +47,6 @@ describe("the requirements of the source designs", () => {
   });
 
   it("are listed on their page (vitest -u writes it)", async () => {
-    await expect(sourceDesignsPage(tests)).toMatchFileSnapshot(repositoryFile(SOURCE_DESIGNS));
+    await expect(sourceDesignsPage()).toMatchFileSnapshot(repositoryFile(SOURCE_DESIGNS));
   });
 });
