@@ -16,7 +16,7 @@ import { countOutcomeWrites } from "../src/stores/outcome-writes.js";
 import { fillMemories, readPart } from "../src/stores/reading.js";
 import { recording } from "../src/stores/recording.js";
 import {
-  engineTable,
+  engineText,
   knownTable,
   lossLines,
   readTable,
@@ -260,7 +260,7 @@ describe("the page of the stores bench", () => {
     const page = reportPage(reportOf("stores", { PostgreSQL: "18.4" }, results));
     for (const part of [
       throughputTable(throughput),
-      engineTable(engine),
+      engineText(engine),
       readTable(reads),
       knownTable(known),
       sizeTable(sizes),

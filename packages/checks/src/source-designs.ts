@@ -75,7 +75,7 @@ export const DESIGNS: readonly Design[] = [
   {
     title: "2. Claims and reflection",
     about:
-      "Agent memories of [warren](https://github.com/secmon-lab/warren) 0.8.2. After a task, a model writes claims and votes on the memories shown. [How to keep claims](../how-to/claims.md).",
+      "Agent memories of [warren](https://github.com/secmon-lab/warren) 0.8.2: after a task, a model writes [claims](../how-to/claims.md) and votes on the memories shown.",
     lines: [
       line(
         "R1",
@@ -103,7 +103,7 @@ export const DESIGNS: readonly Design[] = [
         "R8",
         "score = 0.3 · Δ + 0.7 · score, in ±10",
         "otherwise",
-        "`score10()` has this arithmetic. Pruning has [another score](engine.md#pruning), since the original stays in (−3, 2) and a helpful vote lowers scores above 2.",
+        "`score10()` has this arithmetic. Pruning has [another score](engine.md#pruning), since the original stays in (−3, 2).",
       ),
       line("R9", "a memory on both lists is harmful", "otherwise", "It gets no vote: what the model meant is unclear."),
       line(
@@ -130,7 +130,7 @@ export const DESIGNS: readonly Design[] = [
   {
     title: "3. Procedures and skills",
     about:
-      "Procedural memory of [AnimaWorks](https://github.com/xuiltul/animaworks): Markdown procedures with success counts in their front matter, matched to a request, revised and retired by outcome. [`@qavr/markdown`](../../packages/markdown/README.md) keeps them.",
+      "Procedural memory of [AnimaWorks](https://github.com/xuiltul/animaworks): Markdown procedures with success counts, matched to a request, revised and retired by outcome. [`@qavr/markdown`](../../packages/markdown/README.md) keeps them.",
     lines: [
       line(
         "P1",
@@ -174,14 +174,14 @@ export const DESIGNS: readonly Design[] = [
         "P19",
         "automatic and explicit reports: the explicit one wins, each run counts once",
         "otherwise",
-        "The better tier wins, in either order: a run that threw wins over the agent's report.",
+        "The better tier wins: a run that threw over the agent's report.",
       ),
       line("P20", "an unknown result counts nothing", "works"),
       line(
         "P21",
         "eight boxes of acceptance",
         "partly",
-        "Six hold: P3, P7, P14, P17, P19, and tests that cover 80 %. Counts in every file (P1) and the migration (P6) come on request.",
+        "Six hold: P3, P7, P14, P17, P19, and tests that cover 80 %; P1 and P6 on request.",
       ),
       line("P22", "parallel reports are all counted", "works", "Across processes, too."),
       line("P23", "runs are distilled into procedures", "works", "Drafts wait to be accepted."),
@@ -193,7 +193,7 @@ export const DESIGNS: readonly Design[] = [
   {
     title: "4. Lessons that are reinforced by reading",
     about:
-      "Lesson reinforcement of [hive](https://github.com/mlorentedev/hive): lessons in Markdown files; each reading raises their confidence. [`@qavr/markdown`](../../packages/markdown/README.md) keeps such lessons; the formula alone is the learner [`reinforcement()`](learners.md).",
+      "Lesson reinforcement of [hive](https://github.com/mlorentedev/hive): each reading of a lesson in Markdown raises its confidence. [`@qavr/markdown`](../../packages/markdown/README.md) keeps such lessons; the formula alone is the learner [`reinforcement()`](learners.md).",
     lines: [
       line("L1", "c ← min(1, c + 0.1 · (1 − c)), from 0.7", "works"),
       line("L2", "1 − (1 − c₀) · 0.9ⁿ is the same", "works"),
@@ -213,15 +213,10 @@ export const DESIGNS: readonly Design[] = [
         "L10",
         "counts in a side table, Markdown untouched",
         "otherwise",
-        "The ledger is the table, and the files stay untouched. `exportTable()` and `importTable()` write and read the design's own.",
+        "The ledger is the table. `exportTable()` and `importTable()` write and read the design's own.",
       ),
       line("L11", "results carry counts, confidence, first and last reading", "works"),
-      line(
-        "L12",
-        "readme, changelog, tests",
-        "works",
-        "[`@qavr/markdown`](../../packages/markdown/README.md), and the tests above.",
-      ),
+      line("L12", "readme, changelog, tests", "works", "[`@qavr/markdown`](../../packages/markdown/README.md)."),
       line("L13", "headings in code are no lessons; a renamed heading keeps its counts", "works"),
     ],
   },
@@ -250,8 +245,8 @@ export function sourceDesignsPage(): string {
 
 # Source designs
 
-Four published designs stood at the beginning of qavr. Of their ${lines.length} requirements ${count("works")} work, ${count("partly")} work in part, ${count("otherwise")} are decided otherwise, and ${count("not built")} are not built. [The list](../../packages/checks/src/source-designs.ts)
-has each with notes, this page those that differ. Titles of tests begin with the code.
+Of the ${lines.length} requirements of four published designs, with which qavr began, ${count("works")} work, ${count("partly")} work in part, ${count("otherwise")} are decided otherwise, and ${count("not built")} are not built. This page has
+those that differ, [the list](../../packages/checks/src/source-designs.ts) each with notes. Titles of tests begin with the code.
 ${DESIGNS.map(section).join("")}`;
 }
 

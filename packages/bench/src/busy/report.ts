@@ -54,8 +54,8 @@ export function reportPage(report: Report<BusyResults>): string {
   const [read, widest] = [reads[0], reads.at(-1)] as [MergedRead, MergedRead];
   return `# One busy namespace
 
-One transaction at a time writes to a namespace. Two ways beyond: more outcomes per commit, and sub-ledgers whose statistics are merged for each ranking
-([decision](../decisions/2026-11-25-one-busy-namespace.md)).
+One transaction at a time writes to a namespace. Two ways beyond ([decision](../decisions/2026-11-25-one-busy-namespace.md)): more outcomes per commit, and
+sub-ledgers that are merged for each ranking.
 
 ## Where it loses
 

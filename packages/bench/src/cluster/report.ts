@@ -65,8 +65,7 @@ export function reportPage(report: Report<ClusterResults>): string {
   const { hardware, plan, small, keyBytes } = report;
   const compared = compare(report);
   const missed = missedLines(compared);
-  const more = (way: "own" | "turn" | "coordinator"): string =>
-    plain(small[way].warm.servers / small.plain.warm.servers, 1);
+  const more = (way: "own" | "coordinator"): string => plain(small[way].warm.servers / small.plain.warm.servers, 1);
   return `# Cluster
 
 One plain PostgreSQL server, two behind a [routed store](../how-to/tenants.md#spread-them-over-several-stores), and [Citus clusters](../how-to/citus.md) of ${plan.fewWorkers} and
@@ -74,8 +73,7 @@ ${plan.workers} workers.
 
 ## Where it loses
 
-- A cluster costs ${more("own")} times the CPU per outcome of a plain server at the worker that has the namespace, ${more("turn")} times at all workers in turn, ${more("coordinator")} times
-  by the coordinator. It buys size, not speed. Several plain servers cost ${plain(small.routed.warm.servers / small.plain.warm.servers, 2)} times.
+- A cluster costs ${more("own")} to ${more("coordinator")} times the CPU per outcome of a plain server: it buys size, not speed. Several plain servers cost ${plain(small.routed.warm.servers / small.plain.warm.servers, 2)} times.
 ${[
   `- Of ${compared.length} predictions from ${whole(plan.calibrated)} tenants and ${plan.fewWorkers} workers for ${whole(plan.tenants)} and ${plan.workers}, ${compared.filter(isWithin).length} are within ${TOLERANCE * 100} %.`,
   ...missed.map((line) => `  - ${line}`),
@@ -96,8 +94,6 @@ a billion memories, runs kept whole for ${DEPLOYMENT.wholeDays} days and as keys
 of which 50, 70 and 100 % may be in use. Bold: less than ${whole(DEPLOYMENT.outcomes)}.
 
 ${deploymentTable(report)}
-
-The coordinator is the limit of calls that go through it, however many workers there are.
 
 ## How
 

@@ -92,7 +92,7 @@ ${besideTable(report)}
 
 - \`recordedCandidates\` bounds the candidates of a run that are recorded; explanations and evaluation see no others.
 - A compaction keeps states and idempotency keys. Here everything is older than the window of outcomes, and the file was vacuumed.
-- Bytes follow the request's vector, which an outcome keeps twice.
+- An outcome keeps the request's vector twice.
 
 A run: ${RUN.candidates} candidates, ${RUN.shown} shown, a request of ${RUN.dims} numbers, the outcome by one of ${RUN.sources} sources; ${RUN.together} at a time. Memory is collected before each measurement.
 

@@ -86,8 +86,7 @@ function whenAnIndexPays(measured: readonly SizeResult[]): string {
   const scan = measured.filter(({ name }) => name === SCAN).at(-1);
   if (!scan) return "";
   const texts = Math.round(((MODEL_CALL / scan.p50) * scan.size) / 1_000) * 1_000;
-  return `A scan takes as long as a call to a hosted embedding model (${MODEL_CALL} ms) from about **${whole(texts)} texts** on. From there on an HNSW index pays, whose
-searches hardly grow.`;
+  return `A scan takes as long as a call to a hosted embedding model (${MODEL_CALL} ms) from about **${whole(texts)} texts** on. There an HNSW index begins to pay.`;
 }
 
 /** The report as a Markdown page; what misses its aim comes first. */
@@ -105,7 +104,7 @@ ${rows.map(({ what, value, demanded }) => `- ${what}: ${value} (${demanded})`).j
 ## Searches
 
 Processor time of a search that returns ${RETURNED} texts, by number of texts; the rest with the most. *hit@${RETURNED}*: share of requests with a text of their need among
-them. *Open*: from a new process to the first answer; searches without a file are filled again.
+them. *Open*: from a new process to the first answer; what keeps no file is filled again.
 
 ${sizeTable(measured)}
 

@@ -65,7 +65,7 @@ export function reportPage(report: Report<MastraResults>): string {
   return `# Mastra: gain and cost of the memory provider
 
 ${missed ? `**Missed in this run: a run takes at most ${OVERHEAD_TARGET} × as long.** ` : ""}${losses.length === 0 ? "Every interval of a gain lies above zero." : `**Not clear of zero in this run:** ${losses.join("; ")}.`}
-Whole runs of an agent of \`@mastra/core\` with LibSQL files and a scripted model.
+Whole runs of an agent with LibSQL files and a scripted model.
 
 ## Success
 

@@ -43,17 +43,8 @@ function changeOf(matching: readonly MatchingResult[]): number {
   return mean(matching.map(({ before, after }) => after - before));
 }
 
-function speedTable({ query, cold, match, edit }: SpeedResult): string {
-  const row = (what: string, time: number): string[] => [what, rounded(time)];
-  return markdownTable(
-    ["", "ms"],
-    [
-      row("one query of a bare FTS5 table", query),
-      row("first index of the folder", cold),
-      row("a search, nothing changed", match),
-      row("the search after one file was written", edit),
-    ],
-  );
+function speedText({ query, cold, match, edit }: SpeedResult): string {
+  return `the first index ${rounded(cold)} ms, a search ${rounded(match)}, after a file was written ${rounded(edit)} (a query of a bare FTS5 table: ${rounded(query)})`;
 }
 
 function trialTable(trials: readonly TrialResult[]): string {
@@ -112,7 +103,7 @@ export function trialPlot(trials: readonly TrialResult[]): string {
 export function procedureSummary(results: ProcedureResults): string {
   return [
     matchingTable(results),
-    speedTable(results.speed),
+    speedText(results.speed),
     trialTable(results.trials),
     listingText(results.listing),
     hostedTable(results.hostedListing),
@@ -142,9 +133,8 @@ ${matchingTable(report)}
 
 ## Speed
 
-${whole(speed.procedures)} procedures with 20 requests each; medians of 50. Every search looks at the stamps of all files first.
-
-${speedTable(speed)}
+${whole(speed.procedures)} procedures with 20 requests each, medians of 50 times: ${speedText(speed)}. Every search looks at the stamps of all files
+first.
 
 ## Trials of a revision
 

@@ -103,7 +103,11 @@ function columnTable(all: RealResults): string {
 /** References on held-out requests, once for columns that differ in their host alone: it changes hardly any of them. */
 function referenceTable(all: RealResults): string {
   const rows = rowsOf(all, true).filter((row) => row !== "uniform");
-  const sets = new Map(COLUMNS.toReversed().map((column) => [withoutHost(column), column.name]));
+  const sets = new Map(
+    COLUMNS.filter(({ k }) => k === 1)
+      .toReversed()
+      .map((column) => [withoutHost(column), column.name]),
+  );
   return markdownTable(
     ["", ...rows],
     [...sets]
@@ -166,9 +170,8 @@ ${columnTable(all)}
 
 ## References
 
-Held-out success of those who know more than a learner can. *best single* and *best per category*: the candidate with the best mean over the same
-requests, in hindsight. *nearest neighbours*: outcomes of all candidates of the stream are known. *oracle*: the best candidate of each request, by luck
-where answers were sampled.
+Held-out success of those who know more. *best single*, *best per category*: the candidate with the best mean over the same requests. *nearest
+neighbours*: outcomes of all candidates of the stream are known. *oracle*: the best candidate of each request, by luck where answers were sampled.
 
 ${referenceTable(all)}
 

@@ -86,7 +86,7 @@ ${constantsTable(report)}
 
 ## How
 
-- The first eight tenants live through ${TENANT.history} runs; the others get copies by SQL, whose digests the store verifies.
+- The first eight tenants live through ${TENANT.history} runs; the others get copies, whose digests the store verifies.
 - Traffic: ${whole(plan.outcomes)} outcomes from ${plan.clients} clients of a new process, after a checkpoint, tenants by Zipf's law with exponent 1. Rates: the middle of ${plan.rounds} rounds of
   ${plan.duration / 1_000} s.
 - Both servers are measured in turn and share ${hardware.cores} cores with the clients.

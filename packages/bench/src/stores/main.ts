@@ -14,7 +14,7 @@ import { type KnownReads, measureKnownReads } from "./known.js";
 import { fillMemories, READ_MEMORIES, READ_NAMESPACE, readPart } from "./reading.js";
 import { recording } from "./recording.js";
 import {
-  engineTable,
+  engineText,
   knownTable,
   readTable,
   reportPage,
@@ -171,7 +171,7 @@ It starts two PostgreSQL servers and removes them.`,
   versions: async () => ({ ...installedVersions(import.meta.url, "pg"), PostgreSQL: await serverVersion() }),
   measure: measureStores,
   summary: ({ throughput, engine, reads, known, sizes }) =>
-    [throughputTable(throughput), engineTable(engine), readTable(reads), knownTable(known), sizeTable(sizes)].join(
+    [throughputTable(throughput), engineText(engine), readTable(reads), knownTable(known), sizeTable(sizes)].join(
       "\n\n",
     ),
   page: reportPage,

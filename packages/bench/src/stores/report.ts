@@ -31,8 +31,8 @@ export function throughputTable(throughput: readonly Throughput[]): string {
 
 export function readTable(reads: readonly Measurement[]): string {
   return markdownTable(
-    [`${READ_STATES} states`, "median µs", "p95 µs"],
-    reads.map(({ name, median, p95 }) => [name, whole(median), whole(p95)]),
+    [`${READ_STATES} states`, "median µs"],
+    reads.map(({ name, median }) => [name, whole(median)]),
   );
 }
 
@@ -48,11 +48,11 @@ export function knownTable(known: readonly KnownReads[]): string {
   );
 }
 
-export function engineTable(engine: readonly EngineOutcome[]): string {
-  return markdownTable(
-    ["one outcome of the engine", "median µs", "p95 µs"],
-    engine.map(({ measurement: { name, median, p95 } }) => [name, whole(median), whole(p95)]),
-  );
+/** `SQLite 693 µs (p95 1,162)` */
+export function engineText(engine: readonly EngineOutcome[]): string {
+  return engine
+    .map(({ measurement: { name, median, p95 } }) => `${name} ${whole(median)} µs (p95 ${whole(p95)})`)
+    .join(", ");
 }
 
 export function sizeTable(sizes: readonly StoreSize[]): string {
@@ -94,8 +94,6 @@ export function reportPage(report: Report<StoresResults>): string {
   ].join(" or ");
   return `# Stores
 
-SQLite and PostgreSQL side by side. The file is faster; the server lets many machines share what they learn.
-
 ## Where it loses
 
 ${lossLines(report)
@@ -108,13 +106,11 @@ An outcome is ${whole(OUTCOME_BYTES)} bytes, durable when acknowledged. \`8 × 1
 
 ${throughputTable(throughput)}
 
-With the default learner, 300 memories and one caller, outcomes of recorded runs, of ${states}:
-
-${engineTable(engine)}
+An outcome of the engine, with the default learner, 300 memories and one caller, of ${states}: ${engineText(engine)}.
 
 ## Reading states
 
-The reads of one ranking, of ${whole(READ_MEMORIES)} memories. *Cached*: the server is asked only whether the namespace has changed; within a staleness it is not.
+Of ${whole(READ_MEMORIES)} memories. *Cached*: the server is asked only whether the namespace has changed; within a staleness it is not.
 
 ${readTable(reads)}
 
@@ -126,7 +122,7 @@ ${knownTable(known)}
 
 ${sizeTable(sizes)}
 
-State is never loaded whole. Memory: growth of the client process by opening and a hundred reads of fifty states.
+Memory: growth of the client process by opening and a hundred reads of fifty states.
 
 ## How
 
@@ -135,7 +131,7 @@ State is never loaded whole. Memory: growth of the client process by opening and
 - ${rounds} rounds of ${plain(duration / 1_000, 1)} s per case; the middle one, and ratios per round. All clients share one process on two cores, so the limits of a larger server
   do not show.
 - PostgreSQL on the same machine, with its own defaults; SQLite with \`synchronous\` full. A network adds two or three round trips per commit of a sole
-  writer, four to six among several, one per retrieval without staleness.
+  writer, four to six among several, one per retrieval.
 
 ${originLine("stores", report)}
 `;

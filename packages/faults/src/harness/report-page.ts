@@ -39,8 +39,7 @@ ${[...broken.map(brokenLine), ...heldLines(results.filter(({ held, mutant }) => 
 
 Mutants that the harnesses must find: ${mutants.length}, found: ${mutants.filter(({ held }) => held).length}.
 ${skipped.length === 0 ? "" : `\nNot run on this machine:\n\n${skipped.join("\n")}\n`}
-\`${command}\`, ${minutes} minutes; \`${command} --only <harness> --update\` measures one anew, \`${command} --seed <n>\` repeats one simulated
-history. ${days[0]} to ${days.at(-1)}; ${machine.cores} cores of ${machine.cpu}; ${installed.join(", ")}. Raw results: [reliability.json](reliability.json).
+\`${command}\`, ${minutes} minutes, ${days[0]} to ${days.at(-1)}; ${machine.cores} cores of ${machine.cpu}; ${installed.join(", ")}. Raw results: [reliability.json](reliability.json).
 `;
 }
 
