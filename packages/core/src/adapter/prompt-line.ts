@@ -1,8 +1,9 @@
 /** Characters that a reader, or a model, may take for the end of a line. */
 const LINE_BREAK = /\r\n?|[\n\v\f\u0085\u2028\u2029]/g;
 
-/** Beginnings of role markers in common chat templates: ChatML, Llama 2 and 3, Mistral, Gemma, Phi. */
-const ROLE_MARKER = /<(?=\|[\w-]{1,40}\|>|\/?s>|<\/?SYS>>|(?:start|end)_of_turn>)|\[(?=\/?INST\])/gi;
+/** Beginnings of role markers in common chat templates: ChatML, Llama 2 and 3, Mistral, Gemma, Phi, DeepSeek. */
+const ROLE_MARKER =
+  /<(?=\|[\w-]{1,40}\|>|｜[\w▁]{1,40}｜>|\/?s>|<\/?SYS>>|(?:start|end)_of_turn>)|\[(?=\/?(?:INST|SYSTEM_PROMPT)\])/gi;
 
 /**
  * A memory as lines of a prompt: `[m1] text`, or `- text` without a handle. Further lines of the text are indented, so that no text
