@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Learner, memoryStore, type OutcomeReceipt, qValue, type Store } from "../src/index.js";
+import { decodeEvent } from "../src/ledger/event-codec.js";
+import type { ExposureEvent } from "../src/ledger/events.js";
 import { compact, replay } from "../src/maintenance/index.js";
 import { withOutbox } from "../src/store-kit.js";
 import { memoryOutbox } from "./support/memory-outbox.js";
@@ -30,7 +32,7 @@ function slowReads(): { readonly store: Store; readonly hold: () => void; readon
 
 describe("a suspended episode", () => {
   it("is open before its last entry where it takes several, so that it is suspended once", async () => {
-    const { engine } = testEngine();
+    const { engine, store } = testEngine();
     const episode = engine.open();
     // More than an entry holds, in names alone.
     const candidates = Array.from({ length: 40 }, (_, i) => ({
@@ -39,10 +41,13 @@ describe("a suspended episode", () => {
     }));
     for (let run = 0; run < 60; run++) await engine.rank(request({ episode, candidates }));
     await engine.suspend(episode, { alias: "thread" });
-    const { events } = await engine.history();
-    const states = events.flatMap((event) => (event.type === "exposure" ? [event.state] : []));
+    const entries = await store.readEntries("default", { limit: 10 });
+    const states = entries.map(({ type, payload }) => {
+      const { state, suspendedAs } = decodeEvent(type, payload) as ExposureEvent;
+      return [state, suspendedAs];
+    });
     expect(states.length).toBeGreaterThan(1);
-    expect(states).toEqual([...states.slice(1).map(() => "open"), "suspended"]);
+    expect(states).toEqual([...states.slice(1).map(() => ["open", undefined]), ["suspended", "thread"]]);
   });
 
   it("goes on in another process, and credit reaches the exposures of both", async () => {
