@@ -313,4 +313,18 @@ describe("the states that an engine remembers", () => {
     }
     expect([...read]).toEqual(["tenant 0", "tenant 1"]);
   });
+
+  it("are bounded: a collection that is larger than all that is kept is read again by each ranking", async () => {
+    const { store, reads } = listeningStore(memoryStore());
+    const learner = oar() as Learner;
+    const createTable = (): MemoryTable =>
+      Object.defineProperty(learner.createTable(), "size", { value: 65 * 1024 * 1024 });
+    const { engine } = testEngine({ store, learner: { ...learner, createTable } });
+    await fail(engine, 1);
+    for (let i = 0; i < 2; i++) {
+      reads.length = 0;
+      expect((await preview(engine)).items.find(({ id }) => id === "d0")?.evidence).toBeGreaterThan(0);
+      expect(reads.map(([scope]) => scope)).toContain("memory:default");
+    }
+  });
 });

@@ -1,6 +1,35 @@
+import type { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import type { LocalMemories } from "../src/index.js";
+import { lexicalSearch } from "../src/lexical-search.js";
+import type { MemoryTables } from "../src/memory-tables.js";
 import { collection, found } from "./support/collections.js";
+
+describe("the counts of words that a search remembers", () => {
+  it("are 50,000 at most, after any number of requests", () => {
+    let counted = 0;
+    const rows = {
+      get: () => {
+        counted += 1;
+        return { texts: 1, list: "[]" };
+      },
+    };
+    const tables = { size: () => ({ texts: 100, words: 1_000 }) };
+    const { search } = lexicalSearch(
+      { prepare: () => rows } as unknown as DatabaseSync,
+      tables as unknown as MemoryTables,
+    );
+    const ask = (request: number): number => {
+      counted = 0;
+      search(1, Array.from({ length: 50 }, (_, i) => `w${request}x${i}`).join(" "), 1, undefined);
+      return counted;
+    };
+    const [unknown, known] = [ask(0), ask(0)];
+    expect(unknown).toBe(known + 50);
+    for (let request = 1; request <= 1_000; request++) ask(request);
+    expect([ask(1_000), ask(0)]).toEqual([known, unknown]);
+  });
+});
 
 describe("a search by words", () => {
   it("finds texts with any of the words, best first, with similarities in [0, 1]", async () => {

@@ -67,4 +67,14 @@ describe("the runs that wait for the verdict of a network or workflow", () => {
     expect(later.takeNetwork("t")).toEqual(latest);
     expect(later.takeNetwork("t")).toEqual([]);
   });
+
+  it("are bounded in networks: those that routed last are kept", () => {
+    const later = new LaterVerdicts(2);
+    const requestContext = {};
+    for (const threadId of ["t1", "t2", "t3"]) {
+      later.routes(threadId, requestContext);
+      later.ended({ ...run("e"), threadId }, requestContext);
+    }
+    expect(["t1", "t2", "t3"].map((threadId) => later.takeNetwork(threadId).length)).toEqual([0, 1, 1]);
+  });
 });

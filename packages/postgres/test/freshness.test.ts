@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { createEngine, type Store } from "@qavr/core";
+import type { Reduce } from "@qavr/core/store";
 import { cuttingProxy } from "@qavr/postgres-server";
 import { writeStates } from "@qavr/store-conformance";
 import { Client, Pool } from "pg";
@@ -108,6 +109,31 @@ describe("a reader that refreshes once and then reads several times", () => {
     await store.refresh?.("n");
     expect(await countIn(store, "n", refreshed)).toBe(3);
     for (const each of [store, other]) await each.close();
+  });
+
+  it("asks again for what its cache has no room for, after any number of outcomes", async () => {
+    let questions = 0;
+    const counted = {
+      connect: () => {
+        questions += 1;
+        return server.pool.connect();
+      },
+    };
+    const store = postgresStore({ pool: counted, schema: await ledger(), cacheBytes: 16 * 1024 });
+    // biome-ignore lint/correctness/useYield: a reduction that needs to see nothing
+    const learn: Reduce = function* ({ seq }) {
+      return [{ scope: "memory:docs", id: `m${seq}`, value: new Uint8Array(1024) }];
+    };
+    for (let n = 1; n <= 100; n++) await store.commit("n", [tally(`k${n}`)], learn);
+    await store.refresh?.("n");
+    const kept: number[] = [];
+    for (let n = 100; n > 0; n--) {
+      questions = 0;
+      await store.readStates("n", "memory:docs", [`m${n}`], refreshed);
+      if (questions === 0) kept.push(n);
+    }
+    expect(kept).toEqual([100, 99, 98, 97, 96, 95, 94, 93, 92, 91, 90, 89, 88]);
+    await store.close();
   });
 
   it("costs an engine that is alone in a namespace four round trips per run, one of them for the ranking", async () => {

@@ -1,7 +1,9 @@
+import type { Reduce } from "@qavr/core/store";
 import { describe, expect, it } from "vitest";
 import { sqliteStore } from "../src/index.js";
 import { runChild } from "./support/child.js";
 import { countIn, counting, tally } from "./support/counting.js";
+import { interceptSqlite } from "./support/fault-injection.js";
 import { SHARES_FILES } from "./support/sharing.js";
 import { tempLedger } from "./support/temp-folder.js";
 
@@ -49,6 +51,29 @@ describe("the state cache of a store", () => {
     await store.commit("n", [tally("a")], counting);
     expect(await read(store)).toEqual(await read(store));
     expect(await read(store)).not.toBe(await read(store));
+    await store.close();
+  });
+
+  it("holds no more than its bytes after any number of outcomes: the states that were used last", async () => {
+    const store = sqliteStore({ path: tempLedger(), cacheBytes: 16 * 1024 });
+    // biome-ignore lint/correctness/useYield: a reduction that needs to see nothing
+    const learn: Reduce = function* ({ seq }) {
+      return [{ scope: "memory:docs", id: `m${seq}`, value: new Uint8Array(1024) }];
+    };
+    for (let n = 1; n <= 100; n++) await store.commit("n", [tally(`k${n}`)], learn);
+    let asked = false;
+    interceptSqlite((run, sql) => {
+      asked ||= sql?.includes("state") ?? false;
+      return run();
+    });
+    const kept: number[] = [];
+    for (let n = 100; n > 0; n--) {
+      asked = false;
+      await store.readStates("n", "memory:docs", [`m${n}`]);
+      if (!asked) kept.push(n);
+    }
+    // A KiB each, and what an entry costs beyond it.
+    expect(kept).toEqual([100, 99, 98, 97, 96, 95, 94, 93, 92, 91, 90, 89, 88]);
     await store.close();
   });
 });

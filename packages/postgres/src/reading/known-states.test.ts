@@ -143,4 +143,25 @@ describe("KnownStates", () => {
     states.replaced("n", at(900), asked(9, 12));
     expect(states.moment("n")).toBeUndefined();
   });
+
+  it("keeps the namespaces that were asked for last, 65,536 of them, and no state of another", () => {
+    const states = new KnownStates(100_000);
+    const ask = (name: string, time: number): void => {
+      states.observe(name, at(1), asked(time));
+      states.cache.write(name, "s", "a", value);
+    };
+    const isKnown = (name: string): boolean[] => [
+      states.moment(name) !== undefined,
+      states.cache.read(name, "s", ["a"], []).length === 0,
+    ];
+    ask("first", 1);
+    ask("second", 2);
+    for (let i = 3; i <= 65_536; i++) states.observe(`n${i}`, at(1), asked(i));
+    ask("first", 65_537);
+    states.observe("one more", at(1), asked(65_538));
+    expect([isKnown("first"), isKnown("second")]).toEqual([
+      [true, true],
+      [false, false],
+    ]);
+  });
 });
