@@ -37,7 +37,7 @@ export function setup(): void {
   process.env.NODE_COMPILE_CACHE = join(folder, "compiled");
 }
 
-/** Removes also the files of stores that a test cannot close. */
+/** Removes also the files of stores that a test cannot close. A process that ends may still add a file meanwhile. */
 export function teardown(): void {
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
