@@ -68,12 +68,11 @@ describe("the targets", () => {
   const verdicts = (comparisons: Comparisons, what: string): TargetResult =>
     targetResults(comparisons).find(({ target }) => target.what === what) as TargetResult;
 
-  it("are missed, met or passed by what was measured, and not measured without it", () => {
+  it("are missed or met by what was measured, and not measured without it", () => {
     const with_ = (gain: number): TargetResult =>
       verdicts(compare([plain(), trial({}, [0, 0, 0, gain])]), "success, banking77");
     expect(with_(0.1).verdict).toBe("missed");
     expect(with_(0.17).verdict).toBe("met");
-    expect(with_(0.22).verdict).toBe("aim met");
     expect(verdicts(compare([]), "success, banking77")).toMatchObject({ verdict: "not measured", value: undefined });
   });
 
@@ -82,7 +81,7 @@ describe("the targets", () => {
     const scenario = "inverted-600";
     const by = (gains: readonly number[]): TargetResult =>
       verdicts(compare([plain({ scenario }), trial({ scenario }, gains)]), what);
-    expect(by([-0.1, -0.1, 0.01, 0.1])).toMatchObject({ value: 1000, verdict: "aim met" });
+    expect(by([-0.1, -0.1, 0.01, 0.1])).toMatchObject({ value: 1000, verdict: "met" });
     expect(by([-0.1, -0.1, -0.01, 0.1])).toMatchObject({ value: 3000, verdict: "missed" });
     expect(by([-0.1, -0.1, -0.01, -0.1])).toMatchObject({ verdict: "not measured" });
   });
@@ -139,7 +138,7 @@ describe("the page", () => {
     expect(said).toContain("Worse than similarity at some checkpoint, success: banking77 −0.030 after 50 runs.");
     expect(said).toContain("Deceived by lies, success: all outcomes are inverted −0.200 ±0.000.");
     const page = reportPage(comparisons);
-    expect(page.indexOf("## Where it loses")).toBeLessThan(page.indexOf("## Targets"));
+    expect(page.indexOf("## Where it loses")).toBeLessThan(page.indexOf("## Success"));
     for (const sentence of losses(comparisons)) expect(page).toContain(sentence);
   });
 
@@ -154,8 +153,8 @@ describe("the page", () => {
       ...named(DEFAULT_ROW).map((about) => trial(about, [0, 0, 0, 0.17])),
     ]);
     const page = reportPage(all);
-    expect(page).toMatch(/\| success after 300 runs, banking77 +\| +≥ \+0\.040 \(\+0\.060\) \| +\+0\.000 \|/);
-    expect(page).not.toContain("| success, banking77  ");
+    expect(page).toContain("; success after 300 runs, banking77, +0.0000 (≥ +0.040);");
+    expect(page).not.toContain("success, banking77, +0.1700 (");
     const measures = page.slice(page.indexOf("## Other measures"), page.indexOf("## Other worlds"));
     expect(measures).toContain(" cav |");
     expect(measures).not.toContain(" jar |");
@@ -196,7 +195,7 @@ describe("the page", () => {
     const ownMemories = [1, 2].map((seed) => ({ seed, host: 0.4 + seed / 10, learned: 0.55 + seed / 10 }));
     const page = reportPage(compare(results, ownMemories));
     expect(page).toMatch(/0\.550 ±\d\.\d+ by words \(BM25\), \+0\.150 ±0\.000 with `oar`/);
-    expect(page).not.toContain("| own memories");
+    expect(page).not.toContain("own memories: gain");
     expect(reportPage(comparisons)).not.toContain("## Own memories");
   });
 

@@ -1,8 +1,8 @@
-import { DATASET_NAMES, gainText, signed } from "@qavr/lab";
+import { DATASET_NAMES, gainText, plain, signed } from "@qavr/lab";
 import type { Comparison, Comparisons } from "./comparison.js";
 import { DEFAULT_ROW, ROWS, variantOf } from "./rows.js";
 import { SCENARIOS } from "./scenarios.js";
-import { targetResults } from "./targets.js";
+import { type Target, targetResults } from "./targets.js";
 
 /** A mean loss of less than this is not worth a line. */
 const WORTH_SAYING = 0.005;
@@ -21,13 +21,25 @@ export function losses(comparisons: Comparisons): readonly string[] {
 }
 
 function missed(comparisons: Comparisons): readonly string[] {
-  const verdicts = targetResults(comparisons).map(({ verdict }) => verdict);
-  const count = (wanted: string): number => verdicts.filter((verdict) => verdict === wanted).length;
-  const unmeasured = count("not measured");
-  const rest = unmeasured > 0 ? `; ${unmeasured} could not be measured` : "";
-  return count("missed") + unmeasured > 0
-    ? [`It misses ${count("missed")} of ${verdicts.length} [targets](#targets)${rest}.`]
-    : [];
+  const results = targetResults(comparisons);
+  const lines = results.flatMap(({ target, value, verdict }) =>
+    verdict === "missed" && value !== undefined ? [`${target.what}, ${amount(target, value, 4)} (${bar(target)})`] : [],
+  );
+  const unmeasured = results.filter(({ verdict }) => verdict === "not measured").length;
+  if (unmeasured > 0) lines.push(`${unmeasured} could not be measured`);
+  return listed(`Missed of ${results.length} [targets](../../packages/bench/src/learning/targets.ts)`, lines);
+}
+
+/** `≥ +0.165` */
+function bar(target: Target): string {
+  return `${target.atMost ? "≤" : "≥"} ${amount(target, target.must, 3)}`;
+}
+
+function amount({ unit }: Target, value: number, digits: number): string {
+  if (unit === "times") return `${plain(value, 1)} ×`;
+  if (unit === "share") return `${plain(100 * value, 0)} %`;
+  if (unit === "runs") return value.toLocaleString("en");
+  return signed(value, digits);
 }
 
 /** Rows of others that know no more than the default learner and gain more. */

@@ -19,15 +19,7 @@ import { OWN_MEMORIES } from "./own-memories.js";
 import { STRESS_SET } from "./plan.js";
 import { BASELINE_ROW, DEFAULT_ROW, PREDECESSOR_ROW, REFERENCE_ROW, ROWS, type Row, YARDSTICK_SEEDS } from "./rows.js";
 import { SCENARIO_NAMES, SCENARIOS, type ScenarioKind, type ScenarioName } from "./scenarios.js";
-import {
-  LEARNABLE_SETS,
-  meanGain,
-  meanMultiple,
-  rivalsByGain,
-  type Target,
-  type TargetResult,
-  targetResults,
-} from "./targets.js";
+import { LEARNABLE_SETS, meanGain, meanMultiple, rivalsByGain } from "./targets.js";
 
 /** Names of the files beside the page. */
 export const FILES = {
@@ -42,7 +34,6 @@ export function reportPage(comparisons: Comparisons): string {
   const sections = [
     introduction(),
     `## Where it loses\n\n${bullets(losses(comparisons))}`,
-    targetSection(comparisons),
     mainSection(comparisons),
     measureSection(comparisons),
     stressSection(comparisons),
@@ -60,39 +51,6 @@ function introduction(): string {
 Every learner on the same streams: gains in [success](README.md#words) over similarity in the same worlds, paired by seed, with 95 % t intervals.
 \`${DEFAULT_ROW}\` is the default, \`${PREDECESSOR_ROW}\` its predecessor, \`${REFERENCE_ROW}\` the published formula. Texts are real, outcomes are simulated.
 All trials: [${FILES.raw}](${FILES.raw}).`;
-}
-
-function targetSection(comparisons: Comparisons): string {
-  const results = targetResults(comparisons);
-  const missed = results.filter(({ verdict }) => verdict === "missed" || verdict === "not measured");
-  const table = markdownTable(
-    ["", "must (aim)", "measured"],
-    missed.map(({ target, value, verdict }) => [
-      target.what,
-      bar(target),
-      value === undefined ? verdict : amount(target, value),
-    ]),
-  );
-  return `## Targets
-
-Missed, of [${results.length}](../../packages/bench/src/learning/targets.ts).
-
-${table}`;
-}
-
-/** `≥ +0.165 (+0.210)`; one number where both are the same, the aim alone where nothing is a must. */
-function bar(target: Target): string {
-  const { must, aim, atMost } = target;
-  const sign = atMost ? "≤" : "≥";
-  if (must === undefined) return `(${sign} ${amount(target, aim)})`;
-  return `${sign} ${amount(target, must)}${must === aim ? "" : ` (${amount(target, aim)})`}`;
-}
-
-function amount({ unit }: Target, value: TargetResult["value"] & number): string {
-  if (unit === "times") return `${plain(value, 1)} ×`;
-  if (unit === "share") return `${plain(100 * value, 0)} %`;
-  if (unit === "runs") return value.toLocaleString("en");
-  return signed(value);
 }
 
 function mainSection(comparisons: Comparisons): string {
@@ -224,8 +182,8 @@ function sourcesSection(comparisons: Comparisons): string {
   const rows = rowsOf(comparisons, (one) => SCENARIOS[one.scenario].kind === "sources" && one.row !== BASELINE_ROW);
   return `## Sources that lie
 
-On ${STRESS_SET}, 70 % of the runs carry a claim of one of ten sources, and 7 % are verified. A verified outcome replaces a claim; a run with neither
-has no outcome. Gain in success after 3,000 runs.
+Gain in success on ${STRESS_SET} after 3,000 runs: 70 % carry a claim of one of ten sources; 7 % are verified, which replaces a claim; the rest has no
+outcome.
 
 ${markdownTable(
   ["the sources", ...rows.map(rowName)],
@@ -314,9 +272,9 @@ npx -y pnpm@12 bench learning --rows ${DEFAULT_ROW}   # a part, printed and not 
 - **Yardsticks.** \`needs-inferred\`: the context is the need that a classifier infers, which learns from the true needs of earlier runs.
   \`ideal-observer\`: the most that the default learner's log can teach one who knows the simulator and all needs.
 - **Sets.** A quarter of the texts fit the embedder, a fifth is held out (35 % in nlupp-hotels and sealtools). Memories are four earlier requests per
-  need; in nlupp-hotels a description and two requests, in sealtools a description. 15 % of the needs never occur in the stream (none in sealtools).
-  A stream has 3,000 runs; sealtools asks each of its 1,336 requests once.
-- **Similarity.** LSA of 256 dimensions, BM25, or their mean, whichever is strongest. 50 candidates, 5 shown.
+  need; in nlupp-hotels a description and two requests, in sealtools a description. 15 % of the needs never occur in the stream (none in sealtools), which
+  has 3,000 runs (sealtools: each of 1,336 requests once).
+- **Similarity.** The strongest of LSA with 256 dimensions, BM25, and their mean. 50 candidates, 5 shown.
 - **Worlds.** Half of the memories help, three in ten mislead. Success without and with a helpful memory: .65 / .97, .20 / .90, .05 / .50 for easy,
   normal and hard needs (25, 50, 25 %). A misleading memory of the need: × .4, each further × .8; of another need: × .97.
 - **Votes.** A helpful memory is praised in ${percent(helpful.helpful)} and blamed in ${percent(helpful.harmful)} of its showings, a misleading one in ${percent(misleading.helpful)} and ${percent(misleading.harmful)}, any other in

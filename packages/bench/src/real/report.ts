@@ -1,5 +1,5 @@
 import { gainText, type Interval, markdownTable, mean, pairedInterval, plain, signed } from "@qavr/lab";
-import { BASELINE_ROW, DEFAULT_ROW, REFERENCE_ROW } from "../learning/rows.js";
+import { BASELINE_ROW, DEFAULT_ROW } from "../learning/rows.js";
 import { originLine, type Report } from "../report/benchmark.js";
 import { COLUMNS, type Column } from "./columns.js";
 import { REAL_SETS } from "./real-sets.js";
@@ -80,11 +80,11 @@ function learnerTable(all: RealResults): string {
 
 /** Columns by the rows that matter most, with the best of the others. */
 function columnTable(all: RealResults): string {
-  const named = [BASELINE_ROW, REFERENCE_ROW, DEFAULT_ROW];
+  const named = [BASELINE_ROW, DEFAULT_ROW];
   const others = rowsOf(all, false).filter((row) => !named.includes(row));
   const success = (column: string, row: string): string => average(both(all, column, row));
   return markdownTable(
-    ["", BASELINE_ROW, REFERENCE_ROW, "best other", `**${DEFAULT_ROW}**`],
+    ["", BASELINE_ROW, "best other", `**${DEFAULT_ROW}**`],
     COLUMNS.map(({ name }) => {
       const best = others
         .map((row) => ({ row, value: mean(both(all, name, row)) }))
@@ -92,7 +92,6 @@ function columnTable(all: RealResults): string {
       return [
         name,
         success(name, BASELINE_ROW),
-        success(name, REFERENCE_ROW),
         best ? `${plain(best.value)} \`${best.row}\`` : "",
         success(name, DEFAULT_ROW),
       ];
