@@ -54,8 +54,8 @@ export function reportPage(report: Report<BusyResults>): string {
   const [read, widest] = [reads[0], reads.at(-1)] as [MergedRead, MergedRead];
   return `# One busy namespace
 
-One transaction at a time writes to a namespace. Two ways beyond ([decision](../decisions/2026-11-25-one-busy-namespace.md)): more outcomes per commit, and
-sub-ledgers that are merged for each ranking.
+One transaction at a time writes to a namespace. Two ways beyond were measured and not taken: more outcomes per commit than 250 calls, and sub-ledgers that
+are merged for each ranking, without total order and exact replay. A namespace that needs more is split by team, product or kind of task.
 
 ## Where it loses
 
