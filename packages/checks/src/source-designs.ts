@@ -110,7 +110,7 @@ export const DESIGNS: readonly Design[] = [
         "R10",
         "selection by similarity, score and recency; scores below −5 are dropped",
         "otherwise",
-        "`score10()` puts them last: a ranking drops nothing. Pruning archives them.",
+        "`score10()` puts them last. Pruning archives them.",
       ),
       line("R11", "five candidates for each shown, at most 100; last use without a change of score", "works"),
       line(

@@ -37,7 +37,7 @@ function published(): Published {
 }
 
 /** Sizes of deployments to calculate, in servers. */
-const SIZES = [4, 8, 30] as const;
+const SIZES = [8, 30] as const;
 
 /** Outcomes per second by each limit; disk and log are those of plain servers on every way. */
 function deploymentTable(results: ClusterResults): string {
