@@ -14,7 +14,9 @@ interface Started {
 /**
  * Finds the run of a prompt from inside it. LangChain gives selectors of examples the prompt's values and no config, and equal values may
  * be under way in several runs, so the run is found by asynchronous context: LangChain asks the handlers, starts the run and formats the
- * prompt in one asynchronous function, and a value that is entered at the start reaches all that this function awaits later.
+ * prompt in one asynchronous function, and a value that is entered at the start reaches all that this function awaits later. LangChain's own
+ * context exists only where LangGraph is loaded. Other chains are not followed, since a stream goes on in its reader's context. The
+ * examples of a prompt that is formatted elsewhere have no outcome, which is logged as NO_OUTCOME_TRACKING.
  */
 export interface PromptRuns {
   /**
