@@ -23,26 +23,25 @@ export interface DesignLine {
 }
 
 interface Design {
-  readonly title: string;
+  /** With its first code's letter. */
   readonly about: string;
   readonly lines: readonly DesignLine[];
 }
 
 const line = (code: string, what: string, state: DesignState, note = ""): DesignLine => ({ code, what, state, note });
 
-/** States in words. */
+/** States of the lines of the page, in words. */
 const STATES: Readonly<Record<Exclude<DesignState, "works">, string>> = {
-  partly: "in part",
-  otherwise: "decided otherwise",
-  "not built": "not built",
+  partly: "In part. ",
+  otherwise: "",
+  "not built": "Not built. ",
 };
 
 /** The four designs, by hand. */
 export const DESIGNS: readonly Design[] = [
   {
-    title: "1. Q-values beside similarity",
     about:
-      "The skill `qavr-memory`: a q-value for each memory, mixed into the similarity. It is the learner [`qValue()`](learners.md); the default learner replaces it.",
+      "- **Q**: the skill `qavr-memory`, a q-value mixed into the similarity; here the learner [`qValue()`](learners.md)",
     lines: [
       line("Q1", "score = (1 − α) · similarity + α · q; the host's order at α = 0", "works"),
       line("Q2", "cold below 100 episodes of a context, and learning all the while", "works"),
@@ -73,9 +72,8 @@ export const DESIGNS: readonly Design[] = [
     ],
   },
   {
-    title: "2. Claims and reflection",
     about:
-      "Agent memories of [warren](https://github.com/secmon-lab/warren) 0.8.2: after a task, a model writes [claims](../how-to/claims.md) and votes on the memories shown.",
+      "- **R**: agent memories of [warren](https://github.com/secmon-lab/warren) 0.8.2, [claims](../how-to/claims.md) and votes that a model writes after a task",
     lines: [
       line(
         "R1",
@@ -128,9 +126,8 @@ export const DESIGNS: readonly Design[] = [
     ],
   },
   {
-    title: "3. Procedures and skills",
     about:
-      "Procedural memory of [AnimaWorks](https://github.com/xuiltul/animaworks): Markdown procedures with success counts, matched to a request, revised and retired by outcome. [`@qavr/markdown`](../../packages/markdown/README.md) keeps them.",
+      "- **P**: procedural memory of [AnimaWorks](https://github.com/xuiltul/animaworks), Markdown procedures with success counts; here [`@qavr/markdown`](../../packages/markdown/README.md)",
     lines: [
       line(
         "P1",
@@ -191,9 +188,8 @@ export const DESIGNS: readonly Design[] = [
     ],
   },
   {
-    title: "4. Lessons that are reinforced by reading",
     about:
-      "Lesson reinforcement of [hive](https://github.com/mlorentedev/hive): each reading of a lesson in Markdown raises its confidence. [`@qavr/markdown`](../../packages/markdown/README.md) keeps such lessons; the formula alone is the learner [`reinforcement()`](learners.md).",
+      "- **L**: lesson reinforcement of [hive](https://github.com/mlorentedev/hive), confidence that each reading raises; here `@qavr/markdown`, and the learner [`reinforcement()`](learners.md)",
     lines: [
       line("L1", "c ← min(1, c + 0.1 · (1 − c)), from 0.7", "works"),
       line("L2", "1 − (1 − c₀) · 0.9ⁿ is the same", "works"),
@@ -245,19 +241,13 @@ export function sourceDesignsPage(): string {
 
 # Source designs
 
-Of the ${lines.length} requirements of four published designs, with which qavr began, ${count("works")} work, ${count("partly")} work in part, ${count("otherwise")} are decided otherwise, and ${count("not built")} are not built. This page has
-those that differ, [the list](../../packages/checks/src/source-designs.ts) each with notes. Titles of tests begin with the code.
-${DESIGNS.map(section).join("")}`;
-}
+Of the ${lines.length} requirements of four published designs, with which qavr began, ${count("works")} work, ${count("partly")} work in part, ${count("otherwise")} are decided otherwise, and ${count("not built")} are not built.
+[The list](../../packages/checks/src/source-designs.ts) has each with notes, this page those that differ. Titles of tests begin with the code.
 
-function section({ title, about, lines }: Design): string {
-  const rows = lines.flatMap(({ code, what, state, note }) =>
-    state === "works" ? [] : [`| ${code} | ${what} | ${STATES[state]}. ${note} |`],
-  );
-  const table = rows.length === 0 ? "" : `\n| | requirement | here |\n|---|---|---|\n${rows.join("\n")}\n`;
-  return `
-## ${title}
+${DESIGNS.map(({ about }) => about).join("\n")}
 
-${about}
-${table}`;
+| | requirement | here |
+|---|---|---|
+${lines.flatMap(({ code, what, state, note }) => (state === "works" ? [] : [`| ${code} | ${what} | ${STATES[state]}${note} |`])).join("\n")}
+`;
 }
