@@ -27,22 +27,24 @@ async function rowsRead(schema: string, table: string): Promise<number> {
   return Number(rows[0].read);
 }
 
+/** Works with a store on one session, and ends it. */
+async function use(schema: string, work: (store: Store) => Promise<unknown>): Promise<void> {
+  const pool = new Pool({ connectionString: server.url(), max: 1 });
+  const store = postgresStore({ pool, schema, partitions: 0, cacheBytes: 0 });
+  await work(store);
+  await store.close();
+  await pool.end();
+}
+
 it("a namespace that is much larger than the others is not read whole for a few of its keys and states", async () => {
   const schema = server.schema();
-  const use = async (work: (store: Store) => Promise<unknown>): Promise<void> => {
-    const pool = new Pool({ connectionString: server.url(), max: 2 });
-    const store = postgresStore({ pool, schema, partitions: 0, cacheBytes: 0 });
-    await work(store);
-    await store.close();
-    await pool.end();
-  };
-  await use(async (store) => {
+  await use(schema, async (store) => {
     for (let n = 0; n < 200; n++) await store.commit(`small ${n}`, entries("e", 4), counting);
     await server.pool.query(`analyze ${schema}.namespace, ${schema}.entry, ${schema}.state`);
     await store.commit("large", entries("e", LARGE), writeMany);
   });
   const before = { entry: await rowsRead(schema, "entry"), state: await rowsRead(schema, "state") };
-  await use(async (store) => {
+  await use(schema, async (store) => {
     // Without the lock, and with it.
     for (const prefix of ["a", "b"]) await store.commit("large", entries(prefix, 100), counting);
     const ids = Array.from({ length: 50 }, (_, i) => `m${i * 10 + 1}`);
@@ -52,4 +54,21 @@ it("a namespace that is much larger than the others is not read whole for a few 
   await expect.poll(() => rowsRead(schema, "state"), SOON).toBeGreaterThan(before.state + 49);
   expect((await rowsRead(schema, "state")) - before.state).toBeLessThan(LARGE / 2);
   expect((await rowsRead(schema, "entry")) - before.entry).toBeLessThan(LARGE / 2);
+});
+
+it("a namespace that grows again after everything was erased is not read whole for each of its keys and states", async () => {
+  const schema = server.schema();
+  await use(schema, async (store) => {
+    await store.commit("n", entries("before", LARGE), writeMany);
+    await store.eraseNamespace("n");
+    // What the server does by itself a while later. Its files are empty then.
+    await server.pool.query(`vacuum analyze ${schema}.namespace, ${schema}.entry, ${schema}.state`);
+    // The session keeps plans for tables without a page.
+    for (let n = 0; n < 12; n++) await store.commit("n", entries(`small ${n}`, 1), writeMany);
+    for (const prefix of ["a", "b"]) await store.commit("n", entries(prefix, LARGE), writeMany);
+    const ids = Array.from({ length: 500 }, (_, i) => `m${i * 10 + 1}`);
+    expect((await store.readStates("n", "memory:docs", ids)).every((value) => value?.length === 50)).toBe(true);
+  });
+  await expect.poll(() => rowsRead(schema, "state"), SOON).toBeGreaterThan(499);
+  for (const table of ["entry", "state"]) expect(await rowsRead(schema, table)).toBeLessThan(50 * LARGE);
 });
