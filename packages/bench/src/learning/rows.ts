@@ -38,7 +38,7 @@ export interface Row {
   readonly seeds?: number;
   /** Takes part only where outcomes come from named sources. */
   readonly sourcesOnly: boolean;
-  /** Settings of one learner: in the table of the page, the one that gains most stands for all of a group. */
+  /** Settings of one learner, or learners of one idea: in the page's table the one that gains most stands for its group. */
   readonly group: string;
 }
 
@@ -96,20 +96,20 @@ export const ROWS: readonly Row[] = [
   row("memrl", memrl),
   row("score10", score10),
   row("score10-wide", () => score10({ helpful: 10, harmful: -10, rate: 0.2, recencyWeight: 0 }), { group: "score10" }),
-  row("success-rate", successRate),
-  row("reinforcement", reinforcement),
-  row("time-weighted", timeWeighted),
-  row("beta-mean", beta, { group: "beta" }),
-  row("beta-ucb", () => beta({ policy: "ucb" }), { group: "beta" }),
-  row("beta-thompson", () => beta({ policy: "thompson" }), { group: "beta" }),
-  row("global-advantage", globalAdvantage),
-  row("joint-logistic", jointLogistic),
-  row("joint-replay", jointReplay, { slow: true }),
-  row("rocchio", rocchio),
-  row("rocchio-reward", () => rocchio({ feedback: "reward" }), { group: "rocchio" }),
-  row("kernel-prototypes", kernelPrototypes, { slow: true }),
-  row("contexts", contexts, { slow: true }),
-  row("cav", cav),
+  row("success-rate", successRate, { group: "counts" }),
+  row("reinforcement", reinforcement, { group: "reading" }),
+  row("time-weighted", timeWeighted, { group: "reading" }),
+  row("beta-mean", beta, { group: "counts" }),
+  row("beta-ucb", () => beta({ policy: "ucb" }), { group: "counts" }),
+  row("beta-thompson", () => beta({ policy: "thompson" }), { group: "counts" }),
+  row("global-advantage", globalAdvantage, { group: "advantages" }),
+  row("joint-logistic", jointLogistic, { group: "advantages" }),
+  row("joint-replay", jointReplay, { slow: true, group: "jar" }),
+  row("rocchio", rocchio, { group: "places" }),
+  row("rocchio-reward", () => rocchio({ feedback: "reward" }), { group: "places" }),
+  row("kernel-prototypes", kernelPrototypes, { slow: true, group: "places" }),
+  row("contexts", contexts, { slow: true, group: "places" }),
+  row("cav", cav, { group: "places" }),
   row("cav+votes", cav, { votes: true, group: "others with votes" }),
   row("jar", jar, { slow: true }),
   row("jar-8", () => jar({ revisits: 8 }), { slow: true, group: "jar" }),
@@ -150,6 +150,6 @@ export const ROWS: readonly Row[] = [
     slow: false,
     only: { sets: ["banking77"], scenario: "main" },
     sourcesOnly: false,
-    group: "time-weighted",
+    group: "reading",
   },
 ];
