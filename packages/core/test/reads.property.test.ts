@@ -134,7 +134,9 @@ describe("memories()", () => {
     expect(await verify(engine)).toMatchObject({ ok: true });
     // A list that is wrong is found like any other state.
     const bands = scopesIn("default").slice(1);
-    expect((await differencesIn(store, "default", [])).filter(({ scope }) => bands.includes(scope))).toHaveLength(24);
+    expect(
+      (await differencesIn(store, "default", { scopes: new Map() })).filter(({ scope }) => bands.includes(scope)),
+    ).toHaveLength(24);
   });
 
   it("counts a text as new where an edit resets, and goes on where it discounts", async () => {

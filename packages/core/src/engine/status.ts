@@ -64,9 +64,11 @@ export async function statusOf(
 
   async function sharedStates(namespace: string): Promise<CollectionState[]> {
     const found: CollectionState[] = [];
-    for await (const { id } of scanAll(store, namespace, SCOPES.shared)) {
-      const shared = await states.shared(namespace, id);
-      if (shared) found.push({ collection: id, shared });
+    for await (const page of scanAll(store, namespace, SCOPES.shared)) {
+      for (const { id } of page) {
+        const shared = await states.shared(namespace, id);
+        if (shared) found.push({ collection: id, shared });
+      }
     }
     return found;
   }
@@ -86,7 +88,9 @@ export async function statusOf(
   async function sources(namespace: string): Promise<NamespaceStatus["sources"]> {
     if (!parts.governance) return [];
     const records = new Map<string, Uint8Array>();
-    for await (const { id, value } of scanAll(store, namespace, SCOPES.source)) records.set(id, value);
+    for await (const page of scanAll(store, namespace, SCOPES.source)) {
+      for (const { id, value } of page) records.set(id, value);
+    }
     return [...parts.governance.describe(records, parts.now())]
       .filter(({ audits, credited }) => audits > 0 || credited > 0)
       .sort((a, b) => b.flags.length - a.flags.length || b.audits - a.audits || (a.source < b.source ? -1 : 1))

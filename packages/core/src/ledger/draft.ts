@@ -1,7 +1,7 @@
 import { dequantise } from "../embedding/quantise.js";
 import type { Learner } from "../learners/learner.js";
 import { stateAddress } from "../store/state-address.js";
-import type { SequencedEntry, StateRef, StateWrite } from "../store/store.js";
+import type { SequencedEntry, StateRef, StateWrite, StoredState } from "../store/store.js";
 import { privateCopy } from "./bytes.js";
 import { decodeEpisode, type EpisodeRecord, encodeEpisode } from "./episode-record.js";
 import type { RecordedExposure } from "./events.js";
@@ -16,7 +16,6 @@ import {
 import {
   collectionOf,
   episodeRef,
-  memoryRef,
   memoryScope,
   SCOPES,
   sharedRef,
@@ -33,41 +32,50 @@ export type Loading<Result = void> = Generator<readonly StateRef[], Result, read
 
 const NO_VALUE = new Uint8Array();
 
+/** Decoded records of a namespace. */
+export interface Records<Shared, Memory> {
+  stats: StatsRecord | undefined;
+  readonly collections: Map<string, SharedRecord<Shared>>;
+  /** By collection and id. */
+  readonly memories: Map<string, Map<string, MemoryRecord<Memory>>>;
+  readonly episodes: Map<string, EpisodeRecord>;
+}
+
+export function noRecords<Shared, Memory>(): Records<Shared, Memory> {
+  return { stats: undefined, collections: new Map(), memories: new Map(), episodes: new Map() };
+}
+
 /** The states that one entry touches, and their changes. The store's own bytes are copied before a change. */
 export class Draft<Shared, Memory> {
   readonly learner: Learner<Shared, Memory>;
   readonly seq: number;
   readonly at: number;
-  /** There after the first `load`, which asks for it. */
-  declare stats: StatsRecord;
-  #episodes = new Map<string, EpisodeRecord>();
+  protected readonly records: Records<Shared, Memory>;
+  /** The memories that this entry has loaded. */
+  protected readonly loadedMemories: Map<MemoryRecord<Memory>, StateRef> = new Map<MemoryRecord<Memory>, StateRef>();
   #values = new Map<string, Uint8Array>();
-  protected readonly collections: Map<string, SharedRecord<Shared>> = new Map<string, SharedRecord<Shared>>();
-  /** By scope and id. */
-  #memories = new Map<string, Map<string, MemoryRecord<Memory>>>();
-  #loaded = new Set<string>();
   #keptEpisodes = new Map<string, EpisodeRecord>();
-  #keptValues = new Map<string, { readonly ref: StateRef; readonly value: Uint8Array }>();
   #writes: StateWrite[] = [];
 
-  constructor(learner: Learner<Shared, Memory>, entry: SequencedEntry) {
+  constructor(learner: Learner<Shared, Memory>, entry: SequencedEntry, records: Records<Shared, Memory> = noRecords()) {
     this.learner = learner;
     this.seq = entry.seq;
     this.at = entry.at;
+    this.records = records;
+  }
+
+  /** There after the first `load`, which asks for it. */
+  get stats(): StatsRecord {
+    return this.records.stats as StatsRecord;
   }
 
   /** Asks the store for states that are not here yet. */
   *load(refs: readonly StateRef[]): Loading {
-    const missing = refs.filter((ref) => {
-      const key = stateAddress(ref);
-      if (this.#loaded.has(key)) return false;
-      this.#loaded.add(key);
-      return true;
-    });
+    const missing = refs.filter((ref) => !this.has(ref));
     if (missing.length === 0) return;
     const found = yield missing;
     missing.forEach((ref, i) => {
-      this.#place(ref, found[i]);
+      if (!this.has(ref)) this.#place(ref, found[i]);
     });
   }
 
@@ -81,10 +89,10 @@ export class Draft<Shared, Memory> {
     exposures: readonly { readonly collection: string; readonly items: readonly { readonly id: string }[] }[],
   ): Loading {
     yield* this.load(
-      exposures.flatMap(({ collection, items }) => [
-        sharedRef(collection),
-        ...items.map(({ id }) => memoryRef(collection, id)),
-      ]),
+      exposures.flatMap(({ collection, items }) => {
+        const scope = memoryScope(collection);
+        return [sharedRef(collection), ...items.map(({ id }) => ({ scope, id }))];
+      }),
     );
   }
 
@@ -95,10 +103,8 @@ export class Draft<Shared, Memory> {
 
   /** Keeps such bytes, at once and for the store. */
   keepValue(ref: StateRef, value: Uint8Array): void {
-    const key = stateAddress(ref);
-    this.#loaded.add(key);
-    this.#values.set(key, value);
-    this.#keptValues.set(key, { ref, value });
+    this.#values.set(stateAddress(ref), value);
+    this.write(ref, value);
   }
 
   /** The same as text: the episode that an alias names, a label, or a part of a ring. */
@@ -112,7 +118,7 @@ export class Draft<Shared, Memory> {
   }
 
   episode(id: string): EpisodeRecord | undefined {
-    return this.#episodes.get(id);
+    return this.records.episodes.get(id);
   }
 
   /** Keeps an episode's record as it will be when the entry is folded. */
@@ -121,15 +127,16 @@ export class Draft<Shared, Memory> {
   }
 
   shared(collection: string): SharedRecord<Shared> {
-    const known = this.collections.get(collection);
+    const { collections } = this.records;
+    const known = collections.get(collection);
     if (known) return known;
     const fresh = emptyShared(this.learner);
-    this.collections.set(collection, fresh);
+    collections.set(collection, fresh);
     return fresh;
   }
 
   memory(collection: string, id: string): MemoryRecord<Memory> {
-    return this.#memories.get(memoryScope(collection))?.get(id) as MemoryRecord<Memory>;
+    return this.records.memories.get(collection)?.get(id) as MemoryRecord<Memory>;
   }
 
   decodeMemory(bytes: Uint8Array): Memory {
@@ -169,24 +176,14 @@ export class Draft<Shared, Memory> {
 
   writes(): StateWrite[] {
     for (const [id, record] of this.#keptEpisodes) this.write(episodeRef(id), encodeEpisode(record));
-    for (const { ref, value } of this.#keptValues.values()) this.write(ref, value);
-    for (const [scope, records] of this.#memories) {
-      const collection = collectionOf(scope) as string;
-      for (const [id, record] of records) {
-        this.#count(collection, id, record);
-        this.put({ scope, id }, record, () => record.encode());
-      }
-    }
-    const { learner, stats } = this;
-    for (const [collection, record] of this.collections) {
-      this.put(sharedRef(collection), record, () => encodeSharedRecord(record, learner.shared));
-    }
-    this.put(statsRef, stats, () => encodeStats(stats));
+    for (const [record, { scope, id }] of this.loadedMemories) this.#count(collectionOf(scope) as string, id, record);
+    this.writeRecords();
     return this.#writes;
   }
 
-  protected put(ref: StateRef, _record: object, encode: () => Uint8Array): void {
-    this.write(ref, encode());
+  /** Writes the other records that this entry has loaded, whether or not it changed them. */
+  protected writeRecords(): void {
+    this.#writes.push(...encodeRecords(this.learner, this.records));
   }
 
   /** Counts a memory in its collection, and lists it in the band of its utility. */
@@ -207,31 +204,64 @@ export class Draft<Shared, Memory> {
     record.band = band;
   }
 
-  #place(ref: StateRef, bytes: Uint8Array | undefined): void {
-    const { learner } = this;
+  /** True for a state that is here; this entry has loaded it then. */
+  protected has(ref: StateRef): boolean {
+    const { stats, collections, memories, episodes } = this.records;
     switch (ref.scope) {
       case SCOPES.stats:
-        this.stats = bytes ? decodeStats(bytes) : emptyStats(learner.id);
-        if (this.stats.learner !== learner.id) throw learnerMismatch(this.stats.learner, learner.id);
-        break;
+        return stats !== undefined;
       case SCOPES.episode:
-        if (bytes) this.#episodes.set(ref.id, decodeEpisode(bytes));
-        break;
+        return episodes.has(ref.id);
       case SCOPES.shared:
-        if (bytes) this.collections.set(ref.id, decodeSharedRecord(privateCopy(bytes), learner));
-        break;
-      default:
-        if (collectionOf(ref.scope) !== undefined) {
-          this.memoriesIn(ref.scope).set(ref.id, new MemoryRecord(learner.memory, bytes));
-        } else if (bytes) this.#values.set(stateAddress(ref), bytes);
+        return collections.has(ref.id);
+      default: {
+        const collection = collectionOf(ref.scope);
+        if (collection === undefined) return this.#values.has(stateAddress(ref));
+        const record = memories.get(collection)?.get(ref.id);
+        if (record) this.loadedMemories.set(record, ref);
+        return record !== undefined;
+      }
     }
   }
 
-  protected memoriesIn(scope: string): Map<string, MemoryRecord<Memory>> {
-    const known = this.#memories.get(scope);
-    if (known) return known;
-    const fresh = new Map<string, MemoryRecord<Memory>>();
-    this.#memories.set(scope, fresh);
-    return fresh;
+  #place(ref: StateRef, bytes: Uint8Array | undefined): void {
+    const { learner, records } = this;
+    switch (ref.scope) {
+      case SCOPES.stats:
+        records.stats = bytes ? decodeStats(bytes) : emptyStats(learner.id);
+        if (records.stats.learner !== learner.id) throw learnerMismatch(records.stats.learner, learner.id);
+        break;
+      case SCOPES.episode:
+        if (bytes) records.episodes.set(ref.id, decodeEpisode(bytes));
+        break;
+      case SCOPES.shared:
+        if (bytes) records.collections.set(ref.id, decodeSharedRecord(privateCopy(bytes), learner));
+        break;
+      default: {
+        const collection = collectionOf(ref.scope);
+        if (collection !== undefined) {
+          const record = new MemoryRecord(learner.memory, bytes);
+          const known = records.memories.get(collection);
+          if (known) known.set(ref.id, record);
+          else records.memories.set(collection, new Map([[ref.id, record]]));
+          this.loadedMemories.set(record, ref);
+        } else if (bytes) this.#values.set(stateAddress(ref), bytes);
+      }
+    }
   }
+}
+
+/** The bytes of records, without those of episodes. */
+export function* encodeRecords<Shared, Memory>(
+  learner: Learner<Shared, Memory>,
+  { stats, collections, memories }: Records<Shared, Memory>,
+): Generator<StoredState> {
+  for (const [collection, records] of memories) {
+    const scope = memoryScope(collection);
+    for (const [id, record] of records) yield { scope, id, value: record.encode() };
+  }
+  for (const [collection, record] of collections) {
+    yield { ...sharedRef(collection), value: encodeSharedRecord(record, learner.shared) };
+  }
+  if (stats) yield { ...statsRef, value: encodeStats(stats) };
 }

@@ -18,7 +18,7 @@ const COUNTS = ["used", "successes", "failures", "helpful", "harmful", "wins", "
 /** Exposures are counted up to here … */
 const MAX_SHOWN = 0xff_ffff;
 /** … and confirmations up to here. */
-export const MAX_CONFIRMED = 0xff;
+const MAX_CONFIRMED = 0xff;
 
 /**
  * The record of one memory: 56 bytes of the ledger, for every learner, then the learner's own bytes (none
@@ -66,6 +66,8 @@ export class MemoryRecord<Memory> {
   editedAt = 0;
   readonly #codec: StateCodec<Memory>;
   #bytes: Uint8Array | undefined;
+  /** True when the bytes lie behind room for a header, in a buffer that nothing else uses. */
+  #ownsBytes = false;
   #read: Memory | undefined;
   #draft: Memory | undefined;
 
@@ -121,7 +123,7 @@ export class MemoryRecord<Memory> {
     if (this.#draft === undefined) {
       const bytes = this.#bytes;
       this.learned = bytes
-        ? readable(() => this.#codec.decode(copyWithRoom(bytes, this.#headerBytes)))
+        ? readable(() => this.#codec.decode(this.#ownsBytes ? bytes : copyWithRoom(bytes, this.#headerBytes)))
         : this.#codec.empty();
     }
     return this.#draft as Memory;
@@ -149,6 +151,19 @@ export class MemoryRecord<Memory> {
     header.setUint32(COUNTS_AT + 24, this.losses, true);
     if (edited) header.setFloat64(EDITED_AT, this.editedAt, true);
     return bytes;
+  }
+
+  /** Makes it, for a later entry, the record that is read from its bytes: the learner's state passes its codec, which may round. */
+  readAgain(): void {
+    this.wasShown = this.shown > 0;
+    this.confirmed = Math.min(this.confirmed, MAX_CONFIRMED);
+    if (this.#draft === undefined) return;
+    const length = this.#headerBytes;
+    const bytes = this.#codec.encode(this.#draft, length);
+    this.learned = undefined;
+    if (bytes.length === length) return;
+    this.#bytes = bytes.subarray(length);
+    this.#ownsBytes = true;
   }
 
   /** Starts again without evidence: exposures of entries up to `seq` no longer reach it. */

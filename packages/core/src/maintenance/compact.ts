@@ -190,9 +190,8 @@ async function lastBefore(
  * @param before Unix ms: their last exposure came earlier
  */
 function statesOfPast(fold: Fold, before: number): StateRef[] {
-  const byScope = Map.groupBy(fold.states, ({ scope }) => scope);
   const valuesOf = (scope: string): readonly { readonly id: string; readonly value: Uint8Array }[] =>
-    byScope.get(scope) ?? [];
+    [...(fold.states.scopes.get(scope) ?? [])].flatMap(([id, value]) => (value ? [{ id, value }] : []));
   const visited = new Set(valuesOf(SCOPES.revisit).map(({ value }) => textOfValue(value)));
   const past = valuesOf(SCOPES.episode).filter(({ id, value }) => {
     const { state, lastAt } = decodeEpisode(value);

@@ -1,8 +1,9 @@
 import { labelScope, SCOPES } from "../ledger/state-keys.js";
 import { scopesIn } from "../ledger/utility-bands.js";
 import { scanAll } from "../store/scan-all.js";
-import type { StateRef, Store, StoredState } from "../store/store.js";
+import type { StateRef, Store } from "../store/store.js";
 import { sameBytes } from "../store/validate.js";
+import type { StateOverlay } from "../store/write-overlay.js";
 
 /** Scopes that every namespace may have, whatever its collections are called. */
 const FIXED_SCOPES = [
@@ -19,22 +20,23 @@ const FIXED_SCOPES = [
 export async function differencesIn(
   store: Store,
   namespace: string,
-  states: readonly StoredState[],
+  { scopes: states }: Pick<StateOverlay, "scopes">,
 ): Promise<StateRef[]> {
   const differences: StateRef[] = [];
-  const byScope = Map.groupBy(states, ({ scope }) => scope);
-  const scopes = new Set([...FIXED_SCOPES, ...byScope.keys()]);
-  for await (const { id } of scanAll(store, namespace, SCOPES.shared)) {
-    for (const scope of [labelScope(id), ...scopesIn(id)]) scopes.add(scope);
+  const scopes = new Set([...FIXED_SCOPES, ...states.keys()]);
+  for await (const page of scanAll(store, namespace, SCOPES.shared)) {
+    for (const { id } of page) for (const scope of [labelScope(id), ...scopesIn(id)]) scopes.add(scope);
   }
   for (const scope of scopes) {
-    const expected = new Map(byScope.get(scope)?.map(({ id, value }) => [id, value]));
-    for await (const { id, value } of scanAll(store, namespace, scope)) {
-      const bytes = expected.get(id);
-      if (!bytes || !sameBytes(bytes, value)) differences.push({ scope, id });
-      expected.delete(id);
+    const expected = new Map(states.get(scope));
+    for await (const page of scanAll(store, namespace, scope)) {
+      for (const { id, value } of page) {
+        const bytes = expected.get(id);
+        if (!bytes || !sameBytes(bytes, value)) differences.push({ scope, id });
+        expected.delete(id);
+      }
     }
-    for (const id of expected.keys()) differences.push({ scope, id });
+    for (const [id, bytes] of expected) if (bytes) differences.push({ scope, id });
   }
   return differences;
 }

@@ -1,60 +1,61 @@
 import type { Learner } from "../learners/learner.js";
-import { Draft, type Loading } from "../ledger/draft.js";
-import { MAX_CONFIRMED, MemoryRecord } from "../ledger/memory-record.js";
+import { Draft, encodeRecords, type Records } from "../ledger/draft.js";
+import { type EpisodeRecord, encodeEpisode } from "../ledger/episode-record.js";
 import type { SharedRecord } from "../ledger/shared-record.js";
-import { SCOPES } from "../ledger/state-keys.js";
-import type { StatsRecord } from "../ledger/stats-record.js";
+import { episodeRef, SCOPES } from "../ledger/state-keys.js";
 import { readable } from "../ledger/unreadable.js";
-import type { SequencedEntry, StateRef } from "../store/store.js";
-import type { StateOverlay } from "../store/write-overlay.js";
+import type { StateRef, StoredState } from "../store/store.js";
 
-/** Records of memories, of collections and of the counts, each with a function that makes its bytes. */
-export type KeptRecords = StateOverlay<{ readonly record: object; encode(): Uint8Array }>;
+/** Records that stay decoded from entry to entry: those of episodes only until their first outcome. */
+export type KeptRecords = Records<unknown, unknown>;
+
+export function keptIn({ collections, memories, episodes }: KeptRecords): number {
+  let kept = collections.size + episodes.size;
+  for (const { size } of memories.values()) kept += size;
+  return kept;
+}
+
+/** The bytes of all kept records. */
+export function* encodeKept(learner: Learner, records: KeptRecords): Generator<StoredState> {
+  yield* encodeRecords(learner, records);
+  for (const [id, record] of records.episodes) yield { ...episodeRef(id), value: encodeEpisode(record) };
+}
 
 /**
- * A draft that keeps records decoded for later entries, in place of writes. An entry that takes one has the record that would be read from
- * its bytes: the learner's state passes its codec, which may round.
+ * A draft that keeps records decoded for later entries, in place of writes. These find what would be read from the records' bytes: learned
+ * states pass their codec, which may round.
  */
 export class KeepingDraft extends Draft<unknown, unknown> {
-  readonly #records: KeptRecords;
+  readonly #loaded: StateRef[] = [];
 
-  constructor(learner: Learner, entry: SequencedEntry, records: KeptRecords) {
-    super(learner, entry);
-    this.#records = records;
+  override keepEpisode(id: string, record: EpisodeRecord): void {
+    if (hasOutcome(record)) super.keepEpisode(id, record);
+    else this.records.episodes.set(id, record);
   }
 
-  override *load(refs: readonly StateRef[]): Loading {
-    yield* super.load(refs.filter((ref) => !this.#take(ref)));
+  protected override has(ref: StateRef): boolean {
+    if (ref.scope === SCOPES.shared || ref.scope === SCOPES.episode) this.#loaded.push(ref);
+    return super.has(ref);
   }
 
-  protected override put(ref: StateRef, record: object, encode: () => Uint8Array): void {
-    this.#records.set({ ...ref, value: { record, encode } });
+  protected override writeRecords(): void {
+    const { collections, episodes } = this.records;
+    for (const record of this.loadedMemories.keys()) record.readAgain();
+    for (const { scope, id } of this.#loaded) {
+      const collection = scope === SCOPES.shared ? collections.get(id) : undefined;
+      if (collection) this.#readAgain(collection);
+      const episode = scope === SCOPES.episode ? episodes.get(id) : undefined;
+      if (episode && hasOutcome(episode)) episodes.delete(id);
+    }
   }
 
-  /** Returns false for a state that is not kept. */
-  #take(ref: StateRef): boolean {
-    const record = this.#records.get(ref)?.record;
-    if (record instanceof MemoryRecord) {
-      const memories = this.memoriesIn(ref.scope);
-      if (!memories.has(ref.id)) memories.set(ref.id, this.#readMemory(record));
-    } else if (ref.scope === SCOPES.shared && record) {
-      if (!this.collections.has(ref.id))
-        this.collections.set(ref.id, this.#readShared(record as SharedRecord<unknown>));
-    } else if (record) this.stats = record as StatsRecord;
-    return record !== undefined;
-  }
-
-  #readMemory(record: MemoryRecord<unknown>): MemoryRecord<unknown> {
-    if (!record.isAsStored) return new MemoryRecord(this.learner.memory, record.encode());
-    record.wasShown = record.shown > 0;
-    record.confirmed = Math.min(record.confirmed, MAX_CONFIRMED);
-    return record;
-  }
-
-  #readShared(record: SharedRecord<unknown>): SharedRecord<unknown> {
+  #readAgain(record: SharedRecord<unknown>): void {
     const { shared } = this.learner;
     const bytes = shared.encode(record.state, 0);
     record.state = bytes.length === 0 ? shared.empty() : readable(() => shared.decode(bytes));
-    return record;
   }
+}
+
+function hasOutcome({ reward, used, votes, audits, claims }: EpisodeRecord): boolean {
+  return reward !== undefined || used !== undefined || votes.length + audits.length + claims.length > 0;
 }

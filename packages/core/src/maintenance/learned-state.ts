@@ -90,9 +90,11 @@ export async function exportState(
   // Copies: decoded states may be views of the store's own bytes, and the caller may change them.
   const shared = bytes && decodeSharedRecord(new Uint8Array(bytes), learner);
   const memories: LearnedState["memories"][number][] = [];
-  for await (const { id, value } of scanAll(store, namespace, memoryScope(collection))) {
-    const state = states.memory(new Uint8Array(value)).learned;
-    if (state !== undefined) memories.push({ id, state });
+  for await (const page of scanAll(store, namespace, memoryScope(collection))) {
+    for (const { id, value } of page) {
+      const state = states.memory(new Uint8Array(value)).learned;
+      if (state !== undefined) memories.push({ id, state });
+    }
   }
   return shared ? { shared: shared.state, memories } : { memories };
 }

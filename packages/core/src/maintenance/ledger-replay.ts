@@ -1,5 +1,6 @@
 import { governance } from "../governance/governance.js";
 import type { Learner } from "../learners/learner.js";
+import { noRecords } from "../ledger/draft.js";
 import { decodeEvent } from "../ledger/event-codec.js";
 import { ledgerReducer, MAINTENANCE_EVENTS } from "../ledger/maintenance-events.js";
 import { rebuildRef, statsRef } from "../ledger/state-keys.js";
@@ -15,7 +16,7 @@ import type {
   StoredState,
 } from "../store/store.js";
 import { runOn, StateOverlay } from "../store/write-overlay.js";
-import { KeepingDraft, type KeptRecords } from "./kept-records.js";
+import { encodeKept, KeepingDraft, type KeptRecords, keptIn } from "./kept-records.js";
 import type { Progress } from "./progress.js";
 import { type Revocation, Revocations } from "./revocations.js";
 
@@ -26,22 +27,16 @@ const PAGE = 100;
 const { setImmediate: afterThisTurn = setTimeout } = globalThis as { setImmediate?: (call: () => void) => unknown };
 const nextTurn = (): Promise<void> => new Promise((resolve) => void afterThisTurn(resolve));
 
-/** Entries whose records stay decoded at once: some ten megabytes. */
-const KEPT = 4_096;
-
-function keeping(learner: Learner): [KeptRecords, Reduce] {
-  const records: KeptRecords = new StateOverlay();
-  // The rules of governance are part of each entry, so its options do not matter here.
-  return [records, ledgerReducer(learner, governance(), (entry) => new KeepingDraft(learner, entry, records))];
-}
+/** Records that stay decoded at once: some ten megabytes, or one page more. */
+const KEPT = 16_384;
 
 /** A fold of entries in memory, from nothing or from a checkpoint. */
 export class Fold {
   readonly #states = new StateOverlay();
   readonly #learner: Learner;
+  readonly #reduce: Reduce;
   /** Newer than the states. */
-  #records: KeptRecords;
-  #reduce: Reduce;
+  #records: KeptRecords = noRecords();
   #entries: number;
   /** Undefined before the first call of `takeTouched`: a whole ledger touches every state. */
   #touched: Map<string, StateRef> | undefined;
@@ -49,7 +44,8 @@ export class Fold {
   /** @param checkpoint where it begins; undefined: at the ledger's first entry */
   constructor(learner: Learner, checkpoint?: Checkpoint) {
     this.#learner = learner;
-    [this.#records, this.#reduce] = keeping(learner);
+    // The rules of governance are part of each entry, so its options do not matter here.
+    this.#reduce = ledgerReducer(learner, governance(), (entry) => new KeepingDraft(learner, entry, this.#records));
     this.#entries = checkpoint?.seq ?? 0;
     for (const state of checkpoint?.states ?? []) this.#states.set(state);
   }
@@ -59,19 +55,24 @@ export class Fold {
     return this.#entries;
   }
 
-  /** Every state, in no particular order. */
-  get states(): readonly StoredState[] {
+  get states(): StateOverlay {
     this.#encode();
-    return [...this.#states.writes()].filter((state): state is StoredState => state.value !== null);
+    return this.#states;
+  }
+
+  /** Number of states. */
+  get size(): number {
+    let size = 0;
+    for (const { value } of this.states.writes()) if (value) size++;
+    return size;
   }
 
   state(ref: StateRef): Uint8Array | undefined {
-    this.#encode();
-    return this.#states.get(ref) ?? undefined;
+    return this.states.get(ref) ?? undefined;
   }
 
   add(entry: SequencedEntry): void {
-    if (this.#entries % KEPT === 0) this.#encode();
+    if (this.#entries % PAGE === 0 && keptIn(this.#records) >= KEPT) this.#encode();
     this.#entries += 1;
     this.#touch(runOn(this.#states.reduce(entry, this.#reduce), (refs) => refs.map(() => undefined)));
   }
@@ -89,19 +90,17 @@ export class Fold {
     this.#entries += 1;
   }
 
-  /** Removes a state that is no kept record, such as an episode. */
   drop(ref: StateRef): void {
-    this.#states.set({ ...ref, value: null });
+    this.states.set({ ...ref, value: null });
     this.#touch([ref]);
   }
 
   #encode(): void {
-    for (const { scope, id, value } of this.#records.writes()) {
-      const state = { scope, id, value: value?.encode() ?? null };
+    for (const state of encodeKept(this.#learner, this.#records)) {
       this.#states.set(state);
       this.#touch([state]);
     }
-    [this.#records, this.#reduce] = keeping(this.#learner);
+    this.#records = noRecords();
   }
 
   #touch(refs: readonly StateRef[]): void {
@@ -200,7 +199,7 @@ export class LedgerReplay {
   async *beginnings(through: number): AsyncGenerator<CheckpointChange> {
     const { seq, states } = this.#checkpoint ?? { seq: 0, states: [] };
     const fold = this.#foldFrom(this.#checkpoint);
-    if (fold.states.length < states.length) yield* removals(seq, states);
+    if (fold.size < states.length) yield* removals(seq, states);
     fold.takeTouched();
     while (fold.entries < through) {
       const entries = await this.#read(fold.entries, Math.min(PAGE, through - fold.entries));

@@ -42,7 +42,7 @@ export async function replayNamespace(
     namespace,
     checkpoint: ledger.checkpoint,
     entries: fold.entries,
-    states: fold.states.length,
+    states: fold.size,
     differences: differences.slice(0, NAMED_DIFFERENCES).map(({ scope, id }) => `${scope}/${id}`),
     identical: differences.length === 0,
     written: write,

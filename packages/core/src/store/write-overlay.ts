@@ -15,33 +15,34 @@ export function runOn<Result>(
 }
 
 /** State writes above a backend, or above another overlay. The last write of a state counts; `null` is a removal. */
-export class StateOverlay<Value = Uint8Array> {
-  readonly #below: StateOverlay<Value> | undefined;
-  readonly #scopes = new Map<string, Map<string, Value | null>>();
+export class StateOverlay {
+  readonly #below: StateOverlay | undefined;
+  /** The writes, by scope and id. */
+  readonly scopes: Map<string, Map<string, Uint8Array | null>> = new Map<string, Map<string, Uint8Array | null>>();
 
   /** @param below earlier writes, visible where this overlay has none */
-  constructor(below?: StateOverlay<Value>) {
+  constructor(below?: StateOverlay) {
     this.#below = below;
   }
 
   /** The value written last, null for a removed state, undefined for one that was not written. */
-  get(ref: StateRef): Value | null | undefined {
-    const written = this.#scopes.get(ref.scope)?.get(ref.id);
+  get(ref: StateRef): Uint8Array | null | undefined {
+    const written = this.scopes.get(ref.scope)?.get(ref.id);
     return written === undefined ? this.#below?.get(ref) : written;
   }
 
-  set({ scope, id, value }: StateRef & { readonly value: Value | null }): void {
-    let states = this.#scopes.get(scope);
+  set({ scope, id, value }: StateWrite): void {
+    let states = this.scopes.get(scope);
     if (!states) {
       states = new Map();
-      this.#scopes.set(scope, states);
+      this.scopes.set(scope, states);
     }
     states.set(id, value);
   }
 
   /** Every write of this overlay, scope by scope. */
-  *writes(): Iterable<StateRef & { readonly value: Value | null }> {
-    for (const [scope, states] of this.#scopes) for (const [id, value] of states) yield { scope, id, value };
+  *writes(): Iterable<StateWrite> {
+    for (const [scope, states] of this.scopes) for (const [id, value] of states) yield { scope, id, value };
   }
 
   /**
@@ -49,7 +50,7 @@ export class StateOverlay<Value = Uint8Array> {
    *
    * @throws the reduction's error, or the error of {@link assertState}; nothing of this entry is kept then
    */
-  *reduce(this: StateOverlay, entry: SequencedEntry, reduce: Reduce): OnStates<readonly StateWrite[]> {
+  *reduce(entry: SequencedEntry, reduce: Reduce): OnStates<readonly StateWrite[]> {
     const reduction = reduce(entry);
     let step = reduction.next();
     while (!step.done) step = reduction.next(yield* this.#read(step.value));
@@ -58,7 +59,7 @@ export class StateOverlay<Value = Uint8Array> {
     return step.value;
   }
 
-  *#read(this: StateOverlay, refs: readonly StateRef[]): OnStates<(Uint8Array | undefined)[]> {
+  *#read(refs: readonly StateRef[]): OnStates<(Uint8Array | undefined)[]> {
     const values = new Array<Uint8Array | undefined>(refs.length).fill(undefined);
     const unwritten: number[] = [];
     for (const [place, ref] of refs.entries()) {
