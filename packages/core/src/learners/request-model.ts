@@ -77,7 +77,7 @@ export function withNumbers<State extends object, Field extends string>(
     empty: () => ({ ...rest.empty(), ...none }),
     decode(bytes) {
       const values = new Float64Array(bytes.buffer, bytes.byteOffset, fields.length);
-      const state = rest.decode(bytes.subarray(length)) as State & Numbers;
+      const state: State & Numbers = { ...rest.decode(bytes.subarray(length)), ...none };
       for (let i = 0; i < fields.length; i++) state[fields[i] as Field] = values[i] as (State & Numbers)[Field];
       return state;
     },

@@ -71,14 +71,13 @@ export const memoryCodec: StateCodec<OarMemory> = {
   encode({ evidence, reputation, information, lastRun, at, vector }, room) {
     if (evidence === 0) return new Uint8Array(room);
     const bytes = bytesBehind(room + MEMORY_SCALARS * 8, vector);
-    new Float64Array(bytes.buffer, room, MEMORY_SCALARS).set([
-      evidence,
-      reputation,
-      information,
-      lastRun,
-      at,
-      vector.length,
-    ]);
+    const scalars = new Float64Array(bytes.buffer, room, MEMORY_SCALARS);
+    scalars[0] = evidence;
+    scalars[1] = reputation;
+    scalars[2] = information;
+    scalars[3] = lastRun;
+    scalars[4] = at;
+    scalars[5] = vector.length;
     return bytes;
   },
   problem: (state) => problemOf(state, MEMORY_RULES),
