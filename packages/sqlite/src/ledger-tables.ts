@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { QavrError } from "@qavr/core";
 import {
   bytesToName,
@@ -50,8 +50,8 @@ export interface MarkedEnd {
   readonly digest: Uint8Array;
 }
 
-/** The digests of a ledger, by Node's own SHA-256. */
-export const digests: LedgerDigests = ledgerDigests((bytes) => hash("sha256", bytes, "buffer"));
+/** The digests of a ledger, by Node's own SHA-256. A result as text takes a third of the time of a buffer. */
+export const digests: LedgerDigests = ledgerDigests((bytes) => Buffer.from(hash("sha256", bytes, "binary"), "binary"));
 
 /** Columns of a {@link NamespaceRow}. */
 export const NAMESPACE_COLUMNS =
@@ -61,17 +61,36 @@ export const NAMESPACE_COLUMNS =
  * Columns of an entry, its bytes in one value: each BLOB that is read costs an allocation. The result of || is TEXT with all the bytes of
  * BLOBs.
  */
-export const ENTRY_COLUMNS =
-  "seq, at, length(key) AS keyLength, length(type) AS typeLength, length(digest) AS digestLength, CAST(key || type || payload || digest AS BLOB) AS bytes";
+const ENTRY_COLUMNS =
+  "seq, at, length(key), length(type), length(digest), CAST(key || type || payload || digest AS BLOB)";
+
+/** Entries of a namespace from a place on, as rows for {@link toEntryRow}. Its parameters are the namespace's row id, the place and a limit. */
+export function entryRows(db: DatabaseSync): StatementSync {
+  return inArrays(
+    db.prepare(`SELECT ${ENTRY_COLUMNS} FROM entry WHERE namespace = ? AND seq >= ? ORDER BY seq LIMIT ?`),
+  );
+}
+
+/** Makes a statement's rows arrays, which take half the time of objects. Node before 22.16 has objects only, see {@link columnsOf}. */
+function inArrays(statement: StatementSync): StatementSync {
+  (statement as Partial<StatementSync>).setReturnArrays?.(true);
+  return statement;
+}
+
+function columnsOf(row: object): unknown[] {
+  return Array.isArray(row) ? row : Object.values(row);
+}
 
 /** The columns of an entry as they were written. @throws TypeError for a damaged row */
-export function toEntryRow(row: Readonly<Record<string, unknown>>): ChainedEntry {
-  const { seq, at, keyLength, typeLength, digestLength, bytes } = row as unknown as Omit<SequencedEntry, "key"> & {
-    readonly keyLength: number;
-    readonly typeLength: number;
-    readonly digestLength: number;
-    readonly bytes: Uint8Array;
-  };
+export function toEntryRow(row: object): ChainedEntry {
+  const [seq, at, keyLength, typeLength, digestLength, bytes] = columnsOf(row) as [
+    seq: number,
+    at: number,
+    keyLength: number,
+    typeLength: number,
+    digestLength: number,
+    bytes: Uint8Array,
+  ];
   const [payloadAt, digestAt] = [keyLength + typeLength, bytes.length - digestLength];
   return {
     seq,
@@ -148,15 +167,17 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
   const digestAt = db.prepare("SELECT digest FROM entry WHERE namespace = ? AND seq = ?");
   const namespaces = db.prepare("SELECT name FROM namespace WHERE name > ? ORDER BY name LIMIT ?");
   // Includes the entry before, whose digest the first one builds on.
-  const entries = db.prepare(
-    `SELECT ${ENTRY_COLUMNS} FROM entry WHERE namespace = ? AND seq >= ? ORDER BY seq LIMIT ?`,
-  );
+  const entries = entryRows(db);
   // One statement for any number of ids. json_each numbers them, so that no id has to be read back.
   const states = db.prepare(
     `SELECT j.key AS place, s.value FROM json_each(?) AS j
      CROSS JOIN state AS s ON s.scope = ${SCOPE_ID} AND s.id = CAST(j.value AS BLOB)`,
   );
-  const scan = db.prepare(`SELECT id, value FROM state WHERE scope = ${SCOPE_ID} AND id > ? ORDER BY id LIMIT ?`);
+  const scan = inArrays(
+    db.prepare(
+      `SELECT length(value), CAST(value || id AS BLOB) FROM state WHERE scope = ${SCOPE_ID} AND id > ? ORDER BY id LIMIT ?`,
+    ),
+  );
   const knownKey = db.prepare("SELECT seq, payload FROM entry WHERE namespace = ? AND key = ?");
   const compactedKey = db.prepare(
     "SELECT seq, payload_digest AS payloadDigest, digest FROM compacted_key WHERE namespace = ? AND key = ?",
@@ -252,8 +273,9 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
       scan
         .all(nameToBytes(name), nameToBytes(scope), after === undefined ? NOTHING : nameToBytes(after), limit)
         .map((row) => {
-          const id = bytesToName(row.id as Uint8Array);
-          return { id, value: unsealState({ scope, id }, row.value as Uint8Array) };
+          const [length, bytes] = columnsOf(row) as [length: number, bytes: Uint8Array];
+          const id = bytesToName(bytes.subarray(length));
+          return { id, value: unsealState({ scope, id }, bytes.subarray(0, length)) };
         }),
 
     knownKey: (namespaceId, key) => knownKey.get(namespaceId, nameToBytes(key)) as EntryAtKey | undefined,

@@ -4,7 +4,7 @@ import { DamageReport, type LedgerCheck, type LedgerDamage, NamespaceCheck, name
 import type { CheckpointTables } from "./checkpoint-tables.js";
 import {
   digests,
-  ENTRY_COLUMNS,
+  entryRows,
   NAMESPACE_COLUMNS,
   type NamespaceRow,
   toEntryRow,
@@ -80,12 +80,12 @@ function checkNamespace(
   report: DamageReport,
   progress: VerifyOptions["progress"],
 ): void {
-  const entries = db.prepare(`SELECT ${ENTRY_COLUMNS} FROM entry WHERE namespace = ? AND seq > ? ORDER BY seq`);
+  const entries = entryRows(db);
   const check = new NamespaceCheck(row, digests);
   const total = report.entries + row.head - row.base;
   report.attempt(() => {
     try {
-      for (const entry of entries.iterate(row.id, row.base)) {
+      for (const entry of entries.iterate(row.id, row.base + 1, -1)) {
         if (!check.entry(toEntryRow(entry))) break;
         if (check.entries % PAGE === 0) progress?.(report.entries + check.entries, total);
       }

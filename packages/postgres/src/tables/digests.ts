@@ -2,7 +2,7 @@ import { createHash, hash } from "node:crypto";
 import { type LedgerDigests, ledgerDigests, nameToBytes } from "@qavr/core/store";
 
 /** The digests of a ledger, by Node's own SHA-256. */
-export const digests: LedgerDigests = ledgerDigests((bytes) => hash("sha256", bytes, "buffer"));
+export const digests: LedgerDigests = ledgerDigests((bytes) => Buffer.from(hash("sha256", bytes, "binary"), "binary"));
 
 /**
  * A name as the first 16 bytes of its SHA-256, written as a UUID: rows are keyed and distributed by it. Short, while a name may fill an
