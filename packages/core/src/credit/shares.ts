@@ -24,21 +24,25 @@ export function carriesCredit({ credited, items }: CreditExposure): boolean {
  */
 export function creditShares(exposures: readonly CreditExposure[]): CreditShare[] {
   const credited = exposures.filter(carriesCredit).length;
-  const best = new Map<string, { exposure: number; item: number; weight: number }>();
-  exposures.forEach((exposure, e) => {
-    if (!exposure.credited) return;
-    exposure.items.forEach(({ id, weight }, i) => {
-      const key = `${exposure.collection.length}:${exposure.collection}${id}`;
-      const known = best.get(key);
-      if (!known || weight > known.weight) best.set(key, { exposure: e, item: i, weight });
+  /** By collection and id. */
+  const best = new Map<string, Map<string, { exposure: number; item: number; weight: number }>>();
+  exposures.forEach(({ credited, collection, items }, e) => {
+    if (!credited) return;
+    const inCollection = best.get(collection) ?? new Map();
+    best.set(collection, inCollection);
+    items.forEach(({ id, weight }, i) => {
+      const known = inCollection.get(id);
+      if (!known || weight > known.weight) inCollection.set(id, { exposure: e, item: i, weight });
     });
   });
   const shares = exposures.map((exposure): { share: number; weights: number[] } => ({
     share: carriesCredit(exposure) ? 1 / credited : 0,
     weights: exposure.items.map(() => 0),
   }));
-  for (const { exposure, item, weight } of best.values()) {
-    (shares[exposure] as { weights: number[] }).weights[item] = weight;
+  for (const inCollection of best.values()) {
+    for (const { exposure, item, weight } of inCollection.values()) {
+      (shares[exposure] as { weights: number[] }).weights[item] = weight;
+    }
   }
   return shares;
 }

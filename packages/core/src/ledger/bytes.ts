@@ -167,12 +167,13 @@ export class ByteWriter implements Coder {
   }
 
   signedBytes(value: Int8Array): Int8Array {
-    this.bytes(new Uint8Array(value.buffer, value.byteOffset, value.length));
+    this.count(value.length);
+    this.raw(value);
     return value;
   }
 
   /** Bytes without a length. */
-  raw(value: Uint8Array): void {
+  raw(value: Uint8Array | Int8Array): void {
     this.#grow(value.length);
     this.#room.bytes.set(value, this.#length);
     this.#length += value.length;

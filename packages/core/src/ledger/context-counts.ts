@@ -28,7 +28,9 @@ export function countTaught(stats: { contexts?: ContextCounts[] }, exposures: re
 }
 
 function contextsOf(exposures: readonly EpisodeExposure[]): Set<string> {
-  return new Set(exposures.map(({ context }) => context).filter((context) => context !== DEFAULT_CONTEXT));
+  const contexts = new Set<string>();
+  for (const { context } of exposures) if (context !== DEFAULT_CONTEXT) contexts.add(context);
+  return contexts;
 }
 
 function countsOf(stats: { contexts?: ContextCounts[] }, context: string): ContextCounts {

@@ -80,20 +80,21 @@ export class Draft<Shared, Memory> {
   }
 
   /** Loads the records of episodes. */
-  *loadEpisodes(ids: readonly string[]): Loading {
-    yield* this.load(ids.map(episodeRef));
+  loadEpisodes(ids: readonly string[]): Loading {
+    return this.load(ids.map(episodeRef));
   }
 
   /** Loads the shared and memory states behind exposures. */
-  *loadStates(
+  loadStates(
     exposures: readonly { readonly collection: string; readonly items: readonly { readonly id: string }[] }[],
   ): Loading {
-    yield* this.load(
-      exposures.flatMap(({ collection, items }) => {
-        const scope = memoryScope(collection);
-        return [sharedRef(collection), ...items.map(({ id }) => ({ scope, id }))];
-      }),
-    );
+    const refs: StateRef[] = [];
+    for (const { collection, items } of exposures) {
+      const scope = memoryScope(collection);
+      refs.push(sharedRef(collection));
+      for (const { id } of items) refs.push({ scope, id });
+    }
+    return this.load(refs);
   }
 
   /** The bytes of an alias, of a label, of a source's record, or of a part of a ring. */

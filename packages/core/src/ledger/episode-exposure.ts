@@ -1,7 +1,7 @@
 import { relevanceWeights } from "../credit/relevance.js";
 import type { GroupOfShown } from "../learners/learner.js";
 import { groupShares } from "../scoring/group-shares.js";
-import type { EpisodeExposure } from "./episode-record.js";
+import type { EpisodeExposure, EpisodeItem } from "./episode-record.js";
 import type { RecordedExposure } from "./events.js";
 
 /** The part of an exposure that the episode's record keeps; entry `seq` holds it in full; a memory shown twice is kept once, at its best. */
@@ -11,17 +11,15 @@ export function toEpisodeExposure(exposure: RecordedExposure, seq: number): Epis
   const shares = numbers && groupShares(similaritiesOf(exposure), numbers);
   const groupOf = (place: number): GroupOfShown | undefined =>
     shares && { number: groups[place] as number, share: shares[place] as number };
-  const items = new Map<
-    string,
-    { readonly similarity: number; readonly handle: number; readonly group: GroupOfShown | undefined }
-  >();
+  const items = new Map<string, Omit<EpisodeItem, "weight">>();
   for (const { candidate, handle } of shown) {
     const { id, similarity } = candidates[candidate] as { id: string; similarity: number };
     const known = items.get(id);
-    if (!known || similarity > known.similarity) items.set(id, { similarity, handle, group: groupOf(candidate) });
+    if (!known || similarity > known.similarity) items.set(id, { id, similarity, handle, group: groupOf(candidate) });
   }
   const similarities = [...items.values()].map(({ similarity }) => similarity);
-  const others = candidates.filter(({ id }) => !items.has(id)).map(({ similarity }) => similarity);
+  const others: number[] = [];
+  for (const { id, similarity } of candidates) if (!items.has(id)) others.push(similarity);
   const weights = relevanceWeights(similarities, others);
   return {
     seq,
@@ -33,7 +31,7 @@ export function toEpisodeExposure(exposure: RecordedExposure, seq: number): Epis
     credited,
     control: holdout?.advantage ? { advantage: holdout.advantage, held: holdout.held } : undefined,
     // Rounded as the record stores them: a correction must see the same weights as the first fold.
-    items: [...items].map(([id, item], i) => ({ id, ...item, weight: Math.fround(weights[i] as number) })),
+    items: [...items.values()].map((item, i) => ({ ...item, weight: Math.fround(weights[i] as number) })),
   };
 }
 

@@ -58,22 +58,23 @@ export function sumsOf(
   together: number,
 ): Sums {
   return [
-    weight * together * together,
-    weight * byReputations * byReputations,
-    weight * byReputations * byContexts,
-    weight * byContexts * byContexts,
-    weight * byReputations * surprise,
-    weight * byContexts * surprise,
-  ].map(Math.fround) as unknown as Sums;
+    Math.fround(weight * together * together),
+    Math.fround(weight * byReputations * byReputations),
+    Math.fround(weight * byReputations * byContexts),
+    Math.fround(weight * byContexts * byContexts),
+    Math.fround(weight * byReputations * surprise),
+    Math.fround(weight * byContexts * surprise),
+  ];
 }
 
 /**
  * Adds a run: `sum = e^(−seen / 15) sum + …`, for the worth of learning `e^(−seen / 60)`. The regressions forget by new evidence and not
  * by time.
  */
-export function addSums(shared: OarShared, [seen, ...sums]: Sums): void {
+export function addSums(shared: OarShared, sums: Sums): void {
+  const [seen] = sums;
   FIELDS.forEach(([field, window], i) => {
-    shared[field] = Math.exp(-seen / window) * shared[field] + (sums[i] ?? 0);
+    shared[field] = Math.exp(-seen / window) * shared[field] + (sums[i + 1] ?? 0);
   });
   shared.predicted += seen;
 }

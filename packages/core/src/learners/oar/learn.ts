@@ -59,7 +59,7 @@ export function learn(lesson: OarLesson, halfLife: number): Contribution {
   if (first) for (const shared of collections) shared.lessons += 1;
 
   const parts = exposures.map(({ share, shown }, e) => shown.map((memory) => partOf(memory, share, directions[e]?.z)));
-  const all = parts.flat();
+  const all = ([] as Part[]).concat(...parts);
   const base = exposures.reduce(
     (sum, { shared, share }, e) => sum + share * expectedLogit(shared, directions[e]?.z),
     0,
