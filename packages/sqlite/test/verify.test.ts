@@ -129,6 +129,12 @@ describe("verify", () => {
     await renamed.close();
   });
 
+  it("counts the entries before one that cannot be read", async () => {
+    const store = sqliteStore(await tampered("UPDATE entry SET seq = 1 << 60 WHERE seq = 5"));
+    expect(await store.verify("n")).toMatchObject({ entries: 2, damaged: 1 });
+    await store.close();
+  });
+
   it("reports a file that SQLite cannot read through, instead of throwing", async () => {
     const path = tempLedger();
     const store = sqliteStore(path);
